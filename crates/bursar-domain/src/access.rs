@@ -1,0 +1,371 @@
+//! Who may do what: effective permission = granted scopes ∩ role ceiling ∩ organization policy.
+//!
+//! It runs on every request, so scopes are bits and the intersection is two `and`s.
+
+use std::fmt;
+
+use serde::ser::SerializeSeq;
+use serde::{Serialize, Serializer};
+
+macro_rules! scopes {
+    ($($name:ident $text:literal $plain:literal;)*) => {
+        /// A permission that a token can hold.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(u8)]
+        pub enum Scope { $(#[doc = $plain] $name),* }
+
+        impl Scope {
+            /// The whole catalogue. There is no wildcard.
+            pub const ALL: &'static [Self] = &[$(Self::$name),*];
+
+            /// The text form, `members:read`.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$name => $text),* }
+            }
+
+            /// What it allows, in plain words.
+            pub const fn in_words(self) -> &'static str {
+                match self { $(Self::$name => $plain),* }
+            }
+        }
+    };
+}
+
+scopes! {
+    CardsRead "cards:read" "see cards";
+    CardsWrite "cards:write" "create cards";
+    ChaptersRead "chapters:read" "see the rosters of child chapters";
+    FundraiseRead "fundraise:read" "see campaigns";
+    GroupsRead "groups:read" "see groups and their dues";
+    GroupsWrite "groups:write" "create and change groups and remove members from them";
+    MembersRead "members:read" "see members";
+    MembersWrite "members:write" "change and archive members";
+    PaymentsRead "payments:read" "see payments";
+    ReimbursementsRead "reimbursements:read" "see reimbursements";
+    RemindersRead "reminders:read" "see reminders";
+    RemindersWrite "reminders:write" "send reminders";
+    StoreRead "store:read" "see the store and its orders";
+}
+
+impl Scope {
+    /// Reads the text form.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|scope| scope.as_str() == text)
+    }
+
+    const fn bit(self) -> u16 {
+        1 << self as u8
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Serialize for Scope {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+/// A set of scopes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ScopeSet(u16);
+
+impl ScopeSet {
+    /// No scope.
+    pub const NONE: Self = Self(0);
+
+    /// The set of these.
+    pub const fn of(scopes: &[Scope]) -> Self {
+        let mut bits = 0;
+        let mut i = 0;
+        while i < scopes.len() {
+            bits |= scopes[i].bit();
+            i += 1;
+        }
+        Self(bits)
+    }
+
+    /// The set that a database keeps as this number; bits that mean nothing here are dropped.
+    pub fn from_bits(bits: i64) -> Self {
+        Self(u16::try_from(bits & i64::from(Self::of(Scope::ALL).0)).unwrap_or(0))
+    }
+
+    /// The number a database keeps.
+    pub fn bits(self) -> i64 {
+        i64::from(self.0)
+    }
+
+    /// Whether the scope is in it.
+    pub const fn has(self, scope: Scope) -> bool {
+        self.0 & scope.bit() != 0
+    }
+
+    /// Whether all of `other` is in it.
+    pub const fn covers(self, other: Self) -> bool {
+        other.0 & !self.0 == 0
+    }
+
+    /// What is in both.
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// What is in either.
+    pub const fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// What is in it and not in `other`.
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    /// Whether nothing is in it.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The scopes, in the catalogue's order.
+    pub fn iter(self) -> impl Iterator<Item = Scope> {
+        Scope::ALL.iter().copied().filter(move |scope| self.has(*scope))
+    }
+
+    /// Reads `a,b`; the error names what is not a scope.
+    pub fn parse(list: &str) -> Result<Self, String> {
+        let mut set = Self::NONE;
+        for part in list.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+            let scope = Scope::parse(part).ok_or_else(|| unknown_scope(part))?;
+            set = set.or(Self::of(&[scope]));
+        }
+        Ok(set)
+    }
+}
+
+/// The sentence for a text that is no scope.
+pub fn unknown_scope(text: &str) -> String {
+    format!(
+        "{text:?} is not a scope; the scopes are {}",
+        ScopeSet::of(Scope::ALL)
+    )
+}
+
+impl fmt::Display for ScopeSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, scope) in self.iter().enumerate() {
+            f.write_str(if i == 0 { "" } else { ", " })?;
+            f.write_str(scope.as_str())?;
+        }
+        Ok(())
+    }
+}
+
+impl Serialize for ScopeSet {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut seq = serializer.serialize_seq(None)?;
+        for scope in self.iter() {
+            seq.serialize_element(&scope)?;
+        }
+        seq.end()
+    }
+}
+
+/// What a person is in an organization, or a service token is made as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Role {
+    /// Sees.
+    Viewer,
+    /// Sees and changes.
+    Editor,
+    /// Everything, settings and approvals included.
+    Admin,
+}
+
+impl Role {
+    /// Every role, least first.
+    pub const ALL: [Self; 3] = [Self::Viewer, Self::Editor, Self::Admin];
+
+    /// The text form.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Viewer => "viewer",
+            Self::Editor => "editor",
+            Self::Admin => "admin",
+        }
+    }
+
+    /// Reads the text form.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.as_str() == text)
+    }
+
+    /// The most that a token acting with this role can do.
+    pub const fn ceiling(self) -> ScopeSet {
+        use Scope::*;
+        const VIEWER: ScopeSet = ScopeSet::of(&[
+            ChaptersRead,
+            FundraiseRead,
+            GroupsRead,
+            MembersRead,
+            PaymentsRead,
+            ReimbursementsRead,
+            RemindersRead,
+            StoreRead,
+        ]);
+        const EDITOR: ScopeSet = VIEWER.or(ScopeSet::of(&[
+            CardsRead,
+            MembersWrite,
+            GroupsWrite,
+            RemindersWrite,
+        ]));
+        const ADMIN: ScopeSet = EDITOR.or(ScopeSet::of(&[CardsWrite]));
+        match self {
+            Self::Viewer => VIEWER,
+            Self::Editor => EDITOR,
+            Self::Admin => ADMIN,
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Serialize for Role {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+/// What an organization's admins allow all tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Policy {
+    /// Withheld from every token.
+    pub blocked_scopes: ScopeSet,
+    /// Caps the lifetime of new tokens, in days.
+    pub max_token_days: Option<u16>,
+}
+
+/// The layer that withholds a granted scope. The role speaks first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Withheld {
+    /// The token was never given it.
+    Token,
+    /// The role does not reach it.
+    Role,
+    /// The organization's policy blocks it.
+    Policy,
+}
+
+impl Withheld {
+    /// The text form.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Token => "token",
+            Self::Role => "role",
+            Self::Policy => "policy",
+        }
+    }
+}
+
+/// What a token can do now.
+pub const fn effective(granted: ScopeSet, role: Role, policy: Policy) -> ScopeSet {
+    granted.and(role.ceiling()).without(policy.blocked_scopes)
+}
+
+/// Why a token cannot do what `scope` allows, or `None` when it can.
+pub const fn withheld_by(scope: Scope, granted: ScopeSet, role: Role, policy: Policy) -> Option<Withheld> {
+    if !granted.has(scope) {
+        Some(Withheld::Token)
+    } else if !role.ceiling().has(scope) {
+        Some(Withheld::Role)
+    } else if policy.blocked_scopes.has(scope) {
+        Some(Withheld::Policy)
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ceilings() {
+        let reads: Vec<Scope> = Scope::ALL
+            .iter()
+            .copied()
+            .filter(|s| s.as_str().ends_with(":read") && *s != Scope::CardsRead)
+            .collect();
+        assert_eq!(Role::Viewer.ceiling(), ScopeSet::of(&reads));
+        let more = [
+            Scope::CardsRead,
+            Scope::MembersWrite,
+            Scope::GroupsWrite,
+            Scope::RemindersWrite,
+        ];
+        assert_eq!(
+            Role::Editor.ceiling().without(Role::Viewer.ceiling()),
+            ScopeSet::of(&more)
+        );
+        assert_eq!(Role::Admin.ceiling(), ScopeSet::of(Scope::ALL));
+        assert_eq!(
+            Role::Admin.ceiling().without(Role::Editor.ceiling()),
+            ScopeSet::of(&[Scope::CardsWrite])
+        );
+        assert_eq!(Scope::ALL.len(), 13);
+    }
+
+    #[test]
+    fn effective_and_withheld_agree() {
+        for granted in (0..1 << 13).step_by(37).map(ScopeSet::from_bits) {
+            for role in Role::ALL {
+                for blocked in (0..1 << 13).step_by(101).map(ScopeSet::from_bits) {
+                    let policy = Policy {
+                        blocked_scopes: blocked,
+                        max_token_days: None,
+                    };
+                    let effective = effective(granted, role, policy);
+                    for scope in Scope::ALL {
+                        assert_eq!(
+                            effective.has(*scope),
+                            withheld_by(*scope, granted, role, policy).is_none()
+                        );
+                    }
+                }
+            }
+        }
+        let policy = Policy {
+            blocked_scopes: ScopeSet::of(&[Scope::CardsWrite]),
+            max_token_days: None,
+        };
+        let all = ScopeSet::of(Scope::ALL);
+        assert_eq!(
+            withheld_by(Scope::CardsWrite, all, Role::Editor, policy),
+            Some(Withheld::Role)
+        );
+        assert_eq!(
+            withheld_by(Scope::CardsWrite, all, Role::Admin, policy),
+            Some(Withheld::Policy)
+        );
+        assert_eq!(
+            withheld_by(Scope::CardsWrite, ScopeSet::NONE, Role::Viewer, policy),
+            Some(Withheld::Token)
+        );
+    }
+
+    #[test]
+    fn lists_of_scopes() {
+        assert_eq!(
+            ScopeSet::parse("members:read, groups:read").unwrap().to_string(),
+            "groups:read, members:read"
+        );
+        assert!(ScopeSet::parse("members:*").unwrap_err().contains("members:*"));
+        assert_eq!(ScopeSet::from_bits(-1), ScopeSet::of(Scope::ALL));
+    }
+}

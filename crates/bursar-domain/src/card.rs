@@ -1,0 +1,316 @@
+//! Cards: spending with a limit, in the organization's name.
+
+use crate::fields::Fields;
+use crate::ids::{CardId, Id, MemberId, kind};
+use crate::money::{Currency, Money};
+use crate::refusal::Refusal;
+use crate::resource::{Reference, Resource, Stamps, Writer};
+use crate::states::Machine;
+use crate::text::{NAME, TextRule};
+use crate::time::Timestamp;
+use crate::words;
+
+words! {
+    /// Where a card stands.
+    CardStatus {
+        /// Can be used.
+        Active "active",
+        /// Cannot be used for now.
+        Frozen "frozen",
+        /// Ended for good.
+        Canceled "canceled",
+        /// Waits for its holder.
+        Invited "invited",
+        /// The holder declined.
+        Denied "denied",
+    }
+}
+
+impl Machine for CardStatus {
+    const NOUN: &'static str = "card";
+
+    fn moves(self) -> &'static [Self] {
+        match self {
+            Self::Invited => &[Self::Active, Self::Denied, Self::Canceled],
+            Self::Active => &[Self::Frozen, Self::Canceled],
+            Self::Frozen => &[Self::Active, Self::Canceled],
+            Self::Canceled | Self::Denied => &[],
+        }
+    }
+}
+
+words! {
+    /// The time a spend limit counts over.
+    LimitFrequency {
+        /// A day.
+        Daily "daily",
+        /// A week.
+        Weekly "weekly",
+        /// A month.
+        Monthly "monthly",
+        /// For ever.
+        OneTime "one_time",
+    }
+}
+
+/// The last four digits of a card's number.
+const LAST4: TextRule = TextRule {
+    min: 4,
+    max: 4,
+    lines: false,
+};
+
+/// A card. Its v1 shape is frozen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Card {
+    /// Names it.
+    pub id: CardId,
+    /// What people call it.
+    pub name: Option<String>,
+    /// Where it stands.
+    pub status: Option<CardStatus>,
+    /// The number's last digits; none until an issuer reports them.
+    pub last4: Option<String>,
+    /// What can be spent.
+    pub spend_limit: Option<Money>,
+    /// In which time.
+    pub spend_limit_frequency: Option<LimitFrequency>,
+    /// What can be spent at once.
+    pub transaction_limit: Option<Money>,
+    /// Who holds it.
+    pub assigned_member_id: Option<MemberId>,
+    /// When its holder was asked.
+    pub invited_at: Option<Timestamp>,
+    /// When it could first be used.
+    pub activated_at: Option<Timestamp>,
+    /// When it ended.
+    pub canceled_at: Option<Timestamp>,
+    /// The organization's currency, which its limits are in.
+    pub currency: Currency,
+    /// When it was made and changed.
+    pub stamps: Stamps,
+}
+
+/// What a caller gives a new card.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewCard {
+    /// What people will call it.
+    pub name: String,
+    /// What can be spent.
+    pub spend_limit: Money,
+    /// In which time.
+    pub spend_limit_frequency: LimitFrequency,
+    /// What can be spent at once.
+    pub transaction_limit: Option<Money>,
+    /// Who will hold it.
+    pub assigned_member_id: Option<MemberId>,
+}
+
+impl NewCard {
+    /// Reads a request's body; limits must fit the organization's currency.
+    pub fn read(fields: &mut Fields<'_>, currency: Currency) -> Result<Self, Refusal> {
+        Ok(Self {
+            name: fields.text("name", NAME)?.required()?,
+            spend_limit: fields.limit("spendLimit", currency)?.required()?,
+            spend_limit_frequency: fields
+                .word(
+                    "spendLimitFrequency",
+                    LimitFrequency::parse,
+                    LimitFrequency::WORDS,
+                )?
+                .required()?,
+            transaction_limit: fields.limit("transactionLimit", currency)?.optional(),
+            assigned_member_id: fields.id("assignedMemberId")?.optional(),
+        })
+    }
+
+    /// The card: its holder is invited, or it is active at once when nobody holds it.
+    pub fn issue(self, id: CardId, stamps: Stamps) -> Card {
+        let at = Some(stamps.created_at);
+        let (status, invited_at, activated_at) = match self.assigned_member_id {
+            Some(_) => (CardStatus::Invited, at, None),
+            None => (CardStatus::Active, None, at),
+        };
+        Card {
+            name: Some(self.name),
+            status: Some(status),
+            spend_limit: Some(self.spend_limit),
+            spend_limit_frequency: Some(self.spend_limit_frequency),
+            transaction_limit: self.transaction_limit,
+            assigned_member_id: self.assigned_member_id,
+            invited_at,
+            activated_at,
+            ..Card::blank(id, self.spend_limit.currency, stamps)
+        }
+    }
+}
+
+impl Card {
+    /// Moves it to another state at `now`, with the state's own stamp.
+    pub fn move_to(&mut self, next: CardStatus, now: Timestamp) -> Result<(), Refusal> {
+        let Some(status) = self.status else {
+            return Err(Refusal::conflict(format!(
+                "the card has no status yet and cannot become {next}"
+            )));
+        };
+        self.status = Some(status.to(next)?);
+        match next {
+            CardStatus::Active => self.activated_at = self.activated_at.or(Some(now)),
+            CardStatus::Canceled => self.canceled_at = Some(now),
+            CardStatus::Frozen | CardStatus::Invited | CardStatus::Denied => {}
+        }
+        Ok(())
+    }
+}
+
+impl Resource for Card {
+    type Kind = kind::Card;
+    const TYPE: &'static str = "card";
+
+    fn blank(id: Id<Self::Kind>, currency: Currency, stamps: Stamps) -> Self {
+        Self {
+            id,
+            name: None,
+            status: None,
+            last4: None,
+            spend_limit: None,
+            spend_limit_frequency: None,
+            transaction_limit: None,
+            assigned_member_id: None,
+            invited_at: None,
+            activated_at: None,
+            canceled_at: None,
+            currency,
+            stamps,
+        }
+    }
+
+    fn id(&self) -> CardId {
+        self.id
+    }
+
+    fn stamps(&self) -> Stamps {
+        self.stamps
+    }
+
+    fn stamps_mut(&mut self) -> &mut Stamps {
+        &mut self.stamps
+    }
+
+    fn write(&self, out: &mut Writer<'_>) {
+        out.id(self.id);
+        out.field("name", &self.name);
+        out.field("status", &self.status);
+        out.field("last4", &self.last4);
+        out.field("spendLimit", &self.spend_limit);
+        out.field("spendLimitFrequency", &self.spend_limit_frequency);
+        out.field("transactionLimit", &self.transaction_limit);
+        out.field("assignedMemberId", &self.assigned_member_id);
+        out.field("invitedAt", &self.invited_at);
+        out.field("activatedAt", &self.activated_at);
+        out.field("canceledAt", &self.canceled_at);
+        out.stamps(self.stamps);
+    }
+
+    fn apply(&mut self, fields: &mut Fields<'_>) -> Result<(), Refusal> {
+        fields.text("name", NAME)?.set_or_null(&mut self.name);
+        fields
+            .word("status", CardStatus::parse, CardStatus::WORDS)?
+            .set_or_null(&mut self.status);
+        fields.text("last4", LAST4)?.set_or_null(&mut self.last4);
+        fields
+            .money("spendLimit", self.currency)?
+            .set_or_null(&mut self.spend_limit);
+        fields
+            .word(
+                "spendLimitFrequency",
+                LimitFrequency::parse,
+                LimitFrequency::WORDS,
+            )?
+            .set_or_null(&mut self.spend_limit_frequency);
+        fields
+            .money("transactionLimit", self.currency)?
+            .set_or_null(&mut self.transaction_limit);
+        fields
+            .id("assignedMemberId")?
+            .set_or_null(&mut self.assigned_member_id);
+        fields.timestamp("invitedAt")?.set_or_null(&mut self.invited_at);
+        fields
+            .timestamp("activatedAt")?
+            .set_or_null(&mut self.activated_at);
+        fields.timestamp("canceledAt")?.set_or_null(&mut self.canceled_at);
+        Ok(())
+    }
+
+    fn references(&self, visit: &mut dyn FnMut(Reference)) {
+        if let Some(id) = self.assigned_member_id {
+            visit(Reference::Member("assignedMemberId", id));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::states::testing::assert_table;
+
+    #[test]
+    fn transitions() {
+        assert_table(
+            CardStatus::ALL,
+            &[
+                "invited → active, denied, canceled",
+                "active → frozen, canceled",
+                "frozen → active, canceled",
+                "canceled → ",
+                "denied → ",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_new_card_waits_for_its_holder_or_is_active() {
+        let at = Timestamp::from_micros(3);
+        let json = |holder: &str| {
+            format!(r#"{{"name":" Travel ","spendLimit":1e2,"spendLimitFrequency":"one_time"{holder}}}"#)
+        };
+        let read = |json: &str| {
+            let mut fields = Fields::parse(json).unwrap();
+            let card = NewCard::read(&mut fields, Currency::USD)?;
+            fields.finish()?;
+            Ok::<_, Refusal>(card.issue(CardId::from_bits(1), Stamps::at(at)))
+        };
+        let free = read(&json(r#","transactionLimit":null"#)).unwrap();
+        assert_eq!(
+            (free.status, free.activated_at, free.invited_at),
+            (Some(CardStatus::Active), Some(at), None)
+        );
+        let held = read(&json(&format!(
+            r#","assignedMemberId":"{}""#,
+            MemberId::from_bits(9)
+        )))
+        .unwrap();
+        assert_eq!(
+            (held.status, held.activated_at, held.invited_at),
+            (Some(CardStatus::Invited), None, Some(at))
+        );
+        assert!(
+            free.document()
+                .contains(r#""name":"Travel","status":"active","last4":null,"spendLimit":"100.00""#)
+        );
+        let refused = |json: &str| read(json).unwrap_err().field().unwrap_or("").to_owned();
+        assert_eq!(refused(r#"{"spendLimit":1}"#), "name");
+        assert_eq!(
+            refused(r#"{"name":"x","spendLimit":"100","spendLimitFrequency":"daily"}"#),
+            "spendLimit"
+        );
+        assert_eq!(
+            refused(r#"{"name":"x","spendLimit":1,"spendLimitFrequency":"yearly"}"#),
+            "spendLimitFrequency"
+        );
+        assert_eq!(
+            refused(r#"{"name":"x","spendLimit":1,"spendLimitFrequency":"daily","limit":1}"#),
+            "limit"
+        );
+    }
+}

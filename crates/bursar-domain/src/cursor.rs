@@ -1,0 +1,335 @@
+//! Page cursors: opaque, URL-safe and self-checking.
+//!
+//! A cursor carries the walk: its filters, its watermark, when it began and the last row it gave. Eight bytes of
+//! SHA-256 over all that and over what it belongs to (organization and path) tell a foreign or damaged one.
+//! There is no secret in it: the organization always comes from the token, so forging one gains nothing.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use sha2::{Digest, Sha256};
+
+use crate::ids::{MemberId, OrganizationId};
+use crate::time::Timestamp;
+
+const VERSION: u8 = 1;
+/// How long a walk may take, from its first page.
+pub const LIFETIME_SECONDS: i64 = 24 * 3600;
+
+/// What a list is narrowed to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Filters {
+    /// Rows that changed at or after it.
+    pub updated_since: Option<Timestamp>,
+    /// Active or archived rows.
+    pub is_active: Option<bool>,
+    /// Rows in one state.
+    pub status: Option<&'static str>,
+    /// Rows of one member.
+    pub member_id: Option<MemberId>,
+}
+
+/// The row after which a page begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// Its change stamp.
+    pub updated_at: Timestamp,
+    /// The bytes of its id.
+    pub id: [u8; 16],
+}
+
+/// A walk under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cursor {
+    /// What the walk is narrowed to.
+    pub filters: Filters,
+    /// The change clock that the walk shows rows at.
+    pub watermark: Timestamp,
+    /// When its first page was read.
+    pub started_at: Timestamp,
+    /// The last row it gave.
+    pub after: Position,
+}
+
+/// What a cursor belongs to.
+#[derive(Clone, Copy, Debug)]
+pub struct Belongs<'a> {
+    /// The organization of the token.
+    pub organization: OrganizationId,
+    /// The list's path, with the chapter's id where there is one.
+    pub path: &'a str,
+    /// The words that this list's status filter takes.
+    pub words: &'a [&'static str],
+}
+
+/// Why a cursor is not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BadCursor {
+    /// Not one of this list and this organization, or damaged.
+    Foreign,
+    /// The walk began too long ago.
+    Expired,
+    /// The filters beside it are others.
+    OtherFilters,
+}
+
+const HAS_SINCE: u8 = 1;
+const HAS_ACTIVE: u8 = 2;
+const IS_ACTIVE: u8 = 4;
+const HAS_STATUS: u8 = 8;
+const HAS_MEMBER: u8 = 16;
+
+impl Cursor {
+    /// The text of the cursor.
+    pub fn encode(&self, belongs: Belongs<'_>) -> String {
+        let filters = &self.filters;
+        let mut bytes = Vec::with_capacity(80);
+        let flags = [
+            (HAS_SINCE, filters.updated_since.is_some()),
+            (HAS_ACTIVE, filters.is_active.is_some()),
+            (IS_ACTIVE, filters.is_active == Some(true)),
+            (HAS_STATUS, filters.status.is_some()),
+            (HAS_MEMBER, filters.member_id.is_some()),
+        ];
+        bytes.extend([
+            VERSION,
+            flags.iter().filter(|(_, on)| *on).map(|(bit, _)| bit).sum(),
+        ]);
+        if let Some(since) = filters.updated_since {
+            bytes.extend(since.micros().to_be_bytes());
+        }
+        if let Some(status) = filters.status {
+            let index = belongs
+                .words
+                .iter()
+                .position(|word| *word == status)
+                .unwrap_or(usize::from(u8::MAX));
+            bytes.push(u8::try_from(index).unwrap_or(u8::MAX));
+        }
+        if let Some(member) = filters.member_id {
+            bytes.extend(member.to_bytes());
+        }
+        for time in [self.watermark, self.started_at, self.after.updated_at] {
+            bytes.extend(time.micros().to_be_bytes());
+        }
+        bytes.extend(self.after.id);
+        bytes.extend(check(&bytes, belongs));
+        URL_SAFE_NO_PAD.encode(bytes)
+    }
+
+    /// Reads a cursor of this list and organization that is not older than 24 hours. Filters given beside it
+    /// must say the same as its own; `beside` holds `None` for what was left out.
+    pub fn decode(
+        text: &str,
+        belongs: Belongs<'_>,
+        beside: &Filters,
+        now: Timestamp,
+    ) -> Result<Self, BadCursor> {
+        let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| BadCursor::Foreign)?;
+        let (body, given) = bytes.split_last_chunk::<8>().ok_or(BadCursor::Foreign)?;
+        if check(body, belongs) != *given {
+            return Err(BadCursor::Foreign);
+        }
+        let cursor = Self::read(body, belongs.words).ok_or(BadCursor::Foreign)?;
+        if now > cursor.started_at.plus_seconds(LIFETIME_SECONDS) {
+            return Err(BadCursor::Expired);
+        }
+        let own = &cursor.filters;
+        fn agrees<T: PartialEq + Copy>(beside: Option<T>, own: Option<T>) -> bool {
+            beside.is_none() || beside == own
+        }
+        let same = agrees(beside.updated_since, own.updated_since)
+            && agrees(beside.is_active, own.is_active)
+            && agrees(beside.status, own.status)
+            && agrees(beside.member_id, own.member_id);
+        if same {
+            Ok(cursor)
+        } else {
+            Err(BadCursor::OtherFilters)
+        }
+    }
+
+    fn read(body: &[u8], words: &[&'static str]) -> Option<Self> {
+        let mut rest = body;
+        let [version, flags] = take::<2>(&mut rest)?;
+        if version != VERSION {
+            return None;
+        }
+        let on = |bit: u8| flags & bit != 0;
+        let filters = Filters {
+            updated_since: if on(HAS_SINCE) {
+                Some(instant(&mut rest)?)
+            } else {
+                None
+            },
+            is_active: on(HAS_ACTIVE).then(|| on(IS_ACTIVE)),
+            status: if on(HAS_STATUS) {
+                Some(words.get(usize::from(take::<1>(&mut rest)?[0]))?)
+            } else {
+                None
+            },
+            member_id: if on(HAS_MEMBER) {
+                Some(MemberId::from_bytes(take(&mut rest)?))
+            } else {
+                None
+            },
+        };
+        let (watermark, started_at) = (instant(&mut rest)?, instant(&mut rest)?);
+        let after = Position {
+            updated_at: instant(&mut rest)?,
+            id: take(&mut rest)?,
+        };
+        rest.is_empty().then_some(Self {
+            filters,
+            watermark,
+            started_at,
+            after,
+        })
+    }
+}
+
+fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
+    let (head, tail) = rest.split_first_chunk::<N>()?;
+    *rest = tail;
+    Some(*head)
+}
+
+fn instant(rest: &mut &[u8]) -> Option<Timestamp> {
+    take(rest).map(|bytes| Timestamp::from_micros(i64::from_be_bytes(bytes)))
+}
+
+fn check(body: &[u8], belongs: Belongs<'_>) -> [u8; 8] {
+    let mut hasher = Sha256::new();
+    hasher.update(body);
+    hasher.update(belongs.organization.to_bytes());
+    hasher.update(belongs.path.as_bytes());
+    let digest: [u8; 32] = hasher.finalize().into();
+    std::array::from_fn(|i| digest[i])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const WORDS: &[&str] = &["pending", "paid"];
+
+    fn belongs(path: &str) -> Belongs<'_> {
+        Belongs {
+            organization: OrganizationId::from_bits(7),
+            path,
+            words: WORDS,
+        }
+    }
+
+    fn cursors() -> impl Strategy<Value = Cursor> {
+        let time = || (0i64..4_000_000_000_000_000).prop_map(Timestamp::from_micros);
+        let filters = (
+            proptest::option::of(time()),
+            any::<Option<bool>>(),
+            proptest::option::of(0usize..2),
+            any::<Option<u128>>(),
+        );
+        (filters, time(), time(), any::<[u8; 16]>()).prop_map(
+            |((since, active, status, member), watermark, updated_at, id)| Cursor {
+                filters: Filters {
+                    updated_since: since,
+                    is_active: active,
+                    status: status.map(|i| WORDS[i]),
+                    member_id: member.map(MemberId::from_bits),
+                },
+                watermark,
+                started_at: watermark,
+                after: Position { updated_at, id },
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn round_trip(cursor in cursors()) {
+            let text = cursor.encode(belongs("/v1/payments"));
+            prop_assert!(text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_'));
+            let at = cursor.started_at;
+            let none = Filters::default();
+            prop_assert_eq!(Cursor::decode(&text, belongs("/v1/payments"), &none, at), Ok(cursor));
+            prop_assert_eq!(Cursor::decode(&text, belongs("/v1/payments"), &cursor.filters, at), Ok(cursor));
+            prop_assert_eq!(Cursor::decode(&text, belongs("/v1/cards"), &none, at), Err(BadCursor::Foreign));
+            let other = Belongs { organization: OrganizationId::from_bits(8), ..belongs("/v1/payments") };
+            prop_assert_eq!(Cursor::decode(&text, other, &none, at), Err(BadCursor::Foreign));
+            prop_assert_eq!(Cursor::decode(&text, belongs("/v1/payments"), &none, at.plus_seconds(LIFETIME_SECONDS)), Ok(cursor));
+            let late = at.plus_seconds(LIFETIME_SECONDS + 1);
+            prop_assert_eq!(Cursor::decode(&text, belongs("/v1/payments"), &none, late), Err(BadCursor::Expired));
+        }
+
+        #[test]
+        fn damage_is_seen(cursor in cursors(), at in 0usize..64, with in "[A-Za-z0-9_-]") {
+            let text = cursor.encode(belongs("/v1/payments"));
+            let at = at % text.len();
+            let damaged = format!("{}{with}{}", &text[..at], &text[at + 1..]);
+            prop_assume!(damaged != text);
+            let read = Cursor::decode(&damaged, belongs("/v1/payments"), &Filters::default(), cursor.started_at);
+            prop_assert_eq!(read, Err(BadCursor::Foreign));
+        }
+
+        #[test]
+        fn noise_is_no_cursor(text in ".{0,120}") {
+            let read = Cursor::decode(&text, belongs("/v1/payments"), &Filters::default(), Timestamp::from_micros(0));
+            prop_assert_eq!(read, Err(BadCursor::Foreign));
+        }
+    }
+
+    #[test]
+    fn filters_beside_it_must_agree() {
+        let at = Timestamp::from_micros(1_000_000);
+        let cursor = Cursor {
+            filters: Filters {
+                status: Some("paid"),
+                updated_since: Some(at),
+                ..Filters::default()
+            },
+            watermark: at,
+            started_at: at,
+            after: Position {
+                updated_at: at,
+                id: [1; 16],
+            },
+        };
+        let text = cursor.encode(belongs("/v1/payments"));
+        for (beside, ok) in [
+            (
+                Filters {
+                    status: Some("paid"),
+                    ..Filters::default()
+                },
+                true,
+            ),
+            (
+                Filters {
+                    status: Some("pending"),
+                    ..Filters::default()
+                },
+                false,
+            ),
+            (
+                Filters {
+                    updated_since: Some(at),
+                    ..Filters::default()
+                },
+                true,
+            ),
+            (
+                Filters {
+                    member_id: Some(MemberId::from_bits(1)),
+                    ..Filters::default()
+                },
+                false,
+            ),
+        ] {
+            assert_eq!(
+                Cursor::decode(&text, belongs("/v1/payments"), &beside, at).is_ok(),
+                ok,
+                "{beside:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! The rules of bursar: values, resources, states and access.
+//!
+//! This crate decides and never acts. It reads no clock, no randomness and no environment, and knows neither
+//! SQL nor HTTP: time and entropy are passed in, and what may not be is returned as a [`Refusal`].
+
+pub mod access;
+pub mod campaign;
+pub mod card;
+pub mod cursor;
+pub mod email;
+pub mod fields;
+pub mod group;
+pub mod ids;
+pub mod listing;
+pub mod member;
+pub mod money;
+pub mod order;
+pub mod organization;
+pub mod page;
+pub mod payment;
+pub mod refusal;
+pub mod reimbursement;
+pub mod reminder;
+pub mod resource;
+pub mod states;
+pub mod text;
+pub mod time;
+pub mod token;
+
+pub use refusal::Refusal;
+pub use resource::{Reference, Resource, Stamps};
+pub use time::{Date, Timestamp};

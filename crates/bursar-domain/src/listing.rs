@@ -1,0 +1,113 @@
+//! Store listings: what an organization sells. Items and stock are hidden in v1.
+
+use serde::Serialize;
+
+use crate::fields::Fields;
+use crate::ids::{Id, ListingId, kind};
+use crate::money::{Currency, Money};
+use crate::refusal::Refusal;
+use crate::resource::{Reference, Resource, Stamps, Writer};
+use crate::text::{NAME, NOTE};
+
+/// The most of one item that can be in stock.
+const INVENTORY_MAX: i64 = 1_000_000_000;
+
+/// One thing of a listing that can be bought.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Item {
+    /// What it is called.
+    pub name: String,
+    /// What one costs.
+    pub price: Money,
+    /// How many are left; none when it is not counted.
+    pub inventory: Option<i64>,
+}
+
+/// A store listing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listing {
+    /// Names it.
+    pub id: ListingId,
+    /// What people call it.
+    pub name: String,
+    /// What it is.
+    pub description: String,
+    /// The organization's currency.
+    pub currency: Currency,
+    /// Whether it is on sale.
+    pub is_active: bool,
+    /// What can be bought; hidden in v1.
+    pub items: Vec<Item>,
+    /// When it was made and changed.
+    pub stamps: Stamps,
+}
+
+impl Listing {
+    /// Reads the items as a database keeps them.
+    pub fn read_items(json: &str, currency: Currency) -> Result<Vec<Item>, Refusal> {
+        let wrapped = format!("{{\"items\":{json}}}");
+        Fields::parse(&wrapped)?
+            .objects("items", |item| read_item(item, currency))?
+            .required()
+    }
+}
+
+fn read_item(fields: &mut Fields<'_>, currency: Currency) -> Result<Item, Refusal> {
+    Ok(Item {
+        name: fields.text("name", NAME)?.required()?,
+        price: fields.money("price", currency)?.required()?,
+        inventory: fields.integer("inventory", 0..=INVENTORY_MAX)?.optional(),
+    })
+}
+
+impl Resource for Listing {
+    type Kind = kind::Listing;
+    const TYPE: &'static str = "storeListing";
+
+    fn blank(id: Id<Self::Kind>, currency: Currency, stamps: Stamps) -> Self {
+        Self {
+            id,
+            name: String::new(),
+            description: String::new(),
+            currency,
+            is_active: true,
+            items: Vec::new(),
+            stamps,
+        }
+    }
+
+    fn id(&self) -> ListingId {
+        self.id
+    }
+
+    fn stamps(&self) -> Stamps {
+        self.stamps
+    }
+
+    fn stamps_mut(&mut self) -> &mut Stamps {
+        &mut self.stamps
+    }
+
+    fn write(&self, out: &mut Writer<'_>) {
+        out.id(self.id);
+        out.field("name", &self.name);
+        out.field("description", &self.description);
+        out.field("currency", &self.currency);
+        out.field("isActive", &self.is_active);
+        out.hidden("items", &self.items);
+        out.stamps(self.stamps);
+    }
+
+    fn apply(&mut self, fields: &mut Fields<'_>) -> Result<(), Refusal> {
+        fields.own_currency("currency", self.currency)?;
+        fields.text("name", NAME)?.fill(&mut self.name)?;
+        fields.text("description", NOTE)?.set(&mut self.description)?;
+        fields.boolean("isActive")?.set(&mut self.is_active)?;
+        let currency = self.currency;
+        fields
+            .objects("items", |item| read_item(item, currency))?
+            .set(&mut self.items)
+    }
+
+    fn references(&self, _: &mut dyn FnMut(Reference)) {}
+}

@@ -1,0 +1,321 @@
+//! Exact money: integer minor units of one currency, never a float.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+/// A trillion units of a two-digit currency: far above any real amount, far below an overflow.
+const MINOR_MAX: i64 = 100_000_000_000_000;
+
+/// An ISO 4217 currency with minor units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Currency(iso_currency::Currency);
+
+impl Currency {
+    /// The default of a new organization.
+    pub const USD: Self = Self(iso_currency::Currency::USD);
+
+    /// Reads an upper-case code of a currency that money can be kept in (gold and the like have no minor unit).
+    pub fn parse(code: &str) -> Option<Self> {
+        let currency = iso_currency::Currency::from_code(code)?;
+        (currency.exponent().is_some() && currency.code() == code).then_some(Self(currency))
+    }
+
+    /// The three letters.
+    pub fn code(self) -> &'static str {
+        self.0.code()
+    }
+
+    /// Digits after the point.
+    pub fn digits(self) -> u32 {
+        u32::from(self.0.exponent().unwrap_or(0))
+    }
+}
+
+impl fmt::Display for Currency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.code())
+    }
+}
+
+impl Serialize for Currency {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.code())
+    }
+}
+
+/// An amount of a currency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Money {
+    /// The amount in minor units (cents).
+    pub minor: i64,
+    /// Whose minor units.
+    pub currency: Currency,
+}
+
+impl Money {
+    /// So many minor units.
+    pub const fn new(minor: i64, currency: Currency) -> Self {
+        Self { minor, currency }
+    }
+
+    /// Nothing.
+    pub const fn zero(currency: Currency) -> Self {
+        Self::new(0, currency)
+    }
+
+    /// Reads the decimal text that the API prints; fewer fraction digits than the currency's are taken too.
+    /// The error says the rule and reads on after a field's name.
+    pub fn parse(text: &str, currency: Currency) -> Result<Self, String> {
+        let digits = currency.digits();
+        let rule = || {
+            let example = Self::new(125 * 10i64.pow(digits), currency);
+            format!(
+                "must be a decimal amount such as \"{example}\", with at most {digits} fraction digits in {currency}"
+            )
+        };
+        let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+        let plain = |part: &str| part.bytes().all(|b| b.is_ascii_digit());
+        if whole.is_empty() || !plain(whole) || !plain(fraction) || text.ends_with('.') {
+            return Err(rule());
+        }
+        if fraction.len() > digits as usize {
+            return Err(rule());
+        }
+        let padded = format!("{whole}{fraction:0<width$}", width = digits as usize);
+        match padded.parse::<i64>() {
+            Ok(minor) if minor <= MINOR_MAX => Ok(Self::new(minor, currency)),
+            _ => Err(format!("must be at most {}", Self::new(MINOR_MAX, currency))),
+        }
+    }
+}
+
+/// The decimal text with the currency's minor digits.
+impl fmt::Display for Money {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits = self.currency.digits();
+        let unit = 10u64.pow(digits);
+        let (sign, minor) = (if self.minor < 0 { "-" } else { "" }, self.minor.unsigned_abs());
+        match digits {
+            0 => write!(f, "{sign}{minor}"),
+            _ => write!(
+                f,
+                "{sign}{}.{:0width$}",
+                minor / unit,
+                minor % unit,
+                width = digits as usize
+            ),
+        }
+    }
+}
+
+impl Serialize for Money {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// The largest limit a card can have, in whole units.
+const LIMIT_MAX_UNITS: i64 = 1_000_000;
+/// No amount that is allowed needs more digits, and no exponent that is allowed is larger.
+const NUMBER_DIGITS_MAX: usize = 40;
+
+/// Reads a card's limit from the text of a JSON number, exactly: above 0, at most 1,000,000, a multiple of
+/// 0.01, and one that the currency can hold. The error reads on after a field's name.
+pub fn limit_from_number(number: &str, currency: Currency) -> Result<Money, String> {
+    let shown: String = if number.len() > 24 {
+        format!("{}…", &number[..24])
+    } else {
+        number.to_owned()
+    };
+    if number.starts_with('-') {
+        return Err(format!("must be greater than 0, got {shown}"));
+    }
+    let (mantissa, exponent) = match number.split_once(['e', 'E']) {
+        // An exponent that does not fit is far outside of every rule, on the side its sign says.
+        Some((mantissa, text)) => {
+            let beyond = if text.starts_with('-') {
+                i64::MIN / 4
+            } else {
+                i64::MAX / 4
+            };
+            (
+                mantissa,
+                text.trim_start_matches('+').parse::<i64>().unwrap_or(beyond),
+            )
+        }
+        None => (number, 0),
+    };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = format!("{whole}{fraction}");
+    let digits = digits.trim_start_matches('0');
+    let significant = digits.trim_end_matches('0');
+    if significant.is_empty() {
+        return Err(format!("must be greater than 0, got {shown}"));
+    }
+    let dropped = i64::try_from(digits.len() - significant.len()).unwrap_or(i64::MAX / 8);
+    // The value is significant × 10^scale.
+    let scale = exponent
+        .saturating_sub(i64::try_from(fraction.len()).unwrap_or(i64::MAX / 8))
+        .saturating_add(dropped);
+    let magnitude = i64::try_from(significant.len())
+        .unwrap_or(i64::MAX / 8)
+        .saturating_add(scale);
+    if magnitude > 7 {
+        return Err(format!("must be at most {LIMIT_MAX_UNITS}, got {shown}"));
+    }
+    if scale < -2 {
+        return Err(format!("must be a multiple of 0.01, got {shown}"));
+    }
+    if significant.len() > NUMBER_DIGITS_MAX {
+        return Err(format!("must be at most {LIMIT_MAX_UNITS}, got {shown}"));
+    }
+    let power = u32::try_from(scale + 2).unwrap_or(0);
+    let hundredths = significant
+        .parse::<i64>()
+        .unwrap_or(i64::MAX)
+        .saturating_mul(10i64.saturating_pow(power));
+    if hundredths > LIMIT_MAX_UNITS * 100 {
+        return Err(format!("must be at most {LIMIT_MAX_UNITS}, got {shown}"));
+    }
+    let minor = match currency.digits() {
+        2 => hundredths,
+        more @ 3.. => hundredths * 10i64.pow(more - 2),
+        fewer => {
+            let step = 10i64.pow(2 - fewer);
+            if hundredths % step != 0 {
+                return Err(format!("must be a whole amount of {currency}, got {shown}"));
+            }
+            hundredths / step
+        }
+    };
+    Ok(Money::new(minor, currency))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn currency(code: &str) -> Currency {
+        Currency::parse(code).unwrap()
+    }
+
+    #[test]
+    fn currencies() {
+        assert_eq!(["USD", "JPY", "KWD"].map(|c| currency(c).digits()), [2, 0, 3]);
+        for bad in ["usd", "US", "XAU", "ZZZ", "", "USD "] {
+            assert_eq!(Currency::parse(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn printed_with_the_minor_digits() {
+        for (minor, code, text) in [
+            (12_500, "USD", "125.00"),
+            (125, "JPY", "125"),
+            (1250, "KWD", "1.250"),
+            (5, "USD", "0.05"),
+            (-105, "USD", "-1.05"),
+            (0, "KWD", "0.000"),
+        ] {
+            assert_eq!(Money::new(minor, currency(code)).to_string(), text);
+        }
+    }
+
+    #[test]
+    fn read_from_text() {
+        for (text, code, minor) in [
+            ("125.00", "USD", 12_500),
+            ("125", "USD", 12_500),
+            ("0.5", "USD", 50),
+            ("125", "JPY", 125),
+            ("1.25", "KWD", 1250),
+        ] {
+            assert_eq!(
+                Money::parse(text, currency(code)),
+                Ok(Money::new(minor, currency(code))),
+                "{text}"
+            );
+        }
+        for (text, code) in [
+            ("125.000", "USD"),
+            ("1.5", "JPY"),
+            ("-1.00", "USD"),
+            ("1,000.00", "USD"),
+            ("", "USD"),
+            (".50", "USD"),
+            ("5.", "USD"),
+            ("1e2", "USD"),
+            (" 1", "USD"),
+            ("99999999999999999999", "USD"),
+            ("1000000000000.01", "USD"),
+        ] {
+            assert!(Money::parse(text, currency(code)).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn limits_are_exact() {
+        let limit = |text: &str, code: &str| limit_from_number(text, currency(code)).map(|m| m.to_string());
+        for (text, code, printed) in [
+            ("100", "USD", "100.00"),
+            ("1e2", "USD", "100.00"),
+            ("1.0E+2", "USD", "100.00"),
+            ("0.01", "USD", "0.01"),
+            ("10.10", "USD", "10.10"),
+            (
+                "10.1000000000000000000000000000000000000000000000",
+                "USD",
+                "10.10",
+            ),
+            ("1000000", "USD", "1000000.00"),
+            ("1e6", "USD", "1000000.00"),
+            ("1000000.00", "USD", "1000000.00"),
+            ("10.00", "JPY", "10"),
+            ("1.25", "KWD", "1.250"),
+            ("100000000e-2", "USD", "1000000.00"),
+            ("1500e-2", "USD", "15.00"),
+        ] {
+            assert_eq!(limit(text, code).as_deref(), Ok(printed), "{text} {code}");
+        }
+        for (text, code, word) in [
+            ("10.005", "USD", "multiple of 0.01"),
+            ("0", "USD", "greater than 0"),
+            ("0.00e5", "USD", "greater than 0"),
+            ("-1", "USD", "greater than 0"),
+            ("1000000.01", "USD", "at most"),
+            ("1e7", "USD", "at most"),
+            ("1e999999999999999999999", "USD", "at most"),
+            ("1e-999999999999999999999", "USD", "0.01"),
+            ("10.50", "JPY", "whole amount"),
+            ("1.255", "KWD", "multiple of 0.01"),
+            ("0.001", "USD", "multiple of 0.01"),
+        ] {
+            let refused = limit(text, code).unwrap_err();
+            assert!(refused.contains(word), "{text}: {refused}");
+        }
+        assert!(limit(&"9".repeat(1000), "USD").unwrap_err().len() < 80);
+        assert!(limit(&format!("0.{}1", "0".repeat(1000)), "USD").is_err());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn text_and_minor_units_agree(minor in 0..=MINOR_MAX, which in 0usize..3) {
+            let money = Money::new(minor, currency(["USD", "JPY", "KWD"][which]));
+            proptest::prop_assert_eq!(Money::parse(&money.to_string(), money.currency), Ok(money));
+        }
+        #[test]
+        fn every_hundredth_is_a_limit(hundredths in 1i64..=100_000_000, zeros in 0usize..3, exponent in -3i32..4) {
+            // The same number written with another exponent and trailing zeros is the same limit.
+            let scaled = format!("{hundredths}{}e{}", "0".repeat(zeros), -2 - i32::try_from(zeros).unwrap());
+            let plain = format!("{}.{:02}", hundredths / 100, hundredths % 100);
+            let usd = Currency::USD;
+            proptest::prop_assert_eq!(limit_from_number(&scaled, usd), Ok(Money::new(hundredths, usd)));
+            proptest::prop_assert_eq!(limit_from_number(&plain, usd), Ok(Money::new(hundredths, usd)));
+            let shifted = format!("{hundredths}e{}", exponent - 2);
+            let within = i128::from(hundredths) * 10i128.pow(3) % 10i128.pow(u32::try_from(3 - exponent).unwrap().min(6)) == 0
+                && i128::from(hundredths) * 10i128.pow(u32::try_from(exponent + 3).unwrap()) <= 100_000_000_000;
+            proptest::prop_assert_eq!(limit_from_number(&shifted, usd).is_ok(), within, "{}", shifted);
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Store orders: what somebody bought.
+
+use crate::fields::Fields;
+use crate::ids::{Id, ListingId, MemberId, OrderId, kind};
+use crate::money::{Currency, Money};
+use crate::refusal::Refusal;
+use crate::resource::{Reference, Resource, Stamps, Writer};
+use crate::states::Machine;
+use crate::time::Timestamp;
+use crate::words;
+
+words! {
+    /// Where an order stands.
+    OrderStatus {
+        /// Waits for the money.
+        Pending "pending",
+        /// The money is here.
+        Paid "paid",
+        /// The goods are handed over.
+        Fulfilled "fulfilled",
+        /// Called off before it was paid.
+        Cancelled "cancelled",
+        /// The money went back.
+        Refunded "refunded",
+    }
+}
+
+impl Machine for OrderStatus {
+    const NOUN: &'static str = "order";
+
+    fn moves(self) -> &'static [Self] {
+        match self {
+            Self::Pending => &[Self::Paid, Self::Cancelled],
+            Self::Paid => &[Self::Fulfilled, Self::Refunded],
+            Self::Fulfilled => &[Self::Refunded],
+            Self::Cancelled | Self::Refunded => &[],
+        }
+    }
+}
+
+/// A store order. Its representation has no `updatedAt`; the change clock moves it all the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Order {
+    /// Names it.
+    pub id: OrderId,
+    /// What was bought from.
+    pub listing_id: Option<ListingId>,
+    /// Who bought.
+    pub member_id: Option<MemberId>,
+    /// What it costs in all.
+    pub total_amount: Money,
+    /// Where it stands.
+    pub status: OrderStatus,
+    /// When it was paid.
+    pub paid_at: Option<Timestamp>,
+    /// When it was made and changed.
+    pub stamps: Stamps,
+}
+
+impl Order {
+    /// Moves it to another state at `now`.
+    pub fn move_to(&mut self, next: OrderStatus, now: Timestamp) -> Result<(), Refusal> {
+        self.status = self.status.to(next)?;
+        if next == OrderStatus::Paid {
+            self.paid_at = Some(now);
+        }
+        Ok(())
+    }
+}
+
+impl Resource for Order {
+    type Kind = kind::Order;
+    const TYPE: &'static str = "storeOrder";
+
+    fn blank(id: Id<Self::Kind>, currency: Currency, stamps: Stamps) -> Self {
+        Self {
+            id,
+            listing_id: None,
+            member_id: None,
+            total_amount: Money::zero(currency),
+            status: OrderStatus::Pending,
+            paid_at: None,
+            stamps,
+        }
+    }
+
+    fn id(&self) -> OrderId {
+        self.id
+    }
+
+    fn stamps(&self) -> Stamps {
+        self.stamps
+    }
+
+    fn stamps_mut(&mut self) -> &mut Stamps {
+        &mut self.stamps
+    }
+
+    fn write(&self, out: &mut Writer<'_>) {
+        out.id(self.id);
+        out.field("listingId", &self.listing_id);
+        out.field("memberId", &self.member_id);
+        out.field("totalAmount", &self.total_amount);
+        out.field("currency", &self.total_amount.currency);
+        out.field("status", &self.status);
+        out.field("paidAt", &self.paid_at);
+        out.field("createdAt", &self.stamps.created_at);
+    }
+
+    fn apply(&mut self, fields: &mut Fields<'_>) -> Result<(), Refusal> {
+        let currency = self.total_amount.currency;
+        fields.own_currency("currency", currency)?;
+        fields.id("listingId")?.set_or_null(&mut self.listing_id);
+        fields.id("memberId")?.set_or_null(&mut self.member_id);
+        fields
+            .money("totalAmount", currency)?
+            .fill(&mut self.total_amount)?;
+        fields
+            .word("status", OrderStatus::parse, OrderStatus::WORDS)?
+            .set(&mut self.status)?;
+        fields.timestamp("paidAt")?.set_or_null(&mut self.paid_at);
+        Ok(())
+    }
+
+    fn references(&self, visit: &mut dyn FnMut(Reference)) {
+        if let Some(id) = self.listing_id {
+            visit(Reference::Listing("listingId", id));
+        }
+        if let Some(id) = self.member_id {
+            visit(Reference::Member("memberId", id));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::states::testing::assert_table;
+
+    #[test]
+    fn transitions() {
+        assert_table(
+            OrderStatus::ALL,
+            &[
+                "pending → paid, cancelled",
+                "paid → fulfilled, refunded",
+                "fulfilled → refunded",
+                "cancelled → ",
+                "refunded → ",
+            ],
+        );
+    }
+}

@@ -1,0 +1,252 @@
+//! Payments: charges that an organization raises. What was received is in the ledger.
+
+use crate::fields::Fields;
+use crate::ids::{GroupId, Id, MemberId, OrganizationId, PaymentId, kind};
+use crate::money::{Currency, Money};
+use crate::refusal::Refusal;
+use crate::resource::{Reference, Resource, Stamps, Writer};
+use crate::states::Machine;
+use crate::text::{NOTE, REFERENCE};
+use crate::time::{Date, Timestamp};
+use crate::words;
+
+words! {
+    /// Where a payment stands.
+    PaymentStatus {
+        /// Nothing received.
+        Pending "pending",
+        /// A provider is at work.
+        Processing "processing",
+        /// Some received.
+        PartiallyPaid "partially_paid",
+        /// All received.
+        Paid "paid",
+        /// Void.
+        Cancelled "cancelled",
+        /// The provider could not collect.
+        Failed "failed",
+        /// The payer objects.
+        Disputed "disputed",
+    }
+}
+
+impl Machine for PaymentStatus {
+    const NOUN: &'static str = "payment";
+
+    fn moves(self) -> &'static [Self] {
+        match self {
+            Self::Pending => &[Self::Processing, Self::PartiallyPaid, Self::Paid, Self::Cancelled],
+            Self::Processing => &[Self::Paid, Self::PartiallyPaid, Self::Failed],
+            Self::PartiallyPaid => &[Self::Processing, Self::Paid, Self::Cancelled],
+            Self::Failed => &[Self::Processing, Self::Cancelled],
+            Self::Paid => &[Self::Disputed],
+            Self::Disputed => &[Self::Paid, Self::Failed],
+            Self::Cancelled => &[],
+        }
+    }
+}
+
+impl PaymentStatus {
+    /// Whether what is not yet paid is owed.
+    pub const fn is_owed(self) -> bool {
+        match self {
+            Self::Pending | Self::PartiallyPaid | Self::Failed => true,
+            Self::Processing | Self::Paid | Self::Cancelled | Self::Disputed => false,
+        }
+    }
+}
+
+/// A payment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Payment {
+    /// Names it.
+    pub id: PaymentId,
+    /// Who owes it.
+    pub member_id: Option<MemberId>,
+    /// The group whose dues it is.
+    pub group_id: Option<GroupId>,
+    /// The chapter that owes it.
+    pub target_organization_id: Option<OrganizationId>,
+    /// What it is for.
+    pub description: String,
+    /// What is owed in all.
+    pub amount: Money,
+    /// The sum of its ledger entries.
+    pub paid_to_date: Money,
+    /// Where it stands.
+    pub status: PaymentStatus,
+    /// When it is due.
+    pub due_date: Option<Date>,
+    /// When it was paid in full.
+    pub paid_at: Option<Timestamp>,
+    /// When it was cancelled.
+    pub voided_at: Option<Timestamp>,
+    /// The provider's own name for it; hidden in v1.
+    pub provider_id: Option<String>,
+    /// When it was made and changed.
+    pub stamps: Stamps,
+}
+
+impl Payment {
+    /// Moves it to another state at `now`, with the state's own stamp.
+    pub fn move_to(&mut self, next: PaymentStatus, now: Timestamp) -> Result<(), Refusal> {
+        self.status = self.status.to(next)?;
+        match next {
+            PaymentStatus::Paid => self.paid_at = Some(now),
+            PaymentStatus::Cancelled => self.voided_at = Some(now),
+            PaymentStatus::Pending
+            | PaymentStatus::Processing
+            | PaymentStatus::PartiallyPaid
+            | PaymentStatus::Failed
+            | PaymentStatus::Disputed => {}
+        }
+        Ok(())
+    }
+
+    /// What is still owed, in minor units.
+    pub const fn owed_minor(&self) -> i64 {
+        if self.status.is_owed() {
+            self.amount.minor - self.paid_to_date.minor
+        } else {
+            0
+        }
+    }
+
+    fn check_paid(&self) -> Result<(), Refusal> {
+        if self.paid_to_date.minor <= self.amount.minor {
+            return Ok(());
+        }
+        Err(Refusal::invalid(
+            "paidToDate",
+            format!(
+                "must be at most the amount, {}, got {}",
+                self.amount, self.paid_to_date
+            ),
+        ))
+    }
+}
+
+impl Resource for Payment {
+    type Kind = kind::Payment;
+    const TYPE: &'static str = "payment";
+
+    fn blank(id: Id<Self::Kind>, currency: Currency, stamps: Stamps) -> Self {
+        Self {
+            id,
+            member_id: None,
+            group_id: None,
+            target_organization_id: None,
+            description: String::new(),
+            amount: Money::zero(currency),
+            paid_to_date: Money::zero(currency),
+            status: PaymentStatus::Pending,
+            due_date: None,
+            paid_at: None,
+            voided_at: None,
+            provider_id: None,
+            stamps,
+        }
+    }
+
+    fn id(&self) -> PaymentId {
+        self.id
+    }
+
+    fn stamps(&self) -> Stamps {
+        self.stamps
+    }
+
+    fn stamps_mut(&mut self) -> &mut Stamps {
+        &mut self.stamps
+    }
+
+    fn write(&self, out: &mut Writer<'_>) {
+        out.id(self.id);
+        out.field("memberId", &self.member_id);
+        out.field("groupId", &self.group_id);
+        out.organization("targetOrganizationId", self.target_organization_id);
+        out.field("description", &self.description);
+        out.field("amount", &self.amount);
+        out.field("paidToDate", &self.paid_to_date);
+        out.field("currency", &self.amount.currency);
+        out.field("status", &self.status);
+        out.field("dueDate", &self.due_date);
+        out.field("paidAt", &self.paid_at);
+        out.field("voidedAt", &self.voided_at);
+        out.hidden("providerId", &self.provider_id);
+        out.stamps(self.stamps);
+    }
+
+    fn apply(&mut self, fields: &mut Fields<'_>) -> Result<(), Refusal> {
+        let currency = self.amount.currency;
+        fields.own_currency("currency", currency)?;
+        fields.id("memberId")?.set_or_null(&mut self.member_id);
+        fields.id("groupId")?.set_or_null(&mut self.group_id);
+        fields
+            .id("targetOrganizationId")?
+            .set_or_null(&mut self.target_organization_id);
+        fields.text("description", NOTE)?.set(&mut self.description)?;
+        fields.money("amount", currency)?.fill(&mut self.amount)?;
+        fields
+            .money("paidToDate", currency)?
+            .set(&mut self.paid_to_date)?;
+        fields
+            .word("status", PaymentStatus::parse, PaymentStatus::WORDS)?
+            .set(&mut self.status)?;
+        fields.date("dueDate")?.set_or_null(&mut self.due_date);
+        fields.timestamp("paidAt")?.set_or_null(&mut self.paid_at);
+        fields.timestamp("voidedAt")?.set_or_null(&mut self.voided_at);
+        fields
+            .text("providerId", REFERENCE)?
+            .set_or_null(&mut self.provider_id);
+        self.check_paid()
+    }
+
+    fn references(&self, visit: &mut dyn FnMut(Reference)) {
+        if let Some(id) = self.member_id {
+            visit(Reference::Member("memberId", id));
+        }
+        if let Some(id) = self.group_id {
+            visit(Reference::Group("groupId", id));
+        }
+        if let Some(id) = self.target_organization_id {
+            visit(Reference::Organization("targetOrganizationId", id));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::states::testing::assert_table;
+
+    #[test]
+    fn transitions() {
+        assert_table(
+            PaymentStatus::ALL,
+            &[
+                "pending → processing, partially_paid, paid, cancelled",
+                "processing → paid, partially_paid, failed",
+                "partially_paid → processing, paid, cancelled",
+                "failed → processing, cancelled",
+                "paid → disputed",
+                "disputed → paid, failed",
+                "cancelled → ",
+            ],
+        );
+    }
+
+    #[test]
+    fn moves_stamp() {
+        let at = Timestamp::from_micros(5);
+        let mut payment = Payment::blank(PaymentId::from_bits(1), Currency::USD, Stamps::at(at));
+        payment.move_to(PaymentStatus::Paid, at).unwrap();
+        assert_eq!(
+            (payment.status, payment.paid_at, payment.voided_at),
+            (PaymentStatus::Paid, Some(at), None)
+        );
+        let before = payment.clone();
+        assert!(payment.move_to(PaymentStatus::Cancelled, at).is_err());
+        assert_eq!(payment, before, "a refused move leaves no trace");
+    }
+}

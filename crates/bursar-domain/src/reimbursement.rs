@@ -1,0 +1,289 @@
+//! Reimbursements: what the organization owes a member or another organization for an expense.
+
+use crate::access::Role;
+use crate::fields::Fields;
+use crate::ids::{Id, MemberId, OrganizationId, ReimbursementId, kind};
+use crate::money::{Currency, Money};
+use crate::refusal::Refusal;
+use crate::resource::{Reference, Resource, Stamps, Writer};
+use crate::states::Machine;
+use crate::text::{CATEGORY, NOTE, REFERENCE};
+use crate::time::{Date, Timestamp};
+use crate::words;
+
+words! {
+    /// Where a reimbursement stands.
+    ReimbursementStatus {
+        /// Being written.
+        Draft "draft",
+        /// Waits for a reviewer.
+        Submitted "submitted",
+        /// To be paid.
+        Approved "approved",
+        /// Sent back.
+        Rejected "rejected",
+        /// Paid out.
+        Paid "paid",
+        /// Withdrawn.
+        Voided "voided",
+    }
+}
+
+impl Machine for ReimbursementStatus {
+    const NOUN: &'static str = "reimbursement";
+
+    fn moves(self) -> &'static [Self] {
+        match self {
+            Self::Draft => &[Self::Submitted, Self::Voided],
+            Self::Submitted => &[Self::Approved, Self::Rejected, Self::Voided],
+            Self::Approved => &[Self::Paid, Self::Voided],
+            Self::Rejected => &[Self::Draft],
+            Self::Paid | Self::Voided => &[],
+        }
+    }
+}
+
+/// A reimbursement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reimbursement {
+    /// Names it.
+    pub id: ReimbursementId,
+    /// Who is paid.
+    pub member_id: Option<MemberId>,
+    /// Which organization is paid.
+    pub recipient_organization_id: Option<OrganizationId>,
+    /// How much.
+    pub amount: Money,
+    /// What kind of expense.
+    pub category: Option<String>,
+    /// What for.
+    pub description: String,
+    /// The day of the expense.
+    pub incurred_at: Option<Date>,
+    /// Where it stands.
+    pub status: ReimbursementStatus,
+    /// When it was submitted.
+    pub submitted_at: Option<Timestamp>,
+    /// When it was approved or rejected.
+    pub reviewed_at: Option<Timestamp>,
+    /// When it was paid.
+    pub paid_at: Option<Timestamp>,
+    /// When it was withdrawn.
+    pub voided_at: Option<Timestamp>,
+    /// References of receipts; hidden in v1.
+    pub receipts: Vec<String>,
+    /// The payout's reference; hidden in v1.
+    pub payout_reference: Option<String>,
+    /// What the reviewer wrote; hidden in v1.
+    pub reviewer_note: Option<String>,
+    /// When it was made and changed.
+    pub stamps: Stamps,
+}
+
+/// Who asks to approve.
+#[derive(Clone, Copy, Debug)]
+pub struct Approver {
+    /// The role in the organization.
+    pub role: Role,
+    /// A person, not a service.
+    pub is_person: bool,
+    /// The one to be paid.
+    pub is_own: bool,
+}
+
+impl Reimbursement {
+    /// Moves it to another state at `now`, with the state's own stamp. Approving has a rule of its own:
+    /// [`Reimbursement::approve`].
+    pub fn move_to(&mut self, next: ReimbursementStatus, now: Timestamp) -> Result<(), Refusal> {
+        self.status = self.status.to(next)?;
+        match next {
+            ReimbursementStatus::Submitted => self.submitted_at = Some(now),
+            ReimbursementStatus::Approved | ReimbursementStatus::Rejected => self.reviewed_at = Some(now),
+            ReimbursementStatus::Paid => self.paid_at = Some(now),
+            ReimbursementStatus::Voided => self.voided_at = Some(now),
+            ReimbursementStatus::Draft => {}
+        }
+        Ok(())
+    }
+
+    /// Approves it: for admins who are people, and never one's own.
+    pub fn approve(&mut self, by: Approver, now: Timestamp) -> Result<(), Refusal> {
+        let forbidden = |message: &str| {
+            Err(Refusal::Forbidden {
+                message: message.to_owned(),
+            })
+        };
+        if !by.is_person {
+            return forbidden("a reimbursement is approved by a person, not by a service");
+        }
+        if by.role != Role::Admin {
+            return forbidden("a reimbursement is approved by an admin of the organization");
+        }
+        if by.is_own {
+            return forbidden("nobody approves their own reimbursement; ask another admin");
+        }
+        self.move_to(ReimbursementStatus::Approved, now)
+    }
+}
+
+impl Resource for Reimbursement {
+    type Kind = kind::Reimbursement;
+    const TYPE: &'static str = "reimbursement";
+
+    fn blank(id: Id<Self::Kind>, currency: Currency, stamps: Stamps) -> Self {
+        Self {
+            id,
+            member_id: None,
+            recipient_organization_id: None,
+            amount: Money::zero(currency),
+            category: None,
+            description: String::new(),
+            incurred_at: None,
+            status: ReimbursementStatus::Draft,
+            submitted_at: None,
+            reviewed_at: None,
+            paid_at: None,
+            voided_at: None,
+            receipts: Vec::new(),
+            payout_reference: None,
+            reviewer_note: None,
+            stamps,
+        }
+    }
+
+    fn id(&self) -> ReimbursementId {
+        self.id
+    }
+
+    fn stamps(&self) -> Stamps {
+        self.stamps
+    }
+
+    fn stamps_mut(&mut self) -> &mut Stamps {
+        &mut self.stamps
+    }
+
+    fn write(&self, out: &mut Writer<'_>) {
+        out.id(self.id);
+        out.field("memberId", &self.member_id);
+        out.organization("recipientOrganizationId", self.recipient_organization_id);
+        out.field("amount", &self.amount);
+        out.field("currency", &self.amount.currency);
+        out.field("category", &self.category);
+        out.field("description", &self.description);
+        out.field("incurredAt", &self.incurred_at);
+        out.field("status", &self.status);
+        out.field("submittedAt", &self.submitted_at);
+        out.field("reviewedAt", &self.reviewed_at);
+        out.field("paidAt", &self.paid_at);
+        out.field("voidedAt", &self.voided_at);
+        out.hidden("receipts", &self.receipts);
+        out.hidden("payoutReference", &self.payout_reference);
+        out.hidden("reviewerNote", &self.reviewer_note);
+        out.stamps(self.stamps);
+    }
+
+    fn apply(&mut self, fields: &mut Fields<'_>) -> Result<(), Refusal> {
+        let currency = self.amount.currency;
+        fields.own_currency("currency", currency)?;
+        fields.id("memberId")?.set_or_null(&mut self.member_id);
+        fields
+            .id("recipientOrganizationId")?
+            .set_or_null(&mut self.recipient_organization_id);
+        fields.money("amount", currency)?.fill(&mut self.amount)?;
+        fields.text("category", CATEGORY)?.set_or_null(&mut self.category);
+        fields.text("description", NOTE)?.set(&mut self.description)?;
+        fields.date("incurredAt")?.set_or_null(&mut self.incurred_at);
+        fields
+            .word("status", ReimbursementStatus::parse, ReimbursementStatus::WORDS)?
+            .set(&mut self.status)?;
+        fields
+            .timestamp("submittedAt")?
+            .set_or_null(&mut self.submitted_at);
+        fields.timestamp("reviewedAt")?.set_or_null(&mut self.reviewed_at);
+        fields.timestamp("paidAt")?.set_or_null(&mut self.paid_at);
+        fields.timestamp("voidedAt")?.set_or_null(&mut self.voided_at);
+        fields.texts("receipts", REFERENCE)?.set(&mut self.receipts)?;
+        fields
+            .text("payoutReference", REFERENCE)?
+            .set_or_null(&mut self.payout_reference);
+        fields
+            .text("reviewerNote", NOTE)?
+            .set_or_null(&mut self.reviewer_note);
+        Ok(())
+    }
+
+    fn references(&self, visit: &mut dyn FnMut(Reference)) {
+        if let Some(id) = self.member_id {
+            visit(Reference::Member("memberId", id));
+        }
+        if let Some(id) = self.recipient_organization_id {
+            visit(Reference::Organization("recipientOrganizationId", id));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::states::testing::assert_table;
+
+    #[test]
+    fn transitions() {
+        assert_table(
+            ReimbursementStatus::ALL,
+            &[
+                "draft → submitted, voided",
+                "submitted → approved, rejected, voided",
+                "approved → paid, voided",
+                "rejected → draft",
+                "paid → ",
+                "voided → ",
+            ],
+        );
+    }
+
+    #[test]
+    fn each_move_sets_its_stamp_and_approving_needs_another_admin() {
+        let at = |n| Timestamp::from_micros(n);
+        let mut r = Reimbursement::blank(ReimbursementId::from_bits(1), Currency::USD, Stamps::at(at(0)));
+        r.move_to(ReimbursementStatus::Submitted, at(1)).unwrap();
+        let admin = Approver {
+            role: Role::Admin,
+            is_person: true,
+            is_own: false,
+        };
+        for (by, word) in [
+            (
+                Approver {
+                    is_own: true,
+                    ..admin
+                },
+                "own",
+            ),
+            (
+                Approver {
+                    role: Role::Editor,
+                    ..admin
+                },
+                "admin",
+            ),
+            (
+                Approver {
+                    is_person: false,
+                    ..admin
+                },
+                "person",
+            ),
+        ] {
+            assert!(r.approve(by, at(2)).unwrap_err().message().contains(word));
+            assert_eq!(r.status, ReimbursementStatus::Submitted);
+        }
+        r.approve(admin, at(2)).unwrap();
+        r.move_to(ReimbursementStatus::Paid, at(3)).unwrap();
+        assert_eq!(
+            [r.submitted_at, r.reviewed_at, r.paid_at, r.voided_at],
+            [Some(at(1)), Some(at(2)), Some(at(3)), None]
+        );
+    }
+}

@@ -1,0 +1,105 @@
+//! The words that a resource's state is told in, and the moves between them.
+
+/// Declares an enum of words: its variants, their text, and how a text is read.
+#[macro_export]
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident $text:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum $name { $($(#[$vdoc])* $variant),* }
+
+        impl $name {
+            /// Every one, in the order of the API's document.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+            /// Their texts, as messages list them.
+            pub const WORDS: &'static str = $crate::list_words!($($text),*);
+
+            /// The text form.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $text),* }
+            }
+
+            /// Reads the text form.
+            pub fn parse(text: &str) -> Option<Self> {
+                match text { $($text => Some(Self::$variant),)* _ => None }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+    };
+}
+
+/// Joins literals with commas at compile time.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! list_words {
+    ($first:literal $(, $rest:literal)*) => { concat!($first $(, ", ", $rest)*) };
+}
+
+/// A state machine: for each state the states it may become.
+pub trait Machine: Copy + PartialEq + std::fmt::Display + 'static {
+    /// The noun for messages: "payment".
+    const NOUN: &'static str;
+
+    /// Where one may go from here.
+    fn moves(self) -> &'static [Self];
+
+    /// The move, or a refusal that names the state and the moves it allows.
+    fn to(self, next: Self) -> Result<Self, crate::Refusal> {
+        if self.moves().contains(&next) {
+            return Ok(next);
+        }
+        let allowed: Vec<String> = self.moves().iter().map(ToString::to_string).collect();
+        let way_out = match allowed.as_slice() {
+            [] => "nothing more can happen to it".to_owned(),
+            _ => format!("it can become {}", allowed.join(", ")),
+        };
+        Err(crate::Refusal::conflict(format!(
+            "the {} is {self} and cannot become {next}; {way_out}",
+            Self::NOUN
+        )))
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    use super::Machine;
+
+    /// Holds a machine against a table written as in the contract: `"a → b, c"`, one line a state.
+    pub(crate) fn assert_table<M: Machine + std::fmt::Debug>(all: &[M], table: &[&str]) {
+        for from in all {
+            let line = table
+                .iter()
+                .find(|line| line.split('→').next().unwrap().trim() == from.to_string());
+            let allowed: Vec<&str> = line.map_or(vec![], |l| {
+                l.split('→').nth(1).unwrap().split(',').map(str::trim).collect()
+            });
+            for to in all {
+                let expected = allowed.contains(&to.to_string().as_str());
+                assert_eq!(from.to(*to).is_ok(), expected, "{from} → {to}");
+                if let Err(refusal) = from.to(*to) {
+                    assert!(
+                        refusal.message().contains(&from.to_string())
+                            && refusal.message().contains(&to.to_string())
+                    );
+                }
+            }
+        }
+        assert!(
+            table
+                .iter()
+                .all(|l| all.iter().any(|s| l.starts_with(&s.to_string()))),
+            "the table names a foreign state"
+        );
+    }
+}

@@ -1,0 +1,317 @@
+//! Instants and days. An instant is a count of microseconds in UTC; a day is a day of the calendar.
+
+use std::fmt;
+
+use jiff::civil;
+use serde::{Serialize, Serializer};
+
+/// The microseconds of a day.
+pub const DAY_MICROS: i64 = 86_400_000_000;
+/// 0001-01-01T00:00:00Z and 9999-12-31T23:59:59.999999Z: the instants that have a four-digit year.
+const MICROS_MIN: i64 = -62_135_596_800_000_000;
+const MICROS_MAX: i64 = 253_402_300_799_999_999;
+
+/// An instant, to the microsecond, in UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(i64);
+
+impl Timestamp {
+    /// The instant so many microseconds after 1970-01-01T00:00:00Z, held within the four-digit years.
+    pub const fn from_micros(micros: i64) -> Self {
+        let micros = if micros < MICROS_MIN { MICROS_MIN } else { micros };
+        Self(if micros > MICROS_MAX { MICROS_MAX } else { micros })
+    }
+
+    /// Microseconds since 1970-01-01T00:00:00Z.
+    pub const fn micros(self) -> i64 {
+        self.0
+    }
+
+    /// The instant so many days later.
+    pub const fn plus_days(self, days: i64) -> Self {
+        Self::from_micros(self.0.saturating_add(days.saturating_mul(DAY_MICROS)))
+    }
+
+    /// The instant so many seconds later.
+    pub const fn plus_seconds(self, seconds: i64) -> Self {
+        Self::from_micros(self.0.saturating_add(seconds.saturating_mul(1_000_000)))
+    }
+
+    /// The UTC day it lies in.
+    pub fn date(self) -> Date {
+        Date(self.civil().date())
+    }
+
+    /// Reads an RFC 3339 date-time, which always has an offset. Digits past the microsecond are cut off.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::parse_parts(text).map(|(instant, _)| instant)
+    }
+
+    /// Reads an RFC 3339 date-time as a lower bound: a fraction finer than a microsecond rounds up, so that
+    /// nothing before the bound passes it.
+    pub fn parse_since(text: &str) -> Option<Self> {
+        let (instant, finer) = Self::parse_parts(text)?;
+        Some(if finer {
+            Self::from_micros(instant.0 + 1)
+        } else {
+            instant
+        })
+    }
+
+    /// The instant, and whether digits that are not zero were cut off.
+    fn parse_parts(text: &str) -> Option<(Self, bool)> {
+        let bytes = text.as_bytes();
+        if bytes.len() < 20 || !matches!(bytes[10], b'T' | b't') || bytes[13] != b':' || bytes[16] != b':' {
+            return None;
+        }
+        let date = Date::parse(text.get(..10)?)?;
+        let (hour, minute, second) = (
+            number(&bytes[11..13])?,
+            number(&bytes[14..16])?,
+            number(&bytes[17..19])?,
+        );
+        // RFC 3339 knows leap seconds; a minute here has sixty.
+        let second = if second == 60 && minute == 59 { 59 } else { second };
+        if hour > 23 || minute > 59 || second > 59 {
+            return None;
+        }
+        let (fraction, rest) = match bytes[19] {
+            b'.' => {
+                let end = bytes[20..]
+                    .iter()
+                    .position(|b| !b.is_ascii_digit())
+                    .map(|n| 20 + n)?;
+                (&bytes[20..end], &bytes[end..])
+            }
+            _ => (&[][..], &bytes[19..]),
+        };
+        if bytes[19] == b'.' && fraction.is_empty() {
+            return None;
+        }
+        let mut micros = 0;
+        for i in 0..6 {
+            micros = micros * 10 + fraction.get(i).map_or(0, |b| i64::from(b - b'0'));
+        }
+        let finer = fraction.iter().skip(6).any(|b| *b != b'0');
+        let offset_minutes = match rest {
+            [b'Z' | b'z'] => 0,
+            [sign @ (b'+' | b'-'), hours @ .., b':', m1, m2] if hours.len() == 2 => {
+                let (hours, minutes) = (number(hours)?, number(&[*m1, *m2])?);
+                if hours > 23 || minutes > 59 {
+                    return None;
+                }
+                let total = hours * 60 + minutes;
+                if *sign == b'-' { -total } else { total }
+            }
+            _ => return None,
+        };
+        let seconds = date.days() * 86_400 + hour * 3600 + minute * 60 + second - offset_minutes * 60;
+        let total = seconds * 1_000_000 + micros;
+        (MICROS_MIN..=MICROS_MAX)
+            .contains(&total)
+            .then_some((Self(total), finer))
+    }
+
+    fn civil(self) -> civil::DateTime {
+        let days = self.0.div_euclid(DAY_MICROS);
+        let micros = self.0.rem_euclid(DAY_MICROS);
+        let time = civil::Time::midnight() + jiff::SignedDuration::from_micros(micros);
+        Date::from_days(days).0.to_datetime(time)
+    }
+}
+
+fn number(digits: &[u8]) -> Option<i64> {
+    digits
+        .iter()
+        .try_fold(0, |n, b| b.is_ascii_digit().then(|| n * 10 + i64::from(b - b'0')))
+}
+
+/// RFC 3339 in UTC, always with six fraction digits and `Z`.
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let c = self.civil();
+        write!(
+            f,
+            "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z",
+            c.year(),
+            c.month(),
+            c.day(),
+            c.hour(),
+            c.minute(),
+            c.second(),
+            c.subsec_nanosecond() / 1000
+        )
+    }
+}
+
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// A day of the calendar, year 1 to 9999.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Date(civil::Date);
+
+const EPOCH: civil::Date = civil::date(1970, 1, 1);
+
+impl Date {
+    /// Reads `YYYY-MM-DD`, and nothing else.
+    pub fn parse(text: &str) -> Option<Self> {
+        let b = text.as_bytes();
+        if b.len() != 10 || b[4] != b'-' || b[7] != b'-' {
+            return None;
+        }
+        let (year, month, day) = (number(&b[..4])?, number(&b[5..7])?, number(&b[8..])?);
+        if year == 0 {
+            return None;
+        }
+        let date = civil::Date::new(
+            year.try_into().ok()?,
+            month.try_into().ok()?,
+            day.try_into().ok()?,
+        );
+        date.ok().map(Self)
+    }
+
+    /// Days since 1970-01-01.
+    pub fn days(self) -> i64 {
+        i64::from(EPOCH.until(self.0).map_or(0, |span| span.get_days()))
+    }
+
+    fn from_days(days: i64) -> Self {
+        Self(EPOCH.saturating_add(jiff::Span::new().days(days.clamp(-719_162, 2_932_896))))
+    }
+
+    /// The instant at which this UTC day begins.
+    pub fn start(self) -> Timestamp {
+        Timestamp::from_micros(self.days() * DAY_MICROS)
+    }
+
+    /// The calendar's own type, for arithmetic with months.
+    pub const fn civil(self) -> civil::Date {
+        self.0
+    }
+
+    /// The day so many months later: the same day of the month, or the month's last one. `anchor_day` is the
+    /// day of the month that the series started on, so that the 31st comes back after a short month.
+    pub fn plus_months(self, months: i32, anchor_day: i8) -> Self {
+        let month = self
+            .0
+            .first_of_month()
+            .saturating_add(jiff::Span::new().months(months));
+        let day = anchor_day.clamp(1, month.days_in_month());
+        Self(civil::Date::new(month.year(), month.month(), day).unwrap_or(month))
+    }
+
+    /// The day so many days later.
+    pub fn plus_days(self, days: i64) -> Self {
+        Self::from_days(self.days().saturating_add(days))
+    }
+}
+
+impl fmt::Display for Date {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{:04}-{:02}-{:02}",
+            self.0.year(),
+            self.0.month(),
+            self.0.day()
+        )
+    }
+}
+
+impl Serialize for Date {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rfc_3339() {
+        let same = "2026-11-15T01:39:08.123456Z";
+        for (text, printed) in [
+            (same, same),
+            ("2026-11-15t01:39:08.123456z", same),
+            ("2026-11-15T03:39:08.123456+02:00", same),
+            ("2026-11-14T15:09:08.1234569-10:30", same),
+            ("2026-11-15T01:39:08Z", "2026-11-15T01:39:08.000000Z"),
+            ("2024-02-29T23:59:60Z", "2024-02-29T23:59:59.000000Z"),
+            ("0001-01-01T00:00:00Z", "0001-01-01T00:00:00.000000Z"),
+            ("9999-12-31T23:59:59.999999Z", "9999-12-31T23:59:59.999999Z"),
+            ("1969-12-31T23:59:59.5Z", "1969-12-31T23:59:59.500000Z"),
+        ] {
+            assert_eq!(
+                Timestamp::parse(text).map(|t| t.to_string()).as_deref(),
+                Some(printed),
+                "{text}"
+            );
+        }
+        for bad in [
+            "2026-11-15T01:39:08",
+            "2026-11-15",
+            "2026-11-15 01:39:08Z",
+            "2026-11-15T01:39Z",
+            "2026-13-15T01:39:08Z",
+            "2026-02-29T01:39:08Z",
+            "2026-11-15T24:00:00Z",
+            "2026-11-15T01:39:08.Z",
+            "2026-11-15T01:39:08+0200",
+            "2026-11-15T01:39:08+24:00",
+            "0001-01-01T00:00:00+01:00",
+            "9999-12-31T23:59:59-01:00",
+            "1763170748",
+            "",
+            "2026-11-15T01:39:08ZZ",
+            "2026-11-15T01:39:08é00:00",
+        ] {
+            assert_eq!(Timestamp::parse(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_lower_bound_rounds_up() {
+        let at = |text| Timestamp::parse_since(text).map(Timestamp::micros);
+        assert_eq!(at("1970-01-01T00:00:00.0000011Z"), Some(2));
+        assert_eq!(at("1970-01-01T00:00:00.0000010Z"), Some(1));
+    }
+
+    #[test]
+    fn dates() {
+        for good in ["0001-01-01", "2024-02-29", "9999-12-31", "1950-06-30"] {
+            assert_eq!(Date::parse(good).map(|d| d.to_string()).as_deref(), Some(good));
+        }
+        for bad in [
+            "2023-02-29",
+            "2023-2-9",
+            "20230209",
+            "2023-02-09T00:00:00Z",
+            "0000-01-01",
+            "",
+            "２０２３-02-09",
+        ] {
+            assert_eq!(Date::parse(bad), None, "{bad}");
+        }
+        let day = |text| Date::parse(text).unwrap();
+        assert_eq!(day("2026-01-31").plus_months(1, 31), day("2026-02-28"));
+        assert_eq!(day("2026-02-28").plus_months(1, 31), day("2026-03-31"));
+        assert_eq!(day("2024-01-31").plus_months(1, 31), day("2024-02-29"));
+        assert_eq!(day("2026-11-30").plus_months(3, 30), day("2027-02-28"));
+        assert_eq!(day("2026-12-31").plus_days(1), day("2027-01-01"));
+        assert_eq!(day("2026-11-15").start().date(), day("2026-11-15"));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn printed_and_read_again(micros in MICROS_MIN..=MICROS_MAX) {
+            let at = Timestamp::from_micros(micros);
+            proptest::prop_assert_eq!(Timestamp::parse(&at.to_string()), Some(at));
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Access tokens: their text, their checksum and their life.
+//!
+//! `bursar_pat_` or `bursar_svc_`, 30 base-62 characters of secret, and six of checksum, so that a scanner can
+//! recognise one offline and a mistyped one costs no look-up.
+
+use sha2::{Digest, Sha256};
+
+use crate::words;
+
+words! {
+    /// Who acts with a token.
+    TokenKind {
+        /// A person, with the live role in the organization.
+        Personal "personal",
+        /// The organization, with the role it was made with.
+        Service "service",
+    }
+}
+
+impl TokenKind {
+    /// What the token's text starts with.
+    pub const fn prefix(self) -> &'static str {
+        match self {
+            Self::Personal => "bursar_pat_",
+            Self::Service => "bursar_svc_",
+        }
+    }
+}
+
+/// Recognises every token and nothing else but for a chance of 1 in 62^6 a candidate; publishable to scanners.
+pub const SCANNER_PATTERN: &str = r"\bbursar_(?:pat|svc)_[0-9A-Za-z]{36}\b";
+
+const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const SECRET_CHARS: usize = 30;
+const CHECK_CHARS: usize = 6;
+/// Random bytes that make a secret: enough that running short of unbiased ones never happens in practice.
+pub const ENTROPY_BYTES: usize = 64;
+
+/// What a database keeps of a token.
+pub type TokenHash = [u8; 32];
+
+/// The text of a new token from random bytes; `None` if too few of them can be used without bias, which asks
+/// for new ones (once in 10^13 times).
+pub fn compose(kind: TokenKind, entropy: &[u8; ENTROPY_BYTES]) -> Option<String> {
+    // 248 is the largest multiple of 62 in a byte: above it the first digits would be likelier.
+    let digits: Vec<u8> = entropy
+        .iter()
+        .filter(|b| **b < 248)
+        .map(|b| ALPHABET[usize::from(b % 62)])
+        .take(SECRET_CHARS)
+        .collect();
+    let secret = String::from_utf8(digits)
+        .ok()
+        .filter(|s| s.len() == SECRET_CHARS)?;
+    Some(format!("{}{secret}{}", kind.prefix(), checksum(&secret)))
+}
+
+/// Whether the text has the form of a token and its checksum is right, and of which kind.
+pub fn recognise(text: &str) -> Option<TokenKind> {
+    let kind = TokenKind::ALL
+        .iter()
+        .copied()
+        .find(|kind| text.starts_with(kind.prefix()))?;
+    let rest = &text[kind.prefix().len()..];
+    let well_formed =
+        rest.len() == SECRET_CHARS + CHECK_CHARS && rest.bytes().all(|b| b.is_ascii_alphanumeric());
+    (well_formed && checksum(&rest[..SECRET_CHARS]) == rest[SECRET_CHARS..]).then_some(kind)
+}
+
+/// The hash that a token is looked up by.
+pub fn hash(text: &str) -> TokenHash {
+    Sha256::digest(text.as_bytes()).into()
+}
+
+/// CRC-32 (IEEE) of the secret in base 62, padded to six characters.
+fn checksum(secret: &str) -> String {
+    let mut value = crc32fast::hash(secret.as_bytes());
+    let mut digits = [b'0'; CHECK_CHARS];
+    for digit in digits.iter_mut().rev() {
+        *digit = ALPHABET[(value % 62) as usize];
+        value /= 62;
+    }
+    digits.iter().map(|b| char::from(*b)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn form_and_checksum() {
+        let entropy: [u8; ENTROPY_BYTES] = std::array::from_fn(|i| u8::try_from(i * 37 % 256).unwrap());
+        for kind in [TokenKind::Personal, TokenKind::Service] {
+            let text = compose(kind, &entropy).unwrap();
+            assert_eq!(text.len(), 11 + 36);
+            assert_eq!(recognise(&text), Some(kind));
+            for i in 0..text.len() {
+                let mut bytes = text.clone().into_bytes();
+                bytes[i] = if bytes[i] == b'x' { b'y' } else { b'x' };
+                assert_eq!(
+                    recognise(std::str::from_utf8(&bytes).unwrap()),
+                    None,
+                    "position {i}"
+                );
+            }
+        }
+        for bad in [
+            "",
+            "bursar_pat_",
+            "bursar_xyz_",
+            "bursar_pat_é",
+            &"bursar_pat_".repeat(5),
+        ] {
+            assert_eq!(recognise(bad), None);
+        }
+    }
+
+    /// Worked out with zlib's CRC-32: of thirty zeros it is 2011552642.
+    #[test]
+    fn a_checksum_worked_out_elsewhere() {
+        assert_eq!(checksum(&"0".repeat(30)), "2C8GjS");
+        assert_eq!(
+            crc32fast::hash(b"123456789"),
+            0xCBF4_3926,
+            "the check value of CRC-32/IEEE"
+        );
+    }
+
+    #[test]
+    fn too_little_entropy_is_told() {
+        assert_eq!(compose(TokenKind::Personal, &[255; ENTROPY_BYTES]), None);
+    }
+}

@@ -1,0 +1,2 @@
+//! bursar.
+fn main() {}
