@@ -55,6 +55,10 @@ pub struct Group {
     pub is_recurring: bool,
     /// How often; none unless recurring.
     pub recurring_interval: Option<Interval>,
+    /// The day of the month that the series of due dates began on. Not part of any representation.
+    pub due_anchor_day: Option<i8>,
+    /// Dues that fell due before this day are not raised. Not part of any representation.
+    pub dues_from: Option<Date>,
     /// How many active members it has.
     pub member_count: i64,
     /// The organization's currency, which its dues are in.
@@ -143,6 +147,8 @@ impl Resource for Group {
             due_date: None,
             is_recurring: false,
             recurring_interval: None,
+            due_anchor_day: None,
+            dues_from: None,
             member_count: 0,
             currency,
             stamps,
@@ -179,7 +185,11 @@ impl Resource for Group {
         fields
             .money("amountDue", self.currency)?
             .set_or_null(&mut self.amount_due);
+        let due_before = self.due_date;
         fields.date("dueDate")?.set_or_null(&mut self.due_date);
+        if self.due_date != due_before {
+            self.due_anchor_day = self.due_date.map(Date::day);
+        }
         fields.boolean("isRecurring")?.set(&mut self.is_recurring)?;
         fields
             .word("recurringInterval", Interval::parse, Interval::WORDS)?

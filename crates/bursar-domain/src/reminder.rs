@@ -103,6 +103,9 @@ pub struct Reminder {
     pub recurring_interval_days: Option<i64>,
     /// Says what is owed, and goes only to those who owe.
     pub include_payment_info: bool,
+    /// Its time was already past when it was imported: it waits for an officer's send-now. Not part of any
+    /// representation.
+    pub is_held: bool,
     /// When it was made and changed.
     pub stamps: Stamps,
 }
@@ -132,7 +135,7 @@ impl Reminder {
             return Ok(Outcome::Sent);
         }
         match self.next_run(run_at) {
-            Some(next) => self.scheduled_at = Some(next),
+            Some(next) => self.schedule(next),
             None => self.status = self.status.to(ReminderStatus::Completed)?,
         }
         Ok(Outcome::Skipped)
@@ -147,13 +150,18 @@ impl Reminder {
             (None, None) => ReminderStatus::Failed,
         };
         self.status = self.status.to(next)?;
-        if next_run.is_some() {
-            self.scheduled_at = next_run;
+        if let Some(next) = next_run {
+            self.schedule(next);
         }
         if delivered.is_some() {
             self.sent_at = delivered;
         }
         Ok(())
+    }
+
+    fn schedule(&mut self, at: Timestamp) {
+        self.scheduled_at = Some(at);
+        self.is_held = false;
     }
 
     /// When the run after that of `run_at` is due, for a recurring reminder.
@@ -182,6 +190,7 @@ impl Resource for Reminder {
             is_recurring: false,
             recurring_interval_days: None,
             include_payment_info: false,
+            is_held: false,
             stamps,
         }
     }

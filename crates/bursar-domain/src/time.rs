@@ -189,9 +189,9 @@ impl Date {
         Timestamp::from_micros(self.days() * DAY_MICROS)
     }
 
-    /// The calendar's own type, for arithmetic with months.
-    pub const fn civil(self) -> civil::Date {
-        self.0
+    /// The day of the month.
+    pub fn day(self) -> i8 {
+        self.0.day()
     }
 
     /// The day so many months later: the same day of the month, or the month's last one. `anchor_day` is the

@@ -1,2 +1,10 @@
-//! bursar.
-fn main() {}
+//! bursar: an organization's money and people, one binary.
+
+mod ambient;
+mod cli;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::run()
+}

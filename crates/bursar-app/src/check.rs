@@ -1,0 +1,348 @@
+//! Proving the data: sums, counts, clocks, references and documents, row by row.
+
+use std::collections::{HashMap, HashSet};
+
+use bursar_db::{DbError, EngineKind, Stored, Tx, ledger, memberships, organizations, tables, tokens};
+use bursar_domain::campaign::Campaign;
+use bursar_domain::card::Card;
+use bursar_domain::group::Group;
+use bursar_domain::ids::{GroupId, ListingId, MemberId, OrganizationId};
+use bursar_domain::listing::Listing;
+use bursar_domain::member::Member;
+use bursar_domain::money::Currency;
+use bursar_domain::order::Order;
+use bursar_domain::organization::Organization;
+use bursar_domain::payment::Payment;
+use bursar_domain::reimbursement::Reimbursement;
+use bursar_domain::reminder::Reminder;
+use bursar_domain::{Reference, Resource, Timestamp};
+use serde::Serialize;
+
+use crate::organizations::check_place;
+
+/// How many problems are told; more of them say nothing new.
+pub const PROBLEMS_MAX: usize = 1_000;
+
+/// Something that is broken.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    /// What kind of damage: `document`, `reference`, `count`, `sum`, `clock`, `currency`, `tree`, `row`, `file`.
+    pub kind: &'static str,
+    /// Whose data.
+    pub organization: Option<OrganizationId>,
+    /// What is broken, by its id.
+    pub subject: String,
+    /// One sentence.
+    pub message: String,
+}
+
+/// What a check found.
+#[derive(Debug, Default)]
+pub struct Checked {
+    /// Rows looked at.
+    pub rows: u64,
+    /// What is broken; at most [`PROBLEMS_MAX`].
+    pub problems: Vec<Problem>,
+}
+
+/// Checks everything.
+pub fn check(tx: &mut Tx<'_>, progress: &mut dyn FnMut(u64)) -> Result<Checked, DbError> {
+    let mut check = Check {
+        done: Checked::default(),
+        progress,
+        organizations: HashMap::new(),
+    };
+    if tx.kind() == EngineKind::Sqlite {
+        check.file(tx)?;
+    }
+    check.organizations = organizations::all(tx)?.into_iter().map(|o| (o.id, o)).collect();
+    let all: Vec<Organization> = check.organizations.values().cloned().collect();
+    for organization in &all {
+        if let Err(refusal) = check_place(organization, &check.organizations) {
+            check.problem("tree", Some(organization.id), organization.id, refusal.message());
+        }
+        check.people(tx, organization.id)?;
+        check.organization(tx, organization)?;
+    }
+    check.strays(tx)?;
+    check
+        .done
+        .problems
+        .sort_by(|a, b| (a.organization, a.kind, &a.subject).cmp(&(b.organization, b.kind, &b.subject)));
+    Ok(check.done)
+}
+
+struct Check<'a> {
+    done: Checked,
+    progress: &'a mut dyn FnMut(u64),
+    organizations: HashMap<OrganizationId, Organization>,
+}
+
+/// What the rows of one organization may refer to, and what is counted over them.
+#[derive(Default)]
+struct Seen {
+    members: HashSet<MemberId>,
+    groups: HashMap<GroupId, i64>,
+    listings: HashSet<ListingId>,
+    /// Memberships by the members' rows: how many, and how many of them active, by group.
+    named: HashMap<GroupId, (i64, i64)>,
+    paid: HashMap<[u8; 16], i64>,
+    newest: i64,
+}
+
+impl Check<'_> {
+    fn problem(
+        &mut self,
+        kind: &'static str,
+        organization: Option<OrganizationId>,
+        subject: impl ToString,
+        message: &str,
+    ) {
+        if self.done.problems.len() < PROBLEMS_MAX {
+            let (subject, message) = (subject.to_string(), message.to_owned());
+            self.done.problems.push(Problem {
+                kind,
+                organization,
+                subject,
+                message,
+            });
+        }
+    }
+
+    fn file(&mut self, tx: &mut Tx<'_>) -> Result<(), DbError> {
+        let found = tx.rows("PRAGMA quick_check(20)", &[], |row| {
+            row.text(0).map(str::to_owned)
+        })?;
+        for line in found.iter().filter(|line| *line != "ok") {
+            self.problem("file", None, "database file", line);
+        }
+        Ok(())
+    }
+
+    fn people(&mut self, tx: &mut Tx<'_>, organization: OrganizationId) -> Result<(), DbError> {
+        for (user, _) in organizations::roles(tx, organization)? {
+            if organizations::user(tx, user)?.is_none() {
+                self.problem(
+                    "reference",
+                    Some(organization),
+                    user,
+                    "has a role here, but there is no such user",
+                );
+            }
+        }
+        for token in tokens::all(tx, organization)? {
+            if let Some(user) = token.user_id
+                && organizations::user(tx, user)?.is_none()
+            {
+                self.problem(
+                    "reference",
+                    Some(organization),
+                    token.id,
+                    &format!("belongs to user {user}, who does not exist"),
+                );
+            }
+        }
+        Ok(())
+    }
+
+    fn organization(&mut self, tx: &mut Tx<'_>, organization: &Organization) -> Result<(), DbError> {
+        let id = organization.id;
+        let mut seen = Seen::default();
+        // Members, groups and listings first: the others refer to them.
+        self.rows::<Group>(tx, organization, &mut seen, |_, seen, group| {
+            seen.groups.insert(group.id, group.member_count);
+        })?;
+        self.rows::<Listing>(tx, organization, &mut seen, |_, seen, listing| {
+            seen.listings.insert(listing.id);
+        })?;
+        self.rows::<Member>(tx, organization, &mut seen, |_, seen, member| {
+            seen.members.insert(member.id);
+            for group in &member.groups {
+                let (all, active) = seen.named.entry(*group).or_default();
+                *all += 1;
+                *active += i64::from(member.is_active);
+            }
+        })?;
+        self.rows::<Payment>(tx, organization, &mut seen, |check, seen, payment| {
+            seen.paid
+                .insert(payment.id.to_bytes(), payment.paid_to_date.minor);
+            check.currency(id, payment.amount.currency, &payment.id);
+        })?;
+        self.rows::<Reimbursement>(tx, organization, &mut seen, |check, _, r| {
+            check.currency(id, r.amount.currency, &r.id)
+        })?;
+        self.rows::<Reminder>(tx, organization, &mut seen, |_, _, _| {})?;
+        self.rows::<Card>(tx, organization, &mut seen, |check, _, card| {
+            check.currency(id, card.currency, &card.id)
+        })?;
+        self.rows::<Campaign>(tx, organization, &mut seen, |check, _, c| {
+            check.currency(id, c.currency, &c.id)
+        })?;
+        self.rows::<Order>(tx, organization, &mut seen, |check, _, o| {
+            check.currency(id, o.total_amount.currency, &o.id)
+        })?;
+        self.counts(tx, id, &seen)?;
+        self.ledger(tx, id, seen.paid)?;
+        let clock = organizations::clock(tx, id)?.unwrap_or(i64::MIN);
+        if clock < seen.newest {
+            let (clock, newest) = (Timestamp::from_micros(clock), Timestamp::from_micros(seen.newest));
+            self.problem(
+                "clock",
+                Some(id),
+                id,
+                &format!("the change clock, {clock}, is behind a row that changed at {newest}"),
+            );
+        }
+        Ok(())
+    }
+
+    fn rows<R: Stored>(
+        &mut self,
+        tx: &mut Tx<'_>,
+        organization: &Organization,
+        seen: &mut Seen,
+        mut note: impl FnMut(&mut Self, &mut Seen, &R),
+    ) -> Result<(), DbError> {
+        bursar_db::table::each::<R>(tx, organization.id, |resource, document| {
+            self.done.rows += 1;
+            if self.done.rows.is_multiple_of(1_000) {
+                (self.progress)(self.done.rows);
+            }
+            seen.newest = seen.newest.max(resource.stamps().updated_at.micros());
+            if resource.document() != document {
+                self.problem(
+                    "document",
+                    Some(organization.id),
+                    resource.id(),
+                    "the kept representation differs from the row's fields",
+                );
+            }
+            note(self, seen, &resource);
+            self.references(organization.id, seen, &resource);
+            Ok(())
+        })
+    }
+
+    fn references<R: Resource>(&mut self, organization: OrganizationId, seen: &Seen, resource: &R) {
+        resource.references(&mut |reference| {
+            let (field, id, found) = match reference {
+                Reference::Member(field, id) => (field, id.to_string(), seen.members.contains(&id)),
+                Reference::Group(field, id) => (field, id.to_string(), seen.groups.contains_key(&id)),
+                Reference::Listing(field, id) => (field, id.to_string(), seen.listings.contains(&id)),
+                Reference::Organization(field, id) => {
+                    (field, id.to_string(), self.organizations.contains_key(&id))
+                }
+            };
+            if !found {
+                self.problem(
+                    "reference",
+                    Some(organization),
+                    resource.id(),
+                    &format!("{field} names {id}, which does not exist here"),
+                );
+            }
+        });
+    }
+
+    fn currency(&mut self, organization: OrganizationId, currency: Currency, subject: &impl ToString) {
+        let own = self.organizations.get(&organization).map(|o| o.currency);
+        if own.is_some_and(|own| own != currency) {
+            self.problem(
+                "currency",
+                Some(organization),
+                subject.to_string(),
+                &format!("is in {currency}, not in the organization's currency"),
+            );
+        }
+    }
+
+    /// `memberships` and the members' rows must say the same, and a group's count must be that of its active ones.
+    fn counts(&mut self, tx: &mut Tx<'_>, organization: OrganizationId, seen: &Seen) -> Result<(), DbError> {
+        let mut listed: HashMap<GroupId, i64> = HashMap::new();
+        memberships::each(tx, organization, |group, member| {
+            *listed.entry(group).or_default() += 1;
+            if !seen.members.contains(&member) || !seen.groups.contains_key(&group) {
+                self.problem(
+                    "reference",
+                    Some(organization),
+                    group,
+                    &format!("has member {member}, and one of the two does not exist"),
+                );
+            }
+            Ok(())
+        })?;
+        for (group, count) in &seen.groups {
+            let (all, active) = seen.named.get(group).copied().unwrap_or_default();
+            if active != *count {
+                self.problem(
+                    "count",
+                    Some(organization),
+                    group,
+                    &format!("memberCount is {count}, and {active} active members name the group"),
+                );
+            }
+            if listed.get(group).copied().unwrap_or(0) != all {
+                self.problem(
+                    "count",
+                    Some(organization),
+                    group,
+                    "the list of its members differs from what the members say",
+                );
+            }
+        }
+        Ok(())
+    }
+
+    fn ledger(
+        &mut self,
+        tx: &mut Tx<'_>,
+        organization: OrganizationId,
+        mut paid: HashMap<[u8; 16], i64>,
+    ) -> Result<(), DbError> {
+        ledger::each_sum(tx, organization, |payment, sum| {
+            match paid.remove(&payment.to_bytes()) {
+                None => self.problem(
+                    "reference",
+                    Some(organization),
+                    payment,
+                    "has ledger entries, but there is no such payment",
+                ),
+                Some(paid) if paid != sum => {
+                    self.problem(
+                        "sum",
+                        Some(organization),
+                        payment,
+                        &format!("paidToDate is {paid} minor units, the ledger's sum {sum}"),
+                    );
+                }
+                Some(_) => {}
+            }
+            Ok(())
+        })?;
+        for (payment, paid) in paid.into_iter().filter(|(_, paid)| *paid != 0) {
+            let payment = bursar_domain::ids::PaymentId::from_bytes(payment);
+            self.problem(
+                "sum",
+                Some(organization),
+                payment,
+                &format!("paidToDate is {paid} minor units, the ledger has no entry"),
+            );
+        }
+        Ok(())
+    }
+
+    /// Rows of organizations that do not exist.
+    fn strays(&mut self, tx: &mut Tx<'_>) -> Result<(), DbError> {
+        for (table, organization) in tables::organizations_named(tx)? {
+            if !self.organizations.contains_key(&organization) {
+                self.problem(
+                    "reference",
+                    Some(organization),
+                    table,
+                    "has rows of this organization, which does not exist",
+                );
+            }
+        }
+        Ok(())
+    }
+}

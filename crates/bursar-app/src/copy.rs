@@ -1,0 +1,43 @@
+//! Everything from one database to an empty one of either engine: history, tokens and activity too.
+
+use bursar_db::tables::{EVERY_TABLE, read_rows};
+use bursar_db::{Db, OwnedValue, Tx, organizations};
+use bursar_domain::Refusal;
+
+use crate::error::AppError;
+
+/// Rows that are held in memory at a time.
+const CHUNK_ROWS: usize = 2_000;
+
+/// Copies every row of every table; how many. The target must be empty, and nobody may write to the source.
+pub fn copy(from: &Db, to: &Db, progress: &mut dyn FnMut(&str, u64)) -> Result<u64, AppError> {
+    from.survey(|source| to.exclusive(|target| copy_tables(source, target, progress)))
+}
+
+fn copy_tables(
+    source: &mut Tx<'_>,
+    target: &mut Tx<'_>,
+    progress: &mut dyn FnMut(&str, u64),
+) -> Result<u64, AppError> {
+    if !organizations::all(target)?.is_empty() || !organizations::users(target)?.is_empty() {
+        return Err(Refusal::conflict("the database to copy to is not empty; name an empty one").into());
+    }
+    let mut total = 0;
+    for table in EVERY_TABLE {
+        let mut chunk: Vec<Vec<OwnedValue>> = Vec::with_capacity(CHUNK_ROWS);
+        read_rows(source, table, &mut |row| {
+            chunk.push(row);
+            if chunk.len() == CHUNK_ROWS {
+                target.bulk(table, &chunk)?;
+                total += chunk.len() as u64;
+                progress(table.table, total);
+                chunk.clear();
+            }
+            Ok(())
+        })?;
+        target.bulk(table, &chunk)?;
+        total += chunk.len() as u64;
+        progress(table.table, total);
+    }
+    Ok(total)
+}

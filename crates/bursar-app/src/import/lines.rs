@@ -1,0 +1,64 @@
+//! The lines of a bundle, numbered, with a bound on their length.
+
+use std::io::{BufRead, Read};
+
+use bursar_domain::Refusal;
+
+use super::{ImportError, Progress, Source};
+
+/// No record is nearly as long.
+const LINE_BYTES_MAX: u64 = 4 << 20;
+/// Lines between two reports of progress.
+const REPORT_LINES: u64 = 1_000;
+
+/// Gives each line that is not blank to `visit`, with its number.
+pub(super) fn each_line(
+    source: &Source<'_>,
+    pass: u8,
+    progress: &mut dyn FnMut(Progress),
+    visit: &mut dyn FnMut(u64, &str) -> Result<(), ImportError>,
+) -> Result<(), ImportError> {
+    let mut input = (source.open)()?;
+    let mut buffer = Vec::new();
+    let (mut bytes, mut number) = (0, 0);
+    loop {
+        buffer.clear();
+        let read = input
+            .by_ref()
+            .take(LINE_BYTES_MAX)
+            .read_until(b'\n', &mut buffer)? as u64;
+        if read == 0 {
+            progress(Progress {
+                pass,
+                bytes,
+                lines: number,
+            });
+            return Ok(());
+        }
+        bytes += read;
+        number += 1;
+        let refuse = |message: &str| Err(ImportError::Line(number, Refusal::unreadable(message)));
+        if read == LINE_BYTES_MAX {
+            return refuse("the line is longer than 4 MiB; a record has one line of its own");
+        }
+        let Ok(text) = std::str::from_utf8(&buffer) else {
+            return refuse("the line is not UTF-8");
+        };
+        let text = if number == 1 {
+            text.trim_start_matches('\u{feff}')
+        } else {
+            text
+        };
+        let text = text.trim_end_matches(['\n', '\r']);
+        if !text.trim().is_empty() {
+            visit(number, text)?;
+        }
+        if number % REPORT_LINES == 0 {
+            progress(Progress {
+                pass,
+                bytes,
+                lines: number,
+            });
+        }
+    }
+}

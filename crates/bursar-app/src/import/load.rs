@@ -1,0 +1,554 @@
+//! The second pass: references are resolved and everything is written, in one transaction.
+
+use std::collections::{BTreeMap, HashMap};
+
+use bursar_db::clock::Clock;
+use bursar_db::{Bulk, OwnedValue, Stored, Tx, housekeeping, ledger, memberships, organizations, table};
+use bursar_domain::access::Policy;
+use bursar_domain::fields::Fields;
+use bursar_domain::group::Group;
+use bursar_domain::ids::{GroupId, IdSource, OrganizationId, UserId};
+use bursar_domain::listing::Listing;
+use bursar_domain::member::Member;
+use bursar_domain::organization::{apply_policy, read_role};
+use bursar_domain::payment::Payment;
+use bursar_domain::reminder::{Reminder, ReminderStatus};
+use bursar_domain::{Reference, Refusal, Resource, Timestamp};
+
+use super::lines::each_line;
+use super::record::{Header, RecordType, exists, open, with_resource};
+use super::scan::{Plan, read_user};
+use super::{ImportError, Imported, Progress, Source, at_line};
+use crate::act::{Actor, Context, log};
+use crate::error::AppError;
+use crate::organizations::check_place;
+
+/// Rows that wait for one bulk load.
+const CHUNK_ROWS: usize = 2_000;
+
+pub(super) fn load(
+    tx: &mut Tx<'_>,
+    plan: Plan,
+    source: &Source<'_>,
+    now: Timestamp,
+    ids: &mut IdSource,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Imported, ImportError> {
+    housekeeping::one_import_at_a_time(tx)?;
+    let mut load = Load {
+        first_import: plan.existing.is_empty(),
+        plan,
+        now,
+        ids,
+        clocks: BTreeMap::new(),
+        waiting: HashMap::new(),
+        groups: BTreeMap::new(),
+        counts: BTreeMap::new(),
+        records: BTreeMap::new(),
+        done: Imported::default(),
+    };
+    load.take_clocks(tx)?;
+    load.organizations(tx)?;
+    each_line(source, 2, progress, &mut |number, line| {
+        load.line(tx, number, line).map_err(at_line(number))
+    })?;
+    load.put_groups(tx).map_err(at_line(0))?;
+    load.flush(tx)?;
+    load.finish(tx).map_err(at_line(0))
+}
+
+struct Load<'a> {
+    plan: Plan,
+    now: Timestamp,
+    ids: &'a mut IdSource,
+    /// The database was empty, so that no id can belong to somebody else.
+    first_import: bool,
+    clocks: BTreeMap<OrganizationId, Clock>,
+    waiting: HashMap<&'static str, (&'static Bulk, Vec<Vec<OwnedValue>>)>,
+    /// Groups of the bundle, put at the end.
+    groups: BTreeMap<GroupId, PendingGroup>,
+    /// By how much the active members of a group change.
+    counts: BTreeMap<GroupId, (OrganizationId, i64)>,
+    /// Records of each organization, for its activity log.
+    records: BTreeMap<OrganizationId, i64>,
+    done: Imported,
+}
+
+struct PendingGroup {
+    header: Header<Group>,
+    before: Option<Group>,
+    after: Group,
+}
+
+impl Load<'_> {
+    /// Clocks come first, in ascending order, so that two transactions over several organizations never wait for
+    /// each other.
+    fn take_clocks(&mut self, tx: &mut Tx<'_>) -> Result<(), ImportError> {
+        let mut touched: Vec<OrganizationId> = self.plan.touched.iter().copied().collect();
+        touched.sort_unstable();
+        for id in touched {
+            let clock = if self.plan.is_new(id) {
+                let newest = self
+                    .plan
+                    .newest
+                    .get(&id)
+                    .copied()
+                    .unwrap_or(Timestamp::from_micros(0));
+                Some(Clock::start(id, self.now, newest))
+            } else {
+                Clock::take(tx, id, self.now)?
+            };
+            if let Some(clock) = clock {
+                self.clocks.insert(id, clock);
+            }
+        }
+        Ok(())
+    }
+
+    fn organizations(&mut self, tx: &mut Tx<'_>) -> Result<(), ImportError> {
+        let mut all = self.plan.existing.clone();
+        all.extend(
+            self.plan
+                .brought
+                .iter()
+                .map(|(id, brought)| (*id, brought.organization.clone())),
+        );
+        for (id, brought) in &self.plan.brought {
+            check_place(&brought.organization, &all)
+                .map_err(|refusal| ImportError::Line(brought.line, refusal))?;
+            match self.plan.existing.get(id) {
+                None => {
+                    // The clock is written at the end, with the last stamp given.
+                    organizations::insert(tx, &brought.organization, Timestamp::from_micros(0))?;
+                    self.done.added += 1;
+                }
+                Some(before) if *before != brought.organization => {
+                    organizations::update(tx, &brought.organization)?;
+                    self.done.changed += 1;
+                }
+                Some(_) => self.done.unchanged += 1,
+            }
+        }
+        // A change of kind can break the place of a child that the bundle does not name.
+        for child in all.values() {
+            check_place(child, &all).map_err(|refusal| {
+                let line = child
+                    .parent_id
+                    .and_then(|id| self.plan.brought.get(&id))
+                    .map_or(0, |brought| brought.line);
+                ImportError::Line(
+                    line,
+                    Refusal::invalid("kind", format!("does not fit chapter {}: {refusal}", child.id)),
+                )
+            })?;
+        }
+        Ok(())
+    }
+
+    fn line(&mut self, tx: &mut Tx<'_>, _: u64, line: &str) -> Result<(), AppError> {
+        self.done.records += 1;
+        let (record_type, fields) = open(line)?;
+        with_resource!(record_type, resource::<R>(self, tx, fields), else match record_type {
+            RecordType::Organization => Ok(()),
+            RecordType::User => self.user(tx, fields),
+            RecordType::Role => self.role(tx, fields),
+            _ => self.policy(tx, fields),
+        })
+    }
+
+    fn user(&mut self, tx: &mut Tx<'_>, fields: Fields<'_>) -> Result<(), AppError> {
+        let (before, user) = read_user(tx, fields)?;
+        if before.as_ref() == Some(&user) {
+            self.done.unchanged += 1;
+            return Ok(());
+        }
+        if let Some(other) =
+            organizations::user_by_email(tx, &user.email)?.filter(|other| other.id != user.id)
+        {
+            let rule = format!(
+                "is the address of user {} already; one user has one address",
+                other.id
+            );
+            return Err(Refusal::invalid("email", rule).into());
+        }
+        if before.is_some() {
+            organizations::update_user(tx, &user)?;
+        } else {
+            organizations::insert_user(tx, &user)?;
+        }
+        self.count(before.is_some());
+        Ok(())
+    }
+
+    fn role(&mut self, tx: &mut Tx<'_>, mut fields: Fields<'_>) -> Result<(), AppError> {
+        let organization = self.organization_of(&mut fields)?;
+        let user: UserId = fields.id("userId")?.required()?;
+        let role = read_role(&mut fields)?;
+        if !self.plan.users.contains(&user) && organizations::user(tx, user)?.is_none() {
+            return Err(Refusal::invalid(
+                "userId",
+                format!("{user} is neither in this bundle nor in the database"),
+            )
+            .into());
+        }
+        let before = organizations::role(tx, organization, user)?;
+        if before == Some(role) {
+            self.done.unchanged += 1;
+            return Ok(());
+        }
+        organizations::set_role(tx, organization, user, role)?;
+        self.count(before.is_some());
+        Ok(())
+    }
+
+    fn policy(&mut self, tx: &mut Tx<'_>, mut fields: Fields<'_>) -> Result<(), AppError> {
+        let organization = self.organization_of(&mut fields)?;
+        let before = organizations::policy(tx, organization)?;
+        let mut policy = before.unwrap_or(Policy::default());
+        apply_policy(&mut policy, &mut fields)?;
+        if before == Some(policy) {
+            self.done.unchanged += 1;
+            return Ok(());
+        }
+        organizations::set_policy(tx, organization, policy)?;
+        self.count(before.is_some());
+        Ok(())
+    }
+
+    fn organization_of(&mut self, fields: &mut Fields<'_>) -> Result<OrganizationId, Refusal> {
+        let organization = fields.id("organizationId")?.required()?;
+        self.plan
+            .organization(organization)
+            .ok_or_else(|| unknown_organization("organizationId", organization))?;
+        *self.records.entry(organization).or_default() += 1;
+        Ok(organization)
+    }
+
+    fn count(&mut self, was_known: bool) {
+        if was_known {
+            self.done.changed += 1;
+        } else {
+            self.done.added += 1;
+        }
+    }
+
+    fn tick(&mut self, organization: OrganizationId) -> Timestamp {
+        self.clocks.get_mut(&organization).map_or(self.now, Clock::tick)
+    }
+
+    /// Gives a new or changed resource its stamps: those of the bundle where its organization is new, else the
+    /// change clock's.
+    fn stamp<R: Stored>(&mut self, header: &Header<R>, is_known: bool, after: &mut R) {
+        let organization = header.organization;
+        let given = if self.plan.is_new(organization) {
+            (header.created_at, header.updated_at)
+        } else {
+            (None, None)
+        };
+        let updated_at = given.1.unwrap_or_else(|| self.tick(organization));
+        let stamps = after.stamps_mut();
+        stamps.updated_at = updated_at;
+        if !is_known {
+            stamps.created_at = given.0.unwrap_or(updated_at);
+        }
+    }
+
+    fn add(&mut self, tx: &mut Tx<'_>, target: &'static Bulk, row: Vec<OwnedValue>) -> Result<(), AppError> {
+        let (_, rows) = self
+            .waiting
+            .entry(target.table)
+            .or_insert_with(|| (target, Vec::with_capacity(CHUNK_ROWS)));
+        rows.push(row);
+        if rows.len() == CHUNK_ROWS {
+            tx.bulk(target, rows)?;
+            rows.clear();
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self, tx: &mut Tx<'_>) -> Result<(), ImportError> {
+        for (target, rows) in self.waiting.values_mut() {
+            tx.bulk(target, rows)?;
+            rows.clear();
+        }
+        Ok(())
+    }
+
+    fn check_references<R: Resource>(
+        &self,
+        tx: &mut Tx<'_>,
+        organization: OrganizationId,
+        resource: &R,
+    ) -> Result<(), AppError> {
+        let mut references = Vec::new();
+        resource.references(&mut |reference| references.push(reference));
+        let known = &self.plan.known;
+        for reference in references {
+            let (field, id, found) = match reference {
+                Reference::Member(field, id) => (
+                    field,
+                    id.to_string(),
+                    known.has::<Member>(id, organization) || exists::<Member>(tx, organization, id)?,
+                ),
+                Reference::Group(field, id) => (
+                    field,
+                    id.to_string(),
+                    known.has::<Group>(id, organization) || exists::<Group>(tx, organization, id)?,
+                ),
+                Reference::Listing(field, id) => (
+                    field,
+                    id.to_string(),
+                    known.has::<Listing>(id, organization) || exists::<Listing>(tx, organization, id)?,
+                ),
+                Reference::Organization(field, id) => {
+                    (field, id.to_string(), self.plan.organization(id).is_some())
+                }
+            };
+            if !found {
+                return Err(Refusal::invalid(
+                    field,
+                    format!("{id} is neither in this bundle nor in the database for this organization"),
+                )
+                .into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts every group that the bundle names or whose count changed, once.
+    fn put_groups(&mut self, tx: &mut Tx<'_>) -> Result<(), AppError> {
+        let mut counts = std::mem::take(&mut self.counts);
+        for (id, pending) in std::mem::take(&mut self.groups) {
+            let PendingGroup {
+                header,
+                before,
+                mut after,
+            } = pending;
+            after.member_count += counts.remove(&id).map_or(0, |(_, change)| change);
+            put(self, tx, &header, before.as_ref(), after)?;
+        }
+        for (id, (organization, change)) in counts {
+            if change != 0 {
+                let header = Header::<Group> {
+                    id,
+                    organization,
+                    created_at: None,
+                    updated_at: None,
+                };
+                let missing = || AppError::from(Refusal::missing(format!("group {id} is gone")));
+                let before: Group = table::get(tx, organization, id)?.ok_or_else(missing)?;
+                let mut after = before.clone();
+                after.member_count += change;
+                self.stamp(&header, true, &mut after);
+                table::update(tx, organization, &after)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, tx: &mut Tx<'_>) -> Result<Imported, AppError> {
+        for clock in std::mem::take(&mut self.clocks).into_values() {
+            clock.give_back(tx)?;
+        }
+        let mut context = Context {
+            now: self.now,
+            ids: self.ids.fork(),
+            actor: Actor::Operator,
+            request_id: None,
+        };
+        for organization in self.plan.brought.keys() {
+            *self.records.entry(*organization).or_default() += 1;
+        }
+        for (organization, count) in &self.records {
+            log(
+                tx,
+                &mut context,
+                *organization,
+                "import",
+                Some(organization.to_string()),
+                Some(*count),
+            )?;
+        }
+        Ok(self.done)
+    }
+}
+
+fn unknown_organization(field: &'static str, id: OrganizationId) -> Refusal {
+    Refusal::invalid(
+        field,
+        format!("{id} is neither in this bundle nor in the database"),
+    )
+}
+
+fn resource<R: Settle>(load: &mut Load<'_>, tx: &mut Tx<'_>, mut fields: Fields<'_>) -> Result<(), AppError> {
+    let header = Header::<R>::read(&mut fields)?;
+    let organization = header.organization;
+    let owner = load
+        .plan
+        .organization(organization)
+        .ok_or_else(|| unknown_organization("organizationId", organization))?;
+    let currency = owner.currency;
+    *load.records.entry(organization).or_default() += 1;
+    let before = if load.first_import {
+        None
+    } else {
+        header.before(tx)?
+    };
+    let after = header.apply(fields, before.as_ref(), currency)?;
+    load.check_references(tx, organization, &after)?;
+    R::settle(load, tx, header, before, after)
+}
+
+/// Writes a resource if it is new or differs.
+fn put<R: Stored>(
+    load: &mut Load<'_>,
+    tx: &mut Tx<'_>,
+    header: &Header<R>,
+    before: Option<&R>,
+    mut after: R,
+) -> Result<Option<R>, AppError> {
+    if before == Some(&after) {
+        load.done.unchanged += 1;
+        return Ok(None);
+    }
+    load.stamp(header, before.is_some(), &mut after);
+    if before.is_some() {
+        table::update(tx, header.organization, &after)?;
+    } else {
+        load.add(
+            tx,
+            &R::table().bulk,
+            table::row_values(header.organization, &after),
+        )?;
+    }
+    load.count(before.is_some());
+    Ok(Some(after))
+}
+
+/// What an import does beside writing the row itself.
+trait Settle: Stored {
+    fn settle(
+        load: &mut Load<'_>,
+        tx: &mut Tx<'_>,
+        header: Header<Self>,
+        before: Option<Self>,
+        after: Self,
+    ) -> Result<(), AppError> {
+        put(load, tx, &header, before.as_ref(), after).map(drop)
+    }
+}
+
+impl Settle for bursar_domain::reimbursement::Reimbursement {}
+impl Settle for bursar_domain::card::Card {}
+impl Settle for bursar_domain::campaign::Campaign {}
+impl Settle for Listing {}
+impl Settle for bursar_domain::order::Order {}
+
+impl Settle for Group {
+    fn settle(
+        load: &mut Load<'_>,
+        _: &mut Tx<'_>,
+        header: Header<Self>,
+        before: Option<Self>,
+        mut after: Self,
+    ) -> Result<(), AppError> {
+        // Dues of the time before the import are not raised.
+        if before.as_ref().and_then(|group| group.due_date) != after.due_date {
+            after.dues_from = after.due_date.map(|_| load.now.date());
+        }
+        load.groups.insert(
+            header.id,
+            PendingGroup {
+                header,
+                before,
+                after,
+            },
+        );
+        Ok(())
+    }
+}
+
+impl Settle for Member {
+    fn settle(
+        load: &mut Load<'_>,
+        tx: &mut Tx<'_>,
+        header: Header<Self>,
+        before: Option<Self>,
+        after: Self,
+    ) -> Result<(), AppError> {
+        let organization = header.organization;
+        let Some(after) = put(load, tx, &header, before.as_ref(), after)? else {
+            return Ok(());
+        };
+        let groups_before = before.as_ref().map_or(&[][..], |member| &member.groups);
+        let was_active = before.as_ref().is_some_and(|member| member.is_active);
+        for group in groups_before {
+            if was_active {
+                load.counts.entry(*group).or_insert((organization, 0)).1 -= 1;
+            }
+            if !after.groups.contains(group) {
+                memberships::remove(tx, organization, *group, after.id)?;
+            }
+        }
+        for group in &after.groups {
+            if after.is_active {
+                load.counts.entry(*group).or_insert((organization, 0)).1 += 1;
+            }
+            if !groups_before.contains(group) {
+                let keys = [organization.to_bytes(), group.to_bytes(), after.id.to_bytes()];
+                let row = keys.iter().map(|key| OwnedValue::Bytes(key.to_vec())).collect();
+                load.add(tx, &memberships::MEMBERSHIPS, row)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Settle for Payment {
+    fn settle(
+        load: &mut Load<'_>,
+        tx: &mut Tx<'_>,
+        header: Header<Self>,
+        before: Option<Self>,
+        after: Self,
+    ) -> Result<(), AppError> {
+        let paid_before = before.as_ref().map_or(0, |payment| payment.paid_to_date.minor);
+        let Some(after) = put(load, tx, &header, before.as_ref(), after)? else {
+            return Ok(());
+        };
+        let change = after.paid_to_date.minor - paid_before;
+        if change == 0 {
+            return Ok(());
+        }
+        let at = if before.is_some() {
+            load.now
+        } else {
+            after.stamps.created_at
+        };
+        let entry = load.ids.next(load.now);
+        load.add(
+            tx,
+            &ledger::LEDGER,
+            ledger::opening_values(header.organization, after.id, entry, at, change),
+        )
+    }
+}
+
+impl Settle for Reminder {
+    fn settle(
+        load: &mut Load<'_>,
+        tx: &mut Tx<'_>,
+        header: Header<Self>,
+        before: Option<Self>,
+        mut after: Self,
+    ) -> Result<(), AppError> {
+        let unchanged = before
+            .as_ref()
+            .is_some_and(|b| b.scheduled_at == after.scheduled_at && b.status == after.status);
+        if !unchanged {
+            let is_past = after.scheduled_at.is_none_or(|at| at <= load.now);
+            after.is_held = after.status == ReminderStatus::Scheduled && is_past;
+        }
+        put(load, tx, &header, before.as_ref(), after).map(drop)
+    }
+}

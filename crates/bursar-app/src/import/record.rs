@@ -1,0 +1,147 @@
+//! One line of a bundle: which record it is, and how it is read.
+
+use bursar_db::{DbError, Stored, Tx, table};
+use bursar_domain::fields::Fields;
+use bursar_domain::ids::{Id, OrganizationId};
+use bursar_domain::money::Currency;
+use bursar_domain::{Refusal, Stamps, Timestamp, words};
+
+use crate::error::AppError;
+
+words! {
+    /// The types of records.
+    RecordType {
+        /// An organization.
+        Organization "organization",
+        /// A user.
+        User "user",
+        /// A user's role in an organization.
+        Role "role",
+        /// An organization's policy.
+        Policy "policy",
+        /// A member.
+        Member "member",
+        /// A group.
+        Group "group",
+        /// A payment.
+        Payment "payment",
+        /// A reimbursement.
+        Reimbursement "reimbursement",
+        /// A reminder.
+        Reminder "reminder",
+        /// A card.
+        Card "card",
+        /// A campaign.
+        Campaign "campaign",
+        /// A store listing.
+        StoreListing "storeListing",
+        /// A store order.
+        StoreOrder "storeOrder",
+    }
+}
+
+/// Calls a generic function with the resource that a record type names; the first four types are not resources.
+macro_rules! with_resource {
+    ($record_type:expr, $call:ident :: <R> $args:tt, else $other:expr) => {{
+        use bursar_domain::{campaign, card, group, listing, member, order, payment, reimbursement, reminder};
+        match $record_type {
+            RecordType::Member => $crate::import::record::call!(self_call $call, member::Member, $args),
+            RecordType::Group => $crate::import::record::call!(self_call $call, group::Group, $args),
+            RecordType::Payment => $crate::import::record::call!(self_call $call, payment::Payment, $args),
+            RecordType::Reimbursement => $crate::import::record::call!(self_call $call, reimbursement::Reimbursement, $args),
+            RecordType::Reminder => $crate::import::record::call!(self_call $call, reminder::Reminder, $args),
+            RecordType::Card => $crate::import::record::call!(self_call $call, card::Card, $args),
+            RecordType::Campaign => $crate::import::record::call!(self_call $call, campaign::Campaign, $args),
+            RecordType::StoreListing => $crate::import::record::call!(self_call $call, listing::Listing, $args),
+            RecordType::StoreOrder => $crate::import::record::call!(self_call $call, order::Order, $args),
+            RecordType::Organization | RecordType::User | RecordType::Role | RecordType::Policy => $other,
+        }
+    }};
+}
+macro_rules! call {
+    (self_call $call:ident, $resource:ty, ($($arg:expr),*)) => { $call::<$resource>($($arg),*) };
+}
+pub(super) use {call, with_resource};
+
+/// Reads a line's fields and its type.
+pub(super) fn open(line: &str) -> Result<(RecordType, Fields<'_>), Refusal> {
+    let mut fields = Fields::parse(line)?;
+    let record_type = fields
+        .word("type", RecordType::parse, RecordType::WORDS)?
+        .required()?;
+    Ok((record_type, fields))
+}
+
+/// What a resource's line says of its place and its stamps.
+pub(super) struct Header<R: Stored> {
+    pub(super) id: Id<R::Kind>,
+    pub(super) organization: OrganizationId,
+    pub(super) created_at: Option<Timestamp>,
+    pub(super) updated_at: Option<Timestamp>,
+}
+
+impl<R: Stored> Header<R> {
+    pub(super) fn read(fields: &mut Fields<'_>) -> Result<Self, Refusal> {
+        Ok(Self {
+            id: fields.id("id")?.required()?,
+            organization: fields.id("organizationId")?.required()?,
+            created_at: fields.timestamp("createdAt")?.optional(),
+            updated_at: fields.timestamp("updatedAt")?.optional(),
+        })
+    }
+
+    /// Stamps that are kept must be in order and not ahead of the clock on the wall.
+    pub(super) fn check_stamps(&self, now: Timestamp) -> Result<(), Refusal> {
+        let past = |field: &'static str, stamp: Option<Timestamp>| match stamp {
+            Some(stamp) if stamp > now => Err(Refusal::invalid(
+                field,
+                format!("must not be in the future, got {stamp}"),
+            )),
+            Some(_) | None => Ok(()),
+        };
+        past("createdAt", self.created_at)?;
+        past("updatedAt", self.updated_at)?;
+        match (self.created_at, self.updated_at) {
+            (Some(created), Some(updated)) if updated < created => Err(Refusal::invalid(
+                "updatedAt",
+                format!("must not be before createdAt, {created}, got {updated}"),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// The resource as the line leaves it, and as it was before. Stamps are those of before.
+    pub(super) fn apply(
+        &self,
+        fields: Fields<'_>,
+        before: Option<&R>,
+        currency: Currency,
+    ) -> Result<R, Refusal> {
+        let blank = || R::blank(self.id, currency, Stamps::at(Timestamp::from_micros(0)));
+        let mut after = before.cloned().unwrap_or_else(blank);
+        let mut fields = fields.new_record(before.is_none());
+        after.apply(&mut fields)?;
+        fields.finish()?;
+        Ok(after)
+    }
+
+    /// The resource as the database has it; an id that another organization has is refused.
+    pub(super) fn before(&self, tx: &mut Tx<'_>) -> Result<Option<R>, AppError> {
+        match table::owner::<R>(tx, self.id)? {
+            None => Ok(None),
+            Some(owner) if owner == self.organization => Ok(table::get(tx, self.organization, self.id)?),
+            Some(_) => {
+                Err(Refusal::invalid("id", format!("{} belongs to another organization", self.id)).into())
+            }
+        }
+    }
+}
+
+/// Whether the database has this id in this organization.
+pub(super) fn exists<R: Stored>(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    id: Id<R::Kind>,
+) -> Result<bool, DbError> {
+    Ok(table::owner::<R>(tx, id)? == Some(organization))
+}

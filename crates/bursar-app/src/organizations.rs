@@ -1,0 +1,138 @@
+//! Organizations and their tree.
+
+use std::collections::HashMap;
+
+use bursar_db::{Tx, organizations};
+use bursar_domain::Refusal;
+use bursar_domain::email::{check_email, check_phone};
+use bursar_domain::ids::OrganizationId;
+use bursar_domain::money::Currency;
+use bursar_domain::organization::{CardIssuing, Organization, OrganizationKind};
+use bursar_domain::text::NAME;
+
+use crate::act::{Context, log, no_organization};
+use crate::error::AppError;
+
+/// What a new organization is made of.
+#[derive(Clone, Debug)]
+pub struct NewOrganization {
+    /// What people call it.
+    pub name: String,
+    /// What it is.
+    pub kind: OrganizationKind,
+    /// What it is below.
+    pub parent_id: Option<OrganizationId>,
+    /// The currency of its money.
+    pub currency: Currency,
+    /// Where to write to it.
+    pub contact_email: Option<String>,
+    /// Where to send it an SMS.
+    pub contact_phone: Option<String>,
+    /// Whether cards can be issued for it.
+    pub card_issuing: CardIssuing,
+}
+
+/// Makes an organization with this id.
+pub fn create(
+    tx: &mut Tx<'_>,
+    context: &mut Context,
+    id: OrganizationId,
+    new: &NewOrganization,
+) -> Result<Organization, AppError> {
+    let rule = |field: &'static str| move |rule: String| AppError::from(Refusal::invalid(field, rule));
+    let organization = Organization {
+        id,
+        name: NAME.check(&new.name).map_err(rule("name"))?,
+        kind: new.kind,
+        parent_id: new.parent_id,
+        currency: new.currency,
+        contact_email: new
+            .contact_email
+            .as_deref()
+            .map(check_email)
+            .transpose()
+            .map_err(rule("contact-email"))?,
+        contact_phone: new
+            .contact_phone
+            .as_deref()
+            .map(check_phone)
+            .transpose()
+            .map_err(rule("contact-phone"))?,
+        card_issuing: new.card_issuing,
+    };
+    match (organization.kind, organization.parent_id) {
+        (OrganizationKind::Chapter, None) => {
+            return Err(Refusal::invalid(
+                "parent",
+                "is required for a chapter: the national or chapter it is below",
+            )
+            .into());
+        }
+        (OrganizationKind::National | OrganizationKind::Independent, Some(_)) => {
+            return Err(Refusal::invalid(
+                "parent",
+                format!("must be left out for a {} organization", organization.kind),
+            )
+            .into());
+        }
+        (OrganizationKind::Chapter, Some(parent)) => {
+            let parent = organizations::get(tx, parent)?.ok_or_else(|| no_organization(parent))?;
+            check_is_parent(&parent)?;
+        }
+        (OrganizationKind::National | OrganizationKind::Independent, None) => {}
+    }
+    organizations::insert(tx, &organization, context.now)?;
+    log(tx, context, id, "organization.create", Some(id.to_string()), None)?;
+    Ok(organization)
+}
+
+fn check_is_parent(parent: &Organization) -> Result<(), Refusal> {
+    match parent.kind {
+        OrganizationKind::National | OrganizationKind::Chapter => Ok(()),
+        OrganizationKind::Independent => Err(Refusal::invalid(
+            "parentId",
+            format!(
+                "must be a national organization or a chapter; {} is independent",
+                parent.id
+            ),
+        )),
+    }
+}
+
+/// Checks one organization's place among all of them: its parent is there, may have chapters, and is not below it.
+pub fn check_place(
+    organization: &Organization,
+    all: &HashMap<OrganizationId, Organization>,
+) -> Result<(), Refusal> {
+    organization.check_parent()?;
+    let mut above = organization.parent_id;
+    for _ in 0..=all.len() {
+        let Some(id) = above else { return Ok(()) };
+        if id == organization.id {
+            return Err(Refusal::invalid(
+                "parentId",
+                "makes a circle: the organization would be above itself",
+            ));
+        }
+        let parent = all
+            .get(&id)
+            .ok_or_else(|| Refusal::invalid("parentId", format!("{id} does not exist")))?;
+        check_is_parent(parent)?;
+        above = parent.parent_id;
+    }
+    Err(Refusal::invalid(
+        "parentId",
+        "makes a circle among the organizations above",
+    ))
+}
+
+/// An organization and all below it, itself first.
+pub fn subtree(root: OrganizationId, all: &[Organization]) -> Vec<OrganizationId> {
+    let mut found = vec![root];
+    let mut next = 0;
+    while let Some(id) = found.get(next).copied() {
+        next += 1;
+        found.extend(all.iter().filter(|o| o.parent_id == Some(id)).map(|o| o.id));
+    }
+    found
+}

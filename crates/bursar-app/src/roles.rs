@@ -1,0 +1,89 @@
+//! Who is what in an organization.
+
+use bursar_db::{Tx, organizations, tokens};
+use bursar_domain::Refusal;
+use bursar_domain::access::Role;
+use bursar_domain::email::check_email;
+use bursar_domain::ids::OrganizationId;
+use bursar_domain::organization::User;
+
+use crate::act::{Act, Context, no_organization};
+use crate::error::AppError;
+
+/// A person's role, for a list.
+#[derive(Clone, Debug)]
+pub struct Holder {
+    /// The person.
+    pub user: User,
+    /// The role.
+    pub role: Role,
+}
+
+/// Gives the person with this address a role, and makes the user if there is none.
+pub fn set(
+    tx: &mut Tx<'_>,
+    context: &mut Context,
+    organization: OrganizationId,
+    email: &str,
+    role: Role,
+) -> Result<Holder, AppError> {
+    let email = check_email(email).map_err(|rule| Refusal::invalid("user", rule))?;
+    Act::run(tx, context, organization, |act| {
+        let user = match organizations::user_by_email(act.tx, &email)? {
+            Some(user) => user,
+            None => {
+                let user = User {
+                    id: act.new_id(),
+                    email: email.clone(),
+                    name: None,
+                };
+                organizations::insert_user(act.tx, &user)?;
+                user
+            }
+        };
+        if organizations::role(act.tx, organization, user.id)? != Some(role) {
+            organizations::set_role(act.tx, organization, user.id, role)?;
+            act.log(&format!("role.set.{role}"), Some(user.id.to_string()), None)?;
+        }
+        Ok(Holder { user, role })
+    })
+}
+
+/// Removes the person from the organization: the role goes, and their personal tokens there are revoked for good.
+pub fn remove(
+    tx: &mut Tx<'_>,
+    context: &mut Context,
+    organization: OrganizationId,
+    email: &str,
+) -> Result<User, AppError> {
+    Act::run(tx, context, organization, |act| {
+        let missing = || Refusal::missing(format!("{email} has no role in organization {organization}"));
+        let user = organizations::user_by_email(act.tx, email.trim())?.ok_or_else(missing)?;
+        if !organizations::remove_role(act.tx, organization, user.id)? {
+            return Err(missing().into());
+        }
+        let now = act.now();
+        for token in tokens::all(act.tx, organization)?
+            .iter()
+            .filter(|token| token.user_id == Some(user.id))
+        {
+            if tokens::revoke(act.tx, organization, token.id, now)? {
+                act.log("token.revoke", Some(token.id.to_string()), None)?;
+            }
+        }
+        act.log("role.remove", Some(user.id.to_string()), None)?;
+        Ok(user)
+    })
+}
+
+/// Everybody with a role in the organization, by user.
+pub fn list(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Vec<Holder>, AppError> {
+    organizations::get(tx, organization)?.ok_or_else(|| no_organization(organization))?;
+    let mut holders = Vec::new();
+    for (id, role) in organizations::roles(tx, organization)? {
+        if let Some(user) = organizations::user(tx, id)? {
+            holders.push(Holder { user, role });
+        }
+    }
+    Ok(holders)
+}

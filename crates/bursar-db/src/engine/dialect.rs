@@ -1,0 +1,90 @@
+//! The differences between the two engines' SQL: parameters, types and table suffixes.
+
+use super::EngineKind;
+
+/// Rewrites `?1` to `$1`, outside of quotes.
+pub(super) fn postgres_parameters(sql: &str) -> String {
+    let mut rewritten = String::with_capacity(sql.len());
+    let mut quote = None;
+    let mut characters = sql.chars().peekable();
+    while let Some(character) = characters.next() {
+        let next_is_digit = characters.peek().is_some_and(char::is_ascii_digit);
+        match quote {
+            Some(open) if character == open => quote = None,
+            None if matches!(character, '\'' | '"') => quote = Some(character),
+            _ => {}
+        }
+        let parameter = quote.is_none() && character == '?' && next_is_digit;
+        rewritten.push(if parameter { '$' } else { character });
+    }
+    rewritten
+}
+
+/// Turns schema text, written once, into the engine's own.
+///
+/// `CLUSTERED` and `PLAIN` stand after a table's closing parenthesis: the rows are kept in the order of the
+/// primary key, or not.
+pub(super) fn ddl(sql: &str, kind: EngineKind) -> String {
+    let replacements = match kind {
+        EngineKind::Sqlite => [
+            ("BIGINT", "INTEGER"),
+            ("BYTEA", "BLOB"),
+            ("CLUSTERED", "WITHOUT ROWID, STRICT"),
+            ("PLAIN", "STRICT"),
+        ],
+        EngineKind::Postgres => [
+            ("BIGINT", "BIGINT"),
+            ("BYTEA", "BYTEA"),
+            ("CLUSTERED", ""),
+            ("PLAIN", ""),
+        ],
+    };
+    let mut rewritten = String::with_capacity(sql.len());
+    let mut rest = sql;
+    let mut quoted = false;
+    while let Some(first) = rest.chars().next() {
+        let word_end = rest
+            .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+            .unwrap_or(rest.len());
+        if word_end == 0 {
+            quoted ^= first == '\'';
+            rewritten.push(first);
+            rest = &rest[first.len_utf8()..];
+            continue;
+        }
+        let word = &rest[..word_end];
+        let replaced = replacements.iter().find(|(from, _)| !quoted && *from == word);
+        rewritten.push_str(replaced.map_or(word, |(_, to)| to));
+        rest = &rest[word_end..];
+    }
+    rewritten
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_rewritten_outside_of_quotes() {
+        assert_eq!(
+            postgres_parameters("SELECT '?1 it''s ?2', \"?3\" FROM t WHERE a = ?1 AND b > ?12 AND c ? d"),
+            "SELECT '?1 it''s ?2', \"?3\" FROM t WHERE a = $1 AND b > $12 AND c ? d"
+        );
+    }
+
+    #[test]
+    fn schema_text_gets_the_types_and_suffixes_of_the_engine() {
+        let text = "CREATE TABLE é (a BIGINT, b BYTEA, c TEXT CHECK (c <> 'BIGINT PLAIN')) CLUSTERED;\
+                    CREATE TABLE PLAINER (BIGINT_2 BIGINT) PLAIN;";
+        assert_eq!(
+            ddl(text, EngineKind::Sqlite),
+            "CREATE TABLE é (a INTEGER, b BLOB, c TEXT CHECK (c <> 'BIGINT PLAIN')) WITHOUT ROWID, STRICT;\
+             CREATE TABLE PLAINER (BIGINT_2 INTEGER) STRICT;"
+        );
+        assert_eq!(
+            ddl(text, EngineKind::Postgres),
+            "CREATE TABLE é (a BIGINT, b BYTEA, c TEXT CHECK (c <> 'BIGINT PLAIN')) ;\
+             CREATE TABLE PLAINER (BIGINT_2 BIGINT) ;"
+        );
+    }
+}

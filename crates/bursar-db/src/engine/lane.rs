@@ -1,0 +1,191 @@
+//! A lane: one thread with one connection that commits many jobs together.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use super::fault::{Class, Fault};
+use super::job::Outcome;
+use super::schedule::{Batch, Schedule};
+use super::tx::Tx;
+use crate::error::DbError;
+
+/// How often a batch is run when its transaction loses against another one or its connection.
+const RUNS_MAX: u32 = 3;
+const RERUN_PAUSE: Duration = Duration::from_millis(10);
+
+/// A writing connection, as a lane uses it.
+pub(super) trait Session {
+    /// Begins a transaction, with a mark to undo to if `marked`.
+    fn begin(&mut self, marked: bool) -> Result<(), Fault>;
+    /// Keeps what was done since the mark and moves the mark here.
+    fn mark(&mut self) -> Result<(), Fault>;
+    /// Undoes what was done since the mark.
+    fn undo(&mut self) -> Result<(), Fault>;
+    /// Commits. A connection lost here is not `Lost`: nobody knows what happened, so it must not run again.
+    fn commit(&mut self) -> Result<(), Fault>;
+    /// Ends the transaction without effect, if there is one.
+    fn rollback(&mut self);
+    /// Whether the transaction still exists.
+    fn in_transaction(&self) -> bool;
+    /// The handle for a job.
+    fn tx(&mut self) -> Tx<'_>;
+    /// Called between two batches.
+    fn between(&mut self) {}
+}
+
+/// Counts of what the lanes committed.
+#[derive(Debug, Default)]
+pub(super) struct Counters {
+    batches: AtomicU64,
+    jobs: AtomicU64,
+}
+
+impl Counters {
+    pub(super) fn read(&self) -> Stats {
+        Stats {
+            batches: self.batches.load(Ordering::Relaxed),
+            jobs: self.jobs.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// What the lanes have committed so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stats {
+    /// Transactions committed.
+    pub batches: u64,
+    /// Jobs answered after such a commit.
+    pub jobs: u64,
+}
+
+/// Runs batches until the schedule is closed and empty.
+pub(super) fn run(
+    session: &mut impl Session,
+    schedule: &Schedule,
+    counters: &Counters,
+    batch_duration_max: Duration,
+) {
+    while let Some(mut batch) = schedule.take() {
+        run_batch(session, &mut batch, counters, batch_duration_max);
+        schedule.give_back(batch);
+        session.between();
+    }
+}
+
+/// Runs the batch and answers; what it did not come to stays in the batch.
+fn run_batch(
+    session: &mut impl Session,
+    batch: &mut Batch,
+    counters: &Counters,
+    batch_duration_max: Duration,
+) {
+    batch.entries.retain(|entry| !entry.job.is_abandoned());
+    for run in 1..=RUNS_MAX {
+        if batch.entries.is_empty() {
+            return;
+        }
+        match attempt(session, batch, batch_duration_max) {
+            Ok(finished) => {
+                if finished.committed {
+                    counters.batches.fetch_add(1, Ordering::Relaxed);
+                }
+                for entry in batch.entries.drain(..finished.jobs) {
+                    counters
+                        .jobs
+                        .fetch_add(u64::from(entry.started), Ordering::Relaxed);
+                    entry.job.answer();
+                }
+                return;
+            }
+            Err(fault) => {
+                session.rollback();
+                if !fault.may_run_again() || run == RUNS_MAX {
+                    for entry in batch.entries.drain(..) {
+                        entry.job.fail(fault.error.clone());
+                    }
+                    return;
+                }
+                if fault.class == Class::Retryable {
+                    // The other transaction gets the time to finish, or both would meet again.
+                    std::thread::sleep(RERUN_PAUSE * run);
+                }
+                tracing::debug!(run, error = %fault.error, "a batch of writes runs again");
+            }
+        }
+    }
+}
+
+struct Finished {
+    /// How many of the batch's entries are to be answered.
+    jobs: usize,
+    committed: bool,
+}
+
+fn attempt(
+    session: &mut impl Session,
+    batch: &mut Batch,
+    batch_duration_max: Duration,
+) -> Result<Finished, Fault> {
+    let marked = batch.entries.len() > 1;
+    session.begin(marked)?;
+    let begun_at = Instant::now();
+    let mut kept = false;
+    let mut kept_unmarked = false;
+    let mut jobs = 0;
+    for entry in &mut batch.entries {
+        if jobs > 0 && begun_at.elapsed() >= batch_duration_max {
+            break;
+        }
+        jobs += 1;
+        if !entry.started && entry.job.is_abandoned() {
+            continue;
+        }
+        entry.started = true;
+        if kept_unmarked {
+            session.mark()?;
+            kept_unmarked = false;
+        }
+        let outcome = entry.job.run(session.tx());
+        if let Outcome::Failed(fault) = &outcome
+            && fault.may_run_again()
+        {
+            return Err(fault.clone());
+        }
+        if !session.in_transaction() {
+            return Err(transaction_gone(outcome));
+        }
+        match outcome {
+            Outcome::Done => {
+                kept = true;
+                kept_unmarked = marked;
+            }
+            Outcome::Refused | Outcome::Failed(_) if marked => session.undo()?,
+            Outcome::Refused | Outcome::Failed(_) => {}
+        }
+    }
+    if kept {
+        session.commit()?;
+    } else {
+        session.rollback();
+    }
+    Ok(Finished {
+        jobs,
+        committed: kept,
+    })
+}
+
+/// The engine ended the transaction by itself, as it does when the disk is full: all of the batch is undone.
+fn transaction_gone(outcome: Outcome) -> Fault {
+    let error = match outcome {
+        Outcome::Failed(Fault {
+            error: error @ (DbError::Full(_) | DbError::Unavailable(_)),
+            ..
+        }) => error,
+        Outcome::Failed(fault) => DbError::Unavailable(fault.error.to_string()),
+        Outcome::Done | Outcome::Refused => DbError::Unavailable("the transaction was undone".to_owned()),
+    };
+    Fault {
+        class: Class::Statement,
+        error,
+    }
+}

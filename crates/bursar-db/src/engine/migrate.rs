@@ -1,0 +1,87 @@
+//! Brings the schema up, step by step.
+
+use super::fault::Fault;
+use super::lane::Session;
+use super::tx::Tx;
+use super::{EngineKind, Opening};
+use crate::error::DbError;
+
+/// What `PRAGMA application_id` says in our SQLite files: "burs".
+pub(super) const APPLICATION_ID: i64 = 0x6275_7273;
+
+/// Any number will do, as long as every version of this program takes the same one.
+const LOCK: &str = "SELECT pg_advisory_xact_lock(7094703281)";
+
+/// Applies the steps that the database lacks, or refuses it.
+pub(super) fn migrate(
+    session: &mut impl Session,
+    steps: &'static [&'static str],
+    opening: Opening,
+) -> Result<(), DbError> {
+    let wanted = i64::try_from(steps.len()).unwrap_or(i64::MAX);
+    loop {
+        let found = version(&mut session.tx())?;
+        if found > wanted {
+            return Err(DbError::SchemaNewer { found, known: wanted });
+        }
+        if found == wanted {
+            return Ok(());
+        }
+        if opening == Opening::Require {
+            return Err(DbError::SchemaOlder { found, wanted });
+        }
+        session.begin(false).map_err(|fault| fault.error)?;
+        let result = next_step(&mut session.tx(), steps)
+            .and_then(|()| session.commit().map_err(|fault: Fault| fault.error));
+        if result.is_err() {
+            session.rollback();
+        }
+        result?;
+    }
+}
+
+/// The schema's version, 0 where there is none.
+pub(super) fn version(tx: &mut Tx<'_>) -> Result<i64, DbError> {
+    if !has_schema(tx)? {
+        return Ok(0);
+    }
+    Ok(tx
+        .first("SELECT version FROM bursar_schema", &[], |row| row.int(0))?
+        .unwrap_or(0))
+}
+
+/// Whether a migrator has been here.
+pub(super) fn has_schema(tx: &mut Tx<'_>) -> Result<bool, DbError> {
+    let exists = match tx.kind() {
+        EngineKind::Sqlite => "SELECT COUNT(*) FROM sqlite_schema WHERE name = 'bursar_schema'",
+        EngineKind::Postgres => {
+            "SELECT COUNT(*) FROM pg_catalog.pg_tables \
+             WHERE schemaname = current_schema() AND tablename = 'bursar_schema'"
+        }
+    };
+    Ok(tx.first(exists, &[], |row| row.int(0))?.unwrap_or(0) > 0)
+}
+
+/// One step in the open transaction. The version is read again under the lock: another process may have been first.
+fn next_step(tx: &mut Tx<'_>, steps: &[&str]) -> Result<(), DbError> {
+    if tx.kind() == EngineKind::Postgres {
+        tx.batch(LOCK)?;
+    }
+    let found = version(tx)?;
+    let Some(step) = usize::try_from(found).ok().and_then(|index| steps.get(index)) else {
+        return Ok(());
+    };
+    if found == 0 {
+        if tx.kind() == EngineKind::Sqlite {
+            tx.batch(&format!("PRAGMA application_id = {APPLICATION_ID}"))?;
+        }
+        tx.batch(
+            "CREATE TABLE IF NOT EXISTS bursar_schema (version BIGINT NOT NULL) PLAIN;\
+             DELETE FROM bursar_schema; INSERT INTO bursar_schema (version) VALUES (0)",
+        )?;
+    }
+    tx.batch(step)?;
+    tx.execute("UPDATE bursar_schema SET version = ?1", &[(found + 1).into()])?;
+    tracing::info!(version = found + 1, "the database schema was brought up");
+    Ok(())
+}

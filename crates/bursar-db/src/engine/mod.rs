@@ -1,0 +1,381 @@
+//! The two engines behind one handle: reads, group-committed writes, and long work on the caller's thread.
+
+mod dialect;
+mod fault;
+mod job;
+mod lane;
+mod migrate;
+mod postgres;
+mod reply;
+mod schedule;
+mod sqlite;
+mod tx;
+mod url;
+mod value;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+
+pub use self::lane::Stats;
+pub use self::reply::Reply;
+pub use self::tx::Tx;
+pub use self::url::{DatabaseUrl, PostgresUrl};
+pub use self::value::{Bulk, Kind, OwnedValue, Row, Value};
+
+use self::lane::{Counters, Session};
+use self::schedule::Schedule;
+use crate::error::DbError;
+
+/// Which database it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum EngineKind {
+    /// The embedded one.
+    Sqlite,
+    /// A server.
+    Postgres,
+}
+
+/// Bounds of the engine.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Reader connections on SQLite; readers and lanes together on PostgreSQL, half of each and at least two.
+    pub connections: usize,
+    /// Writes that may wait; one organization may have half of them.
+    pub queue_max: usize,
+    /// Jobs that are committed together.
+    pub batch_max: usize,
+    /// The size at which SQLite's write-ahead log is cut, whatever it costs the writers.
+    pub wal_bytes_max: u64,
+    /// Makes an SQLite file full at this size, for tests.
+    #[doc(hidden)]
+    pub page_count_max: Option<u32>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            connections: 8,
+            queue_max: 1_024,
+            batch_max: 64,
+            wal_bytes_max: 64 << 20,
+            page_count_max: None,
+        }
+    }
+}
+
+/// What to do with a database that has no schema or an older one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Opening {
+    /// Make it, bring it up.
+    Migrate,
+    /// Refuse it.
+    Require,
+}
+
+/// An open database. Clones are the same one; the last to go shuts it down.
+#[derive(Clone)]
+pub struct Db(Arc<Shared>);
+
+struct Shared {
+    engine: Engine,
+    schedule: Arc<Schedule>,
+    counters: Arc<Counters>,
+    lanes: Mutex<Vec<JoinHandle<()>>>,
+    /// What must outlive the lanes: SQLite's checkpoint thread, PostgreSQL's readers.
+    helpers: Mutex<Vec<JoinHandle<()>>>,
+}
+
+enum Engine {
+    Sqlite {
+        path: PathBuf,
+        readers: sqlite::Readers,
+        checkpointer: Arc<sqlite::Checkpointer>,
+    },
+    Postgres {
+        server: Arc<postgres::Server>,
+        readers: Arc<postgres::Readers>,
+    },
+}
+
+impl Db {
+    /// Opens the database and starts its threads. On PostgreSQL the connections are made when first needed.
+    pub fn open(url: &DatabaseUrl, options: &Options, opening: Opening) -> Result<Db, DbError> {
+        match url {
+            DatabaseUrl::Sqlite(path) => Db::open_sqlite(path, options, opening),
+            DatabaseUrl::Postgres(url) => Db::open_postgres(url, options, opening),
+        }
+    }
+
+    fn open_sqlite(path: &Path, options: &Options, opening: Opening) -> Result<Db, DbError> {
+        let opened = sqlite::open_file(path, options, opening)?;
+        let checkpointer = Arc::clone(&opened.checkpointer);
+        let db = Db::new(
+            Engine::Sqlite {
+                path: path.to_owned(),
+                readers: opened.readers,
+                checkpointer,
+            },
+            Schedule::new(options.queue_max, options.batch_max, true),
+        );
+        let path = path.to_owned();
+        db.start_helper("bursar-checkpoint", move || opened.checkpointer.run(&path))?;
+        db.start_lane(opened.lane, sqlite::BATCH_DURATION_MAX)?;
+        Ok(db)
+    }
+
+    fn open_postgres(url: &PostgresUrl, options: &Options, opening: Opening) -> Result<Db, DbError> {
+        let server = Arc::new(postgres::Server::new(url)?);
+        postgres::prepare_schema(&server, opening)?;
+        let each = (options.connections / 2).max(2);
+        let readers = Arc::new(postgres::Readers::new(options.queue_max));
+        let db = Db::new(
+            Engine::Postgres {
+                server: Arc::clone(&server),
+                readers: Arc::clone(&readers),
+            },
+            Schedule::new(options.queue_max, options.batch_max, false),
+        );
+        for _ in 0..each {
+            let lane = postgres::PgSession::new(Arc::clone(&server), postgres::Mode::Write);
+            db.start_lane(lane, postgres::BATCH_DURATION_MAX)?;
+            let (server, readers) = (Arc::clone(&server), Arc::clone(&readers));
+            db.start_helper("bursar-reader", move || readers.run(server))?;
+        }
+        Ok(db)
+    }
+
+    fn new(engine: Engine, schedule: Schedule) -> Db {
+        Db(Arc::new(Shared {
+            engine,
+            schedule: Arc::new(schedule),
+            counters: Arc::default(),
+            lanes: Mutex::default(),
+            helpers: Mutex::default(),
+        }))
+    }
+
+    fn start_lane(
+        &self,
+        mut session: impl Session + Send + 'static,
+        batch_duration_max: std::time::Duration,
+    ) -> Result<(), DbError> {
+        let schedule = Arc::clone(&self.0.schedule);
+        let counters = Arc::clone(&self.0.counters);
+        let run = move || lane::run(&mut session, &schedule, &counters, batch_duration_max);
+        start(&self.0.lanes, "bursar-lane", run)
+    }
+
+    fn start_helper(&self, name: &str, run: impl FnOnce() + Send + 'static) -> Result<(), DbError> {
+        start(&self.0.helpers, name, run)
+    }
+
+    /// Which engine it is.
+    pub fn kind(&self) -> EngineKind {
+        match self.0.engine {
+            Engine::Sqlite { .. } => EngineKind::Sqlite,
+            Engine::Postgres { .. } => EngineKind::Postgres,
+        }
+    }
+
+    /// Reads, each statement on its own.
+    pub fn read<T, E>(&self, work: impl FnOnce(&mut Tx<'_>) -> Result<T, E> + Send + 'static) -> Reply<T, E>
+    where
+        T: Send + 'static,
+        E: From<DbError> + Send + 'static,
+    {
+        self.0.read(false, work)
+    }
+
+    /// Reads that all see one snapshot.
+    pub fn snapshot<T, E>(
+        &self,
+        work: impl FnOnce(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+    ) -> Reply<T, E>
+    where
+        T: Send + 'static,
+        E: From<DbError> + Send + 'static,
+    {
+        self.0.read(true, work)
+    }
+
+    /// One transaction on the organization's behalf, committed together with others.
+    ///
+    /// The work may run again when its transaction was undone. A failed statement fails it, even if the work goes on.
+    pub fn write<T, E>(
+        &self,
+        organization: [u8; 16],
+        work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+    ) -> Reply<T, E>
+    where
+        T: Send + 'static,
+        E: From<DbError> + Send + 'static,
+    {
+        let (job, reply) = job::write(work);
+        self.0.schedule.submit(organization, job);
+        reply
+    }
+
+    /// A long transaction on the caller's thread with a connection of its own; it commits on `Ok`.
+    ///
+    /// Like every call that blocks, it must not be made on an async thread.
+    pub fn exclusive<T, E: From<DbError>>(
+        &self,
+        work: impl FnOnce(&mut Tx<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        match &self.0.engine {
+            Engine::Sqlite { path, .. } => exclusive(
+                &mut sqlite::SqliteSession::new(sqlite::open(path, sqlite::Role::Exclusive)?),
+                work,
+            ),
+            Engine::Postgres { server, .. } => exclusive(
+                &mut postgres::PgSession::new(Arc::clone(server), postgres::Mode::LongWrite),
+                work,
+            ),
+        }
+    }
+
+    /// A long read snapshot on the caller's thread with a connection of its own.
+    pub fn survey<T, E: From<DbError>>(
+        &self,
+        work: impl FnOnce(&mut Tx<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        match &self.0.engine {
+            Engine::Sqlite { path, .. } => {
+                let connection = sqlite::open(path, sqlite::Role::Reader)?;
+                connection
+                    .execute_batch("BEGIN DEFERRED")
+                    .map_err(|e| fault::sqlite_error(&e))?;
+                work(&mut Tx::sqlite(&connection))
+            }
+            Engine::Postgres { server, .. } => {
+                let mut session = postgres::PgSession::new(Arc::clone(server), postgres::Mode::Survey);
+                session.start_reading().map_err(|fault| fault.error)?;
+                work(&mut Tx::postgres(&mut session))
+            }
+        }
+    }
+
+    /// Writes a consistent copy to a file while others write.
+    pub fn backup(&self, to: &Path) -> Result<(), DbError> {
+        match &self.0.engine {
+            Engine::Sqlite { path, .. } => sqlite::backup(path, to),
+            Engine::Postgres { .. } => Err(DbError::BadUrl(
+                "backup copies the embedded database only; on PostgreSQL use pg_dump".to_owned(),
+            )),
+        }
+    }
+
+    /// The version of the schema as it is now.
+    pub fn schema_version(&self) -> Reply<i64, DbError> {
+        self.read(migrate::version)
+    }
+
+    /// What the lanes have committed so far.
+    pub fn stats(&self) -> Stats {
+        self.0.counters.read()
+    }
+
+    /// Takes no more jobs, finishes those that are queued and ends the threads. Calling it again does nothing.
+    pub fn shutdown(&self) {
+        self.0.shutdown();
+    }
+}
+
+impl Shared {
+    fn read<T, E>(
+        &self,
+        snapshot: bool,
+        work: impl FnOnce(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+    ) -> Reply<T, E>
+    where
+        T: Send + 'static,
+        E: From<DbError> + Send + 'static,
+    {
+        match &self.engine {
+            Engine::Sqlite { readers, .. } => Reply::ready(readers.read(snapshot, work)),
+            Engine::Postgres { readers, .. } => {
+                let (job, reply) = job::read(work);
+                readers.submit(job, snapshot);
+                reply
+            }
+        }
+    }
+
+    fn shutdown(&self) {
+        self.schedule.close();
+        match &self.engine {
+            Engine::Sqlite { readers, .. } => readers.close(),
+            Engine::Postgres { readers, .. } => readers.close(),
+        }
+        join(&self.lanes);
+        // The checkpointer is last: a reader could not empty the write-ahead log when it closes the file.
+        if let Engine::Sqlite { checkpointer, .. } = &self.engine {
+            checkpointer.close();
+        }
+        join(&self.helpers);
+    }
+}
+
+impl fmt::Debug for Db {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Db")
+            .field("kind", &self.kind())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.shutdown();
+    }
+}
+
+fn exclusive<T, E: From<DbError>>(
+    session: &mut impl Session,
+    work: impl FnOnce(&mut Tx<'_>) -> Result<T, E>,
+) -> Result<T, E> {
+    session.begin(false).map_err(|fault| fault.error)?;
+    let mut tx = session.tx();
+    let result = work(&mut tx);
+    let failure = tx.into_failure();
+    let result = match (failure, result) {
+        (Some(fault), Ok(_)) => Err(fault.error.into()),
+        (_, result) => result,
+    };
+    let result = result.and_then(|value| match session.commit() {
+        Ok(()) => Ok(value),
+        Err(fault) => Err(fault.error.into()),
+    });
+    if result.is_err() {
+        session.rollback();
+    }
+    result
+}
+
+fn start(
+    threads: &Mutex<Vec<JoinHandle<()>>>,
+    name: &str,
+    run: impl FnOnce() + Send + 'static,
+) -> Result<(), DbError> {
+    let handle = thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(run)
+        .map_err(|error| DbError::Unavailable(format!("no thread could be started: {error}")))?;
+    threads
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .push(handle);
+    Ok(())
+}
+
+fn join(threads: &Mutex<Vec<JoinHandle<()>>>) {
+    let handles = std::mem::take(&mut *threads.lock().unwrap_or_else(PoisonError::into_inner));
+    for handle in handles {
+        // A job may hold the last handle to the database: a thread cannot wait for itself.
+        if handle.thread().id() != thread::current().id() && handle.join().is_err() {
+            tracing::error!("a database thread panicked");
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! PostgreSQL: lanes that write and readers of their own, each a thread with a connection.
+
+mod readers;
+mod session;
+mod tls;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use postgres::Client;
+use postgres::NoTls;
+use postgres::config::SslMode;
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+pub(super) use self::readers::Readers;
+pub(super) use self::session::{Mode, PgSession};
+
+use super::fault::{Class, Fault, with_sources};
+use super::tx::Tx;
+use super::url::{PostgresUrl, TlsMode};
+use super::{Opening, migrate};
+use crate::error::DbError;
+
+/// After this long a batch takes no more jobs, so that other organizations get their turn.
+pub(super) const BATCH_DURATION_MAX: Duration = Duration::from_millis(5);
+
+const CONNECT_MAX: Duration = Duration::from_secs(5);
+const SILENCE_MAX: Duration = Duration::from_secs(30);
+
+/// How to reach the server.
+pub(super) struct Server {
+    config: postgres::Config,
+    tls: Option<MakeRustlsConnect>,
+    name: String,
+}
+
+impl Server {
+    pub(super) fn new(url: &PostgresUrl) -> Result<Self, DbError> {
+        let mut config = postgres::Config::clone(&url.config);
+        config.ssl_mode(match url.tls {
+            TlsMode::Disable => SslMode::Disable,
+            TlsMode::Prefer => SslMode::Prefer,
+            TlsMode::Require | TlsMode::VerifyCa | TlsMode::VerifyFull => SslMode::Require,
+        });
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(CONNECT_MAX);
+        }
+        // A server that vanished without a word is noticed in half a minute, not in the system's hours.
+        if config.get_tcp_user_timeout().is_none() {
+            config.tcp_user_timeout(SILENCE_MAX);
+        }
+        config.keepalives_idle(config.get_keepalives_idle().min(SILENCE_MAX / 2));
+        config.keepalives_interval(config.get_keepalives_interval().unwrap_or(SILENCE_MAX / 6));
+        config.keepalives_retries(config.get_keepalives_retries().unwrap_or(3));
+        if config.get_application_name().is_none() {
+            config.application_name("bursar");
+        }
+        let tls = match url.tls {
+            TlsMode::Disable => None,
+            mode => Some(MakeRustlsConnect::new(tls::client_config(
+                mode,
+                url.root_certificate.as_deref(),
+            )?)),
+        };
+        Ok(Server {
+            config,
+            tls,
+            name: url.server(),
+        })
+    }
+
+    /// Connects and sets the session up. Never on an async thread: the driver would panic there.
+    fn connect(&self, mode: Mode, timeout: Option<Duration>) -> Result<Client, Fault> {
+        let mut config = self.config.clone();
+        if let Some(timeout) = timeout {
+            let own = config.get_connect_timeout().copied().unwrap_or(timeout);
+            config.connect_timeout(own.min(timeout));
+        }
+        let connected = match &self.tls {
+            None => config.connect(NoTls),
+            Some(tls) => config.connect(tls.clone()),
+        };
+        let mut client = connected.map_err(|error| self.explain(&error))?;
+        client
+            .batch_execute(mode.settings())
+            .map_err(|error| self.explain(&error))?;
+        Ok(client)
+    }
+
+    fn explain(&self, error: &postgres::Error) -> Fault {
+        let name = &self.name;
+        let text = error
+            .as_db_error()
+            .map_or_else(|| with_sources(error), |told| told.message().to_owned());
+        match error.code().map(postgres::error::SqlState::code) {
+            // Wrong user or password, or no such database: waiting does not help.
+            Some(code) if code.starts_with("28") || code == "3D000" => Fault::statement(DbError::BadUrl(
+                format!("PostgreSQL at {name} refuses the connection: {text}; check the database URL"),
+            )),
+            Some(_) => Fault::lost(format!("PostgreSQL at {name} refuses the connection: {text}")),
+            None if is_tls(error) => Fault::statement(DbError::BadUrl(format!(
+                "PostgreSQL at {name} cannot be trusted: {text}; check sslmode and sslrootcert in the database URL"
+            ))),
+            None => Fault::lost(format!("PostgreSQL at {name} does not answer: {text}")),
+        }
+    }
+}
+
+fn is_tls(error: &postgres::Error) -> bool {
+    std::iter::successors(std::error::Error::source(error), |source| source.source())
+        .filter_map(|source| source.downcast_ref::<std::io::Error>())
+        .any(|source| {
+            source
+                .get_ref()
+                .is_some_and(<dyn std::error::Error + Send + Sync>::is::<rustls::Error>)
+        })
+}
+
+/// Brings the schema up on a thread of its own, because the caller's may be an async one.
+pub(super) fn prepare_schema(server: &Arc<Server>, opening: Opening) -> Result<(), DbError> {
+    let server = Arc::clone(server);
+    let worker = std::thread::Builder::new()
+        .name("bursar-schema".to_owned())
+        .spawn(move || {
+            let mut session = PgSession::new(server, Mode::Schema);
+            session.connect_once().map_err(|fault| fault.error)?;
+            refuse_foreign(&mut Tx::postgres(&mut session))?;
+            migrate::migrate(&mut session, crate::schema::STEPS, opening)
+        });
+    let worker =
+        worker.map_err(|error| DbError::Unavailable(format!("no thread could be started: {error}")))?;
+    worker
+        .join()
+        .unwrap_or_else(|_| Err(DbError::Internal("the migration panicked".to_owned())))
+}
+
+/// A database without our version table that has a table of ours by name is not ours to write to.
+fn refuse_foreign(tx: &mut Tx<'_>) -> Result<(), DbError> {
+    let sql = "SELECT COUNT(*) FROM pg_catalog.pg_tables \
+               WHERE schemaname = current_schema() AND tablename = 'organizations'";
+    if tx.first(sql, &[], |row| row.int(0))? != Some(0) && !migrate::has_schema(tx)? {
+        return Err(DbError::Foreign(
+            "the PostgreSQL database has a table organizations of another program; use a database of its own"
+                .to_owned(),
+        ));
+    }
+    Ok(())
+}
+
+/// A failure to commit: what the server answered is certain, a lost connection is not.
+fn commit_fault(error: postgres::Error) -> Fault {
+    let fault = Fault::from(error);
+    if fault.class == Class::Lost {
+        return Fault::statement(DbError::Unavailable(
+            "the connection was lost during the commit, so that it is unknown whether the change was made"
+                .to_owned(),
+        ));
+    }
+    fault
+}

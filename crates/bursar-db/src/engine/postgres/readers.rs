@@ -1,0 +1,97 @@
+//! The reader threads and their queue.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use super::super::job::ReadJob;
+use super::super::tx::Tx;
+use super::{Mode, PgSession, Server};
+use crate::error::DbError;
+
+/// A bounded queue that several threads serve.
+pub(in super::super) struct Readers {
+    state: Mutex<State>,
+    ready: Condvar,
+    queue_max: usize,
+}
+
+#[derive(Default)]
+struct State {
+    jobs: VecDeque<Queued>,
+    closed: bool,
+}
+
+struct Queued {
+    job: Box<dyn ReadJob>,
+    snapshot: bool,
+}
+
+impl Readers {
+    pub(in super::super) fn new(queue_max: usize) -> Self {
+        Readers {
+            state: Mutex::default(),
+            ready: Condvar::new(),
+            queue_max: queue_max.max(1),
+        }
+    }
+
+    /// Queues a read, or answers it at once when there is no room.
+    pub(in super::super) fn submit(&self, job: Box<dyn ReadJob>, snapshot: bool) {
+        let mut state = self.lock();
+        let refusal = if state.closed {
+            "it is shutting down".to_owned()
+        } else if state.jobs.len() >= self.queue_max {
+            format!("{} reads are waiting already", state.jobs.len())
+        } else {
+            state.jobs.push_back(Queued { job, snapshot });
+            drop(state);
+            self.ready.notify_one();
+            return;
+        };
+        drop(state);
+        job.fail(DbError::Unavailable(refusal));
+    }
+
+    /// Serves the queue until it is closed and empty.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "the thread owns its share of the server"
+    )]
+    pub(in super::super) fn run(&self, server: Arc<Server>) {
+        let mut session = PgSession::new(Arc::clone(&server), Mode::Read);
+        while let Some(Queued { job, snapshot }) = self.take() {
+            if job.is_abandoned() {
+                continue;
+            }
+            if let Err(fault) = session.start(snapshot) {
+                job.fail(fault.error);
+                continue;
+            }
+            let intact = job.run(Tx::postgres(&mut session));
+            session.finish(intact);
+        }
+    }
+
+    /// Takes no more reads; the threads end when the queued ones are done.
+    pub(in super::super) fn close(&self) {
+        self.lock().closed = true;
+        self.ready.notify_all();
+    }
+
+    fn take(&self) -> Option<Queued> {
+        let mut state = self.lock();
+        loop {
+            if let Some(queued) = state.jobs.pop_front() {
+                return Some(queued);
+            }
+            if state.closed {
+                return None;
+            }
+            state = self.ready.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,402 @@
+//! One connection: its statements, its transaction, and what happens when it is lost.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use postgres::binary_copy::BinaryCopyInWriter;
+use postgres::fallible_iterator::FallibleIterator;
+use postgres::types::{ToSql, Type};
+use postgres::{Client, Statement};
+
+use super::super::dialect;
+use super::super::fault::{Class, Fault};
+use super::super::lane::Session;
+use super::super::tx::{Locking, Tx};
+use super::super::value::{Bulk, Kind, OwnedValue, Row, RowInner, Value};
+use super::{Server, commit_fault};
+use crate::error::DbError;
+
+/// How long a job waits for a connection.
+const RECONNECT_MAX: Duration = Duration::from_secs(2);
+/// While the server is away, jobs in between two attempts to connect fail at once.
+const RECONNECT_PAUSE: Duration = Duration::from_millis(500);
+
+/// What a connection is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum Mode {
+    /// Reads, each statement on its own.
+    Read,
+    /// Reads of one snapshot.
+    Snapshot,
+    /// A lane.
+    Write,
+    /// A long write on the caller's thread.
+    LongWrite,
+    /// A long snapshot on the caller's thread.
+    Survey,
+    /// Looks at the schema and changes it.
+    Schema,
+}
+
+impl Mode {
+    pub(super) fn settings(self) -> &'static str {
+        match self {
+            Mode::Read | Mode::Snapshot => {
+                "SET lock_timeout = '10s'; SET statement_timeout = '30s'; \
+                 SET idle_in_transaction_session_timeout = '60s'; SET TimeZone = 'UTC'; \
+                 SET default_transaction_read_only = on"
+            }
+            Mode::Write => {
+                "SET lock_timeout = '10s'; SET statement_timeout = '30s'; \
+                 SET idle_in_transaction_session_timeout = '60s'; SET TimeZone = 'UTC'"
+            }
+            Mode::LongWrite => {
+                "SET lock_timeout = '10s'; SET statement_timeout = 0; \
+                 SET idle_in_transaction_session_timeout = 0; SET TimeZone = 'UTC'"
+            }
+            Mode::Survey => {
+                "SET lock_timeout = '10s'; SET statement_timeout = 0; \
+                 SET idle_in_transaction_session_timeout = 0; SET TimeZone = 'UTC'; \
+                 SET default_transaction_read_only = on"
+            }
+            // Another process may be at a long step: its lock is waited for.
+            Mode::Schema => {
+                "SET lock_timeout = 0; SET statement_timeout = 0; \
+                 SET idle_in_transaction_session_timeout = 0; SET TimeZone = 'UTC'"
+            }
+        }
+    }
+
+    fn begin(self) -> Option<&'static str> {
+        match self {
+            Mode::Read => None,
+            Mode::Snapshot | Mode::Survey => Some("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
+            Mode::Write | Mode::LongWrite | Mode::Schema => Some("BEGIN ISOLATION LEVEL READ COMMITTED"),
+        }
+    }
+
+    /// Whether a statement may run outside of a transaction.
+    fn autocommits(self) -> bool {
+        matches!(self, Mode::Read | Mode::Schema)
+    }
+}
+
+/// A connection that is made again when it is lost.
+pub(in super::super) struct PgSession {
+    server: Arc<Server>,
+    mode: Mode,
+    link: Option<Link>,
+    in_transaction: bool,
+    /// Whether a read that loses its connection may be repeated on a new one, because nothing was read yet.
+    repeatable: bool,
+    away: Option<(Instant, Fault)>,
+}
+
+struct Link {
+    client: Client,
+    /// By the text's address and length, which are cheaper to compare than the text.
+    statements: HashMap<(usize, usize, Locking), Statement>,
+}
+
+impl PgSession {
+    pub(in super::super) fn new(server: Arc<Server>, mode: Mode) -> Self {
+        PgSession {
+            server,
+            mode,
+            link: None,
+            in_transaction: false,
+            repeatable: false,
+            away: None,
+        }
+    }
+
+    /// Makes this session ready for a read job, with its snapshot if it has one.
+    pub(super) fn start(&mut self, snapshot: bool) -> Result<(), Fault> {
+        self.mode = if snapshot { Mode::Snapshot } else { Mode::Read };
+        self.repeatable = true;
+        if !snapshot {
+            return Ok(());
+        }
+        match self.start_reading() {
+            Err(fault) if fault.class == Class::Lost => self.start_reading(),
+            result => result,
+        }
+    }
+
+    /// Connects if need be and begins the snapshot.
+    pub(in super::super) fn start_reading(&mut self) -> Result<(), Fault> {
+        self.connect()?;
+        let Some(begin) = self.mode.begin() else {
+            return Ok(());
+        };
+        self.run(begin)?;
+        self.in_transaction = true;
+        Ok(())
+    }
+
+    /// Ends a read job, leaving no transaction behind.
+    pub(super) fn finish(&mut self, intact: bool) {
+        if intact {
+            self.rollback();
+        } else {
+            self.disconnect();
+        }
+    }
+
+    pub(in super::super) fn execute(
+        &mut self,
+        sql: &'static str,
+        params: &[Value<'_>],
+    ) -> Result<u64, Fault> {
+        let references: Vec<&(dyn ToSql + Sync)> = params.iter().map(|v| v as &(dyn ToSql + Sync)).collect();
+        // A statement that may have had its effect is not repeated.
+        self.repeatable = false;
+        self.attempt(|link| {
+            let statement = link.statement(sql, Locking::Not)?;
+            Ok(link.client.execute(&statement, &references)?)
+        })
+    }
+
+    pub(in super::super) fn visit(
+        &mut self,
+        sql: &'static str,
+        locking: Locking,
+        params: &[Value<'_>],
+        mut f: impl FnMut(&Row<'_>) -> Result<ControlFlow<()>, DbError>,
+    ) -> Result<(), Fault> {
+        let repeatable = self.repeatable;
+        let mut delivered = false;
+        let result = self.attempt(|link| {
+            let statement = link.statement(sql, locking)?;
+            let mut walk = || -> Result<(), Fault> {
+                let mut rows = link.client.query_raw(&statement, params.iter().copied())?;
+                while let Some(row) = rows.next()? {
+                    delivered = true;
+                    if f(&Row(RowInner::Postgres(&row)))
+                        .map_err(Fault::caller)?
+                        .is_break()
+                    {
+                        break;
+                    }
+                }
+                Ok(())
+            };
+            walk().map_err(|mut fault| {
+                if repeatable && delivered && fault.class == Class::Lost {
+                    fault.class = Class::Statement;
+                }
+                fault
+            })
+        });
+        if self.mode != Mode::Read {
+            self.repeatable = false;
+        }
+        result
+    }
+
+    pub(in super::super) fn bulk(&mut self, target: &Bulk, rows: &[Vec<OwnedValue>]) -> Result<(), Fault> {
+        let names: Vec<&str> = target.columns.iter().map(|(name, _)| *name).collect();
+        let types: Vec<Type> = target
+            .columns
+            .iter()
+            .map(|(_, kind)| match kind {
+                Kind::Int => Type::INT8,
+                Kind::Text => Type::TEXT,
+                Kind::Bytes => Type::BYTEA,
+            })
+            .collect();
+        let sql = format!(
+            "COPY {} ({}) FROM STDIN (FORMAT binary)",
+            target.table,
+            names.join(", ")
+        );
+        self.repeatable = false;
+        self.attempt(|link| {
+            let mut writer = BinaryCopyInWriter::new(link.client.copy_in(&sql)?, &types);
+            for row in rows {
+                writer.write_raw(row.iter().map(OwnedValue::as_value))?;
+            }
+            writer.finish()?;
+            Ok(())
+        })
+    }
+
+    pub(in super::super) fn batch(&mut self, sql: &str) -> Result<(), Fault> {
+        self.repeatable = false;
+        self.attempt(|link| Ok(link.client.batch_execute(sql)?))
+    }
+
+    /// Runs a statement; a read that has seen nothing yet is repeated once on a new connection.
+    fn attempt<T>(&mut self, mut f: impl FnMut(&mut Link) -> Result<T, Fault>) -> Result<T, Fault> {
+        match self.once(&mut f) {
+            Err(fault) if fault.class == Class::Lost && self.repeatable => {
+                self.repeatable = false;
+                self.start_reading()?;
+                self.once(&mut f)
+            }
+            result => result,
+        }
+    }
+
+    fn once<T>(&mut self, f: &mut impl FnMut(&mut Link) -> Result<T, Fault>) -> Result<T, Fault> {
+        if !self.in_transaction {
+            // Where a transaction was begun, a statement must never run outside of it on a new connection.
+            if !self.mode.autocommits() {
+                return Err(Fault::lost("the connection to PostgreSQL was lost"));
+            }
+            self.connect()?;
+        }
+        let Some(link) = &mut self.link else {
+            return Err(Fault::lost("the connection to PostgreSQL was lost"));
+        };
+        let result = f(link);
+        if matches!(&result, Err(fault) if fault.class == Class::Lost) {
+            self.disconnect();
+        }
+        result
+    }
+
+    fn run(&mut self, sql: &str) -> Result<(), Fault> {
+        let Some(link) = &mut self.link else {
+            return Err(Fault::lost("the connection to PostgreSQL was lost"));
+        };
+        let result = link.client.batch_execute(sql).map_err(Fault::from);
+        if matches!(&result, Err(fault) if fault.class == Class::Lost) {
+            self.disconnect();
+        }
+        result
+    }
+
+    fn disconnect(&mut self) {
+        self.link = None;
+        self.in_transaction = false;
+    }
+
+    /// Connects once, with the full time allowed for it.
+    pub(super) fn connect_once(&mut self) -> Result<(), Fault> {
+        let client = self.server.connect(self.mode, None)?;
+        self.link = Some(Link {
+            client,
+            statements: HashMap::new(),
+        });
+        Ok(())
+    }
+
+    /// Makes sure that there is a connection, waiting a bounded time for the server to come back.
+    fn connect(&mut self) -> Result<(), Fault> {
+        if self.link.as_ref().is_some_and(|link| !link.client.is_closed()) {
+            return Ok(());
+        }
+        self.disconnect();
+        let since = Instant::now();
+        let was_away = self.away.is_some();
+        if let Some((tried_at, fault)) = &self.away
+            && tried_at.elapsed() < RECONNECT_PAUSE
+        {
+            return Err(fault.clone());
+        }
+        let mut pause = Duration::from_millis(50);
+        loop {
+            match self.server.connect(self.mode, Some(RECONNECT_MAX)) {
+                Ok(client) => {
+                    self.link = Some(Link {
+                        client,
+                        statements: HashMap::new(),
+                    });
+                    self.away = None;
+                    return Ok(());
+                }
+                Err(fault) => {
+                    let patient = !was_away && since.elapsed() + pause < RECONNECT_MAX;
+                    if fault.class != Class::Lost || !patient {
+                        // The wait is over: running the batch again would only wait again. Whatever the
+                        // server says, to a program that runs already it is merely away.
+                        let error = match fault.error {
+                            DbError::BadUrl(line) => DbError::Unavailable(line),
+                            other => other,
+                        };
+                        let fault = Fault::statement(error);
+                        self.away = Some((Instant::now(), fault.clone()));
+                        return Err(fault);
+                    }
+                }
+            }
+            std::thread::sleep(pause);
+            pause *= 2;
+        }
+    }
+}
+
+impl Link {
+    fn statement(&mut self, sql: &'static str, locking: Locking) -> Result<Statement, Fault> {
+        let key = (sql.as_ptr().addr(), sql.len(), locking);
+        if let Some(statement) = self.statements.get(&key) {
+            return Ok(statement.clone());
+        }
+        let mut text = dialect::postgres_parameters(sql);
+        text.push_str(match locking {
+            Locking::Not => "",
+            Locking::Lock => " FOR UPDATE",
+            Locking::Claim => " FOR UPDATE SKIP LOCKED",
+        });
+        let statement = self.client.prepare(&text)?;
+        self.statements.insert(key, statement.clone());
+        Ok(statement)
+    }
+}
+
+impl Session for PgSession {
+    fn begin(&mut self, marked: bool) -> Result<(), Fault> {
+        self.connect()?;
+        let begin = self.mode.begin().unwrap_or("BEGIN");
+        if marked {
+            self.run(&format!("{begin}; SAVEPOINT job"))?;
+        } else {
+            self.run(begin)?;
+        }
+        self.in_transaction = true;
+        Ok(())
+    }
+
+    fn mark(&mut self) -> Result<(), Fault> {
+        self.run("RELEASE SAVEPOINT job; SAVEPOINT job")
+    }
+
+    fn undo(&mut self) -> Result<(), Fault> {
+        self.run("ROLLBACK TO SAVEPOINT job")
+    }
+
+    fn commit(&mut self) -> Result<(), Fault> {
+        let Some(link) = &mut self.link else {
+            return Err(Fault::lost("the connection to PostgreSQL was lost"));
+        };
+        // Nothing was sent yet, so that it is certain that nothing was committed.
+        if link.client.is_closed() {
+            self.disconnect();
+            return Err(Fault::lost("the connection to PostgreSQL was lost"));
+        }
+        let result = link.client.batch_execute("COMMIT").map_err(commit_fault);
+        self.in_transaction = false;
+        if result.is_err() {
+            self.disconnect();
+        }
+        result
+    }
+
+    fn rollback(&mut self) {
+        if self.in_transaction && self.run("ROLLBACK").is_err() {
+            self.disconnect();
+        }
+        self.in_transaction = false;
+    }
+
+    fn in_transaction(&self) -> bool {
+        self.in_transaction
+    }
+
+    fn tx(&mut self) -> Tx<'_> {
+        Tx::postgres(self)
+    }
+}

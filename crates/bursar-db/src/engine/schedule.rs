@@ -1,0 +1,205 @@
+//! Whose turn it is to write.
+//!
+//! Each organization has a queue in order of arrival, and organizations take turns. On PostgreSQL a batch holds one
+//! organization's jobs and an organization is never on two lanes at once; SQLite's one lane mixes organizations.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use super::job::WriteJob;
+use crate::error::DbError;
+
+/// The key of an organization.
+pub(super) type Organization = [u8; 16];
+
+/// A job in a batch.
+pub(super) struct Entry {
+    pub(super) organization: Organization,
+    pub(super) job: Box<dyn WriteJob>,
+    /// A job that has started is finished even if its caller has gone.
+    pub(super) started: bool,
+}
+
+/// What a lane runs in one transaction.
+pub(super) struct Batch {
+    pub(super) entries: VecDeque<Entry>,
+    /// The organization that this lane holds, when a batch holds only one.
+    held: Option<Organization>,
+}
+
+/// The queues and the rotation.
+pub(super) struct Schedule {
+    state: Mutex<State>,
+    ready: Condvar,
+    queue_max: usize,
+    batch_max: usize,
+    mixed: bool,
+}
+
+/// An organization is in `rotation` exactly if it has a queue and no lane holds it.
+#[derive(Default)]
+struct State {
+    queues: HashMap<Organization, VecDeque<Entry>>,
+    rotation: VecDeque<Organization>,
+    held: HashSet<Organization>,
+    queued: usize,
+    closed: bool,
+}
+
+impl Schedule {
+    pub(super) fn new(queue_max: usize, batch_max: usize, mixed: bool) -> Self {
+        Schedule {
+            state: Mutex::default(),
+            ready: Condvar::new(),
+            queue_max: queue_max.max(1),
+            batch_max: batch_max.max(1),
+            mixed,
+        }
+    }
+
+    /// Queues a job, or answers it at once when there is no room.
+    pub(super) fn submit(&self, organization: Organization, job: Box<dyn WriteJob>) {
+        if let Err((job, error)) = self.try_submit(organization, job) {
+            job.fail(error);
+        }
+    }
+
+    fn try_submit(
+        &self,
+        organization: Organization,
+        job: Box<dyn WriteJob>,
+    ) -> Result<(), (Box<dyn WriteJob>, DbError)> {
+        let mut guard = self.lock();
+        let state = &mut *guard;
+        let own_max = self.queue_max.div_ceil(2);
+        let own = state.queues.get(&organization).map_or(0, VecDeque::len);
+        let refusal = if state.closed {
+            Some("it is shutting down".to_owned())
+        } else if state.queued >= self.queue_max {
+            Some(format!("{} writes are waiting already", state.queued))
+        } else if own >= own_max {
+            Some(format!("{own} writes of this organization are waiting already"))
+        } else {
+            None
+        };
+        if let Some(why) = refusal {
+            return Err((job, DbError::Unavailable(why)));
+        }
+        if own == 0 && !state.held.contains(&organization) {
+            state.rotation.push_back(organization);
+        }
+        state.queues.entry(organization).or_default().push_back(Entry {
+            organization,
+            job,
+            started: false,
+        });
+        state.queued += 1;
+        drop(guard);
+        self.ready.notify_one();
+        Ok(())
+    }
+
+    /// Waits for the next batch. `None` when the schedule is closed and everything has been taken.
+    pub(super) fn take(&self) -> Option<Batch> {
+        let mut guard = self.lock();
+        loop {
+            if !guard.rotation.is_empty() {
+                let state = &mut *guard;
+                return Some(if self.mixed {
+                    self.take_mixed(state)
+                } else {
+                    self.take_one(state)
+                });
+            }
+            // A lane that holds an organization may still give jobs back.
+            if guard.closed && guard.queued == 0 && guard.held.is_empty() {
+                return None;
+            }
+            guard = self.ready.wait(guard).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn take_one(&self, state: &mut State) -> Batch {
+        let mut batch = Batch {
+            entries: VecDeque::new(),
+            held: None,
+        };
+        let Some(organization) = state.rotation.pop_front() else {
+            return batch;
+        };
+        state.held.insert(organization);
+        batch.held = Some(organization);
+        while batch.entries.len() < self.batch_max {
+            let Some(entry) = state.pop(organization) else {
+                break;
+            };
+            batch.entries.push_back(entry);
+        }
+        batch
+    }
+
+    fn take_mixed(&self, state: &mut State) -> Batch {
+        let mut entries = VecDeque::new();
+        while entries.len() < self.batch_max {
+            let Some(organization) = state.rotation.pop_front() else {
+                break;
+            };
+            entries.extend(state.pop(organization));
+            if state.queues.contains_key(&organization) {
+                state.rotation.push_back(organization);
+            }
+        }
+        Batch { entries, held: None }
+    }
+
+    /// Ends a batch. What it did not come to is first in its organization's queue again.
+    pub(super) fn give_back(&self, batch: Batch) {
+        let mut guard = self.lock();
+        let state = &mut *guard;
+        for entry in batch.entries.into_iter().rev() {
+            let organization = entry.organization;
+            if !state.queues.contains_key(&organization) && batch.held.is_none() {
+                state.rotation.push_front(organization);
+            }
+            state.queues.entry(organization).or_default().push_front(entry);
+            state.queued += 1;
+        }
+        if let Some(organization) = batch.held {
+            state.held.remove(&organization);
+            if state.queues.contains_key(&organization) {
+                state.rotation.push_back(organization);
+            }
+        }
+        let wake_all = state.closed;
+        let wake_one = !state.rotation.is_empty();
+        drop(guard);
+        if wake_all {
+            self.ready.notify_all();
+        } else if wake_one {
+            self.ready.notify_one();
+        }
+    }
+
+    /// Takes no more jobs; lanes end when the queued ones are done.
+    pub(super) fn close(&self) {
+        self.lock().closed = true;
+        self.ready.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// The next job of an organization. A queue that is empty is removed.
+    fn pop(&mut self, organization: Organization) -> Option<Entry> {
+        let queue = self.queues.get_mut(&organization)?;
+        let entry = queue.pop_front();
+        if queue.is_empty() {
+            self.queues.remove(&organization);
+        }
+        self.queued -= usize::from(entry.is_some());
+        entry
+    }
+}

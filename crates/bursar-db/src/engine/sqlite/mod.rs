@@ -1,0 +1,180 @@
+//! SQLite: one lane that writes, reader connections used on the caller's own thread.
+
+mod checkpoint;
+mod connection;
+mod readers;
+mod statement;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+pub(super) use self::checkpoint::Checkpointer;
+pub(super) use self::connection::{Role, open};
+pub(super) use self::readers::Readers;
+pub(super) use self::statement::{bulk, execute, visit};
+
+use self::checkpoint::LaneCheckpoint;
+use super::fault::Fault;
+use super::lane::Session;
+use super::tx::Tx;
+use super::{Opening, Options, migrate};
+use crate::error::DbError;
+
+/// After this long a batch takes no more jobs, so that the write lock comes free for other processes.
+pub(super) const BATCH_DURATION_MAX: Duration = Duration::from_millis(20);
+
+/// The lane's connection.
+pub(super) struct SqliteSession {
+    connection: Connection,
+    checkpoint: Option<LaneCheckpoint>,
+}
+
+impl SqliteSession {
+    pub(super) fn new(connection: Connection) -> Self {
+        SqliteSession {
+            connection,
+            checkpoint: None,
+        }
+    }
+
+    fn run(&self, sql: &str) -> Result<(), Fault> {
+        self.connection.prepare_cached(sql)?.execute([])?;
+        Ok(())
+    }
+}
+
+impl Session for SqliteSession {
+    fn begin(&mut self, marked: bool) -> Result<(), Fault> {
+        self.run("BEGIN IMMEDIATE")?;
+        if marked { self.run("SAVEPOINT job") } else { Ok(()) }
+    }
+
+    fn mark(&mut self) -> Result<(), Fault> {
+        self.run("RELEASE job")?;
+        self.run("SAVEPOINT job")
+    }
+
+    fn undo(&mut self) -> Result<(), Fault> {
+        self.run("ROLLBACK TO job")
+    }
+
+    fn commit(&mut self) -> Result<(), Fault> {
+        self.run("COMMIT")
+    }
+
+    fn rollback(&mut self) {
+        if self.in_transaction()
+            && let Err(fault) = self.run("ROLLBACK")
+        {
+            tracing::error!(error = %fault.error, "a transaction could not be rolled back");
+        }
+    }
+
+    fn in_transaction(&self) -> bool {
+        !self.connection.is_autocommit()
+    }
+
+    fn tx(&mut self) -> Tx<'_> {
+        Tx::sqlite(&self.connection)
+    }
+
+    fn between(&mut self) {
+        if let Some(checkpoint) = &mut self.checkpoint {
+            checkpoint.after_commit();
+        }
+    }
+}
+
+/// The parts of an opened file.
+pub(super) struct Opened {
+    pub(super) lane: SqliteSession,
+    pub(super) readers: Readers,
+    pub(super) checkpointer: Arc<Checkpointer>,
+}
+
+/// Opens the file, or refuses it, and brings its schema up.
+pub(super) fn open_file(path: &Path, options: &Options, opening: Opening) -> Result<Opened, DbError> {
+    let mut connection = open(
+        path,
+        Role::Lane {
+            create: opening == Opening::Migrate,
+        },
+    )?;
+    if let Some(pages) = options.page_count_max {
+        connection
+            .pragma_update(None, "max_page_count", pages)
+            .map_err(|error| Fault::from(error).error)?;
+    }
+    let checkpointer = Checkpointer::new();
+    let checkpoint = LaneCheckpoint::new(path, &mut connection, Arc::clone(&checkpointer), options)?;
+    let mut lane = SqliteSession::new(connection);
+    migrate::migrate(&mut lane, crate::schema::STEPS, opening)?;
+    lane.checkpoint = Some(checkpoint);
+    Ok(Opened {
+        lane,
+        readers: Readers::new(path, options.connections),
+        checkpointer,
+    })
+}
+
+/// Copies the database as it is now, while others write.
+pub(super) fn backup(path: &Path, to: &Path) -> Result<(), DbError> {
+    let unwritable = |error: &dyn std::fmt::Display| {
+        DbError::Unwritable(format!("the backup {} cannot be written: {error}", to.display()))
+    };
+    if let (Ok(from), Ok(existing)) = (path.canonicalize(), to.canonicalize())
+        && from == existing
+    {
+        return Err(unwritable(&"it is the database itself"));
+    }
+    let Some(name) = to.file_name() else {
+        return Err(unwritable(&"it is not a file name"));
+    };
+    let mut temporary_name = name.to_owned();
+    temporary_name.push(format!(".{}.part", std::process::id()));
+    let temporary = to.with_file_name(temporary_name);
+    // A file of this name is the rest of a backup that was cut off.
+    let _ = std::fs::remove_file(&temporary);
+    let written = vacuum_into(path, &temporary).and_then(|()| {
+        std::fs::File::open(&temporary)
+            .and_then(|file| file.sync_all())
+            .and_then(|()| std::fs::rename(&temporary, to))
+            .and_then(|()| std::fs::File::open(folder_of(to)))
+            .and_then(|folder| folder.sync_all())
+            .map_err(|error| unwritable(&error))
+    });
+    if written.is_err() {
+        let _ = std::fs::remove_file(&temporary);
+    }
+    written
+}
+
+fn vacuum_into(path: &Path, temporary: &Path) -> Result<(), DbError> {
+    let text = temporary.to_str().ok_or_else(|| {
+        DbError::Unwritable(format!(
+            "the backup's name {} is not valid UTF-8",
+            temporary.display()
+        ))
+    })?;
+    let connection = open(path, Role::Backup)?;
+    connection
+        .execute("VACUUM INTO ?1", [text])
+        .map_err(|error| match Fault::from(error).error {
+            DbError::Unwritable(why) => DbError::Unwritable(format!(
+                "the backup {} cannot be written: {why}",
+                temporary.display()
+            )),
+            other => other,
+        })?;
+    Ok(())
+}
+
+fn folder_of(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}

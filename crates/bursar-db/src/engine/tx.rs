@@ -1,0 +1,203 @@
+//! The one handle through which all SQL runs, on both engines.
+
+use std::ops::ControlFlow;
+
+use super::EngineKind;
+use super::dialect;
+use super::fault::{Class, Fault};
+use super::postgres::PgSession;
+use super::sqlite;
+use super::value::{Bulk, OwnedValue, Row, Value};
+use crate::error::DbError;
+
+/// A connection lent to one job. Texts use `?1, ?2 …` and are the same for both engines.
+pub struct Tx<'c> {
+    link: Link<'c>,
+    /// The last failure, so that the engine can decide without knowing the job's own error type.
+    failure: Option<Fault>,
+}
+
+enum Link<'c> {
+    Sqlite(&'c rusqlite::Connection),
+    Postgres(&'c mut PgSession),
+}
+
+/// What a SELECT does to the rows it finds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Locking {
+    Not,
+    Lock,
+    Claim,
+}
+
+impl<'c> Tx<'c> {
+    pub(super) fn sqlite(connection: &'c rusqlite::Connection) -> Self {
+        Tx {
+            link: Link::Sqlite(connection),
+            failure: None,
+        }
+    }
+
+    pub(super) fn postgres(session: &'c mut PgSession) -> Self {
+        Tx {
+            link: Link::Postgres(session),
+            failure: None,
+        }
+    }
+
+    pub(super) fn into_failure(self) -> Option<Fault> {
+        self.failure
+    }
+
+    /// The engine, for the few places where a statement cannot be the same.
+    pub fn kind(&self) -> EngineKind {
+        match self.link {
+            Link::Sqlite(_) => EngineKind::Sqlite,
+            Link::Postgres(_) => EngineKind::Postgres,
+        }
+    }
+
+    /// Runs a statement without rows; the number of rows it changed.
+    pub fn execute(&mut self, sql: &'static str, params: &[Value<'_>]) -> Result<u64, DbError> {
+        let result = match &mut self.link {
+            Link::Sqlite(connection) => sqlite::execute(connection, sql, params),
+            Link::Postgres(session) => session.execute(sql, params),
+        };
+        self.note(result)
+    }
+
+    /// Gives each row to `f` as it comes: memory stays bounded however many there are.
+    pub fn each(
+        &mut self,
+        sql: &'static str,
+        params: &[Value<'_>],
+        mut f: impl FnMut(&Row<'_>) -> Result<(), DbError>,
+    ) -> Result<(), DbError> {
+        self.visit(sql, Locking::Not, params, |row| f(row).map(ControlFlow::Continue))
+    }
+
+    /// All rows, mapped.
+    pub fn rows<T>(
+        &mut self,
+        sql: &'static str,
+        params: &[Value<'_>],
+        map: impl FnMut(&Row<'_>) -> Result<T, DbError>,
+    ) -> Result<Vec<T>, DbError> {
+        self.collect(sql, Locking::Not, params, map)
+    }
+
+    /// The first row, mapped, if there is one.
+    pub fn first<T>(
+        &mut self,
+        sql: &'static str,
+        params: &[Value<'_>],
+        map: impl FnOnce(&Row<'_>) -> Result<T, DbError>,
+    ) -> Result<Option<T>, DbError> {
+        self.take_first(sql, Locking::Not, params, map)
+    }
+
+    /// The first row, locked until the transaction ends. The text is a plain SELECT.
+    pub fn first_locked<T>(
+        &mut self,
+        sql: &'static str,
+        params: &[Value<'_>],
+        map: impl FnOnce(&Row<'_>) -> Result<T, DbError>,
+    ) -> Result<Option<T>, DbError> {
+        self.take_first(sql, Locking::Lock, params, map)
+    }
+
+    /// The rows that no other worker has claimed, locked until the transaction ends. The text is a plain SELECT.
+    pub fn rows_claimed<T>(
+        &mut self,
+        sql: &'static str,
+        params: &[Value<'_>],
+        map: impl FnMut(&Row<'_>) -> Result<T, DbError>,
+    ) -> Result<Vec<T>, DbError> {
+        self.collect(sql, Locking::Claim, params, map)
+    }
+
+    /// Loads many rows at once.
+    pub fn bulk(&mut self, target: &'static Bulk, rows: &[Vec<OwnedValue>]) -> Result<(), DbError> {
+        if let Some(row) = rows.iter().find(|row| row.len() != target.columns.len()) {
+            return Err(DbError::Internal(format!(
+                "a row for {} must have {} values, got {}",
+                target.table,
+                target.columns.len(),
+                row.len()
+            )));
+        }
+        let result = match &mut self.link {
+            Link::Sqlite(connection) => sqlite::bulk(connection, target, rows),
+            Link::Postgres(session) => session.bulk(target, rows),
+        };
+        self.note(result)
+    }
+
+    /// Runs several statements, in the dialect of the schema text.
+    pub fn batch(&mut self, sql: &str) -> Result<(), DbError> {
+        let text = dialect::ddl(sql, self.kind());
+        let result = match &mut self.link {
+            Link::Sqlite(connection) => connection.execute_batch(&text).map_err(Fault::from),
+            Link::Postgres(session) => session.batch(&text),
+        };
+        self.note(result)
+    }
+
+    fn collect<T>(
+        &mut self,
+        sql: &'static str,
+        locking: Locking,
+        params: &[Value<'_>],
+        mut map: impl FnMut(&Row<'_>) -> Result<T, DbError>,
+    ) -> Result<Vec<T>, DbError> {
+        let mut found = Vec::new();
+        self.visit(sql, locking, params, |row| {
+            found.push(map(row)?);
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(found)
+    }
+
+    fn take_first<T>(
+        &mut self,
+        sql: &'static str,
+        locking: Locking,
+        params: &[Value<'_>],
+        map: impl FnOnce(&Row<'_>) -> Result<T, DbError>,
+    ) -> Result<Option<T>, DbError> {
+        let mut found = None;
+        let mut map = Some(map);
+        self.visit(sql, locking, params, |row| {
+            if let Some(map) = map.take() {
+                found = Some(map(row)?);
+            }
+            Ok(ControlFlow::Break(()))
+        })?;
+        Ok(found)
+    }
+
+    fn visit(
+        &mut self,
+        sql: &'static str,
+        locking: Locking,
+        params: &[Value<'_>],
+        f: impl FnMut(&Row<'_>) -> Result<ControlFlow<()>, DbError>,
+    ) -> Result<(), DbError> {
+        let result = match &mut self.link {
+            // BEGIN IMMEDIATE holds the lock of the whole database already.
+            Link::Sqlite(connection) => sqlite::visit(connection, sql, params, f),
+            Link::Postgres(session) => session.visit(sql, locking, params, f),
+        };
+        self.note(result)
+    }
+
+    fn note<T>(&mut self, result: Result<T, Fault>) -> Result<T, DbError> {
+        result.map_err(|fault| {
+            let error = fault.error.clone();
+            if fault.class != Class::Caller {
+                self.failure = Some(fault);
+            }
+            error
+        })
+    }
+}

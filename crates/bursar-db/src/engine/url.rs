@@ -1,0 +1,274 @@
+//! The database's address: a file or a server.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use postgres::config::Host;
+
+use crate::error::DbError;
+
+/// Where the database is.
+#[derive(Clone)]
+pub enum DatabaseUrl {
+    /// `sqlite:PATH`.
+    Sqlite(PathBuf),
+    /// `postgres://…`.
+    Postgres(PostgresUrl),
+}
+
+/// The address of a PostgreSQL server, with its password. It is shown without.
+#[derive(Clone)]
+pub struct PostgresUrl {
+    pub(super) config: Box<postgres::Config>,
+    pub(super) tls: TlsMode,
+    pub(super) root_certificate: Option<PathBuf>,
+}
+
+/// How much the connection is protected, in the words of PostgreSQL's `sslmode`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TlsMode {
+    Disable,
+    Prefer,
+    Require,
+    VerifyCa,
+    VerifyFull,
+}
+
+impl FromStr for DatabaseUrl {
+    type Err = DbError;
+
+    fn from_str(text: &str) -> Result<Self, DbError> {
+        if let Some(path) = text.strip_prefix("sqlite:") {
+            if path.is_empty() || path == ":memory:" || path.starts_with("//") {
+                return Err(DbError::BadUrl(
+                    "the database sqlite: needs a file, for example sqlite:bursar.db or sqlite:/var/lib/bursar/bursar.db"
+                        .to_owned(),
+                ));
+            }
+            return Ok(DatabaseUrl::Sqlite(PathBuf::from(path)));
+        }
+        if text.starts_with("postgres://") || text.starts_with("postgresql://") {
+            return PostgresUrl::parse(text).map(DatabaseUrl::Postgres);
+        }
+        // The text is not repeated: it may hold a password.
+        Err(DbError::BadUrl(
+            "the database must be sqlite:FILE or postgres://USER:PASSWORD@HOST/DATABASE".to_owned(),
+        ))
+    }
+}
+
+impl PostgresUrl {
+    fn parse(text: &str) -> Result<Self, DbError> {
+        let (base, query) = text.split_once('?').unwrap_or((text, ""));
+        let mut tls = None;
+        let mut root_certificate = None;
+        let mut others = Vec::new();
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            match name {
+                "sslmode" => tls = Some(TlsMode::parse(value)?),
+                "sslrootcert" => root_certificate = Some(PathBuf::from(percent_decoded(value)?)),
+                _ => others.push(pair),
+            }
+        }
+        let rest = if others.is_empty() {
+            base.to_owned()
+        } else {
+            format!("{base}?{}", others.join("&"))
+        };
+        let mut config: postgres::Config = rest.parse().map_err(|error: postgres::Error| {
+            DbError::BadUrl(format!(
+                "the database URL: {}",
+                super::fault::with_sources(&error)
+            ))
+        })?;
+        if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
+            config.host("localhost");
+        }
+        let mut tls = tls.unwrap_or(TlsMode::Prefer);
+        // As libpq does it: whoever names a root certificate wants the server's to be checked against it.
+        if tls == TlsMode::Require && root_certificate.is_some() {
+            tls = TlsMode::VerifyCa;
+        }
+        Ok(PostgresUrl {
+            config: Box::new(config),
+            tls,
+            root_certificate,
+        })
+    }
+
+    /// The server's host and port, for messages.
+    pub(super) fn server(&self) -> String {
+        let port = self.config.get_ports().first().copied().unwrap_or(5432);
+        match self.config.get_hosts().first() {
+            Some(Host::Tcp(host)) if host.contains(':') => format!("[{host}]:{port}"),
+            Some(Host::Tcp(host)) => format!("{host}:{port}"),
+            #[cfg(unix)]
+            Some(Host::Unix(folder)) => format!("{}:{port}", folder.display()),
+            None => {
+                let address = self.config.get_hostaddrs().first();
+                address.map_or_else(
+                    || "localhost".to_owned(),
+                    |ip| std::net::SocketAddr::new(*ip, port).to_string(),
+                )
+            }
+        }
+    }
+
+    /// The same server and user with another database.
+    #[cfg(feature = "testing")]
+    pub(crate) fn with_database(&self, name: &str) -> Self {
+        let mut other = self.clone();
+        other.config.dbname(name);
+        other
+    }
+
+    /// The driver's settings, for a connection of a test's own.
+    #[cfg(feature = "testing")]
+    pub(crate) fn config(&self) -> &postgres::Config {
+        &self.config
+    }
+}
+
+impl TlsMode {
+    fn parse(text: &str) -> Result<Self, DbError> {
+        match text {
+            "disable" => Ok(TlsMode::Disable),
+            "allow" | "prefer" => Ok(TlsMode::Prefer),
+            "require" => Ok(TlsMode::Require),
+            "verify-ca" => Ok(TlsMode::VerifyCa),
+            "verify-full" => Ok(TlsMode::VerifyFull),
+            other => Err(DbError::BadUrl(format!(
+                "the database URL: sslmode must be disable, prefer, require, verify-ca or verify-full, got {other}"
+            ))),
+        }
+    }
+}
+
+fn percent_decoded(text: &str) -> Result<String, DbError> {
+    let bad =
+        || DbError::BadUrl("the database URL: sslrootcert is not a valid percent-encoded path".to_owned());
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, tail @ ..] = rest {
+        if *first != b'%' {
+            bytes.push(*first);
+            rest = tail;
+            continue;
+        }
+        let digits = tail
+            .get(..2)
+            .and_then(|digits| std::str::from_utf8(digits).ok())
+            .ok_or_else(bad)?;
+        bytes.push(u8::from_str_radix(digits, 16).map_err(|_| bad())?);
+        rest = &tail[2..];
+    }
+    String::from_utf8(bytes).map_err(|_| bad())
+}
+
+impl fmt::Display for DatabaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DatabaseUrl::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
+            DatabaseUrl::Postgres(url) => url.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for PostgresUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("postgres://")?;
+        if let Some(user) = self.config.get_user() {
+            write!(f, "{user}@")?;
+        }
+        write!(f, "{}/{}", self.server(), self.config.get_dbname().unwrap_or(""))
+    }
+}
+
+impl fmt::Debug for DatabaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Debug for PostgresUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn postgres(text: &str) -> PostgresUrl {
+        match text.parse().unwrap() {
+            DatabaseUrl::Postgres(url) => url,
+            DatabaseUrl::Sqlite(path) => panic!("not a server: {}", path.display()),
+        }
+    }
+
+    #[test]
+    fn a_file_is_taken_as_it_is_written() {
+        let url: DatabaseUrl = "sqlite:some where/bursar.db?x".parse().unwrap();
+        assert!(matches!(&url, DatabaseUrl::Sqlite(path) if path == "some where/bursar.db?x"));
+        assert_eq!(url.to_string(), "sqlite:some where/bursar.db?x");
+    }
+
+    #[test]
+    fn other_texts_are_refused_without_repeating_them() {
+        for text in [
+            "",
+            "mysql://u:secret@h/d",
+            "bursar.db",
+            "sqlite:",
+            "sqlite::memory:",
+            "sqlite://x",
+        ] {
+            let error = text.parse::<DatabaseUrl>().unwrap_err();
+            assert!(
+                matches!(&error, DbError::BadUrl(line) if !line.contains("secret")),
+                "{error:?}"
+            );
+        }
+        let error = "postgres://u:secret@h/d?colour=red"
+            .parse::<DatabaseUrl>()
+            .unwrap_err();
+        assert!(
+            matches!(&error, DbError::BadUrl(line) if !line.contains("secret")),
+            "{error:?}"
+        );
+        let error = "postgres://h/d?sslmode=maybe"
+            .parse::<DatabaseUrl>()
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("verify-full"), "{error}");
+    }
+
+    #[test]
+    fn a_server_is_shown_without_its_password() {
+        let url = postgres("postgresql://ann:secret@db.example.org:6432/books?connect_timeout=3");
+        assert_eq!(url.to_string(), "postgres://ann@db.example.org:6432/books");
+        assert_eq!(format!("{url:?}"), "postgres://ann@db.example.org:6432/books");
+        assert_eq!(url.config.get_password(), Some(&b"secret"[..]));
+        assert_eq!(
+            url.config.get_connect_timeout(),
+            Some(&std::time::Duration::from_secs(3))
+        );
+    }
+
+    #[test]
+    fn tls_settings_are_ours_and_a_root_certificate_asks_for_a_check() {
+        assert_eq!(postgres("postgres://h/d").tls, TlsMode::Prefer);
+        assert_eq!(postgres("postgres://h/d?sslmode=disable").tls, TlsMode::Disable);
+        assert_eq!(postgres("postgres://h/d?sslmode=require").tls, TlsMode::Require);
+        assert_eq!(
+            postgres("postgres://h/d?sslmode=verify-full").tls,
+            TlsMode::VerifyFull
+        );
+        let url = postgres("postgres://h/d?sslmode=require&sslrootcert=/etc/my%20ca.pem");
+        assert_eq!(url.tls, TlsMode::VerifyCa);
+        assert_eq!(url.root_certificate, Some(PathBuf::from("/etc/my ca.pem")));
+    }
+}

@@ -1,0 +1,74 @@
+//! What can go wrong in the database.
+
+use std::fmt;
+
+/// A failure of the database, told apart as far as callers act on it.
+///
+/// Its `Display` is one line that names the thing and the way out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DbError {
+    /// Try again later: a full queue, a lost connection, a lock or a timeout, or the database is shutting down.
+    Unavailable(String),
+    /// A unique, check or not-null rule was violated.
+    Constraint(String),
+    /// The disk is full.
+    Full(String),
+    /// There is no database where one must exist.
+    NoDatabase(String),
+    /// The database is damaged, or another program's.
+    Foreign(String),
+    /// The schema is older than this program's and nobody asked to bring it up.
+    SchemaOlder {
+        /// The version of the database.
+        found: i64,
+        /// The version this program works with.
+        wanted: i64,
+    },
+    /// The schema is newer than this program knows.
+    SchemaNewer {
+        /// The version of the database.
+        found: i64,
+        /// The newest version this program knows.
+        known: i64,
+    },
+    /// The file or its folder cannot be opened for writing.
+    Unwritable(String),
+    /// The database URL cannot be understood.
+    BadUrl(String),
+    /// The work given to the database panicked; it was undone.
+    Panicked(String),
+    /// A fault of this program. Never shown to API clients.
+    Internal(String),
+}
+
+impl fmt::Display for DbError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DbError::Unavailable(why) => write!(f, "the database is not available: {why}; try again"),
+            DbError::Constraint(what) => write!(f, "the database refused the change: {what}"),
+            DbError::Full(what) => {
+                write!(
+                    f,
+                    "the disk of the database is full: {what}; free some space and try again"
+                )
+            }
+            DbError::SchemaOlder { found, wanted } => write!(
+                f,
+                "the database has schema version {found}, this program needs {wanted}; \
+                 `bursar serve` brings it up, after a backup"
+            ),
+            DbError::SchemaNewer { found, known } => write!(
+                f,
+                "the database has schema version {found}, this program knows only {known}; use a newer bursar"
+            ),
+            DbError::Panicked(what) => write!(f, "a fault in this program undid the operation: {what}"),
+            DbError::Internal(what) => write!(f, "an unexpected database fault: {what}"),
+            DbError::NoDatabase(line)
+            | DbError::Foreign(line)
+            | DbError::Unwritable(line)
+            | DbError::BadUrl(line) => f.write_str(line),
+        }
+    }
+}
+
+impl std::error::Error for DbError {}

@@ -1,0 +1,67 @@
+//! Pruning what has served its time: a thousand rows a transaction, so that nobody waits for it.
+
+use bursar_domain::Timestamp;
+
+use crate::engine::{EngineKind, Tx, Value};
+use crate::error::DbError;
+
+/// Rows a transaction.
+pub const PRUNE_ROWS_MAX: u64 = 1_000;
+/// History outlives every cursor by an hour.
+pub const HISTORY_SECONDS: i64 = 25 * 3600;
+
+/// Removes versions that no walk can ask for any more; how many. Fewer than a thousand: there are no more.
+pub fn prune_history(tx: &mut Tx<'_>, now: Timestamp) -> Result<u64, DbError> {
+    prune(
+        tx,
+        now.plus_seconds(-HISTORY_SECONDS),
+        "DELETE FROM history WHERE (organization_id, list, updated_at, id) IN \
+         (SELECT organization_id, list, updated_at, id FROM history WHERE superseded_at < ?1 ORDER BY superseded_at LIMIT ?2)",
+    )
+}
+
+/// Removes idempotency records older than `keep_seconds`; how many.
+pub fn prune_idempotency(tx: &mut Tx<'_>, now: Timestamp, keep_seconds: i64) -> Result<u64, DbError> {
+    prune(
+        tx,
+        now.plus_seconds(-keep_seconds),
+        "DELETE FROM idempotency WHERE (organization_id, principal, key) IN \
+         (SELECT organization_id, principal, key FROM idempotency WHERE created_at < ?1 ORDER BY created_at LIMIT ?2)",
+    )
+}
+
+fn prune(tx: &mut Tx<'_>, before: Timestamp, sql: &'static str) -> Result<u64, DbError> {
+    let rows = i64::try_from(PRUNE_ROWS_MAX).unwrap_or(i64::MAX);
+    tx.execute(sql, &[Value::Int(before.micros()), Value::Int(rows)])
+}
+
+/// Whether this process may keep house now: on PostgreSQL one of the replicas at a time, until the transaction
+/// ends.
+pub fn may_keep_house(tx: &mut Tx<'_>) -> Result<bool, DbError> {
+    match tx.kind() {
+        EngineKind::Sqlite => Ok(true),
+        EngineKind::Postgres => {
+            let got = tx.first(
+                "SELECT CASE WHEN pg_try_advisory_xact_lock(7094695) THEN 1 ELSE 0 END",
+                &[],
+                |row| row.int(0),
+            )?;
+            Ok(got == Some(1))
+        }
+    }
+}
+
+/// Waits until no other import runs, and keeps others out until the transaction ends: an id that two of them
+/// bring for two organizations must be seen by the second.
+pub fn one_import_at_a_time(tx: &mut Tx<'_>) -> Result<(), DbError> {
+    match tx.kind() {
+        EngineKind::Sqlite => Ok(()),
+        EngineKind::Postgres => tx
+            .first(
+                "SELECT CASE WHEN pg_advisory_xact_lock(7094696) IS NULL THEN 0 ELSE 1 END",
+                &[],
+                |row| row.int(0),
+            )
+            .map(drop),
+    }
+}

@@ -1,0 +1,63 @@
+//! Idempotency records: they commit with the write they answer for.
+
+use bursar_domain::Timestamp;
+use bursar_domain::ids::OrganizationId;
+
+use crate::engine::{Tx, Value};
+use crate::error::DbError;
+
+/// A request that was carried out under a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// The hash of its parameters.
+    pub fingerprint: [u8; 32],
+    /// The status it was answered with.
+    pub status: u16,
+    /// The body it was answered with.
+    pub body: String,
+}
+
+/// The record of a key, if there is one. Keys belong to a principal: a user, or a family of service tokens.
+pub fn get(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    principal: [u8; 16],
+    key: &str,
+) -> Result<Option<Record>, DbError> {
+    let organization = organization.to_bytes();
+    tx.first(
+        "SELECT fingerprint, status, body FROM idempotency WHERE organization_id = ?1 AND principal = ?2 AND key = ?3",
+        &[Value::Bytes(&organization), Value::Bytes(&principal), Value::Text(key)],
+        |row| {
+            let fingerprint = row.bytes(0)?.try_into().map_err(|_| DbError::Internal("a fingerprint has 32 bytes".into()))?;
+            let status = u16::try_from(row.int(1)?).map_err(|_| DbError::Internal("a status has three digits".into()))?;
+            Ok(Record { fingerprint, status, body: row.text(2)?.to_owned() })
+        },
+    )
+}
+
+/// Keeps a record.
+pub fn insert(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    principal: [u8; 16],
+    key: &str,
+    record: &Record,
+    now: Timestamp,
+) -> Result<(), DbError> {
+    let organization = organization.to_bytes();
+    tx.execute(
+        "INSERT INTO idempotency (organization_id, principal, key, fingerprint, status, body, created_at) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        &[
+            Value::Bytes(&organization),
+            Value::Bytes(&principal),
+            Value::Text(key),
+            Value::Bytes(&record.fingerprint),
+            Value::Int(i64::from(record.status)),
+            Value::Text(&record.body),
+            Value::Int(now.micros()),
+        ],
+    )
+    .map(drop)
+}

@@ -1,0 +1,29 @@
+//! bursar's database: one SQL text on SQLite and PostgreSQL.
+//!
+//! This is the only crate that contains SQL, and every query on tenant data takes the organization first.
+//! Everything here is synchronous: the engine runs it on threads of its own.
+
+pub mod activity;
+pub mod clock;
+mod engine;
+mod error;
+pub mod housekeeping;
+pub mod idempotency;
+pub mod ledger;
+pub mod memberships;
+pub mod organizations;
+pub mod resources;
+mod schema;
+pub mod table;
+pub mod tables;
+#[cfg(feature = "testing")]
+pub mod testing;
+pub mod tokens;
+pub mod walk;
+
+pub use engine::{
+    Bulk, DatabaseUrl, Db, EngineKind, Kind, Opening, Options, OwnedValue, PostgresUrl, Reply, Row, Stats,
+    Tx, Value,
+};
+pub use error::DbError;
+pub use table::Stored;

@@ -1,0 +1,84 @@
+//! Who is in which group: the way from a group to its members. A member's row names its groups too.
+
+use bursar_domain::ids::{GroupId, MemberId, OrganizationId};
+
+use crate::engine::{Bulk, Kind, Tx, Value};
+use crate::error::DbError;
+
+/// Where a bulk load of memberships goes.
+pub static MEMBERSHIPS: Bulk = Bulk {
+    table: "memberships",
+    columns: &[
+        ("organization_id", Kind::Bytes),
+        ("group_id", Kind::Bytes),
+        ("member_id", Kind::Bytes),
+    ],
+};
+
+/// Puts a member into a group.
+pub fn add(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    group: GroupId,
+    member: MemberId,
+) -> Result<(), DbError> {
+    let (organization, group, member) = (organization.to_bytes(), group.to_bytes(), member.to_bytes());
+    tx.execute(
+        "INSERT INTO memberships (organization_id, group_id, member_id) VALUES (?1, ?2, ?3)",
+        &[
+            Value::Bytes(&organization),
+            Value::Bytes(&group),
+            Value::Bytes(&member),
+        ],
+    )
+    .map(drop)
+}
+
+/// Takes a member out of a group; whether it was in it.
+pub fn remove(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    group: GroupId,
+    member: MemberId,
+) -> Result<bool, DbError> {
+    let (organization, group, member) = (organization.to_bytes(), group.to_bytes(), member.to_bytes());
+    let rows = tx.execute(
+        "DELETE FROM memberships WHERE organization_id = ?1 AND group_id = ?2 AND member_id = ?3",
+        &[
+            Value::Bytes(&organization),
+            Value::Bytes(&group),
+            Value::Bytes(&member),
+        ],
+    )?;
+    Ok(rows > 0)
+}
+
+/// How many active members a group has, counted anew.
+pub fn count_active(tx: &mut Tx<'_>, organization: OrganizationId, group: GroupId) -> Result<i64, DbError> {
+    let (organization, group) = (organization.to_bytes(), group.to_bytes());
+    let count = tx.first(
+        "SELECT COUNT(*) FROM memberships s JOIN members m ON m.organization_id = s.organization_id AND m.id = s.member_id \
+         WHERE s.organization_id = ?1 AND s.group_id = ?2 AND m.is_active = 1",
+        &[Value::Bytes(&organization), Value::Bytes(&group)],
+        |row| row.int(0),
+    )?;
+    Ok(count.unwrap_or(0))
+}
+
+/// Gives every membership of an organization to `visit`, by group and member.
+pub fn each(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    mut visit: impl FnMut(GroupId, MemberId) -> Result<(), DbError>,
+) -> Result<(), DbError> {
+    tx.each(
+        "SELECT group_id, member_id FROM memberships WHERE organization_id = ?1 ORDER BY group_id, member_id",
+        &[Value::Bytes(&organization.to_bytes())],
+        |row| {
+            visit(
+                GroupId::from_bytes(row.key(0)?),
+                MemberId::from_bytes(row.key(1)?),
+            )
+        },
+    )
+}

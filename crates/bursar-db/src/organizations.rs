@@ -1,0 +1,267 @@
+//! Organizations, users, roles and policies.
+
+use bursar_domain::Timestamp;
+use bursar_domain::access::{Policy, Role, ScopeSet};
+use bursar_domain::ids::{OrganizationId, UserId};
+use bursar_domain::organization::{CardIssuing, Organization, OrganizationKind, User, address_key};
+
+use crate::engine::{Row, Tx, Value};
+use crate::error::DbError;
+use crate::table::Columns;
+
+const ORGANIZATION: &str = "id, name, kind, parent_id, currency, contact_email, contact_phone, card_issuing";
+
+macro_rules! select_organization {
+    ($rest:literal) => {
+        concat!(
+            "SELECT id, name, kind, parent_id, currency, contact_email, contact_phone, card_issuing FROM organizations ",
+            $rest
+        )
+    };
+}
+
+fn read_organization(row: &Row<'_>) -> Result<Organization, DbError> {
+    let mut row = Columns::from(row, 0);
+    Ok(Organization {
+        id: row.id()?,
+        name: row.text()?,
+        kind: row.parsed(OrganizationKind::parse)?,
+        parent_id: row.id_opt()?,
+        currency: row.currency()?,
+        contact_email: row.text_opt()?,
+        contact_phone: row.text_opt()?,
+        card_issuing: row.parsed(CardIssuing::parse)?,
+    })
+}
+
+/// One organization.
+pub fn get(tx: &mut Tx<'_>, id: OrganizationId) -> Result<Option<Organization>, DbError> {
+    tx.first(
+        select_organization!("WHERE id = ?1"),
+        &[Value::Bytes(&id.to_bytes())],
+        read_organization,
+    )
+}
+
+/// All of them, by id.
+pub fn all(tx: &mut Tx<'_>) -> Result<Vec<Organization>, DbError> {
+    tx.rows(select_organization!("ORDER BY id"), &[], read_organization)
+}
+
+/// The direct children, by id.
+pub fn children(tx: &mut Tx<'_>, id: OrganizationId) -> Result<Vec<Organization>, DbError> {
+    tx.rows(
+        select_organization!("WHERE parent_id = ?1 ORDER BY id"),
+        &[Value::Bytes(&id.to_bytes())],
+        read_organization,
+    )
+}
+
+/// An organization's change clock.
+pub fn clock(tx: &mut Tx<'_>, id: OrganizationId) -> Result<Option<i64>, DbError> {
+    tx.first(
+        "SELECT clock FROM organizations WHERE id = ?1",
+        &[Value::Bytes(&id.to_bytes())],
+        |row| row.int(0),
+    )
+}
+
+/// Adds an organization whose clock starts at `clock`.
+pub fn insert(tx: &mut Tx<'_>, organization: &Organization, clock: Timestamp) -> Result<(), DbError> {
+    write(
+        tx,
+        "INSERT INTO organizations (id, name, kind, parent_id, currency, contact_email, contact_phone, card_issuing, clock) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        organization,
+        Some(clock),
+    )
+}
+
+/// Changes an organization; its clock stays.
+pub fn update(tx: &mut Tx<'_>, organization: &Organization) -> Result<(), DbError> {
+    write(
+        tx,
+        "UPDATE organizations SET name = ?2, kind = ?3, parent_id = ?4, currency = ?5, contact_email = ?6, \
+         contact_phone = ?7, card_issuing = ?8 WHERE id = ?1",
+        organization,
+        None,
+    )
+}
+
+fn write(
+    tx: &mut Tx<'_>,
+    sql: &'static str,
+    organization: &Organization,
+    clock: Option<Timestamp>,
+) -> Result<(), DbError> {
+    let (id, parent) = (
+        organization.id.to_bytes(),
+        organization.parent_id.map(|id| id.to_bytes()),
+    );
+    let mut params = vec![
+        Value::Bytes(&id),
+        Value::Text(&organization.name),
+        Value::Text(organization.kind.as_str()),
+        parent.as_ref().into(),
+        Value::Text(organization.currency.code()),
+        organization.contact_email.as_deref().into(),
+        organization.contact_phone.as_deref().into(),
+        Value::Text(organization.card_issuing.as_str()),
+    ];
+    params.extend(clock.map(|clock| Value::Int(clock.micros())));
+    debug_assert_eq!(
+        ORGANIZATION.split(',').count() + usize::from(clock.is_some()),
+        params.len()
+    );
+    tx.execute(sql, &params).map(drop)
+}
+
+fn read_user(row: &Row<'_>) -> Result<User, DbError> {
+    let mut row = Columns::from(row, 0);
+    Ok(User {
+        id: row.id()?,
+        email: row.text()?,
+        name: row.text_opt()?,
+    })
+}
+
+/// One user.
+pub fn user(tx: &mut Tx<'_>, id: UserId) -> Result<Option<User>, DbError> {
+    tx.first(
+        "SELECT id, email, name FROM users WHERE id = ?1",
+        &[Value::Bytes(&id.to_bytes())],
+        read_user,
+    )
+}
+
+/// The user with this address, whatever the case of its letters.
+pub fn user_by_email(tx: &mut Tx<'_>, email: &str) -> Result<Option<User>, DbError> {
+    let key = address_key(email);
+    tx.first(
+        "SELECT id, email, name FROM users WHERE address_key = ?1",
+        &[Value::Text(&key)],
+        read_user,
+    )
+}
+
+/// The users who have a role in one of the organizations of `of`, or all users, by id.
+pub fn users(tx: &mut Tx<'_>) -> Result<Vec<User>, DbError> {
+    tx.rows("SELECT id, email, name FROM users ORDER BY id", &[], read_user)
+}
+
+/// Adds a user.
+pub fn insert_user(tx: &mut Tx<'_>, user: &User) -> Result<(), DbError> {
+    let key = address_key(&user.email);
+    let id = user.id.to_bytes();
+    let params = [
+        Value::Bytes(&id),
+        Value::Text(&user.email),
+        Value::Text(&key),
+        user.name.as_deref().into(),
+    ];
+    tx.execute(
+        "INSERT INTO users (id, email, address_key, name) VALUES (?1, ?2, ?3, ?4)",
+        &params,
+    )
+    .map(drop)
+}
+
+/// Changes a user.
+pub fn update_user(tx: &mut Tx<'_>, user: &User) -> Result<(), DbError> {
+    let key = address_key(&user.email);
+    let id = user.id.to_bytes();
+    let params = [
+        Value::Bytes(&id),
+        Value::Text(&user.email),
+        Value::Text(&key),
+        user.name.as_deref().into(),
+    ];
+    tx.execute(
+        "UPDATE users SET email = ?2, address_key = ?3, name = ?4 WHERE id = ?1",
+        &params,
+    )
+    .map(drop)
+}
+
+/// A user's role in an organization.
+pub fn role(tx: &mut Tx<'_>, organization: OrganizationId, user: UserId) -> Result<Option<Role>, DbError> {
+    let (organization, user) = (organization.to_bytes(), user.to_bytes());
+    tx.first(
+        "SELECT role FROM roles WHERE organization_id = ?1 AND user_id = ?2",
+        &[Value::Bytes(&organization), Value::Bytes(&user)],
+        |row| Columns::from(row, 0).parsed(Role::parse),
+    )
+}
+
+/// The roles of an organization, by user.
+pub fn roles(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Vec<(UserId, Role)>, DbError> {
+    tx.rows(
+        "SELECT user_id, role FROM roles WHERE organization_id = ?1 ORDER BY user_id",
+        &[Value::Bytes(&organization.to_bytes())],
+        |row| {
+            let mut row = Columns::from(row, 0);
+            Ok((row.id()?, row.parsed(Role::parse)?))
+        },
+    )
+}
+
+/// Gives a user a role.
+pub fn set_role(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    user: UserId,
+    role: Role,
+) -> Result<(), DbError> {
+    let (organization, user) = (organization.to_bytes(), user.to_bytes());
+    tx.execute(
+        "INSERT INTO roles (organization_id, user_id, role) VALUES (?1, ?2, ?3) \
+         ON CONFLICT (organization_id, user_id) DO UPDATE SET role = excluded.role",
+        &[
+            Value::Bytes(&organization),
+            Value::Bytes(&user),
+            Value::Text(role.as_str()),
+        ],
+    )
+    .map(drop)
+}
+
+/// Takes a user's role away; whether there was one.
+pub fn remove_role(tx: &mut Tx<'_>, organization: OrganizationId, user: UserId) -> Result<bool, DbError> {
+    let (organization, user) = (organization.to_bytes(), user.to_bytes());
+    let rows = tx.execute(
+        "DELETE FROM roles WHERE organization_id = ?1 AND user_id = ?2",
+        &[Value::Bytes(&organization), Value::Bytes(&user)],
+    )?;
+    Ok(rows > 0)
+}
+
+/// An organization's policy, if it has set one.
+pub fn policy(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Option<Policy>, DbError> {
+    tx.first(
+        "SELECT blocked_scopes, max_token_days FROM policies WHERE organization_id = ?1",
+        &[Value::Bytes(&organization.to_bytes())],
+        |row| read_policy(row, 0),
+    )
+}
+
+pub(crate) fn read_policy(row: &Row<'_>, column: usize) -> Result<Policy, DbError> {
+    Ok(Policy {
+        blocked_scopes: ScopeSet::from_bits(row.int_opt(column)?.unwrap_or(0)),
+        max_token_days: row.int_opt(column + 1)?.and_then(|days| u16::try_from(days).ok()),
+    })
+}
+
+/// Sets an organization's policy.
+pub fn set_policy(tx: &mut Tx<'_>, organization: OrganizationId, policy: Policy) -> Result<(), DbError> {
+    let organization = organization.to_bytes();
+    tx.execute(
+        "INSERT INTO policies (organization_id, blocked_scopes, max_token_days) VALUES (?1, ?2, ?3) \
+         ON CONFLICT (organization_id) DO UPDATE SET blocked_scopes = excluded.blocked_scopes, max_token_days = excluded.max_token_days",
+        &[
+            Value::Bytes(&organization),
+            Value::Int(policy.blocked_scopes.bits()),
+            policy.max_token_days.map(i64::from).into(),
+        ],
+    )
+    .map(drop)
+}

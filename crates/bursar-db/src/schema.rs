@@ -1,0 +1,184 @@
+//! The schema, as numbered steps. A step that was released is never edited: a change is a new step.
+//!
+//! One text for both engines: BIGINT, TEXT and BYTEA; `CLUSTERED` marks tables kept in the order of their primary
+//! key, `PLAIN` the others. Keys of tenant data start with the organization, so that they can be sharded by it.
+
+/// The steps, in order; the schema's version is how many of them were applied.
+pub(crate) const STEPS: &[&str] = &[FOUNDATION];
+
+const FOUNDATION: &str = r"
+CREATE TABLE organizations (
+    id BYTEA NOT NULL, name TEXT NOT NULL, kind TEXT NOT NULL, parent_id BYTEA, currency TEXT NOT NULL,
+    contact_email TEXT, contact_phone TEXT, card_issuing TEXT NOT NULL, clock BIGINT NOT NULL,
+    PRIMARY KEY (id)
+) CLUSTERED;
+CREATE INDEX organizations_parent ON organizations (parent_id, id);
+
+CREATE TABLE users (
+    id BYTEA NOT NULL, email TEXT NOT NULL, address_key TEXT NOT NULL, name TEXT,
+    PRIMARY KEY (id)
+) CLUSTERED;
+CREATE UNIQUE INDEX users_address ON users (address_key);
+
+CREATE TABLE roles (
+    organization_id BYTEA NOT NULL, user_id BYTEA NOT NULL, role TEXT NOT NULL,
+    PRIMARY KEY (organization_id, user_id)
+) CLUSTERED;
+
+CREATE TABLE policies (
+    organization_id BYTEA NOT NULL, blocked_scopes BIGINT NOT NULL, max_token_days BIGINT,
+    PRIMARY KEY (organization_id)
+) CLUSTERED;
+
+CREATE TABLE members (
+    organization_id BYTEA NOT NULL, updated_at BIGINT NOT NULL, id BYTEA NOT NULL, document TEXT NOT NULL, created_at BIGINT NOT NULL,
+    first_name TEXT NOT NULL, last_name TEXT NOT NULL, email TEXT NOT NULL, phone TEXT, is_active BIGINT NOT NULL,
+    join_date TEXT, group_ids BYTEA NOT NULL,
+    PRIMARY KEY (organization_id, updated_at, id)
+) CLUSTERED;
+CREATE UNIQUE INDEX members_id ON members (id, organization_id);
+CREATE INDEX members_active ON members (organization_id, is_active, updated_at, id);
+
+CREATE TABLE groups (
+    organization_id BYTEA NOT NULL, updated_at BIGINT NOT NULL, id BYTEA NOT NULL, document TEXT NOT NULL, created_at BIGINT NOT NULL,
+    name TEXT NOT NULL, description TEXT NOT NULL, amount_due BIGINT, due_date TEXT, is_recurring BIGINT NOT NULL,
+    recurring_interval TEXT, due_anchor_day BIGINT, dues_from TEXT, member_count BIGINT NOT NULL, currency TEXT NOT NULL,
+    PRIMARY KEY (organization_id, updated_at, id)
+) CLUSTERED;
+CREATE UNIQUE INDEX groups_id ON groups (id, organization_id);
+
+CREATE TABLE memberships (
+    organization_id BYTEA NOT NULL, group_id BYTEA NOT NULL, member_id BYTEA NOT NULL,
+    PRIMARY KEY (organization_id, group_id, member_id)
+) CLUSTERED;
+
+CREATE TABLE payments (
+    organization_id BYTEA NOT NULL, updated_at BIGINT NOT NULL, id BYTEA NOT NULL, document TEXT NOT NULL, created_at BIGINT NOT NULL,
+    member_id BYTEA, group_id BYTEA, target_organization_id BYTEA, description TEXT NOT NULL, amount BIGINT NOT NULL,
+    paid_to_date BIGINT NOT NULL, currency TEXT NOT NULL, status TEXT NOT NULL, due_date TEXT, paid_at BIGINT,
+    voided_at BIGINT, provider_id TEXT,
+    PRIMARY KEY (organization_id, updated_at, id)
+) CLUSTERED;
+CREATE UNIQUE INDEX payments_id ON payments (id, organization_id);
+CREATE INDEX payments_status ON payments (organization_id, status, updated_at, id);
+CREATE INDEX payments_member ON payments (organization_id, member_id, updated_at, id);
+CREATE INDEX payments_member_status ON payments (organization_id, member_id, status, updated_at, id);
+CREATE INDEX payments_dues ON payments (organization_id, group_id, due_date, member_id);
+
+CREATE TABLE ledger_entries (
+    organization_id BYTEA NOT NULL, payment_id BYTEA NOT NULL, id BYTEA NOT NULL, at BIGINT NOT NULL, amount BIGINT NOT NULL,
+    method TEXT NOT NULL, reference TEXT, received_on TEXT, reverses_id BYTEA,
+    PRIMARY KEY (organization_id, payment_id, id)
+) CLUSTERED;
+
+CREATE TABLE reimbursements (
+    organization_id BYTEA NOT NULL, updated_at BIGINT NOT NULL, id BYTEA NOT NULL, document TEXT NOT NULL, created_at BIGINT NOT NULL,
+    member_id BYTEA, recipient_organization_id BYTEA, amount BIGINT NOT NULL, currency TEXT NOT NULL, category TEXT,
+    description TEXT NOT NULL, incurred_at TEXT, status TEXT NOT NULL, submitted_at BIGINT, reviewed_at BIGINT,
+    paid_at BIGINT, voided_at BIGINT, receipts TEXT NOT NULL, payout_reference TEXT, reviewer_note TEXT,
+    PRIMARY KEY (organization_id, updated_at, id)
+) CLUSTERED;
+CREATE UNIQUE INDEX reimbursements_id ON reimbursements (id, organization_id);
+CREATE INDEX reimbursements_status ON reimbursements (organization_id, status, updated_at, id);
+
+CREATE TABLE reminders (
+    organization_id BYTEA NOT NULL, updated_at BIGINT NOT NULL, id BYTEA NOT NULL, document TEXT NOT NULL, created_at BIGINT NOT NULL,
+    target_member_id BYTEA, target_organization_id BYTEA, group_id BYTEA, method TEXT NOT NULL, status TEXT NOT NULL,
+    subject TEXT, body TEXT, scheduled_at BIGINT, sent_at BIGINT, is_recurring BIGINT NOT NULL,
+    recurring_interval_days BIGINT, include_payment_info BIGINT NOT NULL, is_held BIGINT NOT NULL,
+    PRIMARY KEY (organization_id, updated_at, id)
+) CLUSTERED;
+CREATE UNIQUE INDEX reminders_id ON reminders (id, organization_id);
+CREATE INDEX reminders_status ON reminders (organization_id, status, updated_at, id);
+CREATE INDEX reminders_due ON reminders (scheduled_at) WHERE status = 'scheduled' AND is_held = 0;
+
+CREATE TABLE cards (
+    organization_id BYTEA NOT NULL, updated_at BIGINT NOT NULL, id BYTEA NOT NULL, document TEXT NOT NULL, created_at BIGINT NOT NULL,
+    name TEXT, status TEXT, last4 TEXT, spend_limit BIGINT, spend_limit_frequency TEXT, transaction_limit BIGINT,
+    assigned_member_id BYTEA, invited_at BIGINT, activated_at BIGINT, canceled_at BIGINT, currency TEXT NOT NULL,
+    PRIMARY KEY (organization_id, updated_at, id)
+) CLUSTERED;
+CREATE UNIQUE INDEX cards_id ON cards (id, organization_id);
+CREATE INDEX cards_status ON cards (organization_id, status, updated_at, id);
+
+CREATE TABLE card_applications (
+    organization_id BYTEA NOT NULL, id BYTEA NOT NULL, created_at BIGINT NOT NULL, status TEXT NOT NULL, name TEXT NOT NULL,
+    spend_limit BIGINT NOT NULL, spend_limit_frequency TEXT NOT NULL, transaction_limit BIGINT, assigned_member_id BYTEA,
+    currency TEXT NOT NULL,
+    PRIMARY KEY (organization_id, id)
+) CLUSTERED;
+
+CREATE TABLE campaigns (
+    organization_id BYTEA NOT NULL, updated_at BIGINT NOT NULL, id BYTEA NOT NULL, document TEXT NOT NULL, created_at BIGINT NOT NULL,
+    name TEXT NOT NULL, note TEXT, goal_amount BIGINT, currency TEXT NOT NULL, start_date TEXT, end_date TEXT,
+    status TEXT NOT NULL,
+    PRIMARY KEY (organization_id, updated_at, id)
+) CLUSTERED;
+CREATE UNIQUE INDEX campaigns_id ON campaigns (id, organization_id);
+
+CREATE TABLE listings (
+    organization_id BYTEA NOT NULL, updated_at BIGINT NOT NULL, id BYTEA NOT NULL, document TEXT NOT NULL, created_at BIGINT NOT NULL,
+    name TEXT NOT NULL, description TEXT NOT NULL, currency TEXT NOT NULL, is_active BIGINT NOT NULL, items TEXT NOT NULL,
+    PRIMARY KEY (organization_id, updated_at, id)
+) CLUSTERED;
+CREATE UNIQUE INDEX listings_id ON listings (id, organization_id);
+
+CREATE TABLE orders (
+    organization_id BYTEA NOT NULL, updated_at BIGINT NOT NULL, id BYTEA NOT NULL, document TEXT NOT NULL, created_at BIGINT NOT NULL,
+    listing_id BYTEA, member_id BYTEA, total_amount BIGINT NOT NULL, currency TEXT NOT NULL, status TEXT NOT NULL,
+    paid_at BIGINT,
+    PRIMARY KEY (organization_id, updated_at, id)
+) CLUSTERED;
+CREATE UNIQUE INDEX orders_id ON orders (id, organization_id);
+
+CREATE TABLE history (
+    organization_id BYTEA NOT NULL, list BIGINT NOT NULL, updated_at BIGINT NOT NULL, id BYTEA NOT NULL,
+    superseded_at BIGINT NOT NULL, document TEXT NOT NULL, is_active BIGINT, status TEXT, member_id BYTEA,
+    PRIMARY KEY (organization_id, list, updated_at, id)
+) CLUSTERED;
+CREATE INDEX history_active ON history (organization_id, list, is_active, updated_at, id) WHERE is_active IS NOT NULL;
+CREATE INDEX history_status ON history (organization_id, list, status, updated_at, id) WHERE status IS NOT NULL;
+CREATE INDEX history_member ON history (organization_id, list, member_id, updated_at, id) WHERE member_id IS NOT NULL;
+CREATE INDEX history_superseded ON history (superseded_at);
+
+CREATE TABLE tokens (
+    organization_id BYTEA NOT NULL, id BYTEA NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, hash BYTEA NOT NULL,
+    user_id BYTEA, role TEXT, scopes BIGINT NOT NULL, days BIGINT NOT NULL, created_at BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL, ends_at BIGINT NOT NULL, revoked_at BIGINT, family_id BYTEA NOT NULL,
+    predecessor_id BYTEA, successor_id BYTEA, created_by TEXT NOT NULL, last_used_at BIGINT,
+    PRIMARY KEY (organization_id, id)
+) CLUSTERED;
+CREATE UNIQUE INDEX tokens_hash ON tokens (hash);
+CREATE INDEX tokens_id ON tokens (id);
+
+CREATE TABLE idempotency (
+    organization_id BYTEA NOT NULL, principal BYTEA NOT NULL, key TEXT NOT NULL, fingerprint BYTEA NOT NULL,
+    status BIGINT NOT NULL, body TEXT NOT NULL, created_at BIGINT NOT NULL,
+    PRIMARY KEY (organization_id, principal, key)
+) CLUSTERED;
+CREATE INDEX idempotency_created ON idempotency (created_at);
+
+CREATE TABLE activity (
+    organization_id BYTEA NOT NULL, id BYTEA NOT NULL, at BIGINT NOT NULL, action TEXT NOT NULL, actor_kind TEXT NOT NULL,
+    actor_id TEXT, actor_organization_id BYTEA, subject TEXT, count BIGINT, request_id BYTEA,
+    PRIMARY KEY (organization_id, id)
+) CLUSTERED;
+
+CREATE TABLE outbox_jobs (
+    organization_id BYTEA NOT NULL, id BYTEA NOT NULL, kind TEXT NOT NULL, subject_id BYTEA NOT NULL, run_at BIGINT NOT NULL,
+    state TEXT NOT NULL, expanded_to BYTEA, due_at BIGINT NOT NULL, leased_until BIGINT NOT NULL, created_at BIGINT NOT NULL,
+    PRIMARY KEY (organization_id, id)
+) CLUSTERED;
+CREATE UNIQUE INDEX outbox_jobs_run ON outbox_jobs (organization_id, kind, subject_id, run_at);
+CREATE INDEX outbox_jobs_due ON outbox_jobs (due_at) WHERE state <> 'done';
+
+CREATE TABLE outbox_messages (
+    organization_id BYTEA NOT NULL, id BYTEA NOT NULL, job_id BYTEA NOT NULL, recipient BYTEA NOT NULL, method TEXT NOT NULL,
+    address TEXT, name TEXT, subject TEXT, body TEXT, headers TEXT, state TEXT NOT NULL, reason TEXT, attempts BIGINT NOT NULL,
+    due_at BIGINT NOT NULL, leased_until BIGINT NOT NULL, created_at BIGINT NOT NULL, ended_at BIGINT,
+    PRIMARY KEY (organization_id, id)
+) CLUSTERED;
+CREATE UNIQUE INDEX outbox_messages_recipient ON outbox_messages (organization_id, job_id, recipient);
+CREATE INDEX outbox_messages_due ON outbox_messages (due_at) WHERE state IN ('queued', 'sending');
+CREATE INDEX outbox_messages_ended ON outbox_messages (ended_at) WHERE ended_at IS NOT NULL;
+";

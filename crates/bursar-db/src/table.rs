@@ -1,0 +1,374 @@
+//! One way to keep every resource: the typed columns that are the truth, and beside them the v1 representation
+//! as it is sent. A change copies the version it replaces into `history`.
+
+use std::sync::OnceLock;
+
+use bursar_domain::ids::{Id, OrganizationId};
+use bursar_domain::money::{Currency, Money};
+use bursar_domain::{Date, Resource, Stamps, Timestamp};
+
+use crate::engine::{Bulk, OwnedValue, Row, Tx, Value};
+use crate::error::DbError;
+
+/// The columns that every resource's table starts with.
+const COMMON: usize = 5;
+
+/// A resource's table.
+#[derive(Debug)]
+pub struct Table {
+    /// Its name and columns, the common ones first.
+    pub bulk: Bulk,
+    /// Its number in `history`.
+    pub list: i64,
+    /// Columns that a list can be narrowed by; `history` has them under the same names.
+    pub filters: &'static [&'static str],
+    /// The statements, made once.
+    pub texts: OnceLock<Texts>,
+    /// The statements of its list, made once: one pair for each set of filters, by the bits of `filters`.
+    pub walks: OnceLock<Vec<crate::walk::WalkTexts>>,
+}
+
+/// The statements of a table.
+#[derive(Debug)]
+pub struct Texts {
+    insert: String,
+    update: String,
+    supersede: String,
+    get: String,
+    all: String,
+    everyone: String,
+    document: String,
+    owner: String,
+}
+
+impl Table {
+    pub(crate) fn texts(&'static self) -> &'static Texts {
+        self.texts.get_or_init(|| Texts::new(self))
+    }
+}
+
+impl Texts {
+    fn new(table: &Table) -> Self {
+        let name = table.bulk.table;
+        let columns: Vec<&str> = table.bulk.columns.iter().map(|(column, _)| *column).collect();
+        let listed = columns.join(", ");
+        let places = (1..=columns.len())
+            .map(|i| format!("?{i}"))
+            .collect::<Vec<_>>()
+            .join(", ");
+        let sets = columns.iter().enumerate().skip(1).filter(|(_, c)| **c != "id");
+        let sets = sets
+            .map(|(i, c)| format!("{c} = ?{}", i + 1))
+            .collect::<Vec<_>>()
+            .join(", ");
+        let filters: String = table.filters.iter().map(|f| format!(", {f}")).collect();
+        Self {
+            insert: format!("INSERT INTO {name} ({listed}) VALUES ({places})"),
+            update: format!("UPDATE {name} SET {sets} WHERE organization_id = ?1 AND id = ?2"),
+            supersede: format!(
+                "INSERT INTO history (organization_id, list, updated_at, id, superseded_at, document{filters}) \
+                 SELECT organization_id, {}, updated_at, id, ?3, document{filters} FROM {name} \
+                 WHERE organization_id = ?1 AND id = ?2",
+                table.list
+            ),
+            get: format!("SELECT {listed} FROM {name} WHERE organization_id = ?1 AND id = ?2"),
+            all: format!("SELECT {listed} FROM {name} WHERE organization_id = ?1 ORDER BY id"),
+            everyone: format!("SELECT {listed} FROM {name} ORDER BY id"),
+            document: format!("SELECT document FROM {name} WHERE organization_id = ?1 AND id = ?2"),
+            owner: format!("SELECT organization_id FROM {name} WHERE id = ?1"),
+        }
+    }
+}
+
+/// Declares a resource's table: name, number in `history`, filter columns, own columns.
+macro_rules! table {
+    ($name:ident = $table:literal, list $list:literal, filters [$($filter:literal),*], columns { $($column:ident $kind:ident,)* }) => {
+        pub(crate) static $name: crate::table::Table = crate::table::Table {
+            bulk: crate::engine::Bulk {
+                table: $table,
+                columns: &[
+                    ("organization_id", crate::engine::Kind::Bytes),
+                    ("id", crate::engine::Kind::Bytes),
+                    ("updated_at", crate::engine::Kind::Int),
+                    ("created_at", crate::engine::Kind::Int),
+                    ("document", crate::engine::Kind::Text),
+                    $((stringify!($column), crate::engine::Kind::$kind),)*
+                ],
+            },
+            list: $list,
+            filters: &[$($filter),*],
+            texts: std::sync::OnceLock::new(),
+            walks: std::sync::OnceLock::new(),
+        };
+    };
+}
+pub(crate) use table;
+
+/// A resource that has a table.
+pub trait Stored: Resource {
+    /// Its table.
+    fn table() -> &'static Table;
+    /// The values of its own columns, in their order.
+    fn columns(&self) -> Vec<OwnedValue>;
+    /// Reads it from its own columns.
+    fn read(id: Id<Self::Kind>, stamps: Stamps, row: &mut Columns<'_, '_>) -> Result<Self, DbError>;
+}
+
+/// Every value of a resource's row, the rendered document included.
+pub fn row_values<R: Stored>(organization: OrganizationId, resource: &R) -> Vec<OwnedValue> {
+    let stamps = resource.stamps();
+    let mut values = Vec::with_capacity(24);
+    values.extend([
+        key(organization),
+        key(resource.id()),
+        int(stamps.updated_at.micros()),
+        int(stamps.created_at.micros()),
+    ]);
+    values.push(OwnedValue::Text(resource.document()));
+    values.extend(resource.columns());
+    values
+}
+
+/// Adds a row as it stands.
+pub fn insert<R: Stored>(tx: &mut Tx<'_>, organization: OrganizationId, resource: &R) -> Result<(), DbError> {
+    let values = row_values(organization, resource);
+    let borrowed: Vec<Value<'_>> = values.iter().map(OwnedValue::as_value).collect();
+    tx.execute(&R::table().texts().insert, &borrowed).map(drop)
+}
+
+/// Replaces a row; the version before it goes to `history` as superseded at the new stamp.
+pub fn update<R: Stored>(tx: &mut Tx<'_>, organization: OrganizationId, resource: &R) -> Result<(), DbError> {
+    let texts = R::table().texts();
+    let values = row_values(organization, resource);
+    let borrowed: Vec<Value<'_>> = values.iter().map(OwnedValue::as_value).collect();
+    tx.execute(&texts.supersede, &borrowed[..3])?;
+    match tx.execute(&texts.update, &borrowed)? {
+        1 => Ok(()),
+        rows => Err(DbError::Internal(format!(
+            "{} of {} rows changed for {}",
+            rows,
+            R::table().bulk.table,
+            resource.id()
+        ))),
+    }
+}
+
+/// Reads one resource.
+pub fn get<R: Stored>(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    id: Id<R::Kind>,
+) -> Result<Option<R>, DbError> {
+    let params = [
+        Value::Bytes(&organization.to_bytes()),
+        Value::Bytes(&id.to_bytes()),
+    ];
+    tx.first(&R::table().texts().get, &params, |row| read_row(row))
+}
+
+/// Reads one resource's v1 representation.
+pub fn document<R: Stored>(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    id: Id<R::Kind>,
+) -> Result<Option<String>, DbError> {
+    let params = [
+        Value::Bytes(&organization.to_bytes()),
+        Value::Bytes(&id.to_bytes()),
+    ];
+    tx.first(&R::table().texts().document, &params, |row| {
+        row.text(0).map(str::to_owned)
+    })
+}
+
+/// Gives every resource of an organization to `visit`, by id, with the document that is kept.
+pub fn each<R: Stored>(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    mut visit: impl FnMut(R, &str) -> Result<(), DbError>,
+) -> Result<(), DbError> {
+    tx.each(
+        &R::table().texts().all,
+        &[Value::Bytes(&organization.to_bytes())],
+        |row| visit(read_row(row)?, row.text(4)?),
+    )
+}
+
+/// Gives every resource of every organization to `visit`, by id.
+pub fn each_of_all<R: Stored>(
+    tx: &mut Tx<'_>,
+    mut visit: impl FnMut(OrganizationId, R) -> Result<(), DbError>,
+) -> Result<(), DbError> {
+    tx.each(&R::table().texts().everyone, &[], |row| {
+        visit(OrganizationId::from_bytes(row.key(0)?), read_row(row)?)
+    })
+}
+
+/// Which organization has the id, whoever it is. An id belongs to one organization in the whole database.
+pub fn owner<R: Stored>(tx: &mut Tx<'_>, id: Id<R::Kind>) -> Result<Option<OrganizationId>, DbError> {
+    tx.first(
+        &R::table().texts().owner,
+        &[Value::Bytes(&id.to_bytes())],
+        |row| row.key(0).map(OrganizationId::from_bytes),
+    )
+}
+
+fn read_row<R: Stored>(row: &Row<'_>) -> Result<R, DbError> {
+    let id = Id::from_bytes(row.key(1)?);
+    let stamps = Stamps {
+        updated_at: Timestamp::from_micros(row.int(2)?),
+        created_at: Timestamp::from_micros(row.int(3)?),
+    };
+    R::read(id, stamps, &mut Columns { row, next: COMMON })
+}
+
+/// Reads a row's own columns one after another.
+pub struct Columns<'a, 'r> {
+    row: &'a Row<'r>,
+    next: usize,
+}
+
+impl std::fmt::Debug for Columns<'_, '_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Columns")
+            .field("next", &self.next)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a, 'r> Columns<'a, 'r> {
+    /// Reads from the column with this number on.
+    pub fn from(row: &'a Row<'r>, next: usize) -> Self {
+        Self { row, next }
+    }
+
+    fn column(&mut self) -> usize {
+        self.next += 1;
+        self.next - 1
+    }
+
+    /// A text.
+    pub fn text(&mut self) -> Result<String, DbError> {
+        let column = self.column();
+        self.row.text(column).map(str::to_owned)
+    }
+
+    /// A text or NULL.
+    pub fn text_opt(&mut self) -> Result<Option<String>, DbError> {
+        let column = self.column();
+        Ok(self.row.text_opt(column)?.map(str::to_owned))
+    }
+
+    /// A number.
+    pub fn int(&mut self) -> Result<i64, DbError> {
+        let column = self.column();
+        self.row.int(column)
+    }
+
+    /// A number or NULL.
+    pub fn int_opt(&mut self) -> Result<Option<i64>, DbError> {
+        let column = self.column();
+        self.row.int_opt(column)
+    }
+
+    /// A truth value.
+    pub fn boolean(&mut self) -> Result<bool, DbError> {
+        let column = self.column();
+        self.row.bool(column)
+    }
+
+    /// An id.
+    pub fn id<K>(&mut self) -> Result<Id<K>, DbError> {
+        let column = self.column();
+        self.row.key(column).map(Id::from_bytes)
+    }
+
+    /// An id or NULL.
+    pub fn id_opt<K>(&mut self) -> Result<Option<Id<K>>, DbError> {
+        let column = self.column();
+        Ok(self.row.key_opt(column)?.map(Id::from_bytes))
+    }
+
+    /// Ids, one behind the other.
+    pub fn ids<K>(&mut self) -> Result<Vec<Id<K>>, DbError> {
+        let column = self.column();
+        let (chunks, rest) = self.row.bytes(column)?.as_chunks::<16>();
+        if !rest.is_empty() {
+            return Err(DbError::Internal(format!("column {column} is not a row of ids")));
+        }
+        Ok(chunks.iter().map(|bytes| Id::from_bytes(*bytes)).collect())
+    }
+
+    /// An instant or NULL.
+    pub fn instant_opt(&mut self) -> Result<Option<Timestamp>, DbError> {
+        Ok(self.int_opt()?.map(Timestamp::from_micros))
+    }
+
+    /// A day or NULL.
+    pub fn date_opt(&mut self) -> Result<Option<Date>, DbError> {
+        self.parsed_opt(Date::parse)
+    }
+
+    /// A currency.
+    pub fn currency(&mut self) -> Result<Currency, DbError> {
+        self.parsed(Currency::parse)
+    }
+
+    /// A word of a closed set.
+    pub fn parsed<T>(&mut self, parse: impl FnOnce(&str) -> Option<T>) -> Result<T, DbError> {
+        let column = self.column();
+        let text = self.row.text(column)?;
+        parse(text).ok_or_else(|| {
+            DbError::Internal(format!("column {column} holds {text:?}, which is not known here"))
+        })
+    }
+
+    /// A word of a closed set or NULL.
+    pub fn parsed_opt<T>(&mut self, parse: impl FnOnce(&str) -> Option<T>) -> Result<Option<T>, DbError> {
+        if self.row.text_opt(self.next)?.is_none() {
+            self.next += 1;
+            return Ok(None);
+        }
+        self.parsed(parse).map(Some)
+    }
+}
+
+pub(crate) fn key<K>(id: Id<K>) -> OwnedValue {
+    OwnedValue::Bytes(id.to_bytes().to_vec())
+}
+
+pub(crate) fn key_opt<K>(id: Option<Id<K>>) -> OwnedValue {
+    id.map_or(OwnedValue::Null, key)
+}
+
+pub(crate) fn int(value: i64) -> OwnedValue {
+    OwnedValue::Int(value)
+}
+
+pub(crate) fn boolean(value: bool) -> OwnedValue {
+    OwnedValue::Int(i64::from(value))
+}
+
+pub(crate) fn int_opt(value: Option<i64>) -> OwnedValue {
+    value.map_or(OwnedValue::Null, OwnedValue::Int)
+}
+
+pub(crate) fn instant_opt(value: Option<Timestamp>) -> OwnedValue {
+    int_opt(value.map(Timestamp::micros))
+}
+
+pub(crate) fn money_opt(value: Option<Money>) -> OwnedValue {
+    int_opt(value.map(|money| money.minor))
+}
+
+pub(crate) fn text(value: &str) -> OwnedValue {
+    OwnedValue::Text(value.to_owned())
+}
+
+pub(crate) fn text_opt(value: Option<&str>) -> OwnedValue {
+    value.map_or(OwnedValue::Null, text)
+}
+
+pub(crate) fn date_opt(value: Option<Date>) -> OwnedValue {
+    value.map_or(OwnedValue::Null, |date| OwnedValue::Text(date.to_string()))
+}

@@ -1,0 +1,156 @@
+//! Every table with its columns, for copying a whole database.
+
+use std::sync::OnceLock;
+
+use bursar_domain::ids::OrganizationId;
+
+use crate::engine::{Bulk, Kind, OwnedValue, Tx};
+use crate::error::DbError;
+use crate::resources::{
+    campaigns, cards, groups, listings, members, orders, payments, reimbursements, reminders,
+};
+
+macro_rules! bulk {
+    ($table:literal { $($column:ident $kind:ident,)* }) => {
+        Bulk { table: $table, columns: &[$((stringify!($column), Kind::$kind),)*] }
+    };
+}
+
+static ORGANIZATIONS: Bulk = bulk! { "organizations" {
+    id Bytes, name Text, kind Text, parent_id Bytes, currency Text, contact_email Text, contact_phone Text,
+    card_issuing Text, clock Int,
+} };
+static USERS: Bulk = bulk! { "users" { id Bytes, email Text, address_key Text, name Text, } };
+static ROLES: Bulk = bulk! { "roles" { organization_id Bytes, user_id Bytes, role Text, } };
+static POLICIES: Bulk =
+    bulk! { "policies" { organization_id Bytes, blocked_scopes Int, max_token_days Int, } };
+static LEDGER: Bulk = bulk! { "ledger_entries" {
+    organization_id Bytes, payment_id Bytes, id Bytes, at Int, amount Int, method Text, reference Text,
+    received_on Text, reverses_id Bytes,
+} };
+static APPLICATIONS: Bulk = bulk! { "card_applications" {
+    organization_id Bytes, id Bytes, created_at Int, status Text, name Text, spend_limit Int,
+    spend_limit_frequency Text, transaction_limit Int, assigned_member_id Bytes, currency Text,
+} };
+static HISTORY: Bulk = bulk! { "history" {
+    organization_id Bytes, list Int, updated_at Int, id Bytes, superseded_at Int, document Text, is_active Int,
+    status Text, member_id Bytes,
+} };
+static TOKENS: Bulk = bulk! { "tokens" {
+    organization_id Bytes, id Bytes, kind Text, name Text, hash Bytes, user_id Bytes, role Text, scopes Int, days Int,
+    created_at Int, expires_at Int, ends_at Int, revoked_at Int, family_id Bytes, predecessor_id Bytes,
+    successor_id Bytes, created_by Text, last_used_at Int,
+} };
+static IDEMPOTENCY: Bulk = bulk! { "idempotency" {
+    organization_id Bytes, principal Bytes, key Text, fingerprint Bytes, status Int, body Text, created_at Int,
+} };
+static ACTIVITY: Bulk = bulk! { "activity" {
+    organization_id Bytes, id Bytes, at Int, action Text, actor_kind Text, actor_id Text,
+    actor_organization_id Bytes, subject Text, count Int, request_id Bytes,
+} };
+static OUTBOX_JOBS: Bulk = bulk! { "outbox_jobs" {
+    organization_id Bytes, id Bytes, kind Text, subject_id Bytes, run_at Int, state Text, expanded_to Bytes,
+    due_at Int, leased_until Int, created_at Int,
+} };
+static OUTBOX_MESSAGES: Bulk = bulk! { "outbox_messages" {
+    organization_id Bytes, id Bytes, job_id Bytes, recipient Bytes, method Text, address Text, name Text, subject Text,
+    body Text, headers Text, state Text, reason Text, attempts Int, due_at Int, leased_until Int, created_at Int,
+    ended_at Int,
+} };
+
+/// Every table. A test holds the columns against the schema of both engines.
+pub static EVERY_TABLE: [&Bulk; 22] = [
+    &ORGANIZATIONS,
+    &USERS,
+    &ROLES,
+    &POLICIES,
+    &members::MEMBERS.bulk,
+    &groups::GROUPS.bulk,
+    &crate::memberships::MEMBERSHIPS,
+    &payments::PAYMENTS.bulk,
+    &LEDGER,
+    &reimbursements::REIMBURSEMENTS.bulk,
+    &reminders::REMINDERS.bulk,
+    &cards::CARDS.bulk,
+    &APPLICATIONS,
+    &campaigns::CAMPAIGNS.bulk,
+    &listings::LISTINGS.bulk,
+    &orders::ORDERS.bulk,
+    &HISTORY,
+    &TOKENS,
+    &IDEMPOTENCY,
+    &ACTIVITY,
+    &OUTBOX_JOBS,
+    &OUTBOX_MESSAGES,
+];
+
+/// Gives every row of a table to `visit`.
+pub fn read_rows(
+    tx: &mut Tx<'_>,
+    table: &'static Bulk,
+    visit: &mut dyn FnMut(Vec<OwnedValue>) -> Result<(), DbError>,
+) -> Result<(), DbError> {
+    static TEXTS: OnceLock<Vec<(&'static str, String)>> = OnceLock::new();
+    let texts = TEXTS.get_or_init(|| {
+        EVERY_TABLE
+            .iter()
+            .map(|table| (table.table, select(table)))
+            .collect()
+    });
+    let text = texts
+        .iter()
+        .find(|(name, _)| *name == table.table)
+        .map(|(_, text)| text.as_str());
+    let text = text.ok_or_else(|| DbError::Internal(format!("{} is not among the tables", table.table)))?;
+    tx.each(text, &[], |row| {
+        let value = |(i, (_, kind)): (usize, &(&str, Kind))| {
+            Ok(match kind {
+                Kind::Int => row.int_opt(i)?.map_or(OwnedValue::Null, OwnedValue::Int),
+                Kind::Text => row
+                    .text_opt(i)?
+                    .map_or(OwnedValue::Null, |text| OwnedValue::Text(text.to_owned())),
+                Kind::Bytes => row
+                    .bytes_opt(i)?
+                    .map_or(OwnedValue::Null, |bytes| OwnedValue::Bytes(bytes.to_vec())),
+            })
+        };
+        visit(
+            table
+                .columns
+                .iter()
+                .enumerate()
+                .map(value)
+                .collect::<Result<_, DbError>>()?,
+        )
+    })
+}
+
+fn select(table: &Bulk) -> String {
+    let columns: Vec<&str> = table.columns.iter().map(|(column, _)| *column).collect();
+    format!("SELECT {} FROM {}", columns.join(", "), table.table)
+}
+
+/// Each table with each organization that it has rows of.
+pub fn organizations_named(tx: &mut Tx<'_>) -> Result<Vec<(&'static str, OrganizationId)>, DbError> {
+    static TEXTS: OnceLock<Vec<(&'static str, String)>> = OnceLock::new();
+    let texts = TEXTS.get_or_init(|| {
+        let of_tenants = EVERY_TABLE
+            .iter()
+            .filter(|table| table.columns[0].0 == "organization_id");
+        of_tenants
+            .map(|t| {
+                (
+                    t.table,
+                    format!("SELECT DISTINCT organization_id FROM {}", t.table),
+                )
+            })
+            .collect()
+    });
+    let mut named = Vec::new();
+    for (table, text) in texts {
+        named.extend(tx.rows(text, &[], |row| {
+            Ok((*table, OrganizationId::from_bytes(row.key(0)?)))
+        })?);
+    }
+    Ok(named)
+}

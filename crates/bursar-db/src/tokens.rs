@@ -1,0 +1,270 @@
+//! Tokens: the joined look-up that every request makes, and the records behind it. Records stay as tombstones.
+
+use bursar_domain::Timestamp;
+use bursar_domain::access::{Policy, Role, ScopeSet};
+use bursar_domain::ids::{OrganizationId, TokenId, UserId};
+use bursar_domain::money::Currency;
+use bursar_domain::organization::{CardIssuing, OrganizationKind};
+use bursar_domain::token::{TokenHash, TokenKind};
+
+use crate::engine::{Row, Tx, Value};
+use crate::error::DbError;
+use crate::organizations::read_policy;
+use crate::table::Columns;
+
+/// A token's record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Token {
+    /// Where it acts.
+    pub organization_id: OrganizationId,
+    /// Names it.
+    pub id: TokenId,
+    /// Who acts with it.
+    pub kind: TokenKind,
+    /// What people call it.
+    pub name: String,
+    /// Whose it is, for a personal one.
+    pub user_id: Option<UserId>,
+    /// The role it was made with, for a service one.
+    pub role: Option<Role>,
+    /// What it was given.
+    pub scopes: ScopeSet,
+    /// The lifetime it was made with, in days.
+    pub days: u16,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it expires.
+    pub expires_at: Timestamp,
+    /// When it stops working: its expiry, or the end of the overlap with its successor.
+    pub ends_at: Timestamp,
+    /// When it was revoked.
+    pub revoked_at: Option<Timestamp>,
+    /// The first token of the chain of rotations that it belongs to.
+    pub family_id: TokenId,
+    /// What it replaces.
+    pub predecessor_id: Option<TokenId>,
+    /// What replaces it.
+    pub successor_id: Option<TokenId>,
+    /// Who made it.
+    pub created_by: String,
+    /// When it was last used, to the minute.
+    pub last_used_at: Option<Timestamp>,
+}
+
+/// A token with all that decides what it may do, read in one look-up.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    /// The token.
+    pub token: Token,
+    /// What the organization is.
+    pub organization_kind: OrganizationKind,
+    /// The organization's currency.
+    pub currency: Currency,
+    /// Whether cards can be issued for it.
+    pub card_issuing: CardIssuing,
+    /// The user's role now, for a personal token.
+    pub live_role: Option<Role>,
+    /// The organization's policy now.
+    pub policy: Policy,
+}
+
+impl Caller {
+    /// The role it acts with, or `None` when it may not act at all: revoked, ended, or its user left.
+    pub fn role_at(&self, now: Timestamp) -> Option<Role> {
+        if self.token.revoked_at.is_some() || now >= self.token.ends_at {
+            return None;
+        }
+        match self.token.kind {
+            TokenKind::Personal => self.live_role,
+            TokenKind::Service => self.token.role,
+        }
+    }
+
+    /// Whose idempotency keys it uses: the user's in this organization, or its family's.
+    pub fn principal(&self) -> [u8; 16] {
+        match self.token.user_id {
+            Some(user) => user.to_bytes(),
+            None => self.token.family_id.to_bytes(),
+        }
+    }
+}
+
+macro_rules! token_columns {
+    () => {
+        "t.organization_id, t.id, t.kind, t.name, t.user_id, t.role, t.scopes, t.days, t.created_at, t.expires_at, t.ends_at, \
+         t.revoked_at, t.family_id, t.predecessor_id, t.successor_id, t.created_by, t.last_used_at"
+    };
+}
+
+fn read_token(row: &mut Columns<'_, '_>) -> Result<Token, DbError> {
+    Ok(Token {
+        organization_id: row.id()?,
+        id: row.id()?,
+        kind: row.parsed(TokenKind::parse)?,
+        name: row.text()?,
+        user_id: row.id_opt()?,
+        role: row.parsed_opt(Role::parse)?,
+        scopes: ScopeSet::from_bits(row.int()?),
+        days: u16::try_from(row.int()?).unwrap_or(0),
+        created_at: Timestamp::from_micros(row.int()?),
+        expires_at: Timestamp::from_micros(row.int()?),
+        ends_at: Timestamp::from_micros(row.int()?),
+        revoked_at: row.instant_opt()?,
+        family_id: row.id()?,
+        predecessor_id: row.id_opt()?,
+        successor_id: row.id_opt()?,
+        created_by: row.text()?,
+        last_used_at: row.instant_opt()?,
+    })
+}
+
+fn read_caller(row: &Row<'_>) -> Result<Caller, DbError> {
+    let mut columns = Columns::from(row, 0);
+    Ok(Caller {
+        token: read_token(&mut columns)?,
+        organization_kind: columns.parsed(OrganizationKind::parse)?,
+        currency: columns.currency()?,
+        card_issuing: columns.parsed(CardIssuing::parse)?,
+        live_role: columns.parsed_opt(Role::parse)?,
+        policy: read_policy(row, 21)?,
+    })
+}
+
+/// Who calls, by the hash of the token's text.
+pub fn caller(tx: &mut Tx<'_>, hash: &TokenHash) -> Result<Option<Caller>, DbError> {
+    const SQL: &str = concat!(
+        "SELECT ",
+        token_columns!(),
+        ", o.kind, o.currency, o.card_issuing, r.role, p.blocked_scopes, p.max_token_days FROM tokens t \
+         JOIN organizations o ON o.id = t.organization_id \
+         LEFT JOIN roles r ON r.organization_id = t.organization_id AND r.user_id = t.user_id \
+         LEFT JOIN policies p ON p.organization_id = t.organization_id WHERE t.hash = ?1"
+    );
+    tx.first(SQL, &[Value::Bytes(hash)], read_caller)
+}
+
+/// The same for an operator, by the token's id.
+pub fn caller_by_id(tx: &mut Tx<'_>, id: TokenId) -> Result<Option<Caller>, DbError> {
+    const SQL: &str = concat!(
+        "SELECT ",
+        token_columns!(),
+        ", o.kind, o.currency, o.card_issuing, r.role, p.blocked_scopes, p.max_token_days FROM tokens t \
+         JOIN organizations o ON o.id = t.organization_id \
+         LEFT JOIN roles r ON r.organization_id = t.organization_id AND r.user_id = t.user_id \
+         LEFT JOIN policies p ON p.organization_id = t.organization_id WHERE t.id = ?1"
+    );
+    tx.first(SQL, &[Value::Bytes(&id.to_bytes())], read_caller)
+}
+
+/// One token.
+pub fn get(tx: &mut Tx<'_>, id: TokenId) -> Result<Option<Token>, DbError> {
+    const SQL: &str = concat!("SELECT ", token_columns!(), " FROM tokens t WHERE t.id = ?1");
+    tx.first(SQL, &[Value::Bytes(&id.to_bytes())], |row| {
+        read_token(&mut Columns::from(row, 0))
+    })
+}
+
+/// An organization's tokens, oldest first, tombstones included.
+pub fn all(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Vec<Token>, DbError> {
+    const SQL: &str = concat!(
+        "SELECT ",
+        token_columns!(),
+        " FROM tokens t WHERE t.organization_id = ?1 ORDER BY t.id"
+    );
+    tx.rows(SQL, &[Value::Bytes(&organization.to_bytes())], |row| {
+        read_token(&mut Columns::from(row, 0))
+    })
+}
+
+/// Keeps a new token. Only its hash is kept.
+pub fn insert(tx: &mut Tx<'_>, token: &Token, hash: &TokenHash) -> Result<(), DbError> {
+    let (organization, id, family) = (
+        token.organization_id.to_bytes(),
+        token.id.to_bytes(),
+        token.family_id.to_bytes(),
+    );
+    let (user, predecessor) = (
+        token.user_id.map(|id| id.to_bytes()),
+        token.predecessor_id.map(|id| id.to_bytes()),
+    );
+    tx.execute(
+        "INSERT INTO tokens (organization_id, id, kind, name, hash, user_id, role, scopes, days, created_at, expires_at, ends_at, \
+         family_id, predecessor_id, created_by) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+        &[
+            Value::Bytes(&organization),
+            Value::Bytes(&id),
+            Value::Text(token.kind.as_str()),
+            Value::Text(&token.name),
+            Value::Bytes(hash),
+            user.as_ref().into(),
+            token.role.map(Role::as_str).into(),
+            Value::Int(token.scopes.bits()),
+            Value::Int(i64::from(token.days)),
+            Value::Int(token.created_at.micros()),
+            Value::Int(token.expires_at.micros()),
+            Value::Int(token.ends_at.micros()),
+            Value::Bytes(&family),
+            predecessor.as_ref().into(),
+            Value::Text(&token.created_by),
+        ],
+    )
+    .map(drop)
+}
+
+/// Ends a token at `ends_at`, because `successor` replaces it.
+pub fn rotate_out(
+    tx: &mut Tx<'_>,
+    token: &Token,
+    successor: TokenId,
+    ends_at: Timestamp,
+) -> Result<(), DbError> {
+    let (organization, id, successor) = (
+        token.organization_id.to_bytes(),
+        token.id.to_bytes(),
+        successor.to_bytes(),
+    );
+    tx.execute(
+        "UPDATE tokens SET successor_id = ?3, ends_at = ?4 WHERE organization_id = ?1 AND id = ?2",
+        &[
+            Value::Bytes(&organization),
+            Value::Bytes(&id),
+            Value::Bytes(&successor),
+            Value::Int(ends_at.micros()),
+        ],
+    )
+    .map(drop)
+}
+
+/// Revokes a token for good; whether it was not revoked before.
+pub fn revoke(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    id: TokenId,
+    now: Timestamp,
+) -> Result<bool, DbError> {
+    let (organization, id) = (organization.to_bytes(), id.to_bytes());
+    let rows = tx.execute(
+        "UPDATE tokens SET revoked_at = ?3 WHERE organization_id = ?1 AND id = ?2 AND revoked_at IS NULL",
+        &[
+            Value::Bytes(&organization),
+            Value::Bytes(&id),
+            Value::Int(now.micros()),
+        ],
+    )?;
+    Ok(rows > 0)
+}
+
+/// Writes down when a token was last used.
+pub fn used(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    id: TokenId,
+    at: Timestamp,
+) -> Result<(), DbError> {
+    let (organization, id) = (organization.to_bytes(), id.to_bytes());
+    tx.execute(
+        "UPDATE tokens SET last_used_at = ?3 WHERE organization_id = ?1 AND id = ?2 AND (last_used_at IS NULL OR last_used_at < ?3)",
+        &[Value::Bytes(&organization), Value::Bytes(&id), Value::Int(at.micros())],
+    )
+    .map(drop)
+}

@@ -1,0 +1,190 @@
+//! What may be opened, and what is refused with which words.
+
+use std::path::Path;
+
+use bursar_db::testing::{TestDb, both_engines};
+use bursar_db::{DatabaseUrl, Db, DbError, Opening, Options};
+
+use super::A;
+
+fn open(path: &Path, opening: Opening) -> Result<Db, DbError> {
+    Db::open(
+        &DatabaseUrl::Sqlite(path.to_owned()),
+        &Options::default(),
+        opening,
+    )
+}
+
+fn refusal(path: &Path, opening: Opening) -> DbError {
+    match open(path, opening) {
+        Ok(_) => panic!("{} was opened", path.display()),
+        Err(error) => {
+            assert!(!error.to_string().contains('\n'), "{error}");
+            error
+        }
+    }
+}
+
+fn set_version(test: &TestDb, change: i64) {
+    test.db
+        .write(A, move |tx| {
+            tx.execute(
+                "UPDATE bursar_schema SET version = version + ?1",
+                &[change.into()],
+            )
+        })
+        .wait()
+        .map_err(|error: DbError| error)
+        .unwrap();
+}
+
+#[test]
+fn a_newer_schema_is_refused_by_everyone() {
+    both_engines(|test| {
+        let known = test.db.schema_version().wait().unwrap();
+        set_version(test, 1);
+        assert_eq!(test.db.schema_version().wait(), Ok(known + 1));
+        for opening in [Opening::Migrate, Opening::Require] {
+            let refused = Db::open(&test.url, &Options::default(), opening).err();
+            assert_eq!(
+                refused,
+                Some(DbError::SchemaNewer {
+                    found: known + 1,
+                    known
+                })
+            );
+        }
+    });
+}
+
+#[test]
+fn an_older_schema_is_refused_where_it_is_required() {
+    both_engines(|test| {
+        let wanted = test.db.schema_version().wait().unwrap();
+        set_version(test, -1);
+        let refused = Db::open(&test.url, &Options::default(), Opening::Require).err();
+        assert_eq!(
+            refused,
+            Some(DbError::SchemaOlder {
+                found: wanted - 1,
+                wanted
+            })
+        );
+    });
+}
+
+#[test]
+fn many_who_start_at_once_all_succeed() {
+    both_engines(|test| {
+        // The schema is taken away, so that all of them find an empty database.
+        let url = match &test.url {
+            DatabaseUrl::Sqlite(path) => DatabaseUrl::Sqlite(path.with_file_name("fresh.db")),
+            DatabaseUrl::Postgres(_) => {
+                test.beside("DROP SCHEMA public CASCADE; CREATE SCHEMA public");
+                test.url.clone()
+            }
+        };
+        let barrier = std::sync::Barrier::new(6);
+        std::thread::scope(|scope| {
+            let openings: Vec<_> = (0..6)
+                .map(|_| {
+                    scope.spawn(|| {
+                        barrier.wait();
+                        Db::open(&url, &Options::default(), Opening::Migrate)
+                            .and_then(|db| db.schema_version().wait())
+                    })
+                })
+                .collect();
+            for opening in openings {
+                assert!(opening.join().unwrap().unwrap() >= 1);
+            }
+        });
+    });
+}
+
+#[test]
+fn a_missing_file_is_made_or_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("new.db");
+    let refused = refusal(&path, Opening::Require);
+    assert!(
+        matches!(&refused, DbError::NoDatabase(line) if line.contains("new.db")),
+        "{refused:?}"
+    );
+    assert!(!path.exists());
+    open(&path, Opening::Migrate).unwrap();
+    open(&path, Opening::Require).unwrap();
+    // An empty file is a database without a schema.
+    let empty = folder.path().join("empty.db");
+    std::fs::write(&empty, b"").unwrap();
+    assert!(matches!(
+        refusal(&empty, Opening::Require),
+        DbError::SchemaOlder { found: 0, .. }
+    ));
+    open(&empty, Opening::Migrate).unwrap();
+}
+
+#[test]
+fn a_database_of_another_program_is_left_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("theirs.db");
+    let theirs = rusqlite::Connection::open(&path).unwrap();
+    theirs.execute_batch("CREATE TABLE organizations (x)").unwrap();
+    drop(theirs);
+    let before = std::fs::read(&path).unwrap();
+    for opening in [Opening::Migrate, Opening::Require] {
+        let refused = refusal(&path, opening);
+        assert!(
+            matches!(&refused, DbError::Foreign(line) if line.contains("another program")),
+            "{refused:?}"
+        );
+    }
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+}
+
+#[test]
+fn a_file_that_is_damaged_or_no_database_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = folder.path().join("notes.txt");
+    std::fs::write(
+        &text,
+        "not a database at all, but longer than a header ".repeat(100),
+    )
+    .unwrap();
+    assert!(matches!(refusal(&text, Opening::Migrate), DbError::Foreign(_)));
+
+    let cut = folder.path().join("cut.db");
+    open(&cut, Opening::Migrate).unwrap();
+    let file = std::fs::OpenOptions::new().write(true).open(&cut).unwrap();
+    file.set_len(file.metadata().unwrap().len() / 2 / 4096 * 4096 + 100)
+        .unwrap();
+    let mut bytes = std::fs::read(&cut).unwrap();
+    bytes[100..4096].fill(0xAA);
+    std::fs::write(&cut, bytes).unwrap();
+    assert!(matches!(refusal(&cut, Opening::Migrate), DbError::Foreign(_)));
+}
+
+#[test]
+fn a_place_that_cannot_be_written_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, b"x").unwrap();
+    for path in [
+        file.join("bursar.db"),
+        folder.path().join("none").join("bursar.db"),
+        folder.path().to_owned(),
+    ] {
+        let refused = refusal(&path, Opening::Migrate);
+        assert!(matches!(&refused, DbError::Unwritable(_)), "{refused:?}");
+    }
+}
+
+#[test]
+fn a_postgres_database_of_another_program_is_refused() {
+    let test = TestDb::postgres();
+    test.beside("DROP SCHEMA public CASCADE; CREATE SCHEMA public; CREATE TABLE organizations (x int)");
+    let refused = Db::open(&test.url, &Options::default(), Opening::Migrate).err();
+    assert!(matches!(refused, Some(DbError::Foreign(_))), "{refused:?}");
+    test.beside("DROP TABLE organizations; CREATE TABLE other (x int)");
+    Db::open(&test.url, &Options::default(), Opening::Migrate).unwrap();
+}

@@ -1,0 +1,285 @@
+//! What only the server has: connections that are lost, deadlocks, timeouts, a server that is away.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use bursar_db::testing::TestDb;
+use bursar_db::{DatabaseUrl, Db, DbError, Opening, Options, Tx};
+
+use super::{A, B, ids, insert, with_table, write_id};
+
+const END_OTHERS: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+     WHERE datname = current_database() AND pid <> pg_backend_pid()";
+
+#[test]
+fn work_goes_on_after_the_connections_were_ended_between_jobs() {
+    let test = TestDb::postgres_with(&Options {
+        connections: 4,
+        ..Options::default()
+    });
+    with_table(&test);
+    for round in 0..5 {
+        write_id(&test.db, A, round).wait().unwrap();
+        assert_eq!(ids(&test.db).len(), usize::try_from(round).unwrap() + 1);
+        test.beside(END_OTHERS);
+        for _ in 0..4 {
+            let count = |tx: &mut Tx<'_>| tx.first("SELECT COUNT(*) FROM things", &[], |row| row.int(0));
+            let reply = if round % 2 == 0 {
+                test.db.read(count)
+            } else {
+                test.db.snapshot(count)
+            };
+            assert_eq!(reply.wait(), Ok(Some(round + 1)));
+        }
+    }
+}
+
+#[test]
+fn a_snapshot_is_taken_anew_only_if_nothing_was_read_from_it() {
+    let test = TestDb::postgres();
+    with_table(&test);
+    let lose_it = |read_before: bool| {
+        let (ready, is_ready) = std::sync::mpsc::channel();
+        let (ended, is_ended) = std::sync::mpsc::channel();
+        let reply = test.db.snapshot(move |tx| {
+            let count = "SELECT COUNT(*) FROM things";
+            if read_before {
+                tx.first(count, &[], |row| row.int(0))?;
+            }
+            let _ = ready.send(());
+            let _ = is_ended.recv();
+            tx.first(count, &[], |row| row.int(0))
+        });
+        is_ready.recv().unwrap();
+        test.beside(END_OTHERS);
+        ended.send(()).unwrap();
+        reply.wait()
+    };
+    assert_eq!(lose_it(false), Ok(Some(0)));
+    let mixed = lose_it(true);
+    assert!(matches!(mixed, Err(DbError::Unavailable(_))), "{mixed:?}");
+}
+
+#[test]
+fn a_connection_lost_in_the_middle_is_run_again_with_one_effect() {
+    let test = TestDb::postgres();
+    with_table(&test);
+    let runs = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&runs);
+    let reply: Result<i64, DbError> = test
+        .db
+        .write(A, move |tx| {
+            insert(tx, 1)?;
+            if counted.fetch_add(1, Ordering::SeqCst) == 0 {
+                let _ = tx.execute("SELECT pg_terminate_backend(pg_backend_pid())", &[]);
+                // A job that takes no notice must not go on outside of its transaction.
+                insert(tx, 2).unwrap_err();
+            }
+            Ok(7)
+        })
+        .wait();
+    assert_eq!(reply, Ok(7));
+    assert_eq!(runs.load(Ordering::SeqCst), 2);
+    assert_eq!(ids(&test.db), [1]);
+}
+
+#[test]
+fn a_connection_lost_every_time_is_unavailable_after_three_runs() {
+    let test = TestDb::postgres();
+    with_table(&test);
+    let runs = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&runs);
+    let reply: Result<u64, DbError> = test
+        .db
+        .write(A, move |tx| {
+            counted.fetch_add(1, Ordering::SeqCst);
+            insert(tx, 1)?;
+            tx.execute("SELECT pg_terminate_backend(pg_backend_pid())", &[])
+        })
+        .wait();
+    assert!(matches!(reply, Err(DbError::Unavailable(_))), "{reply:?}");
+    assert_eq!(runs.load(Ordering::SeqCst), 3);
+    assert_eq!(ids(&test.db), [0; 0]);
+}
+
+#[test]
+fn a_deadlock_is_run_again_and_both_succeed() {
+    let test = TestDb::postgres();
+    with_table(&test);
+    for id in [1, 2] {
+        write_id(&test.db, A, id).wait().unwrap();
+    }
+    let runs = Arc::new(AtomicUsize::new(0));
+    let both_have_one = Arc::new(std::sync::Barrier::new(2));
+    let crossing = |organization: [u8; 16], first: i64, second: i64| {
+        let (runs, meet) = (Arc::clone(&runs), Arc::clone(&both_have_one));
+        let mut is_first_run = true;
+        test.db
+            .write(organization, move |tx: &mut Tx<'_>| -> Result<(), DbError> {
+                runs.fetch_add(1, Ordering::SeqCst);
+                let sql = "UPDATE things SET name = COALESCE(name, '') || 'x' WHERE id = ?1";
+                tx.execute(sql, &[first.into()])?;
+                if std::mem::take(&mut is_first_run) {
+                    meet.wait();
+                }
+                tx.execute(sql, &[second.into()])?;
+                Ok(())
+            })
+    };
+    let (one, other) = (crossing(A, 1, 2), crossing(B, 2, 1));
+    one.wait().unwrap();
+    other.wait().unwrap();
+    assert!((3..=5).contains(&runs.load(Ordering::SeqCst)));
+    let names: Result<Vec<String>, DbError> = test
+        .db
+        .read(|tx| tx.rows("SELECT name FROM things", &[], |row| Ok(row.text(0)?.to_owned())))
+        .wait();
+    assert_eq!(names.unwrap(), ["xx", "xx"]);
+}
+
+#[test]
+fn a_lock_held_too_long_is_unavailable_and_concerns_only_its_job() {
+    let test = TestDb::postgres();
+    with_table(&test);
+    write_id(&test.db, A, 1).wait().unwrap();
+    let held: Result<(), DbError> = test.db.exclusive(|tx| {
+        tx.first_locked("SELECT id FROM things WHERE id = ?1", &[1_i64.into()], |row| {
+            row.int(0)
+        })?;
+        let waits = test.db.write(A, |tx| -> Result<Option<i64>, DbError> {
+            // The lane's own bound is ten seconds; the test does not wait for it.
+            tx.batch("SET LOCAL lock_timeout = '100ms'")?;
+            tx.first_locked("SELECT id FROM things WHERE id = ?1", &[1_i64.into()], |row| {
+                row.int(0)
+            })
+        });
+        let refused = waits.wait();
+        assert!(matches!(refused, Err(DbError::Unavailable(_))), "{refused:?}");
+        let claimed: Result<Vec<i64>, DbError> = test
+            .db
+            .write(B, |tx| {
+                insert(tx, 2)?;
+                tx.rows_claimed("SELECT id FROM things ORDER BY id", &[], |row| row.int(0))
+            })
+            .wait();
+        assert_eq!(claimed, Ok(vec![2]));
+        Ok(())
+    });
+    held.unwrap();
+}
+
+#[test]
+fn the_settings_of_the_session_are_ours() {
+    let test = TestDb::postgres();
+    let settings = |tx: &mut Tx<'_>| -> Result<Vec<String>, DbError> {
+        let mut found = Vec::new();
+        for sql in [
+            "SELECT current_setting('lock_timeout')",
+            "SELECT current_setting('statement_timeout')",
+            "SELECT current_setting('idle_in_transaction_session_timeout')",
+            "SELECT current_setting('application_name')",
+            "SELECT current_setting('TimeZone')",
+            "SELECT current_setting('transaction_isolation')",
+        ] {
+            found.extend(tx.first(sql, &[], |row| Ok(row.text(0)?.to_owned()))?);
+        }
+        Ok(found)
+    };
+    let lane = test.db.write(A, settings).wait().unwrap();
+    assert_eq!(lane, ["10s", "30s", "1min", "bursar", "UTC", "read committed"]);
+    let snapshot = test.db.snapshot(settings).wait().unwrap();
+    assert_eq!(
+        snapshot,
+        ["10s", "30s", "1min", "bursar", "UTC", "repeatable read"]
+    );
+    let exclusive = test.db.exclusive(settings).unwrap();
+    assert_eq!(exclusive, ["10s", "0", "0", "bursar", "UTC", "read committed"]);
+    let survey = test.db.survey(settings).unwrap();
+    assert_eq!(survey, ["10s", "0", "0", "bursar", "UTC", "repeatable read"]);
+}
+
+#[test]
+fn a_server_that_is_away_is_named_quickly() {
+    let url: DatabaseUrl = "postgres://u:secret@127.0.0.1:1/d".parse().unwrap();
+    let since = Instant::now();
+    let error = Db::open(&url, &Options::default(), Opening::Migrate)
+        .err()
+        .unwrap();
+    assert!(since.elapsed() < Duration::from_secs(3));
+    let line = error.to_string();
+    assert!(matches!(error, DbError::Unavailable(_)));
+    assert!(
+        line.contains("PostgreSQL at 127.0.0.1:1 does not answer"),
+        "{line}"
+    );
+    assert!(!line.contains("secret") && !line.contains('\n'), "{line}");
+}
+
+#[test]
+fn jobs_do_not_hang_when_the_database_goes_away() {
+    let test = TestDb::postgres();
+    with_table(&test);
+    write_id(&test.db, A, 1).wait().unwrap();
+    let DatabaseUrl::Postgres(url) = &test.url else {
+        panic!("not a server")
+    };
+    let name = url.to_string().rsplit('/').next().unwrap().to_owned();
+    // A database that takes no connections is as good as away, and comes back when we say so.
+    let admin = TestDb::postgres();
+    admin.beside(&format!(
+        "ALTER DATABASE {name} ALLOW_CONNECTIONS false; \
+         SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
+    ));
+    let since = Instant::now();
+    let replies: Vec<_> = (0..40_u8)
+        .map(|n| write_id(&test.db, [n; 16], 100 + i64::from(n)))
+        .collect();
+    for reply in replies {
+        assert!(matches!(reply.wait(), Err(DbError::Unavailable(_))));
+    }
+    assert!(matches!(
+        test.db.schema_version().wait(),
+        Err(DbError::Unavailable(_))
+    ));
+    assert!(since.elapsed() < Duration::from_secs(8), "{:?}", since.elapsed());
+    admin.beside(&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS true"));
+    bursar_db::testing::eventually("writes work again", || write_id(&test.db, A, 2).wait().is_ok());
+    bursar_db::testing::eventually("reads work again", || test.db.schema_version().wait().is_ok());
+    assert_eq!(ids(&test.db), [1, 2]);
+}
+
+#[test]
+fn backup_names_the_tool_to_use() {
+    let test = TestDb::postgres();
+    let error = test.db.backup(std::path::Path::new("/tmp/x")).unwrap_err();
+    assert!(error.to_string().contains("pg_dump"), "{error}");
+}
+
+#[test]
+fn a_connection_lost_during_commit_is_unavailable_and_not_run_again() {
+    let test = TestDb::postgres();
+    with_table(&test);
+    test.beside(
+        "CREATE FUNCTION die() RETURNS trigger LANGUAGE plpgsql AS \
+         $$ BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); PERFORM pg_sleep(1); RETURN NULL; END $$; \
+         CREATE CONSTRAINT TRIGGER last_words AFTER INSERT ON things DEFERRABLE INITIALLY DEFERRED \
+         FOR EACH ROW WHEN (NEW.id = 13) EXECUTE FUNCTION die()",
+    );
+    let runs = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&runs);
+    let reply: Result<(), DbError> = test
+        .db
+        .write(A, move |tx| {
+            counted.fetch_add(1, Ordering::SeqCst);
+            insert(tx, 13)
+        })
+        .wait();
+    assert!(
+        matches!(&reply, Err(DbError::Unavailable(line)) if line.contains("commit")),
+        "{reply:?}"
+    );
+    assert_eq!(runs.load(Ordering::SeqCst), 1);
+    write_id(&test.db, A, 14).wait().unwrap();
+    assert_eq!(ids(&test.db), [14]);
+}

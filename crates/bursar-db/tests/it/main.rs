@@ -1,0 +1,5 @@
+//! The tests of the database layer: one program, on both engines.
+
+// Marked as tests so that the lints' exceptions for tests hold for their helpers too.
+#[cfg(test)]
+mod engine;

@@ -1,0 +1,69 @@
+//! The response fields of a charge. What is constant per bucket is rendered once.
+
+use std::io::Write;
+use std::ops::Range;
+
+use hyper::HeaderMap;
+use hyper::body::Bytes;
+use hyper::header::{HeaderName, HeaderValue, RETRY_AFTER};
+
+use super::{Bucket, Charge, Limits};
+
+static LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
+static REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");
+static RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
+static POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+static RATELIMIT: HeaderName = HeaderName::from_static("ratelimit");
+
+/// `RateLimit-Limit` and `RateLimit-Policy` of each bucket.
+#[derive(Debug)]
+pub(super) struct HeaderFields {
+    constant: [(HeaderValue, HeaderValue); 3],
+}
+
+impl HeaderFields {
+    pub(super) fn new(limits: &Limits) -> Self {
+        Self {
+            constant: Bucket::ALL.map(|bucket| {
+                let limit = limits.of(bucket);
+                let policy = format!("\"{}\";q={limit};w=60", bucket.name());
+                (HeaderValue::from(limit), value(Bytes::from(policy)))
+            }),
+        }
+    }
+
+    pub(super) fn write(&self, charge: &Charge, headers: &mut HeaderMap) {
+        let (limit, policy) = &self.constant[charge.bucket as usize];
+        // Both numbers stand in the `RateLimit` field too, so all three values are slices of one allocation.
+        let mut text = Vec::with_capacity(40);
+        text.push(b'"');
+        text.extend_from_slice(charge.bucket.name().as_bytes());
+        text.extend_from_slice(b"\";r=");
+        let remaining = push_number(&mut text, charge.remaining);
+        text.extend_from_slice(b";t=");
+        let reset = push_number(&mut text, charge.reset_seconds);
+        let text = Bytes::from(text);
+        let reset = value(text.slice(reset));
+
+        headers.insert(&LIMIT, limit.clone());
+        headers.insert(&POLICY, policy.clone());
+        headers.insert(&REMAINING, value(text.slice(remaining)));
+        if !charge.allowed {
+            headers.insert(RETRY_AFTER, reset.clone());
+        }
+        headers.insert(&RESET, reset);
+        headers.insert(&RATELIMIT, value(text));
+    }
+}
+
+fn push_number(text: &mut Vec<u8>, number: u32) -> Range<usize> {
+    let start = text.len();
+    // Writing to a Vec cannot fail.
+    let _ = write!(text, "{number}");
+    start..text.len()
+}
+
+fn value(text: Bytes) -> HeaderValue {
+    // Bucket names, digits and punctuation are always valid; a refusal here would be a bug, not a request's fault.
+    HeaderValue::from_maybe_shared(text).unwrap_or(HeaderValue::from_static(""))
+}

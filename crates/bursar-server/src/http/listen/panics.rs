@@ -1,0 +1,43 @@
+//! Panics that end one request and nothing else.
+
+use std::any::Any;
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::task::Poll;
+
+/// What is known of a panic: its message. Where it happened is printed by the process's panic hook.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Panicked(String);
+
+impl Panicked {
+    fn new(payload: &(dyn Any + Send)) -> Self {
+        let message = payload
+            .downcast_ref::<&str>()
+            .map(|text| (*text).to_owned())
+            .or_else(|| payload.downcast_ref::<String>().cloned());
+        Self(message.unwrap_or_else(|| "a panic without a message".to_owned()))
+    }
+}
+
+impl fmt::Display for Panicked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Panicked {}
+
+/// Runs a future; a panic in it becomes an error.
+pub async fn catch_panic<F: Future>(future: F) -> Result<F::Output, Panicked> {
+    let mut future = pin!(future);
+    poll_fn(|context| {
+        // The future is never polled again after a panic, so nobody sees what it left half done.
+        match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
+            Ok(poll) => poll.map(Ok),
+            Err(payload) => Poll::Ready(Err(Panicked::new(&*payload))),
+        }
+    })
+    .await
+}

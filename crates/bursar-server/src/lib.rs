@@ -1,0 +1,3 @@
+//! bursar's HTTP edge and its worker.
+
+pub mod http;

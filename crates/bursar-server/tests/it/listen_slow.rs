@@ -1,0 +1,238 @@
+//! The accept loop with clients that are slow, silent or hostile: none of them may hold a socket for ever.
+
+use std::time::{Duration, Instant};
+
+use bursar_server::http::listen::{Options, Timeouts};
+use http_body_util::BodyExt;
+use tokio::time::{sleep, timeout};
+
+use crate::listen::{BIG_BYTES, Server, request};
+
+/// Longer than any test: a time limit that is not the one under test.
+const MINUTE: Duration = Duration::from_secs(60);
+
+fn short() -> Timeouts {
+    Timeouts {
+        first_byte: Duration::from_millis(200),
+        header_read: Duration::from_millis(400),
+        idle: Duration::from_millis(1500),
+        write_stall: Duration::from_millis(500),
+        closing: Duration::from_millis(300),
+        ping_every: Duration::from_millis(200),
+        ping_answer: Duration::from_millis(300),
+        ..Timeouts::default()
+    }
+}
+
+/// A generous bound on how late a time limit may be kept on a busy machine.
+fn about(millis: u64) -> std::ops::Range<Duration> {
+    Duration::from_millis(millis.saturating_sub(20))..Duration::from_millis(millis + 2000)
+}
+
+#[tokio::test]
+async fn a_client_that_says_nothing_is_closed() {
+    let server = Server::with(short()).await;
+    let took = server.connect().await.closed().await;
+    assert!(about(200).contains(&took), "{took:?}");
+}
+
+#[tokio::test]
+async fn a_head_that_drips_in_is_cut_off() {
+    let server = Server::with(Timeouts {
+        idle: MINUTE,
+        ..short()
+    })
+    .await;
+    let mut client = server.connect().await;
+    let start = Instant::now();
+    client.send("GET / HTTP/1.1\r\nx: ").await;
+    while client.stays_open(Duration::from_millis(50)).await {
+        assert!(
+            start.elapsed() < Duration::from_secs(10),
+            "each byte must not buy more time"
+        );
+        client.send("y").await;
+    }
+    assert!(about(400).contains(&start.elapsed()), "{:?}", start.elapsed());
+}
+
+#[tokio::test]
+async fn so_is_the_head_of_a_later_request() {
+    let server = Server::with(short()).await;
+    let mut client = server.connect().await;
+    assert_eq!(client.get("/").await, "ok");
+    assert!(
+        client.stays_open(Duration::from_millis(700)).await,
+        "a pause between requests may be longer"
+    );
+    assert_eq!(client.get("/").await, "ok");
+    client.send("GET / HT").await;
+    let took = client.closed().await;
+    assert!(
+        about(400).contains(&took) && took < Duration::from_millis(1400),
+        "{took:?}"
+    );
+}
+
+#[tokio::test]
+async fn half_a_preface_is_cut_off() {
+    let server = Server::with(short()).await;
+    let mut client = server.connect().await;
+    client.send("PRI * HTTP/2.0\r\n").await;
+    let took = client.closed().await;
+    assert!(about(400).contains(&took), "{took:?}");
+}
+
+#[tokio::test]
+async fn http2_without_a_request_is_cut_off() {
+    let server = Server::with(Timeouts {
+        ping_every: MINUTE,
+        idle: MINUTE,
+        ..short()
+    })
+    .await;
+    let mut client = server.connect().await;
+    client.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await;
+    client.send([0, 0, 0, 4, 0, 0, 0, 0, 0]).await;
+    let took = client.closed().await;
+    assert!(about(400).contains(&took), "{took:?}");
+}
+
+#[tokio::test]
+async fn an_idle_connection_is_closed() {
+    let server = Server::with(short()).await;
+    let mut client = server.connect().await;
+    assert_eq!(client.get("/").await, "ok");
+    let took = client.closed().await;
+    assert!(about(1500).contains(&took), "{took:?}");
+
+    // This client answers pings, so only the idle time ends it.
+    let mut http2 = server.connect_http2().await;
+    let response = http2.send_request(request("/")).await.unwrap();
+    response.into_body().collect().await.unwrap();
+    let start = Instant::now();
+    while !http2.is_closed() {
+        assert!(start.elapsed() < Duration::from_secs(10));
+        sleep(Duration::from_millis(10)).await;
+    }
+    assert!(about(1500).contains(&start.elapsed()), "{:?}", start.elapsed());
+}
+
+#[tokio::test]
+async fn http2_that_answers_no_ping_is_cut_off() {
+    let timeouts = Timeouts {
+        header_read: MINUTE,
+        idle: MINUTE,
+        ..short()
+    };
+    let server = Server::with(timeouts).await;
+    let mut client = server.connect().await;
+    client.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await;
+    client.send([0, 0, 0, 4, 0, 0, 0, 0, 0]).await;
+    let took = client.closed().await;
+    assert!(about(500).contains(&took), "{took:?}");
+}
+
+#[tokio::test]
+async fn a_client_that_stops_reading_loses_its_place() {
+    // The other ways to lose it are closed.
+    let timeouts = Timeouts {
+        idle: MINUTE,
+        closing: MINUTE,
+        ..short()
+    };
+    let server = Server::start(Options {
+        connections_max: 1,
+        timeouts,
+    })
+    .await;
+    let mut client = server.connect().await;
+    client.ask("/big").await;
+    let start = Instant::now();
+    assert_eq!(
+        server.connect().await.get("/").await,
+        "ok",
+        "served once the place is free"
+    );
+    assert!(about(500).contains(&start.elapsed()), "{:?}", start.elapsed());
+}
+
+#[tokio::test]
+async fn a_client_that_reads_slowly_keeps_it() {
+    let timeouts = Timeouts {
+        idle: MINUTE,
+        ..short()
+    };
+    let server = Server::with(timeouts).await;
+    let mut client = server.connect().await;
+    client.ask("/big").await;
+    let taken = client
+        .read_slowly(Duration::from_millis(100), Duration::from_millis(1500))
+        .await;
+    assert_eq!(
+        client.read_rest(taken).await,
+        BIG_BYTES,
+        "three times the limit later, the rest still comes"
+    );
+}
+
+#[tokio::test]
+async fn an_http2_client_that_opens_no_window_is_cut_off() {
+    let server = Server::with(short()).await;
+    let mut http2 = server.connect_http2().await;
+    let mut stuck = http2.send_request(request("/big")).await.unwrap();
+    let start = Instant::now();
+    // Reads nothing, so the windows stay shut, while its pings are answered.
+    while !http2.is_closed() {
+        assert!(start.elapsed() < Duration::from_secs(10));
+        sleep(Duration::from_millis(10)).await;
+    }
+    assert!(about(1500).contains(&start.elapsed()), "{:?}", start.elapsed());
+    sleep(Duration::from_secs(1)).await;
+    let rest = timeout(Duration::from_secs(5), async {
+        while let Some(frame) = stuck.body_mut().frame().await {
+            frame?;
+        }
+        Ok::<_, hyper::Error>(())
+    });
+    assert!(
+        rest.await.expect("an end").is_err(),
+        "the body breaks off: its connection is gone"
+    );
+}
+
+#[tokio::test]
+async fn a_flood_of_resets_ends_the_connection() {
+    let server = Server::with(Timeouts::default()).await;
+    let mut client = server.connect().await;
+    let mut flood = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0".to_vec();
+    for stream in (1..2000_u32).step_by(2) {
+        // HEADERS with `:method: GET`, `:path: /`, `:scheme: http`, then RST_STREAM with CANCEL.
+        flood.extend([0, 0, 3, 1, 5]);
+        flood.extend(stream.to_be_bytes());
+        flood.extend([0x82, 0x84, 0x86]);
+        flood.extend([0, 0, 4, 3, 0]);
+        flood.extend(stream.to_be_bytes());
+        flood.extend([0, 0, 0, 8]);
+    }
+    client.send(flood).await;
+    let took = client.closed().await;
+    assert!(took < Duration::from_secs(2), "{took:?}");
+    assert_eq!(server.connect().await.get("/").await, "ok");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn silent_clients_do_not_lock_others_out() {
+    let server = Server::start(Options {
+        connections_max: 50,
+        timeouts: short(),
+    })
+    .await;
+    let mut silent = Vec::new();
+    for _ in 0..120 {
+        silent.push(server.connect().await);
+    }
+    let start = Instant::now();
+    assert_eq!(server.connect().await.get("/").await, "ok");
+    assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
+}

@@ -1,0 +1,43 @@
+//! The only place that asks the system for the time and for randomness; everything else is given them.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use bursar_app::{Actor, Context};
+use bursar_domain::Timestamp;
+use bursar_domain::ids::IdSource;
+
+/// The time on the wall.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the edge reads the clock, once an act, and passes it on"
+)]
+pub(crate) fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_micros(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
+}
+
+/// Random bytes from the system.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the edge asks the system for randomness and passes it on"
+)]
+pub(crate) fn entropy<const N: usize>() -> Result<[u8; N], String> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).map_err(|error| format!("the system gives no randomness: {error}"))?;
+    Ok(bytes)
+}
+
+/// A source of ids with a seed of its own.
+pub(crate) fn ids() -> Result<IdSource, String> {
+    Ok(IdSource::seeded(u64::from_le_bytes(entropy()?)))
+}
+
+/// What an operator's act takes from outside.
+pub(crate) fn operator() -> Result<Context, String> {
+    Ok(Context {
+        now: now(),
+        ids: ids()?,
+        actor: Actor::Operator,
+        request_id: None,
+    })
+}

@@ -1,0 +1,180 @@
+//! Data in and out: `import`, `export`, `check`, `backup`, `copy`.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter};
+use std::path::PathBuf;
+
+use bursar_app::export::ExportError;
+use bursar_app::import::{Progress, Source};
+use bursar_app::{AppError, check as checking, copy as copying, export as exporting, import as importing};
+use bursar_db::{DatabaseUrl, Db, DbError, Opening, Options};
+use bursar_domain::ids::OrganizationId;
+use clap::Args;
+use serde_json::json;
+
+use super::{Failure, Outcome, Session, output, parse_id};
+use crate::ambient;
+
+#[derive(Debug, Args)]
+pub(crate) struct ImportArgs {
+    /// The bundle: NDJSON, one record a line
+    file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    /// Only this organization and all below it
+    #[arg(long, value_name = "ORG", value_parser = parse_id::<bursar_domain::ids::kind::Organization>)]
+    organization: Option<OrganizationId>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BackupArgs {
+    /// The file to write; it must not exist
+    file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CopyArgs {
+    /// The empty database to copy to: `sqlite:FILE` or `postgres://…`
+    #[arg(long, value_name = "URL", hide_env_values = true)]
+    to: String,
+}
+
+pub(crate) fn import(session: &Session, args: &ImportArgs) -> Outcome {
+    let unreadable = |error: io::Error| Failure(format!("{} cannot be read: {error}", args.file.display()));
+    let bytes = File::open(&args.file)
+        .and_then(|file| file.metadata())
+        .map_err(unreadable)?
+        .len();
+    if args.file.is_dir() {
+        return Err(Failure(format!(
+            "{} is a folder; name a bundle file",
+            args.file.display()
+        )));
+    }
+    let db = session.open(Opening::Migrate)?;
+    let open = || {
+        File::open(&args.file)
+            .map(|file| Box::new(BufReader::with_capacity(1 << 16, file)) as Box<dyn BufRead>)
+    };
+    let bar = output::progress(bytes, "bytes");
+    let mut report = |at: Progress| {
+        bar.set_message(if at.pass == 1 { "checking" } else { "writing" });
+        bar.set_position(at.bytes);
+    };
+    let done = importing::import(
+        &db,
+        &Source { open: &open },
+        ambient::now(),
+        &mut ambient::ids()?,
+        &mut report,
+    );
+    bar.finish_and_clear();
+    let done =
+        done.map_err(|error| Failure(format!("{}: {error}; nothing was imported", args.file.display())))?;
+    if session.json {
+        return output::json(&done);
+    }
+    output::say(&format!(
+        "{} records: {} added, {} changed, {} as they were",
+        done.records, done.added, done.changed, done.unchanged
+    ));
+    Ok(())
+}
+
+pub(crate) fn export(session: &Session, args: &ExportArgs) -> Outcome {
+    let db = session.open(Opening::Require)?;
+    let bar = output::progress(0, "records");
+    bar.set_message("exporting");
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let done = db.survey(|tx| {
+        exporting::export(tx, args.organization, &mut out, &mut |records| {
+            if records.is_multiple_of(1_000) {
+                bar.set_position(records);
+            }
+        })
+    });
+    bar.finish_and_clear();
+    let done = match done {
+        Ok(done) => done,
+        // A reader that has seen enough, like `head`, is not a failure of ours.
+        Err(ExportError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
+        Err(ExportError::Output(error)) => {
+            return Err(Failure(format!("the output cannot be written: {error}")));
+        }
+        Err(ExportError::App(error)) => return Err(error.into()),
+    };
+    if done.outside > 0 {
+        output::complain(&format!(
+            "warning: {} references to organizations outside of this export were written as null",
+            done.outside
+        ));
+    }
+    Ok(())
+}
+
+pub(crate) fn check(session: &Session) -> Outcome {
+    let db = session.open(Opening::Require)?;
+    prove(session, &db)
+}
+
+fn prove(session: &Session, db: &Db) -> Outcome {
+    let bar = output::progress(0, "records");
+    bar.set_message("checking");
+    let done = db.survey::<_, DbError>(|tx| checking::check(tx, &mut |rows| bar.set_position(rows)));
+    bar.finish_and_clear();
+    let done = done?;
+    if session.json {
+        output::json(&json!({ "rows": done.rows, "problems": done.problems }))?;
+    } else {
+        let rows = done.problems.iter().map(|p| {
+            let organization = p.organization.map_or_else(String::new, |id| id.to_string());
+            [
+                p.kind.to_owned(),
+                organization,
+                p.subject.clone(),
+                p.message.clone(),
+            ]
+        });
+        let good = format!("{} rows checked, nothing is broken", done.rows);
+        output::table(
+            ["kind", "organization", "subject", "problem"],
+            rows.collect(),
+            &good,
+        );
+    }
+    match done.problems.len() {
+        0 => Ok(()),
+        n if n == checking::PROBLEMS_MAX => Err(Failure(format!("at least {n} problems found"))),
+        n => Err(Failure(format!("{n} problems found"))),
+    }
+}
+
+pub(crate) fn backup(session: &Session, args: &BackupArgs) -> Outcome {
+    let db = session.open(Opening::Require)?;
+    db.backup(&args.file)?;
+    let bytes = std::fs::metadata(&args.file).map_or(0, |meta| meta.len());
+    if session.json {
+        return output::json(&json!({ "file": args.file, "bytes": bytes }));
+    }
+    output::say(&format!("backed up to {} ({bytes} bytes)", args.file.display()));
+    Ok(())
+}
+
+pub(crate) fn copy(session: &Session, args: &CopyArgs) -> Outcome {
+    let from = session.open(Opening::Require)?;
+    let url: DatabaseUrl = args.to.parse()?;
+    let to = Db::open(&url, &Options::default(), Opening::Migrate)?;
+    let bar = output::progress(0, "records");
+    let copied = copying::copy(&from, &to, &mut |table, rows| {
+        bar.set_message(table.to_owned());
+        bar.set_position(rows);
+    });
+    bar.finish_and_clear();
+    let rows = copied.map_err(|error: AppError| Failure(error.to_string()))?;
+    if !session.json {
+        output::say(&format!("{rows} rows copied"));
+    }
+    prove(session, &to)
+}

@@ -1,0 +1,144 @@
+//! The command line. A command parses, calls one function of `bursar-app`, and prints.
+
+mod data;
+mod organization;
+mod output;
+mod role;
+
+use std::process::ExitCode;
+
+use bursar_db::{DatabaseUrl, Db, Opening, Options};
+use bursar_domain::ids::{Id, Kind};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+/// An organization's money and people: members, dues, payments, reminders, cards, campaigns and a store.
+#[derive(Debug, Parser)]
+#[command(name = "bursar", version, arg_required_else_help = true)]
+struct Cli {
+    /// The database: `sqlite:FILE` or `postgres://…`
+    #[arg(
+        long,
+        global = true,
+        default_value = "sqlite:bursar.db",
+        value_name = "URL",
+        hide_env_values = true
+    )]
+    database: String,
+    /// Print for machines
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Organizations: make one, list them
+    #[command(subcommand)]
+    Organization(organization::OrganizationCommand),
+    /// Roles of people in an organization
+    #[command(subcommand)]
+    Role(role::RoleCommand),
+    /// Bring in a data bundle, all or nothing
+    Import(data::ImportArgs),
+    /// Write a data bundle to standard output
+    Export(data::ExportArgs),
+    /// Prove the invariants of the data, and name what is broken
+    Check,
+    /// Copy the embedded database while the server runs
+    Backup(data::BackupArgs),
+    /// Copy everything to an empty database of either engine, with the server stopped
+    Copy(data::CopyArgs),
+}
+
+/// What every command has at hand.
+pub(crate) struct Session {
+    database: String,
+    pub(crate) json: bool,
+}
+
+/// Why a command failed: one line for standard error.
+#[derive(Debug)]
+pub(crate) struct Failure(pub(crate) String);
+
+impl<E: std::fmt::Display> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self(error.to_string())
+    }
+}
+
+pub(crate) type Outcome = Result<(), Failure>;
+
+impl Session {
+    /// Opens the database; `Migrate` brings it to this binary's schema first.
+    pub(crate) fn open(&self, opening: Opening) -> Result<Db, Failure> {
+        let url: DatabaseUrl = self.database.parse()?;
+        Ok(Db::open(&url, &Options::default(), opening)?)
+    }
+}
+
+/// Reads an id from the command line.
+pub(crate) fn parse_id<K: Kind>(text: &str) -> Result<Id<K>, String> {
+    Id::parse(text).ok_or_else(|| {
+        format!(
+            "must be the id of {} {}: {}_ and 26 characters",
+            article(K::NOUN),
+            K::NOUN,
+            K::PREFIX
+        )
+    })
+}
+
+fn article(noun: &str) -> &'static str {
+    if noun.starts_with(['a', 'e', 'i', 'o']) {
+        "an"
+    } else {
+        "a"
+    }
+}
+
+/// Gives every flag its variable: `BURSAR_` and the flag's name in upper case.
+fn with_variables(command: clap::Command) -> clap::Command {
+    let command = command.mut_args(|arg| match arg.get_long() {
+        Some(long) if arg.get_env().is_none() && !matches!(long, "help" | "version") => {
+            let variable = format!("BURSAR_{}", long.to_ascii_uppercase().replace('-', "_"));
+            arg.env(variable)
+        }
+        _ => arg,
+    });
+    let names: Vec<String> = command
+        .get_subcommands()
+        .map(|sub| sub.get_name().to_owned())
+        .collect();
+    names.into_iter().fold(command, |command, name| {
+        command.mut_subcommand(name, with_variables)
+    })
+}
+
+pub(crate) fn run() -> ExitCode {
+    let matches = with_variables(Cli::command()).get_matches();
+    let cli = match Cli::from_arg_matches(&matches) {
+        Ok(cli) => cli,
+        Err(error) => error.exit(),
+    };
+    let session = Session {
+        database: cli.database,
+        json: cli.json,
+    };
+    let outcome = match cli.command {
+        Command::Organization(command) => organization::run(&session, command),
+        Command::Role(command) => role::run(&session, command),
+        Command::Import(args) => data::import(&session, &args),
+        Command::Export(args) => data::export(&session, &args),
+        Command::Check => data::check(&session),
+        Command::Backup(args) => data::backup(&session, &args),
+        Command::Copy(args) => data::copy(&session, &args),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure(message)) => {
+            output::complain(&message);
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! `bursar organization`.
+
+use bursar_app::AppError;
+use bursar_app::organizations::{NewOrganization, create};
+use bursar_db::{Opening, organizations};
+use bursar_domain::ids::OrganizationId;
+use bursar_domain::money::Currency;
+use bursar_domain::organization::{CardIssuing, Organization, OrganizationKind};
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+
+use super::{Outcome, Session, output, parse_id};
+use crate::ambient;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum OrganizationCommand {
+    /// Make an organization
+    Create(CreateArgs),
+    /// List the organizations
+    List,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CreateArgs {
+    /// What people call it
+    #[arg(long)]
+    name: String,
+    /// national, chapter or independent
+    #[arg(long, value_parser = parse_kind)]
+    kind: OrganizationKind,
+    /// The national organization or chapter that a chapter is below
+    #[arg(long, value_name = "ORG", value_parser = parse_id::<bursar_domain::ids::kind::Organization>)]
+    parent: Option<OrganizationId>,
+    /// The ISO 4217 code of its currency
+    #[arg(long, default_value = "USD", value_parser = parse_currency)]
+    currency: Currency,
+    /// Where to write to it
+    #[arg(long, value_name = "EMAIL")]
+    contact_email: Option<String>,
+    /// Where to send it an SMS
+    #[arg(long, value_name = "PHONE")]
+    contact_phone: Option<String>,
+    /// Whether cards can be issued for it: approved or pending
+    #[arg(long, default_value = "pending", value_parser = parse_issuing)]
+    card_issuing: CardIssuing,
+}
+
+fn parse_kind(text: &str) -> Result<OrganizationKind, String> {
+    OrganizationKind::parse(text).ok_or_else(|| format!("must be one of {}", OrganizationKind::WORDS))
+}
+
+fn parse_issuing(text: &str) -> Result<CardIssuing, String> {
+    CardIssuing::parse(text).ok_or_else(|| format!("must be one of {}", CardIssuing::WORDS))
+}
+
+fn parse_currency(text: &str) -> Result<Currency, String> {
+    Currency::parse(text).ok_or_else(|| "must be an ISO 4217 code in upper case, such as USD".to_owned())
+}
+
+pub(crate) fn run(session: &Session, command: OrganizationCommand) -> Outcome {
+    match command {
+        OrganizationCommand::Create(args) => create_one(session, args),
+        OrganizationCommand::List => list(session),
+    }
+}
+
+fn create_one(session: &Session, args: CreateArgs) -> Outcome {
+    let new = NewOrganization {
+        name: args.name,
+        kind: args.kind,
+        parent_id: args.parent,
+        currency: args.currency,
+        contact_email: args.contact_email,
+        contact_phone: args.contact_phone,
+        card_issuing: args.card_issuing,
+    };
+    let db = session.open(Opening::Migrate)?;
+    let mut context = ambient::operator()?;
+    let id: OrganizationId = context.ids.next(context.now);
+    let made = db
+        .write::<_, AppError>(id.to_bytes(), move |tx| create(tx, &mut context, id, &new))
+        .wait()?;
+    if session.json {
+        return output::json(&as_json(&made));
+    }
+    output::say(&format!("made {} {} ({})", made.kind, made.name, made.id));
+    Ok(())
+}
+
+fn list(session: &Session) -> Outcome {
+    let db = session.open(Opening::Require)?;
+    let all = db.read(organizations::all).wait()?;
+    if session.json {
+        return output::json(&all.iter().map(as_json).collect::<Vec<_>>());
+    }
+    let rows = all.iter().map(|o| {
+        let parent = o.parent_id.map_or_else(String::new, |id| id.to_string());
+        [
+            o.id.to_string(),
+            o.name.clone(),
+            o.kind.to_string(),
+            o.currency.to_string(),
+            parent,
+        ]
+    });
+    let none = "no organizations yet; make one with `bursar organization create` or `bursar import`";
+    output::table(["id", "name", "kind", "currency", "parent"], rows.collect(), none);
+    Ok(())
+}
+
+fn as_json(o: &Organization) -> Value {
+    json!({
+        "id": o.id, "name": o.name, "kind": o.kind, "parentId": o.parent_id, "currency": o.currency,
+        "contactEmail": o.contact_email, "contactPhone": o.contact_phone, "cardIssuing": o.card_issuing,
+    })
+}

@@ -1,0 +1,109 @@
+//! `bursar role`.
+
+use bursar_app::{AppError, roles};
+use bursar_db::Opening;
+use bursar_domain::access::Role;
+use bursar_domain::ids::OrganizationId;
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+
+use super::{Outcome, Session, output, parse_id};
+use crate::ambient;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RoleCommand {
+    /// Give a person a role
+    Set(SetArgs),
+    /// Remove a person from the organization; their personal tokens there stop working for good
+    Remove(PersonArgs),
+    /// List the people with a role
+    List(ListArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SetArgs {
+    #[command(flatten)]
+    person: PersonArgs,
+    /// viewer, editor or admin
+    #[arg(long, value_parser = parse_role)]
+    role: Role,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PersonArgs {
+    /// The organization's id
+    #[arg(long, value_name = "ORG", value_parser = parse_id::<bursar_domain::ids::kind::Organization>)]
+    organization: OrganizationId,
+    /// The person's address
+    #[arg(long, value_name = "EMAIL")]
+    user: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// The organization's id
+    #[arg(long, value_name = "ORG", value_parser = parse_id::<bursar_domain::ids::kind::Organization>)]
+    organization: OrganizationId,
+}
+
+pub(crate) fn parse_role(text: &str) -> Result<Role, String> {
+    Role::parse(text).ok_or_else(|| "must be one of viewer, editor, admin".to_owned())
+}
+
+pub(crate) fn run(session: &Session, command: RoleCommand) -> Outcome {
+    let db = session.open(Opening::Require)?;
+    let mut context = ambient::operator()?;
+    match command {
+        RoleCommand::Set(SetArgs { person, role }) => {
+            let org = person.organization;
+            let set = db.write::<_, AppError>(org.to_bytes(), move |tx| {
+                roles::set(tx, &mut context, org, &person.user, role)
+            });
+            let holder = set.wait()?;
+            if session.json {
+                return output::json(&as_json(&holder));
+            }
+            output::say(&format!("{} is now {role} in {org}", holder.user.email));
+        }
+        RoleCommand::Remove(person) => {
+            let org = person.organization;
+            let removed = db.write::<_, AppError>(org.to_bytes(), move |tx| {
+                roles::remove(tx, &mut context, org, &person.user)
+            });
+            let user = removed.wait()?;
+            if session.json {
+                return output::json(&json!({ "userId": user.id, "email": user.email }));
+            }
+            output::say(&format!(
+                "{} has left {org}; their personal tokens there are revoked",
+                user.email
+            ));
+        }
+        RoleCommand::List(args) => {
+            let holders = db
+                .read::<_, AppError>(move |tx| roles::list(tx, args.organization))
+                .wait()?;
+            if session.json {
+                return output::json(&holders.iter().map(as_json).collect::<Vec<_>>());
+            }
+            let rows = holders.iter().map(|h| {
+                [
+                    h.user.id.to_string(),
+                    h.user.email.clone(),
+                    h.user.name.clone().unwrap_or_default(),
+                    h.role.to_string(),
+                ]
+            });
+            output::table(
+                ["user", "email", "name", "role"],
+                rows.collect(),
+                "nobody has a role in this organization",
+            );
+        }
+    }
+    Ok(())
+}
+
+fn as_json(holder: &roles::Holder) -> Value {
+    json!({ "userId": holder.user.id, "email": holder.user.email, "name": holder.user.name, "role": holder.role })
+}
