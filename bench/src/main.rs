@@ -1,2 +1,93 @@
-//! bench.
-fn main() {}
+//! The benchmark of bursar: `bench/README.md` says how to run it and how to read it.
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a benchmark's tables are its output"
+)]
+
+mod bundle;
+mod database;
+mod fairness;
+mod import;
+mod load;
+mod page;
+mod report;
+mod writes;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Why a measure could not be taken, or which limit it missed: one line.
+pub(crate) type Outcome<T = ()> = Result<T, String>;
+
+const USAGE: &str = "usage: bench MEASURE [--name value]…
+  page       instructions a list page costs, by callgrind   [--members 10000,1000000] [--pages 200]
+  writes     group commit against a transaction a call      [--rounds 5] [--seconds 3] [--callers 64]
+  import     a large bundle: records a second, peak memory  [--members 1000000] [--organizations 20]
+  fairness   one organization floods, another works         [--rounds 5] [--seconds 4] [--callers 64]
+  bundle     only writes a bundle                           --file FILE [--members N] [--organizations N]
+On PostgreSQL where BURSAR_TEST_POSTGRES names a server: `scripts/test --services` starts one.
+Databases are built in the folder --scratch (target/bench); figures go to bench/results.";
+
+/// The arguments after the measure's name, as pairs.
+pub(crate) struct Args(Vec<(String, String)>);
+
+impl Args {
+    fn read(words: &[String]) -> Outcome<Self> {
+        let pair = |pair: &[String]| match pair {
+            [name, value] if name.starts_with("--") => Ok((name[2..].to_owned(), value.clone())),
+            _ => Err(format!("{} needs a value\n{USAGE}", pair.join(" "))),
+        };
+        words.chunks(2).map(pair).collect::<Result<_, _>>().map(Self)
+    }
+
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        self.0
+            .iter()
+            .find(|(n, _)| n == name)
+            .map(|(_, value)| value.as_str())
+    }
+
+    pub(crate) fn number(&self, name: &str, default: u64) -> Outcome<u64> {
+        match self.text(name) {
+            None => Ok(default),
+            Some(text) => text
+                .parse()
+                .map_err(|_| format!("--{name} must be a number, got {text}")),
+        }
+    }
+
+    /// The folder for databases and bundles. It must be on a disk: a tmpfs has no fsync to measure.
+    pub(crate) fn scratch(&self) -> Outcome<PathBuf> {
+        let folder = PathBuf::from(self.text("scratch").unwrap_or("target/bench"));
+        std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        Ok(folder)
+    }
+}
+
+fn run() -> Outcome {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let Some((measure, rest)) = words.split_first() else {
+        return Err(USAGE.to_owned());
+    };
+    let args = Args::read(rest)?;
+    match measure.as_str() {
+        "page" => page::measure(&args),
+        "pages" => page::read_pages(&args),
+        "writes" => writes::measure(&args),
+        "import" => import::measure(&args),
+        "fairness" => fairness::measure(&args),
+        "bundle" => bundle::write_file(&args),
+        _ => Err(USAGE.to_owned()),
+    }
+}
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("bench: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}

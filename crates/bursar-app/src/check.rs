@@ -203,13 +203,20 @@ impl Check<'_> {
         seen: &mut Seen,
         mut note: impl FnMut(&mut Self, &mut Seen, &R),
     ) -> Result<(), DbError> {
-        bursar_db::table::each::<R>(tx, organization.id, |resource, document| {
+        bursar_db::table::each::<R>(tx, organization.id, |kept| {
             self.done.rows += 1;
             if self.done.rows.is_multiple_of(1_000) {
                 (self.progress)(self.done.rows);
             }
+            let resource = match kept.resource {
+                Ok(resource) => resource,
+                Err(error) => {
+                    self.problem("row", Some(organization.id), kept.id, &error.to_string());
+                    return Ok(());
+                }
+            };
             seen.newest = seen.newest.max(resource.stamps().updated_at.micros());
-            if resource.document() != document {
+            if resource.document() != kept.document {
                 self.problem(
                     "document",
                     Some(organization.id),

@@ -5,14 +5,23 @@
 //! history, its activity line, its idempotency record and its outbox messages.
 
 pub mod act;
+pub mod activity;
 pub mod bundle;
+pub mod cards;
+pub mod chapters;
 pub mod check;
 pub mod copy;
 mod error;
 pub mod export;
+pub mod groups;
 pub mod import;
+pub mod members;
 pub mod organizations;
+pub mod policy;
+pub mod recipients;
+pub mod reminders;
 pub mod roles;
+pub mod tokens;
 
 pub use act::{Act, Actor, Context};
 pub use error::AppError;

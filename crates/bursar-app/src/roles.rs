@@ -7,7 +7,7 @@ use bursar_domain::email::check_email;
 use bursar_domain::ids::OrganizationId;
 use bursar_domain::organization::User;
 
-use crate::act::{Act, Context, no_organization};
+use crate::act::{Act, Actor, Context, no_organization};
 use crate::error::AppError;
 
 /// A person's role, for a list.
@@ -17,6 +17,38 @@ pub struct Holder {
     pub user: User,
     /// The role.
     pub role: Role,
+}
+
+/// Whether the actor is an admin of the organization, or the operator. A token never is: settings are changed by
+/// people.
+pub(crate) fn is_admin(
+    tx: &mut Tx<'_>,
+    actor: Actor,
+    organization: OrganizationId,
+) -> Result<bool, AppError> {
+    match actor {
+        Actor::Operator => Ok(true),
+        Actor::User(user, home) => {
+            Ok(home == organization && organizations::role(tx, organization, user)? == Some(Role::Admin))
+        }
+        Actor::Token(..) | Actor::Worker => Ok(false),
+    }
+}
+
+/// Refuses whoever is neither an admin of the organization nor the operator.
+pub(crate) fn require_admin(
+    tx: &mut Tx<'_>,
+    actor: Actor,
+    organization: OrganizationId,
+    deed: &str,
+) -> Result<(), AppError> {
+    if is_admin(tx, actor, organization)? {
+        return Ok(());
+    }
+    Err(Refusal::Forbidden {
+        message: format!("only an admin of the organization may {deed}"),
+    }
+    .into())
 }
 
 /// Gives the person with this address a role, and makes the user if there is none.
@@ -29,6 +61,7 @@ pub fn set(
 ) -> Result<Holder, AppError> {
     let email = check_email(email).map_err(|rule| Refusal::invalid("user", rule))?;
     Act::run(tx, context, organization, |act| {
+        require_admin(act.tx, act.context.actor, organization, "give roles")?;
         let user = match organizations::user_by_email(act.tx, &email)? {
             Some(user) => user,
             None => {
@@ -57,19 +90,16 @@ pub fn remove(
     email: &str,
 ) -> Result<User, AppError> {
     Act::run(tx, context, organization, |act| {
+        require_admin(act.tx, act.context.actor, organization, "remove people")?;
         let missing = || Refusal::missing(format!("{email} has no role in organization {organization}"));
         let user = organizations::user_by_email(act.tx, email.trim())?.ok_or_else(missing)?;
         if !organizations::remove_role(act.tx, organization, user.id)? {
             return Err(missing().into());
         }
         let now = act.now();
-        for token in tokens::all(act.tx, organization)?
-            .iter()
-            .filter(|token| token.user_id == Some(user.id))
-        {
-            if tokens::revoke(act.tx, organization, token.id, now)? {
-                act.log("token.revoke", Some(token.id.to_string()), None)?;
-            }
+        for token in tokens::unrevoked_of(act.tx, organization, user.id)? {
+            tokens::revoke(act.tx, organization, token, now)?;
+            act.log("token.revoke", Some(token.to_string()), None)?;
         }
         act.log("role.remove", Some(user.id.to_string()), None)?;
         Ok(user)

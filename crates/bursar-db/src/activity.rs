@@ -56,21 +56,67 @@ pub fn add(tx: &mut Tx<'_>, organization: OrganizationId, line: &Line) -> Result
     .map(drop)
 }
 
+/// Which lines of a log are wanted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Not before this time.
+    pub since: Option<Timestamp>,
+    /// By this kind of actor, or by the actor with this id.
+    pub actor: Option<String>,
+    /// Whose action starts so.
+    pub action: Option<String>,
+}
+
+macro_rules! select_lines {
+    ($filters:literal) => {
+        concat!(
+            "SELECT id, at, action, actor_kind, actor_id, actor_organization_id, subject, count, request_id FROM activity \
+             WHERE organization_id = ?1 AND id < ?2 AND id >= ?3 AND at >= ?4",
+            $filters,
+            " ORDER BY id DESC LIMIT ?5"
+        )
+    };
+}
+
 /// Up to `limit` lines of an organization, newest first, before `before` when it is given.
+///
+/// They are read along the key: `since` is a lower bound of ids, because an id begins with its time. The clock
+/// may have stepped back under an id that had to ascend, so the time itself is compared too.
 pub fn newest(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
     before: Option<ActivityId>,
+    filter: &Filter,
     limit: i64,
 ) -> Result<Vec<Line>, DbError> {
     let organization = organization.to_bytes();
-    let before = before.map_or([0xff; 16], bursar_domain::ids::Id::to_bytes);
-    tx.rows(
-        "SELECT id, at, action, actor_kind, actor_id, actor_organization_id, subject, count, request_id FROM activity \
-         WHERE organization_id = ?1 AND id < ?2 ORDER BY id DESC LIMIT ?3",
-        &[Value::Bytes(&organization), Value::Bytes(&before), Value::Int(limit)],
-        read_line,
-    )
+    let before = before.map_or([0xff; 16], ActivityId::to_bytes);
+    let from = filter.since.map_or([0; 16], first_id_at);
+    let since = filter.since.map_or(i64::MIN, Timestamp::micros);
+    let mut params = vec![
+        Value::Bytes(&organization),
+        Value::Bytes(&before),
+        Value::Bytes(&from),
+        Value::Int(since),
+        Value::Int(limit),
+    ];
+    params.extend(filter.actor.as_deref().map(Value::Text));
+    params.extend(filter.action.as_deref().map(Value::Text));
+    let sql = match (&filter.actor, &filter.action) {
+        (None, None) => select_lines!(""),
+        (Some(_), None) => select_lines!(" AND (actor_kind = ?6 OR actor_id = ?6)"),
+        (None, Some(_)) => select_lines!(" AND substr(action, 1, length(?6)) = ?6"),
+        (Some(_), Some(_)) => {
+            select_lines!(" AND (actor_kind = ?6 OR actor_id = ?6) AND substr(action, 1, length(?7)) = ?7")
+        }
+    };
+    tx.rows(sql, &params, read_line)
+}
+
+/// The least key that a line of this time can have: the milliseconds are the first 48 bits of a UUIDv7.
+fn first_id_at(at: Timestamp) -> [u8; 16] {
+    let millis = u128::try_from(at.micros().div_euclid(1000)).unwrap_or(0);
+    (millis << 80).to_be_bytes()
 }
 
 fn read_line(row: &Row<'_>) -> Result<Line, DbError> {

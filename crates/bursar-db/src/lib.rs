@@ -4,6 +4,7 @@
 //! Everything here is synchronous: the engine runs it on threads of its own.
 
 pub mod activity;
+pub mod applications;
 pub mod clock;
 mod engine;
 mod error;
@@ -12,6 +13,8 @@ pub mod idempotency;
 pub mod ledger;
 pub mod memberships;
 pub mod organizations;
+pub mod outbox;
+pub mod recipients;
 pub mod resources;
 mod schema;
 pub mod table;
@@ -27,3 +30,8 @@ pub use engine::{
 };
 pub use error::DbError;
 pub use table::Stored;
+
+/// The version of the schema that this binary knows.
+pub fn schema_version() -> i64 {
+    i64::try_from(schema::STEPS.len()).unwrap_or(i64::MAX)
+}

@@ -179,6 +179,7 @@ CREATE TABLE outbox_messages (
     PRIMARY KEY (organization_id, id)
 ) CLUSTERED;
 CREATE UNIQUE INDEX outbox_messages_recipient ON outbox_messages (organization_id, job_id, recipient);
+CREATE INDEX outbox_messages_job ON outbox_messages (organization_id, job_id, state);
 CREATE INDEX outbox_messages_due ON outbox_messages (due_at) WHERE state IN ('queued', 'sending');
 CREATE INDEX outbox_messages_ended ON outbox_messages (ended_at) WHERE ended_at IS NOT NULL;
 ";

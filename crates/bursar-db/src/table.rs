@@ -20,7 +20,8 @@ pub struct Table {
     pub bulk: Bulk,
     /// Its number in `history`.
     pub list: i64,
-    /// Columns that a list can be narrowed by; `history` has them under the same names.
+    /// Columns that a list can be narrowed by, in the order of the index that has them all; `history` has them
+    /// under the same names.
     pub filters: &'static [&'static str],
     /// The statements, made once.
     pub texts: OnceLock<Texts>,
@@ -78,6 +79,18 @@ impl Texts {
             owner: format!("SELECT organization_id FROM {name} WHERE id = ?1"),
         }
     }
+}
+
+/// The statements that read and replace one row, for tests that read their plans.
+pub fn statements<R: Stored>() -> [&'static str; 5] {
+    let texts = R::table().texts();
+    [
+        &texts.get,
+        &texts.document,
+        &texts.owner,
+        &texts.update,
+        &texts.supersede,
+    ]
 }
 
 /// Declares a resource's table: name, number in `history`, filter columns, own columns.
@@ -181,16 +194,33 @@ pub fn document<R: Stored>(
     })
 }
 
-/// Gives every resource of an organization to `visit`, by id, with the document that is kept.
+/// A row as it is kept: the resource, or why it cannot be read, beside its id and its document.
+#[derive(Debug)]
+pub struct Kept<'a, R: Stored> {
+    /// Names it.
+    pub id: Id<R::Kind>,
+    /// The resource, by the typed columns.
+    pub resource: Result<R, DbError>,
+    /// The document that is kept.
+    pub document: &'a str,
+}
+
+/// Gives every row of an organization to `visit`, by id, those that cannot be read included.
 pub fn each<R: Stored>(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
-    mut visit: impl FnMut(R, &str) -> Result<(), DbError>,
+    mut visit: impl FnMut(Kept<'_, R>) -> Result<(), DbError>,
 ) -> Result<(), DbError> {
     tx.each(
         &R::table().texts().all,
         &[Value::Bytes(&organization.to_bytes())],
-        |row| visit(read_row(row)?, row.text(4)?),
+        |row| {
+            visit(Kept {
+                id: Id::from_bytes(row.key(1)?),
+                resource: read_row(row),
+                document: row.text(4)?,
+            })
+        },
     )
 }
 

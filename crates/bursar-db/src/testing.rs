@@ -115,6 +115,15 @@ pub fn both_engines(test: impl Fn(&TestDb)) {
     test(&TestDb::postgres());
 }
 
+/// Whether larger counts are asked for: `BURSAR_TEST_FULL` is set, as `scripts/test --full` does.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "how long tests may take is part of the environment they run in"
+)]
+pub fn is_full() -> bool {
+    std::env::var_os("BURSAR_TEST_FULL").is_some_and(|value| !value.is_empty())
+}
+
 /// Waits until something holds, at most ten seconds.
 ///
 /// # Panics

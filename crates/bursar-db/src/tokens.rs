@@ -130,30 +130,36 @@ fn read_caller(row: &Row<'_>) -> Result<Caller, DbError> {
     })
 }
 
+macro_rules! select_caller {
+    ($condition:literal) => {
+        concat!(
+            "SELECT ",
+            token_columns!(),
+            ", o.kind, o.currency, o.card_issuing, r.role, p.blocked_scopes, p.max_token_days FROM tokens t \
+             JOIN organizations o ON o.id = t.organization_id \
+             LEFT JOIN roles r ON r.organization_id = t.organization_id AND r.user_id = t.user_id \
+             LEFT JOIN policies p ON p.organization_id = t.organization_id WHERE ",
+            $condition
+        )
+    };
+}
+
+const CALLER_BY_HASH: &str = select_caller!("t.hash = ?1");
+const CALLER_BY_ID: &str = select_caller!("t.id = ?1");
+
+/// The statements that look a caller up, for tests that read their plans.
+pub fn statements() -> [&'static str; 2] {
+    [CALLER_BY_HASH, CALLER_BY_ID]
+}
+
 /// Who calls, by the hash of the token's text.
 pub fn caller(tx: &mut Tx<'_>, hash: &TokenHash) -> Result<Option<Caller>, DbError> {
-    const SQL: &str = concat!(
-        "SELECT ",
-        token_columns!(),
-        ", o.kind, o.currency, o.card_issuing, r.role, p.blocked_scopes, p.max_token_days FROM tokens t \
-         JOIN organizations o ON o.id = t.organization_id \
-         LEFT JOIN roles r ON r.organization_id = t.organization_id AND r.user_id = t.user_id \
-         LEFT JOIN policies p ON p.organization_id = t.organization_id WHERE t.hash = ?1"
-    );
-    tx.first(SQL, &[Value::Bytes(hash)], read_caller)
+    tx.first(CALLER_BY_HASH, &[Value::Bytes(hash)], read_caller)
 }
 
 /// The same for an operator, by the token's id.
 pub fn caller_by_id(tx: &mut Tx<'_>, id: TokenId) -> Result<Option<Caller>, DbError> {
-    const SQL: &str = concat!(
-        "SELECT ",
-        token_columns!(),
-        ", o.kind, o.currency, o.card_issuing, r.role, p.blocked_scopes, p.max_token_days FROM tokens t \
-         JOIN organizations o ON o.id = t.organization_id \
-         LEFT JOIN roles r ON r.organization_id = t.organization_id AND r.user_id = t.user_id \
-         LEFT JOIN policies p ON p.organization_id = t.organization_id WHERE t.id = ?1"
-    );
-    tx.first(SQL, &[Value::Bytes(&id.to_bytes())], read_caller)
+    tx.first(CALLER_BY_ID, &[Value::Bytes(&id.to_bytes())], read_caller)
 }
 
 /// One token.
@@ -174,6 +180,20 @@ pub fn all(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Vec<Token>, 
     tx.rows(SQL, &[Value::Bytes(&organization.to_bytes())], |row| {
         read_token(&mut Columns::from(row, 0))
     })
+}
+
+/// A person's tokens in an organization that are not revoked, oldest first.
+pub fn unrevoked_of(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    user: UserId,
+) -> Result<Vec<TokenId>, DbError> {
+    let (organization, user) = (organization.to_bytes(), user.to_bytes());
+    tx.rows(
+        "SELECT id FROM tokens WHERE organization_id = ?1 AND user_id = ?2 AND revoked_at IS NULL ORDER BY id",
+        &[Value::Bytes(&organization), Value::Bytes(&user)],
+        |row| Columns::from(row, 0).id(),
+    )
 }
 
 /// Keeps a new token. Only its hash is kept.

@@ -66,35 +66,44 @@ impl Table {
 }
 
 impl WalkTexts {
+    /// The last filter stands before the position in one row value, and in the order of the rows: so only an
+    /// index that has it there finds the rows and has them in order. With `filter = ?` SQLite would take the
+    /// primary key, because it is clustered, and read past every row that the filter leaves out.
     fn new(table: &Table, mask: usize) -> Self {
-        let given = table
-            .filters
+        let given: Vec<&str> = (0..table.filters.len())
+            .filter(|i| mask & (1 << i) != 0)
+            .map(|i| table.filters[i])
+            .collect();
+        let columns: String = given.iter().map(|filter| format!("{filter}, ")).collect();
+        let values: String = (0..given.len()).map(|n| format!("?{}, ", 6 + n)).collect();
+        let live = format!(
+            "SELECT updated_at, id, document, (SELECT clock FROM organizations WHERE id = ?1) FROM {} \
+             WHERE organization_id = ?1 AND ({columns}updated_at, id) > ({values}?2, ?3) \
+             AND ({columns}updated_at) <= ({values}?4) ORDER BY {columns}updated_at, id LIMIT ?5",
+            table.bulk.table,
+        );
+        // History has an index for each filter alone, of rows that have a value. Of what changed within a day
+        // little passes the first one, so that the others are compared row by row.
+        let column = given
+            .first()
+            .map_or_else(String::new, |filter| format!("{filter}, "));
+        let value = given.first().map_or("", |_| "?8, ");
+        let compared: String = given
             .iter()
             .enumerate()
-            .filter(|(i, _)| mask & (1 << i) != 0);
-        let conditions = |first: usize| -> String {
-            given
-                .clone()
-                .enumerate()
-                .map(|(n, (_, filter))| format!(" AND {filter} = ?{}", first + n))
-                .collect()
-        };
-        Self {
-            live: format!(
-                "SELECT updated_at, id, document, (SELECT clock FROM organizations WHERE id = ?1) FROM {} \
-                 WHERE organization_id = ?1{} AND (updated_at, id) > (?2, ?3) AND updated_at <= ?4 \
-                 ORDER BY updated_at, id LIMIT ?5",
-                table.bulk.table,
-                conditions(6)
-            ),
-            history: format!(
-                "SELECT updated_at, id, document FROM history \
-                 WHERE organization_id = ?1 AND list = {}{} AND (updated_at, id) > (?2, ?3) AND (updated_at, id) <= (?4, ?5) \
-                 AND superseded_at > ?6 ORDER BY updated_at, id LIMIT ?7",
-                table.list,
-                conditions(8)
-            ),
-        }
+            .map(|(n, filter)| match n {
+                0 => format!(" AND {filter} IS NOT NULL"),
+                _ => format!(" AND {filter} = ?{}", 8 + n),
+            })
+            .collect();
+        let history = format!(
+            "SELECT updated_at, id, document FROM history \
+             WHERE organization_id = ?1 AND list = {} AND ({column}updated_at, id) > ({value}?2, ?3) \
+             AND ({column}updated_at, id) <= ({value}?4, ?5) AND superseded_at > ?6{compared} \
+             ORDER BY {column}updated_at, id LIMIT ?7",
+            table.list,
+        );
+        Self { live, history }
     }
 }
 

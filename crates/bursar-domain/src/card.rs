@@ -1,5 +1,7 @@
 //! Cards: spending with a limit, in the organization's name.
 
+use serde::Serialize;
+
 use crate::fields::Fields;
 use crate::ids::{CardId, Id, MemberId, kind};
 use crate::money::{Currency, Money};
@@ -92,7 +94,8 @@ pub struct Card {
 }
 
 /// What a caller gives a new card.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct NewCard {
     /// What people will call it.
     pub name: String,

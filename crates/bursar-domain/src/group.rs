@@ -1,5 +1,7 @@
 //! Groups: members who owe the same dues.
 
+use serde::Serialize;
+
 use crate::fields::Fields;
 use crate::ids::{GroupId, Id, kind};
 use crate::money::{Currency, Money};
@@ -77,7 +79,8 @@ pub const READ_ONLY: &[&str] = &[
 ];
 
 /// What a caller gives a new group.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct NewGroup {
     /// What people call it.
     pub name: String,
@@ -97,7 +100,8 @@ impl NewGroup {
 }
 
 /// What a caller may change of a group. `None` keeps the value.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct GroupChange {
     /// What people call it.
     pub name: Option<String>,

@@ -1,5 +1,7 @@
 //! Members: the people of an organization. They are archived, never deleted.
 
+use serde::Serialize;
+
 use crate::fields::Fields;
 use crate::ids::{GroupId, Id, MemberId, kind};
 use crate::money::Currency;
@@ -32,7 +34,8 @@ pub struct Member {
 }
 
 /// What a caller may change of a member. `None` keeps the value.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct MemberChange {
     /// Given name.
     pub first_name: Option<String>,

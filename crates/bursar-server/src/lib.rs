@@ -1,3 +1,4 @@
 //! bursar's HTTP edge and its worker.
 
 pub mod http;
+pub mod worker;

@@ -3,3 +3,9 @@
 // Marked as tests so that the lints' exceptions for tests hold for their helpers too.
 #[cfg(test)]
 mod engine;
+#[cfg(test)]
+mod plans;
+#[cfg(test)]
+mod schema;
+#[cfg(test)]
+mod walk;

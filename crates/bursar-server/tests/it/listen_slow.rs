@@ -58,7 +58,11 @@ async fn a_head_that_drips_in_is_cut_off() {
 
 #[tokio::test]
 async fn so_is_the_head_of_a_later_request() {
-    let server = Server::with(short()).await;
+    let server = Server::with(Timeouts {
+        idle: MINUTE,
+        ..short()
+    })
+    .await;
     let mut client = server.connect().await;
     assert_eq!(client.get("/").await, "ok");
     assert!(
@@ -68,10 +72,7 @@ async fn so_is_the_head_of_a_later_request() {
     assert_eq!(client.get("/").await, "ok");
     client.send("GET / HT").await;
     let took = client.closed().await;
-    assert!(
-        about(400).contains(&took) && took < Duration::from_millis(1400),
-        "{took:?}"
-    );
+    assert!(about(400).contains(&took), "{took:?}");
 }
 
 #[tokio::test]

@@ -1,9 +1,13 @@
 //! The command line. A command parses, calls one function of `bursar-app`, and prints.
 
+mod activity;
 mod data;
 mod organization;
 mod output;
+mod policy;
 mod role;
+mod serve;
+mod token;
 
 use std::process::ExitCode;
 
@@ -33,12 +37,22 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Run the server
+    Serve(serve::ServeArgs),
     /// Organizations: make one, list them
     #[command(subcommand)]
     Organization(organization::OrganizationCommand),
     /// Roles of people in an organization
     #[command(subcommand)]
     Role(role::RoleCommand),
+    /// Access tokens: make, list, explain, rotate, revoke
+    #[command(subcommand)]
+    Token(token::TokenCommand),
+    /// What all tokens of an organization are allowed
+    #[command(subcommand)]
+    Policy(policy::PolicyCommand),
+    /// The activity log, newest first
+    Activity(activity::ActivityArgs),
     /// Bring in a data bundle, all or nothing
     Import(data::ImportArgs),
     /// Write a data bundle to standard output
@@ -47,6 +61,8 @@ enum Command {
     Check,
     /// Copy the embedded database while the server runs
     Backup(data::BackupArgs),
+    /// Print the OpenAPI document
+    Openapi(serve::OpenapiArgs),
     /// Copy everything to an empty database of either engine, with the server stopped
     Copy(data::CopyArgs),
 }
@@ -70,6 +86,11 @@ impl<E: std::fmt::Display> From<E> for Failure {
 pub(crate) type Outcome = Result<(), Failure>;
 
 impl Session {
+    /// The database's URL as it was given.
+    pub(crate) fn database(&self) -> &str {
+        &self.database
+    }
+
     /// Opens the database; `Migrate` brings it to this binary's schema first.
     pub(crate) fn open(&self, opening: Opening) -> Result<Db, Failure> {
         let url: DatabaseUrl = self.database.parse()?;
@@ -126,12 +147,17 @@ pub(crate) fn run() -> ExitCode {
         json: cli.json,
     };
     let outcome = match cli.command {
+        Command::Serve(args) => serve::run(&session, &args),
         Command::Organization(command) => organization::run(&session, command),
         Command::Role(command) => role::run(&session, command),
+        Command::Token(command) => token::run(&session, command),
+        Command::Policy(command) => policy::run(&session, command),
+        Command::Activity(args) => activity::run(&session, &args),
         Command::Import(args) => data::import(&session, &args),
         Command::Export(args) => data::export(&session, &args),
         Command::Check => data::check(&session),
         Command::Backup(args) => data::backup(&session, &args),
+        Command::Openapi(args) => serve::openapi(&args),
         Command::Copy(args) => data::copy(&session, &args),
     };
     match outcome {

@@ -1,0 +1,111 @@
+//! Databases to measure on, built through the real import.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use bursar_app::import::{Imported, Source, import};
+use bursar_db::{DatabaseUrl, Db, Opening, Options};
+use bursar_domain::Timestamp;
+use bursar_domain::ids::IdSource;
+
+use crate::Outcome;
+
+/// The time on the wall.
+#[expect(clippy::disallowed_methods, reason = "the benchmark is an edge of its own")]
+pub(crate) fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_micros(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
+}
+
+/// The test server's address, if there is one.
+#[expect(clippy::disallowed_methods, reason = "the benchmark is an edge of its own")]
+pub(crate) fn server() -> Option<String> {
+    std::env::var("BURSAR_TEST_POSTGRES").ok()
+}
+
+pub(crate) fn open(url: &DatabaseUrl, options: &Options) -> Outcome<Db> {
+    Db::open(url, options, Opening::Migrate).map_err(|error| error.to_string())
+}
+
+/// Imports a bundle.
+pub(crate) fn fill(db: &Db, bundle: &Path) -> Outcome<Imported> {
+    let open = || {
+        File::open(bundle).map(|file| Box::new(BufReader::with_capacity(1 << 16, file)) as Box<dyn BufRead>)
+    };
+    import(
+        db,
+        &Source { open: &open },
+        now(),
+        &mut IdSource::seeded(2),
+        &mut |_| {},
+    )
+    .map_err(|error| error.to_string())
+}
+
+/// Removes an SQLite database with its log.
+pub(crate) fn remove(path: &Path) {
+    for suffix in ["", "-wal", "-shm"] {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        // It may not be there.
+        let _ = std::fs::remove_file(PathBuf::from(name));
+    }
+}
+
+/// An empty PostgreSQL database on the test server, dropped at the end.
+pub(crate) struct Scratch {
+    pub(crate) url: DatabaseUrl,
+    admin: String,
+    name: String,
+}
+
+impl Scratch {
+    pub(crate) fn new(admin: &str, purpose: &str) -> Outcome<Self> {
+        let name = format!("bursar_bench_{purpose}_{}", std::process::id());
+        psql(
+            admin,
+            &format!("CREATE DATABASE {name} TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C' ENCODING 'UTF8'"),
+        )?;
+        let (server, _) = admin
+            .rsplit_once('/')
+            .ok_or("BURSAR_TEST_POSTGRES names no database")?;
+        let url = format!("{server}/{name}")
+            .parse()
+            .map_err(|error| format!("{error}"))?;
+        Ok(Self {
+            url,
+            admin: admin.to_owned(),
+            name,
+        })
+    }
+
+    /// The address as text, for another process.
+    pub(crate) fn text(&self) -> String {
+        let (server, _) = self.admin.rsplit_once('/').unwrap_or((&self.admin, ""));
+        format!("{server}/{}", self.name)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        if let Err(error) = psql(
+            &self.admin,
+            &format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name),
+        ) {
+            eprintln!("bench: {error}");
+        }
+    }
+}
+
+fn psql(server: &str, sql: &str) -> Outcome {
+    let done = std::process::Command::new("psql")
+        .args(["-q", "-X", "-v", "ON_ERROR_STOP=1", "-d", server, "-c", sql])
+        .output()
+        .map_err(|error| format!("psql: {error}"))?;
+    if done.status.success() {
+        return Ok(());
+    }
+    Err(format!("psql: {}", String::from_utf8_lossy(&done.stderr).trim()))
+}

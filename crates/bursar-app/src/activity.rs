@@ -1,0 +1,218 @@
+//! The activity log: records for programs, sentences for people.
+
+use std::collections::HashMap;
+
+use bursar_db::activity::{self, Filter, Line};
+use bursar_db::{Tx, organizations, tokens};
+use bursar_domain::ids::{ActivityId, OrganizationId, RequestId, TokenId, UserId};
+use bursar_domain::{Refusal, Timestamp};
+use serde::Serialize;
+
+use crate::act::{Context, no_organization};
+use crate::error::AppError;
+use crate::roles::require_admin;
+
+/// The lines of a page at most.
+pub const PAGE_MAX: usize = 1_000;
+
+/// What is asked of a log.
+#[derive(Clone, Debug, Default)]
+pub struct Query {
+    /// Not before this time.
+    pub since: Option<Timestamp>,
+    /// By whom: a kind of actor (`operator`, `worker`, `token`, `user`), an id, or a person's address.
+    pub actor: Option<String>,
+    /// What was done, or how its name starts: `token`, `role.set`.
+    pub action: Option<String>,
+    /// Before this line, the last one of the page before.
+    pub before: Option<ActivityId>,
+    /// Lines at most, up to [`PAGE_MAX`].
+    pub limit: usize,
+}
+
+/// A line as programs see it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Record {
+    /// When.
+    pub at: Timestamp,
+    /// What was done.
+    pub action: String,
+    /// Who did it.
+    pub actor: ActorRecord,
+    /// The id of what it was done to.
+    pub subject: Option<String>,
+    /// How many things it was done to, or how many rows were read.
+    pub count: Option<i64>,
+    /// The request it was done by.
+    pub request_id: Option<RequestId>,
+}
+
+/// Who did it, as programs see it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ActorRecord {
+    /// `token`, `user`, `operator` or `worker`.
+    pub kind: String,
+    /// The actor's id, if it has one.
+    pub id: Option<String>,
+    /// The actor's organization, if it has one.
+    pub organization_id: Option<OrganizationId>,
+}
+
+impl From<Line> for Record {
+    fn from(line: Line) -> Self {
+        Self {
+            at: line.at,
+            action: line.action,
+            actor: ActorRecord {
+                kind: line.actor_kind,
+                id: line.actor_id,
+                organization_id: line.actor_organization_id,
+            },
+            subject: line.subject,
+            count: line.count,
+            request_id: line.request_id,
+        }
+    }
+}
+
+/// A page of an organization's log, newest first, for its admins and the operator. A page that is not full is
+/// the last.
+pub fn list(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    organization: OrganizationId,
+    query: &Query,
+) -> Result<Vec<Line>, AppError> {
+    if !(1..=PAGE_MAX).contains(&query.limit) {
+        let rule = format!("must be 1 to {PAGE_MAX}, got {}", query.limit);
+        return Err(Refusal::invalid("limit", rule).into());
+    }
+    organizations::get(tx, organization)?.ok_or_else(|| no_organization(organization))?;
+    require_admin(tx, context.actor, organization, "read its activity log")?;
+    let filter = Filter {
+        since: query.since,
+        actor: match query.actor.as_deref() {
+            Some(actor) => Some(actor_key(tx, actor)?),
+            None => None,
+        },
+        action: query.action.clone(),
+    };
+    let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
+    Ok(activity::newest(tx, organization, query.before, &filter, limit)?)
+}
+
+/// What the log calls this actor.
+fn actor_key(tx: &mut Tx<'_>, actor: &str) -> Result<String, AppError> {
+    let known = matches!(actor, "operator" | "worker" | "token" | "user")
+        || TokenId::parse(actor).is_some()
+        || UserId::parse(actor).is_some();
+    if known {
+        return Ok(actor.to_owned());
+    }
+    if actor.contains('@') {
+        let user = organizations::user_by_email(tx, actor.trim())?;
+        let user =
+            user.ok_or_else(|| Refusal::missing(format!("there is no user with the address {actor}")))?;
+        return Ok(user.id.to_string());
+    }
+    Err(Refusal::invalid(
+        "actor",
+        format!("must be operator, worker, token, user, an id (tok_… or usr_…) or an address, got {actor:?}"),
+    )
+    .into())
+}
+
+/// What the ids in some lines are called: people by their address, tokens by their name. Actors of another
+/// organization keep their ids: their names are that organization's.
+pub fn names(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    lines: &[Line],
+) -> Result<HashMap<String, String>, AppError> {
+    let mut names = HashMap::new();
+    for line in lines {
+        let actor = match line.actor_organization_id {
+            Some(home) if home != organization => None,
+            _ => line.actor_id.as_deref(),
+        };
+        for id in [actor, line.subject.as_deref()].into_iter().flatten() {
+            if !names.contains_key(id)
+                && let Some(name) = name(tx, id)?
+            {
+                names.insert(id.to_owned(), name);
+            }
+        }
+    }
+    Ok(names)
+}
+
+fn name(tx: &mut Tx<'_>, id: &str) -> Result<Option<String>, AppError> {
+    if let Some(user) = UserId::parse(id) {
+        return Ok(organizations::user(tx, user)?.map(|user| user.email));
+    }
+    if let Some(token) = TokenId::parse(id) {
+        return Ok(tokens::get(tx, token)?.map(|token| format!("{id} {:?}", token.name)));
+    }
+    Ok(None)
+}
+
+/// A line as people read it, without its time: `the operator revoked token tok_… "sync"`.
+pub fn sentence(line: &Line, organization: OrganizationId, names: &HashMap<String, String>) -> String {
+    let name = |id: &str| names.get(id).cloned().unwrap_or_else(|| id.to_owned());
+    let actor = match (line.actor_kind.as_str(), line.actor_id.as_deref()) {
+        ("operator", _) => "the operator".to_owned(),
+        ("worker", _) => "the service".to_owned(),
+        ("token", Some(id)) => format!("token {}", name(id)),
+        (_, Some(id)) => name(id),
+        (kind, None) => kind.to_owned(),
+    };
+    let from = match line.actor_organization_id {
+        Some(home) if home != organization => format!(" of organization {home}"),
+        _ => String::new(),
+    };
+    let subject = line.subject.as_deref().map(name).unwrap_or_default();
+    let request = line.request_id.map(|id| format!(" ({id})")).unwrap_or_default();
+    format!("{actor}{from} {}{request}", deed(line, &subject))
+}
+
+/// What was done, in words.
+fn deed(line: &Line, subject: &str) -> String {
+    let count = line.count.unwrap_or(0);
+    let words = match line.action.as_str() {
+        "organization.create" => "made organization",
+        "token.create" => "made token",
+        "token.rotate" => "rotated token",
+        "token.revoke" => "revoked token",
+        "policy.block" => return format!("blocked {subject} for all tokens"),
+        "policy.allow" => return format!("allowed {subject} again"),
+        "policy.cap" => return format!("capped the lifetime of new tokens at {count} days"),
+        "policy.uncap" => "lifted the cap on the lifetime of new tokens",
+        "role.remove" => return format!("removed {subject} from the organization"),
+        "roster.read" => return format!("read {count} members of this chapter's roster"),
+        "group.create" => "made group",
+        "group.change" => "changed group",
+        "group.remove_member" => return format!("took member {subject} out of a group"),
+        "member.change" => "changed member",
+        "member.archive" => "archived member",
+        "member.restore" => "restored member",
+        "card.create" => "made card",
+        "card.apply" => "applied for a card with",
+        "reminder.send" => "sent reminder",
+        other => return other_deed(other, subject, line.count),
+    };
+    format!("{words} {subject}").trim_end().to_owned()
+}
+
+/// Actions that carry a state or a role in their name, and those that nobody has put into words yet.
+fn other_deed(action: &str, subject: &str, count: Option<i64>) -> String {
+    let count = count.map(|count| format!(" ({count})")).unwrap_or_default();
+    if let Some(role) = action.strip_prefix("role.set.") {
+        return format!("made {subject} {role}");
+    }
+    if let Some(status) = action.strip_prefix("reminder.") {
+        return format!("set reminder {subject} to {status}");
+    }
+    format!("did {action} {subject}").trim_end().to_owned() + &count
+}

@@ -1,0 +1,114 @@
+//! What an organization's admins allow all tokens. It binds from the next request on.
+
+use bursar_db::{Tx, organizations};
+use bursar_domain::Refusal;
+use bursar_domain::access::{Policy, ScopeSet};
+use bursar_domain::ids::OrganizationId;
+use bursar_domain::organization::TOKEN_DAYS_MAX;
+
+use crate::act::{Act, Actor, Context, no_organization};
+use crate::error::AppError;
+use crate::roles::require_admin;
+
+/// What to change of a policy; the rest stays.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PolicyChange {
+    /// Withheld from every token from now on.
+    pub block: ScopeSet,
+    /// No longer withheld.
+    pub allow: ScopeSet,
+    /// What becomes of the cap on the lifetime of new tokens.
+    pub cap: Option<Cap>,
+}
+
+/// A cap on the lifetime of new tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cap {
+    /// The global maximum alone binds.
+    None,
+    /// So many days at most.
+    Days(i64),
+}
+
+/// The policy, for people with a role in the organization and the operator.
+pub fn show(tx: &mut Tx<'_>, context: &Context, organization: OrganizationId) -> Result<Policy, AppError> {
+    organizations::get(tx, organization)?.ok_or_else(|| no_organization(organization))?;
+    let may = match context.actor {
+        Actor::Operator => true,
+        Actor::User(user, home) => {
+            home == organization && organizations::role(tx, organization, user)?.is_some()
+        }
+        Actor::Token(..) | Actor::Worker => false,
+    };
+    if !may {
+        return Err(Refusal::Forbidden {
+            message: "only people with a role in the organization may see its policy".to_owned(),
+        }
+        .into());
+    }
+    Ok(organizations::policy(tx, organization)?.unwrap_or_default())
+}
+
+/// Changes the policy, with one activity line for each thing that changed. Equal values change nothing.
+pub fn set(
+    tx: &mut Tx<'_>,
+    context: &mut Context,
+    organization: OrganizationId,
+    change: &PolicyChange,
+) -> Result<Policy, AppError> {
+    Act::run(tx, context, organization, |act| {
+        require_admin(act.tx, act.context.actor, organization, "change its policy")?;
+        let before = organizations::policy(act.tx, organization)?.unwrap_or_default();
+        let after = apply(before, change)?;
+        if after == before {
+            return Ok(after);
+        }
+        organizations::set_policy(act.tx, organization, after)?;
+        for scope in after.blocked_scopes.without(before.blocked_scopes).iter() {
+            act.log("policy.block", Some(scope.to_string()), None)?;
+        }
+        for scope in before.blocked_scopes.without(after.blocked_scopes).iter() {
+            act.log("policy.allow", Some(scope.to_string()), None)?;
+        }
+        if after.max_token_days != before.max_token_days {
+            let (action, days) = match after.max_token_days {
+                Some(days) => ("policy.cap", Some(i64::from(days))),
+                None => ("policy.uncap", None),
+            };
+            act.log(action, None, days)?;
+        }
+        Ok(after)
+    })
+}
+
+/// The policy with the change, or what is wrong with the change.
+fn apply(before: Policy, change: &PolicyChange) -> Result<Policy, Refusal> {
+    let both = change.block.and(change.allow);
+    if !both.is_empty() {
+        return Err(Refusal::invalid(
+            "block-scope",
+            format!("and allow-scope both name {both}; choose one"),
+        ));
+    }
+    let max_token_days = match change.cap {
+        None => before.max_token_days,
+        Some(Cap::None) => None,
+        Some(Cap::Days(days)) => Some(days_in_range(days)?),
+    };
+    Ok(Policy {
+        blocked_scopes: before.blocked_scopes.or(change.block).without(change.allow),
+        max_token_days,
+    })
+}
+
+fn days_in_range(days: i64) -> Result<u16, Refusal> {
+    u16::try_from(days)
+        .ok()
+        .filter(|days| (1..=TOKEN_DAYS_MAX).contains(days))
+        .ok_or_else(|| {
+            Refusal::invalid(
+                "max-token-days",
+                format!("must be 1 to {TOKEN_DAYS_MAX}, or none to lift the cap, got {days}"),
+            )
+        })
+}

@@ -1,0 +1,112 @@
+//! Why a token can do what it can, and what withholds the rest: the token, the role or the policy.
+
+use bursar_db::tokens::Caller;
+use bursar_domain::Timestamp;
+use bursar_domain::access::{Policy, Role, Scope, ScopeSet, Withheld, effective, withheld_by};
+use bursar_domain::ids::{OrganizationId, TokenId};
+use bursar_domain::token::TokenKind;
+use serde::{Serialize, Serializer};
+
+/// A token explained to itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Explanation {
+    /// Names it.
+    pub id: TokenId,
+    /// Who acts with it.
+    pub kind: TokenKind,
+    /// What people call it.
+    pub name: String,
+    /// Where it acts.
+    pub organization_id: OrganizationId,
+    /// The role it acts with now; null only for a personal token whose owner has left.
+    pub role: Option<Role>,
+    /// When it stops working.
+    pub expires_at: Timestamp,
+    /// What it was given.
+    pub scopes: ScopeSet,
+    /// What it can do now.
+    pub effective_scopes: ScopeSet,
+    /// What it was given and cannot do, and what withholds it.
+    pub withheld: Vec<WithheldScope>,
+}
+
+/// A scope that was given and is not effective.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct WithheldScope {
+    /// The scope.
+    pub scope: Scope,
+    /// What withholds it: `role` or `policy`.
+    #[serde(serialize_with = "as_text")]
+    pub by: Withheld,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes the field by reference"
+)]
+fn as_text<S: Serializer>(by: &Withheld, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(by.as_str())
+}
+
+/// Explains a token that works and acts with `role`.
+pub fn explain(caller: &Caller, role: Role) -> Explanation {
+    let token = &caller.token;
+    let withheld =
+        |scope| withheld_by(scope, token.scopes, role, caller.policy).map(|by| WithheldScope { scope, by });
+    Explanation {
+        role: Some(role),
+        effective_scopes: effective(token.scopes, role, caller.policy),
+        withheld: token.scopes.iter().filter_map(withheld).collect(),
+        ..dead(caller)
+    }
+}
+
+/// Explains a token that does not work any more: it can do nothing, whatever it was given.
+pub(super) fn dead(caller: &Caller) -> Explanation {
+    let token = &caller.token;
+    Explanation {
+        id: token.id,
+        kind: token.kind,
+        name: token.name.clone(),
+        organization_id: token.organization_id,
+        role: match token.kind {
+            TokenKind::Personal => caller.live_role,
+            TokenKind::Service => token.role,
+        },
+        expires_at: token.ends_at,
+        scopes: token.scopes,
+        effective_scopes: ScopeSet::NONE,
+        withheld: Vec::new(),
+    }
+}
+
+/// Says for each scope that is required and not effective what withholds it, and the way out.
+pub fn why_withheld(required: ScopeSet, granted: ScopeSet, role: Role, policy: Policy) -> String {
+    let by = |layer| {
+        let withheld = required
+            .iter()
+            .filter(|scope| withheld_by(*scope, granted, role, policy) == Some(layer));
+        ScopeSet::of(&withheld.collect::<Vec<_>>())
+    };
+    let (token, ceiling, blocked) = (by(Withheld::Token), by(Withheld::Role), by(Withheld::Policy));
+    let mut reasons = Vec::new();
+    if !token.is_empty() {
+        reasons.push(format!(
+            "the token was not given {token}: create a token with every scope that the call requires"
+        ));
+    }
+    if !ceiling.is_empty() {
+        let needed = Role::ALL.into_iter().find(|role| role.ceiling().covers(ceiling));
+        let needed = needed.unwrap_or(Role::Admin);
+        reasons.push(format!(
+            "the role {role} withholds {ceiling}: it takes the role {needed}, which an admin of the organization can give"
+        ));
+    }
+    if !blocked.is_empty() {
+        reasons.push(format!(
+            "the organization's policy blocks {blocked} for all tokens: an admin of the organization can allow it"
+        ));
+    }
+    reasons.join("; ")
+}

@@ -1,0 +1,327 @@
+//! How the engines carry out the statements that must cost the same at any size: by an index, without a scan of
+//! a table and without a sort.
+
+use bursar_db::testing::TestDb;
+use bursar_db::{DbError, Stored, Tx, Value, table, tokens, walk};
+use bursar_domain::campaign::Campaign;
+use bursar_domain::card::Card;
+use bursar_domain::cursor::Filters;
+use bursar_domain::group::Group;
+use bursar_domain::ids::MemberId;
+use bursar_domain::listing::Listing;
+use bursar_domain::member::Member;
+use bursar_domain::order::Order;
+use bursar_domain::payment::Payment;
+use bursar_domain::reimbursement::Reimbursement;
+use bursar_domain::reminder::Reminder;
+
+/// A statement, and what an index must find its rows by.
+struct Asked {
+    name: String,
+    sql: &'static str,
+    /// The types and values of its parameters, for PostgreSQL.
+    parameters: Vec<(&'static str, &'static str)>,
+    /// Columns that are compared with a value.
+    equal: Vec<&'static str>,
+    /// Columns that are compared with a position, as one.
+    after: Option<String>,
+}
+
+impl Asked {
+    /// Whether a line of a plan says that an index does it all.
+    fn is_done_by(&self, line: &str, equals: &str, above: impl Fn(&str) -> [String; 2]) -> bool {
+        let has = |column: &&str| {
+            ["(", " "]
+                .iter()
+                .any(|before| line.contains(&format!("{before}{column}{equals}")))
+        };
+        let equal = self.equal.iter().all(has);
+        let bounds = self.after.iter().flat_map(|columns| above(columns));
+        equal && bounds.into_iter().all(|part| line.contains(&part))
+    }
+}
+
+const KEY: (&str, &str) = ("bytea", "CAST('0000000000000001' AS BYTEA)");
+
+fn every_statement() -> Vec<Asked> {
+    let mut all = Vec::new();
+    of_list::<Member>(&mut all);
+    of_list::<Group>(&mut all);
+    of_list::<Payment>(&mut all);
+    of_list::<Reimbursement>(&mut all);
+    of_list::<Reminder>(&mut all);
+    of_list::<Card>(&mut all);
+    of_list::<Campaign>(&mut all);
+    of_list::<Listing>(&mut all);
+    of_list::<Order>(&mut all);
+    for sql in tokens::statements() {
+        let by = if sql.ends_with("t.hash = ?1") {
+            "hash"
+        } else {
+            "id"
+        };
+        all.push(Asked {
+            name: format!("token by {by}"),
+            sql,
+            parameters: vec![KEY],
+            equal: vec![by],
+            after: None,
+        });
+    }
+    all
+}
+
+fn of_list<R: Stored>(all: &mut Vec<Asked>) {
+    let filters = R::table().filters;
+    for mask in 0..1 << filters.len() {
+        let given: Vec<&str> = (0..filters.len())
+            .filter(|i| mask & (1 << i) != 0)
+            .map(|i| filters[i])
+            .collect();
+        let narrowed = Filters {
+            updated_since: None,
+            is_active: given.contains(&"is_active").then_some(true),
+            status: given.contains(&"status").then_some("paid"),
+            member_id: given.contains(&"member_id").then(|| MemberId::from_bits(1)),
+        };
+        let (live, history) = walk::statements::<R>(&narrowed);
+        let values: Vec<_> = given
+            .iter()
+            .map(|column| match *column {
+                "is_active" => ("bigint", "1"),
+                "status" => ("text", "'paid'"),
+                _ => KEY,
+            })
+            .collect();
+        let (from, to, limit) = (("bigint", "500"), ("bigint", "1000000"), ("bigint", "51"));
+        let position = |filter: Option<&&str>| match filter {
+            Some(filter) => format!("{filter}, updated_at"),
+            None => "updated_at".to_owned(),
+        };
+        all.push(Asked {
+            name: format!("{} by {given:?}", R::TYPE),
+            sql: live,
+            parameters: [&[KEY, from, KEY, to, limit], &values[..]].concat(),
+            equal: vec!["organization_id"],
+            after: Some(position(Some(&given.join(", ").as_str()).filter(|all| !all.is_empty()))),
+        });
+        all.push(Asked {
+            name: format!("history of {} by {given:?}", R::TYPE),
+            sql: history,
+            parameters: [&[KEY, from, KEY, to, KEY, from, limit], &values[..]].concat(),
+            equal: vec!["organization_id", "list"],
+            after: Some(position(given.first())),
+        });
+    }
+    for sql in table::statements::<R>() {
+        let values = (1..=30).rev().find(|n| sql.contains(&format!("?{n}"))).unwrap();
+        let is_update = sql.starts_with("UPDATE");
+        let parameters = (1..=values).map(|n| match R::table().bulk.columns.get(n - 1) {
+            Some((_, bursar_db::Kind::Bytes)) => KEY,
+            Some((_, bursar_db::Kind::Text)) if is_update => ("text", "'x'"),
+            _ => ("bigint", "1"),
+        });
+        all.push(Asked {
+            name: sql.to_owned(),
+            sql,
+            parameters: parameters.collect(),
+            equal: vec!["id"],
+            after: None,
+        });
+    }
+}
+
+/// Rows of several organizations, enough that a scan of a table would cost more than an index.
+fn fill(tx: &mut Tx<'_>, number: &str, key: impl Fn(&str) -> String) -> Result<(), DbError> {
+    let organization = key("n % 3");
+    let id = key("n");
+    tx.batch(&format!(
+        "INSERT INTO organizations (id, name, kind, currency, card_issuing, clock) SELECT {id}, 'x', 'national', 'USD', 'pending', 9 FROM {number} WHERE n < 3;"
+    ))?;
+    let filters = "n % 2, CASE WHEN n % 7 = 0 THEN 'paid' ELSE 'pending' END";
+    let common = "organization_id, updated_at, id, document, created_at";
+    let values = format!("{organization}, n / 4, {id}, '{{}}', n");
+    for (table, columns, own) in [
+        (
+            "members",
+            "is_active, first_name, last_name, email, group_ids",
+            format!("n % 2, 'a', 'b', 'c', {}", key("0")),
+        ),
+        (
+            "groups",
+            "name, description, is_recurring, member_count, currency",
+            "'a', '', 0, 0, 'USD'".into(),
+        ),
+        (
+            "payments",
+            "status, member_id, description, amount, paid_to_date, currency",
+            format!(
+                "CASE WHEN n % 7 = 0 THEN 'paid' ELSE 'pending' END, {}, '', 1, 0, 'USD'",
+                key("n % 50")
+            ),
+        ),
+        (
+            "reimbursements",
+            "status, amount, currency, description, receipts",
+            "CASE WHEN n % 7 = 0 THEN 'paid' ELSE 'draft' END, 1, 'USD', '', '[]'".into(),
+        ),
+        (
+            "reminders",
+            "status, method, is_recurring, include_payment_info, is_held",
+            "CASE WHEN n % 7 = 0 THEN 'sent' ELSE 'scheduled' END, 'email', 0, 0, 0".into(),
+        ),
+        (
+            "cards",
+            "status, currency",
+            "CASE WHEN n % 7 = 0 THEN 'active' ELSE 'frozen' END, 'USD'".into(),
+        ),
+        (
+            "campaigns",
+            "name, currency, status",
+            "'a', 'USD', 'draft'".into(),
+        ),
+        (
+            "listings",
+            "name, description, currency, is_active, items",
+            "'a', '', 'USD', 1, '[]'".into(),
+        ),
+        (
+            "orders",
+            "total_amount, currency, status",
+            "1, 'USD', 'pending'".into(),
+        ),
+    ] {
+        tx.batch(&format!(
+            "INSERT INTO {table} ({common}, {columns}) SELECT {values}, {own} FROM {number};"
+        ))?;
+    }
+    for list in 1..=9 {
+        tx.batch(&format!(
+            "INSERT INTO history (organization_id, list, updated_at, id, superseded_at, document, is_active, status, member_id) \
+             SELECT {organization}, {list}, n / 4, {id}, n / 4 + 100, '{{}}', {filters}, {} FROM {number};",
+            key("n % 50")
+        ))?;
+    }
+    tx.batch(&format!(
+        "INSERT INTO tokens (organization_id, id, kind, name, hash, scopes, days, created_at, expires_at, ends_at, family_id, created_by) \
+         SELECT {organization}, {id}, 'service', 'x', {id}, 1, 90, 0, 9, 9, {id}, 'x' FROM {number};"
+    ))
+}
+
+#[test]
+fn sqlite_finds_rows_by_index_in_order() {
+    let test = TestDb::sqlite();
+    let check = |when: &str| {
+        for asked in every_statement() {
+            let plan = sqlite_plan(&test, asked.sql);
+            let text = plan.join("\n");
+            for line in &plan {
+                let fine = line.starts_with("SEARCH ") && line.contains(" USING ")
+                    || line.starts_with("SCALAR SUBQUERY");
+                assert!(fine, "{when}: {}\n{}\n{text}", asked.name, asked.sql);
+            }
+            let bounds = |columns: &str| {
+                let columns = columns.replace(", ", ",");
+                [format!("({columns},id)>("), format!("{columns},id)<(")]
+            };
+            // A list ends at a stamp, history at a row.
+            let shorter = |columns: &str| {
+                let columns = columns.replace(", ", ",");
+                let end = if columns.contains(',') {
+                    format!("({columns})<(")
+                } else {
+                    format!("{columns}<?")
+                };
+                [format!("({columns},id)>("), end]
+            };
+            let done = plan
+                .iter()
+                .any(|line| asked.is_done_by(line, "=?", bounds) || asked.is_done_by(line, "=?", shorter));
+            assert!(
+                done,
+                "{when}: {} is not done by an index alone\n{}\n{text}",
+                asked.name, asked.sql
+            );
+        }
+    };
+    check("empty");
+    let filled: Result<(), DbError> = test.db.exclusive(|tx| {
+        let number = "(WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < 2999) SELECT n FROM numbers) AS numbers";
+        fill(tx, number, |n| format!("CAST(printf('%016d', {n}) AS BLOB)"))?;
+        tx.batch("ANALYZE")
+    });
+    filled.unwrap();
+    check("filled and analyzed");
+}
+
+fn sqlite_plan(test: &TestDb, sql: &'static str) -> Vec<String> {
+    let explain: &'static str = Box::leak(format!("EXPLAIN QUERY PLAN {sql}").into_boxed_str());
+    let count = (1..=30).rev().find(|n| sql.contains(&format!("?{n}"))).unwrap();
+    let plan: Result<Vec<String>, DbError> = test
+        .db
+        .read(move |tx| {
+            let nothing = vec![Value::Null; count];
+            tx.rows(explain, &nothing, |row| row.text(3).map(str::to_owned))
+        })
+        .wait();
+    plan.unwrap()
+}
+
+#[test]
+fn postgres_finds_rows_by_index_in_order() {
+    let test = TestDb::postgres();
+    let filled: Result<(), DbError> = test.db.exclusive(|tx| {
+        let number = "(SELECT generate_series(0, 11999) AS n) AS numbers";
+        fill(tx, number, |n| {
+            format!("CAST(lpad(CAST({n} AS TEXT), 16, '0') AS BYTEA)")
+        })
+    });
+    filled.unwrap();
+    test.beside("VACUUM ANALYZE");
+    for asked in every_statement() {
+        let plans: Result<Vec<Vec<String>>, DbError> = test.db.exclusive(|tx| {
+            ["force_custom_plan", "force_generic_plan"]
+                .iter()
+                .map(|mode| postgres_plan(tx, &asked, mode))
+                .collect()
+        });
+        for plan in plans.unwrap() {
+            let text = plan.join("\n");
+            let is_bad = ["Seq Scan", "Sort"].iter().any(|word| text.contains(word));
+            assert!(!is_bad, "{}\n{}\n{text}", asked.name, asked.sql);
+            let bounds = |columns: &str| [format!("ROW({columns}, id) > "), format!("{columns}, id) <= ")];
+            let shorter = |columns: &str| {
+                let end = if columns.contains(',') {
+                    format!("ROW({columns}) <= ")
+                } else {
+                    format!("{columns} <= ")
+                };
+                [format!("ROW({columns}, id) > "), end]
+            };
+            let done = plan
+                .iter()
+                .filter(|line| line.trim_start().starts_with("Index Cond:"))
+                .any(|line| asked.is_done_by(line, " = ", bounds) || asked.is_done_by(line, " = ", shorter));
+            assert!(
+                done,
+                "{} is not done by an index alone\n{}\n{text}",
+                asked.name, asked.sql
+            );
+        }
+    }
+}
+
+fn postgres_plan(tx: &mut Tx<'_>, asked: &Asked, mode: &str) -> Result<Vec<String>, DbError> {
+    let (types, values): (Vec<_>, Vec<_>) = asked.parameters.iter().copied().unzip();
+    // Of tables with a handful of rows, such as the organizations here, PostgreSQL reads all unless told not to.
+    tx.batch(&format!(
+        "SET LOCAL plan_cache_mode = {mode}; SET LOCAL enable_seqscan = off; PREPARE asked ({}) AS {}",
+        types.join(", "),
+        asked.sql.replace('?', "$")
+    ))?;
+    let explain: &'static str =
+        Box::leak(format!("EXPLAIN (COSTS OFF) EXECUTE asked({})", values.join(", ")).into_boxed_str());
+    let plan = tx.rows(explain, &[], |row| row.text(0).map(str::to_owned))?;
+    tx.batch("DEALLOCATE asked")?;
+    Ok(plan)
+}

@@ -1,0 +1,22 @@
+//! The rosters of child chapters.
+
+use bursar_app::chapters;
+use bursar_domain::ids::OrganizationId;
+use bursar_domain::member::Member;
+
+use crate::http::error::Error;
+use crate::http::lists::Walk;
+use crate::http::plan::{Plan, Request};
+use crate::http::query::{self, ListRules};
+
+pub(super) fn roster(request: &Request, rules: &ListRules) -> Result<Plan, Error> {
+    let chapter: OrganizationId = request.id(0).map_err(|_: Error| Error::no_such("chapter"))?;
+    let query = query::list(request.query.as_deref(), rules)?;
+    // The cursor is bound to the path with the chapter's id in it.
+    let walk = Walk::open(request, format!("/v1/chapters/{chapter}/members"), rules, query, chapter)?;
+    let (reader, kind) = (request.organization(), request.caller.organization_kind);
+    Ok(Plan::Roster(chapter, Box::new(move |tx| {
+        chapters::may_read(tx, reader, kind, chapter)?;
+        walk.page::<Member>(tx)
+    })))
+}

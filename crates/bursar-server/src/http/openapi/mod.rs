@@ -1,0 +1,88 @@
+//! The OpenAPI document. Paths, permissions and costs come from the table of routes, values from the domain.
+
+mod errors;
+mod examples;
+mod operations;
+mod parameters;
+mod schemas;
+mod values;
+
+use bursar_domain::access::{Role, Scope};
+use bursar_domain::token::TokenKind;
+use serde_json::{Value, json};
+
+pub(super) use self::errors::title;
+pub use self::errors::{CODES, ErrorDoc};
+
+/// The version of OpenAPI.
+const OPENAPI: &str = "3.1.0";
+/// The name of the API.
+const TITLE: &str = "Organization Dues and Payments API";
+/// The version of the interface.
+const VERSION: &str = "1.0.0";
+
+/// The whole description of the API as it is served at `base_url`.
+pub fn document(base_url: &str) -> Value {
+    let base_url = base_url.trim_end_matches('/');
+    let tags: Vec<Value> = operations::TAGS
+        .iter()
+        .map(|(name, description)| json!({"name": name, "description": description}))
+        .collect();
+    json!({
+        "openapi": OPENAPI,
+        "info": {
+            "title": TITLE,
+            "version": VERSION,
+            "summary": "Members, dues, payments and more of an organization.",
+            "description": INTRODUCTION,
+            "contact": {"name": "API reference", "url": format!("{base_url}/docs")},
+            "license": {"name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0"},
+        },
+        "servers": [{"url": base_url, "description": "This server."}],
+        "externalDocs": {"description": "The guide: tokens, paging, sync, retries and limits.", "url": format!("{base_url}/docs/guide")},
+        "tags": tags,
+        "security": [{"bearerAuth": []}],
+        "paths": operations::paths(base_url),
+        "components": {
+            "securitySchemes": {"bearerAuth": {"type": "http", "scheme": "bearer", "description": security()}},
+            "parameters": parameters::all(),
+            "headers": parameters::all_headers(),
+            "responses": errors::responses(),
+            "examples": errors::error_examples(base_url),
+            "schemas": schemas::all(),
+        },
+    })
+}
+
+const INTRODUCTION: &str = "Reads and writes an organization's data: members, groups with their dues, payments, \
+reimbursements, reminders, cards, campaigns, a store, and the rosters of child chapters.
+
+- Bodies are JSON. Every field of a resource is always there; a missing value is `null`.
+- Money is a decimal string with the currency's digits: `\"125.00\"`.
+- Times are in UTC with six fraction digits. Days are `YYYY-MM-DD`.
+- Lists are given oldest change first, page by page. A walk from the first page to the last shows all rows as they were when \
+it began.
+- Unknown parameters and fields are refused, so that a mistyped filter never returns unfiltered data.
+- `HEAD` works wherever `GET` does.
+- In v1, fields, endpoints and error codes may be added. Nothing is taken away, and a card's fields stay as they are.";
+
+fn security() -> String {
+    let scopes: Vec<String> = Scope::ALL
+        .iter()
+        .map(|scope| {
+            let role = Role::ALL.into_iter().find(|role| role.ceiling().has(*scope));
+            let role = role.map_or("", Role::as_str);
+            format!("- `{scope}`: {} ({role} and above)", scope.in_words())
+        })
+        .collect();
+    format!(
+        "Send `Authorization: Bearer` and an access token. Cookies and query parameters are never read for one. There are \
+         two kinds.\n\nA personal token (`{}…`) acts as a user, with the role that the user has in the organization at that \
+         moment. A service token (`{}…`) acts as the organization, with the role it was made with: viewer or editor.\n\nWhat a \
+         request may do is worked out anew each time: the scopes that the token was given, within the reach of the role, less \
+         those that the organization's policy blocks. The scopes, each with the least role that reaches it:\n\n{}",
+        TokenKind::Personal.prefix(),
+        TokenKind::Service.prefix(),
+        scopes.join("\n")
+    )
+}

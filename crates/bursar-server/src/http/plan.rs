@@ -1,0 +1,121 @@
+//! What a handler makes of a request: a piece of work for a reader or for the writer.
+
+use std::sync::Arc;
+
+use bursar_app::Act;
+use bursar_db::Tx;
+use bursar_db::tokens::Caller;
+use bursar_domain::Timestamp;
+use bursar_domain::fields::Fields;
+use bursar_domain::ids::{Id, Kind, OrganizationId};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use super::error::Error;
+use super::query;
+
+/// A request that passed authentication, charge and permission, read but not understood yet.
+#[derive(Debug)]
+pub struct Request {
+    /// Who calls.
+    pub caller: Arc<Caller>,
+    /// The values of the path's parameters, decoded.
+    pub params: [String; 2],
+    /// The path, decoded.
+    pub path: String,
+    /// The method.
+    pub method: &'static str,
+    /// The query as it came.
+    pub query: Option<String>,
+    /// The body; empty when there was none.
+    pub body: String,
+    /// The time of the request.
+    pub now: Timestamp,
+}
+
+impl Request {
+    /// The organization it is about.
+    pub fn organization(&self) -> OrganizationId {
+        self.caller.token.organization_id
+    }
+
+    /// The id at a place of the path; one of the wrong shape or type is a plain 404.
+    pub fn id<K: Kind>(&self, place: usize) -> Result<Id<K>, Error> {
+        Id::parse(&self.params[place]).ok_or_else(|| Error::no_such(K::NOUN))
+    }
+
+    /// Checks that there is no query.
+    pub fn no_query(&self) -> Result<(), Error> {
+        query::none(self.query.as_deref())
+    }
+
+    /// Reads the body's fields; one that is not among `known` is refused by name.
+    pub fn fields(&self) -> Result<Fields<'_>, Error> {
+        if self.body.is_empty() {
+            return Err(Error::InvalidRequest { param: None, message: "a body is required: a JSON object".into() });
+        }
+        Ok(Fields::parse(&self.body)?)
+    }
+
+    /// Checks that the body is an empty object, or that there is none.
+    pub fn empty_body(&self) -> Result<(), Error> {
+        if self.body.is_empty() { Ok(()) } else { Ok(Fields::parse(&self.body)?.finish()?) }
+    }
+
+    /// The hash of the request's parameters: method, path, and the body as it was understood.
+    pub fn fingerprint(&self, body: &impl Serialize) -> [u8; 32] {
+        let mut hasher = Sha256::new();
+        for part in [self.method, "\n", &self.path, "\n"] {
+            hasher.update(part.as_bytes());
+        }
+        // What was understood is made of texts, numbers and words, which always have a JSON form.
+        hasher.update(serde_json::to_vec(body).unwrap_or_default());
+        hasher.finalize().into()
+    }
+}
+
+/// What is answered with success.
+#[derive(Debug)]
+pub struct Answer {
+    /// The status.
+    pub status: u16,
+    /// The JSON body.
+    pub body: String,
+}
+
+impl Answer {
+    /// 200.
+    pub fn ok(body: String) -> Self {
+        Self { status: 200, body }
+    }
+}
+
+type Read<T> = Box<dyn FnOnce(&mut Tx<'_>) -> Result<T, Error> + Send>;
+
+/// The work of a write: it runs in the organization's act, with the caller as looked up there once more.
+pub type Write = Box<dyn FnMut(&mut Act<'_, '_>, &Caller) -> Result<Answer, Error> + Send>;
+
+/// The work that a request asks for.
+pub enum Plan {
+    /// Nothing more to do.
+    Ready(Answer),
+    /// One statement, or several that need not see one state.
+    Read(Read<Answer>),
+    /// Several statements that must see one state.
+    Snapshot(Read<Answer>),
+    /// A page of a chapter's roster, with its row count: the chapter's log is written before the answer.
+    Roster(OrganizationId, Read<(Answer, usize)>),
+    /// A change, under the hash of its parameters.
+    Write([u8; 32], Write),
+}
+
+impl Plan {
+    /// A write whose parameters are the path and `body`.
+    pub fn write(
+        request: &Request,
+        body: &impl Serialize,
+        run: impl FnMut(&mut Act<'_, '_>, &Caller) -> Result<Answer, Error> + Send + 'static,
+    ) -> Self {
+        Self::Write(request.fingerprint(body), Box::new(run))
+    }
+}

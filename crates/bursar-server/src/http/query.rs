@@ -1,0 +1,183 @@
+//! Strict reading of a query: a mistyped filter must never return unfiltered data.
+
+use std::borrow::Cow;
+
+use bursar_domain::Timestamp;
+use bursar_domain::cursor::Filters;
+use bursar_domain::ids::MemberId;
+use bursar_domain::page::PageLimit;
+
+use super::error::Error;
+
+/// What a list takes beside `limit`, `cursor` and `updatedSince`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ListRules {
+    /// The words of its `status`.
+    pub status: &'static [&'static str],
+    /// It has `isActive`.
+    pub is_active: bool,
+    /// It has `memberId`.
+    pub member_id: bool,
+}
+
+/// A list's query.
+#[derive(Debug)]
+pub struct ListQuery {
+    /// Rows a page.
+    pub limit: PageLimit,
+    /// The cursor as it came.
+    pub cursor: Option<String>,
+    /// The filters.
+    pub filters: Filters,
+}
+
+/// Takes no parameter at all.
+pub fn none(raw: Option<&str>) -> Result<(), Error> {
+    let pairs = pairs(raw)?;
+    match pairs.first() {
+        None => Ok(()),
+        Some((name, _)) => Err(unknown(name, &[])),
+    }
+}
+
+/// Reads a list's query.
+pub fn list(raw: Option<&str>, rules: &ListRules) -> Result<ListQuery, Error> {
+    let pairs = pairs(raw)?;
+    let mut names = vec!["limit", "cursor", "updatedSince"];
+    names.extend((!rules.status.is_empty()).then_some("status"));
+    names.extend(rules.is_active.then_some("isActive"));
+    names.extend(rules.member_id.then_some("memberId"));
+    if let Some((name, _)) = pairs.iter().find(|(name, _)| !names.contains(&&**name)) {
+        return Err(unknown(name, &names));
+    }
+    let get = |name: &str| pairs.iter().find(|(other, _)| other == name).map(|(_, value)| &**value);
+    let filters = Filters {
+        updated_since: get("updatedSince").map(since).transpose()?,
+        is_active: get("isActive").map(boolean).transpose()?,
+        status: get("status").map(|value| word(value, rules.status)).transpose()?,
+        member_id: get("memberId").map(member).transpose()?,
+    };
+    let limit = get("limit").map(PageLimit::parse).transpose().map_err(|rule| Error::invalid("limit", rule))?;
+    Ok(ListQuery { limit: limit.unwrap_or(PageLimit::DEFAULT), cursor: get("cursor").map(str::to_owned), filters })
+}
+
+fn unknown(name: &str, names: &[&str]) -> Error {
+    let way_out = if names.is_empty() { "this endpoint takes none".to_owned() } else { format!("it takes {}", names.join(", ")) };
+    let shown: String = name.chars().take(60).collect();
+    Error::InvalidRequest { message: format!("{shown} is not a query parameter of this endpoint; {way_out}"), param: Some(shown) }
+}
+
+fn since(value: &str) -> Result<Timestamp, Error> {
+    // A plus sign that was not encoded arrives as a space, and only one place of a date-time can have it.
+    let mended = value.replace(' ', "+");
+    Timestamp::parse_since(&mended)
+        .ok_or_else(|| Error::invalid("updatedSince", "must be an RFC 3339 date-time with an offset, such as 2026-11-15T01:39:08Z"))
+}
+
+fn boolean(value: &str) -> Result<bool, Error> {
+    match value {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        _ => Err(Error::invalid("isActive", "must be true or false")),
+    }
+}
+
+fn word(value: &str, words: &[&'static str]) -> Result<&'static str, Error> {
+    let found = words.iter().copied().find(|word| *word == value);
+    found.ok_or_else(|| Error::invalid("status", format!("must be one of {}", words.join(", "))))
+}
+
+fn member(value: &str) -> Result<MemberId, Error> {
+    MemberId::parse(value).ok_or_else(|| Error::invalid("memberId", "must be the id of a member, mem_ and 26 characters"))
+}
+
+/// The parameters in order. A repeated one is refused.
+fn pairs(raw: Option<&str>) -> Result<Vec<(Cow<'_, str>, Cow<'_, str>)>, Error> {
+    let mut pairs: Vec<(Cow<'_, str>, Cow<'_, str>)> = Vec::new();
+    for part in raw.unwrap_or("").split('&').filter(|part| !part.is_empty()) {
+        let (name, value) = part.split_once('=').unwrap_or((part, ""));
+        let name = decode(name).ok_or_else(|| undecodable("the query"))?;
+        let value = decode(value).ok_or_else(|| undecodable(&name))?;
+        if pairs.iter().any(|(earlier, _)| *earlier == name) {
+            return Err(Error::invalid(&name, "is given twice; give it once"));
+        }
+        pairs.push((name, value));
+    }
+    Ok(pairs)
+}
+
+fn undecodable(what: &str) -> Error {
+    Error::invalid(what, "is not UTF-8 in percent-encoding")
+}
+
+/// Undoes percent-encoding and form encoding's plus; `None` for a broken escape or what is not UTF-8.
+fn decode(text: &str) -> Option<Cow<'_, str>> {
+    if !text.contains(['%', '+']) {
+        return Some(Cow::Borrowed(text));
+    }
+    percent_decode(&text.replace('+', " ")).map(Cow::Owned)
+}
+
+/// Undoes percent-encoding.
+pub fn percent_decode(text: &str) -> Option<String> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        if byte == b'%' {
+            let digit = |b: Option<u8>| b.and_then(|b| char::from(b).to_digit(16)).and_then(|d| u8::try_from(d).ok());
+            let (high, low) = (digit(bytes.next())?, digit(bytes.next())?);
+            out.push(high * 16 + low);
+        } else {
+            out.push(byte);
+        }
+    }
+    String::from_utf8(out).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RULES: ListRules = ListRules { status: &["pending", "paid"], is_active: true, member_id: true };
+
+    fn param(raw: &str) -> String {
+        match list(Some(raw), &RULES) {
+            Err(Error::InvalidRequest { param, .. }) => param.unwrap_or_default(),
+            other => panic!("{raw}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_is_refused() {
+        for (raw, name) in [
+            ("limit=0", "limit"),
+            ("limit=", "limit"),
+            ("limit", "limit"),
+            ("limit=5&limit=5", "limit"),
+            ("Limit=5", "Limit"),
+            ("status=PAID", "status"),
+            ("isActive=1", "isActive"),
+            ("memberId=grp_01h455vb4pex5vsknk084sn02q", "memberId"),
+            ("updatedSince=2026-11-15T01:39:08", "updatedSince"),
+            ("updatedSince=yesterday", "updatedSince"),
+            ("lim%69t=5&limit=5", "limit"),
+            ("limit=%zz", "limit"),
+            ("limit=%ff", "limit"),
+            ("page=2", "page"),
+        ] {
+            assert_eq!(param(raw), name, "{raw}");
+        }
+    }
+
+    #[test]
+    fn what_is_understood() {
+        let query = list(Some("limit=7&&status=paid&isActive=false&updatedSince=2026-11-15T03:00:00+02:00&"), &RULES).unwrap();
+        assert_eq!((query.limit.rows(), query.filters.status, query.filters.is_active), (7, Some("paid"), Some(false)));
+        let at = Timestamp::parse("2026-11-15T01:00:00Z");
+        assert_eq!(query.filters.updated_since, at);
+        for raw in ["updatedSince=2026-11-15T03:00:00%2B02:00", "updatedSince=2026-11-15T01:00:00Z"] {
+            assert_eq!(list(Some(raw), &RULES).unwrap().filters.updated_since, at);
+        }
+        assert_eq!(list(None, &RULES).unwrap().limit, PageLimit::DEFAULT);
+    }
+}

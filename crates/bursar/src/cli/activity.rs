@@ -1,0 +1,104 @@
+//! `bursar activity`.
+
+use std::collections::HashMap;
+
+use bursar_app::AppError;
+use bursar_app::activity::{self, PAGE_MAX, Query, Record};
+use bursar_db::activity::Line;
+use bursar_db::{Db, Opening};
+use bursar_domain::ids::OrganizationId;
+use bursar_domain::{Date, Timestamp};
+use clap::Args;
+
+use super::{Failure, Outcome, Session, output, parse_id};
+use crate::ambient;
+
+/// Lines that one command prints at most: they are held in memory to be one JSON array.
+const LINES_MAX: u64 = 100_000;
+
+#[derive(Debug, Args)]
+pub(crate) struct ActivityArgs {
+    /// The organization's id
+    #[arg(long, value_name = "ORG", value_parser = parse_id::<bursar_domain::ids::kind::Organization>)]
+    organization: OrganizationId,
+    /// Not before this time (2026-11-15T01:39:08Z) or UTC day (2026-11-15)
+    #[arg(long, value_name = "TIME", value_parser = parse_since)]
+    since: Option<Timestamp>,
+    /// By whom: operator, worker, token, user, an id (tok_…, usr_…) or an address
+    #[arg(long)]
+    actor: Option<String>,
+    /// What was done, or how its name starts: token, role.set
+    #[arg(long)]
+    action: Option<String>,
+    /// Lines at most
+    #[arg(long, value_name = "N", default_value = "50", value_parser = clap::value_parser!(u64).range(1..=LINES_MAX))]
+    limit: u64,
+}
+
+fn parse_since(text: &str) -> Result<Timestamp, String> {
+    Date::parse(text)
+        .map(Date::start)
+        .or_else(|| Timestamp::parse_since(text))
+        .ok_or_else(|| {
+            "must be a day such as 2026-11-15 or a time with an offset such as 2026-11-15T01:39:08Z"
+                .to_owned()
+        })
+}
+
+type Page = (Vec<Line>, HashMap<String, String>);
+
+pub(crate) fn run(session: &Session, args: &ActivityArgs) -> Outcome {
+    let db = session.open(Opening::Require)?;
+    let mut query = Query {
+        since: args.since,
+        actor: args.actor.clone(),
+        action: args.action.clone(),
+        before: None,
+        limit: 0,
+    };
+    let mut left = usize::try_from(args.limit)?;
+    let mut records: Vec<Record> = Vec::new();
+    let mut said = false;
+    while left > 0 {
+        query.limit = left.min(PAGE_MAX);
+        let (lines, names) = page(&db, args.organization, query.clone())?;
+        let is_last = lines.len() < query.limit;
+        left -= lines.len();
+        query.before = lines.last().map(|line| line.id);
+        if session.json {
+            records.extend(lines.into_iter().map(Record::from));
+        } else {
+            said |= !lines.is_empty();
+            for line in &lines {
+                let sentence = activity::sentence(line, args.organization, &names);
+                output::say(&format!("{}  {sentence}", to_the_second(line.at)));
+            }
+        }
+        if is_last {
+            break;
+        }
+    }
+    if session.json {
+        return output::json(&records);
+    }
+    if !said {
+        output::say("nothing in the activity log answers this");
+    }
+    Ok(())
+}
+
+fn page(db: &Db, organization: OrganizationId, query: Query) -> Result<Page, Failure> {
+    let context = ambient::operator()?;
+    let read = db.read::<_, AppError>(move |tx| {
+        let lines = activity::list(tx, &context, organization, &query)?;
+        let names = activity::names(tx, organization, &lines)?;
+        Ok((lines, names))
+    });
+    Ok(read.wait()?)
+}
+
+/// `2026-11-15 01:39:08Z`
+fn to_the_second(at: Timestamp) -> String {
+    let text = at.to_string();
+    format!("{} {}Z", &text[..10], &text[11..19])
+}

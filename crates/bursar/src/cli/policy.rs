@@ -1,0 +1,114 @@
+//! `bursar policy`.
+
+use bursar_app::AppError;
+use bursar_app::policy::{self, Cap, PolicyChange};
+use bursar_db::Opening;
+use bursar_domain::access::{Policy, Scope, ScopeSet, unknown_scope};
+use bursar_domain::ids::OrganizationId;
+use bursar_domain::organization::TOKEN_DAYS_MAX;
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+
+use super::{Failure, Outcome, Session, output, parse_id};
+use crate::ambient;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PolicyCommand {
+    /// Show what all tokens of an organization are allowed
+    Show(ShowArgs),
+    /// Block or allow scopes, and cap the lifetime of new tokens
+    Set(SetArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// The organization's id
+    #[arg(long, value_name = "ORG", value_parser = parse_id::<bursar_domain::ids::kind::Organization>)]
+    organization: OrganizationId,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SetArgs {
+    /// The organization's id
+    #[arg(long, value_name = "ORG", value_parser = parse_id::<bursar_domain::ids::kind::Organization>)]
+    organization: OrganizationId,
+    /// Withhold a scope from every token; may be repeated
+    #[arg(long, value_name = "SCOPE", value_delimiter = ',', value_parser = parse_scope)]
+    block_scope: Vec<Scope>,
+    /// Stop withholding a scope; may be repeated
+    #[arg(long, value_name = "SCOPE", value_delimiter = ',', value_parser = parse_scope)]
+    allow_scope: Vec<Scope>,
+    /// Cap the lifetime of new tokens at 1 to 365 days; `none` lifts the cap
+    #[arg(long, value_name = "N", value_parser = parse_cap, allow_negative_numbers = true)]
+    max_token_days: Option<Cap>,
+}
+
+fn parse_scope(text: &str) -> Result<Scope, String> {
+    Scope::parse(text.trim()).ok_or_else(|| unknown_scope(text))
+}
+
+fn parse_cap(text: &str) -> Result<Cap, String> {
+    match text {
+        "none" => Ok(Cap::None),
+        days => days
+            .parse()
+            .map(Cap::Days)
+            .map_err(|_| format!("must be 1 to {TOKEN_DAYS_MAX} whole days, or none to lift the cap")),
+    }
+}
+
+pub(crate) fn run(session: &Session, command: PolicyCommand) -> Outcome {
+    match command {
+        PolicyCommand::Show(args) => show(session, args.organization),
+        PolicyCommand::Set(args) => set(session, &args),
+    }
+}
+
+fn show(session: &Session, org: OrganizationId) -> Outcome {
+    let db = session.open(Opening::Require)?;
+    let context = ambient::operator()?;
+    let found = db
+        .read::<_, AppError>(move |tx| policy::show(tx, &context, org))
+        .wait()?;
+    present(session, org, found)
+}
+
+fn set(session: &Session, args: &SetArgs) -> Outcome {
+    let change = PolicyChange {
+        block: ScopeSet::of(&args.block_scope),
+        allow: ScopeSet::of(&args.allow_scope),
+        cap: args.max_token_days,
+    };
+    if change == PolicyChange::default() {
+        return Err(Failure(
+            "say what to change: --block-scope, --allow-scope or --max-token-days".to_owned(),
+        ));
+    }
+    let db = session.open(Opening::Require)?;
+    let (mut context, org) = (ambient::operator()?, args.organization);
+    let after = db
+        .write::<_, AppError>(org.to_bytes(), move |tx| {
+            policy::set(tx, &mut context, org, &change)
+        })
+        .wait()?;
+    present(session, org, after)
+}
+
+fn present(session: &Session, org: OrganizationId, found: Policy) -> Outcome {
+    if session.json {
+        return output::json(&as_json(org, found));
+    }
+    output::say(&match found.blocked_scopes.is_empty() {
+        true => "no scope is blocked".to_owned(),
+        false => format!("blocked for all tokens: {}", found.blocked_scopes),
+    });
+    output::say(&match found.max_token_days {
+        None => format!("new tokens live at most {TOKEN_DAYS_MAX} days; no lower cap is set"),
+        Some(days) => format!("new tokens live at most {days} days"),
+    });
+    Ok(())
+}
+
+fn as_json(org: OrganizationId, found: Policy) -> Value {
+    json!({ "organizationId": org, "blockedScopes": found.blocked_scopes, "maxTokenDays": found.max_token_days })
+}

@@ -1,0 +1,350 @@
+//! `bursar token`.
+
+use bursar_app::AppError;
+use bursar_app::tokens::{
+    self, Explanation, Holder, Issued, NewToken, Record, State, WithheldScope, parse_scopes,
+};
+use bursar_db::{Db, Opening};
+use bursar_domain::access::{Role, Withheld};
+use bursar_domain::ids::{OrganizationId, TokenId};
+use bursar_domain::token::TokenKind;
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+
+use super::role::parse_role;
+use super::{Failure, Outcome, Session, output, parse_id};
+use crate::ambient;
+
+const BASE_URL: &str = "http://127.0.0.1:8080";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TokenCommand {
+    /// Make a personal token (--user) or a service token (--service --role); the secret is shown once
+    Create(CreateArgs),
+    /// List an organization's tokens, those that no longer work included
+    List(ListArgs),
+    /// Show one token's record
+    Show(IdArgs),
+    /// Say what a token can do now, and whether role or policy withholds the rest
+    Explain(IdArgs),
+    /// Replace a service token by a successor; the old one works on for the overlap
+    Rotate(RotateArgs),
+    /// Stop a token at once and for good
+    Revoke(IdArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// The organization's id
+    #[arg(long, value_name = "ORG", value_parser = parse_id::<bursar_domain::ids::kind::Organization>)]
+    organization: OrganizationId,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct IdArgs {
+    /// The token's id
+    #[arg(value_name = "ID", value_parser = parse_id::<bursar_domain::ids::kind::Token>)]
+    id: TokenId,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RotateArgs {
+    /// The token's id
+    #[arg(value_name = "ID", value_parser = parse_id::<bursar_domain::ids::kind::Token>)]
+    id: TokenId,
+    /// How long the old one works on: 0 to 30 days [default: 7]
+    #[arg(long, value_name = "N", value_parser = parse_days, allow_negative_numbers = true)]
+    overlap_days: Option<i64>,
+    /// Where the server is, for the line to paste
+    #[arg(long, value_name = "URL", default_value = BASE_URL)]
+    base_url: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CreateArgs {
+    /// The organization's id
+    #[arg(long, value_name = "ORG", value_parser = parse_id::<bursar_domain::ids::kind::Organization>)]
+    organization: OrganizationId,
+    /// The person who will act with it
+    #[arg(
+        long,
+        value_name = "EMAIL",
+        required_unless_present = "service",
+        conflicts_with = "service"
+    )]
+    user: Option<String>,
+    /// The organization itself will act with it
+    #[arg(long, requires = "role")]
+    service: bool,
+    /// The role of a service token, for good: viewer or editor
+    #[arg(long, requires = "service", value_parser = parse_role)]
+    role: Option<Role>,
+    /// What it may do, with commas between
+    #[arg(long, value_name = "SCOPES")]
+    scopes: String,
+    /// How long it lives: 1 to 365 days, or less where the policy caps it [default: 90]
+    #[arg(long, value_name = "N", value_parser = parse_days, allow_negative_numbers = true)]
+    days: Option<i64>,
+    /// What people call it [default: "token" and the day]
+    #[arg(long)]
+    name: Option<String>,
+    /// Where the server is, for the line to paste
+    #[arg(long, value_name = "URL", default_value = BASE_URL)]
+    base_url: String,
+}
+
+fn parse_days(text: &str) -> Result<i64, String> {
+    text.parse()
+        .map_err(|_| "must be a whole number of days".to_owned())
+}
+
+pub(crate) fn run(session: &Session, command: TokenCommand) -> Outcome {
+    let db = session.open(Opening::Require)?;
+    match command {
+        TokenCommand::Create(args) => create(session, &db, args),
+        TokenCommand::List(args) => list(session, &db, args.organization),
+        TokenCommand::Show(args) => show(session, &db, args.id),
+        TokenCommand::Explain(args) => explain(session, &db, args.id),
+        TokenCommand::Rotate(args) => rotate(session, &db, &args),
+        TokenCommand::Revoke(args) => revoke(session, &db, args.id),
+    }
+}
+
+fn create(session: &Session, db: &Db, args: CreateArgs) -> Outcome {
+    let holder = match (args.user, args.role) {
+        (Some(email), _) => Holder::Person(email),
+        (None, Some(role)) => Holder::Service(role),
+        (None, None) => return Err(Failure("say --user EMAIL, or --service --role ROLE".to_owned())),
+    };
+    let new = NewToken {
+        holder,
+        name: args.name,
+        scopes: parse_scopes(&args.scopes)?,
+        days: args.days,
+    };
+    let (mut context, entropy, org) = (ambient::operator()?, ambient::entropy()?, args.organization);
+    let issued = db
+        .write::<_, AppError>(org.to_bytes(), move |tx| {
+            tokens::create(tx, &mut context, org, &new, &entropy)
+        })
+        .wait()?;
+    if session.json {
+        return output::json(&with_secret(&issued, json!({})));
+    }
+    present(db, &issued, &args.base_url)
+}
+
+fn list(session: &Session, db: &Db, org: OrganizationId) -> Outcome {
+    let context = ambient::operator()?;
+    let all = db
+        .read::<_, AppError>(move |tx| tokens::list(tx, &context, org))
+        .wait()?;
+    if session.json {
+        return output::json(&all);
+    }
+    let rows = all.iter().map(|t| {
+        [
+            t.id.to_string(),
+            t.name.clone(),
+            t.kind.to_string(),
+            acts_as(t),
+            t.state.to_string(),
+            t.expires_at.date().to_string(),
+            t.last_used_at
+                .map_or_else(|| "never".to_owned(), |at| at.date().to_string()),
+            t.scopes.to_string(),
+        ]
+    });
+    output::table(
+        [
+            "id",
+            "name",
+            "kind",
+            "acts as",
+            "state",
+            "expires",
+            "last used",
+            "scopes",
+        ],
+        rows.collect(),
+        "no tokens yet; make one with `bursar token create`",
+    );
+    Ok(())
+}
+
+/// The owner's address, or the role of a service token.
+fn acts_as(record: &Record) -> String {
+    match (&record.email, record.role) {
+        (Some(email), _) => email.clone(),
+        (None, Some(role)) => role.to_string(),
+        (None, None) => String::new(),
+    }
+}
+
+fn find(db: &Db, id: TokenId) -> Result<Record, Failure> {
+    let context = ambient::operator()?;
+    let found = db.read::<_, AppError>(move |tx| tokens::get(tx, &context, id));
+    Ok(found.wait()?)
+}
+
+fn show(session: &Session, db: &Db, id: TokenId) -> Outcome {
+    let record = find(db, id)?;
+    if session.json {
+        return output::json(&record);
+    }
+    if let Value::Object(fields) = serde_json::to_value(&record)? {
+        let text = |value: &Value| match value {
+            Value::Null => None,
+            Value::String(text) => Some(text.clone()),
+            Value::Array(items) => Some(
+                items
+                    .iter()
+                    .filter_map(Value::as_str)
+                    .collect::<Vec<_>>()
+                    .join(", "),
+            ),
+            other => Some(other.to_string()),
+        };
+        let rows = fields
+            .iter()
+            .filter_map(|(key, value)| text(value).map(|text| [key.clone(), text]));
+        output::table(["field", "value"], rows.collect(), "");
+    }
+    Ok(())
+}
+
+fn look_into(db: &Db, id: TokenId) -> Result<(Explanation, State), Failure> {
+    let context = ambient::operator()?;
+    let explained = db.read::<_, AppError>(move |tx| tokens::explain_by_id(tx, &context, id));
+    Ok(explained.wait()?)
+}
+
+fn explain(session: &Session, db: &Db, id: TokenId) -> Outcome {
+    let (explanation, state) = look_into(db, id)?;
+    if session.json {
+        let mut value = serde_json::to_value(&explanation)?;
+        value["state"] = json!(state);
+        return output::json(&value);
+    }
+    let role = explanation
+        .role
+        .map_or_else(|| "no role".to_owned(), |role| format!("the role {role}"));
+    output::say(&format!(
+        "{id} {:?} is a {} token of {} and acts with {role}",
+        explanation.name, explanation.kind, explanation.organization_id
+    ));
+    let until = explanation.expires_at;
+    output::say(&match state {
+        State::Active => format!("It works until {until}."),
+        State::Replaced => format!("It was rotated, and works until {until}."),
+        State::RotatedOut => format!("It was rotated and stopped working at {until}: it can do nothing."),
+        State::Expired => format!("It expired at {until}: it can do nothing."),
+        State::Revoked => "It is revoked: it can do nothing.".to_owned(),
+    });
+    say_scopes(&explanation);
+    Ok(())
+}
+
+fn rotate(session: &Session, db: &Db, args: &RotateArgs) -> Outcome {
+    let (id, overlap_days) = (args.id, args.overlap_days);
+    let org = find(db, id)?.organization_id;
+    let (mut context, entropy) = (ambient::operator()?, ambient::entropy()?);
+    let rotated = db
+        .write::<_, AppError>(org.to_bytes(), move |tx| {
+            tokens::rotate(tx, &mut context, org, id, overlap_days, &entropy)
+        })
+        .wait()?;
+    let old = &rotated.predecessor;
+    if session.json {
+        let predecessor = json!({ "id": old.id, "state": old.state, "expiresAt": old.expires_at });
+        return output::json(&with_secret(
+            &rotated.issued,
+            json!({ "predecessor": predecessor }),
+        ));
+    }
+    output::say(&match old.state {
+        State::Replaced => format!("{id} is replaced, and works until {}.", old.expires_at),
+        _ => format!("{id} is replaced, and no longer works."),
+    });
+    present(db, &rotated.issued, &args.base_url)
+}
+
+fn revoke(session: &Session, db: &Db, id: TokenId) -> Outcome {
+    let org = find(db, id)?.organization_id;
+    let mut context = ambient::operator()?;
+    let record = db
+        .write::<_, AppError>(org.to_bytes(), move |tx| {
+            tokens::revoke(tx, &mut context, org, id)
+        })
+        .wait()?;
+    if session.json {
+        return output::json(&record);
+    }
+    let at = record.revoked_at.map(|at| at.to_string()).unwrap_or_default();
+    output::say(&format!("{id} is revoked since {at}"));
+    Ok(())
+}
+
+/// A new token for machines: `id`, `secret` and `expiresAt` first, then its record, then `more`.
+fn with_secret(issued: &Issued, more: Value) -> Value {
+    let mut value = json!({
+        "id": issued.record.id, "secret": issued.secret.expose(), "expiresAt": issued.record.expires_at,
+    });
+    let record = serde_json::to_value(&issued.record).unwrap_or_default();
+    for part in [record, more] {
+        if let (Some(object), Value::Object(fields)) = (value.as_object_mut(), part) {
+            for (key, field) in fields {
+                object.entry(key).or_insert(field);
+            }
+        }
+    }
+    value
+}
+
+/// A new token for people: the secret once, what it may do in plain words, and a line to paste.
+fn present(db: &Db, issued: &Issued, base_url: &str) -> Outcome {
+    let record = &issued.record;
+    let who = match record.kind {
+        TokenKind::Personal => format!("personal token of {}", acts_as(record)),
+        TokenKind::Service => format!("service token with the role {}", acts_as(record)),
+    };
+    let (explanation, _) = look_into(db, record.id)?;
+    output::say(&format!("{} is a {who}, named {:?}.", record.id, record.name));
+    output::say("");
+    output::say(&format!("    {}", issued.secret.expose()));
+    output::say("");
+    output::say("This is its secret. Keep it now: it is not stored and cannot be shown again.");
+    output::say(&format!("It expires on {}.", record.expires_at.date()));
+    say_scopes(&explanation);
+    output::say("");
+    output::say("Try it:");
+    output::say(&format!(
+        "    curl -H 'Authorization: Bearer {}' {}/v1/token",
+        issued.secret.expose(),
+        base_url.trim_end_matches('/')
+    ));
+    Ok(())
+}
+
+/// What a token can do, and what is withheld from it.
+fn say_scopes(explanation: &Explanation) {
+    if !explanation.effective_scopes.is_empty() {
+        output::say("It can:");
+    }
+    for scope in explanation.effective_scopes.iter() {
+        output::say(&format!("  - {} ({scope})", scope.in_words()));
+    }
+    if !explanation.withheld.is_empty() {
+        output::say("It was also given, but cannot do now:");
+    }
+    for WithheldScope { scope, by } in &explanation.withheld {
+        let words = scope.in_words();
+        output::say(&match (by, explanation.role) {
+            (Withheld::Role, Some(role)) => format!("  - {words} ({scope}): the role {role} withholds it"),
+            _ => format!(
+                "  - {words} ({scope}): the organization's {by} withholds it",
+                by = by.as_str()
+            ),
+        });
+    }
+}
