@@ -2,6 +2,7 @@
 
 mod ambient;
 mod cli;
+mod demo;
 
 use std::process::ExitCode;
 

@@ -3,10 +3,10 @@
 mod activity;
 mod data;
 mod organization;
-mod output;
+pub(crate) mod output;
 mod policy;
 mod role;
-mod serve;
+pub(crate) mod serve;
 mod token;
 
 use std::process::ExitCode;
@@ -19,15 +19,9 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 #[derive(Debug, Parser)]
 #[command(name = "bursar", version, arg_required_else_help = true)]
 struct Cli {
-    /// The database: `sqlite:FILE` or `postgres://…`
-    #[arg(
-        long,
-        global = true,
-        default_value = "sqlite:bursar.db",
-        value_name = "URL",
-        hide_env_values = true
-    )]
-    database: String,
+    /// The database: `sqlite:FILE` or `postgres://…` [default: sqlite:bursar.db]
+    #[arg(long, global = true, value_name = "URL", hide_env_values = true)]
+    database: Option<String>,
     /// Print for machines
     #[arg(long, global = true)]
     json: bool,
@@ -37,6 +31,8 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Try it: a demonstration database, and a server on it
+    Demo(crate::demo::DemoArgs),
     /// Run the server
     Serve(serve::ServeArgs),
     /// Organizations: make one, list them
@@ -69,7 +65,7 @@ enum Command {
 
 /// What every command has at hand.
 pub(crate) struct Session {
-    database: String,
+    database: Option<String>,
     pub(crate) json: bool,
 }
 
@@ -86,14 +82,19 @@ impl<E: std::fmt::Display> From<E> for Failure {
 pub(crate) type Outcome = Result<(), Failure>;
 
 impl Session {
-    /// The database's URL as it was given.
+    /// The database's URL.
     pub(crate) fn database(&self) -> &str {
-        &self.database
+        self.database_or("sqlite:bursar.db")
+    }
+
+    /// The database's URL, or this one when none was given.
+    pub(crate) fn database_or<'a>(&'a self, default: &'a str) -> &'a str {
+        self.database.as_deref().unwrap_or(default)
     }
 
     /// Opens the database; `Migrate` brings it to this binary's schema first.
     pub(crate) fn open(&self, opening: Opening) -> Result<Db, Failure> {
-        let url: DatabaseUrl = self.database.parse()?;
+        let url: DatabaseUrl = self.database().parse()?;
         Ok(Db::open(&url, &Options::default(), opening)?)
     }
 }
@@ -147,6 +148,7 @@ pub(crate) fn run() -> ExitCode {
         json: cli.json,
     };
     let outcome = match cli.command {
+        Command::Demo(args) => crate::demo::run(&session, &args),
         Command::Serve(args) => serve::run(&session, &args),
         Command::Organization(command) => organization::run(&session, command),
         Command::Role(command) => role::run(&session, command),

@@ -230,7 +230,7 @@ fn explain(session: &Session, db: &Db, id: TokenId) -> Outcome {
         .role
         .map_or_else(|| "no role".to_owned(), |role| format!("the role {role}"));
     output::say(&format!(
-        "{id} {:?} is a {} token of {} and acts with {role}",
+        "{id} {:?} is a {} token of {} with {role}",
         explanation.name, explanation.kind, explanation.organization_id
     ));
     let until = explanation.expires_at;
@@ -308,21 +308,21 @@ fn present(db: &Db, issued: &Issued, base_url: &str) -> Outcome {
         TokenKind::Personal => format!("personal token of {}", acts_as(record)),
         TokenKind::Service => format!("service token with the role {}", acts_as(record)),
     };
-    let (explanation, _) = look_into(db, record.id)?;
     output::say(&format!("{} is a {who}, named {:?}.", record.id, record.name));
     output::say("");
     output::say(&format!("    {}", issued.secret.expose()));
     output::say("");
     output::say("This is its secret. Keep it now: it is not stored and cannot be shown again.");
-    output::say(&format!("It expires on {}.", record.expires_at.date()));
-    say_scopes(&explanation);
-    output::say("");
-    output::say("Try it:");
+    output::say(&format!("It expires on {}. Try it:", record.expires_at.date()));
     output::say(&format!(
         "    curl -H 'Authorization: Bearer {}' {}/v1/token",
         issued.secret.expose(),
         base_url.trim_end_matches('/')
     ));
+    output::say("");
+    // Last, because it can fail: the secret is told by then.
+    let (explanation, _) = look_into(db, record.id)?;
+    say_scopes(&explanation);
     Ok(())
 }
 
@@ -335,7 +335,10 @@ fn say_scopes(explanation: &Explanation) {
         output::say(&format!("  - {} ({scope})", scope.in_words()));
     }
     if !explanation.withheld.is_empty() {
-        output::say("It was also given, but cannot do now:");
+        output::say(match explanation.effective_scopes.is_empty() {
+            true => "It can do nothing now. It was given:",
+            false => "It cannot now, though it was given it:",
+        });
     }
     for WithheldScope { scope, by } in &explanation.withheld {
         let words = scope.in_words();
