@@ -25,7 +25,9 @@ pub fn create(act: &mut Act<'_, '_>, issuing: CardIssuing, new: &NewCard) -> Res
         let missing = || Refusal::missing_reference("assignedMemberId", id);
         let member: Member = table::get(act.tx, act.organization, id)?.ok_or_else(missing)?;
         if !member.is_active {
-            let message = format!("assignedMemberId {id} is archived; restore the member or assign the card to another");
+            let message = format!(
+                "assignedMemberId {id} is archived; restore the member or assign the card to another"
+            );
             return Err(Refusal::conflict(message).into());
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use bursar_db::{DbError, EngineKind, Stored, Tx, ledger, memberships, organizations, tables, tokens};
+use bursar_db::{DbError, Stored, Tx, housekeeping, ledger, memberships, organizations, tables, tokens};
 use bursar_domain::campaign::Campaign;
 use bursar_domain::card::Card;
 use bursar_domain::group::Group;
@@ -52,9 +52,7 @@ pub fn check(tx: &mut Tx<'_>, progress: &mut dyn FnMut(u64)) -> Result<Checked, 
         progress,
         organizations: HashMap::new(),
     };
-    if tx.kind() == EngineKind::Sqlite {
-        check.file(tx)?;
-    }
+    check.file(tx)?;
     check.organizations = organizations::all(tx)?.into_iter().map(|o| (o.id, o)).collect();
     let all: Vec<Organization> = check.organizations.values().cloned().collect();
     for organization in &all {
@@ -110,11 +108,8 @@ impl Check<'_> {
     }
 
     fn file(&mut self, tx: &mut Tx<'_>) -> Result<(), DbError> {
-        let found = tx.rows("PRAGMA quick_check(20)", &[], |row| {
-            row.text(0).map(str::to_owned)
-        })?;
-        for line in found.iter().filter(|line| *line != "ok") {
-            self.problem("file", None, "database file", line);
+        for line in housekeeping::damage_of_file(tx)? {
+            self.problem("file", None, "database file", &line);
         }
         Ok(())
     }

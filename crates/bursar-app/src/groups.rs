@@ -16,7 +16,8 @@ pub fn no_group() -> Refusal {
 
 /// Makes a group.
 pub fn create(act: &mut Act<'_, '_>, new: &NewGroup) -> Result<Group, AppError> {
-    let organization = organizations::get(act.tx, act.organization)?.ok_or_else(|| no_organization(act.organization))?;
+    let organization =
+        organizations::get(act.tx, act.organization)?.ok_or_else(|| no_organization(act.organization))?;
     let id = act.new_id();
     let stamps = Stamps::at(act.tick());
     let group = Group {
@@ -32,7 +33,9 @@ pub fn create(act: &mut Act<'_, '_>, new: &NewGroup) -> Result<Group, AppError> 
 /// Renames a group or changes its description.
 pub fn change(act: &mut Act<'_, '_>, id: GroupId, change: &GroupChange) -> Result<Group, AppError> {
     let before: Group = table::get(act.tx, act.organization, id)?.ok_or_else(no_group)?;
-    let Some(mut group) = change.clone().apply(&before) else { return Ok(before) };
+    let Some(mut group) = change.clone().apply(&before) else {
+        return Ok(before);
+    };
     act.update(&mut group)?;
     act.log("group.change", Some(id.to_string()), None)?;
     Ok(group)

@@ -17,7 +17,9 @@ pub fn no_member() -> Refusal {
 /// Changes a member. Archiving and restoring move the groups it is in, because their counts change.
 pub fn change(act: &mut Act<'_, '_>, id: MemberId, change: &MemberChange) -> Result<Member, AppError> {
     let before: Member = table::get(act.tx, act.organization, id)?.ok_or_else(no_member)?;
-    let Some(mut member) = change.clone().apply(&before) else { return Ok(before) };
+    let Some(mut member) = change.clone().apply(&before) else {
+        return Ok(before);
+    };
     if member.is_active != before.is_active {
         for group in &member.groups {
             let mut group: Group = table::get(act.tx, act.organization, *group)?.ok_or_else(no_group)?;

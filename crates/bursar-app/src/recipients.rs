@@ -33,11 +33,24 @@ pub struct OwedLine {
     pub amount: Money,
 }
 
+/// Somebody who does not qualify.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    /// The bytes of the member's or organization's id.
+    pub key: [u8; 16],
+    /// The name.
+    pub name: String,
+    /// Why.
+    pub reason: &'static str,
+}
+
 /// A page of recipients.
 #[derive(Debug, Default)]
 pub struct Recipients {
     /// Those who qualify, by key.
     pub qualify: Vec<Recipient>,
+    /// Those who do not, and why.
+    pub skipped: Vec<Skipped>,
     /// Where the next page begins, when there may be more.
     pub next: Option<[u8; 16]>,
 }
@@ -56,30 +69,89 @@ pub fn page(
         Audience::Nobody => return Ok(Recipients::default()),
         Audience::Organization(target) => return organization_page(tx, &own, reminder, target, after),
         Audience::Member(_) if after.is_some() => return Ok(Recipients::default()),
-        Audience::Member(member) => (recipients::member(tx, organization, member)?.into_iter().collect(), reminder.group_id),
+        Audience::Member(member) => match recipients::member(tx, organization, member)? {
+            Some(candidate) => (vec![candidate], reminder.group_id),
+            None => return Ok(nobody(member.to_bytes(), String::new(), "the member is archived")),
+        },
         Audience::Group(group) => {
             let rows = i64::try_from(limit).unwrap_or(i64::MAX);
-            (recipients::of_group(tx, organization, group, after, rows)?, Some(group))
+            (
+                recipients::of_group(tx, organization, group, after, rows)?,
+                Some(group),
+            )
         }
     };
     let is_last = matches!(reminder.audience(), Audience::Member(_)) || candidates.len() < limit;
-    let next = candidates.last().filter(|_| !is_last).map(|candidate| candidate.id.to_bytes());
-    let mut qualify = Vec::new();
+    let mut page = Recipients {
+        next: candidates.last().filter(|_| !is_last).map(|c| c.id.to_bytes()),
+        ..Recipients::default()
+    };
     for candidate in candidates {
-        let Some(address) = address(reminder.method, Some(&candidate.email), candidate.phone.as_deref()) else { continue };
         let owed = match reminder.include_payment_info {
-            true => lines(recipients::owed_by_member(tx, organization, candidate.id, group)?, own.currency),
+            true => lines(
+                recipients::owed_by_member(tx, organization, candidate.id, group)?,
+                own.currency,
+            ),
             false => Vec::new(),
         };
-        if !reminder.include_payment_info || !owed.is_empty() {
-            qualify.push(Recipient { key: candidate.id.to_bytes(), name: candidate.name, address, owed });
+        let contact = (Some(candidate.email.as_str()), candidate.phone.as_deref());
+        page.judge(reminder, candidate.id.to_bytes(), candidate.name, contact, owed);
+    }
+    Ok(page)
+}
+
+impl Recipients {
+    fn judge(
+        &mut self,
+        reminder: &Reminder,
+        key: [u8; 16],
+        name: String,
+        contact: (Option<&str>, Option<&str>),
+        owed: Vec<OwedLine>,
+    ) {
+        match address(reminder.method, contact.0, contact.1) {
+            None => self.skipped.push(Skipped {
+                key,
+                name,
+                reason: no_address(reminder.method),
+            }),
+            Some(_) if reminder.include_payment_info && owed.is_empty() => {
+                self.skipped.push(Skipped {
+                    key,
+                    name,
+                    reason: "nothing is owed",
+                });
+            }
+            Some(address) => self.qualify.push(Recipient {
+                key,
+                name,
+                address,
+                owed,
+            }),
         }
     }
-    Ok(Recipients { qualify, next })
+}
+
+fn nobody(key: [u8; 16], name: String, reason: &'static str) -> Recipients {
+    Recipients {
+        skipped: vec![Skipped { key, name, reason }],
+        ..Recipients::default()
+    }
+}
+
+fn no_address(method: Method) -> &'static str {
+    match method {
+        Method::Email => "there is no e-mail address",
+        Method::Sms => "there is no telephone number with a country code",
+    }
 }
 
 /// Whether anybody qualifies; it looks no further than the first.
-pub fn somebody_qualifies(tx: &mut Tx<'_>, organization: OrganizationId, reminder: &Reminder) -> Result<bool, AppError> {
+pub fn somebody_qualifies(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    reminder: &Reminder,
+) -> Result<bool, AppError> {
     let mut after = None;
     loop {
         let found = page(tx, organization, reminder, after, 200)?;
@@ -101,19 +173,28 @@ fn organization_page(
     target: OrganizationId,
     after: Option<[u8; 16]>,
 ) -> Result<Recipients, AppError> {
-    let Some(target) = organizations::get(tx, target)?.filter(|_| after.is_none()) else { return Ok(Recipients::default()) };
+    let Some(target) = organizations::get(tx, target)?.filter(|_| after.is_none()) else {
+        return Ok(Recipients::default());
+    };
     let is_near = target.id == own.id || own.parent_id == Some(target.id) || target.parent_id == Some(own.id);
-    let address = address(reminder.method, target.contact_email.as_deref(), target.contact_phone.as_deref());
-    let Some(address) = address.filter(|_| is_near) else { return Ok(Recipients::default()) };
+    if !is_near {
+        return Ok(nobody(
+            target.id.to_bytes(),
+            target.name,
+            "only the organization itself, its parent and its direct children are written to",
+        ));
+    }
     let owed = match reminder.include_payment_info {
-        true => lines(recipients::owed_by_organization(tx, own.id, target.id)?, own.currency),
+        true => lines(
+            recipients::owed_by_organization(tx, own.id, target.id)?,
+            own.currency,
+        ),
         false => Vec::new(),
     };
-    if reminder.include_payment_info && owed.is_empty() {
-        return Ok(Recipients::default());
-    }
-    let recipient = Recipient { key: target.id.to_bytes(), name: target.name, address, owed };
-    Ok(Recipients { qualify: vec![recipient], next: None })
+    let mut page = Recipients::default();
+    let contact = (target.contact_email.as_deref(), target.contact_phone.as_deref());
+    page.judge(reminder, target.id.to_bytes(), target.name.clone(), contact, owed);
+    Ok(page)
 }
 
 fn address(method: Method, email: Option<&str>, phone: Option<&str>) -> Option<String> {
@@ -124,6 +205,10 @@ fn address(method: Method, email: Option<&str>, phone: Option<&str>) -> Option<S
 }
 
 fn lines(owed: Vec<recipients::Owed>, currency: Currency) -> Vec<OwedLine> {
-    let line = |(description, due_date, minor)| OwedLine { description, due_date, amount: Money::new(minor, currency) };
+    let line = |(description, due_date, minor)| OwedLine {
+        description,
+        due_date,
+        amount: Money::new(minor, currency),
+    };
     owed.into_iter().map(line).collect()
 }

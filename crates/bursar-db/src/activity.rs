@@ -34,8 +34,8 @@ pub struct Line {
 pub fn add(tx: &mut Tx<'_>, organization: OrganizationId, line: &Line) -> Result<(), DbError> {
     let (organization, id) = (organization.to_bytes(), line.id.to_bytes());
     let (actor, request) = (
-        line.actor_organization_id.map(|id| id.to_bytes()),
-        line.request_id.map(|id| id.to_bytes()),
+        line.actor_organization_id.map(OrganizationId::to_bytes),
+        line.request_id.map(RequestId::to_bytes),
     );
     tx.execute(
         "INSERT INTO activity (organization_id, id, at, action, actor_kind, actor_id, actor_organization_id, subject, count, request_id) \

@@ -51,6 +51,18 @@ pub fn may_keep_house(tx: &mut Tx<'_>) -> Result<bool, DbError> {
     }
 }
 
+/// What SQLite finds wrong with its file, a line each; a server looks after its own files.
+pub fn damage_of_file(tx: &mut Tx<'_>) -> Result<Vec<String>, DbError> {
+    if tx.kind() == EngineKind::Postgres {
+        return Ok(Vec::new());
+    }
+    let mut lines = tx.rows("PRAGMA quick_check(20)", &[], |row| {
+        row.text(0).map(str::to_owned)
+    })?;
+    lines.retain(|line| line != "ok");
+    Ok(lines)
+}
+
 /// Waits until no other import runs, and keeps others out until the transaction ends: an id that two of them
 /// bring for two organizations must be seen by the second.
 pub fn one_import_at_a_time(tx: &mut Tx<'_>) -> Result<(), DbError> {

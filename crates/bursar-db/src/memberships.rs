@@ -1,5 +1,6 @@
 //! Who is in which group: the way from a group to its members. A member's row names its groups too.
 
+use bursar_domain::Timestamp;
 use bursar_domain::ids::{GroupId, MemberId, OrganizationId};
 
 use crate::engine::{Bulk, Kind, Tx, Value};
@@ -12,6 +13,7 @@ pub static MEMBERSHIPS: Bulk = Bulk {
         ("organization_id", Kind::Bytes),
         ("group_id", Kind::Bytes),
         ("member_id", Kind::Bytes),
+        ("joined_at", Kind::Int),
     ],
 };
 
@@ -21,14 +23,16 @@ pub fn add(
     organization: OrganizationId,
     group: GroupId,
     member: MemberId,
+    joined_at: Timestamp,
 ) -> Result<(), DbError> {
     let (organization, group, member) = (organization.to_bytes(), group.to_bytes(), member.to_bytes());
     tx.execute(
-        "INSERT INTO memberships (organization_id, group_id, member_id) VALUES (?1, ?2, ?3)",
+        "INSERT INTO memberships (organization_id, group_id, member_id, joined_at) VALUES (?1, ?2, ?3, ?4)",
         &[
             Value::Bytes(&organization),
             Value::Bytes(&group),
             Value::Bytes(&member),
+            Value::Int(joined_at.micros()),
         ],
     )
     .map(drop)

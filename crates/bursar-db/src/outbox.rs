@@ -200,6 +200,35 @@ pub fn add(tx: &mut Tx<'_>, message: &Message, now: Timestamp) -> Result<(), DbE
     .map(drop)
 }
 
+/// Writes down that somebody is not written to, and why.
+pub fn add_skipped(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    id: MessageId,
+    job: [u8; 16],
+    recipient: [u8; 16],
+    (method, name, reason): (&str, &str, &str),
+    now: Timestamp,
+) -> Result<(), DbError> {
+    let (organization, id) = (organization.to_bytes(), id.to_bytes());
+    tx.execute(
+        "INSERT INTO outbox_messages (organization_id, id, job_id, recipient, method, name, state, reason, attempts, due_at, \
+         leased_until, created_at, ended_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'skipped', ?7, 0, ?8, 0, ?8, ?8) \
+         ON CONFLICT (organization_id, job_id, recipient) DO NOTHING",
+        &[
+            Value::Bytes(&organization),
+            Value::Bytes(&id),
+            Value::Bytes(&job),
+            Value::Bytes(&recipient),
+            Value::Text(method),
+            Value::Text(name),
+            Value::Text(reason),
+            Value::Int(now.micros()),
+        ],
+    )
+    .map(drop)
+}
+
 /// Claims up to `limit` messages that are due, until `lease_until`; a claim counts as an attempt.
 pub fn claim(
     tx: &mut Tx<'_>,

@@ -46,9 +46,10 @@ CREATE TABLE groups (
     PRIMARY KEY (organization_id, updated_at, id)
 ) CLUSTERED;
 CREATE UNIQUE INDEX groups_id ON groups (id, organization_id);
+CREATE INDEX groups_due ON groups (due_date) WHERE amount_due IS NOT NULL;
 
 CREATE TABLE memberships (
-    organization_id BYTEA NOT NULL, group_id BYTEA NOT NULL, member_id BYTEA NOT NULL,
+    organization_id BYTEA NOT NULL, group_id BYTEA NOT NULL, member_id BYTEA NOT NULL, joined_at BIGINT NOT NULL,
     PRIMARY KEY (organization_id, group_id, member_id)
 ) CLUSTERED;
 
@@ -62,7 +63,6 @@ CREATE TABLE payments (
 CREATE UNIQUE INDEX payments_id ON payments (id, organization_id);
 CREATE INDEX payments_status ON payments (organization_id, status, updated_at, id);
 CREATE INDEX payments_member ON payments (organization_id, member_id, updated_at, id);
-CREATE INDEX payments_member_status ON payments (organization_id, member_id, status, updated_at, id);
 CREATE INDEX payments_dues ON payments (organization_id, group_id, due_date, member_id);
 
 CREATE TABLE ledger_entries (
@@ -145,11 +145,12 @@ CREATE TABLE tokens (
     organization_id BYTEA NOT NULL, id BYTEA NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, hash BYTEA NOT NULL,
     user_id BYTEA, role TEXT, scopes BIGINT NOT NULL, days BIGINT NOT NULL, created_at BIGINT NOT NULL,
     expires_at BIGINT NOT NULL, ends_at BIGINT NOT NULL, revoked_at BIGINT, family_id BYTEA NOT NULL,
-    predecessor_id BYTEA, successor_id BYTEA, created_by TEXT NOT NULL, last_used_at BIGINT,
+    predecessor_id BYTEA, successor_id BYTEA, created_by TEXT NOT NULL, last_used_at BIGINT, noticed_days BIGINT,
     PRIMARY KEY (organization_id, id)
 ) CLUSTERED;
 CREATE UNIQUE INDEX tokens_hash ON tokens (hash);
 CREATE INDEX tokens_id ON tokens (id);
+CREATE INDEX tokens_expiring ON tokens (expires_at) WHERE revoked_at IS NULL AND successor_id IS NULL;
 
 CREATE TABLE idempotency (
     organization_id BYTEA NOT NULL, principal BYTEA NOT NULL, key TEXT NOT NULL, fingerprint BYTEA NOT NULL,

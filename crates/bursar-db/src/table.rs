@@ -20,7 +20,7 @@ pub struct Table {
     pub bulk: Bulk,
     /// Its number in `history`.
     pub list: i64,
-    /// Columns that a list can be narrowed by, in the order of the index that has them all; `history` has them
+    /// Columns that a list can be narrowed by, the one that leaves the fewest rows first; `history` has them
     /// under the same names.
     pub filters: &'static [&'static str],
     /// The statements, made once.

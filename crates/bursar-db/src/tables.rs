@@ -39,7 +39,7 @@ static HISTORY: Bulk = bulk! { "history" {
 static TOKENS: Bulk = bulk! { "tokens" {
     organization_id Bytes, id Bytes, kind Text, name Text, hash Bytes, user_id Bytes, role Text, scopes Int, days Int,
     created_at Int, expires_at Int, ends_at Int, revoked_at Int, family_id Bytes, predecessor_id Bytes,
-    successor_id Bytes, created_by Text, last_used_at Int,
+    successor_id Bytes, created_by Text, last_used_at Int, noticed_days Int,
 } };
 static IDEMPOTENCY: Bulk = bulk! { "idempotency" {
     organization_id Bytes, principal Bytes, key Text, fingerprint Bytes, status Int, body Text, created_at Int,

@@ -204,8 +204,8 @@ pub fn insert(tx: &mut Tx<'_>, token: &Token, hash: &TokenHash) -> Result<(), Db
         token.family_id.to_bytes(),
     );
     let (user, predecessor) = (
-        token.user_id.map(|id| id.to_bytes()),
-        token.predecessor_id.map(|id| id.to_bytes()),
+        token.user_id.map(UserId::to_bytes),
+        token.predecessor_id.map(TokenId::to_bytes),
     );
     tx.execute(
         "INSERT INTO tokens (organization_id, id, kind, name, hash, user_id, role, scopes, days, created_at, expires_at, ends_at, \
@@ -272,6 +272,42 @@ pub fn revoke(
         ],
     )?;
     Ok(rows > 0)
+}
+
+/// A token that expires soon, with the last notice that was sent of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expiring {
+    /// The token.
+    pub token: Token,
+    /// The days before expiry of the last notice.
+    pub noticed_days: Option<i64>,
+}
+
+/// Live tokens that expire after `now` and up to `until`, the first ones first.
+pub fn expiring(tx: &mut Tx<'_>, now: Timestamp, until: Timestamp, limit: i64) -> Result<Vec<Expiring>, DbError> {
+    const SQL: &str = concat!(
+        "SELECT ",
+        token_columns!(),
+        ", t.noticed_days FROM tokens t WHERE t.revoked_at IS NULL AND t.successor_id IS NULL \
+         AND t.expires_at > ?1 AND t.expires_at <= ?2 AND (t.noticed_days IS NULL OR (t.noticed_days > 3 AND t.expires_at <= ?3)) \
+         ORDER BY t.expires_at LIMIT ?4"
+    );
+    let soon = now.plus_days(3);
+    let params = [Value::Int(now.micros()), Value::Int(until.micros()), Value::Int(soon.micros()), Value::Int(limit)];
+    tx.rows(SQL, &params, |row| {
+        let mut row = Columns::from(row, 0);
+        Ok(Expiring { token: read_token(&mut row)?, noticed_days: row.int_opt()? })
+    })
+}
+
+/// Writes down that the notice of so many days was queued; 0 means that none is to be.
+pub fn noticed(tx: &mut Tx<'_>, organization: OrganizationId, id: TokenId, days: i64) -> Result<(), DbError> {
+    let (organization, id) = (organization.to_bytes(), id.to_bytes());
+    tx.execute(
+        "UPDATE tokens SET noticed_days = ?3 WHERE organization_id = ?1 AND id = ?2",
+        &[Value::Bytes(&organization), Value::Bytes(&id), Value::Int(days)],
+    )
+    .map(drop)
 }
 
 /// Writes down when a token was last used.

@@ -10,7 +10,7 @@ use bursar_domain::cursor::{Cursor, Filters, Position};
 use bursar_domain::ids::OrganizationId;
 use bursar_domain::page::PageLimit;
 
-use crate::engine::{Tx, Value};
+use crate::engine::{Row, Tx, Value};
 use crate::error::DbError;
 use crate::table::{Stored, Table};
 
@@ -66,44 +66,47 @@ impl Table {
 }
 
 impl WalkTexts {
-    /// The last filter stands before the position in one row value, and in the order of the rows: so only an
-    /// index that has it there finds the rows and has them in order. With `filter = ?` SQLite would take the
-    /// primary key, because it is clustered, and read past every row that the filter leaves out.
+    /// The first filter stands before the position in one row value, and in the order of the rows: so only the
+    /// index that starts with it finds the rows and has them in order. With `filter = ?` SQLite would take the
+    /// primary key, because it is clustered, and read past every row that the filter leaves out. Of what passes
+    /// the first filter the others are compared row by row: one member has few payments.
     fn new(table: &Table, mask: usize) -> Self {
         let given: Vec<&str> = (0..table.filters.len())
             .filter(|i| mask & (1 << i) != 0)
             .map(|i| table.filters[i])
             .collect();
-        let columns: String = given.iter().map(|filter| format!("{filter}, ")).collect();
-        let values: String = (0..given.len()).map(|n| format!("?{}, ", 6 + n)).collect();
-        let live = format!(
-            "SELECT updated_at, id, document, (SELECT clock FROM organizations WHERE id = ?1) FROM {} \
-             WHERE organization_id = ?1 AND ({columns}updated_at, id) > ({values}?2, ?3) \
-             AND ({columns}updated_at) <= ({values}?4) ORDER BY {columns}updated_at, id LIMIT ?5",
-            table.bulk.table,
-        );
-        // History has an index for each filter alone, of rows that have a value. Of what changed within a day
-        // little passes the first one, so that the others are compared row by row.
         let column = given
             .first()
-            .map_or_else(String::new, |filter| format!("{filter}, "));
-        let value = given.first().map_or("", |_| "?8, ");
-        let compared: String = given
-            .iter()
-            .enumerate()
-            .map(|(n, filter)| match n {
-                0 => format!(" AND {filter} IS NOT NULL"),
-                _ => format!(" AND {filter} = ?{}", 8 + n),
-            })
-            .collect();
-        let history = format!(
-            "SELECT updated_at, id, document FROM history \
-             WHERE organization_id = ?1 AND list = {} AND ({column}updated_at, id) > ({value}?2, ?3) \
-             AND ({column}updated_at, id) <= ({value}?4, ?5) AND superseded_at > ?6{compared} \
-             ORDER BY {column}updated_at, id LIMIT ?7",
-            table.list,
-        );
-        Self { live, history }
+            .map_or(String::new(), |filter| format!("{filter}, "));
+        let value = |place: usize| given.first().map_or(String::new(), |_| format!("?{place}, "));
+        let others = |first: usize| -> String {
+            let others = given.iter().enumerate().skip(1);
+            others
+                .map(|(n, filter)| format!(" AND {filter} = ?{}", first + n))
+                .collect()
+        };
+        // The indexes of history leave out the rows of lists that do not have the filter.
+        let has_value = given
+            .first()
+            .map_or(String::new(), |filter| format!(" AND {filter} IS NOT NULL"));
+        let (live, history) = (value(6), value(8));
+        Self {
+            live: format!(
+                "SELECT updated_at, id, document, (SELECT clock FROM organizations WHERE id = ?1) FROM {} \
+                 WHERE organization_id = ?1 AND ({column}updated_at, id) > ({live}?2, ?3) \
+                 AND ({column}updated_at) <= ({live}?4){} ORDER BY {column}updated_at, id LIMIT ?5",
+                table.bulk.table,
+                others(6)
+            ),
+            history: format!(
+                "SELECT updated_at, id, document FROM history \
+                 WHERE organization_id = ?1 AND list = {} AND ({column}updated_at, id) > ({history}?2, ?3) \
+                 AND ({column}updated_at, id) <= ({history}?4, ?5) AND superseded_at > ?6{has_value}{} \
+                 ORDER BY {column}updated_at, id LIMIT ?7",
+                table.list,
+                others(8)
+            ),
+        }
     }
 }
 
@@ -168,11 +171,17 @@ pub fn next_page<R: Stored>(
     Ok(rows.into_page(limit, |after| Cursor { after, ..*cursor }))
 }
 
-/// Rows in order: where each stands, and its piece of `text`. Pieces are joined by commas.
+/// Rows in order: each one's piece of `text`, where the pieces are joined by commas, and where it stands.
 #[derive(Default)]
 struct Rows {
     text: String,
-    places: Vec<(Position, std::ops::Range<usize>)>,
+    pieces: Vec<Piece>,
+}
+
+struct Piece {
+    range: std::ops::Range<usize>,
+    /// Read where it is needed: of every row when the page is merged with history, else of the page's last one.
+    position: Option<Position>,
 }
 
 struct Live {
@@ -182,31 +191,30 @@ struct Live {
 }
 
 impl Rows {
-    fn push(&mut self, updated_at: i64, id: [u8; 16], document: &str) {
-        if !self.places.is_empty() {
+    fn push(&mut self, position: Option<Position>, document: &str) {
+        if !self.pieces.is_empty() {
             self.text.push(',');
         }
         let start = self.text.len();
         self.text.push_str(document);
-        let position = Position {
-            updated_at: Timestamp::from_micros(updated_at),
-            id,
-        };
-        self.places.push((position, start..self.text.len()));
+        self.pieces.push(Piece {
+            range: start..self.text.len(),
+            position,
+        });
     }
 
     fn merge(self, other: Self) -> Self {
-        if other.places.is_empty() {
+        if other.pieces.is_empty() {
             return self;
         }
         let mut merged = Self {
             text: String::with_capacity(self.text.len() + other.text.len()),
-            places: Vec::new(),
+            pieces: Vec::new(),
         };
-        let (mut a, mut b) = (self.places.iter().peekable(), other.places.iter().peekable());
+        let (mut a, mut b) = (self.pieces.iter().peekable(), other.pieces.iter().peekable());
         loop {
             let from_a = match (a.peek(), b.peek()) {
-                (Some((x, _)), Some((y, _))) => x < y,
+                (Some(x), Some(y)) => x.position < y.position,
                 (Some(_), None) => true,
                 (None, Some(_)) => false,
                 (None, None) => return merged,
@@ -216,28 +224,35 @@ impl Rows {
             } else {
                 (&mut b, &other.text)
             };
-            if let Some((position, range)) = side.next() {
-                merged.push(position.updated_at.micros(), position.id, &text[range.clone()]);
+            if let Some(piece) = side.next() {
+                merged.push(piece.position, &text[piece.range.clone()]);
             }
         }
     }
 
     /// Cuts the rows to the page's size; the one row more that was read says whether there is a next page.
     fn into_page(mut self, limit: PageLimit, cursor_after: impl FnOnce(Position) -> Cursor) -> Page {
-        let has_more = self.places.len() > limit.rows();
-        self.places.truncate(limit.rows());
-        let last = self.places.last().cloned();
-        self.text
-            .truncate(last.as_ref().map_or(0, |(_, range)| range.end));
+        let has_more = self.pieces.len() > limit.rows();
+        self.pieces.truncate(limit.rows());
+        let last = self.pieces.last();
+        self.text.truncate(last.map_or(0, |piece| piece.range.end));
         let next = last
             .filter(|_| has_more)
-            .map(|(position, _)| cursor_after(position));
+            .and_then(|piece| piece.position)
+            .map(cursor_after);
         Page {
             data: self.text,
-            count: self.places.len(),
+            count: self.pieces.len(),
             next,
         }
     }
+}
+
+fn read_position(row: &Row<'_>) -> Result<Position, DbError> {
+    Ok(Position {
+        updated_at: Timestamp::from_micros(row.int(0)?),
+        id: row.key(1)?,
+    })
 }
 
 fn read_live(
@@ -264,16 +279,20 @@ fn read_live(
         rows: Rows::default(),
         clock: None,
     };
+    let mut merges = false;
     tx.each(&table.walk_texts(mask).live, &params, |row| {
+        let document = row.text(2)?;
         if live.clock.is_none() {
-            live.clock = Some(row.int(3)?);
+            let clock = row.int(3)?;
+            live.clock = Some(clock);
+            merges = clock > up_to;
             // Documents of one list are much alike: the first one tells how long the page will be.
-            live.rows
-                .text
-                .reserve((row.text(2)?.len() + 32) * (limit.rows() + 1));
-            live.rows.places.reserve(limit.rows() + 1);
+            live.rows.text.reserve((document.len() + 32) * (limit.rows() + 1));
+            live.rows.pieces.reserve(limit.rows() + 1);
         }
-        live.rows.push(row.int(0)?, row.key(1)?, row.text(2)?);
+        let is_last = live.rows.pieces.len() + 1 == limit.rows();
+        let position = (merges || is_last).then(|| read_position(row)).transpose()?;
+        live.rows.push(position, document);
         Ok(())
     })?;
     Ok(live)
@@ -292,8 +311,9 @@ fn read_history(
     let (mask, narrowed) = narrowing(table, &cursor.filters, &member);
     let watermark = cursor.watermark.micros();
     // A full page ends at its last live row; nothing behind it can be on this page.
-    let full = live.places.last().filter(|_| live.places.len() > limit.rows());
-    let end = full.map_or((watermark, ABOVE), |(position, _)| {
+    let last = live.pieces.last().and_then(|piece| piece.position.as_ref());
+    let end = last.filter(|_| live.pieces.len() > limit.rows());
+    let end = end.map_or((watermark, ABOVE), |position| {
         (position.updated_at.micros(), &position.id[..])
     });
     let mut params = vec![
@@ -308,7 +328,7 @@ fn read_history(
     params.extend(narrowed);
     let mut rows = Rows::default();
     tx.each(&table.walk_texts(mask).history, &params, |row| {
-        rows.push(row.int(0)?, row.key(1)?, row.text(2)?);
+        rows.push(Some(read_position(row)?), row.text(2)?);
         Ok(())
     })?;
     Ok(rows)

@@ -7,7 +7,7 @@ use crate::refusal::Refusal;
 use crate::resource::{Reference, Resource, Stamps, Writer};
 use crate::states::Machine;
 use crate::text::{BODY, SUBJECT};
-use crate::time::Timestamp;
+use crate::time::{DAY_MICROS, Timestamp};
 use crate::words;
 
 words! {
@@ -123,7 +123,12 @@ impl Reminder {
 
     /// Starts a run at `run_at`, when `somebody_qualifies` or not. A run with recipients is `sending`; one
     /// without is over at once.
-    pub fn start_run(&mut self, somebody_qualifies: bool, run_at: Timestamp) -> Result<Outcome, Refusal> {
+    pub fn start_run(
+        &mut self,
+        somebody_qualifies: bool,
+        run_at: Timestamp,
+        now: Timestamp,
+    ) -> Result<Outcome, Refusal> {
         if self.status != ReminderStatus::Scheduled {
             return Err(Refusal::conflict(format!(
                 "the reminder is {}; only a scheduled reminder can be sent",
@@ -134,7 +139,7 @@ impl Reminder {
             self.status = self.status.to(ReminderStatus::Sending)?;
             return Ok(Outcome::Sent);
         }
-        match self.next_run(run_at) {
+        match self.next_run(run_at, now) {
             Some(next) => self.schedule(next),
             None => self.status = self.status.to(ReminderStatus::Completed)?,
         }
@@ -142,8 +147,13 @@ impl Reminder {
     }
 
     /// Ends the run of `run_at`: `delivered` is the time of the last delivery, if there was one.
-    pub fn end_run(&mut self, delivered: Option<Timestamp>, run_at: Timestamp) -> Result<(), Refusal> {
-        let next_run = self.next_run(run_at);
+    pub fn end_run(
+        &mut self,
+        delivered: Option<Timestamp>,
+        run_at: Timestamp,
+        now: Timestamp,
+    ) -> Result<(), Refusal> {
+        let next_run = self.next_run(run_at, now);
         let next = match (next_run, delivered) {
             (Some(_), _) => ReminderStatus::Scheduled,
             (None, Some(_)) => ReminderStatus::Sent,
@@ -164,10 +174,15 @@ impl Reminder {
         self.is_held = false;
     }
 
-    /// When the run after that of `run_at` is due, for a recurring reminder.
-    pub fn next_run(&self, run_at: Timestamp) -> Option<Timestamp> {
-        let days = self.recurring_interval_days.filter(|_| self.is_recurring)?;
-        Some(run_at.plus_days(days))
+    /// When the run after that of `run_at` is due, for a recurring reminder: whole intervals later, so that it
+    /// does not drift, and not in the past, so that downtime makes no burst.
+    pub fn next_run(&self, run_at: Timestamp, now: Timestamp) -> Option<Timestamp> {
+        let days = self
+            .recurring_interval_days
+            .filter(|days| self.is_recurring && *days > 0)?;
+        let behind = now.micros().saturating_sub(run_at.micros()).max(0);
+        let intervals = behind / (days * DAY_MICROS) + 1;
+        Some(run_at.plus_days(days.saturating_mul(intervals)))
     }
 }
 
@@ -314,22 +329,41 @@ mod tests {
             (Some(30), None, ReminderStatus::Scheduled),
         ] {
             let mut r = reminder(days);
-            assert_eq!(r.start_run(true, run), Ok(Outcome::Sent));
-            assert!(r.start_run(true, run).unwrap_err().message().contains("sending"));
-            r.end_run(delivered, run).unwrap();
+            assert_eq!(r.start_run(true, run, run), Ok(Outcome::Sent));
+            assert!(
+                r.start_run(true, run, run)
+                    .unwrap_err()
+                    .message()
+                    .contains("sending")
+            );
+            r.end_run(delivered, run, sent).unwrap();
             assert_eq!((r.status, r.sent_at), (status, delivered));
             assert_eq!(r.scheduled_at, days.map(|d| run.plus_days(d)));
         }
     }
 
     #[test]
+    fn after_downtime_the_next_run_is_on_the_grid_and_ahead() {
+        let weekly = reminder(Some(7));
+        let run = Timestamp::from_micros(1_000_000);
+        for (late_days, next_days) in [(0, 7), (6, 7), (7, 14), (20, 21), (700, 707)] {
+            assert_eq!(
+                weekly.next_run(run, run.plus_days(late_days)),
+                Some(run.plus_days(next_days)),
+                "{late_days}"
+            );
+        }
+        assert_eq!(reminder(None).next_run(run, run), None);
+    }
+
+    #[test]
     fn a_run_for_nobody_is_over_at_once() {
         let run = Timestamp::from_micros(1_000_000);
         let mut once = reminder(None);
-        assert_eq!(once.start_run(false, run), Ok(Outcome::Skipped));
+        assert_eq!(once.start_run(false, run, run), Ok(Outcome::Skipped));
         assert_eq!(once.status, ReminderStatus::Completed);
         let mut weekly = reminder(Some(7));
-        assert_eq!(weekly.start_run(false, run), Ok(Outcome::Skipped));
+        assert_eq!(weekly.start_run(false, run, run), Ok(Outcome::Skipped));
         assert_eq!(
             (weekly.status, weekly.scheduled_at),
             (ReminderStatus::Scheduled, Some(run.plus_days(7)))

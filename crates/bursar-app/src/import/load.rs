@@ -496,7 +496,8 @@ impl Settle for Member {
             }
             if !groups_before.contains(group) {
                 let keys = [organization.to_bytes(), group.to_bytes(), after.id.to_bytes()];
-                let row = keys.iter().map(|key| OwnedValue::Bytes(key.to_vec())).collect();
+                let mut row: Vec<_> = keys.iter().map(|key| OwnedValue::Bytes(key.to_vec())).collect();
+                row.push(OwnedValue::Int(load.now.micros()));
                 load.add(tx, &memberships::MEMBERSHIPS, row)?;
             }
         }

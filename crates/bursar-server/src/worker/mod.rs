@@ -10,11 +10,12 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use bursar_app::tokens::last_used::{self, LastUsed};
-use bursar_app::{Actor, AppError, Context, reminders};
+use bursar_app::dues::Raised;
+use bursar_app::{Actor, AppError, Context, dues, notices, outbox as app_outbox, reminders};
 use bursar_db::outbox::{self, Attempt, Message};
-use bursar_db::{Db, DbError, housekeeping};
+use bursar_db::{Db, DbError, Tx, due, housekeeping};
 use bursar_domain::Timestamp;
-use bursar_domain::ids::IdSource;
+use bursar_domain::ids::{IdSource, OrganizationId};
 
 use crate::http::serve::WallClock;
 use mail::Outlet;
@@ -122,30 +123,94 @@ impl Worker {
 
     /// Does what is due; how much that was.
     pub fn step(&mut self) -> Result<usize, AppError> {
-        Ok(self.expand_jobs()? + self.deliver_messages()?)
+        let mut done = self.start_reminders()? + self.raise_dues()? + self.queue_notices()?;
+        let now = (self.clock)();
+        // Claiming writes, so it is looked for first.
+        let next = self.db.read::<_, DbError>(outbox::next_due).wait()?;
+        if next.is_some_and(|at| at <= now) {
+            done += self.expand_jobs()? + self.deliver_messages()?;
+        }
+        Ok(done)
     }
 
     fn context(&mut self) -> Context {
         Context { now: (self.clock)(), ids: self.ids.fork(), actor: Actor::Worker, request_id: None }
     }
 
+    /// Runs one piece of work for an organization. One that fails is told of and left for later, so that it does not
+    /// keep the others waiting; a database that is away ends the step.
+    fn act<T: Send + 'static>(
+        &mut self,
+        organization: OrganizationId,
+        mut work: impl FnMut(&mut Tx<'_>, &mut Context) -> Result<T, AppError> + Send + 'static,
+    ) -> Result<Option<T>, AppError> {
+        let mut context = self.context();
+        match self.db.write(organization.to_bytes(), move |tx| work(tx, &mut context)).wait() {
+            Ok(value) => Ok(Some(value)),
+            Err(AppError::Db(error @ (DbError::Unavailable(_) | DbError::Full(_)))) => Err(error.into()),
+            Err(error) => {
+                tracing::error!(%organization, %error, "a piece of the worker's work failed; it is tried again");
+                Ok(None)
+            }
+        }
+    }
+
+    fn start_reminders(&mut self) -> Result<usize, AppError> {
+        let now = (self.clock)();
+        let mut done = 0;
+        for (organization, reminder) in self.db.read::<_, DbError>(move |tx| due::reminders(tx, now, CLAIM_MAX)).wait()? {
+            let run = self.act(organization, move |tx, context| reminders::run_due(tx, context, organization, reminder))?;
+            done += usize::from(run.is_some());
+        }
+        Ok(done)
+    }
+
+    /// After downtime a group can be several periods behind: each is raised.
+    fn raise_dues(&mut self) -> Result<usize, AppError> {
+        let today = (self.clock)().date();
+        let mut done = 0;
+        for (organization, group) in self.db.read::<_, DbError>(move |tx| due::groups(tx, today, CLAIM_MAX)).wait()? {
+            let mut after = None;
+            while !self.bell.is_over() {
+                let raising = self.act(organization, move |tx, context| dues::raise(tx, context, organization, group, after))?;
+                after = match raising {
+                    Some(Raised::Some(_, last)) => Some(last),
+                    Some(Raised::Period(_)) => None,
+                    Some(Raised::Nothing) | None => break,
+                };
+                done += 1;
+            }
+        }
+        Ok(done)
+    }
+
+    fn queue_notices(&mut self) -> Result<usize, AppError> {
+        let now = (self.clock)();
+        let mut done = 0;
+        for expiring in self.db.read(move |tx| notices::due(tx, now, CLAIM_MAX)).wait()? {
+            let organization = expiring.token.organization_id;
+            let queued = self.act(organization, move |tx, context| notices::queue(tx, context, &expiring))?;
+            done += usize::from(queued.is_some());
+        }
+        Ok(done)
+    }
+
     fn expand_jobs(&mut self) -> Result<usize, AppError> {
         let now = (self.clock)();
         let lease = now.plus_seconds(LEASE_SECONDS);
         let jobs = self.db.write::<_, DbError>(NO_ORGANIZATION, move |tx| outbox::claim_jobs(tx, now, lease, CLAIM_MAX)).wait()?;
-        let mut worked = 0;
+        let mut done = 0;
         for job in jobs {
             loop {
-                let mut context = self.context();
                 let claimed = job.clone();
-                let expanding = self.db.write(job.organization.to_bytes(), move |tx| reminders::expand(tx, &mut context, &claimed));
-                worked += 1;
-                if expanding.wait()? || self.bell.is_over() {
+                let expanded = self.act(job.organization, move |tx, context| app_outbox::expand(tx, context, &claimed))?;
+                done += usize::from(expanded.is_some());
+                if expanded.unwrap_or(true) || self.bell.is_over() {
                     break;
                 }
             }
         }
-        Ok(worked)
+        Ok(done)
     }
 
     fn deliver_messages(&mut self) -> Result<usize, AppError> {
@@ -155,11 +220,7 @@ impl Worker {
         let count = messages.len();
         for message in messages {
             let attempt = self.deliver(&message);
-            let mut context = self.context();
-            let noted = self.db.write(message.organization.to_bytes(), move |tx| {
-                reminders::attempted(tx, &mut context, &message, &attempt)
-            });
-            noted.wait()?;
+            self.act(message.organization, move |tx, context| app_outbox::attempted(tx, context, &message, &attempt))?;
         }
         Ok(count)
     }

@@ -152,6 +152,12 @@ fn prove(session: &Session, db: &Db) -> Outcome {
 }
 
 pub(crate) fn backup(session: &Session, args: &BackupArgs) -> Outcome {
+    if args.file.exists() {
+        return Err(Failure(format!(
+            "{} exists already; name a new file for the backup",
+            args.file.display()
+        )));
+    }
     let db = session.open(Opening::Require)?;
     db.backup(&args.file)?;
     let bytes = std::fs::metadata(&args.file).map_or(0, |meta| meta.len());

@@ -137,11 +137,30 @@ fn with_variables(command: clap::Command) -> clap::Command {
     })
 }
 
+/// Help is printed as it is. A mistake on the command line is one line, as every other failure.
+fn refuse(error: &clap::Error) -> ExitCode {
+    use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
+    if matches!(
+        error.kind(),
+        DisplayHelp | DisplayHelpOnMissingArgumentOrSubcommand | DisplayVersion
+    ) {
+        error.exit();
+    }
+    let text = error.to_string();
+    let said = text.split("\n\nUsage:").next().unwrap_or_default();
+    let said = said.split("\n\nFor more information").next().unwrap_or_default();
+    let words: Vec<&str> = said.trim_start_matches("error: ").split_whitespace().collect();
+    output::complain(&format!("{}; see --help", words.join(" ")));
+    ExitCode::from(2)
+}
+
 pub(crate) fn run() -> ExitCode {
-    let matches = with_variables(Cli::command()).get_matches();
-    let cli = match Cli::from_arg_matches(&matches) {
+    let parsed = with_variables(Cli::command())
+        .try_get_matches()
+        .and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
         Ok(cli) => cli,
-        Err(error) => error.exit(),
+        Err(error) => return refuse(&error),
     };
     let session = Session {
         database: cli.database,

@@ -1,11 +1,7 @@
 //! Tables for people, JSON for machines, progress on a terminal.
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "this is where the command line speaks"
-)]
+#![expect(clippy::print_stderr, reason = "this is where the command line speaks")]
 
-use std::io::IsTerminal;
+use std::io::{ErrorKind, IsTerminal, Write};
 use std::time::Duration;
 
 use comfy_table::{ContentArrangement, Table, presets};
@@ -19,21 +15,29 @@ pub(crate) fn complain(message: &str) {
     eprintln!("bursar: {}", message.replace('\n', " "));
 }
 
-/// One line on standard output.
+/// One line on standard output. A reader that has seen enough, like `head`, ends the command quietly; an output
+/// that cannot be written is a failure.
 pub(crate) fn say(line: &str) {
-    println!("{line}");
+    let Err(error) = writeln!(std::io::stdout(), "{line}") else {
+        return;
+    };
+    if error.kind() == ErrorKind::BrokenPipe {
+        std::process::exit(0);
+    }
+    complain(&format!("the output cannot be written: {error}"));
+    std::process::exit(1);
 }
 
 /// A value as JSON, on one line.
 pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
-    println!("{}", serde_json::to_string(value)?);
+    say(&serde_json::to_string(value)?);
     Ok(())
 }
 
 /// A table with a header; a line when there are no rows.
 pub(crate) fn table<const N: usize>(header: [&str; N], rows: Vec<[String; N]>, none: &str) {
     if rows.is_empty() {
-        println!("{none}");
+        say(none);
         return;
     }
     let mut table = Table::new();
@@ -43,7 +47,8 @@ pub(crate) fn table<const N: usize>(header: [&str; N], rows: Vec<[String; N]>, n
     table.set_header(header.map(str::to_uppercase));
     table.add_rows(rows);
     for line in table.to_string().lines() {
-        println!("{}", line.trim_end().strip_prefix(' ').unwrap_or(line));
+        let line = line.trim_end();
+        say(line.strip_prefix(' ').unwrap_or(line));
     }
 }
 

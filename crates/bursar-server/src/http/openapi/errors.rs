@@ -1,10 +1,16 @@
 //! The error codes: why each comes and what to do, and how they look in responses.
 
-use bursar_domain::ids::RequestId;
+use bursar_domain::Refusal;
+use bursar_domain::cursor::BadCursor;
+use bursar_domain::ids::{Kind, RequestId, kind};
+use bursar_domain::page::PageLimit;
+use bursar_domain::reminder::ReminderStatus;
 use serde_json::{Map, Value, json};
 
 use super::examples;
 use super::parameters::headers;
+use crate::http::error::Error;
+use crate::http::limits::{Bucket, Charge, Limits};
 use crate::http::routes::{BodyRule, KeyRule, Operation, Route};
 
 /// An error code, explained.
@@ -168,10 +174,11 @@ pub(super) fn error_examples(base_url: &str) -> Value {
     let examples = CODES
         .iter()
         // No operation has it: it is the answer to a method that is no operation.
-        .filter(|doc| doc.code != "method_not_allowed" && doc.code != "insufficient_scope")
-        .map(|doc| {
-            let value = body(base_url, doc.code, message(doc.code), param(doc.code));
-            (doc.code.to_owned(), json!({"summary": headline(doc.code), "value": value}))
+        .filter(|doc| doc.code != "method_not_allowed")
+        // `insufficient_scope` has none here: each operation shows its own scopes.
+        .filter_map(|doc| {
+            let value = body(base_url, &sample(doc.code)?);
+            Some((doc.code.to_owned(), json!({"summary": headline(doc.code), "value": value})))
         });
     Value::Object(examples.collect())
 }
@@ -201,8 +208,8 @@ pub(super) fn of(route: &Route, base_url: &str) -> Map<String, Value> {
     if route.path.contains('{') {
         add(404, shared("NotFound"));
     } else if route.operation == Operation::CreateCard {
-        let message = format!("assignedMemberId {} does not exist in this organization", examples::member_id());
-        let value = body(base_url, "not_found", &message, Some("assignedMemberId"));
+        let missing = Refusal::missing_reference("assignedMemberId", examples::member_id());
+        let value = body(base_url, &missing.into());
         add(404, response(404, one("not_found", &value)));
     }
     let mut conflicts = Vec::new();
@@ -226,11 +233,11 @@ pub(super) fn of(route: &Route, base_url: &str) -> Map<String, Value> {
 }
 
 fn forbidden(route: &Route, base_url: &str) -> Value {
-    let message = format!("the token lacks the scope {}; ask for a token that has it", route.scopes);
-    let mut value = body(base_url, "insufficient_scope", &message, None);
-    let scopes: Vec<&str> = route.scopes.iter().map(|scope| scope.as_str()).collect();
-    value["error"]["requiredScopes"] = Value::from(scopes);
-    response(403, one("insufficient_scope", &value))
+    let error = Error::InsufficientScope {
+        required: route.scopes,
+        message: format!("the token was not given {}; ask for a token that has it", route.scopes),
+    };
+    response(403, one("insufficient_scope", &body(base_url, &error)))
 }
 
 fn shared(name: &str) -> Value {
@@ -269,19 +276,10 @@ fn response(status: u16, examples: Value) -> Value {
     })
 }
 
-/// The body of an error.
-fn body(base_url: &str, code: &str, message: &str, param: Option<&str>) -> Value {
+/// The body of an error, rendered by the error itself.
+fn body(base_url: &str, error: &Error) -> Value {
     let request: RequestId = examples::id(14);
-    let mut error = json!({
-        "code": code,
-        "message": message,
-        "requestId": request,
-        "docsUrl": format!("{base_url}/docs/errors#{code}"),
-    });
-    if let Some(param) = param {
-        error["param"] = param.into();
-    }
-    json!({"error": error})
+    serde_json::from_str(&error.body(request, base_url)).unwrap_or_default()
 }
 
 /// What a status means, in few words.
@@ -322,30 +320,38 @@ fn headline(code: &str) -> &'static str {
     }
 }
 
-fn message(code: &str) -> &'static str {
-    match code {
-        "invalid_request" => "limit must be an integer from 1 to 100",
-        "invalid_cursor" => "cursor is not one of this list; start again without it",
-        "idempotency_key_required" => "Idempotency-Key is required; send a key that is new for each operation, such as a UUID",
-        "idempotency_key_invalid" => "Idempotency-Key must have 1 to 255 visible ASCII characters",
-        "invalid_token" => "a valid access token is required: Authorization: Bearer <token>",
-        "not_found" => "no such resource in this organization",
-        "conflict" => "the reminder is sent; only a scheduled reminder can be sent",
-        "idempotency_key_reused" => "this Idempotency-Key was used with other parameters; make a new key for a new operation",
-        "idempotency_key_in_use" => "the first request with this Idempotency-Key is still running; try again in a second",
-        "payload_too_large" => "the body must have at most 65536 bytes",
-        "unsupported_media_type" => "the body must be sent with Content-Type: application/json",
-        "rate_limited" => "the limit of 600 units a minute of the read bucket is used up; try again in 42 seconds",
-        "internal" => "the server failed; try again, and tell its operator the requestId if it stays",
-        _ => "the server cannot answer now; try again in a second",
-    }
+/// An error that has this code.
+fn sample(code: &str) -> Option<Error> {
+    Some(match code {
+        "invalid_request" => match PageLimit::parse("0") {
+            Err(rule) => Error::invalid("limit", rule),
+            Ok(_) => return None,
+        },
+        "invalid_cursor" => BadCursor::Foreign.into(),
+        "idempotency_key_required" => Error::KeyRequired,
+        "idempotency_key_invalid" => Error::KeyInvalid,
+        "invalid_token" => Error::InvalidToken,
+        "not_found" => Error::no_such(kind::Member::NOUN),
+        "method_not_allowed" => Error::MethodNotAllowed(vec!["GET", "PATCH", "HEAD"]),
+        "conflict" => sent_already()?.into(),
+        "idempotency_key_reused" => Error::KeyReused,
+        "idempotency_key_in_use" => Error::KeyInUse,
+        "payload_too_large" => Error::PayloadTooLarge { limit: 64 * 1024 },
+        "unsupported_media_type" => Error::UnsupportedMediaType("the body must be sent with `Content-Type: application/json`"),
+        "rate_limited" => Error::RateLimited(Charge {
+            bucket: Bucket::Read,
+            limit: Limits::default().read,
+            remaining: 0,
+            reset_seconds: 42,
+            allowed: false,
+        }),
+        "internal" => Error::Internal(String::new()),
+        "unavailable" => Error::Unavailable(String::new()),
+        _ => return None,
+    })
 }
 
-fn param(code: &str) -> Option<&'static str> {
-    match code {
-        "invalid_request" => Some("limit"),
-        "invalid_cursor" => Some("cursor"),
-        "idempotency_key_required" | "idempotency_key_invalid" => Some("Idempotency-Key"),
-        _ => None,
-    }
+fn sent_already() -> Option<Refusal> {
+    let mut reminder = examples::reminder(ReminderStatus::Sent);
+    reminder.start_run(true, reminder.stamps.updated_at).err()
 }

@@ -226,7 +226,8 @@ fn reimbursement() -> Value {
     rendered(&reimbursement)
 }
 
-fn reminder(status: ReminderStatus) -> Reminder {
+/// A reminder in this state.
+pub(super) fn reminder(status: ReminderStatus) -> Reminder {
     let mut reminder = Reminder::blank(id(5), USD, stamps());
     reminder.group_id = Some(id(2));
     reminder.method = Method::Email;

@@ -1,0 +1,176 @@
+//! Expiry notices of tokens: 14 and 3 days before, each once, to the owner or to the organization's admins.
+
+use bursar_db::outbox::{self, Message};
+use bursar_db::tokens::{self, Expiring, Token};
+use bursar_db::{Tx, organizations};
+use bursar_domain::Timestamp;
+use bursar_domain::access::Role;
+use bursar_domain::ids::MessageId;
+use bursar_domain::organization::User;
+
+use crate::act::{Context, no_organization};
+use crate::error::AppError;
+
+/// The kind of a notice's jobs.
+pub const NOTICE_JOB: &str = "notice";
+/// The days before expiry at which a notice falls due, the earliest first.
+const DAYS: [i64; 2] = [14, 3];
+
+/// Tokens whose notice is due.
+pub fn due(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<Expiring>, AppError> {
+    Ok(tokens::expiring(tx, now, now.plus_days(DAYS[0]), limit)?)
+}
+
+/// Which notice a token is due, if any: the nearest one that has fallen due, unless it did so before the token was
+/// made. 0 when it was looked at and none is to be sent for now.
+fn due_notice(token: &Token, noticed_days: Option<i64>, now: Timestamp) -> Option<i64> {
+    let fallen = DAYS
+        .iter()
+        .rev()
+        .copied()
+        .find(|days| now >= token.expires_at.plus_days(-days))?;
+    let is_told = noticed_days.is_some_and(|told| told <= fallen);
+    let was_before = token.expires_at.plus_days(-fallen) < token.created_at;
+    (!is_told && !was_before).then_some(fallen)
+}
+
+/// Queues a token's notice and writes down that it was. The token is looked at again, in this transaction.
+pub fn queue(tx: &mut Tx<'_>, context: &mut Context, expiring: &Expiring) -> Result<bool, AppError> {
+    let (now, organization) = (context.now, expiring.token.organization_id);
+    let Some(token) = tokens::get(tx, expiring.token.id)?
+        .filter(|token| token.revoked_at.is_none() && token.successor_id.is_none())
+    else {
+        return Ok(false);
+    };
+    let Some(days) = due_notice(&token, expiring.noticed_days, now) else {
+        // Made too late for this one: the next that can fall due is the 3-day one.
+        let passed = if now >= token.expires_at.plus_days(-DAYS[1]) {
+            DAYS[1]
+        } else {
+            DAYS[0]
+        };
+        tokens::noticed(tx, organization, token.id, passed)?;
+        return Ok(false);
+    };
+    tokens::noticed(tx, organization, token.id, days)?;
+    let job: MessageId = context.ids.next(now);
+    let job = job.to_bytes();
+    // A notice is a run of its token's expiry: one for each number of days.
+    let run_at = token.expires_at.plus_days(-days);
+    if !outbox::queue(
+        tx,
+        organization,
+        job,
+        NOTICE_JOB,
+        token.id.to_bytes(),
+        run_at,
+        now,
+    )? {
+        return Ok(false);
+    }
+    let name = organizations::get(tx, organization)?
+        .ok_or_else(|| no_organization(organization))?
+        .name;
+    for user in readers(tx, &token)? {
+        let message = compose(&token, &user, &name, days, job, context.ids.next(now));
+        outbox::add(tx, &message, now)?;
+    }
+    Ok(true)
+}
+
+fn readers(tx: &mut Tx<'_>, token: &Token) -> Result<Vec<User>, AppError> {
+    let mut users = Vec::new();
+    match token.user_id {
+        Some(owner) => users.extend(organizations::user(tx, owner)?),
+        None => {
+            for (user, role) in organizations::roles(tx, token.organization_id)? {
+                if role == Role::Admin {
+                    users.extend(organizations::user(tx, user)?);
+                }
+            }
+        }
+    }
+    Ok(users)
+}
+
+fn compose(
+    token: &Token,
+    user: &User,
+    organization: &str,
+    days: i64,
+    job: [u8; 16],
+    id: MessageId,
+) -> Message {
+    let what_to_do = match token.user_id {
+        Some(_) => "Make a new personal token, move your programs to it, and revoke this one.",
+        None => "Rotate it: the successor has the same role and scopes, and both work for the overlap.",
+    };
+    Message {
+        organization: token.organization_id,
+        id,
+        job,
+        recipient: user.id.to_bytes(),
+        method: "email".to_owned(),
+        address: user.email.clone(),
+        name: user.name.clone().unwrap_or_default(),
+        subject: format!("Access token \"{}\" expires in {days} days", token.name),
+        body: format!(
+            "The access token \"{}\" ({}) of {organization} expires at {}.\n\nWhat still uses it will then get 401 answers. {what_to_do}",
+            token.name, token.id, token.expires_at
+        ),
+        headers: format!("X-Bursar-Notice: token-expiry; token={}; days={days}", token.id),
+        attempts: 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn token(days: u16) -> Token {
+        let at = Timestamp::from_micros(0);
+        let expires_at = at.plus_days(i64::from(days));
+        Token {
+            organization_id: bursar_domain::ids::Id::from_bits(1),
+            id: bursar_domain::ids::Id::from_bits(2),
+            kind: bursar_domain::token::TokenKind::Personal,
+            name: "t".into(),
+            user_id: None,
+            role: None,
+            scopes: bursar_domain::access::ScopeSet::NONE,
+            days,
+            created_at: at,
+            expires_at,
+            ends_at: expires_at,
+            revoked_at: None,
+            family_id: bursar_domain::ids::Id::from_bits(2),
+            predecessor_id: None,
+            successor_id: None,
+            created_by: "operator".into(),
+            last_used_at: None,
+        }
+    }
+
+    #[test]
+    fn each_once_and_the_nearest_one_only() {
+        let at = |day: i64| Timestamp::from_micros(0).plus_days(day);
+        for (lifetime, told, day, expected) in [
+            (90, None, 75, None),
+            (90, None, 76, Some(14)),
+            (90, Some(14), 80, None),
+            (90, Some(14), 87, Some(3)),
+            (90, None, 88, Some(3)),
+            (90, Some(3), 89, None),
+            (14, None, 0, Some(14)),
+            (13, None, 0, None),
+            (13, None, 10, Some(3)),
+            (2, None, 1, None),
+        ] {
+            assert_eq!(
+                due_notice(&token(lifetime), told, at(day)),
+                expected,
+                "{lifetime} days, day {day}, told {told:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Everything from one engine to the other and back.
+
+use bursar_app::copy::copy;
+use bursar_db::tables::EVERY_TABLE;
+use bursar_db::testing::TestDb;
+use bursar_db::{Db, DbError, OwnedValue, tokens};
+use bursar_domain::access::{Role, ScopeSet};
+use bursar_domain::ids::OrganizationId;
+use bursar_domain::token::TokenKind;
+use serde_json::json;
+
+use crate::support::{EVERY_RECORD, any_value, dump, export_all, id, import_now, now, problems, records};
+
+/// A database with rows in every table, history, activity and tokens included.
+fn full(test: &TestDb) {
+    import_now(&test.db, EVERY_RECORD).unwrap();
+    let member = records(EVERY_RECORD)
+        .into_iter()
+        .find(|r| r["type"] == "member")
+        .unwrap();
+    let change = json!({"type": "member", "id": member["id"], "organizationId": member["organizationId"], "isActive": false});
+    import_now(&test.db, &change.to_string()).unwrap();
+    let organization = OrganizationId::parse(member["organizationId"].as_str().unwrap()).unwrap();
+    let token = tokens::Token {
+        organization_id: organization,
+        id: id(1),
+        kind: TokenKind::Service,
+        name: "sync".to_owned(),
+        user_id: None,
+        role: Some(Role::Viewer),
+        scopes: ScopeSet::of(&[]),
+        days: 90,
+        created_at: now(),
+        expires_at: now().plus_days(90),
+        ends_at: now().plus_days(90),
+        revoked_at: None,
+        family_id: id(1),
+        predecessor_id: None,
+        successor_id: None,
+        created_by: "operator".to_owned(),
+        last_used_at: None,
+    };
+    let filled: Result<(), DbError> = test.db.exclusive(|tx| {
+        tokens::insert(tx, &token, &[7; 32])?;
+        for table in EVERY_TABLE {
+            let mut count = 0;
+            bursar_db::tables::read_rows(tx, table, &mut |_| {
+                count += 1;
+                Ok(())
+            })?;
+            if count == 0 {
+                let mut row: Vec<OwnedValue> =
+                    table.columns.iter().map(|(_, kind)| any_value(*kind)).collect();
+                row[0] = OwnedValue::Bytes(organization.to_bytes().to_vec());
+                tx.bulk(table, &[row])?;
+            }
+        }
+        Ok(())
+    });
+    filled.unwrap();
+}
+
+fn copied(from: &Db, to: &Db) {
+    let before = dump(from);
+    let rows = copy(from, to, &mut |_, _| {}).unwrap();
+    let after = dump(to);
+    assert_eq!(rows, before.values().map(|rows| rows.len() as u64).sum::<u64>());
+    for (table, rows) in before {
+        assert!(!rows.is_empty(), "{table} has something to copy");
+        assert_eq!(rows, after[table], "{table}");
+    }
+    assert_eq!(problems(to), []);
+    assert_eq!(export_all(from), export_all(to));
+}
+
+#[test]
+fn a_copy_to_the_other_engine_and_back_has_every_row() {
+    let (first, second, third) = (TestDb::sqlite(), TestDb::postgres(), TestDb::sqlite());
+    full(&first);
+    copied(&first.db, &second.db);
+    copied(&second.db, &third.db);
+    let found: Result<_, DbError> = third.db.survey(|tx| tokens::caller(tx, &[7; 32]));
+    assert_eq!(found.unwrap().unwrap().token.name, "sync", "tokens still work");
+}
+
+#[test]
+fn a_copy_goes_to_an_empty_database_only() {
+    let (first, second) = (TestDb::sqlite(), TestDb::postgres());
+    full(&first);
+    let user = json!({"type": "user", "id": crate::support::usr(9), "email": "x@example.org"});
+    import_now(&second.db, &user.to_string()).unwrap();
+    let before = dump(&second.db);
+    let refused = copy(&first.db, &second.db, &mut |_, _| {}).unwrap_err();
+    assert!(refused.to_string().contains("not empty"), "{refused}");
+    assert_eq!(dump(&second.db), before);
+}

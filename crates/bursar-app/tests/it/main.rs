@@ -1,0 +1,17 @@
+//! The tests of the operations: one program, on both engines.
+
+// Marked as tests so that the lints' exceptions for tests hold for their helpers too.
+#[cfg(test)]
+mod bad_lines;
+#[cfg(test)]
+mod check;
+#[cfg(test)]
+mod copy;
+#[cfg(test)]
+mod import;
+#[cfg(test)]
+mod round_trip;
+#[cfg(test)]
+mod support;
+#[cfg(test)]
+mod tokens;

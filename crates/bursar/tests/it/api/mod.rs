@@ -1,0 +1,20 @@
+//! The API from outside: the real binary, real sockets, both engines.
+
+mod access;
+mod bundle;
+mod cards;
+mod chapters;
+mod commands;
+mod errors;
+mod groups;
+mod hostile;
+mod http;
+mod idempotency;
+mod life;
+mod limits;
+mod members;
+mod order;
+mod reminders;
+mod resources;
+mod walks;
+mod world;

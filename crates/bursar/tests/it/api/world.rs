@@ -1,0 +1,524 @@
+//! A world: a database with the bundle, one or more `bursar serve` on it, and people with tokens.
+//!
+//! Requests read as stories: `world.editor().scopes([GroupsWrite]).post("/v1/groups").key("k1").json(…)`. Every
+//! answer is checked for what all answers have, and at its end a world reads its servers' logs: no secret, no
+//! e-mail address and no query value may be in them.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use bursar_db::{DatabaseUrl, Db, DbError, Opening, Options};
+use bursar_domain::access::{Role, Scope, ScopeSet};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::bundle::{self, NATIONAL, organization};
+use super::http::{self, Reply};
+
+/// Which database a world is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Engine {
+    Sqlite,
+    Postgres,
+}
+
+/// Makes a test of each function on each engine.
+macro_rules! on_both_engines {
+    ($($test:ident)*) => {
+        mod sqlite {
+            $(#[test] fn $test() { super::$test(crate::api::world::Engine::Sqlite); })*
+        }
+        mod postgres {
+            $(#[test] fn $test() { super::$test(crate::api::world::Engine::Postgres); })*
+        }
+    };
+}
+pub(crate) use on_both_engines;
+
+/// What the test run was given.
+#[expect(clippy::disallowed_methods, reason = "the services for tests come from the environment")]
+pub(crate) fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+fn service(name: &str) -> String {
+    variable(name).unwrap_or_else(|| panic!("set {name}, or run scripts/test, which starts the services"))
+}
+
+/// Redis, shared by all tests.
+pub(crate) fn redis_url() -> String {
+    service("BURSAR_TEST_REDIS")
+}
+
+/// Polls until something is there, at most 20 seconds.
+pub(crate) fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let since = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(since.elapsed() < Duration::from_secs(20), "it did not come to this: {what}");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+pub(crate) struct World {
+    pub(crate) home: TempDir,
+    database: String,
+    /// The PostgreSQL database to drop: the server's address and its name.
+    drop_at_end: Option<(String, String)>,
+    servers: Vec<Server>,
+    tokens: Mutex<HashMap<(String, i64), Token>>,
+    secrets: Mutex<Vec<String>>,
+    is_torn: bool,
+}
+
+/// A token as `token create` prints it.
+#[derive(Clone, Debug)]
+pub(crate) struct Token {
+    pub(crate) id: String,
+    pub(crate) secret: String,
+}
+
+pub(crate) struct Server {
+    child: Child,
+    pub(crate) address: SocketAddr,
+    log: PathBuf,
+}
+
+impl Server {
+    fn start(home: &Path, database: &str, number: usize, flags: &[&str]) -> Self {
+        let log = home.join(format!("server-{number}.log"));
+        let mut child = bursar(home, database)
+            .args(["serve", "--listen", "127.0.0.1:0", "--log-format", "json", "--log-level", "debug"])
+            .args(flags)
+            .stdout(Stdio::piped())
+            .stderr(File::create(&log).unwrap())
+            .spawn()
+            .expect("bursar starts");
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let address = line.trim().strip_prefix("listening on http://").and_then(|address| address.parse().ok());
+        let address = address.unwrap_or_else(|| panic!("{line:?}: {}", fs::read_to_string(&log).unwrap_or_default()));
+        Self { child, address, log }
+    }
+
+    pub(crate) fn log(&self) -> String {
+        fs::read_to_string(&self.log).unwrap()
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
+        let status = Command::new("kill").args(["-s", name, "--", &self.child.id().to_string()]).status().unwrap();
+        assert!(status.success());
+    }
+
+    /// Waits for its end; the exit code.
+    pub(crate) fn ended(&mut self) -> Option<i32> {
+        let child = &mut self.child;
+        eventually("the server ends", || child.try_wait().unwrap()).code()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The binary under test, without the settings of whoever runs the tests.
+fn bursar(home: &Path, database: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bursar"));
+    command.current_dir(home).env_clear().args(["--database", database, "--json"]).stdin(Stdio::null());
+    command
+}
+
+impl World {
+    /// The bundle on this engine, with one server as it comes.
+    pub(crate) fn new(engine: Engine) -> Self {
+        Self::with(engine, &[])
+    }
+
+    /// The bundle on this engine, with one server with these flags.
+    pub(crate) fn with(engine: Engine, flags: &[&str]) -> Self {
+        let mut world = Self::without_server(engine);
+        world.start(flags);
+        world
+    }
+
+    fn without_server(engine: Engine) -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let home = tempfile::tempdir().unwrap();
+        let (database, drop_at_end) = match engine {
+            Engine::Sqlite => (format!("sqlite:{}", home.path().join("bursar.db").display()), None),
+            Engine::Postgres => {
+                let server = service("BURSAR_TEST_POSTGRES");
+                let name = format!("bursar_api_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+                administer(&server, &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"));
+                administer(
+                    &server,
+                    &format!("CREATE DATABASE {name} TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C' ENCODING 'UTF8'"),
+                );
+                let url = server.rsplit_once('/').map(|(host, _)| format!("{host}/{name}")).unwrap();
+                (url, Some((server, name)))
+            }
+        };
+        let world = Self {
+            home,
+            database,
+            drop_at_end,
+            servers: Vec::new(),
+            tokens: Mutex::default(),
+            secrets: Mutex::default(),
+            is_torn: false,
+        };
+        let file = world.home.path().join("bundle.ndjson");
+        fs::write(&file, bundle::text()).unwrap();
+        world.run(&["import", file.to_str().unwrap()]);
+        world
+    }
+
+    /// One more server on the same database.
+    pub(crate) fn start(&mut self, flags: &[&str]) {
+        let server = Server::start(self.home.path(), &self.database, self.servers.len(), flags);
+        self.servers.push(server);
+    }
+
+    pub(crate) fn server(&self) -> &Server {
+        &self.servers[0]
+    }
+
+    pub(crate) fn server_mut(&mut self) -> &mut Server {
+        &mut self.servers[0]
+    }
+
+    /// Runs a command that must succeed; what it printed, as JSON.
+    pub(crate) fn run(&self, args: &[&str]) -> Value {
+        let output = self.output(args);
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{args:?}: {error}: {text}"))
+    }
+
+    /// Runs a command.
+    pub(crate) fn output(&self, args: &[&str]) -> Output {
+        bursar(self.home.path(), &self.database).args(args).output().unwrap()
+    }
+
+    /// The database, as another process would open it.
+    pub(crate) fn db(&self) -> Db {
+        let url: DatabaseUrl = self.database.parse().unwrap();
+        let options = Options { connections: 2, ..Options::default() };
+        Db::open(&url, &options, Opening::Require).unwrap()
+    }
+
+    /// Changes rows behind the program's back.
+    pub(crate) fn damage(&self, sql: &'static str) {
+        let db = self.db();
+        let rows = db.write::<_, DbError>([0; 16], move |tx| tx.execute(sql, &[])).wait().unwrap();
+        assert!(rows > 0, "{sql}");
+        db.shutdown();
+    }
+
+    /// A new token of a person in an organization.
+    pub(crate) fn personal_token(&self, email: &str, of: u32, scopes: ScopeSet) -> Token {
+        let (of, scopes) = (organization(of), scopes.to_string().replace(' ', ""));
+        self.token(&["token", "create", "--organization", &of, "--user", email, "--scopes", &scopes])
+    }
+
+    /// A new token of an organization.
+    pub(crate) fn service_token(&self, role: Role, of: u32, scopes: ScopeSet) -> Token {
+        let (of, scopes) = (organization(of), scopes.to_string().replace(' ', ""));
+        let role = role.to_string();
+        self.token(&["token", "create", "--organization", &of, "--service", "--role", &role, "--scopes", &scopes])
+    }
+
+    /// A token that a command prints.
+    pub(crate) fn token(&self, args: &[&str]) -> Token {
+        let made = self.run(args);
+        let text = |field: &str| made[field].as_str().unwrap().to_owned();
+        let token = Token { id: text("id"), secret: text("secret") };
+        self.secrets.lock().unwrap().push(token.secret.clone());
+        token
+    }
+
+    pub(crate) fn viewer(&self) -> Caller<'_> {
+        self.person("viewer", NATIONAL)
+    }
+
+    pub(crate) fn editor(&self) -> Caller<'_> {
+        self.person("editor", NATIONAL)
+    }
+
+    pub(crate) fn admin(&self) -> Caller<'_> {
+        self.person("admin", NATIONAL)
+    }
+
+    /// The admin of another organization.
+    pub(crate) fn admin_of(&self, of: u32) -> Caller<'_> {
+        self.person(&format!("admin{of}"), of)
+    }
+
+    pub(crate) fn person(&self, name: &str, of: u32) -> Caller<'_> {
+        let who = Who::Person(format!("{name}@people.example"), of);
+        Caller { world: self, who, scopes: ScopeSet::of(Scope::ALL), server: 0 }
+    }
+
+    pub(crate) fn service(&self, role: Role) -> Caller<'_> {
+        Caller { world: self, who: Who::Service(role), scopes: ScopeSet::of(Scope::ALL), server: 0 }
+    }
+
+    /// Whoever sends this secret.
+    pub(crate) fn bearer(&self, secret: &str) -> Caller<'_> {
+        Caller { world: self, who: Who::Secret(secret.to_owned()), scopes: ScopeSet::NONE, server: 0 }
+    }
+
+    /// Somebody without a token.
+    pub(crate) fn nobody(&self) -> Caller<'_> {
+        Caller { world: self, who: Who::Nobody, scopes: ScopeSet::NONE, server: 0 }
+    }
+
+    /// The newest lines of an organization's activity log.
+    pub(crate) fn activity(&self, of: u32) -> Vec<Value> {
+        let lines = self.run(&["activity", "--organization", &organization(of)]);
+        lines.as_array().unwrap().clone()
+    }
+
+    /// Says that the data was damaged on purpose.
+    pub(crate) fn torn(&mut self) {
+        self.is_torn = true;
+    }
+
+    fn check_logs(&self) {
+        let secrets = self.secrets.lock().unwrap();
+        for server in &self.servers {
+            for line in server.log().lines() {
+                let told = secrets.iter().any(|secret| line.contains(&secret[..20]));
+                assert!(!told, "a secret is in the log: {line}");
+                assert!(!line.contains('@') && !line.contains("QUERYVALUE"), "the log tells too much: {line}");
+                assert!(!line.contains("panicked"), "{line}");
+                if let Ok(entry) = serde_json::from_str::<Value>(line)
+                    && entry["message"] == "request"
+                {
+                    assert!(entry["request_id"].as_str().is_some_and(|id| id.starts_with("req_")), "{line}");
+                }
+            }
+        }
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        if !thread::panicking() {
+            self.check_logs();
+            if !self.is_torn {
+                self.run(&["check"]);
+            }
+        } else if let Some(server) = self.servers.first() {
+            let log = server.log();
+            let tail: Vec<&str> = log.lines().rev().take(8).collect();
+            eprintln!("the server's last lines, newest first:\n{}", tail.join("\n"));
+        }
+        self.servers.clear();
+        if let Some((server, name)) = &self.drop_at_end {
+            administer(server, &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"));
+        }
+    }
+}
+
+fn administer(server: &str, sql: &str) {
+    postgres::Client::connect(server, postgres::NoTls).and_then(|mut client| client.batch_execute(sql)).unwrap();
+}
+
+/// Who sends a request.
+#[derive(Clone)]
+pub(crate) struct Caller<'w> {
+    world: &'w World,
+    who: Who,
+    scopes: ScopeSet,
+    server: usize,
+}
+
+#[derive(Clone)]
+enum Who {
+    Person(String, u32),
+    Service(Role),
+    Secret(String),
+    Nobody,
+}
+
+impl<'w> Caller<'w> {
+    /// With a token that has these scopes only.
+    pub(crate) fn scopes<const N: usize>(mut self, scopes: [Scope; N]) -> Self {
+        self.scopes = ScopeSet::of(&scopes);
+        self
+    }
+
+    /// With a token that has all scopes but these.
+    pub(crate) fn without(mut self, scopes: ScopeSet) -> Self {
+        self.scopes = ScopeSet::of(Scope::ALL).without(scopes);
+        self
+    }
+
+    /// Through another server.
+    pub(crate) fn through(mut self, server: usize) -> Self {
+        self.server = server;
+        self
+    }
+
+    /// The caller's token: made at the first use and kept.
+    pub(crate) fn token(&self) -> Option<Token> {
+        let world = self.world;
+        let name = match &self.who {
+            Who::Nobody => return None,
+            Who::Secret(secret) => return Some(Token { id: String::new(), secret: secret.clone() }),
+            Who::Person(email, of) => format!("{email} {of}"),
+            Who::Service(role) => role.to_string(),
+        };
+        let mut tokens = world.tokens.lock().unwrap();
+        let token = tokens.entry((name, self.scopes.bits())).or_insert_with(|| match &self.who {
+            Who::Person(email, of) => world.personal_token(email, *of, self.scopes),
+            Who::Service(role) => world.service_token(*role, NATIONAL, self.scopes),
+            Who::Secret(_) | Who::Nobody => unreachable!(),
+        });
+        Some(token.clone())
+    }
+
+    pub(crate) fn get(&self, path: &str) -> Reply {
+        self.ask("GET", path).send()
+    }
+
+    pub(crate) fn post(&self, path: &str) -> Call {
+        self.ask("POST", path)
+    }
+
+    pub(crate) fn patch(&self, path: &str) -> Call {
+        self.ask("PATCH", path)
+    }
+
+    pub(crate) fn delete(&self, path: &str) -> Call {
+        self.ask("DELETE", path)
+    }
+
+    /// A request.
+    pub(crate) fn ask(&self, method: &str, path: &str) -> Call {
+        let headers = self.token().map(|token| ("Authorization".to_owned(), format!("Bearer {}", token.secret)));
+        Call {
+            address: self.world.servers[self.server].address,
+            method: method.to_owned(),
+            path: path.to_owned(),
+            headers: headers.into_iter().collect(),
+        }
+    }
+
+    /// All pages of a list, by following cursors.
+    pub(crate) fn walk(&self, path: &str) -> Vec<Value> {
+        let (mut rows, mut page) = (Vec::new(), self.get(path).ok());
+        for _ in 0..200 {
+            rows.extend(page["data"].as_array().unwrap().clone());
+            let Some(cursor) = page["nextCursor"].as_str() else {
+                assert_eq!(page["hasMore"], false);
+                return rows;
+            };
+            assert_eq!(page["hasMore"], true);
+            let joint = if path.contains('?') { '&' } else { '?' };
+            page = self.get(&format!("{path}{joint}cursor={cursor}")).ok();
+        }
+        panic!("{path} does not end");
+    }
+}
+
+/// A request being written.
+#[derive(Clone, Debug)]
+#[must_use]
+pub(crate) struct Call {
+    address: SocketAddr,
+    method: String,
+    path: String,
+    headers: Vec<(String, String)>,
+}
+
+impl Call {
+    pub(crate) fn key(self, key: &str) -> Self {
+        self.header("Idempotency-Key", key)
+    }
+
+    pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Sends it with a JSON body.
+    #[expect(clippy::needless_pass_by_value, reason = "it reads better with json!(…) in the call")]
+    pub(crate) fn json(self, body: Value) -> Reply {
+        self.text(&body.to_string())
+    }
+
+    /// Sends it with a body that says it is JSON.
+    pub(crate) fn text(self, body: &str) -> Reply {
+        self.header("Content-Type", "application/json").bytes(body.as_bytes())
+    }
+
+    /// Sends it without a body.
+    pub(crate) fn send(self) -> Reply {
+        self.go(b"")
+    }
+
+    /// Sends it with a body, and its length.
+    pub(crate) fn bytes(self, body: &[u8]) -> Reply {
+        self.header("Content-Length", &body.len().to_string()).go(body)
+    }
+
+    /// Sends it as it stands.
+    pub(crate) fn go(self, body: &[u8]) -> Reply {
+        let mut bytes = self.head().into_bytes();
+        bytes.extend_from_slice(body);
+        let reply = http::exchange(self.address, &bytes);
+        self.check(&reply);
+        reply
+    }
+
+    /// Checks what all answers have.
+    pub(crate) fn check(&self, reply: &Reply) {
+        if self.path == "/v1" || self.path.starts_with("/v1/") || self.path.starts_with("/v1?") {
+            reply.check_v1(self.method == "HEAD");
+        }
+    }
+
+    /// The head, ready to be sent.
+    pub(crate) fn head(&self) -> String {
+        let mut head = format!("{} {} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n", self.method, self.path);
+        for (name, value) in &self.headers {
+            head.push_str(&format!("{name}: {value}\r\n"));
+        }
+        head.push_str("\r\n");
+        head
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+/// Compares a text with the file of this name among the snapshots; `UPDATE_SNAPSHOTS=1` renews it.
+pub(crate) fn snapshot(name: &str, text: &str) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/api/snapshots").join(name);
+    if variable("UPDATE_SNAPSHOTS").is_some() {
+        fs::write(&file, text).unwrap();
+        return;
+    }
+    let kept = fs::read_to_string(&file).unwrap_or_default();
+    if kept != text {
+        let lines = kept.lines().chain(std::iter::repeat("")).zip(text.lines());
+        let first = lines.enumerate().find(|(_, (kept, now))| kept != now);
+        panic!("{name} is not as it was; UPDATE_SNAPSHOTS=1 renews it. First difference: {first:#?}");
+    }
+}

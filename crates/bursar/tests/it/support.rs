@@ -1,0 +1,279 @@
+//! The real program, run in a folder of its own on a database of its own.
+
+use std::ffi::OsStr;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use bursar_db::{DatabaseUrl, Db, DbError, Opening, Options, Tx};
+use bursar_domain::Timestamp;
+use bursar_domain::ids::{GroupId, IdSource, MemberId, OrganizationId};
+use postgres::NoTls;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// The program under test.
+pub(crate) const BURSAR: &str = env!("CARGO_BIN_EXE_bursar");
+
+/// A bundle with every type of record.
+pub(crate) const EVERY_RECORD: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/every-record.ndjson");
+
+/// Longer than anything here takes, also on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A folder to work in, and the address of a database that does not exist yet (SQLite) or is empty (PostgreSQL).
+pub(crate) struct Place {
+    pub(crate) folder: TempDir,
+    pub(crate) database: String,
+    server: Option<Server>,
+}
+
+struct Server {
+    admin: String,
+    name: String,
+}
+
+/// How a run of the program ended.
+#[derive(Debug)]
+pub(crate) struct Done {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Place {
+    pub(crate) fn sqlite() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let database = format!("sqlite:{}", folder.path().join("bursar.db").display());
+        Place {
+            folder,
+            database,
+            server: None,
+        }
+    }
+
+    pub(crate) fn postgres() -> Self {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let admin = postgres_server();
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("bursar_it_{}_{number}_{:x}", std::process::id(), random());
+        let create =
+            format!("CREATE DATABASE {name} TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C' ENCODING 'UTF8'");
+        administer(&admin, &create).unwrap();
+        let (server, _) = admin.rsplit_once('/').unwrap();
+        Place {
+            folder: tempfile::tempdir().unwrap(),
+            database: format!("{server}/{name}"),
+            server: Some(Server { admin, name }),
+        }
+    }
+
+    pub(crate) fn is_sqlite(&self) -> bool {
+        self.server.is_none()
+    }
+
+    /// A file in the folder.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The SQLite file.
+    pub(crate) fn database_file(&self) -> PathBuf {
+        assert!(self.is_sqlite());
+        self.file("bursar.db")
+    }
+
+    /// A bundle of the folder, written now.
+    pub(crate) fn bundle(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.file(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// A command on this database.
+    pub(crate) fn command<S: AsRef<OsStr>>(&self, args: &[S]) -> Command {
+        let mut command = bursar(self.folder.path());
+        command.arg("--database").arg(&self.database).args(args);
+        command
+    }
+
+    pub(crate) fn run<S: AsRef<OsStr>>(&self, args: &[S]) -> Done {
+        finish(&mut self.command(args))
+    }
+
+    /// Runs a command that must succeed without a word on standard error; what it printed.
+    #[track_caller]
+    pub(crate) fn ok<S: AsRef<OsStr>>(&self, args: &[S]) -> String {
+        self.run(args).succeeded()
+    }
+
+    /// Runs a command with `--json` that must succeed; what it printed, which is one line.
+    #[track_caller]
+    pub(crate) fn json<S: AsRef<OsStr>>(&self, args: &[S]) -> Value {
+        let printed = finish(self.command(args).arg("--json")).succeeded();
+        assert_eq!(printed.lines().count(), 1, "{printed}");
+        serde_json::from_str(&printed).unwrap()
+    }
+
+    /// Runs a command that must fail; its one line on standard error.
+    #[track_caller]
+    pub(crate) fn refused<S: AsRef<OsStr>>(&self, args: &[S]) -> String {
+        self.run(args).failed()
+    }
+
+    #[track_caller]
+    pub(crate) fn import(&self, bundle: impl AsRef<Path>) -> String {
+        self.ok(&[OsStr::new("import"), bundle.as_ref().as_os_str()])
+    }
+
+    #[track_caller]
+    pub(crate) fn export(&self) -> String {
+        self.ok(&["export"])
+    }
+
+    /// Proves the data, and that the program may be started again.
+    #[track_caller]
+    pub(crate) fn check(&self) {
+        let printed = self.ok(&["check"]);
+        assert!(printed.contains("nothing is broken"), "{printed}");
+    }
+
+    /// Changes the database beside the program.
+    pub(crate) fn plant(&self, work: impl FnOnce(&mut Tx<'_>) -> Result<(), DbError>) {
+        let url: DatabaseUrl = self.database.parse().unwrap();
+        let db = Db::open(&url, &Options::default(), Opening::Migrate).unwrap();
+        db.exclusive(work).unwrap();
+        db.shutdown();
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if let Some(Server { admin, name }) = &self.server {
+            // A test that failed already says more than a database that could not be dropped.
+            let _ = administer(admin, &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"));
+        }
+    }
+}
+
+impl Done {
+    #[track_caller]
+    pub(crate) fn succeeded(self) -> String {
+        assert_eq!((self.code, self.stderr.as_str()), (Some(0), ""), "{}", self.stdout);
+        self.stdout
+    }
+
+    /// Exit code 1, nothing on standard output, one line on standard error.
+    #[track_caller]
+    pub(crate) fn failed(self) -> String {
+        assert_eq!((self.code, self.stdout.as_str()), (Some(1), ""), "{}", self.stderr);
+        self.one_line()
+    }
+
+    /// The one line on standard error, without the program's name.
+    #[track_caller]
+    pub(crate) fn one_line(&self) -> String {
+        let said = self.stderr.strip_prefix("bursar: ").and_then(|s| s.strip_suffix('\n'));
+        let said = said.unwrap_or_else(|| panic!("{:?}", self.stderr));
+        assert!(!said.contains('\n') && !said.contains("panicked"), "{said}");
+        said.to_owned()
+    }
+}
+
+/// Runs a test on each engine.
+pub(crate) fn both_engines(test: impl Fn(&Place)) {
+    test(&Place::sqlite());
+    test(&Place::postgres());
+}
+
+/// The program without the environment of whoever runs the tests, and without a limit on time.
+pub(crate) fn bursar(folder: &Path) -> Command {
+    let mut command = Command::new(BURSAR);
+    command.current_dir(folder).env_clear().stdin(Stdio::null());
+    command
+}
+
+/// Runs a command to its end; one that does not come to it is killed and fails the test.
+#[track_caller]
+pub(crate) fn finish(command: &mut Command) -> Done {
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let pid = child.id();
+    let waiter = std::thread::spawn(move || child.wait_with_output());
+    let since = Instant::now();
+    while !waiter.is_finished() {
+        if since.elapsed() > PATIENCE {
+            kill(pid);
+            panic!("{command:?} did not end in {PATIENCE:?}");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    done(waiter.join().unwrap().unwrap())
+}
+
+pub(crate) fn done(output: Output) -> Done {
+    Done {
+        code: output.status.code(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// Ends a process that the test started, at once.
+pub(crate) fn kill(pid: u32) {
+    let killed = Command::new("kill").args(["-KILL", &pid.to_string()]).status();
+    assert!(killed.unwrap().success());
+}
+
+/// Whether the long tests are asked for.
+#[expect(clippy::disallowed_methods, reason = "scripts/test --full says so in the environment")]
+pub(crate) fn is_full() -> bool {
+    std::env::var_os("BURSAR_TEST_FULL").is_some()
+}
+
+#[expect(clippy::disallowed_methods, reason = "scripts/test says where the server is")]
+fn postgres_server() -> String {
+    std::env::var("BURSAR_TEST_POSTGRES")
+        .expect("set BURSAR_TEST_POSTGRES, or run scripts/test, which starts a PostgreSQL for the tests")
+}
+
+fn administer(url: &str, sql: &str) -> Result<(), postgres::Error> {
+    postgres::Client::connect(url, NoTls)?.batch_execute(sql)
+}
+
+/// A number that nobody foresees: the standard library seeds its maps with one.
+pub(crate) fn random() -> u64 {
+    use std::hash::{BuildHasher, Hasher};
+    std::hash::RandomState::new().build_hasher().finish()
+}
+
+/// One organization with one group, and a bundle of it with this many members.
+pub(crate) struct Roster {
+    pub(crate) organization: OrganizationId,
+    pub(crate) group: GroupId,
+    pub(crate) text: String,
+}
+
+pub(crate) fn roster(members: usize) -> Roster {
+    let mut ids = IdSource::seeded(random());
+    let at = Timestamp::from_micros(1_735_689_600_000_000);
+    let (organization, group): (OrganizationId, GroupId) = (ids.next(at), ids.next(at));
+    let mut text = format!(
+        "{{\"type\":\"organization\",\"id\":\"{organization}\",\"name\":\"Rowers\",\"kind\":\"independent\"}}\n\
+         {{\"type\":\"group\",\"id\":\"{group}\",\"organizationId\":\"{organization}\",\"name\":\"All\"}}\n"
+    );
+    for n in 0..members {
+        let id: MemberId = ids.next(at);
+        let _ = writeln!(
+            text,
+            r#"{{"type":"member","id":"{id}","organizationId":"{organization}","firstName":"Ada","lastName":"Larsen","email":"m{n}@example.org","groups":["{group}"]}}"#
+        );
+    }
+    Roster {
+        organization,
+        group,
+        text,
+    }
+}
