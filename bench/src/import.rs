@@ -45,7 +45,10 @@ pub(crate) fn measure(args: &Args) -> Outcome {
         report::grouped(size.members),
         size.organizations
     );
-    report::table(&["", "records/s", "seconds", "peak anonymous MB"], &rows);
+    report::table(
+        &["", "records/s", "seconds", "CPU seconds", "peak anonymous MB"],
+        &rows,
+    );
     report::save(
         "import",
         &json!({
@@ -69,6 +72,8 @@ pub(crate) fn measure(args: &Args) -> Outcome {
 
 struct Run {
     seconds: f64,
+    /// Of this process alone, without the server's: what is left of the time when others use the machine too.
+    cpu_seconds: f64,
     per_second: f64,
     anonymous_mb: u64,
 }
@@ -79,6 +84,7 @@ impl Run {
             name.to_owned(),
             format!("{:.0}", self.per_second),
             format!("{:.1}", self.seconds),
+            format!("{:.1}", self.cpu_seconds),
             self.anonymous_mb.to_string(),
         ]
     }
@@ -87,6 +93,7 @@ impl Run {
         json!({
             "recordsPerSecond": self.per_second.round(),
             "seconds": (self.seconds * 10.0).round() / 10.0,
+            "cpuSeconds": (self.cpu_seconds * 10.0).round() / 10.0,
             "peakAnonymousMB": self.anonymous_mb,
         })
     }
@@ -108,11 +115,15 @@ fn run(bundle: &Path, database: &str, size: Size) -> Outcome<Run> {
                 program.display()
             )
         })?;
-    let status = format!("/proc/{}/status", child.id());
-    let mut peak_kib = 0;
+    let (status, stat) = (
+        format!("/proc/{}/status", child.id()),
+        format!("/proc/{}/stat", child.id()),
+    );
+    let (mut peak_kib, mut cpu_seconds) = (0, 0.0);
     let exit = loop {
         // The kernel keeps no peak of the anonymous part alone.
         peak_kib = peak_kib.max(anonymous_kib(&status).unwrap_or(0));
+        cpu_seconds = spent_cpu_seconds(&stat).unwrap_or(cpu_seconds);
         match child.try_wait().map_err(|error| error.to_string())? {
             Some(exit) => break exit,
             None => std::thread::sleep(Duration::from_millis(10)),
@@ -125,6 +136,7 @@ fn run(bundle: &Path, database: &str, size: Size) -> Outcome<Run> {
     let records = f64::from(u32::try_from(size.records()).unwrap_or(u32::MAX));
     Ok(Run {
         seconds,
+        cpu_seconds,
         per_second: records / seconds,
         anonymous_mb: peak_kib / 1024,
     })
@@ -134,4 +146,13 @@ fn anonymous_kib(status: &str) -> Option<u64> {
     let text = std::fs::read_to_string(status).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
     line.trim().trim_end_matches("kB").trim().parse().ok()
+}
+
+/// User and system time: the 14th and 15th fields, in hundredths of a second on every Linux.
+fn spent_cpu_seconds(stat: &str) -> Option<f64> {
+    let text = std::fs::read_to_string(stat).ok()?;
+    // The second field is the program's name in parentheses, and may hold anything.
+    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
+    let ticks: u32 = fields.get(11)?.parse::<u32>().ok()? + fields.get(12)?.parse::<u32>().ok()?;
+    Some(f64::from(ticks) / 100.0)
 }

@@ -6,7 +6,7 @@ say() {
 }
 
 die() {
-    printf 'scripts/test: %s\n' "$*" >&2
+    printf '%s: %s\n' "${0##*/}" "$*" >&2
     exit 1
 }
 

@@ -200,6 +200,16 @@ fn deed(line: &Line, subject: &str) -> String {
         "card.create" => "made card",
         "card.apply" => "applied for a card with",
         "reminder.send" => "sent reminder",
+        "reminder.schedule" => "scheduled reminder",
+        "reminder.cancel" => "called off reminder",
+        "reminder.retry" => "scheduled once more the failed reminder",
+        "reminder.skip" => return format!("found nobody to write to for reminder {subject}"),
+        "reminder.delivered" => return format!("delivered reminder {subject}"),
+        "reminder.failed" => return format!("could not deliver reminder {subject} to anybody"),
+        "message.retry" => "queued once more message",
+        "dues.set" => "set the dues of group",
+        "dues.clear" => "took the dues from group",
+        "dues.raise" => return format!("raised {count} payments of the dues of group {subject}"),
         other => return other_deed(other, subject, line.count),
     };
     format!("{words} {subject}").trim_end().to_owned()

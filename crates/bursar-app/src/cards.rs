@@ -1,14 +1,17 @@
 //! Cards and applications for them.
 
-use bursar_db::{applications, table};
-use bursar_domain::card::{Card, NewCard};
-use bursar_domain::ids::ApplicationId;
+use bursar_db::{applications, organizations, table};
+use bursar_domain::access::Role;
+use bursar_domain::card::{Card, CardStatus, LimitFrequency, NewCard};
+use bursar_domain::ids::{ApplicationId, CardId};
 use bursar_domain::member::Member;
+use bursar_domain::money::{Money, limit_from_number};
 use bursar_domain::organization::CardIssuing;
 use bursar_domain::{Refusal, Stamps};
 
-use crate::act::Act;
+use crate::act::{Act, no_organization};
 use crate::error::AppError;
+use crate::officers::require;
 
 /// What came of asking for a card.
 #[derive(Clone, Debug)]
@@ -47,4 +50,105 @@ pub fn create(act: &mut Act<'_, '_>, issuing: CardIssuing, new: &NewCard) -> Res
             Ok(Issued::Application(id))
         }
     }
+}
+
+/// Whoever makes the plastic: asked when a card is issued, and free to report its last digits.
+pub trait Issuer {
+    /// Issues a card with these limits; the last four digits, if they are known at once.
+    fn issue(&self, card: &Card) -> Result<Option<String>, Refusal>;
+}
+
+/// The built-in issuer: it keeps the card and reports nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BuiltIn;
+
+impl Issuer for BuiltIn {
+    fn issue(&self, _: &Card) -> Result<Option<String>, Refusal> {
+        Ok(None)
+    }
+}
+
+fn no_card() -> Refusal {
+    Refusal::missing("there is no such card")
+}
+
+/// Moves a card to another state.
+pub fn move_to(act: &mut Act<'_, '_>, id: CardId, next: CardStatus) -> Result<Card, AppError> {
+    require(act, Role::Admin, "change cards")?;
+    let mut card: Card = table::get(act.tx, act.organization, id)?.ok_or_else(no_card)?;
+    card.move_to(next, act.now())?;
+    act.update(&mut card)?;
+    act.log(&format!("card.{next}"), Some(id.to_string()), None)?;
+    Ok(card)
+}
+
+/// New limits for a card; what is left out stays.
+#[derive(Clone, Debug, Default)]
+pub struct Limits {
+    /// What can be spent, as text.
+    pub spend_limit: Option<String>,
+    /// In which time.
+    pub spend_limit_frequency: Option<LimitFrequency>,
+    /// What can be spent at once, as text.
+    pub transaction_limit: Option<String>,
+}
+
+/// Changes a card's limits; one that has ended keeps its own.
+pub fn set_limits(act: &mut Act<'_, '_>, id: CardId, limits: &Limits) -> Result<Card, AppError> {
+    require(act, Role::Admin, "change cards")?;
+    let before: Card = table::get(act.tx, act.organization, id)?.ok_or_else(no_card)?;
+    if matches!(before.status, Some(CardStatus::Canceled | CardStatus::Denied)) {
+        return Err(Refusal::conflict("the card has ended; its limits cannot be changed").into());
+    }
+    let mut card = before.clone();
+    let currency = card.currency;
+    let limit = |field: &'static str, text: &Option<String>| -> Result<Option<Money>, AppError> {
+        let parsed = text
+            .as_deref()
+            .map(|text| limit_from_number(text, currency))
+            .transpose();
+        parsed.map_err(|rule| Refusal::invalid(field, rule).into())
+    };
+    card.spend_limit = limit("spend-limit", &limits.spend_limit)?.or(card.spend_limit);
+    card.transaction_limit =
+        limit("transaction-limit", &limits.transaction_limit)?.or(card.transaction_limit);
+    card.spend_limit_frequency = limits.spend_limit_frequency.or(card.spend_limit_frequency);
+    if card == before {
+        return Ok(before);
+    }
+    act.update(&mut card)?;
+    act.log("card.limits", Some(id.to_string()), None)?;
+    Ok(card)
+}
+
+/// Decides an application: approved, it becomes a card; the organization must be approved for issuing.
+pub fn decide(
+    act: &mut Act<'_, '_>,
+    id: ApplicationId,
+    is_approved: bool,
+    issuer: &dyn Issuer,
+) -> Result<Option<Card>, AppError> {
+    require(act, Role::Admin, "decide applications")?;
+    let missing = || Refusal::missing("there is no such application, or it was decided before");
+    let new = applications::pending(act.tx, act.organization, id)?.ok_or_else(missing)?;
+    let own =
+        organizations::get(act.tx, act.organization)?.ok_or_else(|| no_organization(act.organization))?;
+    if !is_approved {
+        applications::decide(act.tx, act.organization, id, "denied")?;
+        act.log("card.application.deny", Some(id.to_string()), None)?;
+        return Ok(None);
+    }
+    if own.card_issuing != CardIssuing::Approved {
+        let message =
+            "the organization is not approved for issuing cards yet; set cardIssuing to approved first";
+        return Err(Refusal::conflict(message).into());
+    }
+    let card_id = act.new_id();
+    let stamps = Stamps::at(act.tick());
+    let mut card = new.issue(card_id, stamps);
+    card.last4 = issuer.issue(&card)?;
+    act.insert(&card)?;
+    applications::decide(act.tx, act.organization, id, "approved")?;
+    act.log("card.application.approve", Some(id.to_string()), None)?;
+    Ok(Some(card))
 }

@@ -1,8 +1,11 @@
 //! Proving the data: sums, counts, clocks, references and documents, row by row.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
-use bursar_db::{DbError, Stored, Tx, housekeeping, ledger, memberships, organizations, tables, tokens};
+use bursar_db::{
+    DbError, Stored, Tx, housekeeping, ledger, memberships, organizations, table, tables, tokens,
+};
 use bursar_domain::campaign::Campaign;
 use bursar_domain::card::Card;
 use bursar_domain::group::Group;
@@ -26,7 +29,7 @@ pub const PROBLEMS_MAX: usize = 1_000;
 /// Something that is broken.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Problem {
-    /// What kind of damage: `document`, `reference`, `count`, `sum`, `clock`, `currency`, `tree`, `row`, `file`.
+    /// What kind of damage: `document`, `reference`, `count`, `sum`, `clock`, `currency`, `tree`, `row`, `id`, `file`.
     pub kind: &'static str,
     /// Whose data.
     pub organization: Option<OrganizationId>,
@@ -63,6 +66,15 @@ pub fn check(tx: &mut Tx<'_>, progress: &mut dyn FnMut(u64)) -> Result<Checked, 
         check.organization(tx, organization)?;
     }
     check.strays(tx)?;
+    check.shared::<Member>(tx)?;
+    check.shared::<Group>(tx)?;
+    check.shared::<Payment>(tx)?;
+    check.shared::<Reimbursement>(tx)?;
+    check.shared::<Reminder>(tx)?;
+    check.shared::<Card>(tx)?;
+    check.shared::<Campaign>(tx)?;
+    check.shared::<Listing>(tx)?;
+    check.shared::<Order>(tx)?;
     check
         .done
         .problems
@@ -82,10 +94,29 @@ struct Seen {
     members: HashSet<MemberId>,
     groups: HashMap<GroupId, i64>,
     listings: HashSet<ListingId>,
-    /// Memberships by the members' rows: how many, and how many of them active, by group.
-    named: HashMap<GroupId, (i64, i64)>,
+    /// Memberships by the members' rows, by group.
+    named: HashMap<GroupId, Named>,
     paid: HashMap<[u8; 16], i64>,
     newest: i64,
+}
+
+/// The members of a group: how many, how many of them active, and a sum of their hashes, which tells whether two
+/// lists of a million have the same ones without holding either.
+#[derive(Clone, Copy, Default)]
+struct Named {
+    all: i64,
+    active: i64,
+    digest: u64,
+}
+
+impl Named {
+    fn add(&mut self, member: MemberId, is_active: bool) {
+        let mut hasher = DefaultHasher::new();
+        member.hash(&mut hasher);
+        self.all += 1;
+        self.active += i64::from(is_active);
+        self.digest = self.digest.wrapping_add(hasher.finish());
+    }
 }
 
 impl Check<'_> {
@@ -144,18 +175,19 @@ impl Check<'_> {
         let id = organization.id;
         let mut seen = Seen::default();
         // Members, groups and listings first: the others refer to them.
-        self.rows::<Group>(tx, organization, &mut seen, |_, seen, group| {
+        self.rows::<Group>(tx, organization, &mut seen, |check, seen, group| {
             seen.groups.insert(group.id, group.member_count);
+            check.currency(id, group.currency, &group.id);
         })?;
-        self.rows::<Listing>(tx, organization, &mut seen, |_, seen, listing| {
+        self.rows::<Listing>(tx, organization, &mut seen, |check, seen, listing| {
             seen.listings.insert(listing.id);
+            check.currency(id, listing.currency, &listing.id);
         })?;
         self.rows::<Member>(tx, organization, &mut seen, |_, seen, member| {
             seen.members.insert(member.id);
             for group in &member.groups {
-                let (all, active) = seen.named.entry(*group).or_default();
-                *all += 1;
-                *active += i64::from(member.is_active);
+                let named = seen.named.entry(*group).or_default();
+                named.add(member.id, member.is_active);
             }
         })?;
         self.rows::<Payment>(tx, organization, &mut seen, |check, seen, payment| {
@@ -198,7 +230,7 @@ impl Check<'_> {
         seen: &mut Seen,
         mut note: impl FnMut(&mut Self, &mut Seen, &R),
     ) -> Result<(), DbError> {
-        bursar_db::table::each::<R>(tx, organization.id, |kept| {
+        table::each::<R>(tx, organization.id, |kept| {
             self.done.rows += 1;
             if self.done.rows.is_multiple_of(1_000) {
                 (self.progress)(self.done.rows);
@@ -260,9 +292,9 @@ impl Check<'_> {
 
     /// `memberships` and the members' rows must say the same, and a group's count must be that of its active ones.
     fn counts(&mut self, tx: &mut Tx<'_>, organization: OrganizationId, seen: &Seen) -> Result<(), DbError> {
-        let mut listed: HashMap<GroupId, i64> = HashMap::new();
+        let mut listed: HashMap<GroupId, Named> = HashMap::new();
         memberships::each(tx, organization, |group, member| {
-            *listed.entry(group).or_default() += 1;
+            listed.entry(group).or_default().add(member, true);
             if !seen.members.contains(&member) || !seen.groups.contains_key(&group) {
                 self.problem(
                     "reference",
@@ -274,7 +306,7 @@ impl Check<'_> {
             Ok(())
         })?;
         for (group, count) in &seen.groups {
-            let (all, active) = seen.named.get(group).copied().unwrap_or_default();
+            let Named { all, active, digest } = seen.named.get(group).copied().unwrap_or_default();
             if active != *count {
                 self.problem(
                     "count",
@@ -283,7 +315,8 @@ impl Check<'_> {
                     &format!("memberCount is {count}, and {active} active members name the group"),
                 );
             }
-            if listed.get(group).copied().unwrap_or(0) != all {
+            let listed = listed.get(group).copied().unwrap_or_default();
+            if (listed.all, listed.digest) != (all, digest) {
                 self.problem(
                     "count",
                     Some(organization),
@@ -329,6 +362,14 @@ impl Check<'_> {
                 payment,
                 &format!("paidToDate is {paid} minor units, the ledger has no entry"),
             );
+        }
+        Ok(())
+    }
+
+    /// An id belongs to one organization in the whole database.
+    fn shared<R: Stored>(&mut self, tx: &mut Tx<'_>) -> Result<(), DbError> {
+        for id in table::shared::<R>(tx, i64::try_from(PROBLEMS_MAX).unwrap_or(i64::MAX))? {
+            self.problem("id", None, id, "more than one organization has this id");
         }
         Ok(())
     }

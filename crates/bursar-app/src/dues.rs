@@ -3,18 +3,23 @@
 //! The organization's clock is held while a payment is looked for and raised, so that two workers cannot both find
 //! none. Work is cut into transactions of bounded size; one that is repeated finds what was raised before.
 
-use bursar_db::{Tx, due, table};
+use bursar_db::{Tx, due, organizations, table};
 use bursar_domain::group::{Group, Interval};
 use bursar_domain::ids::{GroupId, MemberId, OrganizationId, PaymentId};
+use bursar_domain::money::{Currency, Money};
 use bursar_domain::payment::Payment;
-use bursar_domain::{Date, Resource, Stamps};
+use bursar_domain::{Date, Refusal, Resource, Stamps};
+use serde::Serialize;
 
-use crate::act::{Act, Context};
+use crate::act::{Act, Actor, Context, no_organization};
 use crate::error::AppError;
 use crate::groups::no_group;
+use crate::roles::require_editor;
 
 /// Payments that one transaction raises at most.
 pub const RAISE_MAX: usize = 500;
+/// Members that a preview names at most; it counts all of them.
+pub const PREVIEW_NAMES_MAX: usize = 10_000;
 
 /// How far a raising is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,36 +41,52 @@ pub fn raise(
     after: Option<MemberId>,
 ) -> Result<Raised, AppError> {
     Act::run(tx, context, organization, |act| {
+        if act.context.actor != Actor::Worker {
+            require_editor(act.tx, act.context.actor, organization, "raise dues")?;
+        }
         let mut group: Group = table::get(act.tx, organization, group)?.ok_or_else(no_group)?;
         let Some(due) = due_now(&group, act.now().date()) else {
             return Ok(Raised::Nothing);
         };
-        let limit = i64::try_from(RAISE_MAX).unwrap_or(i64::MAX);
-        // Whoever joins on the day itself is charged; whoever joins later, from the next period on.
-        let members = due::uncharged(
-            act.tx,
-            organization,
-            group.id,
-            due,
-            due.plus_days(1).start(),
-            after,
-            limit,
-        )?;
-        for member in &members {
+        let members = uncharged(act.tx, organization, &group, due, after)?;
+        for (member, _) in &members {
             let payment = charge(act, &group, *member, due);
             act.insert(&payment)?;
         }
-        if members.len() == RAISE_MAX
-            && let Some(last) = members.last()
-        {
-            return Ok(Raised::Some(members.len(), *last));
+        let last = members.last().filter(|_| members.len() == RAISE_MAX);
+        if last.is_none() {
+            move_on(&mut group, due);
+            act.update(&mut group)?;
         }
-        move_on(&mut group, due);
-        act.update(&mut group)?;
         let count = i64::try_from(members.len()).unwrap_or(i64::MAX);
         act.log("dues.raise", Some(group.id.to_string()), Some(count))?;
-        Ok(Raised::Period(members.len()))
+        Ok(match last {
+            Some((last, _)) => Raised::Some(members.len(), *last),
+            None => Raised::Period(members.len()),
+        })
     })
+}
+
+/// The next members to charge. Whoever joins on the day itself is charged; whoever joins later, from the next period
+/// on.
+fn uncharged(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    group: &Group,
+    due: Date,
+    after: Option<MemberId>,
+) -> Result<Vec<(MemberId, String)>, AppError> {
+    let limit = i64::try_from(RAISE_MAX).unwrap_or(i64::MAX);
+    let joined_before = due.plus_days(1).start();
+    Ok(due::uncharged(
+        tx,
+        organization,
+        group.id,
+        due,
+        joined_before,
+        after,
+        limit,
+    )?)
 }
 
 /// The due date that is to be raised, if one is by `today`.
@@ -100,10 +121,212 @@ fn charge(act: &mut Act<'_, '_>, group: &Group, member: MemberId, due: Date) -> 
         member_id: Some(member),
         group_id: Some(group.id),
         description: format!("{}, due {due}", group.name),
-        amount: group
-            .amount_due
-            .unwrap_or(bursar_domain::money::Money::zero(group.currency)),
+        amount: group.amount_due.unwrap_or(Money::zero(group.currency)),
         due_date: Some(due),
         ..Payment::blank(id, group.currency, stamps)
     }
+}
+
+/// The dues that a group is to have.
+#[derive(Clone, Debug)]
+pub struct NewDues {
+    /// What each member owes a period, as a decimal text in the organization's currency.
+    pub amount: String,
+    /// When they first fall due.
+    pub due: Date,
+    /// How often they come back.
+    pub interval: Option<Interval>,
+}
+
+/// Gives a group dues, or takes them away.
+pub fn set(
+    tx: &mut Tx<'_>,
+    context: &mut Context,
+    organization: OrganizationId,
+    group: GroupId,
+    dues: Option<&NewDues>,
+) -> Result<Group, AppError> {
+    Act::run(tx, context, organization, |act| {
+        require_editor(act.tx, act.context.actor, organization, "set dues")?;
+        let before: Group = table::get(act.tx, organization, group)?.ok_or_else(no_group)?;
+        let mut group = before.clone();
+        match dues {
+            Some(dues) => apply(&mut group, dues, act.now().date())?,
+            None => {
+                (group.amount_due, group.due_date, group.dues_from) = (None, None, None);
+                (group.is_recurring, group.recurring_interval, group.due_anchor_day) = (false, None, None);
+            }
+        }
+        if group == before {
+            return Ok(before);
+        }
+        act.update(&mut group)?;
+        let action = if dues.is_some() { "dues.set" } else { "dues.clear" };
+        act.log(action, Some(group.id.to_string()), None)?;
+        Ok(group)
+    })
+}
+
+fn apply(group: &mut Group, dues: &NewDues, today: Date) -> Result<(), Refusal> {
+    let amount =
+        Money::parse(&dues.amount, group.currency).map_err(|rule| Refusal::invalid("amountDue", rule))?;
+    if amount.minor == 0 {
+        return Err(Refusal::invalid(
+            "amountDue",
+            "must be greater than 0; clear the dues to charge nothing",
+        ));
+    }
+    if dues.due < today {
+        let rule = format!(
+            "must be today ({today}) or later, got {}; past periods are not charged",
+            dues.due
+        );
+        return Err(Refusal::invalid("dueDate", rule));
+    }
+    group.amount_due = Some(amount);
+    group.due_date = Some(dues.due);
+    group.due_anchor_day = Some(dues.due.day());
+    group.dues_from = Some(dues.due);
+    (group.is_recurring, group.recurring_interval) = (dues.interval.is_some(), dues.interval);
+    Ok(())
+}
+
+/// Who would be charged what.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Preview {
+    /// The group.
+    pub group_id: GroupId,
+    /// What people call it.
+    pub name: String,
+    /// What each member owes a period; null when the group has no dues.
+    pub amount_due: Option<Money>,
+    /// In this currency.
+    pub currency: Currency,
+    /// The due date that is raised next; null when there is none.
+    pub due_date: Option<Date>,
+    /// How often dues come back.
+    pub recurring_interval: Option<Interval>,
+    /// The periods that are due by today; the next one when none is.
+    pub periods: Vec<Period>,
+    /// Payments of all periods.
+    pub count: i64,
+    /// Their sum.
+    pub total: Money,
+}
+
+/// The charges of one due date.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Period {
+    /// The due date.
+    pub due_date: Date,
+    /// Whether the day has come.
+    pub is_due: bool,
+    /// Payments.
+    pub count: i64,
+    /// Their sum.
+    pub total: Money,
+    /// Who is charged; at most [`PREVIEW_NAMES_MAX`] in all periods.
+    pub members: Vec<Charged>,
+}
+
+/// Somebody who is charged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Charged {
+    /// The member.
+    pub member_id: MemberId,
+    /// The member's name.
+    pub name: String,
+}
+
+/// What raising would do now, or on the next due date when none has come. Nothing is written.
+pub fn preview(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    organization: OrganizationId,
+    group: GroupId,
+) -> Result<Preview, AppError> {
+    organizations::get(tx, organization)?.ok_or_else(|| no_organization(organization))?;
+    require_editor(tx, context.actor, organization, "see who owes dues")?;
+    let mut group: Group = table::get(tx, organization, group)?.ok_or_else(no_group)?;
+    let today = context.now.date();
+    let zero = Money::zero(group.currency);
+    let mut preview = Preview {
+        group_id: group.id,
+        name: group.name.clone(),
+        amount_due: group.amount_due,
+        currency: group.currency,
+        due_date: pending(&group),
+        recurring_interval: group.recurring_interval,
+        periods: Vec::new(),
+        count: 0,
+        total: zero,
+    };
+    let mut names_left = PREVIEW_NAMES_MAX;
+    while let Some(due) = pending(&group) {
+        let is_due = due <= today;
+        if !is_due && !preview.periods.is_empty() {
+            break;
+        }
+        let period = preview_period(tx, organization, &group, (due, is_due), &mut names_left)?;
+        preview.count += period.count;
+        preview.total.minor += period.total.minor;
+        preview.periods.push(period);
+        move_on(&mut group, due);
+    }
+    Ok(preview)
+}
+
+/// The due date that is raised next, whenever that is.
+fn pending(group: &Group) -> Option<Date> {
+    group.due_date.and_then(|due| due_now(group, due))
+}
+
+fn preview_period(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    group: &Group,
+    (due, is_due): (Date, bool),
+    names_left: &mut usize,
+) -> Result<Period, AppError> {
+    let amount = group.amount_due.unwrap_or(Money::zero(group.currency));
+    let mut period = Period {
+        due_date: due,
+        is_due,
+        count: 0,
+        total: Money::zero(group.currency),
+        members: Vec::new(),
+    };
+    let mut after = None;
+    loop {
+        let members = uncharged(tx, organization, group, due, after)?;
+        let count = i64::try_from(members.len()).unwrap_or(i64::MAX);
+        period.count += count;
+        period.total.minor += amount.minor * count;
+        after = members.last().map(|(id, _)| *id);
+        let is_last = members.len() < RAISE_MAX;
+        for (member_id, name) in members.into_iter().take(*names_left) {
+            *names_left -= 1;
+            period.members.push(Charged { member_id, name });
+        }
+        if is_last {
+            return Ok(period);
+        }
+    }
+}
+
+/// The refusal for a group whose dues are not due.
+pub fn nothing_due(preview: &Preview) -> Refusal {
+    Refusal::conflict(match preview.due_date {
+        Some(due) => format!(
+            "the dues of {:?} fall due on {due} and are raised then; set an earlier due date to raise them sooner",
+            preview.name
+        ),
+        None => format!(
+            "{:?} has no dues to raise; give it some with `bursar dues set`",
+            preview.name
+        ),
+    })
 }

@@ -1,13 +1,18 @@
 //! Groups and who is in them.
 
+use bursar_db::bulk::Subject;
 use bursar_db::{memberships, organizations, table};
+use bursar_domain::access::Role;
 use bursar_domain::group::{Group, GroupChange, NewGroup};
-use bursar_domain::ids::{GroupId, MemberId};
+use bursar_domain::ids::{BulkId, GroupId, MemberId};
 use bursar_domain::member::Member;
+use bursar_domain::organization::address_key;
 use bursar_domain::{Refusal, Resource, Stamps};
 
 use crate::act::{Act, no_organization};
 use crate::error::AppError;
+use crate::officers::require;
+use crate::payments::note_bulk;
 
 /// The refusal for a group that is not there.
 pub fn no_group() -> Refusal {
@@ -57,4 +62,124 @@ pub fn remove_member(act: &mut Act<'_, '_>, id: GroupId, member: MemberId) -> Re
     }
     act.log("group.remove_member", Some(member.id.to_string()), None)?;
     Ok(group)
+}
+
+/// Puts a member into a group; one that is in it already is a conflict.
+pub fn add_member(act: &mut Act<'_, '_>, id: GroupId, member: MemberId) -> Result<Group, AppError> {
+    require(act, Role::Editor, "change groups")?;
+    let group = join(act, id, member)?;
+    act.log("group.add_member", Some(member.to_string()), None)?;
+    Ok(group)
+}
+
+/// The member moves, then the group, whose count is of active members.
+fn join(act: &mut Act<'_, '_>, id: GroupId, member: MemberId) -> Result<Group, AppError> {
+    let mut group: Group = table::get(act.tx, act.organization, id)?.ok_or_else(no_group)?;
+    let mut member: Member =
+        table::get(act.tx, act.organization, member)?.ok_or_else(crate::members::no_member)?;
+    if member.groups.contains(&id) {
+        return Err(Refusal::conflict(format!("{} is in the group already", member.id)).into());
+    }
+    let now = act.now();
+    memberships::add(act.tx, act.organization, id, member.id, now)?;
+    member.groups.push(id);
+    member.groups.sort_unstable();
+    act.update(&mut member)?;
+    if member.is_active {
+        group.member_count += 1;
+        act.update(&mut group)?;
+    }
+    Ok(group)
+}
+
+/// What adding many to a group did.
+#[derive(Clone, Debug)]
+pub struct AddedMany {
+    /// The bulk act, to undo it by.
+    pub id: BulkId,
+    /// The members who were put into the group.
+    pub added: Vec<MemberId>,
+    /// Addresses of members who were in it before.
+    pub already: Vec<String>,
+}
+
+/// Puts everybody with one of these addresses into a group; an address that no active member has is refused, and
+/// nothing is written.
+pub fn add_by_address(
+    act: &mut Act<'_, '_>,
+    id: GroupId,
+    addresses: &[String],
+) -> Result<AddedMany, AppError> {
+    require(act, Role::Editor, "change groups")?;
+    let mut wanted: Vec<(String, Vec<Member>)> = addresses
+        .iter()
+        .map(|address| (address_key(address.trim()), Vec::new()))
+        .collect();
+    wanted.retain(|(address, _)| !address.is_empty());
+    table::each::<Member>(act.tx, act.organization, |kept| {
+        let member = kept.resource?;
+        let key = address_key(&member.email);
+        for (_, found) in wanted
+            .iter_mut()
+            .filter(|(address, _)| member.is_active && *address == key)
+        {
+            found.push(member.clone());
+        }
+        Ok(())
+    })?;
+    let unknown: Vec<&str> = wanted
+        .iter()
+        .filter(|(_, found)| found.is_empty())
+        .map(|(address, _)| address.as_str())
+        .collect();
+    if !unknown.is_empty() {
+        return Err(Refusal::missing(format!(
+            "no active member has {}; nothing was changed",
+            unknown.join(", ")
+        ))
+        .into());
+    }
+    let (mut added, mut already, mut subjects) = (Vec::new(), Vec::new(), Vec::new());
+    for (address, members) in wanted {
+        for member in members {
+            if member.groups.contains(&id) || added.contains(&member.id) {
+                already.push(address.clone());
+            } else {
+                join(act, id, member.id)?;
+                added.push(member.id);
+                subjects.push(Subject {
+                    id: member.id.to_bytes(),
+                    other: Some(id.to_bytes()),
+                    updated_at: act.now(),
+                });
+            }
+        }
+    }
+    let bulk = note_bulk(act, "group.add", &subjects)?;
+    act.log(
+        "group.add",
+        Some(bulk.to_string()),
+        i64::try_from(added.len()).ok(),
+    )?;
+    Ok(AddedMany {
+        id: bulk,
+        added,
+        already,
+    })
+}
+
+/// Makes a group for an officer, by the same rules as the API.
+pub fn create_as_officer(act: &mut Act<'_, '_>, new: &NewGroup) -> Result<Group, AppError> {
+    require(act, Role::Editor, "make groups")?;
+    create(act, new)
+}
+
+/// Takes a member out of a group for an officer, by the same rules as the API.
+pub fn remove_member_as_officer(
+    act: &mut Act<'_, '_>,
+    id: GroupId,
+    member: MemberId,
+) -> Result<Group, AppError> {
+    require(act, Role::Editor, "change groups")?;
+    remove_member(act, id, member)
 }

@@ -1,13 +1,18 @@
 //! Members.
 
-use bursar_db::table;
-use bursar_domain::Refusal;
+use bursar_db::{memberships, table};
+use bursar_domain::access::Role;
+use bursar_domain::email::{check_email, check_phone};
 use bursar_domain::group::Group;
-use bursar_domain::ids::MemberId;
+use bursar_domain::ids::{GroupId, MemberId};
 use bursar_domain::member::{Member, MemberChange};
+use bursar_domain::text::NAME;
+use bursar_domain::{Date, Refusal, Stamps};
 
 use crate::act::Act;
 use crate::error::AppError;
+use crate::groups::no_group;
+use crate::officers::require;
 
 /// The refusal for a member that is not there.
 pub fn no_member() -> Refusal {
@@ -37,6 +42,110 @@ pub fn change(act: &mut Act<'_, '_>, id: MemberId, change: &MemberChange) -> Res
     Ok(member)
 }
 
-fn no_group() -> Refusal {
-    Refusal::missing("there is no such group")
+/// What a new member is made of.
+#[derive(Clone, Debug, Default)]
+pub struct NewMember {
+    /// Given name.
+    pub first_name: String,
+    /// Family name.
+    pub last_name: String,
+    /// Where to write to.
+    pub email: String,
+    /// Where to send an SMS.
+    pub phone: Option<String>,
+    /// When the member joined; today when it is left out.
+    pub join_date: Option<Date>,
+    /// The groups it is put into.
+    pub groups: Vec<GroupId>,
+}
+
+fn name(field: &'static str, text: &str) -> Result<String, AppError> {
+    NAME.check(text)
+        .map_err(|rule| Refusal::invalid(field, rule).into())
+}
+
+/// Adds a member. Its groups move first, the member last.
+pub fn add(act: &mut Act<'_, '_>, new: &NewMember) -> Result<Member, AppError> {
+    require(act, Role::Editor, "add members")?;
+    let (first_name, last_name) = (
+        name("first-name", &new.first_name)?,
+        name("last-name", &new.last_name)?,
+    );
+    let email = check_email(&new.email).map_err(|rule| Refusal::invalid("email", rule))?;
+    let phone = new
+        .phone
+        .as_deref()
+        .map(check_phone)
+        .transpose()
+        .map_err(|rule| Refusal::invalid("phone", rule))?;
+    let id: MemberId = act.new_id();
+    let mut groups = new.groups.clone();
+    groups.sort_unstable();
+    groups.dedup();
+    for group in &groups {
+        let mut group: Group = table::get(act.tx, act.organization, *group)?.ok_or_else(no_group)?;
+        memberships::add(act.tx, act.organization, group.id, id, act.context.now)?;
+        group.member_count += 1;
+        act.update(&mut group)?;
+    }
+    let stamps = Stamps::at(act.tick());
+    let member = Member {
+        id,
+        first_name,
+        last_name,
+        email,
+        phone,
+        is_active: true,
+        join_date: Some(new.join_date.unwrap_or_else(|| act.now().date())),
+        groups,
+        stamps,
+    };
+    act.insert(&member)?;
+    act.log("member.add", Some(id.to_string()), None)?;
+    Ok(member)
+}
+
+/// What an officer may change beside what the API may; `None` keeps the value.
+#[derive(Clone, Debug, Default)]
+pub struct OfficerChange {
+    /// What the API may change too.
+    pub change: MemberChange,
+    /// Where to send an SMS; an empty text takes the number away.
+    pub phone: Option<String>,
+    /// When the member joined.
+    pub join_date: Option<Date>,
+}
+
+/// Changes a member for an officer, by the same rules as the API's change.
+pub fn set(act: &mut Act<'_, '_>, id: MemberId, set: &OfficerChange) -> Result<Member, AppError> {
+    require(act, Role::Editor, "change members")?;
+    let before: Member = table::get(act.tx, act.organization, id)?.ok_or_else(no_member)?;
+    let mut hidden = before.clone();
+    match set.phone.as_deref().map(str::trim) {
+        None => {}
+        Some("") => hidden.phone = None,
+        Some(phone) => {
+            hidden.phone = Some(check_phone(phone).map_err(|rule| Refusal::invalid("phone", rule))?)
+        }
+    }
+    hidden.join_date = set.join_date.or(hidden.join_date);
+    if hidden != before {
+        act.update(&mut hidden)?;
+        act.log("member.change", Some(id.to_string()), None)?;
+    }
+    let api = &set.change;
+    let mut checked = api.clone();
+    checked.first_name = api
+        .first_name
+        .as_deref()
+        .map(|text| name("first-name", text))
+        .transpose()?;
+    checked.last_name = api
+        .last_name
+        .as_deref()
+        .map(|text| name("last-name", text))
+        .transpose()?;
+    let email = api.email.as_deref().map(check_email).transpose();
+    checked.email = email.map_err(|rule| Refusal::invalid("email", rule))?;
+    change(act, id, &checked)
 }

@@ -71,7 +71,13 @@ pub fn queue(tx: &mut Tx<'_>, context: &mut Context, expiring: &Expiring) -> Res
     let name = organizations::get(tx, organization)?
         .ok_or_else(|| no_organization(organization))?
         .name;
-    for user in readers(tx, &token)? {
+    let readers = readers(tx, &token)?;
+    if readers.is_empty() {
+        let told = ("email", "", "the organization has no admin to write to");
+        let id = context.ids.next(now);
+        outbox::add_skipped(tx, organization, id, job, token.id.to_bytes(), told, now)?;
+    }
+    for user in readers {
         let message = compose(&token, &user, &name, days, job, context.ids.next(now));
         outbox::add(tx, &message, now)?;
     }
@@ -118,8 +124,9 @@ fn compose(
             "The access token \"{}\" ({}) of {organization} expires at {}.\n\nWhat still uses it will then get 401 answers. {what_to_do}",
             token.name, token.id, token.expires_at
         ),
+        owed: None,
         headers: format!("X-Bursar-Notice: token-expiry; token={}; days={days}", token.id),
-        attempts: 0,
+        segments: None,
     }
 }
 

@@ -3,15 +3,16 @@
 //! The organization's clock is held wherever it is asked whether a run is over, so that two workers who end its last
 //! two messages cannot both find the other's still under way.
 
-use bursar_db::outbox::{self, Attempt, Job, Message};
-use bursar_db::{Tx, organizations, table};
+use bursar_db::outbox::{self, Attempt, Claimed, Job, Message};
+use bursar_db::{Tx, messages, organizations, table};
 use bursar_domain::ids::{MessageId, ReminderId};
-use bursar_domain::money::Money;
-use bursar_domain::reminder::{Reminder, ReminderStatus};
+use bursar_domain::organization::Organization;
+use bursar_domain::reminder::{Audience, Method, Reminder, ReminderStatus};
 
 use crate::act::{Act, Context, no_organization};
 use crate::error::AppError;
-use crate::recipients::{self, OwedLine, Recipient};
+use crate::messages::{Statement, full_text, segments};
+use crate::recipients::{self, Recipient};
 
 /// The kind of a reminder's jobs.
 pub const REMINDER_JOB: &str = "reminder";
@@ -19,6 +20,8 @@ pub const REMINDER_JOB: &str = "reminder";
 pub const EXPAND_MAX: usize = 500;
 /// Those who are told of when nobody qualified.
 const SKIPPED_TOLD_MAX: usize = 200;
+/// A job whose messages are all made is ended by the last of them. It is looked at once more after so many seconds.
+pub(crate) const LOOK_AGAIN_SECONDS: i64 = 3_600;
 
 /// Makes the next messages of a job; whether all of them are made now.
 pub fn expand(tx: &mut Tx<'_>, context: &mut Context, job: &Job) -> Result<bool, AppError> {
@@ -27,16 +30,17 @@ pub fn expand(tx: &mut Tx<'_>, context: &mut Context, job: &Job) -> Result<bool,
         let Some(job) = outbox::job(act.tx, job.organization, job.id)? else {
             return Ok(true);
         };
-        if !job.is_expanded && job.kind == REMINDER_JOB {
-            let next = expand_reminder(act, &job)?;
-            outbox::expanded(act.tx, &job, next, next.is_none())?;
-            if next.is_some() {
-                return Ok(false);
-            }
-        } else if !job.is_expanded {
-            // Other kinds are queued with their messages.
-            outbox::expanded(act.tx, &job, None, true)?;
+        if !job.is_expanded
+            && job.kind == REMINDER_JOB
+            && let Some(next) = expand_reminder(act, &job)?
+        {
+            let due_at = act.now();
+            outbox::expanded(act.tx, &job, Some(next), false, due_at)?;
+            return Ok(false);
         }
+        // Other kinds are queued with their messages.
+        let look_again = act.now().plus_seconds(LOOK_AGAIN_SECONDS);
+        outbox::expanded(act.tx, &job, None, true, look_again)?;
         end_if_over(act, &job)?;
         Ok(true)
     })
@@ -52,7 +56,7 @@ fn expand_reminder(act: &mut Act<'_, '_>, job: &Job) -> Result<Option<[u8; 16]>,
         organizations::get(act.tx, job.organization)?.ok_or_else(|| no_organization(job.organization))?;
     let page = recipients::page(act.tx, job.organization, &reminder, job.expanded_to, EXPAND_MAX)?;
     for recipient in &page.qualify {
-        let message = compose(job, &reminder, &organization.name, recipient, act.new_id());
+        let message = compose(job, &reminder, &organization, recipient, act.new_id());
         outbox::add(act.tx, &message, act.now())?;
     }
     for skipped in &page.skipped {
@@ -81,17 +85,13 @@ pub(crate) fn note_skipped(
 fn compose(
     job: &Job,
     reminder: &Reminder,
-    organization: &str,
+    organization: &Organization,
     recipient: &Recipient,
     id: MessageId,
 ) -> Message {
-    let mut body = reminder.body.clone().unwrap_or_default();
-    if !recipient.owed.is_empty() {
-        let separator = if body.is_empty() { "" } else { "\n\n" };
-        body = format!("{body}{separator}{}", owed_text(&recipient.owed));
-    }
+    let statement = Statement::of(&recipient.owed);
     let subject = reminder.subject.clone().filter(|subject| !subject.is_empty());
-    Message {
+    let mut message = Message {
         organization: job.organization,
         id,
         job: job.id,
@@ -99,49 +99,60 @@ fn compose(
         method: reminder.method.as_str().to_owned(),
         address: recipient.address.clone(),
         name: recipient.name.clone(),
-        subject: subject.unwrap_or_else(|| format!("A reminder from {organization}")),
-        body,
-        headers: String::new(),
-        attempts: 0,
+        subject: subject.unwrap_or_else(|| format!("A reminder from {}", organization.name)),
+        body: reminder.body.clone().unwrap_or_default(),
+        owed: statement.as_ref().map(Statement::to_json),
+        headers: unsubscribe(reminder, organization).unwrap_or_default(),
+        segments: None,
+    };
+    if reminder.method == Method::Sms {
+        message.segments = i64::try_from(segments(&full_text(&message))).ok();
     }
+    message
 }
 
-fn owed_text(owed: &[OwedLine]) -> String {
-    let line = |owed: &OwedLine| {
-        let due = owed
-            .due_date
-            .as_deref()
-            .map_or_else(String::new, |due| format!(" (due {due})"));
-        let what = if owed.description.is_empty() {
-            "Payment"
-        } else {
-            &owed.description
-        };
-        format!("- {what}{due}: {} {}\n", owed.amount, owed.amount.currency)
-    };
-    let lines: String = owed.iter().map(line).collect();
-    let total = owed.iter().map(|owed| owed.amount.minor).sum();
-    let currency = owed[0].amount.currency;
-    format!(
-        "What is owed:\n{lines}Total: {} {currency}",
-        Money::new(total, currency)
-    )
+/// A reminder of what is owed is about a debt, and one to a person or an organization is a letter: neither is a list
+/// one can leave. What goes to a whole group and names no debt is an announcement: its readers can ask to be left
+/// out, by a mail to the organization's contact. Without a contact nobody would read that mail, so nothing is said.
+fn unsubscribe(reminder: &Reminder, organization: &Organization) -> Option<String> {
+    let contact = organization.contact_email.as_deref()?;
+    let is_announcement = matches!(reminder.audience(), Audience::Group(_)) && !reminder.include_payment_info;
+    (is_announcement && reminder.method == Method::Email)
+        .then(|| format!("List-Unsubscribe: <mailto:{contact}?subject=Unsubscribe>"))
 }
 
 /// Writes down how an attempt ended, and ends the run when it was the last one.
 pub fn attempted(
     tx: &mut Tx<'_>,
     context: &mut Context,
-    message: &Message,
+    claimed: &Claimed,
     attempt: &Attempt,
 ) -> Result<(), AppError> {
+    let message = &claimed.message;
     Act::run(tx, context, message.organization, |act| {
-        outbox::attempted(act.tx, message, attempt, act.now())?;
+        if !outbox::attempted(act.tx, claimed, attempt, act.now())? {
+            return Ok(());
+        }
         match outbox::job(act.tx, message.organization, message.job)? {
             Some(job) if job.is_expanded => end_if_over(act, &job),
-            Some(_) | None => Ok(()),
+            Some(_) => Ok(()),
+            None if matches!(attempt, Attempt::Delivered(_)) => delivered_late(act, message.id),
+            None => Ok(()),
         }
     })
+}
+
+/// A message that an officer queued again was delivered after its run had ended.
+fn delivered_late(act: &mut Act<'_, '_>, id: MessageId) -> Result<(), AppError> {
+    let Some(record) = messages::get(act.tx, act.organization, id)?.filter(|r| r.kind == REMINDER_JOB) else {
+        return Ok(());
+    };
+    let id = ReminderId::from_bytes(record.subject_id);
+    if let Some(mut reminder) = table::get::<Reminder>(act.tx, act.organization, id)? {
+        reminder.sent_at = Some(act.now());
+        act.update(&mut reminder)?;
+    }
+    Ok(())
 }
 
 /// Ends a job whose messages have all ended, and the run that it is.

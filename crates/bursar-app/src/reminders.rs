@@ -1,14 +1,228 @@
 //! Reminders: when a run starts, on request or at its time.
 
-use bursar_db::{Tx, outbox, table};
+use bursar_db::{Tx, organizations, outbox, table};
+use bursar_domain::group::Group;
 use bursar_domain::ids::{MessageId, OrganizationId, ReminderId};
-use bursar_domain::reminder::{Outcome, Reminder, ReminderStatus};
-use bursar_domain::{Refusal, Timestamp};
+use bursar_domain::member::Member;
+use bursar_domain::reminder::{Audience, Method, Outcome, Reminder, ReminderStatus};
+use bursar_domain::states::Machine;
+use bursar_domain::text::{BODY, SUBJECT};
+use bursar_domain::{Refusal, Resource, Stamps, Timestamp};
 
-use crate::act::{Act, Context};
+use crate::act::{Act, Context, no_organization};
 use crate::error::AppError;
 use crate::outbox::{REMINDER_JOB, note_skipped};
 use crate::recipients;
+use crate::roles::require_editor;
+
+/// Characters that one SMS may have, whoever carries it.
+const SMS_TEXT_MAX: usize = 1_600;
+/// Days between the runs of a recurring reminder at most.
+const INTERVAL_DAYS_MAX: i64 = 3_650;
+
+/// Runs of one reminder that may name the same time.
+const RUNS_AT_ONCE_MAX: i64 = 100;
+
+/// What a new reminder is made of.
+#[derive(Clone, Debug)]
+pub struct NewReminder {
+    /// Whom it is for.
+    pub audience: Audience,
+    /// How it is sent.
+    pub method: Method,
+    /// When.
+    pub at: Timestamp,
+    /// The subject line.
+    pub subject: Option<String>,
+    /// The text.
+    pub body: Option<String>,
+    /// It comes back after so many days.
+    pub every_days: Option<i64>,
+    /// Says what is owed, and goes only to those who owe.
+    pub include_payment_info: bool,
+}
+
+/// The refusal for a reminder that is not there.
+pub(crate) fn no_reminder(id: ReminderId) -> Refusal {
+    Refusal::missing(format!(
+        "there is no reminder {id}; `bursar reminder list` shows those that there are"
+    ))
+}
+
+/// Schedules a reminder.
+pub fn schedule(
+    tx: &mut Tx<'_>,
+    context: &mut Context,
+    organization: OrganizationId,
+    new: &NewReminder,
+) -> Result<Reminder, AppError> {
+    Act::run(tx, context, organization, |act| {
+        require_editor(act.tx, act.context.actor, organization, "schedule reminders")?;
+        let rule = |field: &'static str| move |rule: String| Refusal::invalid(field, rule);
+        let text = |given: &Option<String>| given.clone().filter(|text| !text.trim().is_empty());
+        let subject = text(&new.subject).map(|s| SUBJECT.check(&s)).transpose();
+        let body = text(&new.body).map(|s| BODY.check(&s)).transpose();
+        let (subject, body) = (subject.map_err(rule("subject"))?, body.map_err(rule("body"))?);
+        check_new(new, body.as_deref(), act.now())?;
+        check_audience(act, new.audience)?;
+        let own = organizations::get(act.tx, organization)?.ok_or_else(|| no_organization(organization))?;
+        let id: ReminderId = act.new_id();
+        let stamps = Stamps::at(act.tick());
+        let mut reminder = Reminder {
+            method: new.method,
+            subject,
+            body,
+            scheduled_at: Some(new.at),
+            is_recurring: new.every_days.is_some(),
+            recurring_interval_days: new.every_days,
+            include_payment_info: new.include_payment_info,
+            ..Reminder::blank(id, own.currency, stamps)
+        };
+        match new.audience {
+            Audience::Member(member) => reminder.target_member_id = Some(member),
+            Audience::Group(group) => reminder.group_id = Some(group),
+            Audience::Organization(target) => reminder.target_organization_id = Some(target),
+            Audience::Nobody => {}
+        }
+        act.insert(&reminder)?;
+        act.log("reminder.schedule", Some(id.to_string()), None)?;
+        Ok(reminder)
+    })
+}
+
+fn check_new(new: &NewReminder, body: Option<&str>, now: Timestamp) -> Result<(), Refusal> {
+    if new.at < now {
+        let rule = format!("must not be in the past, got {}; `now` sends it at once", new.at);
+        return Err(Refusal::invalid("scheduledAt", rule));
+    }
+    if let Some(days) = new.every_days
+        && !(1..=INTERVAL_DAYS_MAX).contains(&days)
+    {
+        let rule = format!("must be 1 to {INTERVAL_DAYS_MAX}, got {days}");
+        return Err(Refusal::invalid("recurringIntervalDays", rule));
+    }
+    let Some(body) = body else {
+        return match new.include_payment_info {
+            true => Ok(()),
+            false => Err(Refusal::invalid(
+                "body",
+                "is required, unless the reminder tells what is owed (--include-payment-info)",
+            )),
+        };
+    };
+    let count = body.chars().count();
+    if new.method == Method::Sms && count > SMS_TEXT_MAX {
+        let rule = format!("must have at most {SMS_TEXT_MAX} characters for an SMS, got {count}");
+        return Err(Refusal::invalid("body", rule));
+    }
+    Ok(())
+}
+
+fn check_audience(act: &mut Act<'_, '_>, audience: Audience) -> Result<(), AppError> {
+    match audience {
+        Audience::Nobody => {
+            Err(Refusal::invalid("target", "is required: a member, a group or an organization").into())
+        }
+        Audience::Group(id) => match table::get::<Group>(act.tx, act.organization, id)? {
+            Some(_) => Ok(()),
+            None => Err(Refusal::missing_reference("groupId", id).into()),
+        },
+        Audience::Member(id) => match table::get::<Member>(act.tx, act.organization, id)? {
+            Some(member) if member.is_active => Ok(()),
+            Some(_) => Err(Refusal::conflict(format!(
+                "member {id} is archived and is not written to; restore the member first"
+            ))
+            .into()),
+            None => Err(Refusal::missing_reference("targetMemberId", id).into()),
+        },
+        Audience::Organization(id) => {
+            let own = organizations::get(act.tx, act.organization)?
+                .ok_or_else(|| no_organization(act.organization))?;
+            let target = organizations::get(act.tx, id)?;
+            let is_near = target.is_some_and(|target| {
+                target.id == own.id || own.parent_id == Some(target.id) || target.parent_id == Some(own.id)
+            });
+            match is_near {
+                true => Ok(()),
+                false => Err(Refusal::invalid(
+                    "targetOrganizationId",
+                    "must be the organization itself, its parent or a direct child",
+                )
+                .into()),
+            }
+        }
+    }
+}
+
+/// An organization's reminders, oldest first; those with one status when it is given.
+pub fn list(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    organization: OrganizationId,
+    status: Option<ReminderStatus>,
+) -> Result<Vec<Reminder>, AppError> {
+    organizations::get(tx, organization)?.ok_or_else(|| no_organization(organization))?;
+    require_editor(tx, context.actor, organization, "list its reminders")?;
+    let mut reminders = Vec::new();
+    table::each::<Reminder>(tx, organization, |kept| {
+        let reminder = kept.resource?;
+        if status.is_none_or(|status| reminder.status == status) {
+            reminders.push(reminder);
+        }
+        Ok(())
+    })?;
+    Ok(reminders)
+}
+
+/// Calls a scheduled reminder off.
+pub fn cancel(
+    tx: &mut Tx<'_>,
+    context: &mut Context,
+    organization: OrganizationId,
+    id: ReminderId,
+) -> Result<Reminder, AppError> {
+    Act::run(tx, context, organization, |act| {
+        require_editor(act.tx, act.context.actor, organization, "call reminders off")?;
+        let mut reminder =
+            table::get::<Reminder>(act.tx, organization, id)?.ok_or_else(|| no_reminder(id))?;
+        reminder.status = reminder.status.to(ReminderStatus::Cancelled)?;
+        act.update(&mut reminder)?;
+        act.log("reminder.cancel", Some(id.to_string()), None)?;
+        Ok(reminder)
+    })
+}
+
+/// Schedules a failed reminder once more, for now: an officer's act.
+pub fn retry(
+    tx: &mut Tx<'_>,
+    context: &mut Context,
+    organization: OrganizationId,
+    id: ReminderId,
+) -> Result<Reminder, AppError> {
+    Act::run(tx, context, organization, |act| {
+        require_editor(act.tx, act.context.actor, organization, "send reminders again")?;
+        let mut reminder =
+            table::get::<Reminder>(act.tx, organization, id)?.ok_or_else(|| no_reminder(id))?;
+        if reminder.status != ReminderStatus::Failed {
+            let way_out = match reminder.status {
+                ReminderStatus::Scheduled => "it will be sent at its time",
+                ReminderStatus::Sending => "it is on its way",
+                ReminderStatus::Sent => "`bursar messages --retry` sends a single failed message again",
+                ReminderStatus::Completed | ReminderStatus::Cancelled => "schedule a new one",
+                ReminderStatus::Failed => "",
+            };
+            let status = reminder.status;
+            let message =
+                format!("reminder {id} is {status}; only a failed one can be sent again; {way_out}");
+            return Err(Refusal::conflict(message).into());
+        }
+        reminder.status = reminder.status.to(ReminderStatus::Scheduled)?;
+        (reminder.scheduled_at, reminder.is_held) = (Some(act.now()), false);
+        act.update(&mut reminder)?;
+        act.log("reminder.retry", Some(id.to_string()), None)?;
+        Ok(reminder)
+    })
+}
 
 /// Sends a scheduled reminder now. On a recurring one this is its next run.
 pub fn send_now(act: &mut Act<'_, '_>, id: ReminderId) -> Result<(Reminder, Outcome), AppError> {
@@ -49,17 +263,7 @@ fn start(
     let somebody = reminder.status == ReminderStatus::Scheduled
         && recipients::somebody_qualifies(act.tx, act.organization, &reminder)?;
     let outcome = reminder.start_run(somebody, run_at, act.now())?;
-    let job: MessageId = act.new_id();
-    let job = job.to_bytes();
-    outbox::queue(
-        act.tx,
-        act.organization,
-        job,
-        REMINDER_JOB,
-        reminder.id.to_bytes(),
-        run_at,
-        act.now(),
-    )?;
+    let job = queue_run(act, reminder.id, run_at)?;
     if outcome == Outcome::Skipped {
         note_skipped(act, &reminder, job)?;
     }
@@ -70,4 +274,26 @@ fn start(
     };
     act.log(action, Some(reminder.id.to_string()), None)?;
     Ok((reminder, outcome))
+}
+
+/// Queues the job of a run. A clock that steps back, or a retry, can name the time of an earlier run: this one is then
+/// the next microsecond's, so that each run has a job of its own.
+fn queue_run(act: &mut Act<'_, '_>, reminder: ReminderId, run_at: Timestamp) -> Result<[u8; 16], AppError> {
+    let job: MessageId = act.new_id();
+    let (job, subject) = (job.to_bytes(), reminder.to_bytes());
+    for later in 0..RUNS_AT_ONCE_MAX {
+        let run_at = Timestamp::from_micros(run_at.micros() + later);
+        if outbox::queue(
+            act.tx,
+            act.organization,
+            job,
+            REMINDER_JOB,
+            subject,
+            run_at,
+            act.now(),
+        )? {
+            return Ok(job);
+        }
+    }
+    Err(Refusal::conflict("the reminder was sent too often at this very moment; try again").into())
 }

@@ -51,6 +51,33 @@ pub(crate) fn require_admin(
     .into())
 }
 
+/// Refuses whoever is neither an editor or admin of the organization nor the operator. Programs act through the API,
+/// where their scopes are checked.
+pub(crate) fn require_editor(
+    tx: &mut Tx<'_>,
+    actor: Actor,
+    organization: OrganizationId,
+    deed: &str,
+) -> Result<(), AppError> {
+    let may = match actor {
+        Actor::Operator => true,
+        Actor::User(user, home) if home == organization => {
+            match organizations::role(tx, organization, user)? {
+                Some(Role::Editor | Role::Admin) => true,
+                Some(Role::Viewer) | None => false,
+            }
+        }
+        Actor::User(..) | Actor::Token(..) | Actor::Worker => false,
+    };
+    if may {
+        return Ok(());
+    }
+    Err(Refusal::Forbidden {
+        message: format!("only an editor or admin of the organization may {deed}"),
+    }
+    .into())
+}
+
 /// Gives the person with this address a role, and makes the user if there is none.
 pub fn set(
     tx: &mut Tx<'_>,

@@ -1,11 +1,13 @@
 //! Applications for cards, of organizations that are not approved for issuing yet.
 
 use bursar_domain::Timestamp;
-use bursar_domain::card::NewCard;
+use bursar_domain::card::{LimitFrequency, NewCard};
 use bursar_domain::ids::{ApplicationId, OrganizationId};
+use bursar_domain::money::{Currency, Money};
 
-use crate::engine::{Tx, Value};
+use crate::engine::{Row, Tx, Value};
 use crate::error::DbError;
+use crate::table::Columns;
 
 /// Keeps an application.
 pub fn insert(
@@ -30,6 +32,71 @@ pub fn insert(
             new.transaction_limit.map(|limit| limit.minor).into(),
             member.as_ref().into(),
             Value::Text(new.spend_limit.currency.code()),
+        ],
+    )
+    .map(drop)
+}
+
+/// An application that waits to be decided.
+pub fn pending(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    id: ApplicationId,
+) -> Result<Option<NewCard>, DbError> {
+    let (organization, id) = (organization.to_bytes(), id.to_bytes());
+    tx.first(
+        "SELECT name, spend_limit, spend_limit_frequency, transaction_limit, assigned_member_id, currency FROM card_applications \
+         WHERE organization_id = ?1 AND id = ?2 AND status = 'pending'",
+        &[Value::Bytes(&organization), Value::Bytes(&id)],
+        |row| read(&mut Columns::from(row, 0)),
+    )
+}
+
+/// The applications of an organization with their states, oldest first.
+pub fn all(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+) -> Result<Vec<(ApplicationId, String, NewCard)>, DbError> {
+    tx.rows(
+        "SELECT id, status, name, spend_limit, spend_limit_frequency, transaction_limit, assigned_member_id, currency \
+         FROM card_applications WHERE organization_id = ?1 ORDER BY id",
+        &[Value::Bytes(&organization.to_bytes())],
+        |row: &Row<'_>| {
+            let mut row = Columns::from(row, 0);
+            Ok((row.id()?, row.text()?, read(&mut row)?))
+        },
+    )
+}
+
+fn read(row: &mut Columns<'_, '_>) -> Result<NewCard, DbError> {
+    let (name, spend_limit) = (row.text()?, row.int()?);
+    let (spend_limit_frequency, transaction_limit) = (row.parsed(LimitFrequency::parse)?, row.int_opt()?);
+    let assigned_member_id = row.id_opt()?;
+    let currency: Currency = row.currency()?;
+    let money = |minor| Money::new(minor, currency);
+    Ok(NewCard {
+        name,
+        spend_limit: money(spend_limit),
+        spend_limit_frequency,
+        transaction_limit: transaction_limit.map(money),
+        assigned_member_id,
+    })
+}
+
+/// Writes down what was decided.
+pub fn decide(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    id: ApplicationId,
+    status: &str,
+) -> Result<(), DbError> {
+    let (organization, id) = (organization.to_bytes(), id.to_bytes());
+    tx.execute(
+        "UPDATE card_applications SET status = ?3 WHERE organization_id = ?1 AND id = ?2",
+        &[
+            Value::Bytes(&organization),
+            Value::Bytes(&id),
+            Value::Text(status),
         ],
     )
     .map(drop)

@@ -1,13 +1,17 @@
 //! What falls due by itself: reminders and dues.
 
-use bursar_domain::ids::{GroupId, MemberId, OrganizationId, ReminderId};
+use bursar_domain::ids::{CampaignId, GroupId, MemberId, OrganizationId, ReminderId};
 use bursar_domain::{Date, Timestamp};
 
 use crate::engine::{Tx, Value};
 use crate::error::DbError;
 
 /// Scheduled reminders whose time has come, the longest due first. Those that wait for send-now are not among them.
-pub fn reminders(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<(OrganizationId, ReminderId)>, DbError> {
+pub fn reminders(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    limit: i64,
+) -> Result<Vec<(OrganizationId, ReminderId)>, DbError> {
     tx.rows(
         "SELECT organization_id, id FROM reminders WHERE status = 'scheduled' AND is_held = 0 AND scheduled_at <= ?1 \
          ORDER BY scheduled_at LIMIT ?2",
@@ -27,8 +31,8 @@ pub fn groups(tx: &mut Tx<'_>, today: Date, limit: i64) -> Result<Vec<(Organizat
     )
 }
 
-/// Up to `limit` active members of a group, by id, after `after`, who joined it before `joined_before` and have no
-/// payment for this group and due date yet; and the last member that was looked at.
+/// Up to `limit` active members of a group with their names, by id, after `after`, who joined it before
+/// `joined_before` and have no payment for this group and due date yet.
 pub fn uncharged(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -37,12 +41,13 @@ pub fn uncharged(
     joined_before: Timestamp,
     after: Option<MemberId>,
     limit: i64,
-) -> Result<Vec<MemberId>, DbError> {
+) -> Result<Vec<(MemberId, String)>, DbError> {
     let (organization, group, due) = (organization.to_bytes(), group.to_bytes(), due.to_string());
     let after = after.map(|id| id.to_bytes());
     let after = after.as_ref().map_or(&[][..], |key| &key[..]);
     tx.rows(
-        "SELECT s.member_id FROM memberships s JOIN members m ON m.organization_id = s.organization_id AND m.id = s.member_id \
+        "SELECT s.member_id, m.first_name, m.last_name FROM memberships s \
+         JOIN members m ON m.organization_id = s.organization_id AND m.id = s.member_id \
          WHERE s.organization_id = ?1 AND s.group_id = ?2 AND s.member_id > ?3 AND s.joined_at < ?4 AND m.is_active = 1 \
          AND NOT EXISTS (SELECT 1 FROM payments p WHERE p.organization_id = ?1 AND p.group_id = ?2 AND p.due_date = ?5 \
          AND p.member_id = s.member_id) ORDER BY s.member_id LIMIT ?6",
@@ -54,6 +59,23 @@ pub fn uncharged(
             Value::Text(&due),
             Value::Int(limit),
         ],
-        |row| row.key(0).map(MemberId::from_bytes),
+        |row| {
+            let name = format!("{} {}", row.text(1)?, row.text(2)?);
+            Ok((MemberId::from_bytes(row.key(0)?), name))
+        },
+    )
+}
+
+/// Active campaigns whose last day lies before `today`.
+pub fn campaigns(
+    tx: &mut Tx<'_>,
+    today: Date,
+    limit: i64,
+) -> Result<Vec<(OrganizationId, CampaignId)>, DbError> {
+    let today = today.to_string();
+    tx.rows(
+        "SELECT organization_id, id FROM campaigns WHERE status = 'active' AND end_date < ?1 ORDER BY end_date LIMIT ?2",
+        &[Value::Text(&today), Value::Int(limit)],
+        |row| Ok((OrganizationId::from_bytes(row.key(0)?), CampaignId::from_bytes(row.key(1)?))),
     )
 }

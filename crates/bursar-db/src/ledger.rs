@@ -1,11 +1,11 @@
 //! The payment ledger: what was received, entry by entry. Entries are added, never changed or removed.
 
-use bursar_domain::Timestamp;
 use bursar_domain::ids::{EntryId, OrganizationId, PaymentId};
+use bursar_domain::{Date, Timestamp};
 
-use crate::engine::{Bulk, Kind, OwnedValue, Tx, Value};
+use crate::engine::{Bulk, Kind, OwnedValue, Row, Tx, Value};
 use crate::error::DbError;
-use crate::table::{int, key, text};
+use crate::table::{Columns, int, key, text};
 
 /// Where a bulk load of entries goes.
 pub static LEDGER: Bulk = Bulk {
@@ -41,29 +41,103 @@ pub fn opening_values(
     ]
 }
 
+/// An entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// What it is for.
+    pub payment: PaymentId,
+    /// Names it.
+    pub id: EntryId,
+    /// When it was written.
+    pub at: Timestamp,
+    /// Minor units; below zero for what did not come after all.
+    pub amount: i64,
+    /// How it came: `cash`, `check`, `transfer`, `card`, `opening`.
+    pub method: String,
+    /// What the payer or the bank calls it.
+    pub reference: Option<String>,
+    /// The day it came.
+    pub received_on: Option<Date>,
+    /// The entry that it takes back.
+    pub reverses: Option<EntryId>,
+}
+
 /// Adds an entry.
-pub fn add(
-    tx: &mut Tx<'_>,
-    organization: OrganizationId,
-    payment: PaymentId,
-    id: EntryId,
-    at: Timestamp,
-    amount: i64,
-    method: &str,
-) -> Result<(), DbError> {
-    let (organization, payment, id) = (organization.to_bytes(), payment.to_bytes(), id.to_bytes());
+pub fn add(tx: &mut Tx<'_>, organization: OrganizationId, entry: &Entry) -> Result<(), DbError> {
+    let (organization, payment, id) = (
+        organization.to_bytes(),
+        entry.payment.to_bytes(),
+        entry.id.to_bytes(),
+    );
+    let (reverses, received_on) = (
+        entry.reverses.map(|id| id.to_bytes()),
+        entry.received_on.map(|day| day.to_string()),
+    );
     tx.execute(
-        "INSERT INTO ledger_entries (organization_id, payment_id, id, at, amount, method) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        "INSERT INTO ledger_entries (organization_id, payment_id, id, at, amount, method, reference, received_on, reverses_id) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         &[
             Value::Bytes(&organization),
             Value::Bytes(&payment),
             Value::Bytes(&id),
-            Value::Int(at.micros()),
-            Value::Int(amount),
-            Value::Text(method),
+            Value::Int(entry.at.micros()),
+            Value::Int(entry.amount),
+            Value::Text(&entry.method),
+            entry.reference.as_deref().into(),
+            received_on.as_deref().into(),
+            reverses.as_ref().into(),
         ],
     )
     .map(drop)
+}
+
+/// A payment's entries, in order.
+pub fn of_payment(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    payment: PaymentId,
+) -> Result<Vec<Entry>, DbError> {
+    let (organization, payment) = (organization.to_bytes(), payment.to_bytes());
+    tx.rows(
+        "SELECT payment_id, id, at, amount, method, reference, received_on, reverses_id FROM ledger_entries \
+         WHERE organization_id = ?1 AND payment_id = ?2 ORDER BY id",
+        &[Value::Bytes(&organization), Value::Bytes(&payment)],
+        read_entry,
+    )
+}
+
+/// An organization's entries that were written between two instants, in order.
+pub fn between(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    from: Timestamp,
+    until: Timestamp,
+) -> Result<Vec<Entry>, DbError> {
+    let organization = organization.to_bytes();
+    tx.rows(
+        "SELECT payment_id, id, at, amount, method, reference, received_on, reverses_id FROM ledger_entries \
+         WHERE organization_id = ?1 AND at >= ?2 AND at < ?3 ORDER BY at, id",
+        &[
+            Value::Bytes(&organization),
+            Value::Int(from.micros()),
+            Value::Int(until.micros()),
+        ],
+        read_entry,
+    )
+}
+
+fn read_entry(row: &Row<'_>) -> Result<Entry, DbError> {
+    let mut row = Columns::from(row, 0);
+    Ok(Entry {
+        payment: row.id()?,
+        id: row.id()?,
+        at: Timestamp::from_micros(row.int()?),
+        amount: row.int()?,
+        method: row.text()?,
+        reference: row.text_opt()?,
+        received_on: row.date_opt()?,
+        reverses: row.id_opt()?,
+    })
 }
 
 /// The sum of a payment's entries.

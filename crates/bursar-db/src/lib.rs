@@ -5,6 +5,7 @@
 
 pub mod activity;
 pub mod applications;
+pub mod bulk;
 pub mod clock;
 pub mod due;
 mod engine;
@@ -13,9 +14,11 @@ pub mod housekeeping;
 pub mod idempotency;
 pub mod ledger;
 pub mod memberships;
+pub mod messages;
 pub mod organizations;
 pub mod outbox;
 pub mod recipients;
+pub mod reports;
 pub mod resources;
 mod schema;
 pub mod table;

@@ -166,6 +166,17 @@ pub fn insert_user(tx: &mut Tx<'_>, user: &User) -> Result<(), DbError> {
     .map(drop)
 }
 
+/// Takes a user's address away until [`update_user`] gives another one, so that somebody else can have it.
+pub fn give_up_address(tx: &mut Tx<'_>, id: UserId) -> Result<(), DbError> {
+    // An address has an @, an id has none.
+    let (key, id) = (id.to_string(), id.to_bytes());
+    tx.execute(
+        "UPDATE users SET address_key = ?2 WHERE id = ?1",
+        &[Value::Bytes(&id), Value::Text(&key)],
+    )
+    .map(drop)
+}
+
 /// Changes a user.
 pub fn update_user(tx: &mut Tx<'_>, user: &User) -> Result<(), DbError> {
     let key = address_key(&user.email);

@@ -8,6 +8,7 @@ use bursar_domain::ids::{Id, MessageId, OrganizationId};
 
 use crate::engine::{Row, Tx, Value};
 use crate::error::DbError;
+use crate::organizations;
 use crate::table::Columns;
 
 /// A job, claimed.
@@ -17,7 +18,7 @@ pub struct Job {
     pub organization: OrganizationId,
     /// Names it.
     pub id: [u8; 16],
-    /// What it is: `reminder`.
+    /// What it is: `reminder` or `notice`.
     pub kind: String,
     /// What it is about: a reminder's id.
     pub subject: [u8; 16],
@@ -29,7 +30,7 @@ pub struct Job {
     pub is_expanded: bool,
 }
 
-/// A message, claimed or to be made.
+/// A message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
     /// Whose it is.
@@ -50,17 +51,36 @@ pub struct Message {
     pub subject: String,
     /// The text.
     pub body: String,
+    /// What is owed, line by line and in total, as the application wrote it down.
+    pub owed: Option<String>,
     /// Further header lines, `Name: value`, one a line.
     pub headers: String,
-    /// How often it was tried, this time included.
-    pub attempts: i64,
+    /// How many parts an SMS is sent in.
+    pub segments: Option<i64>,
+}
+
+/// A message that is to be delivered now, with what its delivery needs beside it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claimed {
+    /// The message.
+    pub message: Message,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// How often it was ever tried, this time included. It names the claim: the next one has a larger number.
+    pub attempt: i64,
+    /// How often it was tried since it was queued, this time included.
+    pub tries: i64,
+    /// The name of the organization that writes.
+    pub sender: String,
+    /// Where answers go.
+    pub reply_to: Option<String>,
 }
 
 /// How an attempt ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Attempt {
-    /// It was taken.
-    Delivered,
+    /// It was taken, with this answer.
+    Delivered(String),
     /// It was refused for good, or tried often enough.
     Failed(String),
     /// To be tried again.
@@ -149,17 +169,42 @@ fn read_job(row: &Row<'_>) -> Result<Job, DbError> {
     })
 }
 
-/// Writes down how far a job was expanded. When all its messages are made it is due again only if one of them
-/// waits: deliveries end it.
-pub fn expanded(tx: &mut Tx<'_>, job: &Job, to: Option<[u8; 16]>, is_expanded: bool) -> Result<(), DbError> {
+/// Writes down how far a job was expanded, and when it is looked at again. It is let go.
+pub fn expanded(
+    tx: &mut Tx<'_>,
+    job: &Job,
+    to: Option<[u8; 16]>,
+    is_expanded: bool,
+    due_at: Timestamp,
+) -> Result<(), DbError> {
     let organization = job.organization.to_bytes();
     tx.execute(
-        "UPDATE outbox_jobs SET expanded_to = ?3, state = ?4 WHERE organization_id = ?1 AND id = ?2",
+        "UPDATE outbox_jobs SET expanded_to = ?3, state = ?4, due_at = ?5, leased_until = 0 WHERE organization_id = ?1 AND id = ?2",
         &[
             Value::Bytes(&organization),
             Value::Bytes(&job.id),
             to.as_ref().into(),
             Value::Text(if is_expanded { "delivering" } else { "expanding" }),
+            Value::Int(due_at.micros()),
+        ],
+    )
+    .map(drop)
+}
+
+/// Opens a job that had ended, because one of its messages is tried again.
+pub fn reopen(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    job: [u8; 16],
+    due_at: Timestamp,
+) -> Result<(), DbError> {
+    let organization = organization.to_bytes();
+    tx.execute(
+        "UPDATE outbox_jobs SET state = 'delivering', due_at = ?3, leased_until = 0 WHERE organization_id = ?1 AND id = ?2",
+        &[
+            Value::Bytes(&organization),
+            Value::Bytes(&job),
+            Value::Int(due_at.micros()),
         ],
     )
     .map(drop)
@@ -179,9 +224,9 @@ pub fn done(tx: &mut Tx<'_>, organization: OrganizationId, job: [u8; 16]) -> Res
 pub fn add(tx: &mut Tx<'_>, message: &Message, now: Timestamp) -> Result<(), DbError> {
     let (organization, id) = (message.organization.to_bytes(), message.id.to_bytes());
     tx.execute(
-        "INSERT INTO outbox_messages (organization_id, id, job_id, recipient, method, address, name, subject, body, headers, \
-         state, attempts, due_at, leased_until, created_at) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'queued', 0, ?11, 0, ?11) \
+        "INSERT INTO outbox_messages (organization_id, id, job_id, recipient, method, address, name, subject, body, owed, headers, \
+         segments, state, attempts, attempts_before, due_at, leased_until, created_at) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 'queued', 0, 0, ?13, 0, ?13) \
          ON CONFLICT (organization_id, job_id, recipient) DO NOTHING",
         &[
             Value::Bytes(&organization),
@@ -193,7 +238,9 @@ pub fn add(tx: &mut Tx<'_>, message: &Message, now: Timestamp) -> Result<(), DbE
             Value::Text(&message.name),
             Value::Text(&message.subject),
             Value::Text(&message.body),
+            message.owed.as_deref().into(),
             Value::Text(&message.headers),
+            message.segments.into(),
             Value::Int(now.micros()),
         ],
     )
@@ -212,8 +259,8 @@ pub fn add_skipped(
 ) -> Result<(), DbError> {
     let (organization, id) = (organization.to_bytes(), id.to_bytes());
     tx.execute(
-        "INSERT INTO outbox_messages (organization_id, id, job_id, recipient, method, name, state, reason, attempts, due_at, \
-         leased_until, created_at, ended_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'skipped', ?7, 0, ?8, 0, ?8, ?8) \
+        "INSERT INTO outbox_messages (organization_id, id, job_id, recipient, method, name, state, detail, attempts, \
+         attempts_before, due_at, leased_until, created_at, ended_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'skipped', ?7, 0, 0, ?8, 0, ?8, ?8) \
          ON CONFLICT (organization_id, job_id, recipient) DO NOTHING",
         &[
             Value::Bytes(&organization),
@@ -229,77 +276,159 @@ pub fn add_skipped(
     .map(drop)
 }
 
-/// Claims up to `limit` messages that are due, until `lease_until`; a claim counts as an attempt.
+/// Claims up to `limit` messages that are due, until `lease_until`; a claim counts as an attempt. One that a dead worker
+/// left behind is no try: nobody knows how it ended.
 pub fn claim(
     tx: &mut Tx<'_>,
     now: Timestamp,
     lease_until: Timestamp,
     limit: i64,
-) -> Result<Vec<Message>, DbError> {
-    let messages = tx.rows_claimed(
-        "SELECT organization_id, id, job_id, recipient, method, address, name, subject, body, headers, attempts + 1 \
+) -> Result<Vec<Claimed>, DbError> {
+    let mut claimed = tx.rows_claimed(
+        "SELECT organization_id, id, job_id, recipient, method, address, name, subject, body, owed, headers, segments, \
+         created_at, attempts + 1, attempts_before + CASE WHEN state = 'sending' THEN 1 ELSE 0 END \
          FROM outbox_messages WHERE state IN ('queued', 'sending') AND due_at <= ?1 AND leased_until <= ?1 ORDER BY due_at LIMIT ?2",
         &[Value::Int(now.micros()), Value::Int(limit)],
-        |row| {
-            let mut row = Columns::from(row, 0);
-            let (organization, id) = (row.id()?, row.id()?);
-            let (job, recipient): (Id<()>, Id<()>) = (row.id()?, row.id()?);
-            Ok(Message {
-                organization,
-                id,
-                job: job.to_bytes(),
-                recipient: recipient.to_bytes(),
-                method: row.text()?,
-                address: row.text_opt()?.unwrap_or_default(),
-                name: row.text_opt()?.unwrap_or_default(),
-                subject: row.text_opt()?.unwrap_or_default(),
-                body: row.text_opt()?.unwrap_or_default(),
-                headers: row.text_opt()?.unwrap_or_default(),
-                attempts: row.int()?,
-            })
-        },
+        read_claimed,
     )?;
-    for message in &messages {
-        let (organization, id) = (message.organization.to_bytes(), message.id.to_bytes());
+    for claim in &mut claimed {
+        let (organization, id) = (claim.message.organization.to_bytes(), claim.message.id.to_bytes());
         tx.execute(
-            "UPDATE outbox_messages SET state = 'sending', attempts = ?3, leased_until = ?4 WHERE organization_id = ?1 AND id = ?2",
+            "UPDATE outbox_messages SET state = 'sending', attempts = ?3, attempts_before = ?4, leased_until = ?5 \
+             WHERE organization_id = ?1 AND id = ?2",
             &[
                 Value::Bytes(&organization),
                 Value::Bytes(&id),
-                Value::Int(message.attempts),
+                Value::Int(claim.attempt),
+                Value::Int(claim.attempt - claim.tries),
                 Value::Int(lease_until.micros()),
             ],
         )?;
+        if let Some(from) = organizations::get(tx, claim.message.organization)? {
+            (claim.sender, claim.reply_to) = (from.name, from.contact_email);
+        }
     }
-    Ok(messages)
+    Ok(claimed)
 }
 
-/// Writes down how an attempt ended.
-pub fn attempted(
-    tx: &mut Tx<'_>,
-    message: &Message,
-    attempt: &Attempt,
-    now: Timestamp,
-) -> Result<(), DbError> {
-    let (organization, id) = (message.organization.to_bytes(), message.id.to_bytes());
-    let (state, reason, due_at, ended_at) = match attempt {
-        Attempt::Delivered => ("delivered", None, now, Some(now)),
-        Attempt::Failed(reason) => ("failed", Some(reason.as_str()), now, Some(now)),
-        Attempt::Again(reason, at) => ("queued", Some(reason.as_str()), *at, None),
+fn read_claimed(row: &Row<'_>) -> Result<Claimed, DbError> {
+    let mut row = Columns::from(row, 0);
+    let (organization, id) = (row.id()?, row.id()?);
+    let (job, recipient): (Id<()>, Id<()>) = (row.id()?, row.id()?);
+    let mut claimed = Claimed {
+        message: Message {
+            organization,
+            id,
+            job: job.to_bytes(),
+            recipient: recipient.to_bytes(),
+            method: row.text()?,
+            address: row.text_opt()?.unwrap_or_default(),
+            name: row.text_opt()?.unwrap_or_default(),
+            subject: row.text_opt()?.unwrap_or_default(),
+            body: row.text_opt()?.unwrap_or_default(),
+            owed: row.text_opt()?,
+            headers: row.text_opt()?.unwrap_or_default(),
+            segments: row.int_opt()?,
+        },
+        created_at: Timestamp::from_micros(row.int()?),
+        attempt: row.int()?,
+        tries: 0,
+        sender: String::new(),
+        reply_to: None,
     };
-    tx.execute(
-        "UPDATE outbox_messages SET state = ?3, reason = ?4, due_at = ?5, ended_at = ?6, leased_until = 0 \
-         WHERE organization_id = ?1 AND id = ?2",
+    claimed.tries = claimed.attempt - row.int()?;
+    Ok(claimed)
+}
+
+/// Holds a claim until `until`; whether it was still held.
+pub fn renew(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    id: MessageId,
+    attempt: i64,
+    until: Timestamp,
+) -> Result<bool, DbError> {
+    let (organization, id) = (organization.to_bytes(), id.to_bytes());
+    let rows = tx.execute(
+        "UPDATE outbox_messages SET leased_until = ?4 WHERE organization_id = ?1 AND id = ?2 AND attempts = ?3 AND state = 'sending'",
         &[
             Value::Bytes(&organization),
             Value::Bytes(&id),
-            Value::Text(state),
-            reason.into(),
-            Value::Int(due_at.micros()),
-            ended_at.map(Timestamp::micros).into(),
+            Value::Int(attempt),
+            Value::Int(until.micros()),
+        ],
+    )?;
+    Ok(rows > 0)
+}
+
+/// Lets a claim go that was not used: it counts as no attempt.
+pub fn release(tx: &mut Tx<'_>, claimed: &Claimed) -> Result<(), DbError> {
+    let (organization, id) = (
+        claimed.message.organization.to_bytes(),
+        claimed.message.id.to_bytes(),
+    );
+    tx.execute(
+        "UPDATE outbox_messages SET state = 'queued', attempts = attempts - 1, leased_until = 0 \
+         WHERE organization_id = ?1 AND id = ?2 AND attempts = ?3 AND state = 'sending'",
+        &[
+            Value::Bytes(&organization),
+            Value::Bytes(&id),
+            Value::Int(claimed.attempt),
         ],
     )
     .map(drop)
+}
+
+/// Writes down how an attempt ended; whether that changed the message. A delivery always counts; what else is said by a
+/// worker whose claim another one took over does not.
+pub fn attempted(
+    tx: &mut Tx<'_>,
+    claimed: &Claimed,
+    attempt: &Attempt,
+    now: Timestamp,
+) -> Result<bool, DbError> {
+    let (organization, id) = (
+        claimed.message.organization.to_bytes(),
+        claimed.message.id.to_bytes(),
+    );
+    let key = [Value::Bytes(&organization), Value::Bytes(&id)];
+    let (state, detail, due_at, ended_at) = match attempt {
+        Attempt::Delivered(answer) => {
+            let rows = tx.execute(
+                "UPDATE outbox_messages SET state = 'delivered', detail = ?3, ended_at = ?4, leased_until = 0 \
+                 WHERE organization_id = ?1 AND id = ?2 AND state IN ('queued', 'sending')",
+                &[key[0], key[1], Value::Text(answer), Value::Int(now.micros())],
+            )?;
+            return Ok(rows > 0);
+        }
+        Attempt::Failed(reason) => ("failed", reason, now, Some(now)),
+        Attempt::Again(reason, at) => ("queued", reason, *at, None),
+    };
+    let rows = tx.execute(
+        "UPDATE outbox_messages SET state = ?3, detail = ?4, due_at = ?5, ended_at = ?6, leased_until = 0 \
+         WHERE organization_id = ?1 AND id = ?2 AND attempts = ?7 AND state = 'sending'",
+        &[
+            key[0],
+            key[1],
+            Value::Text(state),
+            Value::Text(detail),
+            Value::Int(due_at.micros()),
+            ended_at.map(Timestamp::micros).into(),
+            Value::Int(claimed.attempt),
+        ],
+    )?;
+    tx.execute(
+        "INSERT INTO outbox_attempts (organization_id, message_id, attempt, at, detail) VALUES (?1, ?2, ?3, ?4, ?5) \
+         ON CONFLICT (organization_id, message_id, attempt) DO NOTHING",
+        &[
+            key[0],
+            key[1],
+            Value::Int(claimed.attempt),
+            Value::Int(now.micros()),
+            Value::Text(detail),
+        ],
+    )?;
+    Ok(rows > 0)
 }
 
 /// Whether a job has messages that have not ended.
@@ -328,23 +457,21 @@ pub fn last_delivery(
     Ok(at.flatten().map(Timestamp::from_micros))
 }
 
-/// When something of the outbox is next due, leases included.
-pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
-    let job = tx.first(
-        "SELECT MIN(CASE WHEN leased_until > due_at THEN leased_until ELSE due_at END) FROM outbox_jobs WHERE state <> 'done'",
-        &[],
-        |row| row.int_opt(0),
-    )?;
+/// Whether something of the outbox can be claimed now. Claiming writes, so it is looked for first.
+pub fn is_due(tx: &mut Tx<'_>, now: Timestamp) -> Result<bool, DbError> {
+    let now = [Value::Int(now.micros())];
     let message = tx.first(
-        "SELECT MIN(CASE WHEN leased_until > due_at THEN leased_until ELSE due_at END) FROM outbox_messages \
-         WHERE state IN ('queued', 'sending')",
-        &[],
-        |row| row.int_opt(0),
+        "SELECT 1 FROM outbox_messages WHERE state IN ('queued', 'sending') AND due_at <= ?1 AND leased_until <= ?1 LIMIT 1",
+        &now,
+        |row| row.int(0),
     )?;
-    Ok(job
-        .flatten()
-        .into_iter()
-        .chain(message.flatten())
-        .min()
-        .map(Timestamp::from_micros))
+    if message.is_some() {
+        return Ok(true);
+    }
+    let job = tx.first(
+        "SELECT 1 FROM outbox_jobs WHERE state <> 'done' AND due_at <= ?1 AND leased_until <= ?1 LIMIT 1",
+        &now,
+        |row| row.int(0),
+    )?;
+    Ok(job.is_some())
 }

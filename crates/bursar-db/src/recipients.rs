@@ -44,6 +44,18 @@ pub fn member(
     )
 }
 
+macro_rules! select_of_group {
+    ($condition:literal) => {
+        concat!(
+            "SELECT m.id, m.first_name, m.last_name, m.email, m.phone FROM memberships s \
+             JOIN members m ON m.organization_id = s.organization_id AND m.id = s.member_id \
+             WHERE s.organization_id = ?1 AND s.group_id = ?2 AND s.member_id > ?3 AND m.is_active = 1",
+            $condition,
+            " ORDER BY s.member_id LIMIT ?4"
+        )
+    };
+}
+
 /// Up to `limit` active members of a group, by id, after `after`.
 pub fn of_group(
     tx: &mut Tx<'_>,
@@ -52,13 +64,47 @@ pub fn of_group(
     after: Option<[u8; 16]>,
     limit: i64,
 ) -> Result<Vec<Candidate>, DbError> {
+    read_group(tx, select_of_group!(""), organization, group, after, limit)
+}
+
+/// The same, but only those with a telephone number where it is needed, and only those who owe the group something
+/// where that is: a group without any is looked through in one statement.
+pub fn likely_of_group(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    group: GroupId,
+    (with_phone, owing): (bool, bool),
+    after: Option<[u8; 16]>,
+    limit: i64,
+) -> Result<Vec<Candidate>, DbError> {
+    let sql = match (with_phone, owing) {
+        (false, false) => select_of_group!(""),
+        (true, false) => select_of_group!(" AND m.phone IS NOT NULL"),
+        (false, true) => select_of_group!(
+            " AND EXISTS (SELECT 1 FROM payments p WHERE p.organization_id = ?1 AND p.member_id = s.member_id AND p.group_id = ?2 \
+             AND p.status IN ('pending', 'partially_paid', 'failed') AND p.amount > p.paid_to_date)"
+        ),
+        (true, true) => select_of_group!(
+            " AND m.phone IS NOT NULL \
+             AND EXISTS (SELECT 1 FROM payments p WHERE p.organization_id = ?1 AND p.member_id = s.member_id AND p.group_id = ?2 \
+             AND p.status IN ('pending', 'partially_paid', 'failed') AND p.amount > p.paid_to_date)"
+        ),
+    };
+    read_group(tx, sql, organization, group, after, limit)
+}
+
+fn read_group(
+    tx: &mut Tx<'_>,
+    sql: &'static str,
+    organization: OrganizationId,
+    group: GroupId,
+    after: Option<[u8; 16]>,
+    limit: i64,
+) -> Result<Vec<Candidate>, DbError> {
     let (organization, group) = (organization.to_bytes(), group.to_bytes());
     let after = after.as_ref().map_or(&[][..], |key| &key[..]);
     tx.rows(
-        "SELECT m.id, m.first_name, m.last_name, m.email, m.phone FROM memberships s \
-         JOIN members m ON m.organization_id = s.organization_id AND m.id = s.member_id \
-         WHERE s.organization_id = ?1 AND s.group_id = ?2 AND s.member_id > ?3 AND m.is_active = 1 \
-         ORDER BY s.member_id LIMIT ?4",
+        sql,
         &[
             Value::Bytes(&organization),
             Value::Bytes(&group),

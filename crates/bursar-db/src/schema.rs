@@ -63,6 +63,7 @@ CREATE TABLE payments (
 CREATE UNIQUE INDEX payments_id ON payments (id, organization_id);
 CREATE INDEX payments_status ON payments (organization_id, status, updated_at, id);
 CREATE INDEX payments_member ON payments (organization_id, member_id, updated_at, id);
+CREATE INDEX payments_due ON payments (organization_id, status, due_date, id);
 CREATE INDEX payments_dues ON payments (organization_id, group_id, due_date, member_id);
 
 CREATE TABLE ledger_entries (
@@ -70,6 +71,7 @@ CREATE TABLE ledger_entries (
     method TEXT NOT NULL, reference TEXT, received_on TEXT, reverses_id BYTEA,
     PRIMARY KEY (organization_id, payment_id, id)
 ) CLUSTERED;
+CREATE INDEX ledger_entries_at ON ledger_entries (organization_id, at, id);
 
 CREATE TABLE reimbursements (
     organization_id BYTEA NOT NULL, updated_at BIGINT NOT NULL, id BYTEA NOT NULL, document TEXT NOT NULL, created_at BIGINT NOT NULL,
@@ -126,7 +128,7 @@ CREATE UNIQUE INDEX listings_id ON listings (id, organization_id);
 CREATE TABLE orders (
     organization_id BYTEA NOT NULL, updated_at BIGINT NOT NULL, id BYTEA NOT NULL, document TEXT NOT NULL, created_at BIGINT NOT NULL,
     listing_id BYTEA, member_id BYTEA, total_amount BIGINT NOT NULL, currency TEXT NOT NULL, status TEXT NOT NULL,
-    paid_at BIGINT,
+    paid_at BIGINT, lines TEXT NOT NULL,
     PRIMARY KEY (organization_id, updated_at, id)
 ) CLUSTERED;
 CREATE UNIQUE INDEX orders_id ON orders (id, organization_id);
@@ -165,6 +167,17 @@ CREATE TABLE activity (
     PRIMARY KEY (organization_id, id)
 ) CLUSTERED;
 
+CREATE TABLE bulk_acts (
+    organization_id BYTEA NOT NULL, id BYTEA NOT NULL, kind TEXT NOT NULL, at BIGINT NOT NULL, undone_at BIGINT,
+    PRIMARY KEY (organization_id, id)
+) CLUSTERED;
+CREATE INDEX bulk_acts_id ON bulk_acts (id);
+
+CREATE TABLE bulk_subjects (
+    organization_id BYTEA NOT NULL, act_id BYTEA NOT NULL, subject_id BYTEA NOT NULL, other_id BYTEA, updated_at BIGINT NOT NULL,
+    PRIMARY KEY (organization_id, act_id, subject_id)
+) CLUSTERED;
+
 CREATE TABLE outbox_jobs (
     organization_id BYTEA NOT NULL, id BYTEA NOT NULL, kind TEXT NOT NULL, subject_id BYTEA NOT NULL, run_at BIGINT NOT NULL,
     state TEXT NOT NULL, expanded_to BYTEA, due_at BIGINT NOT NULL, leased_until BIGINT NOT NULL, created_at BIGINT NOT NULL,
@@ -175,12 +188,18 @@ CREATE INDEX outbox_jobs_due ON outbox_jobs (due_at) WHERE state <> 'done';
 
 CREATE TABLE outbox_messages (
     organization_id BYTEA NOT NULL, id BYTEA NOT NULL, job_id BYTEA NOT NULL, recipient BYTEA NOT NULL, method TEXT NOT NULL,
-    address TEXT, name TEXT, subject TEXT, body TEXT, headers TEXT, state TEXT NOT NULL, reason TEXT, attempts BIGINT NOT NULL,
-    due_at BIGINT NOT NULL, leased_until BIGINT NOT NULL, created_at BIGINT NOT NULL, ended_at BIGINT,
+    address TEXT, name TEXT, subject TEXT, body TEXT, owed TEXT, headers TEXT, segments BIGINT, state TEXT NOT NULL, detail TEXT,
+    attempts BIGINT NOT NULL, attempts_before BIGINT NOT NULL, due_at BIGINT NOT NULL, leased_until BIGINT NOT NULL,
+    created_at BIGINT NOT NULL, ended_at BIGINT,
     PRIMARY KEY (organization_id, id)
 ) CLUSTERED;
 CREATE UNIQUE INDEX outbox_messages_recipient ON outbox_messages (organization_id, job_id, recipient);
 CREATE INDEX outbox_messages_job ON outbox_messages (organization_id, job_id, state);
 CREATE INDEX outbox_messages_due ON outbox_messages (due_at) WHERE state IN ('queued', 'sending');
-CREATE INDEX outbox_messages_ended ON outbox_messages (ended_at) WHERE ended_at IS NOT NULL;
+CREATE INDEX outbox_messages_kept ON outbox_messages (ended_at) WHERE ended_at IS NOT NULL AND body IS NOT NULL;
+
+CREATE TABLE outbox_attempts (
+    organization_id BYTEA NOT NULL, message_id BYTEA NOT NULL, attempt BIGINT NOT NULL, at BIGINT NOT NULL, detail TEXT NOT NULL,
+    PRIMARY KEY (organization_id, message_id, attempt)
+) CLUSTERED;
 ";

@@ -40,6 +40,7 @@ pub struct Texts {
     everyone: String,
     document: String,
     owner: String,
+    shared: String,
 }
 
 impl Table {
@@ -77,6 +78,7 @@ impl Texts {
             everyone: format!("SELECT {listed} FROM {name} ORDER BY id"),
             document: format!("SELECT document FROM {name} WHERE organization_id = ?1 AND id = ?2"),
             owner: format!("SELECT organization_id FROM {name} WHERE id = ?1"),
+            shared: format!("SELECT id FROM {name} GROUP BY id HAVING COUNT(*) > 1 ORDER BY id LIMIT ?1"),
         }
     }
 }
@@ -241,6 +243,13 @@ pub fn owner<R: Stored>(tx: &mut Tx<'_>, id: Id<R::Kind>) -> Result<Option<Organ
         &[Value::Bytes(&id.to_bytes())],
         |row| row.key(0).map(OrganizationId::from_bytes),
     )
+}
+
+/// Up to `limit` ids that more than one organization has, which must not be.
+pub fn shared<R: Stored>(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Id<R::Kind>>, DbError> {
+    tx.rows(&R::table().texts().shared, &[Value::Int(limit)], |row| {
+        row.key(0).map(Id::from_bytes)
+    })
 }
 
 fn read_row<R: Stored>(row: &Row<'_>) -> Result<R, DbError> {

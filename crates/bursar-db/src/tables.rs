@@ -48,18 +48,26 @@ static ACTIVITY: Bulk = bulk! { "activity" {
     organization_id Bytes, id Bytes, at Int, action Text, actor_kind Text, actor_id Text,
     actor_organization_id Bytes, subject Text, count Int, request_id Bytes,
 } };
+static BULK_ACTS: Bulk =
+    bulk! { "bulk_acts" { organization_id Bytes, id Bytes, kind Text, at Int, undone_at Int, } };
+static BULK_SUBJECTS: Bulk = bulk! { "bulk_subjects" {
+    organization_id Bytes, act_id Bytes, subject_id Bytes, other_id Bytes, updated_at Int,
+} };
 static OUTBOX_JOBS: Bulk = bulk! { "outbox_jobs" {
     organization_id Bytes, id Bytes, kind Text, subject_id Bytes, run_at Int, state Text, expanded_to Bytes,
     due_at Int, leased_until Int, created_at Int,
 } };
 static OUTBOX_MESSAGES: Bulk = bulk! { "outbox_messages" {
     organization_id Bytes, id Bytes, job_id Bytes, recipient Bytes, method Text, address Text, name Text, subject Text,
-    body Text, headers Text, state Text, reason Text, attempts Int, due_at Int, leased_until Int, created_at Int,
-    ended_at Int,
+    body Text, owed Text, headers Text, segments Int, state Text, detail Text, attempts Int, attempts_before Int,
+    due_at Int, leased_until Int, created_at Int, ended_at Int,
+} };
+static OUTBOX_ATTEMPTS: Bulk = bulk! { "outbox_attempts" {
+    organization_id Bytes, message_id Bytes, attempt Int, at Int, detail Text,
 } };
 
 /// Every table. A test holds the columns against the schema of both engines.
-pub static EVERY_TABLE: [&Bulk; 22] = [
+pub static EVERY_TABLE: [&Bulk; 25] = [
     &ORGANIZATIONS,
     &USERS,
     &ROLES,
@@ -80,8 +88,11 @@ pub static EVERY_TABLE: [&Bulk; 22] = [
     &TOKENS,
     &IDEMPOTENCY,
     &ACTIVITY,
+    &BULK_ACTS,
+    &BULK_SUBJECTS,
     &OUTBOX_JOBS,
     &OUTBOX_MESSAGES,
+    &OUTBOX_ATTEMPTS,
 ];
 
 /// Gives every row of a table to `visit`.

@@ -284,7 +284,12 @@ pub struct Expiring {
 }
 
 /// Live tokens that expire after `now` and up to `until`, the first ones first.
-pub fn expiring(tx: &mut Tx<'_>, now: Timestamp, until: Timestamp, limit: i64) -> Result<Vec<Expiring>, DbError> {
+pub fn expiring(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+    until: Timestamp,
+    limit: i64,
+) -> Result<Vec<Expiring>, DbError> {
     const SQL: &str = concat!(
         "SELECT ",
         token_columns!(),
@@ -293,10 +298,18 @@ pub fn expiring(tx: &mut Tx<'_>, now: Timestamp, until: Timestamp, limit: i64) -
          ORDER BY t.expires_at LIMIT ?4"
     );
     let soon = now.plus_days(3);
-    let params = [Value::Int(now.micros()), Value::Int(until.micros()), Value::Int(soon.micros()), Value::Int(limit)];
+    let params = [
+        Value::Int(now.micros()),
+        Value::Int(until.micros()),
+        Value::Int(soon.micros()),
+        Value::Int(limit),
+    ];
     tx.rows(SQL, &params, |row| {
         let mut row = Columns::from(row, 0);
-        Ok(Expiring { token: read_token(&mut row)?, noticed_days: row.int_opt()? })
+        Ok(Expiring {
+            token: read_token(&mut row)?,
+            noticed_days: row.int_opt()?,
+        })
     })
 }
 

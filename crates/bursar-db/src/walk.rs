@@ -69,7 +69,8 @@ impl WalkTexts {
     /// The first filter stands before the position in one row value, and in the order of the rows: so only the
     /// index that starts with it finds the rows and has them in order. With `filter = ?` SQLite would take the
     /// primary key, because it is clustered, and read past every row that the filter leaves out. Of what passes
-    /// the first filter the others are compared row by row: one member has few payments.
+    /// the first filter the others are compared row by row: one member has few payments, one status many. In
+    /// history `|| ''` keeps PostgreSQL from taking the index of the other filter.
     fn new(table: &Table, mask: usize) -> Self {
         let given: Vec<&str> = (0..table.filters.len())
             .filter(|i| mask & (1 << i) != 0)
@@ -79,10 +80,10 @@ impl WalkTexts {
             .first()
             .map_or(String::new(), |filter| format!("{filter}, "));
         let value = |place: usize| given.first().map_or(String::new(), |_| format!("?{place}, "));
-        let others = |first: usize| -> String {
+        let others = |first: usize, compared: &str| -> String {
             let others = given.iter().enumerate().skip(1);
             others
-                .map(|(n, filter)| format!(" AND {filter} = ?{}", first + n))
+                .map(|(n, filter)| format!(" AND {filter}{compared} ?{}", first + n))
                 .collect()
         };
         // The indexes of history leave out the rows of lists that do not have the filter.
@@ -96,7 +97,7 @@ impl WalkTexts {
                  WHERE organization_id = ?1 AND ({column}updated_at, id) > ({live}?2, ?3) \
                  AND ({column}updated_at) <= ({live}?4){} ORDER BY {column}updated_at, id LIMIT ?5",
                 table.bulk.table,
-                others(6)
+                others(6, " =")
             ),
             history: format!(
                 "SELECT updated_at, id, document FROM history \
@@ -104,7 +105,7 @@ impl WalkTexts {
                  AND ({column}updated_at, id) <= ({history}?4, ?5) AND superseded_at > ?6{has_value}{} \
                  ORDER BY {column}updated_at, id LIMIT ?7",
                 table.list,
-                others(8)
+                others(8, " || '' =")
             ),
         }
     }

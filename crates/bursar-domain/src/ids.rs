@@ -61,6 +61,7 @@ kinds! {
     Entry EntryId "ent" "ledger entry";
     Message MessageId "msg" "message";
     Activity ActivityId "act" "activity line";
+    Bulk BulkId "blk" "bulk act";
 }
 
 /// An id of a thing of kind `K`.

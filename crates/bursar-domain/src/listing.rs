@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::fields::Fields;
 use crate::ids::{Id, ListingId, kind};
 use crate::money::{Currency, Money};
+use crate::order::OrderLine;
 use crate::refusal::Refusal;
 use crate::resource::{Reference, Resource, Stamps, Writer};
 use crate::text::{NAME, NOTE};
@@ -49,6 +50,62 @@ impl Listing {
         Fields::parse(&wrapped)?
             .objects("items", |item| read_item(item, currency))?
             .required()
+    }
+}
+
+impl Listing {
+    /// Takes items out of the stock; what they cost in all. The stock never goes below zero.
+    pub fn sell(&mut self, lines: &[OrderLine]) -> Result<Money, Refusal> {
+        if !self.is_active {
+            return Err(Refusal::conflict(format!(
+                "{} is not on sale; activate the listing first",
+                self.name
+            )));
+        }
+        let mut total = 0i64;
+        for line in lines {
+            let item = self.item(line)?;
+            let left = item.inventory.map(|left| left - line.quantity);
+            if left.is_some_and(|left| left < 0) {
+                let message = format!(
+                    "{} of {} are left, and {} were asked for",
+                    item.inventory.unwrap_or(0),
+                    item.name,
+                    line.quantity
+                );
+                return Err(Refusal::conflict(message));
+            }
+            item.inventory = left;
+            total += item.price.minor * line.quantity;
+        }
+        Ok(Money::new(total, self.currency))
+    }
+
+    /// Puts items back into the stock; one that the listing no longer has is left out.
+    pub fn take_in(&mut self, lines: &[OrderLine]) {
+        for line in lines {
+            if let Ok(item) = self.item(line) {
+                item.inventory = item.inventory.map(|left| left + line.quantity);
+            }
+        }
+    }
+
+    fn item(&mut self, line: &OrderLine) -> Result<&mut Item, Refusal> {
+        let names: Vec<String> = self.items.iter().map(|item| item.name.clone()).collect();
+        let found = self.items.iter_mut().find(|item| item.name == line.item);
+        let item = found.ok_or_else(|| {
+            Refusal::invalid(
+                "item",
+                format!("must be one of {}, got {:?}", names.join(", "), line.item),
+            )
+        })?;
+        if (1..=10_000).contains(&line.quantity) {
+            return Ok(item);
+        }
+        Err(Refusal::invalid(
+            "quantity",
+            format!("must be from 1 to 10000, got {}", line.quantity),
+        ))
     }
 }
 

@@ -1,5 +1,7 @@
 //! Store orders: what somebody bought.
 
+use serde::{Deserialize, Serialize};
+
 use crate::fields::Fields;
 use crate::ids::{Id, ListingId, MemberId, OrderId, kind};
 use crate::money::{Currency, Money};
@@ -38,6 +40,15 @@ impl Machine for OrderStatus {
     }
 }
 
+/// So many of one item.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OrderLine {
+    /// The item's name.
+    pub item: String,
+    /// How many.
+    pub quantity: i64,
+}
+
 /// A store order. Its representation has no `updatedAt`; the change clock moves it all the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Order {
@@ -53,6 +64,8 @@ pub struct Order {
     pub status: OrderStatus,
     /// When it was paid.
     pub paid_at: Option<Timestamp>,
+    /// What was bought, for the stock. Not part of any representation.
+    pub lines: Vec<OrderLine>,
     /// When it was made and changed.
     pub stamps: Stamps,
 }
@@ -80,6 +93,7 @@ impl Resource for Order {
             total_amount: Money::zero(currency),
             status: OrderStatus::Pending,
             paid_at: None,
+            lines: Vec::new(),
             stamps,
         }
     }

@@ -103,6 +103,78 @@ impl Payment {
         Ok(())
     }
 
+    /// Takes in an amount that was received, in minor units: all that is owed, or a part of it.
+    pub fn receive(&mut self, minor: i64, now: Timestamp) -> Result<(), Refusal> {
+        let open = self.amount.minor - self.paid_to_date.minor;
+        let may = match self.status {
+            PaymentStatus::Pending
+            | PaymentStatus::Processing
+            | PaymentStatus::PartiallyPaid
+            | PaymentStatus::Failed => true,
+            PaymentStatus::Paid | PaymentStatus::Cancelled | PaymentStatus::Disputed => false,
+        };
+        if !may {
+            return Err(Refusal::conflict(format!(
+                "the payment is {}; nothing can be received for it",
+                self.status
+            )));
+        }
+        if minor <= 0 {
+            return Err(Refusal::invalid("amount", "must be greater than 0"));
+        }
+        if minor > open {
+            let (open, given) = (
+                Money::new(open, self.amount.currency),
+                Money::new(minor, self.amount.currency),
+            );
+            return Err(Refusal::conflict(format!(
+                "{open} is still owed, and {given} is more; record at most what is owed"
+            )));
+        }
+        if self.status == PaymentStatus::Failed {
+            // A new attempt, which this one settles.
+            self.move_to(PaymentStatus::Processing, now)?;
+        }
+        self.paid_to_date.minor += minor;
+        match (minor == open, self.status) {
+            (true, _) => self.move_to(PaymentStatus::Paid, now),
+            (false, PaymentStatus::PartiallyPaid) => Ok(()),
+            (false, _) => self.move_to(PaymentStatus::PartiallyPaid, now),
+        }
+    }
+
+    /// Takes back an amount that did not come after all. What was paid has failed and is owed again.
+    pub fn take_back(&mut self, minor: i64, now: Timestamp) -> Result<(), Refusal> {
+        if minor <= 0 || minor > self.paid_to_date.minor {
+            return Err(Refusal::conflict(format!(
+                "{} was received; no more can be reversed",
+                self.paid_to_date
+            )));
+        }
+        match self.status {
+            PaymentStatus::Paid => self.move_to(PaymentStatus::Disputed, now)?,
+            PaymentStatus::PartiallyPaid if minor == self.paid_to_date.minor => {
+                self.move_to(PaymentStatus::Processing, now)?
+            }
+            PaymentStatus::Disputed
+            | PaymentStatus::Processing
+            | PaymentStatus::PartiallyPaid
+            | PaymentStatus::Failed => {}
+            PaymentStatus::Pending | PaymentStatus::Cancelled => {
+                return Err(Refusal::conflict(format!(
+                    "the payment is {}; there is nothing to reverse",
+                    self.status
+                )));
+            }
+        }
+        self.paid_to_date.minor -= minor;
+        self.paid_at = None;
+        if matches!(self.status, PaymentStatus::Disputed | PaymentStatus::Processing) {
+            self.move_to(PaymentStatus::Failed, now)?;
+        }
+        Ok(())
+    }
+
     /// What is still owed, in minor units.
     pub const fn owed_minor(&self) -> i64 {
         if self.status.is_owed() {
@@ -233,6 +305,48 @@ mod tests {
                 "disputed → paid, failed",
                 "cancelled → ",
             ],
+        );
+    }
+
+    #[test]
+    fn what_is_received_and_taken_back() {
+        let at = Timestamp::from_micros(5);
+        let mut payment = Payment::blank(PaymentId::from_bits(1), Currency::USD, Stamps::at(at));
+        payment.amount.minor = 10_000;
+        assert!(
+            payment
+                .receive(10_001, at)
+                .unwrap_err()
+                .message()
+                .contains("100.00 is still owed")
+        );
+        payment.receive(4_000, at).unwrap();
+        assert_eq!(
+            (payment.status, payment.owed_minor()),
+            (PaymentStatus::PartiallyPaid, 6_000)
+        );
+        payment.receive(1_000, at).unwrap();
+        payment.receive(5_000, at).unwrap();
+        assert_eq!((payment.status, payment.paid_at), (PaymentStatus::Paid, Some(at)));
+        assert!(payment.receive(1, at).is_err());
+        payment.take_back(5_000, at).unwrap();
+        assert_eq!(
+            (payment.status, payment.owed_minor(), payment.paid_at),
+            (PaymentStatus::Failed, 5_000, None)
+        );
+        payment.receive(5_000, at).unwrap();
+        assert_eq!(payment.status, PaymentStatus::Paid);
+        let mut partly = Payment {
+            status: PaymentStatus::Pending,
+            ..payment.clone()
+        };
+        partly.paid_to_date.minor = 0;
+        partly.receive(3_000, at).unwrap();
+        assert!(partly.take_back(3_001, at).is_err());
+        partly.take_back(3_000, at).unwrap();
+        assert_eq!(
+            (partly.status, partly.owed_minor()),
+            (PaymentStatus::Failed, 10_000)
         );
     }
 

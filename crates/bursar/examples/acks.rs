@@ -67,7 +67,7 @@ fn add_member(
             member.email = "ada@example.org".to_owned();
             member.groups = vec![group];
             act.insert(&member)?;
-            memberships::add(act.tx, organization, group, id)?;
+            memberships::add(act.tx, organization, group, id, act.context.now)?;
             found.member_count += 1;
             act.update(&mut found)?;
             act.log("member.create", Some(id.to_string()), None)?;

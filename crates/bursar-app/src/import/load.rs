@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, HashMap};
 
 use bursar_db::clock::Clock;
-use bursar_db::{Bulk, OwnedValue, Stored, Tx, housekeeping, ledger, memberships, organizations, table};
+use bursar_db::{Bulk, OwnedValue, Stored, Tx, ledger, memberships, organizations, table};
 use bursar_domain::access::Policy;
 use bursar_domain::fields::Fields;
 use bursar_domain::group::Group;
 use bursar_domain::ids::{GroupId, IdSource, OrganizationId, UserId};
 use bursar_domain::listing::Listing;
 use bursar_domain::member::Member;
-use bursar_domain::organization::{apply_policy, read_role};
+use bursar_domain::organization::{Organization, User, address_key, apply_policy, read_role};
 use bursar_domain::payment::Payment;
 use bursar_domain::reminder::{Reminder, ReminderStatus};
 use bursar_domain::{Reference, Refusal, Resource, Timestamp};
@@ -34,7 +34,6 @@ pub(super) fn load(
     ids: &mut IdSource,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Imported, ImportError> {
-    housekeeping::one_import_at_a_time(tx)?;
     let mut load = Load {
         first_import: plan.existing.is_empty(),
         plan,
@@ -42,6 +41,7 @@ pub(super) fn load(
         ids,
         clocks: BTreeMap::new(),
         waiting: HashMap::new(),
+        users: Vec::new(),
         groups: BTreeMap::new(),
         counts: BTreeMap::new(),
         records: BTreeMap::new(),
@@ -52,6 +52,7 @@ pub(super) fn load(
     each_line(source, 2, progress, &mut |number, line| {
         load.line(tx, number, line).map_err(at_line(number))
     })?;
+    load.put_users(tx)?;
     load.put_groups(tx).map_err(at_line(0))?;
     load.flush(tx)?;
     load.finish(tx).map_err(at_line(0))
@@ -65,6 +66,8 @@ struct Load<'a> {
     first_import: bool,
     clocks: BTreeMap<OrganizationId, Clock>,
     waiting: HashMap<&'static str, (&'static Bulk, Vec<Vec<OwnedValue>>)>,
+    /// Users that are new or changed, put at the end.
+    users: Vec<PendingUser>,
     /// Groups of the bundle, put at the end.
     groups: BTreeMap<GroupId, PendingGroup>,
     /// By how much the active members of a group change.
@@ -72,6 +75,12 @@ struct Load<'a> {
     /// Records of each organization, for its activity log.
     records: BTreeMap<OrganizationId, i64>,
     done: Imported,
+}
+
+struct PendingUser {
+    line: u64,
+    before: Option<User>,
+    after: User,
 }
 
 struct PendingGroup {
@@ -129,15 +138,16 @@ impl Load<'_> {
                 Some(_) => self.done.unchanged += 1,
             }
         }
-        // A change of kind can break the place of a child that the bundle does not name.
-        for child in all.values() {
+        // A change of kind can break the place of those below, whom the bundle does not name: the first one that
+        // it names above them did it.
+        let mut below: Vec<&Organization> = all.values().collect();
+        below.sort_unstable_by_key(|organization| organization.id);
+        for child in below {
             check_place(child, &all).map_err(|refusal| {
-                let line = child
-                    .parent_id
-                    .and_then(|id| self.plan.brought.get(&id))
-                    .map_or(0, |brought| brought.line);
+                let above = std::iter::successors(child.parent_id, |id| all.get(id)?.parent_id);
+                let brought = above.take(all.len()).find_map(|id| self.plan.brought.get(&id));
                 ImportError::Line(
-                    line,
+                    brought.map_or(0, |brought| brought.line),
                     Refusal::invalid("kind", format!("does not fit chapter {}: {refusal}", child.id)),
                 )
             })?;
@@ -145,38 +155,55 @@ impl Load<'_> {
         Ok(())
     }
 
-    fn line(&mut self, tx: &mut Tx<'_>, _: u64, line: &str) -> Result<(), AppError> {
+    fn line(&mut self, tx: &mut Tx<'_>, number: u64, line: &str) -> Result<(), AppError> {
         self.done.records += 1;
         let (record_type, fields) = open(line)?;
         with_resource!(record_type, resource::<R>(self, tx, fields), else match record_type {
             RecordType::Organization => Ok(()),
-            RecordType::User => self.user(tx, fields),
+            RecordType::User => self.user(tx, number, fields),
             RecordType::Role => self.role(tx, fields),
             _ => self.policy(tx, fields),
         })
     }
 
-    fn user(&mut self, tx: &mut Tx<'_>, fields: Fields<'_>) -> Result<(), AppError> {
-        let (before, user) = read_user(tx, fields)?;
-        if before.as_ref() == Some(&user) {
+    fn user(&mut self, tx: &mut Tx<'_>, line: u64, fields: Fields<'_>) -> Result<(), AppError> {
+        let (before, after) = read_user(tx, fields)?;
+        if before.as_ref() == Some(&after) {
             self.done.unchanged += 1;
-            return Ok(());
-        }
-        if let Some(other) =
-            organizations::user_by_email(tx, &user.email)?.filter(|other| other.id != user.id)
-        {
-            let rule = format!(
-                "is the address of user {} already; one user has one address",
-                other.id
-            );
-            return Err(Refusal::invalid("email", rule).into());
-        }
-        if before.is_some() {
-            organizations::update_user(tx, &user)?;
         } else {
-            organizations::insert_user(tx, &user)?;
+            self.users.push(PendingUser { line, before, after });
         }
-        self.count(before.is_some());
+        Ok(())
+    }
+
+    /// Puts the users of the bundle. An address may pass from one to another, whichever comes first: those who
+    /// get another one give theirs up before.
+    fn put_users(&mut self, tx: &mut Tx<'_>) -> Result<(), ImportError> {
+        let users = std::mem::take(&mut self.users);
+        for PendingUser { before, after, .. } in &users {
+            if let Some(before) = before
+                && address_key(&before.email) != address_key(&after.email)
+            {
+                organizations::give_up_address(tx, after.id)?;
+            }
+        }
+        for PendingUser { line, before, after } in users {
+            if let Some(other) =
+                organizations::user_by_email(tx, &after.email)?.filter(|other| other.id != after.id)
+            {
+                let rule = format!(
+                    "is the address of user {} already; one user has one address",
+                    other.id
+                );
+                return Err(ImportError::Line(line, Refusal::invalid("email", rule)));
+            }
+            if before.is_some() {
+                organizations::update_user(tx, &after)?;
+            } else {
+                organizations::insert_user(tx, &after)?;
+            }
+            self.count(before.is_some());
+        }
         Ok(())
     }
 

@@ -13,7 +13,7 @@ mod scan;
 use std::fmt;
 use std::io::{self, BufRead};
 
-use bursar_db::{Db, DbError};
+use bursar_db::{Db, DbError, housekeeping};
 use bursar_domain::ids::IdSource;
 use bursar_domain::{Refusal, Timestamp};
 
@@ -110,7 +110,16 @@ pub fn import(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Imported, ImportError> {
     let plan = db.survey(|tx| scan::scan(tx, source, now, progress))?;
-    db.exclusive(|tx| load::load(tx, plan, source, now, ids, progress))
+    db.exclusive(|tx| {
+        housekeeping::one_import_at_a_time(tx)?;
+        // Others may have written since, and wait now: then the first pass is made again.
+        let plan = if plan.is_current(tx)? {
+            plan
+        } else {
+            scan::scan(tx, source, now, progress)?
+        };
+        load::load(tx, plan, source, now, ids, progress)
+    })
 }
 
 fn at_line(line: u64) -> impl Fn(AppError) -> ImportError {

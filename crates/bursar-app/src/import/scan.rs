@@ -3,7 +3,7 @@
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use bursar_db::{Stored, Tx, organizations};
+use bursar_db::{DbError, Stored, Tx, organizations};
 use bursar_domain::access::Policy;
 use bursar_domain::fields::Fields;
 use bursar_domain::ids::{Id, Kind, OrganizationId, UserId};
@@ -81,6 +81,13 @@ impl Plan {
     /// Whether the organization is new in this database.
     pub(super) fn is_new(&self, organization: OrganizationId) -> bool {
         !self.existing.contains_key(&organization)
+    }
+
+    /// Whether the organizations are still those that it was made for.
+    pub(super) fn is_current(&self, tx: &mut Tx<'_>) -> Result<bool, DbError> {
+        let now = organizations::all(tx)?;
+        let is_same = |organization: &Organization| self.existing.get(&organization.id) == Some(organization);
+        Ok(now.len() == self.existing.len() && now.iter().all(is_same))
     }
 
     /// An organization as it will be after the import.

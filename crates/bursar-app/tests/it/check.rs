@@ -59,6 +59,13 @@ fn every_damage() -> Vec<Damage> {
     let key = |id: u128| id.to_be_bytes();
     vec![
         damage(
+            "INSERT INTO campaigns (organization_id, updated_at, id, document, created_at, name, currency, status) \
+             SELECT ?2, updated_at, id, document, created_at, name, currency, status FROM campaigns WHERE id = ?1",
+            &[first::<()>().to_bytes(), north.to_bytes()],
+            "id",
+            first::<bursar_domain::ids::kind::Campaign>(),
+        ),
+        damage(
             "UPDATE ledger_entries SET amount = amount + 1 WHERE payment_id = ?1",
             &[payment.to_bytes()],
             "sum",
@@ -322,9 +329,9 @@ fn a_million_problems_are_not_told_one_by_one() {
     // One group with more members than problems are told, none of whom is there.
     plant(
         &test.db,
-        "INSERT INTO memberships (organization_id, group_id, member_id) \
+        "INSERT INTO memberships (organization_id, group_id, member_id, joined_at) \
          WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 1500) \
-         SELECT ?1, ?2, CAST(printf('%016d', n) AS BLOB) FROM numbers",
+         SELECT ?1, ?2, CAST(printf('%016d', n) AS BLOB), 0 FROM numbers",
         &[
             Value::Bytes(&first::<()>().to_bytes()),
             Value::Bytes(&first::<()>().to_bytes()),

@@ -8,6 +8,8 @@ mod check;
 #[cfg(test)]
 mod copy;
 #[cfg(test)]
+mod desk;
+#[cfg(test)]
 mod import;
 #[cfg(test)]
 mod round_trip;

@@ -11,7 +11,7 @@ use crate::table::{Columns, Stored, Table, instant_opt, int, key_opt, table, tex
 
 table! {
     ORDERS = "orders", list 9, filters [],
-    columns { listing_id Bytes, member_id Bytes, total_amount Int, currency Text, status Text, paid_at Int, }
+    columns { listing_id Bytes, member_id Bytes, total_amount Int, currency Text, status Text, paid_at Int, lines Text, }
 }
 
 impl Stored for Order {
@@ -27,6 +27,8 @@ impl Stored for Order {
             text(self.total_amount.currency.code()),
             text(self.status.as_str()),
             instant_opt(self.paid_at),
+            // Texts and numbers always have a JSON form.
+            OwnedValue::Text(serde_json::to_string(&self.lines).unwrap_or_default()),
         ]
     }
 
@@ -40,6 +42,7 @@ impl Stored for Order {
             total_amount: Money::new(total, currency),
             status: row.parsed(OrderStatus::parse)?,
             paid_at: row.instant_opt()?,
+            lines: row.parsed(|json| serde_json::from_str(json).ok())?,
             stamps,
         })
     }

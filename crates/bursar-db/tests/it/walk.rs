@@ -45,7 +45,7 @@ fn a_walk_is_a_snapshot_on_postgres() {
 }
 
 fn every_list(test: &TestDb) {
-    let times = if is_full() { 20 } else { 1 };
+    let times = if is_full() { 6 } else { 1 };
     interleave::<Member>(test, 20 * times);
     interleave::<Payment>(test, 20 * times);
     interleave::<Reimbursement>(test, 8 * times);
@@ -61,7 +61,7 @@ fn every_list(test: &TestDb) {
 type Pick = u32;
 
 fn picked(pick: Pick, of: usize) -> usize {
-    usize::try_from(u64::from(pick) * of as u64 >> 32).unwrap()
+    usize::try_from((u64::from(pick) * of as u64) >> 32).unwrap()
 }
 
 /// What happens next.

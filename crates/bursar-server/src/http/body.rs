@@ -1,17 +1,22 @@
 //! Reading a request's body: bounded, and JSON or nothing.
 
+use std::time::Duration;
+
 use http_body_util::BodyExt;
 use hyper::HeaderMap;
 use hyper::body::{Body, Incoming};
-use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE, EXPECT};
+use tokio::time::timeout;
 
 use super::error::Error;
 
 /// What is read and dropped of a body that is too long, so that its sender sees the answer.
 const DROPPED_BYTES_MAX: u64 = 1 << 20;
+/// How long an answer waits for a body that nobody wants.
+const DROPPING_MAX: Duration = Duration::from_secs(1);
 
 /// Reads a body of at most `limit` bytes and checks that it is JSON text by its headers.
-pub(super) async fn read(mut body: Incoming, headers: &HeaderMap, limit: usize) -> Result<String, Error> {
+pub(super) async fn read(body: &mut Incoming, headers: &HeaderMap, limit: usize) -> Result<String, Error> {
     let mut bytes = Vec::new();
     let mut total: u64 = 0;
     let declared = body.size_hint().lower();
@@ -39,25 +44,61 @@ pub(super) async fn read(mut body: Incoming, headers: &HeaderMap, limit: usize) 
         return Ok(String::new());
     }
     check_type(headers)?;
-    String::from_utf8(bytes).map_err(|_| Error::InvalidRequest { param: None, message: "the body is not UTF-8".into() })
+    String::from_utf8(bytes).map_err(|_| Error::InvalidRequest {
+        param: None,
+        message: "the body is not UTF-8".into(),
+    })
+}
+
+/// Reads and drops what is left of the body of a request that was answered without it. A client that still writes
+/// when its connection is closed may never see the answer, and one that is done can use the connection again.
+pub(super) async fn discard(body: &mut Incoming, headers: &HeaderMap) {
+    // A client that asked first waits for the answer, and sends no body after a refusal.
+    if body.is_end_stream() || body.size_hint().lower() > DROPPED_BYTES_MAX || headers.contains_key(EXPECT) {
+        return;
+    }
+    let dropping = async {
+        let mut total: u64 = 0;
+        while let Some(Ok(frame)) = body.frame().await
+            && total <= DROPPED_BYTES_MAX
+        {
+            total += frame.data_ref().map_or(0, |data| data.len() as u64);
+        }
+    };
+    // Who takes longer is answered now.
+    let _ = timeout(DROPPING_MAX, dropping).await;
 }
 
 fn broken() -> Error {
-    Error::InvalidRequest { param: None, message: "the body breaks off or is not encoded as its headers say".into() }
+    Error::InvalidRequest {
+        param: None,
+        message: "the body breaks off or is not encoded as its headers say".into(),
+    }
 }
 
 fn check_type(headers: &HeaderMap) -> Result<(), Error> {
-    let encoded = headers.get_all(CONTENT_ENCODING).iter().any(|value| !value.as_bytes().eq_ignore_ascii_case(b"identity"));
+    let encoded = headers
+        .get_all(CONTENT_ENCODING)
+        .iter()
+        .any(|value| !value.as_bytes().eq_ignore_ascii_case(b"identity"));
     if encoded {
-        return Err(Error::UnsupportedMediaType("the body must not be compressed; send it without Content-Encoding"));
+        return Err(Error::UnsupportedMediaType(
+            "the body must not be compressed; send it without Content-Encoding",
+        ));
     }
     let mut types = headers.get_all(CONTENT_TYPE).iter();
     let is_json = |value: &hyper::header::HeaderValue| {
         let text = value.to_str().unwrap_or("");
-        text.split(';').next().unwrap_or("").trim().eq_ignore_ascii_case("application/json")
+        text.split(';')
+            .next()
+            .unwrap_or("")
+            .trim()
+            .eq_ignore_ascii_case("application/json")
     };
     match (types.next(), types.next()) {
         (Some(value), None) if is_json(value) => Ok(()),
-        _ => Err(Error::UnsupportedMediaType("the body must be sent with `Content-Type: application/json`")),
+        _ => Err(Error::UnsupportedMediaType(
+            "the body must be sent with `Content-Type: application/json`",
+        )),
     }
 }

@@ -69,12 +69,18 @@ pub enum Error {
 impl Error {
     /// A parameter or field that breaks a rule; `rule` reads on after its name.
     pub fn invalid(param: &str, rule: impl std::fmt::Display) -> Self {
-        Self::InvalidRequest { param: Some(param.to_owned()), message: format!("{param} {rule}") }
+        Self::InvalidRequest {
+            param: Some(param.to_owned()),
+            message: format!("{param} {rule}"),
+        }
     }
 
     /// Something in the path that is not there.
     pub fn no_such(noun: &str) -> Self {
-        Self::NotFound { param: None, message: format!("there is no such {noun}") }
+        Self::NotFound {
+            param: None,
+            message: format!("there is no such {noun}"),
+        }
     }
 
     /// Status and code.
@@ -175,7 +181,14 @@ impl Error {
             _ => None,
         };
         let docs_url = format!("{base_url}/docs/errors#{code}");
-        let error = Inner { code, message: self.message(), request_id, docs_url, param: self.param(), required_scopes };
+        let error = Inner {
+            code,
+            message: self.message(),
+            request_id,
+            docs_url,
+            param: self.param(),
+            required_scopes,
+        };
         // Texts always have a JSON form.
         serde_json::to_string(&Body { error }).unwrap_or_default()
     }
@@ -184,8 +197,14 @@ impl Error {
 impl From<Refusal> for Error {
     fn from(refusal: Refusal) -> Self {
         match refusal {
-            Refusal::Invalid { field, message } => Self::InvalidRequest { param: field.map(String::from), message },
-            Refusal::Missing { field, message } => Self::NotFound { param: field, message },
+            Refusal::Invalid { field, message } => Self::InvalidRequest {
+                param: field.map(String::from),
+                message,
+            },
+            Refusal::Missing { field, message } => Self::NotFound {
+                param: field,
+                message,
+            },
             Refusal::Conflict { message } | Refusal::Forbidden { message } => Self::Conflict(message),
         }
     }
@@ -194,7 +213,9 @@ impl From<Refusal> for Error {
 impl From<DbError> for Error {
     fn from(error: DbError) -> Self {
         match error {
-            DbError::Unavailable(_) | DbError::Full(_) | DbError::SchemaNewer { .. } => Self::Unavailable(error.to_string()),
+            DbError::Unavailable(_) | DbError::Full(_) | DbError::SchemaNewer { .. } => {
+                Self::Unavailable(error.to_string())
+            }
             _ => Self::Internal(error.to_string()),
         }
     }

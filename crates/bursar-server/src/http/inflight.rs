@@ -53,12 +53,20 @@ impl InFlight {
         }
         let (running, waiting) = watch::channel(());
         all.insert(name.clone(), waiting);
-        Ok(Held { all: self.clone(), name: name.clone(), _running: running })
+        Ok(Held {
+            all: self.clone(),
+            name: name.clone(),
+            _running: running,
+        })
     }
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
-        self.all.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.name);
+        self.all
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&self.name);
     }
 }

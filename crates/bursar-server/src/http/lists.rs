@@ -12,21 +12,30 @@ use super::query::{self, ListQuery, ListRules};
 /// One resource by the id in the path.
 pub(super) fn get<R: Stored>(request: &Request) -> Result<Plan, Error> {
     let id: Id<R::Kind> = request.id(0)?;
-    request.no_query()?;
     let organization = request.organization();
     Ok(Plan::Read(Box::new(move |tx| {
         let document = table::document::<R>(tx, organization, id)?;
-        document.map(Answer::ok).ok_or_else(|| Error::no_such(R::Kind::NOUN))
+        document
+            .map(Answer::ok)
+            .ok_or_else(|| Error::no_such(R::Kind::NOUN))
     })))
 }
 
 /// A page of a list of the caller's organization.
-pub(super) fn list<R: Stored>(request: &Request, path: &'static str, rules: &ListRules) -> Result<Plan, Error> {
+pub(super) fn list<R: Stored>(
+    request: &Request,
+    path: &'static str,
+    rules: &ListRules,
+) -> Result<Plan, Error> {
     let query = query::list(request.query.as_deref(), rules)?;
     let walk = Walk::open(request, path.to_owned(), rules, query, request.organization())?;
     let is_first = walk.cursor.is_none();
     let read = Box::new(move |tx: &mut Tx<'_>| walk.page::<R>(tx).map(|(answer, _)| answer));
-    Ok(if is_first { Plan::Read(read) } else { Plan::Snapshot(read) })
+    Ok(if is_first {
+        Plan::Read(read)
+    } else {
+        Plan::Snapshot(read)
+    })
 }
 
 /// A walk at one of its pages.
@@ -45,14 +54,32 @@ pub(super) struct Walk {
 
 impl Walk {
     /// Checks the cursor, if there is one.
-    pub(super) fn open(request: &Request, path: String, rules: &ListRules, query: ListQuery, of: OrganizationId) -> Result<Self, Error> {
+    pub(super) fn open(
+        request: &Request,
+        path: String,
+        rules: &ListRules,
+        query: ListQuery,
+        of: OrganizationId,
+    ) -> Result<Self, Error> {
         let caller = request.organization();
-        let belongs = Belongs { organization: caller, path: &path, words: rules.status };
+        let belongs = Belongs {
+            organization: caller,
+            path: &path,
+            words: rules.status,
+        };
         let cursor = match &query.cursor {
             Some(text) => Some(Cursor::decode(text, belongs, &query.filters, request.now)?),
             None => None,
         };
-        Ok(Self { query, cursor, path, words: rules.status, caller, of, now: request.now })
+        Ok(Self {
+            query,
+            cursor,
+            path,
+            words: rules.status,
+            caller,
+            of,
+            now: request.now,
+        })
     }
 
     /// Reads the page; how many rows it has.
@@ -72,7 +99,11 @@ impl Walk {
         match &page.next {
             None => body.push_str("],\"hasMore\":false,\"nextCursor\":null}"),
             Some(cursor) => {
-                let belongs = Belongs { organization: self.caller, path: &self.path, words: self.words };
+                let belongs = Belongs {
+                    organization: self.caller,
+                    path: &self.path,
+                    words: self.words,
+                };
                 body.push_str("],\"hasMore\":true,\"nextCursor\":\"");
                 body.push_str(&cursor.encode(belongs));
                 body.push_str("\"}");

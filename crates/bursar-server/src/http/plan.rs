@@ -52,14 +52,21 @@ impl Request {
     /// Reads the body's fields; one that is not among `known` is refused by name.
     pub fn fields(&self) -> Result<Fields<'_>, Error> {
         if self.body.is_empty() {
-            return Err(Error::InvalidRequest { param: None, message: "a body is required: a JSON object".into() });
+            return Err(Error::InvalidRequest {
+                param: None,
+                message: "a body is required: a JSON object".into(),
+            });
         }
         Ok(Fields::parse(&self.body)?)
     }
 
     /// Checks that the body is an empty object, or that there is none.
     pub fn empty_body(&self) -> Result<(), Error> {
-        if self.body.is_empty() { Ok(()) } else { Ok(Fields::parse(&self.body)?.finish()?) }
+        if self.body.is_empty() {
+            Ok(())
+        } else {
+            Ok(Fields::parse(&self.body)?.finish()?)
+        }
     }
 
     /// The hash of the request's parameters: method, path, and the body as it was understood.

@@ -50,28 +50,51 @@ pub fn list(raw: Option<&str>, rules: &ListRules) -> Result<ListQuery, Error> {
     if let Some((name, _)) = pairs.iter().find(|(name, _)| !names.contains(&&**name)) {
         return Err(unknown(name, &names));
     }
-    let get = |name: &str| pairs.iter().find(|(other, _)| other == name).map(|(_, value)| &**value);
+    let get = |name: &str| {
+        pairs
+            .iter()
+            .find(|(other, _)| other == name)
+            .map(|(_, value)| &**value)
+    };
     let filters = Filters {
         updated_since: get("updatedSince").map(since).transpose()?,
         is_active: get("isActive").map(boolean).transpose()?,
         status: get("status").map(|value| word(value, rules.status)).transpose()?,
         member_id: get("memberId").map(member).transpose()?,
     };
-    let limit = get("limit").map(PageLimit::parse).transpose().map_err(|rule| Error::invalid("limit", rule))?;
-    Ok(ListQuery { limit: limit.unwrap_or(PageLimit::DEFAULT), cursor: get("cursor").map(str::to_owned), filters })
+    let limit = get("limit")
+        .map(PageLimit::parse)
+        .transpose()
+        .map_err(|rule| Error::invalid("limit", rule))?;
+    Ok(ListQuery {
+        limit: limit.unwrap_or(PageLimit::DEFAULT),
+        cursor: get("cursor").map(str::to_owned),
+        filters,
+    })
 }
 
 fn unknown(name: &str, names: &[&str]) -> Error {
-    let way_out = if names.is_empty() { "this endpoint takes none".to_owned() } else { format!("it takes {}", names.join(", ")) };
-    let shown: String = name.chars().take(60).collect();
-    Error::InvalidRequest { message: format!("{shown} is not a query parameter of this endpoint; {way_out}"), param: Some(shown) }
+    let way_out = if names.is_empty() {
+        "this endpoint takes none".to_owned()
+    } else {
+        format!("it takes {}", names.join(", "))
+    };
+    let shown = shorten(name);
+    Error::InvalidRequest {
+        message: format!("{shown} is not a query parameter of this endpoint; {way_out}"),
+        param: Some(shown),
+    }
 }
 
 fn since(value: &str) -> Result<Timestamp, Error> {
     // A plus sign that was not encoded arrives as a space, and only one place of a date-time can have it.
     let mended = value.replace(' ', "+");
-    Timestamp::parse_since(&mended)
-        .ok_or_else(|| Error::invalid("updatedSince", "must be an RFC 3339 date-time with an offset, such as 2026-11-15T01:39:08Z"))
+    Timestamp::parse_since(&mended).ok_or_else(|| {
+        Error::invalid(
+            "updatedSince",
+            "must be an RFC 3339 date-time with an offset, such as 2026-11-15T01:39:08Z",
+        )
+    })
 }
 
 fn boolean(value: &str) -> Result<bool, Error> {
@@ -88,26 +111,40 @@ fn word(value: &str, words: &[&'static str]) -> Result<&'static str, Error> {
 }
 
 fn member(value: &str) -> Result<MemberId, Error> {
-    MemberId::parse(value).ok_or_else(|| Error::invalid("memberId", "must be the id of a member, mem_ and 26 characters"))
+    MemberId::parse(value)
+        .ok_or_else(|| Error::invalid("memberId", "must be the id of a member, mem_ and 26 characters"))
 }
 
+/// A parameter's name and value.
+type Pair<'q> = (Cow<'q, str>, Cow<'q, str>);
+
 /// The parameters in order. A repeated one is refused.
-fn pairs(raw: Option<&str>) -> Result<Vec<(Cow<'_, str>, Cow<'_, str>)>, Error> {
-    let mut pairs: Vec<(Cow<'_, str>, Cow<'_, str>)> = Vec::new();
+fn pairs(raw: Option<&str>) -> Result<Vec<Pair<'_>>, Error> {
+    let mut pairs: Vec<Pair<'_>> = Vec::new();
     for part in raw.unwrap_or("").split('&').filter(|part| !part.is_empty()) {
         let (name, value) = part.split_once('=').unwrap_or((part, ""));
-        let name = decode(name).ok_or_else(|| undecodable("the query"))?;
-        let value = decode(value).ok_or_else(|| undecodable(&name))?;
+        let name = decode(name).ok_or_else(unreadable)?;
+        let value = decode(value)
+            .ok_or_else(|| Error::invalid(&shorten(&name), "is not UTF-8 in percent-encoding"))?;
         if pairs.iter().any(|(earlier, _)| *earlier == name) {
-            return Err(Error::invalid(&name, "is given twice; give it once"));
+            return Err(Error::invalid(&shorten(&name), "is given twice; give it once"));
         }
         pairs.push((name, value));
     }
     Ok(pairs)
 }
 
-fn undecodable(what: &str) -> Error {
-    Error::invalid(what, "is not UTF-8 in percent-encoding")
+/// Where a name cannot be read there is none to tell.
+fn unreadable() -> Error {
+    Error::InvalidRequest {
+        param: None,
+        message: "the query is not UTF-8 in percent-encoding".into(),
+    }
+}
+
+/// Long names are cut in messages.
+fn shorten(name: &str) -> String {
+    name.chars().take(60).collect()
 }
 
 /// Undoes percent-encoding and form encoding's plus; `None` for a broken escape or what is not UTF-8.
@@ -124,7 +161,10 @@ pub fn percent_decode(text: &str) -> Option<String> {
     let mut bytes = text.bytes();
     while let Some(byte) = bytes.next() {
         if byte == b'%' {
-            let digit = |b: Option<u8>| b.and_then(|b| char::from(b).to_digit(16)).and_then(|d| u8::try_from(d).ok());
+            let digit = |b: Option<u8>| {
+                b.and_then(|b| char::from(b).to_digit(16))
+                    .and_then(|d| u8::try_from(d).ok())
+            };
             let (high, low) = (digit(bytes.next())?, digit(bytes.next())?);
             out.push(high * 16 + low);
         } else {
@@ -138,7 +178,11 @@ pub fn percent_decode(text: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    const RULES: ListRules = ListRules { status: &["pending", "paid"], is_active: true, member_id: true };
+    const RULES: ListRules = ListRules {
+        status: &["pending", "paid"],
+        is_active: true,
+        member_id: true,
+    };
 
     fn param(raw: &str) -> String {
         match list(Some(raw), &RULES) {
@@ -171,11 +215,21 @@ mod tests {
 
     #[test]
     fn what_is_understood() {
-        let query = list(Some("limit=7&&status=paid&isActive=false&updatedSince=2026-11-15T03:00:00+02:00&"), &RULES).unwrap();
-        assert_eq!((query.limit.rows(), query.filters.status, query.filters.is_active), (7, Some("paid"), Some(false)));
+        let query = list(
+            Some("limit=7&&status=paid&isActive=false&updatedSince=2026-11-15T03:00:00+02:00&"),
+            &RULES,
+        )
+        .unwrap();
+        assert_eq!(
+            (query.limit.rows(), query.filters.status, query.filters.is_active),
+            (7, Some("paid"), Some(false))
+        );
         let at = Timestamp::parse("2026-11-15T01:00:00Z");
         assert_eq!(query.filters.updated_since, at);
-        for raw in ["updatedSince=2026-11-15T03:00:00%2B02:00", "updatedSince=2026-11-15T01:00:00Z"] {
+        for raw in [
+            "updatedSince=2026-11-15T03:00:00%2B02:00",
+            "updatedSince=2026-11-15T01:00:00Z",
+        ] {
             assert_eq!(list(Some(raw), &RULES).unwrap().filters.updated_since, at);
         }
         assert_eq!(list(None, &RULES).unwrap().limit, PageLimit::DEFAULT);

@@ -4,9 +4,9 @@ use bursar_domain::ids::RequestId;
 use http_body_util::Full;
 use hyper::body::Bytes;
 use hyper::header::{
-    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS,
-    ACCESS_CONTROL_MAX_AGE, ALLOW, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, VARY,
-    WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ALLOW, CACHE_CONTROL, CONTENT_LENGTH,
+    CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, VARY, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::{Response, StatusCode};
 
@@ -27,7 +27,9 @@ const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 pub(super) fn answer(answer: Answer, is_replay: bool) -> Reply {
     let mut reply = json(answer.status, answer.body);
     if is_replay {
-        reply.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
+        reply
+            .headers_mut()
+            .insert(REPLAYED, HeaderValue::from_static("true"));
     }
     reply
 }
@@ -76,7 +78,9 @@ pub(super) fn stamp(reply: &mut Reply, request_id: RequestId) {
 pub(super) fn strip_body(mut reply: Reply) -> Reply {
     use hyper::body::Body;
     let length = reply.body().size_hint().exact().unwrap_or(0);
-    reply.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(length));
+    reply
+        .headers_mut()
+        .insert(CONTENT_LENGTH, HeaderValue::from(length));
     *reply.body_mut() = Full::default();
     reply
 }
@@ -97,8 +101,14 @@ pub(super) fn preflight() -> Reply {
     let mut reply = json(204, String::new());
     let headers = reply.headers_mut();
     headers.remove(CONTENT_TYPE);
-    headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, HEAD, POST, PATCH, DELETE"));
-    headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static("Authorization, Content-Type, Idempotency-Key"));
+    headers.insert(
+        ACCESS_CONTROL_ALLOW_METHODS,
+        HeaderValue::from_static("GET, HEAD, POST, PATCH, DELETE"),
+    );
+    headers.insert(
+        ACCESS_CONTROL_ALLOW_HEADERS,
+        HeaderValue::from_static("Authorization, Content-Type, Idempotency-Key"),
+    );
     headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
     reply
 }

@@ -139,7 +139,14 @@ pub struct Route {
     pub success: u16,
 }
 
-const fn read(operation: Operation, name: &'static str, path: &'static str, scope: Scope, role: Role, summary: &'static str) -> Route {
+const fn read(
+    operation: Operation,
+    name: &'static str,
+    path: &'static str,
+    scope: Scope,
+    role: Role,
+    summary: &'static str,
+) -> Route {
     Route {
         operation,
         name,
@@ -160,8 +167,8 @@ const fn read(operation: Operation, name: &'static str, path: &'static str, scop
 use Operation as Op;
 use Role::{Admin, Editor, Viewer};
 use Scope::{
-    CardsRead, CardsWrite, ChaptersRead, FundraiseRead, GroupsRead, GroupsWrite, MembersRead, MembersWrite, PaymentsRead,
-    ReimbursementsRead, RemindersRead, RemindersWrite, StoreRead,
+    CardsRead, CardsWrite, ChaptersRead, FundraiseRead, GroupsRead, GroupsWrite, MembersRead, MembersWrite,
+    PaymentsRead, ReimbursementsRead, RemindersRead, RemindersWrite, StoreRead,
 };
 
 /// Every endpoint, in the order of the API's document.
@@ -172,42 +179,119 @@ pub static ROUTES: [Route; 21] = [
         key: KeyRule::Required,
         body: BodyRule::Object,
         success: 201,
-        ..read(Op::CreateCard, "createCard", "/v1/cards", CardsWrite, Admin, "Create a card, or apply for one")
+        ..read(
+            Op::CreateCard,
+            "createCard",
+            "/v1/cards",
+            CardsWrite,
+            Admin,
+            "Create a card, or apply for one",
+        )
     },
-    read(Op::ListCards, "listCards", "/v1/cards", CardsRead, Editor, "List cards"),
+    read(
+        Op::ListCards,
+        "listCards",
+        "/v1/cards",
+        CardsRead,
+        Editor,
+        "List cards",
+    ),
     Route {
         method: Verb::Post,
         bucket: Bucket::Messaging,
         key: KeyRule::Required,
         body: BodyRule::Empty,
-        ..read(Op::SendReminder, "sendReminder", "/v1/reminders/{reminderId}/send", RemindersWrite, Editor, "Send a scheduled reminder now")
+        ..read(
+            Op::SendReminder,
+            "sendReminder",
+            "/v1/reminders/{reminderId}/send",
+            RemindersWrite,
+            Editor,
+            "Send a scheduled reminder now",
+        )
     },
-    read(Op::ListReminders, "listReminders", "/v1/reminders", RemindersRead, Viewer, "List reminders"),
-    read(Op::GetMember, "getMember", "/v1/members/{memberId}", MembersRead, Viewer, "Get a member"),
+    read(
+        Op::ListReminders,
+        "listReminders",
+        "/v1/reminders",
+        RemindersRead,
+        Viewer,
+        "List reminders",
+    ),
+    read(
+        Op::GetMember,
+        "getMember",
+        "/v1/members/{memberId}",
+        MembersRead,
+        Viewer,
+        "Get a member",
+    ),
     Route {
         method: Verb::Patch,
         bucket: Bucket::Write,
         key: KeyRule::Optional,
         body: BodyRule::Object,
-        ..read(Op::UpdateMember, "updateMember", "/v1/members/{memberId}", MembersWrite, Editor, "Change, archive or restore a member")
+        ..read(
+            Op::UpdateMember,
+            "updateMember",
+            "/v1/members/{memberId}",
+            MembersWrite,
+            Editor,
+            "Change, archive or restore a member",
+        )
     },
-    read(Op::ListMembers, "listMembers", "/v1/members", MembersRead, Viewer, "List members"),
+    read(
+        Op::ListMembers,
+        "listMembers",
+        "/v1/members",
+        MembersRead,
+        Viewer,
+        "List members",
+    ),
     Route {
         method: Verb::Post,
         bucket: Bucket::Write,
         key: KeyRule::Required,
         body: BodyRule::Object,
         success: 201,
-        ..read(Op::CreateGroup, "createGroup", "/v1/groups", GroupsWrite, Editor, "Create a group")
+        ..read(
+            Op::CreateGroup,
+            "createGroup",
+            "/v1/groups",
+            GroupsWrite,
+            Editor,
+            "Create a group",
+        )
     },
-    read(Op::ListGroups, "listGroups", "/v1/groups", GroupsRead, Viewer, "List groups with their dues and member counts"),
-    read(Op::GetGroup, "getGroup", "/v1/groups/{groupId}", GroupsRead, Viewer, "Get a group"),
+    read(
+        Op::ListGroups,
+        "listGroups",
+        "/v1/groups",
+        GroupsRead,
+        Viewer,
+        "List groups with their dues and member counts",
+    ),
+    read(
+        Op::GetGroup,
+        "getGroup",
+        "/v1/groups/{groupId}",
+        GroupsRead,
+        Viewer,
+        "Get a group",
+    ),
     Route {
         method: Verb::Patch,
         bucket: Bucket::Write,
         key: KeyRule::Optional,
         body: BodyRule::Object,
-        ..read(Op::UpdateGroup, "updateGroup", "/v1/groups/{groupId}", GroupsWrite, Editor, "Rename a group or change its description")
+        ..read(
+            Op::UpdateGroup,
+            "updateGroup",
+            "/v1/groups/{groupId}",
+            GroupsWrite,
+            Editor,
+            "Rename a group or change its description",
+        )
     },
     Route {
         method: Verb::Delete,
@@ -235,20 +319,76 @@ pub static ROUTES: [Route; 21] = [
             "List the members of a direct child chapter",
         )
     },
-    read(Op::ListReimbursements, "listReimbursements", "/v1/reimbursements", ReimbursementsRead, Viewer, "List reimbursements"),
-    read(Op::ListPayments, "listPayments", "/v1/payments", PaymentsRead, Viewer, "List payments"),
-    read(Op::GetCampaign, "getCampaign", "/v1/campaigns/{campaignId}", FundraiseRead, Viewer, "Get a campaign"),
-    read(Op::ListStoreListings, "listStoreListings", "/v1/store/listings", StoreRead, Viewer, "List store listings"),
-    read(Op::GetStoreListing, "getStoreListing", "/v1/store/listings/{listingId}", StoreRead, Viewer, "Get a store listing"),
-    read(Op::GetStoreOrder, "getStoreOrder", "/v1/store/orders/{orderId}", StoreRead, Viewer, "Get a store order"),
+    read(
+        Op::ListReimbursements,
+        "listReimbursements",
+        "/v1/reimbursements",
+        ReimbursementsRead,
+        Viewer,
+        "List reimbursements",
+    ),
+    read(
+        Op::ListPayments,
+        "listPayments",
+        "/v1/payments",
+        PaymentsRead,
+        Viewer,
+        "List payments",
+    ),
+    read(
+        Op::GetCampaign,
+        "getCampaign",
+        "/v1/campaigns/{campaignId}",
+        FundraiseRead,
+        Viewer,
+        "Get a campaign",
+    ),
+    read(
+        Op::ListStoreListings,
+        "listStoreListings",
+        "/v1/store/listings",
+        StoreRead,
+        Viewer,
+        "List store listings",
+    ),
+    read(
+        Op::GetStoreListing,
+        "getStoreListing",
+        "/v1/store/listings/{listingId}",
+        StoreRead,
+        Viewer,
+        "Get a store listing",
+    ),
+    read(
+        Op::GetStoreOrder,
+        "getStoreOrder",
+        "/v1/store/orders/{orderId}",
+        StoreRead,
+        Viewer,
+        "Get a store order",
+    ),
     Route {
         scopes: ScopeSet::NONE,
-        ..read(Op::GetToken, "getToken", "/v1/token", MembersRead, Viewer, "Explain the calling token to itself")
+        ..read(
+            Op::GetToken,
+            "getToken",
+            "/v1/token",
+            MembersRead,
+            Viewer,
+            "Explain the calling token to itself",
+        )
     },
     Route {
         scopes: ScopeSet::NONE,
         needs_token: false,
-        ..read(Op::GetOpenapi, "getOpenapi", "/v1/openapi.json", MembersRead, Viewer, "Get this document")
+        ..read(
+            Op::GetOpenapi,
+            "getOpenapi",
+            "/v1/openapi.json",
+            MembersRead,
+            Viewer,
+            "Get this document",
+        )
     },
 ];
 
@@ -268,7 +408,11 @@ pub type Params<'p> = [&'p str; 2];
 
 /// Looks a request's endpoint up.
 pub fn find<'p>(method: &Method, path: &'p str) -> Match<'p> {
-    let wanted = if *method == Method::HEAD { "GET" } else { method.as_str() };
+    let wanted = if *method == Method::HEAD {
+        "GET"
+    } else {
+        method.as_str()
+    };
     let mut others = Vec::new();
     for route in &ROUTES {
         if let Some(params) = capture(route.path, path) {
@@ -300,7 +444,11 @@ fn capture<'p>(template: &str, path: &'p str) -> Option<Params<'p>> {
             return None;
         }
     }
-    if segments.next().is_some() { None } else { Some(params) }
+    if segments.next().is_some() {
+        None
+    } else {
+        Some(params)
+    }
 }
 
 #[cfg(test)]
@@ -310,7 +458,9 @@ mod tests {
     #[test]
     fn the_least_role_is_the_first_whose_ceiling_has_the_scopes() {
         for route in &ROUTES {
-            let least = Role::ALL.into_iter().find(|role| role.ceiling().covers(route.scopes));
+            let least = Role::ALL
+                .into_iter()
+                .find(|role| role.ceiling().covers(route.scopes));
             assert_eq!(least, Some(route.role), "{}", route.name);
         }
     }

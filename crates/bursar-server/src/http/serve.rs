@@ -83,7 +83,14 @@ type Done = (Answer, bool);
 
 impl Edge {
     /// The order of checks.
-    async fn api(&self, parts: &Parts, body: Incoming, peer: SocketAddr, request_id: RequestId, trace: &mut Trace) -> Result<Done, Error> {
+    async fn api(
+        &self,
+        parts: &Parts,
+        body: &mut Incoming,
+        peer: SocketAddr,
+        request_id: RequestId,
+        trace: &mut Trace,
+    ) -> Result<Done, Error> {
         // 1, 2. The request has its id; the route is looked up and the token resolved; neither answers yet.
         let now = (self.clock)();
         let found = routes::find(&parts.method, parts.uri.path());
@@ -92,7 +99,11 @@ impl Edge {
         // 3. The charge.
         let charge = self.charge(parts, peer, &found, caller.as_deref()).await;
         trace.charge = Some(charge);
-        trace.route = if let Match::Found(route, _) = &found { Some(route) } else { None };
+        trace.route = if let Match::Found(route, _) = &found {
+            Some(route)
+        } else {
+            None
+        };
         if !charge.allowed {
             return Err(Error::RateLimited(charge));
         }
@@ -113,27 +124,55 @@ impl Edge {
         authorize(route, &caller, now)?;
         // 6. Validation: path ids, query, key, body.
         let mut request = open(route, parts, params, Arc::clone(&caller), now)?;
-        let key = if route.key == KeyRule::Ignored { None } else { idempotency_key(&parts.headers, route.key)? };
+        handlers::check(route, &request)?;
+        let key = if route.key == KeyRule::Ignored {
+            None
+        } else {
+            idempotency_key(&parts.headers, route.key)?
+        };
         if route.body != BodyRule::None {
             request.body = super::body::read(body, &parts.headers, self.body_limit).await?;
         }
         let plan = handlers::plan(route, &request)?;
         // 7, 8. The idempotency key, and the operation.
-        self.carry_out(plan, route, &caller, presented, key, request_id).await
+        self.carry_out(plan, route, &caller, presented, key, request_id)
+            .await
     }
 
     /// One look-up for a token of the right form; none for any other.
-    async fn authenticate(&self, presented: Option<&str>, now: Timestamp, trace: &mut Trace) -> Result<Option<Arc<Caller>>, Error> {
-        let Some(hash) = presented.filter(|text| token::recognise(text).is_some()).map(token::hash) else { return Ok(None) };
-        let found = self.db.read::<_, DbError>(move |tx| tokens::caller(tx, &hash)).await?;
-        let Some(caller) = found.filter(|caller| caller.role_at(now).is_some()) else { return Ok(None) };
+    async fn authenticate(
+        &self,
+        presented: Option<&str>,
+        now: Timestamp,
+        trace: &mut Trace,
+    ) -> Result<Option<Arc<Caller>>, Error> {
+        let Some(hash) = presented
+            .filter(|text| token::recognise(text).is_some())
+            .map(token::hash)
+        else {
+            return Ok(None);
+        };
+        let found = self
+            .db
+            .read::<_, DbError>(move |tx| tokens::caller(tx, &hash))
+            .await?;
+        let Some(caller) = found.filter(|caller| caller.role_at(now).is_some()) else {
+            return Ok(None);
+        };
         trace.organization = Some(caller.token.organization_id);
         trace.token = Some(caller.token.id);
-        self.last_used.note(caller.token.organization_id, caller.token.id, now);
+        self.last_used
+            .note(caller.token.organization_id, caller.token.id, now);
         Ok(Some(Arc::new(caller)))
     }
 
-    async fn charge(&self, parts: &Parts, peer: SocketAddr, found: &Match<'_>, caller: Option<&Caller>) -> Charge {
+    async fn charge(
+        &self,
+        parts: &Parts,
+        peer: SocketAddr,
+        found: &Match<'_>,
+        caller: Option<&Caller>,
+    ) -> Charge {
         let (bucket, cost) = match found {
             Match::Found(route, _) => (route.bucket, cost(route, parts.uri.query())),
             Match::OtherMethod(_) | Match::NoPath => (default_bucket(&parts.method), 1),
@@ -166,14 +205,28 @@ impl Edge {
             Plan::Roster(chapter, work) => {
                 let (answer, count) = self.db.snapshot(work).await?;
                 let mut context = self.context(caller, request_id);
-                let logged = self.db.write(chapter.to_bytes(), move |tx| chapters::log_read(tx, &mut context, chapter, count));
+                let logged = self.db.write(chapter.to_bytes(), move |tx| {
+                    chapters::log_read(tx, &mut context, chapter, count)
+                });
                 // The chapter must see the reading: without the line there is no answer.
-                logged.await.map_err(|error| Error::Unavailable(error.to_string()))?;
+                logged
+                    .await
+                    .map_err(|error| Error::Unavailable(error.to_string()))?;
                 Ok(fresh(answer))
             }
             Plan::Write(fingerprint, work) => {
                 let hash = presented.map(token::hash).ok_or(Error::InvalidToken)?;
-                let done = self.write(WriteJob { route, caller, hash, key, fingerprint, work, request_id }).await?;
+                let done = self
+                    .write(WriteJob {
+                        route,
+                        caller,
+                        hash,
+                        key,
+                        fingerprint,
+                        work,
+                        request_id,
+                    })
+                    .await?;
                 if route.bucket == Bucket::Messaging && !done.1 {
                     (self.on_queued)();
                 }
@@ -183,14 +236,29 @@ impl Edge {
     }
 
     async fn write(&self, job: WriteJob<'_>) -> Result<Done, Error> {
-        let WriteJob { route, caller, hash, key, fingerprint, mut work, request_id } = job;
+        let WriteJob {
+            route,
+            caller,
+            hash,
+            key,
+            fingerprint,
+            mut work,
+            request_id,
+        } = job;
         let (organization, principal) = (caller.token.organization_id, caller.principal());
         let _held = match &key {
             None => None,
             Some(key) => {
-                let held = self.in_flight.take(organization.to_bytes(), principal, key).await.ok_or(Error::KeyInUse)?;
+                let held = self
+                    .in_flight
+                    .take(organization.to_bytes(), principal, key)
+                    .await
+                    .ok_or(Error::KeyInUse)?;
                 let name = key.clone();
-                let known = self.db.read::<_, DbError>(move |tx| idempotency::get(tx, organization, principal, &name)).await?;
+                let known = self
+                    .db
+                    .read::<_, DbError>(move |tx| idempotency::get(tx, organization, principal, &name))
+                    .await?;
                 if let Some(record) = known {
                     return replay(record, fingerprint);
                 }
@@ -214,7 +282,11 @@ impl Edge {
                 }
                 let answer = work(act, &caller)?;
                 if let Some(key) = &key {
-                    let record = Record { fingerprint, status: answer.status, body: answer.body.clone() };
+                    let record = Record {
+                        fingerprint,
+                        status: answer.status,
+                        body: answer.body.clone(),
+                    };
                     idempotency::insert(act.tx, organization, principal, key, &record, now)?;
                 }
                 Ok((answer, false))
@@ -226,19 +298,28 @@ impl Edge {
     fn context(&self, caller: &Caller, request_id: RequestId) -> Context {
         let ids = self.ids.lock().unwrap_or_else(PoisonError::into_inner).fork();
         let actor = Actor::Token(caller.token.id, caller.token.organization_id);
-        Context { now: (self.clock)(), ids, actor, request_id: Some(request_id) }
+        Context {
+            now: (self.clock)(),
+            ids,
+            actor,
+            request_id: Some(request_id),
+        }
     }
 
     /// Answers a request below `/v1`: every way out has the same headers, one log line and one count.
-    async fn v1(&self, parts: &Parts, body: Incoming, peer: SocketAddr) -> Reply {
+    async fn v1(&self, parts: &Parts, mut body: Incoming, peer: SocketAddr) -> Reply {
         let (started, _counted) = (Instant::now(), self.metrics.enter());
-        let request_id = self.ids.lock().unwrap_or_else(PoisonError::into_inner).next((self.clock)());
+        let request_id = self
+            .ids
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .next((self.clock)());
         let mut trace = Trace::default();
         let answered = if self.is_preflight(parts) {
             trace.charge = Some(self.charge(parts, peer, &Match::NoPath, None).await);
             Ok(reply::preflight())
         } else {
-            let work = self.api(parts, body, peer, request_id, &mut trace);
+            let work = self.api(parts, &mut body, peer, request_id, &mut trace);
             match catch_panic(timeout(self.request_timeout, work)).await {
                 Ok(Ok(Ok((answer, is_replay)))) => Ok(reply::answer(answer, is_replay)),
                 Ok(Ok(Err(error))) => Err(error),
@@ -270,7 +351,12 @@ impl Edge {
         let (status, took) = (reply.status().as_u16(), started.elapsed());
         self.metrics.count(trace.route, status, took);
         log_line(&trace, &parts.method, request_id, status, took);
-        if parts.method == Method::HEAD { reply::strip_body(reply) } else { reply }
+        super::body::discard(&mut body, &parts.headers).await;
+        if parts.method == Method::HEAD {
+            reply::strip_body(reply)
+        } else {
+            reply
+        }
     }
 
     fn is_preflight(&self, parts: &Parts) -> bool {
@@ -280,18 +366,28 @@ impl Edge {
     }
 
     fn allowed_origin(&self, headers: &HeaderMap) -> Option<&HeaderValue> {
-        self.cors_origin.as_ref().filter(|origin| headers.get(ORIGIN) == Some(origin))
+        self.cors_origin
+            .as_ref()
+            .filter(|origin| headers.get(ORIGIN) == Some(origin))
     }
 
     /// Answers a request outside of the API.
     async fn elsewhere(&self, parts: &Parts) -> Reply {
-        let request_id: RequestId = self.ids.lock().unwrap_or_else(PoisonError::into_inner).next((self.clock)());
+        let request_id: RequestId = self
+            .ids
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .next((self.clock)());
         let mut reply = match self.site.answer(self, &parts.method, parts.uri.path()).await {
             Ok(reply) => reply,
             Err(error) => reply::error(&error, request_id, &self.base_url),
         };
         reply::stamp(&mut reply, request_id);
-        if parts.method == Method::HEAD { reply::strip_body(reply) } else { reply }
+        if parts.method == Method::HEAD {
+            reply::strip_body(reply)
+        } else {
+            reply
+        }
     }
 
     /// Whether the server takes requests.
@@ -316,11 +412,19 @@ impl Service for Edge {
     async fn call(&self, request: HttpRequest<Incoming>, peer: SocketAddr) -> Reply {
         let (parts, body) = request.into_parts();
         let path = parts.uri.path();
-        if path == "/v1" || path.starts_with("/v1/") { self.v1(&parts, body, peer).await } else { self.elsewhere(&parts).await }
+        if path == "/v1" || path.starts_with("/v1/") {
+            self.v1(&parts, body, peer).await
+        } else {
+            self.elsewhere(&parts).await
+        }
     }
 
     fn on_panic(&self, panicked: Panicked) -> Reply {
-        let request_id = self.ids.lock().unwrap_or_else(PoisonError::into_inner).next((self.clock)());
+        let request_id = self
+            .ids
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .next((self.clock)());
         tracing::error!(request_id = %request_id, cause = %panicked, "a request failed");
         reply::error(&Error::Internal(panicked.to_string()), request_id, &self.base_url)
     }
@@ -342,10 +446,19 @@ fn authorize(route: &Route, caller: &Caller, now: Timestamp) -> Result<(), Error
         return Ok(());
     }
     let message = app_tokens::why_withheld(route.scopes, granted, role, caller.policy);
-    Err(Error::InsufficientScope { required: route.scopes, message })
+    Err(Error::InsufficientScope {
+        required: route.scopes,
+        message,
+    })
 }
 
-fn open(route: &'static Route, parts: &Parts, params: [&str; 2], caller: Arc<Caller>, now: Timestamp) -> Result<Request, Error> {
+fn open(
+    route: &'static Route,
+    parts: &Parts,
+    params: [&str; 2],
+    caller: Arc<Caller>,
+    now: Timestamp,
+) -> Result<Request, Error> {
     // What cannot be decoded cannot be an id.
     let decoded = |text: &str| percent_decode(text).ok_or_else(|| Error::no_such("path"));
     Ok(Request {
@@ -365,7 +478,9 @@ fn idempotency_key(headers: &HeaderMap, rule: KeyRule) -> Result<Option<String>,
         (None, _) if rule == KeyRule::Required => Err(Error::KeyRequired),
         (None, _) => Ok(None),
         (Some(value), None) if value.is_empty() => Err(Error::KeyRequired),
-        (Some(value), None) if value.len() <= 255 && value.as_bytes().iter().all(|b| (0x21..=0x7e).contains(b)) => {
+        (Some(value), None)
+            if value.len() <= 255 && value.as_bytes().iter().all(|b| (0x21..=0x7e).contains(b)) =>
+        {
             Ok(value.to_str().ok().map(str::to_owned))
         }
         (Some(_), _) => Err(Error::KeyInvalid),
@@ -377,7 +492,13 @@ fn replay(record: Record, fingerprint: [u8; 32]) -> Result<Done, Error> {
     if record.fingerprint != fingerprint {
         return Err(Error::KeyReused);
     }
-    Ok((Answer { status: record.status, body: record.body }, true))
+    Ok((
+        Answer {
+            status: record.status,
+            body: record.body,
+        },
+        true,
+    ))
 }
 
 fn cost(route: &Route, query: Option<&str>) -> u32 {
@@ -385,13 +506,19 @@ fn cost(route: &Route, query: Option<&str>) -> u32 {
         Cost::One => 1,
         Cost::PerRowsAsked => {
             let rules = handlers::list_rules(route.operation).unwrap_or_default();
-            query::list(query, &rules).map_or(1, |query| u32::try_from(query.limit.rows().div_ceil(25)).unwrap_or(1))
+            query::list(query, &rules).map_or(1, |query| {
+                u32::try_from(query.limit.rows().div_ceil(25)).unwrap_or(1)
+            })
         }
     }
 }
 
 fn default_bucket(method: &Method) -> Bucket {
-    if *method == Method::GET || *method == Method::HEAD { Bucket::Read } else { Bucket::Write }
+    if *method == Method::GET || *method == Method::HEAD {
+        Bucket::Read
+    } else {
+        Bucket::Write
+    }
 }
 
 /// One line a request: never a query's values, a body, an address or a secret.

@@ -5,7 +5,9 @@ use std::collections::HashMap;
 
 use http_body_util::Full;
 use hyper::body::Bytes;
-use hyper::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, LOCATION, X_CONTENT_TYPE_OPTIONS};
+use hyper::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, LOCATION, X_CONTENT_TYPE_OPTIONS,
+};
 use hyper::{Method, Response, StatusCode};
 use serde_json::json;
 
@@ -23,7 +25,13 @@ pub struct Site {
 }
 
 /// The pages and what they are made of.
-const PATHS: [&str; 5] = ["/docs", "/docs/errors", "/docs/guide", "/docs/style.css", "/docs/docs.js"];
+const PATHS: [&str; 5] = [
+    "/docs",
+    "/docs/errors",
+    "/docs/guide",
+    "/docs/style.css",
+    "/docs/docs.js",
+];
 /// Everything of a page comes from this server.
 const CSP: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -39,7 +47,10 @@ impl Site {
             };
             Some((*path, (page.content_type, body)))
         };
-        Self { document: document.to_string(), pages: PATHS.iter().filter_map(|path| render(path)).collect() }
+        Self {
+            document: document.to_string(),
+            pages: PATHS.iter().filter_map(render).collect(),
+        }
     }
 
     /// The OpenAPI document.
@@ -60,7 +71,11 @@ impl Site {
             "/" => Ok(redirect("/docs")),
             "/healthz" => Ok(reply::json(200, json!({ "status": "ok" }).to_string())),
             "/readyz" => Ok(ready(edge).await),
-            _ => self.pages.get(path).map(|(kind, body)| page(kind, body)).ok_or_else(|| Error::no_such("page")),
+            _ => self
+                .pages
+                .get(path)
+                .map(|(kind, body)| page(kind, body))
+                .ok_or_else(|| Error::no_such("page")),
         }
     }
 }

@@ -1,103 +1,68 @@
-//! Where messages go: files in a folder, unless a server is configured.
+//! E-mail as it is written: plain text and HTML, with headers that a mail program and a reader can trust.
 
-use std::fs::{self, File};
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
 
-use bursar_db::outbox::Message;
-use bursar_domain::Timestamp;
+use bursar_app::messages::{Statement, full_text};
+use bursar_db::outbox::Claimed;
+use lettre::Address;
 use lettre::message::header::{ContentType, HeaderName, HeaderValue};
 use lettre::message::{Mailbox, MultiPart, SinglePart};
-use lettre::{Address, SmtpTransport, Transport};
 
-/// Where messages go.
-#[derive(Debug)]
-pub struct Outlet {
-    /// The folder for what no server takes.
-    pub folder: PathBuf,
-    /// The server for e-mail.
-    pub smtp: Option<SmtpTransport>,
-    /// Whom mail is from.
-    pub from: Address,
-}
+use super::html;
+use super::outlet::Undelivered;
 
-/// Why a message was not taken.
-#[derive(Debug)]
-pub struct Undelivered {
-    /// The other side's answer, or what stood in the way.
-    pub reason: String,
-    /// Trying again is of no use.
-    pub is_final: bool,
-}
-
-impl Undelivered {
-    fn for_now(reason: impl std::fmt::Display) -> Self {
-        Self { reason: reason.to_string(), is_final: false }
+/// The e-mail of a message. Its id, date and boundary are the message's own: a copy that is sent after a lost reply is
+/// the same e-mail, and can be recognised.
+pub fn compose(claimed: &Claimed, from: &Address) -> Result<lettre::Message, Undelivered> {
+    let message = &claimed.message;
+    let to: Address = message.address.parse().map_err(Undelivered::for_good)?;
+    let seconds = u64::try_from(claimed.created_at.micros() / 1_000_000).unwrap_or(0);
+    let mut builder = lettre::Message::builder()
+        .from(Mailbox::new(name(&claimed.sender), from.clone()))
+        .to(Mailbox::new(name(&message.name), to))
+        .subject(one_line(&message.subject))
+        .message_id(Some(format!("<{}@{}>", message.id, from.domain())))
+        .date(UNIX_EPOCH + Duration::from_secs(seconds));
+    if let Some(reply_to) = claimed.reply_to.as_deref().and_then(|text| text.parse().ok()) {
+        builder = builder.reply_to(Mailbox::new(name(&claimed.sender), reply_to));
     }
-
-    fn for_good(reason: impl std::fmt::Display) -> Self {
-        Self { reason: reason.to_string(), is_final: true }
-    }
-}
-
-impl Outlet {
-    /// Sends a message, or writes it to a file.
-    pub fn send(&self, message: &Message, now: Timestamp) -> Result<(), Undelivered> {
-        if message.method == "sms" {
-            let text = format!("To: {}\n\n{}\n", message.address, message.body);
-            return self.write_file(&format!("{}.sms", message.id), text.as_bytes());
-        }
-        let mail = self.compose(message, now)?;
-        match &self.smtp {
-            Some(smtp) => smtp.send(&mail).map(drop).map_err(|error| {
-                if error.is_permanent() { Undelivered::for_good(error) } else { Undelivered::for_now(error) }
-            }),
-            None => self.write_file(&format!("{}.eml", message.id), &mail.formatted()),
-        }
-    }
-
-    /// The e-mail: its id is the message's own, so that a copy sent after a lost reply can be recognised.
-    fn compose(&self, message: &Message, now: Timestamp) -> Result<lettre::Message, Undelivered> {
-        let address: Address = message.address.parse().map_err(Undelivered::for_good)?;
-        let name = Some(message.name.clone()).filter(|name| !name.is_empty());
-        let seconds = u64::try_from(now.micros() / 1_000_000).unwrap_or(0);
-        let date = std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
-        let mut builder = lettre::Message::builder()
-            .from(Mailbox::new(None, self.from.clone()))
-            .to(Mailbox::new(name, address))
-            .subject(message.subject.replace(['\r', '\n'], " "))
-            .message_id(Some(format!("<{}@{}>", message.id, self.from.domain())))
-            .date(date);
-        for line in message.headers.lines() {
-            if let Some((name, value)) = line.split_once(": ")
-                && let Ok(name) = HeaderName::new_from_ascii(name.to_owned())
-            {
-                builder = builder.raw_header(HeaderValue::new(name, value.to_owned()));
-            }
-        }
-        let part = |kind: ContentType, text: String| SinglePart::builder().header(kind).body(text);
-        let both = MultiPart::alternative()
-            .singlepart(part(ContentType::TEXT_PLAIN, message.body.clone()))
-            .singlepart(part(ContentType::TEXT_HTML, html(&message.body)));
-        builder.multipart(both).map_err(Undelivered::for_good)
-    }
-
-    /// Writes a whole file or none: a temporary name, synced, then renamed.
-    fn write_file(&self, name: &str, bytes: &[u8]) -> Result<(), Undelivered> {
-        let write = |folder: &Path| -> std::io::Result<()> {
-            fs::create_dir_all(folder)?;
-            let temporary = folder.join(format!(".{name}.part"));
-            let mut file = File::create(&temporary)?;
-            file.write_all(bytes)?;
-            file.sync_all()?;
-            fs::rename(&temporary, folder.join(name))
+    // Programs that answer by themselves are asked not to (RFC 3834).
+    builder = builder.raw_header(header("Auto-Submitted", "auto-generated")?);
+    for line in message.headers.lines() {
+        let Some((name, value)) = line.split_once(": ") else {
+            continue;
         };
-        write(&self.folder).map_err(Undelivered::for_now)
+        builder = builder.raw_header(header(name, value)?);
     }
+    let statement = message.owed.as_deref().and_then(Statement::from_json);
+    let page = html::page(&message.body, statement.as_ref(), &claimed.sender);
+    let part = |kind: ContentType, text: String| SinglePart::builder().header(kind).body(text);
+    // No encoded text has `=_` in it, and nobody could foresee the id.
+    let both = MultiPart::alternative()
+        .boundary(format!("=_{}", message.id))
+        .singlepart(part(ContentType::TEXT_PLAIN, full_text(message)))
+        .singlepart(part(ContentType::TEXT_HTML, page));
+    builder.multipart(both).map_err(Undelivered::for_good)
 }
 
-fn html(text: &str) -> String {
-    let escaped = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    let paragraphs: String = escaped.split("\n\n").map(|part| format!("<p>{}</p>\n", part.replace('\n', "<br>\n"))).collect();
-    format!("<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"></head><body>\n{paragraphs}</body></html>\n")
+fn header(name: &str, value: &str) -> Result<HeaderValue, Undelivered> {
+    let name = HeaderName::new_from_ascii(name.to_owned()).map_err(Undelivered::for_good)?;
+    Ok(HeaderValue::new(name, one_line(value)))
+}
+
+fn name(text: &str) -> Option<String> {
+    Some(one_line(text)).filter(|name| !name.is_empty())
+}
+
+/// A header is one line, whatever is put into it: nothing can begin another header.
+fn one_line(text: &str) -> String {
+    let plain = |c: char| {
+        if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') {
+            ' '
+        } else {
+            c
+        }
+    };
+    let text: String = text.chars().map(plain).collect();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -3,30 +3,38 @@
 //! One thread in every server. It claims with leases, so that several workers never send the same message and a
 //! dead one's claims come back. It wakes when something is queued and sleeps until the next due time otherwise.
 
+mod html;
+mod lease;
 pub mod mail;
+pub mod outlet;
+pub mod sms;
+pub mod smtp;
+mod url;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use bursar_app::tokens::last_used::{self, LastUsed};
 use bursar_app::dues::Raised;
+use bursar_app::tokens::last_used::{self, LastUsed};
 use bursar_app::{Actor, AppError, Context, dues, notices, outbox as app_outbox, reminders};
-use bursar_db::outbox::{self, Attempt, Message};
-use bursar_db::{Db, DbError, Tx, due, housekeeping};
+use bursar_db::outbox::{self, Attempt, Claimed};
+use bursar_db::{Db, DbError, Tx, due, housekeeping, messages};
 use bursar_domain::Timestamp;
 use bursar_domain::ids::{IdSource, OrganizationId};
 
 use crate::http::serve::WallClock;
-use mail::Outlet;
+use lease::Leases;
+use outlet::{Outlet, Undelivered};
 
-/// How long a claim holds, in seconds: longer than any delivery takes.
-const LEASE_SECONDS: i64 = 120;
+/// How long the claims of a worker that died are held back, in seconds, unless it is told otherwise.
+pub const LEASE_SECONDS: i64 = 60;
 /// Messages that are claimed at a time.
 const CLAIM_MAX: i64 = 20;
 /// The longest sleep, so that what another process queued is seen.
 const SLEEP_MAX: Duration = Duration::from_secs(1);
-/// Seconds before the second, third … attempt; after the last one a message has failed.
+/// Seconds before the second, third … attempt, give or take a fifth; after the last one a message has failed.
 const BACK_OFF_SECONDS: [i64; 6] = [5, 300, 1_800, 7_200, 18_000, 36_000];
 /// Housekeeping comes once a minute.
 const HOUSEKEEPING_SECONDS: i64 = 60;
@@ -66,7 +74,10 @@ impl Bell {
     /// Waits until it rings, at most so long.
     fn wait(&self, at_most: Duration) {
         let rung = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = self.0.1.wait_timeout_while(rung, at_most, |rung| !rung.is_due && !rung.is_over);
+        let waited = self
+            .0
+            .1
+            .wait_timeout_while(rung, at_most, |rung| !rung.is_due && !rung.is_over);
         waited.unwrap_or_else(PoisonError::into_inner).0.is_due = false;
     }
 }
@@ -81,38 +92,67 @@ pub struct Worker {
     pub clock: WallClock,
     /// Makes ids.
     pub ids: IdSource,
+    /// Spreads retries.
+    pub random: fastrand::Rng,
     /// Wakes it.
     pub bell: Bell,
     /// When tokens were last used.
     pub last_used: Arc<LastUsed>,
     /// How long idempotency records are kept.
     pub idempotency_seconds: i64,
+    /// How long messages that have ended keep their address and text.
+    pub message_seconds: i64,
+    /// How long the claims of a worker that died are held back.
+    pub lease_seconds: i64,
+    /// Attempts that the database could not take down yet.
+    pub unrecorded: Vec<(Claimed, Attempt)>,
 }
 
 impl Worker {
     /// Starts it on a thread of its own.
     pub fn start(mut self) -> std::io::Result<JoinHandle<()>> {
-        thread::Builder::new().name("bursar-worker".into()).spawn(move || self.run())
+        thread::Builder::new()
+            .name("bursar-worker".into())
+            .spawn(move || self.run())
     }
 
     fn run(&mut self) {
+        let leases = Leases::default();
+        let keeper = leases.keep(&self.db, &self.clock, self.lease_seconds);
         let mut kept_house = None;
         while !self.bell.is_over() {
             let now = (self.clock)();
-            if kept_house.is_none_or(|at: Timestamp| now >= at.plus_seconds(HOUSEKEEPING_SECONDS)) {
+            if kept_house.is_none_or(|at: Timestamp| now < at || now >= at.plus_seconds(HOUSEKEEPING_SECONDS))
+            {
                 kept_house = Some(now);
                 self.noting(Self::keep_house);
             }
-            match self.step() {
-                Ok(0) => self.bell.wait(SLEEP_MAX),
-                Ok(_) => {}
-                Err(error) => {
+            // A panic is told of by its hook; the worker is not to die of it while the server lives on.
+            let step = catch_unwind(AssertUnwindSafe(|| self.step_with(&leases)));
+            match step {
+                Ok(Ok(0)) | Err(_) => self.rest(),
+                Ok(Ok(_)) => {}
+                Ok(Err(error)) => {
                     tracing::error!(%error, "the worker could not go on; it tries again");
-                    self.bell.wait(SLEEP_MAX);
+                    self.rest();
                 }
             }
         }
+        if let Err(error) = self.record() {
+            tracing::error!(%error, count = self.unrecorded.len(), "messages were sent that could not be recorded");
+        }
+        leases.stop();
+        if let Ok(keeper) = keeper {
+            let _ = keeper.join();
+        }
         self.noting(Self::flush_last_used);
+    }
+
+    fn rest(&mut self) {
+        if let Some(smtp) = &mut self.outlet.smtp {
+            smtp.rest();
+        }
+        self.bell.wait(SLEEP_MAX);
     }
 
     fn noting(&mut self, work: fn(&mut Self) -> Result<(), AppError>) {
@@ -123,18 +163,31 @@ impl Worker {
 
     /// Does what is due; how much that was.
     pub fn step(&mut self) -> Result<usize, AppError> {
+        self.step_with(&Leases::default())
+    }
+
+    fn step_with(&mut self, leases: &Leases) -> Result<usize, AppError> {
+        self.record()?;
+        leases.clear();
         let mut done = self.start_reminders()? + self.raise_dues()? + self.queue_notices()?;
         let now = (self.clock)();
-        // Claiming writes, so it is looked for first.
-        let next = self.db.read::<_, DbError>(outbox::next_due).wait()?;
-        if next.is_some_and(|at| at <= now) {
-            done += self.expand_jobs()? + self.deliver_messages()?;
+        let is_due = self
+            .db
+            .read::<_, DbError>(move |tx| outbox::is_due(tx, now))
+            .wait()?;
+        if is_due {
+            done += self.expand_jobs()? + self.deliver_messages(leases)?;
         }
         Ok(done)
     }
 
     fn context(&mut self) -> Context {
-        Context { now: (self.clock)(), ids: self.ids.fork(), actor: Actor::Worker, request_id: None }
+        Context {
+            now: (self.clock)(),
+            ids: self.ids.fork(),
+            actor: Actor::Worker,
+            request_id: None,
+        }
     }
 
     /// Runs one piece of work for an organization. One that fails is told of and left for later, so that it does not
@@ -145,7 +198,11 @@ impl Worker {
         mut work: impl FnMut(&mut Tx<'_>, &mut Context) -> Result<T, AppError> + Send + 'static,
     ) -> Result<Option<T>, AppError> {
         let mut context = self.context();
-        match self.db.write(organization.to_bytes(), move |tx| work(tx, &mut context)).wait() {
+        match self
+            .db
+            .write(organization.to_bytes(), move |tx| work(tx, &mut context))
+            .wait()
+        {
             Ok(value) => Ok(Some(value)),
             Err(AppError::Db(error @ (DbError::Unavailable(_) | DbError::Full(_)))) => Err(error.into()),
             Err(error) => {
@@ -158,8 +215,14 @@ impl Worker {
     fn start_reminders(&mut self) -> Result<usize, AppError> {
         let now = (self.clock)();
         let mut done = 0;
-        for (organization, reminder) in self.db.read::<_, DbError>(move |tx| due::reminders(tx, now, CLAIM_MAX)).wait()? {
-            let run = self.act(organization, move |tx, context| reminders::run_due(tx, context, organization, reminder))?;
+        for (organization, reminder) in self
+            .db
+            .read::<_, DbError>(move |tx| due::reminders(tx, now, CLAIM_MAX))
+            .wait()?
+        {
+            let run = self.act(organization, move |tx, context| {
+                reminders::run_due(tx, context, organization, reminder)
+            })?;
             done += usize::from(run.is_some());
         }
         Ok(done)
@@ -169,10 +232,16 @@ impl Worker {
     fn raise_dues(&mut self) -> Result<usize, AppError> {
         let today = (self.clock)().date();
         let mut done = 0;
-        for (organization, group) in self.db.read::<_, DbError>(move |tx| due::groups(tx, today, CLAIM_MAX)).wait()? {
+        for (organization, group) in self
+            .db
+            .read::<_, DbError>(move |tx| due::groups(tx, today, CLAIM_MAX))
+            .wait()?
+        {
             let mut after = None;
             while !self.bell.is_over() {
-                let raising = self.act(organization, move |tx, context| dues::raise(tx, context, organization, group, after))?;
+                let raising = self.act(organization, move |tx, context| {
+                    dues::raise(tx, context, organization, group, after)
+                })?;
                 after = match raising {
                     Some(Raised::Some(_, last)) => Some(last),
                     Some(Raised::Period(_)) => None,
@@ -189,65 +258,129 @@ impl Worker {
         let mut done = 0;
         for expiring in self.db.read(move |tx| notices::due(tx, now, CLAIM_MAX)).wait()? {
             let organization = expiring.token.organization_id;
-            let queued = self.act(organization, move |tx, context| notices::queue(tx, context, &expiring))?;
+            let queued = self.act(organization, move |tx, context| {
+                notices::queue(tx, context, &expiring)
+            })?;
             done += usize::from(queued.is_some());
         }
         Ok(done)
     }
 
+    /// Goes on with each job by one transaction, so that a large one does not keep deliveries waiting.
     fn expand_jobs(&mut self) -> Result<usize, AppError> {
         let now = (self.clock)();
-        let lease = now.plus_seconds(LEASE_SECONDS);
-        let jobs = self.db.write::<_, DbError>(NO_ORGANIZATION, move |tx| outbox::claim_jobs(tx, now, lease, CLAIM_MAX)).wait()?;
+        let lease = now.plus_seconds(self.lease_seconds);
+        let claimed = self.db.write::<_, DbError>(NO_ORGANIZATION, move |tx| {
+            outbox::claim_jobs(tx, now, lease, CLAIM_MAX)
+        });
         let mut done = 0;
-        for job in jobs {
-            loop {
-                let claimed = job.clone();
-                let expanded = self.act(job.organization, move |tx, context| app_outbox::expand(tx, context, &claimed))?;
-                done += usize::from(expanded.is_some());
-                if expanded.unwrap_or(true) || self.bell.is_over() {
-                    break;
-                }
-            }
+        for job in claimed.wait()? {
+            let organization = job.organization;
+            let expanded = self.act(organization, move |tx, context| {
+                app_outbox::expand(tx, context, &job)
+            })?;
+            done += usize::from(expanded.is_some());
         }
         Ok(done)
     }
 
-    fn deliver_messages(&mut self) -> Result<usize, AppError> {
+    fn deliver_messages(&mut self, leases: &Leases) -> Result<usize, AppError> {
         let now = (self.clock)();
-        let lease = now.plus_seconds(LEASE_SECONDS);
-        let messages = self.db.write::<_, DbError>(NO_ORGANIZATION, move |tx| outbox::claim(tx, now, lease, CLAIM_MAX)).wait()?;
-        let count = messages.len();
-        for message in messages {
-            let attempt = self.deliver(&message);
-            self.act(message.organization, move |tx, context| app_outbox::attempted(tx, context, &message, &attempt))?;
+        let lease = now.plus_seconds(self.lease_seconds);
+        let claimed = self.db.write::<_, DbError>(NO_ORGANIZATION, move |tx| {
+            outbox::claim(tx, now, lease, CLAIM_MAX)
+        });
+        let claimed = claimed.wait()?;
+        let count = claimed.len();
+        leases.hold(&claimed);
+        let mut waiting = claimed.into_iter();
+        for claim in waiting.by_ref() {
+            let attempt = self.deliver(&claim);
+            self.unrecorded.push((claim, attempt));
+            self.record()?;
+            if self.bell.is_over() {
+                break;
+            }
+        }
+        let untried: Vec<Claimed> = waiting.collect();
+        if !untried.is_empty() {
+            let released = self.db.write::<_, DbError>(NO_ORGANIZATION, move |tx| {
+                untried.iter().try_for_each(|claim| outbox::release(tx, claim))
+            });
+            released.wait()?;
         }
         Ok(count)
     }
 
-    fn deliver(&mut self, message: &Message) -> Attempt {
-        match self.outlet.send(message, (self.clock)()) {
-            Ok(()) => Attempt::Delivered,
-            Err(mail::Undelivered { reason, is_final: true }) => Attempt::Failed(reason),
-            Err(mail::Undelivered { reason, is_final: false }) => {
-                let tried = usize::try_from(message.attempts).unwrap_or(usize::MAX);
-                match tried.checked_sub(1).and_then(|i| BACK_OFF_SECONDS.get(i)) {
-                    Some(seconds) => Attempt::Again(reason, (self.clock)().plus_seconds(*seconds)),
-                    None => Attempt::Failed(reason),
-                }
+    /// Writes down how attempts ended. What cannot be written stays for the next step: a message that was taken must
+    /// not be sent again because the database was away for a moment.
+    fn record(&mut self) -> Result<(), AppError> {
+        while let Some((claim, attempt)) = self.unrecorded.last().cloned() {
+            let organization = claim.message.organization;
+            let (again, kept) = (claim.clone(), attempt.clone());
+            let recorded = self.act(organization, move |tx, context| {
+                app_outbox::attempted(tx, context, &claim, &attempt)
+            })?;
+            if recorded.is_none() {
+                // What could not be done is the rest of it: the end of a run, which is looked at again. The attempt
+                // itself must be kept, or the message would be sent for ever.
+                let now = (self.clock)();
+                let only = self.db.write::<_, DbError>(organization.to_bytes(), move |tx| {
+                    outbox::attempted(tx, &again, &kept, now)
+                });
+                only.wait()?;
             }
+            self.unrecorded.pop();
         }
+        Ok(())
+    }
+
+    fn deliver(&mut self, claimed: &Claimed) -> Attempt {
+        let undelivered = match self.outlet.send(claimed) {
+            Ok(answer) => return Attempt::Delivered(answer),
+            Err(undelivered) => undelivered,
+        };
+        let Undelivered {
+            reason,
+            is_final,
+            retry_after_seconds,
+        } = undelivered;
+        let tried = usize::try_from(claimed.tries).unwrap_or(usize::MAX);
+        let back_off = tried.checked_sub(1).and_then(|i| BACK_OFF_SECONDS.get(i));
+        let attempt = match back_off.filter(|_| !is_final) {
+            Some(seconds) => {
+                let wait = jittered(*seconds, &mut self.random).max(micros(retry_after_seconds.unwrap_or(0)));
+                let at = Timestamp::from_micros((self.clock)().micros().saturating_add(wait));
+                Attempt::Again(reason, at)
+            }
+            None => Attempt::Failed(reason),
+        };
+        let id = claimed.message.id;
+        match &attempt {
+            Attempt::Again(reason, at) => {
+                tracing::warn!(message = %id, %reason, again = %at, "a message was not taken");
+            }
+            Attempt::Failed(reason) => tracing::warn!(message = %id, %reason, "a message has failed"),
+            Attempt::Delivered(_) => {}
+        }
+        attempt
     }
 
     fn keep_house(&mut self) -> Result<(), AppError> {
         self.flush_last_used()?;
         let (now, keep) = ((self.clock)(), self.idempotency_seconds);
+        let forget_before = now.plus_seconds(-self.message_seconds);
         loop {
             let pruned = self.db.write::<_, DbError>(NO_ORGANIZATION, move |tx| {
                 if !housekeeping::may_keep_house(tx)? {
                     return Ok(0);
                 }
-                Ok(housekeeping::prune_history(tx, now)?.max(housekeeping::prune_idempotency(tx, now, keep)?))
+                let rows = [
+                    housekeeping::prune_history(tx, now)?,
+                    housekeeping::prune_idempotency(tx, now, keep)?,
+                    messages::forget(tx, forget_before)?,
+                ];
+                Ok(rows.into_iter().max().unwrap_or(0))
             });
             if pruned.wait()? < housekeeping::PRUNE_ROWS_MAX || self.bell.is_over() {
                 return Ok(());
@@ -256,10 +389,44 @@ impl Worker {
     }
 
     fn flush_last_used(&mut self) -> Result<(), AppError> {
-        let uses = if self.bell.is_over() { self.last_used.take_all() } else { self.last_used.take_due((self.clock)()) };
+        let uses = if self.bell.is_over() {
+            self.last_used.take_all()
+        } else {
+            self.last_used.take_due((self.clock)())
+        };
         for uses in uses {
-            self.db.write(uses.organization.to_bytes(), move |tx| last_used::flush(tx, &uses)).wait()?;
+            self.db
+                .write(uses.organization.to_bytes(), move |tx| {
+                    last_used::flush(tx, &uses)
+                })
+                .wait()?;
         }
         Ok(())
+    }
+}
+
+const fn micros(seconds: i64) -> i64 {
+    seconds.saturating_mul(1_000_000)
+}
+
+/// So many seconds, in microseconds, give or take a fifth.
+fn jittered(seconds: i64, random: &mut fastrand::Rng) -> i64 {
+    let fifth = micros(seconds) / 5;
+    micros(seconds) + random.i64(-fifth..=fifth)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jitter_is_a_fifth_at_most_and_spreads() {
+        let mut random = fastrand::Rng::with_seed(1);
+        for seconds in BACK_OFF_SECONDS {
+            let waits: Vec<i64> = (0..1_000).map(|_| jittered(seconds, &mut random)).collect();
+            let (least, most) = (waits.iter().min().unwrap(), waits.iter().max().unwrap());
+            assert!(*least >= micros(seconds) * 4 / 5 && *most <= micros(seconds) * 6 / 5);
+            assert!(most - least > micros(seconds) * 3 / 10);
+        }
     }
 }

@@ -12,3 +12,7 @@ mod limits;
 mod limits_redis;
 mod listen;
 mod listen_slow;
+mod mail;
+mod office;
+mod sink;
+mod years;

@@ -2,12 +2,17 @@
 
 mod activity;
 mod data;
+pub(crate) mod desk;
+mod dues;
+mod messages;
 mod organization;
 pub(crate) mod output;
 mod policy;
+mod reminder;
 mod role;
 pub(crate) mod serve;
 mod token;
+pub(crate) mod worker;
 
 use std::process::ExitCode;
 
@@ -35,6 +40,16 @@ enum Command {
     Demo(crate::demo::DemoArgs),
     /// Run the server
     Serve(serve::ServeArgs),
+    /// Run the part that acts by itself alone: reminders, dues, notices, deliveries
+    Worker(worker::WorkerArgs),
+    /// Reminders: schedule, list, call off, send again
+    #[command(subcommand)]
+    Reminder(reminder::ReminderCommand),
+    /// What was sent, to whom, when, how it went and why
+    Messages(messages::MessagesArgs),
+    /// Dues of groups: set, show, raise
+    #[command(subcommand)]
+    Dues(dues::DuesCommand),
     /// Organizations: make one, list them
     #[command(subcommand)]
     Organization(organization::OrganizationCommand),
@@ -49,6 +64,35 @@ enum Command {
     Policy(policy::PolicyCommand),
     /// The activity log, newest first
     Activity(activity::ActivityArgs),
+    /// Members: add, change, archive, list
+    #[command(subcommand)]
+    Member(desk::member::MemberCommand),
+    /// Groups and who is in them
+    #[command(subcommand)]
+    Group(desk::group::GroupCommand),
+    /// Charges, and what is received for them
+    #[command(subcommand)]
+    Payment(desk::payment::PaymentCommand),
+    /// Reimbursements, from draft to payout
+    #[command(subcommand)]
+    Reimbursement(desk::reimbursement::ReimbursementCommand),
+    /// Cards and applications for them
+    #[command(subcommand)]
+    Card(desk::card::CardCommand),
+    /// Campaigns
+    #[command(subcommand)]
+    Campaign(desk::campaign::CampaignCommand),
+    /// Store listings
+    #[command(subcommand)]
+    Listing(desk::store::ListingCommand),
+    /// Store orders
+    #[command(subcommand)]
+    Order(desk::store::OrderCommand),
+    /// Reports: dues, who owes, the ledger, chapters
+    #[command(subcommand)]
+    Report(desk::report::ReportCommand),
+    /// Undo a bulk act, as far as nothing has moved on since
+    Undo(desk::undo::UndoArgs),
     /// Bring in a data bundle, all or nothing
     Import(data::ImportArgs),
     /// Write a data bundle to standard output
@@ -169,11 +213,25 @@ pub(crate) fn run() -> ExitCode {
     let outcome = match cli.command {
         Command::Demo(args) => crate::demo::run(&session, &args),
         Command::Serve(args) => serve::run(&session, &args),
+        Command::Worker(args) => worker::run(&session, &args),
+        Command::Reminder(command) => reminder::run(&session, command),
+        Command::Messages(args) => messages::run(&session, &args),
+        Command::Dues(command) => dues::run(&session, command),
         Command::Organization(command) => organization::run(&session, command),
         Command::Role(command) => role::run(&session, command),
         Command::Token(command) => token::run(&session, command),
         Command::Policy(command) => policy::run(&session, command),
         Command::Activity(args) => activity::run(&session, &args),
+        Command::Member(command) => desk::member::run(&session, command),
+        Command::Group(command) => desk::group::run(&session, command),
+        Command::Payment(command) => desk::payment::run(&session, command),
+        Command::Reimbursement(command) => desk::reimbursement::run(&session, command),
+        Command::Card(command) => desk::card::run(&session, command),
+        Command::Campaign(command) => desk::campaign::run(&session, command),
+        Command::Listing(command) => desk::store::run_listing(&session, command),
+        Command::Order(command) => desk::store::run_order(&session, command),
+        Command::Report(command) => desk::report::run(&session, command),
+        Command::Undo(args) => desk::undo::run(&session, &args),
         Command::Import(args) => data::import(&session, &args),
         Command::Export(args) => data::export(&session, &args),
         Command::Check => data::check(&session),

@@ -1,7 +1,6 @@
 //! `bursar serve`.
 
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -13,14 +12,13 @@ use bursar_server::http::limits::{Capacity, Limiter, Limits, Memory, Redis, Redi
 use bursar_server::http::metrics::Metrics;
 use bursar_server::http::serve::{Edge, WallClock};
 use bursar_server::http::{InFlight, Site, listen, metrics};
-use bursar_server::worker::mail::Outlet;
-use bursar_server::worker::{Bell, Worker};
+use bursar_server::worker::Bell;
 use clap::Args;
-use lettre::SmtpTransport;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::{Failure, Outcome, Session, output};
+use super::worker::SendArgs;
+use super::{Outcome, Session, output};
 use crate::ambient;
 
 #[derive(Clone, Debug, Args)]
@@ -37,12 +35,8 @@ pub(crate) struct ServeArgs {
     /// What addresses in answers start with; the listen address by default
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
-    /// The mail server, such as smtp://USER:PASSWORD@HOST:587; files in `outbox/` by default
-    #[arg(long, value_name = "URL", hide_env_values = true)]
-    pub(crate) smtp_url: Option<String>,
-    /// Whom mail is from
-    #[arg(long, value_name = "EMAIL", default_value = "bursar@localhost.localdomain")]
-    pub(crate) mail_from: lettre::Address,
+    #[command(flatten)]
+    pub(crate) send: SendArgs,
     /// Proxies whose X-Forwarded-For is believed: addresses or CIDR blocks
     #[arg(long, value_name = "ADDRESS", value_delimiter = ',')]
     pub(crate) trusted_proxy: Vec<String>,
@@ -58,9 +52,6 @@ pub(crate) struct ServeArgs {
     /// Units of the messaging bucket, per token per minute
     #[arg(long, default_value_t = 20, value_name = "N")]
     pub(crate) rate_limit_messaging: u32,
-    /// How long idempotency records are kept, such as 7d or 36h; at least 24 hours
-    #[arg(long, default_value = "7d", value_parser = parse_retention, value_name = "TIME")]
-    pub(crate) idempotency_retention: i64,
     /// Bytes of a request's body, such as 64KiB
     #[arg(long, default_value = "64KiB", value_parser = parse_bytes, value_name = "BYTES")]
     pub(crate) body_limit: usize,
@@ -70,15 +61,22 @@ pub(crate) struct ServeArgs {
     /// Connections to the database
     #[arg(long, default_value_t = 8, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) database_connections: u16,
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
+    /// Leave sending to other processes
+    #[arg(long)]
+    pub(crate) no_worker: bool,
+}
+
+/// What is logged, and how.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct LogArgs {
     /// text or json
     #[arg(long, default_value = "text", value_parser = ["text", "json"])]
     pub(crate) log_format: String,
     /// error, warn, info, debug or trace
     #[arg(long, default_value = "info", value_parser = ["error", "warn", "info", "debug", "trace", "off"])]
     pub(crate) log_level: String,
-    /// Leave sending to other processes
-    #[arg(long)]
-    pub(crate) no_worker: bool,
 }
 
 #[derive(Debug, Args)]
@@ -104,17 +102,27 @@ fn parse_seconds(text: &str) -> Result<i64, String> {
         "d" | "days" | "day" => 86_400,
         _ => return Err("must be a time such as 30s, 5m, 36h or 7d".into()),
     };
-    let number: i64 = number.parse().map_err(|_| "must be a time such as 30s, 5m, 36h or 7d".to_owned())?;
+    let number: i64 = number
+        .parse()
+        .map_err(|_| "must be a time such as 30s, 5m, 36h or 7d".to_owned())?;
     number.checked_mul(factor).ok_or_else(|| "is too long".to_owned())
 }
 
-fn parse_retention(text: &str) -> Result<i64, String> {
+pub(crate) fn parse_retention(text: &str) -> Result<i64, String> {
     // A plain number is a number of days, as the retention is told in.
-    let seconds = if text.bytes().all(|b| b.is_ascii_digit()) { parse_seconds(&format!("{text}d"))? } else { parse_seconds(text)? };
-    if (86_400..=3_650 * 86_400).contains(&seconds) { Ok(seconds) } else { Err("must be at least 24 hours and at most 3650 days".into()) }
+    let seconds = if text.bytes().all(|b| b.is_ascii_digit()) {
+        parse_seconds(&format!("{text}d"))?
+    } else {
+        parse_seconds(text)?
+    };
+    if (86_400..=3_650 * 86_400).contains(&seconds) {
+        Ok(seconds)
+    } else {
+        Err("must be at least 24 hours and at most 3650 days".into())
+    }
 }
 
-fn parse_timeout(text: &str) -> Result<Duration, String> {
+pub(crate) fn parse_timeout(text: &str) -> Result<Duration, String> {
     match parse_seconds(text)? {
         seconds @ 1..=3600 => Ok(Duration::from_secs(seconds.unsigned_abs())),
         _ => Err("must be from 1 second to 1 hour".into()),
@@ -129,7 +137,9 @@ fn parse_bytes(text: &str) -> Result<usize, String> {
         "M" | "MiB" => 1 << 20,
         _ => return Err("must be a size such as 65536, 64KiB or 1MiB".into()),
     };
-    let number: usize = number.parse().map_err(|_| "must be a size such as 65536, 64KiB or 1MiB".to_owned())?;
+    let number: usize = number
+        .parse()
+        .map_err(|_| "must be a size such as 65536, 64KiB or 1MiB".to_owned())?;
     match number.checked_mul(factor) {
         Some(bytes @ 1..=1_048_576) => Ok(bytes),
         _ => Err("must be from 1 byte to 1 MiB".into()),
@@ -137,11 +147,16 @@ fn parse_bytes(text: &str) -> Result<usize, String> {
 }
 
 pub(crate) fn run(session: &Session, args: &ServeArgs) -> Outcome {
-    start_log(args);
+    start_log(&args.log);
     let url: DatabaseUrl = session.database().parse()?;
-    let options = Options { connections: usize::from(args.database_connections), ..Options::default() };
+    let options = Options {
+        connections: usize::from(args.database_connections),
+        ..Options::default()
+    };
     let db = Db::open(&url, &options, Opening::Migrate)?;
-    serve(db, &url, args, &mut |base_url| output::say(&format!("listening on {base_url}")))
+    serve(db, &url, args, &mut |base_url| {
+        output::say(&format!("listening on {base_url}"))
+    })
 }
 
 /// Serves until it is told to stop; `started` is called once it accepts, with its address.
@@ -152,7 +167,7 @@ pub(crate) fn serve(db: Db, url: &DatabaseUrl, args: &ServeArgs, started: &mut d
     let clock: WallClock = Arc::new(ambient::now);
     let worker = match args.no_worker {
         true => None,
-        false => Some(worker(&db, url, args, &bell, &last_used, &clock)?.start()?),
+        false => Some(args.send.worker(&db, url, &bell, &last_used, &clock)?.start()?),
     };
     let outcome = runtime.block_on(accept(db.clone(), args, &bell, last_used, clock, started));
     bell.stop();
@@ -163,28 +178,6 @@ pub(crate) fn serve(db: Db, url: &DatabaseUrl, args: &ServeArgs, started: &mut d
     outcome
 }
 
-fn worker(db: &Db, url: &DatabaseUrl, args: &ServeArgs, bell: &Bell, last_used: &Arc<LastUsed>, clock: &WallClock) -> Result<Worker, Failure> {
-    let smtp = args.smtp_url.as_deref().map(SmtpTransport::from_url).transpose();
-    let smtp = smtp.map_err(|error| format!("--smtp-url cannot be used: {error}"))?;
-    Ok(Worker {
-        db: db.clone(),
-        outlet: Outlet { folder: outbox_folder(url), smtp: smtp.map(|builder| builder.build()), from: args.mail_from.clone() },
-        clock: Arc::clone(clock),
-        ids: ambient::ids()?,
-        bell: bell.clone(),
-        last_used: Arc::clone(last_used),
-        idempotency_seconds: args.idempotency_retention,
-    })
-}
-
-/// `outbox/` beside the SQLite file, or in the working directory.
-fn outbox_folder(url: &DatabaseUrl) -> PathBuf {
-    match url {
-        DatabaseUrl::Sqlite(path) => path.parent().unwrap_or(Path::new("")).join("outbox"),
-        DatabaseUrl::Postgres(_) => PathBuf::from("outbox"),
-    }
-}
-
 async fn accept(
     db: Db,
     args: &ServeArgs,
@@ -193,25 +186,44 @@ async fn accept(
     clock: WallClock,
     started: &mut dyn FnMut(&str),
 ) -> Outcome {
-    let listener = TcpListener::bind(args.listen).await.map_err(|error| format!("cannot listen on {}: {error}", args.listen))?;
+    let listener = TcpListener::bind(args.listen)
+        .await
+        .map_err(|error| format!("cannot listen on {}: {error}", args.listen))?;
     let address = format!("http://{}", listener.local_addr()?);
     let base_url = args.base_url.clone().unwrap_or_else(|| address.clone());
     let base_url = base_url.trim_end_matches('/').to_owned();
-    let limits = Limits { read: args.rate_limit_read, write: args.rate_limit_write, messaging: args.rate_limit_messaging };
-    let memory = Memory::new(limits, Capacity::default(), monotonic_clock(), u64::from_le_bytes(ambient::entropy()?));
+    let limits = Limits {
+        read: args.rate_limit_read,
+        write: args.rate_limit_write,
+        messaging: args.rate_limit_messaging,
+    };
+    let memory = Memory::new(
+        limits,
+        Capacity::default(),
+        monotonic_clock(),
+        u64::from_le_bytes(ambient::entropy()?),
+    );
     let limiter = match &args.redis {
-        Some(redis) => Limiter::redis(Redis::connect(redis, memory, RedisOptions::default()).map_err(|e| format!("--redis cannot be used: {e}"))?),
+        Some(redis) => Limiter::redis(
+            Redis::connect(redis, memory, RedisOptions::default())
+                .map_err(|e| format!("--redis cannot be used: {e}"))?,
+        ),
         None => Limiter::memory(memory),
     };
     limiter.settle(Duration::from_secs(1)).await;
-    let cors_origin = args.cors_origin.as_deref().map(hyper::header::HeaderValue::from_str).transpose();
+    let cors_origin = args
+        .cors_origin
+        .as_deref()
+        .map(hyper::header::HeaderValue::from_str)
+        .transpose();
     let metrics = Arc::new(Metrics::default());
     let ring = bell.clone();
     let edge = Arc::new(Edge {
         db: db.clone(),
         limiter,
         trusted_proxies: TrustedProxies::parse(&args.trusted_proxy)?,
-        cors_origin: cors_origin.map_err(|_| "--cors-origin must be an origin such as https://app.example.org")?,
+        cors_origin: cors_origin
+            .map_err(|_| "--cors-origin must be an origin such as https://app.example.org")?,
         body_limit: args.body_limit,
         request_timeout: args.request_timeout,
         clock,
@@ -234,7 +246,9 @@ async fn accept(
         }
     };
     if let Some(address) = args.metrics_listen {
-        let listener = TcpListener::bind(address).await.map_err(|error| format!("cannot listen on {address}: {error}"))?;
+        let listener = TcpListener::bind(address)
+            .await
+            .map_err(|error| format!("cannot listen on {address}: {error}"))?;
         tokio::spawn(metrics::serve(listener, metrics, db));
     }
     started(&address);
@@ -245,12 +259,20 @@ async fn accept(
     Ok(())
 }
 
-pub(crate) fn start_log(args: &ServeArgs) {
-    let level = args.log_level.parse().unwrap_or(tracing_subscriber::filter::LevelFilter::INFO);
+pub(crate) fn start_log(args: &LogArgs) {
+    let level = args
+        .log_level
+        .parse()
+        .unwrap_or(tracing_subscriber::filter::LevelFilter::INFO);
     // Standard output is for what was asked for; the log goes beside it.
-    let builder = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).with_target(false);
+    let builder = tracing_subscriber::fmt()
+        .with_max_level(level)
+        .with_writer(std::io::stderr)
+        .with_target(false);
     let _ = match args.log_format.as_str() {
         "json" => builder.json().flatten_event(true).with_ansi(false).try_init(),
-        _ => builder.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).try_init(),
+        _ => builder
+            .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
+            .try_init(),
     };
 }

@@ -30,13 +30,27 @@ const MONTHS: i32 = 12;
 
 /// Makes the bundle.
 pub(super) fn bundle(seed: u64, now: Timestamp) -> String {
-    let mut make = Make { random: fastrand::Rng::with_seed(seed), ids: IdSource::seeded(seed), now, out: String::new() };
-    let national = make.organization("Federation of Community Rowing", OrganizationKind::National, None, CardIssuing::Approved);
+    let mut make = Make {
+        random: fastrand::Rng::with_seed(seed),
+        ids: IdSource::seeded(seed),
+        now,
+        out: String::new(),
+    };
+    let national = make.organization(
+        "Federation of Community Rowing",
+        OrganizationKind::National,
+        None,
+        CardIssuing::Approved,
+    );
     let chapters: Vec<OrganizationId> = CHAPTERS
         .iter()
         .enumerate()
         .map(|(i, name)| {
-            let issuing = if i % 2 == 0 { CardIssuing::Approved } else { CardIssuing::Pending };
+            let issuing = if i % 2 == 0 {
+                CardIssuing::Approved
+            } else {
+                CardIssuing::Pending
+            };
             make.organization(name, OrganizationKind::Chapter, Some(national), issuing)
         })
         .collect();
@@ -79,7 +93,13 @@ impl Make {
         &from[self.random.usize(0..from.len())]
     }
 
-    fn organization(&mut self, name: &str, kind: OrganizationKind, parent_id: Option<OrganizationId>, issuing: CardIssuing) -> OrganizationId {
+    fn organization(
+        &mut self,
+        name: &str,
+        kind: OrganizationKind,
+        parent_id: Option<OrganizationId>,
+        issuing: CardIssuing,
+    ) -> OrganizationId {
         let id = self.id(self.now.plus_days(-900));
         let slug = name.to_lowercase().replace(' ', "-");
         let organization = Organization {
@@ -102,7 +122,11 @@ impl Make {
             ("secretary@example.org", "Sam Koroma", Role::Editor),
             ("auditor@example.org", "Aiko Tanaka", Role::Viewer),
         ] {
-            let user = User { id: self.id(self.now.plus_days(-800)), email: email.to_owned(), name: Some(name.to_owned()) };
+            let user = User {
+                id: self.id(self.now.plus_days(-800)),
+                email: email.to_owned(),
+                name: Some(name.to_owned()),
+            };
             self.line(&user_line(&user));
             for organization in [national].iter().chain(chapters) {
                 self.line(&role_line(*organization, user.id, role));
@@ -113,7 +137,9 @@ impl Make {
     /// Everything of one organization.
     fn life_of(&mut self, organization: OrganizationId, members: usize, chapters: &[OrganizationId]) {
         let groups = self.groups(organization);
-        let members: Vec<Member> = (0..members).map(|i| self.member(organization, i, &groups)).collect();
+        let members: Vec<Member> = (0..members)
+            .map(|i| self.member(organization, i, &groups))
+            .collect();
         for member in &members {
             self.dues(organization, member, &groups);
         }
@@ -130,9 +156,24 @@ impl Make {
     fn groups(&mut self, organization: OrganizationId) -> Vec<Group> {
         let next_month = self.now.date().plus_months(1, 1);
         let made = [
-            ("Adult rowers", "Everybody over eighteen with a seat in a boat.", Some(4_500), Some(Interval::Monthly)),
-            ("Juniors", "Under eighteen.\nA parent's address is kept for each.", Some(2_000), Some(Interval::Monthly)),
-            ("Boat owners", "Rack space in the boathouse.", Some(12_000), Some(Interval::Annual)),
+            (
+                "Adult rowers",
+                "Everybody over eighteen with a seat in a boat.",
+                Some(4_500),
+                Some(Interval::Monthly),
+            ),
+            (
+                "Juniors",
+                "Under eighteen.\nA parent's address is kept for each.",
+                Some(2_000),
+                Some(Interval::Monthly),
+            ),
+            (
+                "Boat owners",
+                "Rack space in the boathouse.",
+                Some(12_000),
+                Some(Interval::Annual),
+            ),
             ("Committee", "Meets on the first Tuesday.", None, None),
         ];
         made.into_iter()
@@ -191,7 +232,11 @@ impl Make {
     /// A year of monthly dues for a member, from the month after joining.
     fn dues(&mut self, organization: OrganizationId, member: &Member, groups: &[Group]) {
         let first_of_month = self.now.date().plus_months(0, 1);
-        for group in groups.iter().take(2).filter(|group| member.groups.contains(&group.id)) {
+        for group in groups
+            .iter()
+            .take(2)
+            .filter(|group| member.groups.contains(&group.id))
+        {
             for back in (0..MONTHS).rev() {
                 let due = first_of_month.plus_months(-back, 1);
                 let raised = due.start().plus_days(-14);
@@ -202,7 +247,15 @@ impl Make {
         }
     }
 
-    fn payment(&mut self, organization: OrganizationId, member: &Member, group: &Group, due: Date, raised: Timestamp, months_back: i32) {
+    fn payment(
+        &mut self,
+        organization: OrganizationId,
+        member: &Member,
+        group: &Group,
+        due: Date,
+        raised: Timestamp,
+        months_back: i32,
+    ) {
         let Some(amount) = group.amount_due else { return };
         let draw = self.random.u32(0..100);
         // What is long ago is mostly settled; what is recent is mostly open.
@@ -217,7 +270,11 @@ impl Make {
             _ => (PaymentStatus::Pending, 0),
         };
         let moved = raised.plus_days(i64::from(self.random.u32(1..20))).min(self.now);
-        let updated_at = if status == PaymentStatus::Pending { raised } else { moved };
+        let updated_at = if status == PaymentStatus::Pending {
+            raised
+        } else {
+            moved
+        };
         let payment = Payment {
             member_id: Some(member.id),
             group_id: Some(group.id),
@@ -229,7 +286,14 @@ impl Make {
             paid_at: (paid == amount.minor).then_some(moved),
             voided_at: (status == PaymentStatus::Cancelled).then_some(moved),
             provider_id: (status != PaymentStatus::Pending).then(|| format!("demo-{}", self.random.u32(..))),
-            ..Payment::blank(self.id(raised), USD, Stamps { created_at: raised, updated_at })
+            ..Payment::blank(
+                self.id(raised),
+                USD,
+                Stamps {
+                    created_at: raised,
+                    updated_at,
+                },
+            )
         };
         self.put(organization, &payment);
     }
@@ -244,16 +308,37 @@ impl Make {
             description: "Annual chapter levy".to_owned(),
             amount,
             paid_to_date: if is_paid { amount } else { Money::zero(USD) },
-            status: if is_paid { PaymentStatus::Paid } else { PaymentStatus::Pending },
+            status: if is_paid {
+                PaymentStatus::Paid
+            } else {
+                PaymentStatus::Pending
+            },
             due_date: Some(at.date().plus_days(30)),
             paid_at: is_paid.then(|| at.plus_days(10)),
-            ..Payment::blank(self.id(at), USD, Stamps { created_at: at, updated_at: if is_paid { at.plus_days(10) } else { at } })
+            ..Payment::blank(
+                self.id(at),
+                USD,
+                Stamps {
+                    created_at: at,
+                    updated_at: if is_paid { at.plus_days(10) } else { at },
+                },
+            )
         };
         self.put(organization, &payment);
     }
 
-    fn reminders(&mut self, organization: OrganizationId, members: &[Member], groups: &[Group], chapter: Option<OrganizationId>) {
-        for (i, status) in ReminderStatus::ALL.iter().enumerate().filter(|(_, status)| **status != ReminderStatus::Sending) {
+    fn reminders(
+        &mut self,
+        organization: OrganizationId,
+        members: &[Member],
+        groups: &[Group],
+        chapter: Option<OrganizationId>,
+    ) {
+        for (i, status) in ReminderStatus::ALL
+            .iter()
+            .enumerate()
+            .filter(|(_, status)| **status != ReminderStatus::Sending)
+        {
             let at = self.days_ago(40);
             let is_scheduled = *status == ReminderStatus::Scheduled;
             let reminder = Reminder {
@@ -262,13 +347,26 @@ impl Make {
                 method: if i == 3 { Method::Sms } else { Method::Email },
                 status: *status,
                 subject: Some("Your dues".to_owned()),
-                body: Some("Dear member,\nthis is a friendly reminder of the dues below. Thank you!".to_owned()),
-                scheduled_at: Some(if is_scheduled { self.now.plus_days(20) } else { at.plus_days(2) }),
+                body: Some(
+                    "Dear member,\nthis is a friendly reminder of the dues below. Thank you!".to_owned(),
+                ),
+                scheduled_at: Some(if is_scheduled {
+                    self.now.plus_days(20)
+                } else {
+                    at.plus_days(2)
+                }),
                 sent_at: (*status == ReminderStatus::Sent).then(|| at.plus_days(2)),
                 is_recurring: is_scheduled,
                 recurring_interval_days: is_scheduled.then_some(30),
                 include_payment_info: true,
-                ..Reminder::blank(self.id(at), USD, Stamps { created_at: at, updated_at: at.plus_days(2) })
+                ..Reminder::blank(
+                    self.id(at),
+                    USD,
+                    Stamps {
+                        created_at: at,
+                        updated_at: at.plus_days(2),
+                    },
+                )
             };
             self.put(organization, &reminder);
         }
@@ -304,7 +402,14 @@ impl Make {
                 receipts: vec![format!("receipt-{}", i + 1)],
                 payout_reference: is(&[Paid]).then(|| format!("payout-{}", i + 1)),
                 reviewer_note: is(&[Rejected]).then(|| "Please attach the itemised receipt.".to_owned()),
-                ..Reimbursement::blank(self.id(at), USD, Stamps { created_at: at, updated_at: ended.min(self.now) })
+                ..Reimbursement::blank(
+                    self.id(at),
+                    USD,
+                    Stamps {
+                        created_at: at,
+                        updated_at: ended.min(self.now),
+                    },
+                )
             };
             self.put(organization, &reimbursement);
         }
@@ -315,7 +420,16 @@ impl Make {
             let at = self.days_ago(200 - 20 * i64::try_from(i).unwrap_or(0));
             let is_held = matches!(status, CardStatus::Invited | CardStatus::Denied);
             let card = Card {
-                name: Some(["Travel", "Boat repairs", "Old fuel card", "Regatta catering", "Workshop"][i].to_owned()),
+                name: Some(
+                    [
+                        "Travel",
+                        "Boat repairs",
+                        "Old fuel card",
+                        "Regatta catering",
+                        "Workshop",
+                    ][i]
+                        .to_owned(),
+                ),
                 status: Some(*status),
                 last4: (!is_held).then(|| format!("{:04}", self.random.u32(0..10_000))),
                 spend_limit: Some(Money::new(50_000, USD)),
@@ -325,7 +439,14 @@ impl Make {
                 invited_at: is_held.then_some(at),
                 activated_at: (!is_held).then_some(at),
                 canceled_at: (*status == CardStatus::Canceled).then(|| at.plus_days(9)),
-                ..Card::blank(self.id(at), USD, Stamps { created_at: at, updated_at: at.plus_days(9) })
+                ..Card::blank(
+                    self.id(at),
+                    USD,
+                    Stamps {
+                        created_at: at,
+                        updated_at: at.plus_days(9),
+                    },
+                )
             };
             self.put(organization, &card);
         }
@@ -354,9 +475,17 @@ impl Make {
 
     fn store(&mut self, organization: OrganizationId, members: &[Member]) {
         let mut listings: Vec<ListingId> = Vec::new();
-        for (name, price, is_active) in [("Club shirt", 2_500, true), ("Enamel mug", 1_200, true), ("Season calendar", 900, false)] {
+        for (name, price, is_active) in [
+            ("Club shirt", 2_500, true),
+            ("Enamel mug", 1_200, true),
+            ("Season calendar", 900, false),
+        ] {
             let at = self.days_ago(300);
-            let items = ["S", "M", "L"].map(|size| Item { name: size.to_owned(), price: Money::new(price, USD), inventory: Some(20) });
+            let items = ["S", "M", "L"].map(|size| Item {
+                name: size.to_owned(),
+                price: Money::new(price, USD),
+                inventory: Some(20),
+            });
             let listing = Listing {
                 name: name.to_owned(),
                 description: "From the club's own store.".to_owned(),
@@ -369,14 +498,24 @@ impl Make {
         }
         for (i, status) in OrderStatus::ALL.iter().cycle().take(10).enumerate() {
             let at = self.days_ago(100 - 9 * i64::try_from(i).unwrap_or(0));
-            let is_paid = matches!(status, OrderStatus::Paid | OrderStatus::Fulfilled | OrderStatus::Refunded);
+            let is_paid = matches!(
+                status,
+                OrderStatus::Paid | OrderStatus::Fulfilled | OrderStatus::Refunded
+            );
             let order = Order {
                 listing_id: Some(listings[i % 2]),
                 member_id: Some(members[i].id),
                 total_amount: Money::new([2_500, 1_200][i % 2], USD),
                 status: *status,
                 paid_at: is_paid.then(|| at.plus_seconds(3_600)),
-                ..Order::blank(self.id(at), USD, Stamps { created_at: at, updated_at: at.plus_seconds(7_200) })
+                ..Order::blank(
+                    self.id(at),
+                    USD,
+                    Stamps {
+                        created_at: at,
+                        updated_at: at.plus_seconds(7_200),
+                    },
+                )
             };
             self.put(organization, &order);
         }
@@ -392,10 +531,15 @@ mod tests {
         let now = Timestamp::parse("2026-11-15T12:00:00Z").unwrap();
         let (a, b, c) = (bundle(1, now), bundle(1, now), bundle(2, now));
         assert!(a == b && a != c);
-        let members = a.lines().filter(|line| line.starts_with(r#"{"type":"member""#)).count();
+        let members = a
+            .lines()
+            .filter(|line| line.starts_with(r#"{"type":"member""#))
+            .count();
         assert_eq!(members, NATIONAL_MEMBERS + CHAPTERS.len() * CHAPTER_MEMBERS);
         for status in PaymentStatus::ALL {
-            let found = a.lines().any(|l| l.starts_with(r#"{"type":"payment""#) && l.contains(&format!(r#""status":"{status}""#)));
+            let found = a.lines().any(|l| {
+                l.starts_with(r#"{"type":"payment""#) && l.contains(&format!(r#""status":"{status}""#))
+            });
             assert!(found, "no payment is {status}");
         }
     }

@@ -35,10 +35,10 @@ pub(crate) struct DemoArgs {
 pub(crate) fn run(session: &Session, args: &DemoArgs) -> Outcome {
     let mut serve_args = args.serve.clone();
     // The log of requests would run over what the newcomer is to read.
-    if serve_args.log_level == "info" {
-        serve_args.log_level = "warn".to_owned();
+    if serve_args.log.log_level == "info" {
+        serve_args.log.log_level = "warn".to_owned();
     }
-    start_log(&serve_args);
+    start_log(&serve_args.log);
     let url: DatabaseUrl = session.database_or(DATABASE).parse()?;
     let db = Db::open(&url, &Options::default(), Opening::Migrate)?;
     if db.read(organizations::all).wait()?.is_empty() {
@@ -47,14 +47,22 @@ pub(crate) fn run(session: &Session, args: &DemoArgs) -> Outcome {
     }
     let (organization, name) = national(&db)?;
     let token = token(&db, organization)?;
-    serve(db, &url, &serve_args, &mut |address| introduce(address, &name, &token, &url))
+    serve(db, &url, &serve_args, &mut |address| {
+        introduce(address, &name, &token, &url)
+    })
 }
 
 fn fill(db: &Db, seed: u64) -> Outcome {
     let now = ambient::now();
     let bundle = data::bundle(seed, now);
     let open = || Ok(Box::new(Cursor::new(bundle.clone().into_bytes())) as Box<dyn BufRead>);
-    let done = import(db, &Source { open: &open }, now, &mut ambient::ids()?, &mut |_| {})?;
+    let done = import(
+        db,
+        &Source { open: &open },
+        now,
+        &mut ambient::ids()?,
+        &mut |_| {},
+    )?;
     output::say(&format!("{} records", done.records));
     Ok(())
 }
@@ -62,7 +70,9 @@ fn fill(db: &Db, seed: u64) -> Outcome {
 fn national(db: &Db) -> Result<(OrganizationId, String), Failure> {
     let all = db.read(organizations::all).wait()?;
     let found = all.into_iter().find(|o| o.kind == OrganizationKind::National);
-    found.map(|o| (o.id, o.name)).ok_or_else(|| Failure("this database is not the demonstration's; name another with --database".into()))
+    found.map(|o| (o.id, o.name)).ok_or_else(|| {
+        Failure("this database is not the demonstration's; name another with --database".into())
+    })
 }
 
 /// A new token for the demonstration's treasurer; those of earlier runs are revoked, because their secrets are

@@ -14,7 +14,11 @@ const KILLS_EACH: usize = 10;
 /// The writer is an example of this package: `cargo test` builds it beside the tests.
 fn writer() -> PathBuf {
     let path = Path::new(BURSAR).with_file_name("examples").join("acks");
-    assert!(path.exists(), "{} is missing: run plain `cargo test`, which builds it", path.display());
+    assert!(
+        path.exists(),
+        "{} is missing: run plain `cargo test`, which builds it",
+        path.display()
+    );
     path
 }
 
@@ -28,7 +32,10 @@ fn writer_on(place: &Place, roster: &Roster, threads: usize) -> Command {
 /// Lets the writer run until it has acknowledged some writes, and a random moment longer; kills it; what it had
 /// acknowledged.
 fn write_and_kill(place: &Place, roster: &Roster) -> Vec<String> {
-    let mut child = writer_on(place, roster, 16).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child = writer_on(place, roster, 16)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut acknowledged: Vec<String> = Vec::new();
     let before = 1 + usize::try_from(random() % 300).unwrap();
@@ -38,7 +45,11 @@ fn write_and_kill(place: &Place, roster: &Roster) -> Vec<String> {
     std::thread::sleep(Duration::from_micros(random() % 20_000));
     kill(child.id());
     // What was in the pipe was acknowledged too; the kill may have cut the last line.
-    acknowledged.extend(lines.map_while(Result::ok).filter(|line| line.len() == before_cut()));
+    acknowledged.extend(
+        lines
+            .map_while(Result::ok)
+            .filter(|line| line.len() == before_cut()),
+    );
     assert!(!child.wait().unwrap().success());
     acknowledged
 }
@@ -66,7 +77,12 @@ fn nothing_acknowledged_is_lost(new_place: fn() -> Place) {
                 .iter()
                 .filter(|id| !there.contains(id.as_str()))
                 .collect();
-            assert!(lost.is_empty(), "{} of {} lost: {lost:?}", lost.len(), acknowledged.len());
+            assert!(
+                lost.is_empty(),
+                "{} of {} lost: {lost:?}",
+                lost.len(),
+                acknowledged.len()
+            );
         }
     }
 }
@@ -93,7 +109,9 @@ fn the_log_is_synced_before_each_acknowledgement() {
     let writes = 25;
     let mut command = writer_on(&place, &roster, 1);
     command.arg(writes.to_string());
-    command.env("LD_PRELOAD", library).env("BURSAR_TEST_RECORD", &record);
+    command
+        .env("LD_PRELOAD", library)
+        .env("BURSAR_TEST_RECORD", &record);
     let acknowledged = finish(&mut command).succeeded();
     assert_eq!(acknowledged.lines().count(), writes);
 
@@ -104,7 +122,10 @@ fn the_log_is_synced_before_each_acknowledgement() {
             ("write", path) if path.ends_with("bursar.db-wal") => (written, synced) = (true, false),
             ("sync", path) if path.ends_with("bursar.db-wal") => synced = written,
             ("write", path) if path.starts_with("pipe:") => {
-                assert!(written && synced, "acknowledgement {acknowledgements} was not on the disk:\n{record}");
+                assert!(
+                    written && synced,
+                    "acknowledgement {acknowledgements} was not on the disk:\n{record}"
+                );
                 acknowledgements += 1;
                 (written, synced) = (false, false);
             }
@@ -125,6 +146,10 @@ fn recorder(folder: &Path) -> PathBuf {
         .arg("-ldl")
         .output()
         .unwrap();
-    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    assert!(
+        built.status.success(),
+        "{}",
+        String::from_utf8_lossy(&built.stderr)
+    );
     library
 }

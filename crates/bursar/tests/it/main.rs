@@ -2,6 +2,8 @@
 
 // Marked as tests so that the lints' exceptions for tests hold for their helpers too.
 #[cfg(test)]
+mod api;
+#[cfg(test)]
 mod commands;
 #[cfg(test)]
 mod crash;

@@ -162,21 +162,34 @@ impl Drop for Place {
 impl Done {
     #[track_caller]
     pub(crate) fn succeeded(self) -> String {
-        assert_eq!((self.code, self.stderr.as_str()), (Some(0), ""), "{}", self.stdout);
+        assert_eq!(
+            (self.code, self.stderr.as_str()),
+            (Some(0), ""),
+            "{}",
+            self.stdout
+        );
         self.stdout
     }
 
     /// Exit code 1, nothing on standard output, one line on standard error.
     #[track_caller]
     pub(crate) fn failed(self) -> String {
-        assert_eq!((self.code, self.stdout.as_str()), (Some(1), ""), "{}", self.stderr);
+        assert_eq!(
+            (self.code, self.stdout.as_str()),
+            (Some(1), ""),
+            "{}",
+            self.stderr
+        );
         self.one_line()
     }
 
     /// The one line on standard error, without the program's name.
     #[track_caller]
     pub(crate) fn one_line(&self) -> String {
-        let said = self.stderr.strip_prefix("bursar: ").and_then(|s| s.strip_suffix('\n'));
+        let said = self
+            .stderr
+            .strip_prefix("bursar: ")
+            .and_then(|s| s.strip_suffix('\n'));
         let said = said.unwrap_or_else(|| panic!("{:?}", self.stderr));
         assert!(!said.contains('\n') && !said.contains("panicked"), "{said}");
         said.to_owned()
@@ -199,7 +212,11 @@ pub(crate) fn bursar(folder: &Path) -> Command {
 /// Runs a command to its end; one that does not come to it is killed and fails the test.
 #[track_caller]
 pub(crate) fn finish(command: &mut Command) -> Done {
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let pid = child.id();
     let waiter = std::thread::spawn(move || child.wait_with_output());
     let since = Instant::now();
@@ -228,7 +245,10 @@ pub(crate) fn kill(pid: u32) {
 }
 
 /// Whether the long tests are asked for.
-#[expect(clippy::disallowed_methods, reason = "scripts/test --full says so in the environment")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "scripts/test --full says so in the environment"
+)]
 pub(crate) fn is_full() -> bool {
     std::env::var_os("BURSAR_TEST_FULL").is_some()
 }

@@ -72,10 +72,7 @@ impl Server {
     /// Connects and sets the session up. Never on an async thread: the driver would panic there.
     fn connect(&self, mode: Mode, timeout: Option<Duration>) -> Result<Client, Fault> {
         let mut config = self.config.clone();
-        if let Some(timeout) = timeout {
-            let own = config.get_connect_timeout().copied().unwrap_or(timeout);
-            config.connect_timeout(own.min(timeout));
-        }
+        config.connect_timeout(self.each_host_max(timeout));
         let connected = match &self.tls {
             None => config.connect(NoTls),
             Some(tls) => config.connect(tls.clone()),
@@ -85,6 +82,29 @@ impl Server {
             .batch_execute(mode.settings())
             .map_err(|error| self.explain(&error))?;
         Ok(client)
+    }
+
+    fn each_host_max(&self, timeout: Option<Duration>) -> Duration {
+        let own = self.config.get_connect_timeout().copied().unwrap_or(CONNECT_MAX);
+        own.min(timeout.unwrap_or(own))
+    }
+
+    /// How long an attempt to connect may take, with all hosts of the URL tried one after the other.
+    fn patience(&self, timeout: Option<Duration>) -> Duration {
+        let hosts = self
+            .config
+            .get_hosts()
+            .len()
+            .max(self.config.get_hostaddrs().len());
+        self.each_host_max(timeout) * u32::try_from(hosts).unwrap_or(1).max(1)
+    }
+
+    /// The fault of a server that takes connections and does not go on.
+    fn is_silent(&self) -> Fault {
+        Fault::lost(format!(
+            "PostgreSQL at {} does not answer: it took the connection and said nothing",
+            self.name
+        ))
     }
 
     fn explain(&self, error: &postgres::Error) -> Fault {

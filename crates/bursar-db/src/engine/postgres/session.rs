@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use postgres::binary_copy::BinaryCopyInWriter;
@@ -92,7 +92,12 @@ pub(in super::super) struct PgSession {
     /// Whether a read that loses its connection may be repeated on a new one, because nothing was read yet.
     repeatable: bool,
     away: Option<(Instant, Fault)>,
+    /// An attempt to connect that the server has not answered yet. It is waited for again, so that a server that
+    /// keeps silent holds one thread a session, however often the session tries.
+    dialling: Option<Dialling>,
 }
+
+type Dialling = mpsc::Receiver<Result<Client, Fault>>;
 
 struct Link {
     client: Client,
@@ -109,6 +114,7 @@ impl PgSession {
             in_transaction: false,
             repeatable: false,
             away: None,
+            dialling: None,
         }
     }
 
@@ -276,12 +282,42 @@ impl PgSession {
 
     /// Connects once, with the full time allowed for it.
     pub(super) fn connect_once(&mut self) -> Result<(), Fault> {
-        let client = self.server.connect(self.mode, None)?;
+        let client = self.dial(None)?;
         self.link = Some(Link {
             client,
             statements: HashMap::new(),
         });
         Ok(())
+    }
+
+    /// Connects on a thread of its own, because the driver bounds only the socket's part of it: a server that
+    /// accepts and then says nothing would be waited for without end.
+    fn dial(&mut self, timeout: Option<Duration>) -> Result<Client, Fault> {
+        let dialling = match self.dialling.take() {
+            Some(dialling) => dialling,
+            None => self.start_dialling(timeout)?,
+        };
+        match dialling.recv_timeout(self.server.patience(timeout)) {
+            Ok(result) => result,
+            Err(mpsc::RecvTimeoutError::Timeout) => {
+                self.dialling = Some(dialling);
+                Err(self.server.is_silent())
+            }
+            Err(mpsc::RecvTimeoutError::Disconnected) => Err(Fault::statement(DbError::Internal(
+                "the attempt to connect to PostgreSQL panicked".to_owned(),
+            ))),
+        }
+    }
+
+    fn start_dialling(&self, timeout: Option<Duration>) -> Result<Dialling, Fault> {
+        let (sender, receiver) = mpsc::sync_channel(1);
+        let (server, mode) = (Arc::clone(&self.server), self.mode);
+        std::thread::Builder::new()
+            .name("bursar-connect".to_owned())
+            // Nobody waits any more when the session has gone: the connection is closed.
+            .spawn(move || drop(sender.send(server.connect(mode, timeout))))
+            .map_err(|error| Fault::lost(format!("no thread could be started: {error}")))?;
+        Ok(receiver)
     }
 
     /// Makes sure that there is a connection, waiting a bounded time for the server to come back.
@@ -299,7 +335,7 @@ impl PgSession {
         }
         let mut pause = Duration::from_millis(50);
         loop {
-            match self.server.connect(self.mode, Some(RECONNECT_MAX)) {
+            match self.dial(Some(RECONNECT_MAX)) {
                 Ok(client) => {
                     self.link = Some(Link {
                         client,

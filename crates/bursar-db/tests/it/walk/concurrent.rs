@@ -129,7 +129,7 @@ impl<R: Sample> Race<R> {
     fn write(&self, db: &Db, seed: u64) {
         let mut rng = Rng::with_seed(seed);
         let mut ids = IdSource::seeded(seed);
-        for round in 0..if is_full() { 600 } else { 50 } {
+        for round in 0..if is_full() { 200 } else { 50 } {
             // The wall clocks of the processes differ by up to a second, and each of them steps back at times.
             let now = at(START + round * 20_000 + rng.i64(-1_000_000..1_000_000));
             let new: R = new_row(&mut ids, now.micros());

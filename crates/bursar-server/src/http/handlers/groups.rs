@@ -10,27 +10,31 @@ use crate::http::error::Error;
 use crate::http::plan::{Answer, Plan, Request};
 
 pub(super) fn create(request: &Request) -> Result<Plan, Error> {
-    request.no_query()?;
     let mut fields = known_fields(request)?;
     let new = NewGroup::read(&mut fields)?;
     Ok(Plan::write(request, &new.clone(), move |act, _| {
-        Ok(Answer { status: 201, body: groups::create(act, &new)?.document() })
+        Ok(Answer {
+            status: 201,
+            body: groups::create(act, &new)?.document(),
+        })
     }))
 }
 
 pub(super) fn update(request: &Request) -> Result<Plan, Error> {
     let id = request.id(0)?;
-    request.no_query()?;
     let mut fields = known_fields(request)?;
     let change = GroupChange::read(&mut fields)?;
-    Ok(Plan::write(request, &change.clone(), move |act, _| Ok(Answer::ok(groups::change(act, id, &change)?.document()))))
+    Ok(Plan::write(request, &change.clone(), move |act, _| {
+        Ok(Answer::ok(groups::change(act, id, &change)?.document()))
+    }))
 }
 
 pub(super) fn remove_member(request: &Request) -> Result<Plan, Error> {
     let (group, member) = (request.id(0)?, request.id(1)?);
-    request.no_query()?;
     request.empty_body()?;
-    Ok(Plan::write(request, &(), move |act, _| Ok(Answer::ok(groups::remove_member(act, group, member)?.document()))))
+    Ok(Plan::write(request, &(), move |act, _| {
+        Ok(Answer::ok(groups::remove_member(act, group, member)?.document()))
+    }))
 }
 
 /// Read-only fields are left to be refused for what they are.

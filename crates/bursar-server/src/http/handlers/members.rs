@@ -10,9 +10,10 @@ use crate::http::plan::{Answer, Plan, Request};
 
 pub(super) fn update(request: &Request) -> Result<Plan, Error> {
     let id = request.id(0)?;
-    request.no_query()?;
     let mut fields = request.fields()?;
     only(&fields, &["firstName", "lastName", "email", "isActive"])?;
     let change = MemberChange::read(&mut fields)?;
-    Ok(Plan::write(request, &change.clone(), move |act, _| Ok(Answer::ok(members::change(act, id, &change)?.document()))))
+    Ok(Plan::write(request, &change.clone(), move |act, _| {
+        Ok(Answer::ok(members::change(act, id, &change)?.document()))
+    }))
 }

@@ -11,6 +11,7 @@ use bursar_domain::campaign::Campaign;
 use bursar_domain::card::Card;
 use bursar_domain::fields::Fields;
 use bursar_domain::group::Group;
+use bursar_domain::ids::kind;
 use bursar_domain::listing::Listing;
 use bursar_domain::member::Member;
 use bursar_domain::order::Order;
@@ -21,15 +22,27 @@ use bursar_domain::reminder::Reminder;
 use super::error::Error;
 use super::lists::{get, list};
 use super::plan::{Plan, Request};
-use super::query::ListRules;
+use super::query::{self, ListRules};
 use super::routes::{Operation, Route};
 
 const CARD_WORDS: &[&str] = &["active", "frozen", "canceled", "invited", "denied"];
 const REMINDER_WORDS: &[&str] = &["scheduled", "sending", "sent", "failed", "completed", "cancelled"];
 const REIMBURSEMENT_WORDS: &[&str] = &["draft", "submitted", "approved", "rejected", "paid", "voided"];
-const PAYMENT_WORDS: &[&str] = &["pending", "processing", "partially_paid", "paid", "cancelled", "failed", "disputed"];
+const PAYMENT_WORDS: &[&str] = &[
+    "pending",
+    "processing",
+    "partially_paid",
+    "paid",
+    "cancelled",
+    "failed",
+    "disputed",
+];
 
-const PLAIN: ListRules = ListRules { status: &[], is_active: false, member_id: false };
+const PLAIN: ListRules = ListRules {
+    status: &[],
+    is_active: false,
+    member_id: false,
+};
 
 /// The filters that an endpoint takes, when it is a list.
 pub fn list_rules(operation: Operation) -> Option<ListRules> {
@@ -38,8 +51,14 @@ pub fn list_rules(operation: Operation) -> Option<ListRules> {
         Operation::ListCards => with_status(CARD_WORDS),
         Operation::ListReminders => with_status(REMINDER_WORDS),
         Operation::ListReimbursements => with_status(REIMBURSEMENT_WORDS),
-        Operation::ListPayments => ListRules { member_id: true, ..with_status(PAYMENT_WORDS) },
-        Operation::ListMembers | Operation::ListChapterMembers => ListRules { is_active: true, ..PLAIN },
+        Operation::ListPayments => ListRules {
+            member_id: true,
+            ..with_status(PAYMENT_WORDS)
+        },
+        Operation::ListMembers | Operation::ListChapterMembers => ListRules {
+            is_active: true,
+            ..PLAIN
+        },
         Operation::ListGroups | Operation::ListStoreListings => PLAIN,
         Operation::CreateCard
         | Operation::SendReminder
@@ -57,6 +76,27 @@ pub fn list_rules(operation: Operation) -> Option<ListRules> {
     })
 }
 
+/// Checks what comes before key and body: the ids in the path, then the query.
+pub fn check(route: &'static Route, request: &Request) -> Result<(), Error> {
+    let places = route.path.split('/').filter(|part| part.starts_with('{'));
+    for (place, name) in places.enumerate() {
+        match name {
+            "{memberId}" => drop(request.id::<kind::Member>(place)?),
+            "{groupId}" => drop(request.id::<kind::Group>(place)?),
+            "{reminderId}" => drop(request.id::<kind::Reminder>(place)?),
+            "{campaignId}" => drop(request.id::<kind::Campaign>(place)?),
+            "{listingId}" => drop(request.id::<kind::Listing>(place)?),
+            "{orderId}" => drop(request.id::<kind::Order>(place)?),
+            "{chapterId}" => drop(chapters::chapter_id(request, place)?),
+            other => return Err(Error::Internal(format!("no id is known by the name {other}"))),
+        }
+    }
+    match list_rules(route.operation) {
+        Some(rules) => query::list(request.query.as_deref(), &rules).map(drop),
+        None => request.no_query(),
+    }
+}
+
 /// Refuses a field of a body that is not among these, before any other is looked at: a mistyped name explains
 /// best why a field is missing.
 fn only(fields: &Fields<'_>, known: &[&str]) -> Result<(), Error> {
@@ -64,8 +104,14 @@ fn only(fields: &Fields<'_>, known: &[&str]) -> Result<(), Error> {
         None => Ok(()),
         Some(field) => {
             let shown: String = field.chars().take(60).collect();
-            let message = format!("{shown} is not a field of this body; it takes {}", known.join(", "));
-            Err(Error::InvalidRequest { param: Some(shown), message })
+            let message = format!(
+                "{shown} is not a field of this body; it takes {}",
+                known.join(", ")
+            );
+            Err(Error::InvalidRequest {
+                param: Some(shown),
+                message,
+            })
         }
     }
 }
@@ -109,9 +155,24 @@ mod tests {
 
     #[test]
     fn the_words_of_the_filters_are_the_states() {
-        assert_eq!(CARD_WORDS, CardStatus::ALL.iter().map(|s| s.as_str()).collect::<Vec<_>>());
-        assert_eq!(REMINDER_WORDS, ReminderStatus::ALL.iter().map(|s| s.as_str()).collect::<Vec<_>>());
-        assert_eq!(REIMBURSEMENT_WORDS, ReimbursementStatus::ALL.iter().map(|s| s.as_str()).collect::<Vec<_>>());
-        assert_eq!(PAYMENT_WORDS, PaymentStatus::ALL.iter().map(|s| s.as_str()).collect::<Vec<_>>());
+        assert_eq!(
+            CARD_WORDS,
+            CardStatus::ALL.iter().map(|s| s.as_str()).collect::<Vec<_>>()
+        );
+        assert_eq!(
+            REMINDER_WORDS,
+            ReminderStatus::ALL.iter().map(|s| s.as_str()).collect::<Vec<_>>()
+        );
+        assert_eq!(
+            REIMBURSEMENT_WORDS,
+            ReimbursementStatus::ALL
+                .iter()
+                .map(|s| s.as_str())
+                .collect::<Vec<_>>()
+        );
+        assert_eq!(
+            PAYMENT_WORDS,
+            PaymentStatus::ALL.iter().map(|s| s.as_str()).collect::<Vec<_>>()
+        );
     }
 }

@@ -8,7 +8,6 @@ use crate::http::plan::{Answer, Plan, Request};
 
 pub(super) fn send(request: &Request) -> Result<Plan, Error> {
     let id = request.id(0)?;
-    request.no_query()?;
     request.empty_body()?;
     Ok(Plan::write(request, &(), move |act, _| {
         let (reminder, outcome) = reminders::send_now(act, id)?;

@@ -6,9 +6,10 @@ use crate::http::error::Error;
 use crate::http::plan::{Answer, Plan, Request};
 
 pub(super) fn explain(request: &Request) -> Result<Plan, Error> {
-    request.no_query()?;
     let role = request.caller.role_at(request.now).ok_or(Error::InvalidToken)?;
     let explanation = tokens::explain(&request.caller, role);
     // Ids, texts and words always have a JSON form.
-    Ok(Plan::Ready(Answer::ok(serde_json::to_string(&explanation).unwrap_or_default())))
+    Ok(Plan::Ready(Answer::ok(
+        serde_json::to_string(&explanation).unwrap_or_default(),
+    )))
 }

@@ -1,6 +1,8 @@
 //! The error codes: why each comes and what to do, and how they look in responses.
 
+use bursar_app::tokens::why_withheld;
 use bursar_domain::Refusal;
+use bursar_domain::access::{Policy, ScopeSet};
 use bursar_domain::cursor::BadCursor;
 use bursar_domain::ids::{Kind, RequestId, kind};
 use bursar_domain::page::PageLimit;
@@ -178,7 +180,10 @@ pub(super) fn error_examples(base_url: &str) -> Value {
         // `insufficient_scope` has none here: each operation shows its own scopes.
         .filter_map(|doc| {
             let value = body(base_url, &sample(doc.code)?);
-            Some((doc.code.to_owned(), json!({"summary": headline(doc.code), "value": value})))
+            Some((
+                doc.code.to_owned(),
+                json!({"summary": headline(doc.code), "value": value}),
+            ))
         });
     Value::Object(examples.collect())
 }
@@ -235,7 +240,7 @@ pub(super) fn of(route: &Route, base_url: &str) -> Map<String, Value> {
 fn forbidden(route: &Route, base_url: &str) -> Value {
     let error = Error::InsufficientScope {
         required: route.scopes,
-        message: format!("the token was not given {}; ask for a token that has it", route.scopes),
+        message: why_withheld(route.scopes, ScopeSet::NONE, route.role, Policy::default()),
     };
     response(403, one("insufficient_scope", &body(base_url, &error)))
 }
@@ -337,7 +342,9 @@ fn sample(code: &str) -> Option<Error> {
         "idempotency_key_reused" => Error::KeyReused,
         "idempotency_key_in_use" => Error::KeyInUse,
         "payload_too_large" => Error::PayloadTooLarge { limit: 64 * 1024 },
-        "unsupported_media_type" => Error::UnsupportedMediaType("the body must be sent with `Content-Type: application/json`"),
+        "unsupported_media_type" => {
+            Error::UnsupportedMediaType("the body must be sent with `Content-Type: application/json`")
+        }
         "rate_limited" => Error::RateLimited(Charge {
             bucket: Bucket::Read,
             limit: Limits::default().read,
@@ -353,5 +360,6 @@ fn sample(code: &str) -> Option<Error> {
 
 fn sent_already() -> Option<Refusal> {
     let mut reminder = examples::reminder(ReminderStatus::Sent);
-    reminder.start_run(true, reminder.stamps.updated_at).err()
+    let now = reminder.stamps.updated_at;
+    reminder.start_run(true, now, now).err()
 }

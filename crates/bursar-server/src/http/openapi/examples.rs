@@ -5,7 +5,7 @@ use bursar_domain::campaign::{Campaign, CampaignStatus};
 use bursar_domain::card::{Card, LimitFrequency, NewCard};
 use bursar_domain::cursor::{Belongs, Cursor, Filters, Position};
 use bursar_domain::group::{Group, Interval};
-use bursar_domain::ids::{Id, kind, MemberId, OrganizationId, TokenId};
+use bursar_domain::ids::{Id, MemberId, OrganizationId, TokenId, kind};
 use bursar_domain::listing::Listing;
 use bursar_domain::member::Member;
 use bursar_domain::money::{Currency, Money};
@@ -113,7 +113,9 @@ pub(super) fn success(operation: Operation) -> Vec<(&'static str, &'static str, 
         Operation::GetStoreListing => of(listing()),
         Operation::GetStoreOrder => of(order()),
         Operation::GetToken => of(token()),
-        Operation::GetOpenapi => of(json!({"openapi": super::OPENAPI, "info": {"title": super::TITLE, "version": super::VERSION}, "paths": {}})),
+        Operation::GetOpenapi => of(
+            json!({"openapi": super::OPENAPI, "info": {"title": super::TITLE, "version": super::VERSION}, "paths": {}}),
+        ),
     }
 }
 

@@ -17,11 +17,10 @@ const KEY_MAX: usize = 255;
 
 /// Every parameter, by the name it has in this document.
 pub(super) fn all() -> Value {
-    let query = |name: &str, schema: Value, example: Value, description: &str| {
-        json!({"name": name, "in": "query", "required": false, "description": description, "schema": schema, "example": example})
-    };
+    let query = |name: &str, schema: Value, example: Value, description: &str| json!({"name": name, "in": "query", "required": false, "description": description, "schema": schema, "example": example});
     let key = |required: bool, description: &str| {
-        let schema = json!({"type": "string", "minLength": 1, "maxLength": KEY_MAX, "pattern": r"^[\x21-\x7e]+$"});
+        let schema =
+            json!({"type": "string", "minLength": 1, "maxLength": KEY_MAX, "pattern": r"^[\x21-\x7e]+$"});
         json!({
             "name": "Idempotency-Key", "in": "header", "required": required, "description": description,
             "schema": schema, "example": "7f3a1c52-0d6e-4b8f-9a51-6c2e90d47b13",
@@ -32,7 +31,12 @@ pub(super) fn all() -> Value {
 
     add(
         "limit",
-        query("limit", page_limit(), json!(50), "How many rows a page has at most."),
+        query(
+            "limit",
+            page_limit(),
+            json!(50),
+            "How many rows a page has at most.",
+        ),
     );
     add(
         "cursor",
@@ -80,7 +84,10 @@ pub(super) fn all() -> Value {
             PaymentStatus::Pending.as_str(),
         ),
     ] {
-        add(name, query("status", schema, json!(example), "Only rows in this state."));
+        add(
+            name,
+            query("status", schema, json!(example), "Only rows in this state."),
+        );
     }
     add(
         "memberIdFilter",
@@ -227,9 +234,7 @@ pub(super) fn all_headers() -> Value {
         }
         json!({"description": description, "required": true, "schema": schema, "example": example})
     };
-    let text = |required: bool, schema: Value, example: Value, description: &str| {
-        json!({"description": description, "required": required, "schema": schema, "example": example})
-    };
+    let text = |required: bool, schema: Value, example: Value, description: &str| json!({"description": description, "required": required, "schema": schema, "example": example});
     let pattern = |pattern: &str| json!({"type": "string", "pattern": pattern});
     json!({
         "RateLimit-Limit": count(1, None, 600, "The units that the bucket has a minute."),

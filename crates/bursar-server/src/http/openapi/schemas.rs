@@ -16,8 +16,8 @@ use serde_json::{Map, Value, json};
 
 use super::errors::CODES;
 use super::values::{
-    boolean, currency, cursor, date, email, id, integer, limit, money, one_of, or_null, reference, says, text,
-    timestamp, with, words,
+    boolean, currency, cursor, date, email, id, integer, limit, money, one_of, or_null, reference, says,
+    text, timestamp, with, words,
 };
 
 /// A field and its schema, in the order of the representation.
@@ -97,13 +97,19 @@ pub(super) fn all() -> Value {
     ));
     add(
         "SentReminder",
-        says(object(sent), "The reminder after the send, and what became of it."),
+        says(
+            object(sent),
+            "The reminder after the send, and what became of it.",
+        ),
     );
     add(
         "CardCreation",
         says(object(card_creation()), "The card, or the application for one."),
     );
-    add("Token", says(object(token()), "What the calling token is and can do now."));
+    add(
+        "Token",
+        says(object(token()), "What the calling token is and can do now."),
+    );
     add("Error", error());
 
     add("NewCard", new_card());
@@ -180,7 +186,10 @@ fn member() -> Vec<Field> {
         ),
         ("isActive", says(boolean(), "False when the member is archived.")),
         ("joinDate", says(or_null(date()), "The day the member joined.")),
-        ("groups", says(groups, "The ids of the member's groups, ascending.")),
+        (
+            "groups",
+            says(groups, "The ids of the member's groups, ascending."),
+        ),
     ];
     stamps(&mut fields);
     fields
@@ -191,10 +200,16 @@ fn group() -> Vec<Field> {
     let mut fields = vec![
         ("id", id::<kind::Group>()),
         ("name", says(text(NAME), "What people call it.")),
-        ("description", says(text(NOTE), "What it is for. Empty when unset.")),
+        (
+            "description",
+            says(text(NOTE), "What it is for. Empty when unset."),
+        ),
         (
             "amountDue",
-            read_only(or_null(money()), "What each member owes a period. Null without dues."),
+            read_only(
+                or_null(money()),
+                "What each member owes a period. Null without dues.",
+            ),
         ),
         (
             "dueDate",
@@ -208,7 +223,10 @@ fn group() -> Vec<Field> {
                 "How often dues come back. Null unless `isRecurring`.",
             ),
         ),
-        ("memberCount", read_only(integer(0), "How many active members it has.")),
+        (
+            "memberCount",
+            read_only(integer(0), "How many active members it has."),
+        ),
     ];
     stamps(&mut fields);
     fields
@@ -226,7 +244,10 @@ fn payment() -> Vec<Field> {
             "targetOrganizationId",
             says(or_null(id::<kind::Organization>()), "The chapter that owes it."),
         ),
-        ("description", says(text(NOTE), "What it is for. Empty when unset.")),
+        (
+            "description",
+            says(text(NOTE), "What it is for. Empty when unset."),
+        ),
         ("amount", says(money(), "What is owed in all.")),
         (
             "paidToDate",
@@ -245,7 +266,10 @@ fn payment() -> Vec<Field> {
 fn reimbursement() -> Vec<Field> {
     let mut fields = vec![
         ("id", id::<kind::Reimbursement>()),
-        ("memberId", says(or_null(id::<kind::Member>()), "The member who is paid.")),
+        (
+            "memberId",
+            says(or_null(id::<kind::Member>()), "The member who is paid."),
+        ),
         (
             "recipientOrganizationId",
             says(
@@ -259,7 +283,10 @@ fn reimbursement() -> Vec<Field> {
         ("description", says(text(NOTE), "What for. Empty when unset.")),
         ("incurredAt", says(or_null(date()), "The day of the expense.")),
         ("status", says(words!(ReimbursementStatus), "Where it stands.")),
-        ("submittedAt", says(or_null(timestamp()), "When it was submitted.")),
+        (
+            "submittedAt",
+            says(or_null(timestamp()), "When it was submitted."),
+        ),
         (
             "reviewedAt",
             says(or_null(timestamp()), "When it was approved or rejected."),
@@ -296,7 +323,10 @@ fn reminder() -> Vec<Field> {
         ("status", says(words!(ReminderStatus), "Where it stands.")),
         ("subject", says(or_null(text(SUBJECT)), "The subject line.")),
         ("body", says(or_null(text(BODY)), "The text.")),
-        ("scheduledAt", says(or_null(timestamp()), "When it is to be sent.")),
+        (
+            "scheduledAt",
+            says(or_null(timestamp()), "When it is to be sent."),
+        ),
         (
             "sentAt",
             says(or_null(timestamp()), "When something was last delivered."),
@@ -343,7 +373,10 @@ fn card() -> Vec<Field> {
             "assignedMemberId",
             says(or_null(id::<kind::Member>()), "Who holds it."),
         ),
-        ("invitedAt", says(or_null(timestamp()), "When its holder was asked.")),
+        (
+            "invitedAt",
+            says(or_null(timestamp()), "When its holder was asked."),
+        ),
         (
             "activatedAt",
             says(or_null(timestamp()), "When it could first be used."),
@@ -426,7 +459,10 @@ fn token() -> Vec<Field> {
         ("scope", scope()),
         (
             "by",
-            says(by, "`role`: above the role. `policy`: blocked by the organization."),
+            says(
+                by,
+                "`role`: above the role. `policy`: blocked by the organization.",
+            ),
         ),
     ]);
     vec![
@@ -438,12 +474,18 @@ fn token() -> Vec<Field> {
                 "`personal` acts as a user, `service` as the organization.",
             ),
         ),
-        ("name", says(json!({"type": "string"}), "What its maker called it.")),
+        (
+            "name",
+            says(json!({"type": "string"}), "What its maker called it."),
+        ),
         (
             "organizationId",
             says(id::<kind::Organization>(), "The organization it works in."),
         ),
-        ("role", says(one_of(Role::ALL.map(Role::as_str)), "The role it acts with now.")),
+        (
+            "role",
+            says(one_of(Role::ALL.map(Role::as_str)), "The role it acts with now."),
+        ),
         ("expiresAt", says(timestamp(), "When it stops working.")),
         ("scopes", says(scopes(), "What it was given.")),
         ("effectiveScopes", says(scopes(), "What it can do now.")),
@@ -465,10 +507,16 @@ fn error() -> Value {
         codes.join(", ")
     );
     let required = [
-        ("code", says(json!({"type": "string", "pattern": "^[a-z_]+$"}), &code)),
+        (
+            "code",
+            says(json!({"type": "string", "pattern": "^[a-z_]+$"}), &code),
+        ),
         (
             "message",
-            says(json!({"type": "string"}), "What went wrong and what to do, for people."),
+            says(
+                json!({"type": "string"}),
+                "What went wrong and what to do, for people.",
+            ),
         ),
         (
             "requestId",
@@ -523,7 +571,10 @@ fn new_card() -> Value {
         ),
         (
             "spendLimitFrequency",
-            says(words!(LimitFrequency), "The time that the spend limit counts over."),
+            says(
+                words!(LimitFrequency),
+                "The time that the spend limit counts over.",
+            ),
         ),
         (
             "transactionLimit",

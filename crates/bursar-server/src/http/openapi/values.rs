@@ -117,10 +117,18 @@ pub(super) fn text(rule: TextRule) -> Value {
         (format!("[^{CONTROL}]"), format!("[^{CONTROL}{SPACE}]"))
     };
     let core = format!("{visible}(?:{inside}*{visible})?");
-    let core = if rule.min == 0 { format!("(?:{core})?") } else { core };
+    let core = if rule.min == 0 {
+        format!("(?:{core})?")
+    } else {
+        core
+    };
     let pattern = format!("^[{SPACE}]*{core}[{SPACE}]*$");
     let schema = json!({"type": "string", "minLength": rule.min, "maxLength": rule.max, "pattern": pattern});
-    if rule.min == 0 { without(schema, "minLength") } else { schema }
+    if rule.min == 0 {
+        without(schema, "minLength")
+    } else {
+        schema
+    }
 }
 
 fn without(mut schema: Value, keyword: &str) -> Value {

@@ -63,22 +63,34 @@ impl Bundle {
             "id": organization(n), "name": format!("Organization {n}"), "kind": kind,
             "parentId": parent.map(organization),
         });
-        fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        fields
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
         self.add("organization", fields);
     }
 
     fn person(&mut self, n: u32, name: &str, organization: u32, role: &str) {
         let email = format!("{name}@people.example");
-        self.add("user", json!({ "id": id("usr", n), "email": email, "name": name }));
+        self.add(
+            "user",
+            json!({ "id": id("usr", n), "email": email, "name": name }),
+        );
         self.role(n, organization, role);
     }
 
     fn role(&mut self, user: u32, of: u32, role: &str) {
-        self.add("role", json!({ "organizationId": organization(of), "userId": id("usr", user), "role": role }));
+        self.add(
+            "role",
+            json!({ "organizationId": organization(of), "userId": id("usr", user), "role": role }),
+        );
     }
 
     fn group(&mut self, n: u32, of: u32, name: &str) {
-        self.add("group", json!({ "id": group(n), "organizationId": organization(of), "name": name }));
+        self.add(
+            "group",
+            json!({ "id": group(n), "organizationId": organization(of), "name": name }),
+        );
     }
 
     fn member(&mut self, n: u32, of: u32, groups: &[u32], is_active: bool, phone: Option<&str>) {
@@ -103,7 +115,10 @@ impl Bundle {
             "id": reminder(n), "organizationId": organization(of), "method": "email", "status": "scheduled",
             "subject": format!("Subject {n}"), "body": "Dear member,\nhello.", "scheduledAt": "2099-12-01T09:00:00Z",
         });
-        fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        fields
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
         self.add("reminder", fields);
     }
 }
@@ -111,17 +126,42 @@ impl Bundle {
 /// The bundle's text.
 pub(crate) fn text() -> String {
     let mut b = Bundle(String::new());
-    b.organization(NATIONAL, "national", None, json!({
-        "currency": "USD", "contactEmail": "office@national.example", "cardIssuing": "approved",
-    }));
-    b.organization(NORTH, "chapter", Some(NATIONAL), json!({
-        "currency": "USD", "contactEmail": "north@chapters.example", "cardIssuing": "pending",
-    }));
+    b.organization(
+        NATIONAL,
+        "national",
+        None,
+        json!({
+            "currency": "USD", "contactEmail": "office@national.example", "cardIssuing": "approved",
+        }),
+    );
+    b.organization(
+        NORTH,
+        "chapter",
+        Some(NATIONAL),
+        json!({
+            "currency": "USD", "contactEmail": "north@chapters.example", "cardIssuing": "pending",
+        }),
+    );
     b.organization(SOUTH, "chapter", Some(NATIONAL), json!({}));
     b.organization(LOWER, "chapter", Some(SOUTH), json!({}));
-    b.organization(RIVAL, "national", None, json!({ "cardIssuing": "approved", "contactEmail": "rival@rival.example" }));
-    b.organization(YEN, "independent", None, json!({ "currency": "JPY", "cardIssuing": "approved" }));
-    b.organization(DINAR, "independent", None, json!({ "currency": "KWD", "cardIssuing": "approved" }));
+    b.organization(
+        RIVAL,
+        "national",
+        None,
+        json!({ "cardIssuing": "approved", "contactEmail": "rival@rival.example" }),
+    );
+    b.organization(
+        YEN,
+        "independent",
+        None,
+        json!({ "currency": "JPY", "cardIssuing": "approved" }),
+    );
+    b.organization(
+        DINAR,
+        "independent",
+        None,
+        json!({ "currency": "KWD", "cardIssuing": "approved" }),
+    );
 
     b.person(1, "viewer", NATIONAL, "viewer");
     b.person(2, "editor", NATIONAL, "editor");
@@ -155,7 +195,18 @@ fn national(b: &mut Bundle) {
         b.member(n, NATIONAL, &[50], true, None);
         b.reminder(n, NATIONAL, json!({ "targetMemberId": member(n) }));
     }
-    for (i, status) in ["pending", "processing", "partially_paid", "paid", "cancelled", "failed", "disputed"].iter().enumerate() {
+    for (i, status) in [
+        "pending",
+        "processing",
+        "partially_paid",
+        "paid",
+        "cancelled",
+        "failed",
+        "disputed",
+    ]
+    .iter()
+    .enumerate()
+    {
         let n = u32::try_from(i).unwrap();
         let paid = match *status {
             "partially_paid" => "40.00",
@@ -171,14 +222,27 @@ fn national(b: &mut Bundle) {
         };
         b.payment(n + 1, NATIONAL, member, group, status, paid);
     }
-    for (i, status) in ["draft", "submitted", "approved", "rejected", "paid", "voided"].iter().enumerate() {
+    for (i, status) in ["draft", "submitted", "approved", "rejected", "paid", "voided"]
+        .iter()
+        .enumerate()
+    {
         b.add("reimbursement", json!({
             "id": id("rmb", u32::try_from(i).unwrap() + 1), "organizationId": own, "memberId": member(1), "amount": "10.05",
             "currency": "USD", "category": "travel", "description": "Ferry", "incurredAt": "2026-05-05", "status": status,
             "receipts": ["receipt-secret"], "payoutReference": "payout-secret", "reviewerNote": "note-secret",
         }));
     }
-    for (i, status) in [Some("active"), Some("frozen"), Some("canceled"), Some("invited"), Some("denied"), None].iter().enumerate() {
+    for (i, status) in [
+        Some("active"),
+        Some("frozen"),
+        Some("canceled"),
+        Some("invited"),
+        Some("denied"),
+        None,
+    ]
+    .iter()
+    .enumerate()
+    {
         b.add("card", json!({
             "id": id("card", u32::try_from(i).unwrap() + 1), "organizationId": own, "name": "Card", "status": status,
             "spendLimit": "500.00", "spendLimitFrequency": "monthly",
@@ -229,7 +293,11 @@ fn reminders(b: &mut Bundle) {
     for (i, more) in all.into_iter().enumerate() {
         b.reminder(u32::try_from(i).unwrap() + 1, NATIONAL, more);
     }
-    b.reminder(90, NORTH, json!({ "targetOrganizationId": organization(NATIONAL) }));
+    b.reminder(
+        90,
+        NORTH,
+        json!({ "targetOrganizationId": organization(NATIONAL) }),
+    );
 }
 
 fn others(b: &mut Bundle) {
@@ -244,9 +312,21 @@ fn others(b: &mut Bundle) {
     b.payment(900, RIVAL, 900, Some(900), "pending", "0.00");
     b.reminder(900, RIVAL, json!({ "targetMemberId": member(900) }));
     let theirs = organization(RIVAL);
-    b.add("card", json!({ "id": id("card", 900), "organizationId": theirs, "name": "Theirs", "status": "active" }));
-    b.add("reimbursement", json!({ "id": id("rmb", 900), "organizationId": theirs, "amount": "1.00" }));
-    b.add("campaign", json!({ "id": id("cmp", 900), "organizationId": theirs, "name": "Theirs" }));
-    b.add("storeListing", json!({ "id": id("lst", 900), "organizationId": theirs, "name": "Theirs" }));
+    b.add(
+        "card",
+        json!({ "id": id("card", 900), "organizationId": theirs, "name": "Theirs", "status": "active" }),
+    );
+    b.add(
+        "reimbursement",
+        json!({ "id": id("rmb", 900), "organizationId": theirs, "amount": "1.00" }),
+    );
+    b.add(
+        "campaign",
+        json!({ "id": id("cmp", 900), "organizationId": theirs, "name": "Theirs" }),
+    );
+    b.add(
+        "storeListing",
+        json!({ "id": id("lst", 900), "organizationId": theirs, "name": "Theirs" }),
+    );
     b.add("storeOrder", json!({ "id": id("ord", 900), "organizationId": theirs, "listingId": id("lst", 900), "totalAmount": "1.00" }));
 }

@@ -7,7 +7,7 @@ use bursar_db::DbError;
 use bursar_domain::access::Scope::{GroupsRead, GroupsWrite, StoreRead};
 use serde_json::json;
 
-use super::bundle::{group, member, reminder};
+use super::bundle::{NORTH, group, member, organization, reminder};
 use super::http::Reply;
 use super::world::{Engine, World, snapshot};
 
@@ -33,7 +33,17 @@ const CODES: [(u16, &str); 16] = [
 
 #[test]
 fn every_code() {
-    let mut world = World::with(Engine::Sqlite, &["--base-url", "https://dues.example/", "--request-timeout", "4s", "--rate-limit-messaging", "2"]);
+    let mut world = World::with(
+        Engine::Sqlite,
+        &[
+            "--base-url",
+            "https://dues.example/",
+            "--request-timeout",
+            "4s",
+            "--rate-limit-messaging",
+            "2",
+        ],
+    );
     world.torn();
     let (editor, viewer) = (world.editor(), world.viewer());
     let name = json!({ "name": "Group" });
@@ -50,22 +60,46 @@ fn every_code() {
             "name": "C", "spendLimit": 1, "spendLimitFrequency": "daily", "assignedMemberId": member(999),
         })),
         editor.ask("PUT", &format!("/v1/groups/{}", group(1))).send(),
-        editor.post(&format!("/v1/reminders/{}/send", reminder(16))).key("k").send(),
+        editor
+            .post(&format!("/v1/reminders/{}/send", reminder(16)))
+            .key("k")
+            .send(),
     ];
     editor.post("/v1/groups").key("used").json(name.clone()).done(201);
-    replies.push(editor.post("/v1/groups").key("used").json(json!({ "name": "Other" })));
+    replies.push(
+        editor
+            .post("/v1/groups")
+            .key("used")
+            .json(json!({ "name": "Other" })),
+    );
     replies.push(editor.post("/v1/groups").key("k").bytes(&vec![b' '; 70_000]));
     replies.push(editor.post("/v1/groups").key("k").bytes(b"{}"));
-    editor.post(&format!("/v1/reminders/{}/send", reminder(16))).key("k").send();
-    replies.push(editor.post(&format!("/v1/reminders/{}/send", reminder(16))).key("k").send());
+    editor
+        .post(&format!("/v1/reminders/{}/send", reminder(16)))
+        .key("k")
+        .send();
+    replies.push(
+        editor
+            .post(&format!("/v1/reminders/{}/send", reminder(16)))
+            .key("k")
+            .send(),
+    );
 
     // A first request that cannot end, because somebody else holds the database's only pen.
+    let held_name = json!({ "name": "Held" });
     let db = world.db();
     let held = db.exclusive::<(), DbError>(|_| {
         thread::scope(|scope| {
-            let first = scope.spawn(|| editor.post("/v1/groups").key("held").json(name.clone()));
-            let second = scope.spawn(|| editor.post("/v1/groups").key("held").json(name.clone()));
-            for reply in [first.join().unwrap(), second.join().unwrap()] {
+            let first = scope.spawn(|| editor.post("/v1/groups").key("held").json(held_name.clone()));
+            let second = scope.spawn(|| editor.post("/v1/groups").key("held").json(held_name.clone()));
+            // A roster is read only if the chapter sees it; other reads need no pen.
+            let roster = scope.spawn(|| viewer.get(&format!("/v1/chapters/{}/members", organization(NORTH))));
+            viewer.get("/v1/members").ok();
+            for reply in [
+                first.join().unwrap(),
+                second.join().unwrap(),
+                roster.join().unwrap(),
+            ] {
                 replies.push(reply);
             }
         });
@@ -73,21 +107,61 @@ fn every_code() {
     });
     assert!(held.is_err());
     db.shutdown();
+    // Whatever became of the first request, the same key tried again has one effect.
+    let retried = editor.post("/v1/groups").key("held").json(held_name).done(201);
+    let made = editor
+        .walk("/v1/groups")
+        .into_iter()
+        .filter(|row| row["name"] == "Held")
+        .collect::<Vec<_>>();
+    assert_eq!(made, [retried]);
 
     world.damage("UPDATE groups SET recurring_interval = 'often' WHERE name = 'Rowers'");
     replies.push(editor.patch(&format!("/v1/groups/{}", group(1))).json(name));
-    replies.push(world.admin().scopes([StoreRead, GroupsWrite]).get("/v1/store/orders/x?limit=1"));
+    replies.push(
+        world
+            .admin()
+            .scopes([StoreRead, GroupsWrite])
+            .get("/v1/store/orders/x?limit=1"),
+    );
 
-    replies.sort_by_key(|reply| CODES.iter().position(|(_, code)| reply.code().as_deref() == Some(*code)));
-    let mut seen: Vec<(u16, String)> = replies.iter().map(|reply| (reply.status, reply.code().unwrap())).collect();
+    replies.sort_by_key(|reply| {
+        CODES
+            .iter()
+            .position(|(_, code)| reply.code().as_deref() == Some(*code))
+    });
+    let mut seen: Vec<(u16, String)> = replies
+        .iter()
+        .map(|reply| (reply.status, reply.code().unwrap()))
+        .collect();
     seen.dedup();
-    assert_eq!(seen, CODES.map(|(status, code)| (status, code.to_owned())), "each code was answered");
+    assert_eq!(
+        seen,
+        CODES.map(|(status, code)| (status, code.to_owned())),
+        "each code was answered"
+    );
     let mut out = String::new();
     for reply in &replies {
         writeln!(out, "{}", shown(reply)).unwrap();
-        assert!(!["SELECT", "UPDATE", "often", "panicked", "src/"].iter().any(|word| reply.body.contains(word)), "{}", reply.body);
+        assert!(
+            !["SELECT", "UPDATE", "often", "panicked", "src/"]
+                .iter()
+                .any(|word| reply.body.contains(word)),
+            "{}",
+            reply.body
+        );
     }
     snapshot("errors.txt", &out);
+}
+
+#[test]
+fn docs_url_opens() {
+    let world = World::new(Engine::Sqlite);
+    let page = world.nobody().get("/docs/errors");
+    assert_eq!(page.status, 200, "{}", page.body);
+    for (_, code) in CODES {
+        assert!(page.body.contains(&format!("id=\"{code}\"")), "{code}");
+    }
 }
 
 /// What was asked and answered, without what differs from run to run.
@@ -109,7 +183,10 @@ fn shown(reply: &Reply) -> String {
     let mut body = reply.json();
     body["error"]["requestId"] = "req_…".into();
     let message = body["error"]["message"].as_str().unwrap_or_default();
-    if let Some((before, _)) = message.split_once("try again in ").filter(|_| reply.status == 429) {
+    if let Some((before, _)) = message
+        .split_once("try again in ")
+        .filter(|_| reply.status == 429)
+    {
         body["error"]["message"] = format!("{before}try again in N seconds").into();
     }
     writeln!(out, "{}", serde_json::to_string_pretty(&body).unwrap()).unwrap();

@@ -100,7 +100,8 @@ impl Reply {
 
     /// The body as JSON.
     pub(crate) fn json(&self) -> Value {
-        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{}: {error}: {:?}", self.asked, self.body))
+        serde_json::from_str(&self.body)
+            .unwrap_or_else(|error| panic!("{}: {error}: {:?}", self.asked, self.body))
     }
 
     /// The body of a success with this status.
@@ -130,7 +131,12 @@ impl Reply {
     /// The error of a 400 `invalid_request` that names this parameter.
     pub(crate) fn invalid(&self, param: Option<&str>) -> Value {
         let error = self.refused(400, "invalid_request");
-        assert_eq!(error.get("param").and_then(Value::as_str), param, "{}: {error}", self.asked);
+        assert_eq!(
+            error.get("param").and_then(Value::as_str),
+            param,
+            "{}: {error}",
+            self.asked
+        );
         error
     }
 
@@ -146,18 +152,36 @@ impl Reply {
         assert_eq!(self.must("cache-control"), "no-store", "{asked}");
         assert_eq!(self.must("x-content-type-options"), "nosniff", "{asked}");
         let request_id = self.must("x-request-id");
-        assert!(request_id.starts_with("req_") && request_id.len() == 30, "{asked}: {request_id}");
+        assert!(
+            request_id.starts_with("req_") && request_id.len() == 30,
+            "{asked}: {request_id}"
+        );
         let (limit, left, reset) = (
             self.number("ratelimit-limit"),
             self.number("ratelimit-remaining"),
             self.number("ratelimit-reset"),
         );
-        assert!((0..=limit).contains(&left) && (1..=60).contains(&reset), "{asked}: {left}/{limit} {reset}");
+        assert!(
+            (0..=limit).contains(&left) && (1..=60).contains(&reset),
+            "{asked}: {left}/{limit} {reset}"
+        );
         let bucket = self.must("ratelimit").split('"').nth(1).unwrap_or_default();
-        assert_eq!(self.must("ratelimit"), format!("\"{bucket}\";r={left};t={reset}"), "{asked}");
-        assert_eq!(self.must("ratelimit-policy"), format!("\"{bucket}\";q={limit};w=60"), "{asked}");
+        assert_eq!(
+            self.must("ratelimit"),
+            format!("\"{bucket}\";r={left};t={reset}"),
+            "{asked}"
+        );
+        assert_eq!(
+            self.must("ratelimit-policy"),
+            format!("\"{bucket}\";q={limit};w=60"),
+            "{asked}"
+        );
         assert_eq!(self.header("access-control-allow-origin"), None, "{asked}");
-        assert_eq!(self.header("www-authenticate").is_some(), self.status == 401, "{asked}");
+        assert_eq!(
+            self.header("www-authenticate").is_some(),
+            self.status == 401,
+            "{asked}"
+        );
         assert_eq!(self.header("allow").is_some(), self.status == 405, "{asked}");
         if self.status == 429 {
             assert_eq!(self.number("retry-after"), reset, "{asked}");
@@ -167,16 +191,27 @@ impl Reply {
             assert_eq!(self.body, "", "{asked}");
             return;
         }
-        assert_eq!(self.must("content-length"), self.body.len().to_string(), "{asked}");
+        assert_eq!(
+            self.must("content-length"),
+            self.body.len().to_string(),
+            "{asked}"
+        );
         if self.status >= 400 {
             let body = self.json();
-            assert_eq!(body.as_object().map(serde_json::Map::len), Some(1), "{asked}: {body}");
+            assert_eq!(
+                body.as_object().map(serde_json::Map::len),
+                Some(1),
+                "{asked}: {body}"
+            );
             let error = &body["error"];
             assert_eq!(error["requestId"], request_id, "{asked}");
             let code = error["code"].as_str().unwrap_or_default();
             let docs = error["docsUrl"].as_str().unwrap_or_default();
             assert!(docs.ends_with(&format!("/docs/errors#{code}")), "{asked}: {docs}");
-            assert!(error["message"].as_str().is_some_and(|text| !text.is_empty()), "{asked}");
+            assert!(
+                error["message"].as_str().is_some_and(|text| !text.is_empty()),
+                "{asked}"
+            );
         }
     }
 }

@@ -44,7 +44,10 @@ macro_rules! on_both_engines {
 pub(crate) use on_both_engines;
 
 /// What the test run was given.
-#[expect(clippy::disallowed_methods, reason = "the services for tests come from the environment")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the services for tests come from the environment"
+)]
 pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
@@ -65,7 +68,10 @@ pub(crate) fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> 
         if let Some(found) = look() {
             return found;
         }
-        assert!(since.elapsed() < Duration::from_secs(20), "it did not come to this: {what}");
+        assert!(
+            since.elapsed() < Duration::from_secs(20),
+            "it did not come to this: {what}"
+        );
         thread::sleep(Duration::from_millis(10));
     }
 }
@@ -98,16 +104,30 @@ impl Server {
     fn start(home: &Path, database: &str, number: usize, flags: &[&str]) -> Self {
         let log = home.join(format!("server-{number}.log"));
         let mut child = bursar(home, database)
-            .args(["serve", "--listen", "127.0.0.1:0", "--log-format", "json", "--log-level", "debug"])
+            .args([
+                "serve",
+                "--listen",
+                "127.0.0.1:0",
+                "--log-format",
+                "json",
+                "--log-level",
+                "debug",
+            ])
             .args(flags)
             .stdout(Stdio::piped())
             .stderr(File::create(&log).unwrap())
             .spawn()
             .expect("bursar starts");
         let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let address = line.trim().strip_prefix("listening on http://").and_then(|address| address.parse().ok());
-        let address = address.unwrap_or_else(|| panic!("{line:?}: {}", fs::read_to_string(&log).unwrap_or_default()));
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let address = line
+            .trim()
+            .strip_prefix("listening on http://")
+            .and_then(|address| address.parse().ok());
+        let address =
+            address.unwrap_or_else(|| panic!("{line:?}: {}", fs::read_to_string(&log).unwrap_or_default()));
         Self { child, address, log }
     }
 
@@ -116,7 +136,10 @@ impl Server {
     }
 
     pub(crate) fn signal(&self, name: &str) {
-        let status = Command::new("kill").args(["-s", name, "--", &self.child.id().to_string()]).status().unwrap();
+        let status = Command::new("kill")
+            .args(["-s", name, "--", &self.child.id().to_string()])
+            .status()
+            .unwrap();
         assert!(status.success());
     }
 
@@ -137,7 +160,11 @@ impl Drop for Server {
 /// The binary under test, without the settings of whoever runs the tests.
 fn bursar(home: &Path, database: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_bursar"));
-    command.current_dir(home).env_clear().args(["--database", database, "--json"]).stdin(Stdio::null());
+    command
+        .current_dir(home)
+        .env_clear()
+        .args(["--database", database, "--json"])
+        .stdin(Stdio::null());
     command
 }
 
@@ -158,16 +185,28 @@ impl World {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let home = tempfile::tempdir().unwrap();
         let (database, drop_at_end) = match engine {
-            Engine::Sqlite => (format!("sqlite:{}", home.path().join("bursar.db").display()), None),
+            Engine::Sqlite => (
+                format!("sqlite:{}", home.path().join("bursar.db").display()),
+                None,
+            ),
             Engine::Postgres => {
                 let server = service("BURSAR_TEST_POSTGRES");
-                let name = format!("bursar_api_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+                let name = format!(
+                    "bursar_api_{}_{}",
+                    std::process::id(),
+                    COUNT.fetch_add(1, Ordering::Relaxed)
+                );
                 administer(&server, &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"));
                 administer(
                     &server,
-                    &format!("CREATE DATABASE {name} TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C' ENCODING 'UTF8'"),
+                    &format!(
+                        "CREATE DATABASE {name} TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C' ENCODING 'UTF8'"
+                    ),
                 );
-                let url = server.rsplit_once('/').map(|(host, _)| format!("{host}/{name}")).unwrap();
+                let url = server
+                    .rsplit_once('/')
+                    .map(|(host, _)| format!("{host}/{name}"))
+                    .unwrap();
                 (url, Some((server, name)))
             }
         };
@@ -204,48 +243,97 @@ impl World {
     pub(crate) fn run(&self, args: &[&str]) -> Value {
         let output = self.output(args);
         let text = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{args:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{args:?}: {error}: {text}"))
     }
 
     /// Runs a command.
     pub(crate) fn output(&self, args: &[&str]) -> Output {
-        bursar(self.home.path(), &self.database).args(args).output().unwrap()
+        bursar(self.home.path(), &self.database)
+            .args(args)
+            .output()
+            .unwrap()
     }
 
     /// The database, as another process would open it.
     pub(crate) fn db(&self) -> Db {
         let url: DatabaseUrl = self.database.parse().unwrap();
-        let options = Options { connections: 2, ..Options::default() };
+        let options = Options {
+            connections: 2,
+            ..Options::default()
+        };
         Db::open(&url, &options, Opening::Require).unwrap()
     }
 
     /// Changes rows behind the program's back.
     pub(crate) fn damage(&self, sql: &'static str) {
         let db = self.db();
-        let rows = db.write::<_, DbError>([0; 16], move |tx| tx.execute(sql, &[])).wait().unwrap();
+        let rows = db
+            .write::<_, DbError>([0; 16], move |tx| tx.execute(sql, &[]))
+            .wait()
+            .unwrap();
         assert!(rows > 0, "{sql}");
         db.shutdown();
+    }
+
+    /// Lets nobody into the PostgreSQL database and throws everybody out, or lets them in again.
+    pub(crate) fn database_allows(&self, connections: bool) {
+        let (server, name) = self.drop_at_end.as_ref().expect("it is on PostgreSQL");
+        administer(
+            server,
+            &format!("ALTER DATABASE {name} WITH ALLOW_CONNECTIONS {connections}"),
+        );
+        if !connections {
+            let all =
+                format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'");
+            administer(server, &all);
+        }
     }
 
     /// A new token of a person in an organization.
     pub(crate) fn personal_token(&self, email: &str, of: u32, scopes: ScopeSet) -> Token {
         let (of, scopes) = (organization(of), scopes.to_string().replace(' ', ""));
-        self.token(&["token", "create", "--organization", &of, "--user", email, "--scopes", &scopes])
+        self.token(&[
+            "token",
+            "create",
+            "--organization",
+            &of,
+            "--user",
+            email,
+            "--scopes",
+            &scopes,
+        ])
     }
 
     /// A new token of an organization.
     pub(crate) fn service_token(&self, role: Role, of: u32, scopes: ScopeSet) -> Token {
         let (of, scopes) = (organization(of), scopes.to_string().replace(' ', ""));
         let role = role.to_string();
-        self.token(&["token", "create", "--organization", &of, "--service", "--role", &role, "--scopes", &scopes])
+        self.token(&[
+            "token",
+            "create",
+            "--organization",
+            &of,
+            "--service",
+            "--role",
+            &role,
+            "--scopes",
+            &scopes,
+        ])
     }
 
     /// A token that a command prints.
     pub(crate) fn token(&self, args: &[&str]) -> Token {
         let made = self.run(args);
         let text = |field: &str| made[field].as_str().unwrap().to_owned();
-        let token = Token { id: text("id"), secret: text("secret") };
+        let token = Token {
+            id: text("id"),
+            secret: text("secret"),
+        };
         self.secrets.lock().unwrap().push(token.secret.clone());
         token
     }
@@ -269,21 +357,41 @@ impl World {
 
     pub(crate) fn person(&self, name: &str, of: u32) -> Caller<'_> {
         let who = Who::Person(format!("{name}@people.example"), of);
-        Caller { world: self, who, scopes: ScopeSet::of(Scope::ALL), server: 0 }
+        Caller {
+            world: self,
+            who,
+            scopes: ScopeSet::of(Scope::ALL),
+            server: 0,
+        }
     }
 
     pub(crate) fn service(&self, role: Role) -> Caller<'_> {
-        Caller { world: self, who: Who::Service(role), scopes: ScopeSet::of(Scope::ALL), server: 0 }
+        Caller {
+            world: self,
+            who: Who::Service(role),
+            scopes: ScopeSet::of(Scope::ALL),
+            server: 0,
+        }
     }
 
     /// Whoever sends this secret.
     pub(crate) fn bearer(&self, secret: &str) -> Caller<'_> {
-        Caller { world: self, who: Who::Secret(secret.to_owned()), scopes: ScopeSet::NONE, server: 0 }
+        Caller {
+            world: self,
+            who: Who::Secret(secret.to_owned()),
+            scopes: ScopeSet::NONE,
+            server: 0,
+        }
     }
 
     /// Somebody without a token.
     pub(crate) fn nobody(&self) -> Caller<'_> {
-        Caller { world: self, who: Who::Nobody, scopes: ScopeSet::NONE, server: 0 }
+        Caller {
+            world: self,
+            who: Who::Nobody,
+            scopes: ScopeSet::NONE,
+            server: 0,
+        }
     }
 
     /// The newest lines of an organization's activity log.
@@ -303,12 +411,20 @@ impl World {
             for line in server.log().lines() {
                 let told = secrets.iter().any(|secret| line.contains(&secret[..20]));
                 assert!(!told, "a secret is in the log: {line}");
-                assert!(!line.contains('@') && !line.contains("QUERYVALUE"), "the log tells too much: {line}");
+                assert!(
+                    !line.contains('@') && !line.contains("QUERYVALUE"),
+                    "the log tells too much: {line}"
+                );
                 assert!(!line.contains("panicked"), "{line}");
                 if let Ok(entry) = serde_json::from_str::<Value>(line)
                     && entry["message"] == "request"
                 {
-                    assert!(entry["request_id"].as_str().is_some_and(|id| id.starts_with("req_")), "{line}");
+                    assert!(
+                        entry["request_id"]
+                            .as_str()
+                            .is_some_and(|id| id.starts_with("req_")),
+                        "{line}"
+                    );
                 }
             }
         }
@@ -335,7 +451,9 @@ impl Drop for World {
 }
 
 fn administer(server: &str, sql: &str) {
-    postgres::Client::connect(server, postgres::NoTls).and_then(|mut client| client.batch_execute(sql)).unwrap();
+    postgres::Client::connect(server, postgres::NoTls)
+        .and_then(|mut client| client.batch_execute(sql))
+        .unwrap();
 }
 
 /// Who sends a request.
@@ -379,16 +497,23 @@ impl<'w> Caller<'w> {
         let world = self.world;
         let name = match &self.who {
             Who::Nobody => return None,
-            Who::Secret(secret) => return Some(Token { id: String::new(), secret: secret.clone() }),
+            Who::Secret(secret) => {
+                return Some(Token {
+                    id: String::new(),
+                    secret: secret.clone(),
+                });
+            }
             Who::Person(email, of) => format!("{email} {of}"),
             Who::Service(role) => role.to_string(),
         };
         let mut tokens = world.tokens.lock().unwrap();
-        let token = tokens.entry((name, self.scopes.bits())).or_insert_with(|| match &self.who {
-            Who::Person(email, of) => world.personal_token(email, *of, self.scopes),
-            Who::Service(role) => world.service_token(*role, NATIONAL, self.scopes),
-            Who::Secret(_) | Who::Nobody => unreachable!(),
-        });
+        let token = tokens
+            .entry((name, self.scopes.bits()))
+            .or_insert_with(|| match &self.who {
+                Who::Person(email, of) => world.personal_token(email, *of, self.scopes),
+                Who::Service(role) => world.service_token(*role, NATIONAL, self.scopes),
+                Who::Secret(_) | Who::Nobody => unreachable!(),
+            });
         Some(token.clone())
     }
 
@@ -410,7 +535,9 @@ impl<'w> Caller<'w> {
 
     /// A request.
     pub(crate) fn ask(&self, method: &str, path: &str) -> Call {
-        let headers = self.token().map(|token| ("Authorization".to_owned(), format!("Bearer {}", token.secret)));
+        let headers = self
+            .token()
+            .map(|token| ("Authorization".to_owned(), format!("Bearer {}", token.secret)));
         Call {
             address: self.world.servers[self.server].address,
             method: method.to_owned(),
@@ -419,7 +546,7 @@ impl<'w> Caller<'w> {
         }
     }
 
-    /// All pages of a list, by following cursors.
+    /// All pages of a list, by following cursors; a cursor that is given comes last in the path.
     pub(crate) fn walk(&self, path: &str) -> Vec<Value> {
         let (mut rows, mut page) = (Vec::new(), self.get(path).ok());
         for _ in 0..200 {
@@ -429,8 +556,9 @@ impl<'w> Caller<'w> {
                 return rows;
             };
             assert_eq!(page["hasMore"], true);
-            let joint = if path.contains('?') { '&' } else { '?' };
-            page = self.get(&format!("{path}{joint}cursor={cursor}")).ok();
+            let rest = path.split("&cursor=").next().unwrap_or(path);
+            let joint = if rest.contains('?') { '&' } else { '?' };
+            page = self.get(&format!("{rest}{joint}cursor={cursor}")).ok();
         }
         panic!("{path} does not end");
     }
@@ -457,14 +585,18 @@ impl Call {
     }
 
     /// Sends it with a JSON body.
-    #[expect(clippy::needless_pass_by_value, reason = "it reads better with json!(…) in the call")]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "it reads better with json!(…) in the call"
+    )]
     pub(crate) fn json(self, body: Value) -> Reply {
         self.text(&body.to_string())
     }
 
     /// Sends it with a body that says it is JSON.
     pub(crate) fn text(self, body: &str) -> Reply {
-        self.header("Content-Type", "application/json").bytes(body.as_bytes())
+        self.header("Content-Type", "application/json")
+            .bytes(body.as_bytes())
     }
 
     /// Sends it without a body.
@@ -495,7 +627,10 @@ impl Call {
 
     /// The head, ready to be sent.
     pub(crate) fn head(&self) -> String {
-        let mut head = format!("{} {} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n", self.method, self.path);
+        let mut head = format!(
+            "{} {} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n",
+            self.method, self.path
+        );
         for (name, value) in &self.headers {
             head.push_str(&format!("{name}: {value}\r\n"));
         }
@@ -510,7 +645,9 @@ impl Call {
 
 /// Compares a text with the file of this name among the snapshots; `UPDATE_SNAPSHOTS=1` renews it.
 pub(crate) fn snapshot(name: &str, text: &str) {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/api/snapshots").join(name);
+    let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/it/api/snapshots")
+        .join(name);
     if variable("UPDATE_SNAPSHOTS").is_some() {
         fs::write(&file, text).unwrap();
         return;

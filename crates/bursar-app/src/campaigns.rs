@@ -1,0 +1,124 @@
+//! Campaigns.
+
+use bursar_db::{Tx, due, organizations, table};
+use bursar_domain::access::Role;
+use bursar_domain::campaign::{Campaign, CampaignStatus};
+use bursar_domain::ids::{CampaignId, OrganizationId};
+use bursar_domain::money::{Currency, Money};
+use bursar_domain::text::{NAME, NOTE};
+use bursar_domain::{Date, Refusal, Resource, Stamps};
+
+use crate::act::{Act, Context, no_organization};
+use crate::error::AppError;
+use crate::officers::require;
+
+/// What a campaign is made of or changed to; what is left out stays.
+#[derive(Clone, Debug, Default)]
+pub struct CampaignChange {
+    /// What people call it.
+    pub name: Option<String>,
+    /// What it is for.
+    pub note: Option<String>,
+    /// How much is hoped for, as text.
+    pub goal_amount: Option<String>,
+    /// Its first day.
+    pub start_date: Option<Date>,
+    /// Its last day.
+    pub end_date: Option<Date>,
+}
+
+fn no_campaign() -> Refusal {
+    Refusal::missing("there is no such campaign")
+}
+
+fn apply(campaign: &mut Campaign, change: &CampaignChange, currency: Currency) -> Result<(), AppError> {
+    let rule = |field: &'static str| move |rule: String| AppError::from(Refusal::invalid(field, rule));
+    if let Some(name) = &change.name {
+        campaign.name = NAME.check(name).map_err(rule("name"))?;
+    }
+    if let Some(note) = &change.note {
+        campaign.note = Some(NOTE.check(note).map_err(rule("note"))?);
+    }
+    if let Some(goal) = &change.goal_amount {
+        campaign.goal_amount = Some(Money::parse(goal, currency).map_err(rule("goal"))?);
+    }
+    campaign.start_date = change.start_date.or(campaign.start_date);
+    campaign.end_date = change.end_date.or(campaign.end_date);
+    match (campaign.start_date, campaign.end_date) {
+        (Some(start), Some(end)) if end < start => Err(Refusal::invalid(
+            "end-date",
+            format!("must not be before the start, {start}, got {end}"),
+        )
+        .into()),
+        _ => Ok(()),
+    }
+}
+
+/// Makes a draft.
+pub fn create(act: &mut Act<'_, '_>, new: &CampaignChange) -> Result<Campaign, AppError> {
+    require(act, Role::Editor, "make campaigns")?;
+    let own =
+        organizations::get(act.tx, act.organization)?.ok_or_else(|| no_organization(act.organization))?;
+    if new.name.is_none() {
+        return Err(Refusal::invalid("name", "is required").into());
+    }
+    let id = act.new_id();
+    let stamps = Stamps::at(act.tick());
+    let mut campaign = Campaign::blank(id, own.currency, stamps);
+    apply(&mut campaign, new, own.currency)?;
+    act.insert(&campaign)?;
+    act.log("campaign.create", Some(id.to_string()), None)?;
+    Ok(campaign)
+}
+
+/// Changes a campaign that is not over.
+pub fn set(act: &mut Act<'_, '_>, id: CampaignId, change: &CampaignChange) -> Result<Campaign, AppError> {
+    require(act, Role::Editor, "change campaigns")?;
+    let before: Campaign = table::get(act.tx, act.organization, id)?.ok_or_else(no_campaign)?;
+    if before.status == CampaignStatus::Ended {
+        return Err(Refusal::conflict("the campaign has ended and cannot be changed").into());
+    }
+    let mut campaign = before.clone();
+    apply(&mut campaign, change, before.currency)?;
+    if campaign == before {
+        return Ok(before);
+    }
+    act.update(&mut campaign)?;
+    act.log("campaign.change", Some(id.to_string()), None)?;
+    Ok(campaign)
+}
+
+/// Starts or ends a campaign.
+pub fn move_to(act: &mut Act<'_, '_>, id: CampaignId, next: CampaignStatus) -> Result<Campaign, AppError> {
+    use bursar_domain::states::Machine;
+    require(act, Role::Editor, "start and end campaigns")?;
+    let mut campaign: Campaign = table::get(act.tx, act.organization, id)?.ok_or_else(no_campaign)?;
+    campaign.status = campaign.status.to(next)?;
+    act.update(&mut campaign)?;
+    act.log(&format!("campaign.{next}"), Some(id.to_string()), None)?;
+    Ok(campaign)
+}
+
+/// Ends a campaign whose last day is over. It is looked at again: it may have been moved since it was found.
+pub fn end_if_over(
+    tx: &mut Tx<'_>,
+    context: &mut Context,
+    organization: OrganizationId,
+    id: CampaignId,
+) -> Result<bool, AppError> {
+    Act::run(tx, context, organization, |act| {
+        let today = act.now().date();
+        let campaign = table::get::<Campaign>(act.tx, organization, id)?;
+        let is_over = campaign
+            .is_some_and(|c| c.status == CampaignStatus::Active && c.end_date.is_some_and(|end| end < today));
+        if is_over {
+            move_to(act, id, CampaignStatus::Ended)?;
+        }
+        Ok(is_over)
+    })
+}
+
+/// Active campaigns whose last day is over.
+pub fn over(tx: &mut Tx<'_>, today: Date, limit: i64) -> Result<Vec<(OrganizationId, CampaignId)>, AppError> {
+    Ok(due::campaigns(tx, today, limit)?)
+}

@@ -1,0 +1,392 @@
+//! Messages as officers see them: what was sent, to whom, when, how it went and why; and what a message says.
+
+use bursar_db::messages::{self, AttemptRecord};
+use bursar_db::outbox::{self, Message};
+use bursar_db::{Tx, organizations, table};
+use bursar_domain::Refusal;
+use bursar_domain::Timestamp;
+use bursar_domain::ids::{MemberId, MessageId, OrganizationId, ReminderId, TokenId, UserId};
+use bursar_domain::money::Money;
+use bursar_domain::reminder::{Audience, Reminder, ReminderStatus};
+use bursar_domain::states::Machine;
+use serde::{Deserialize, Serialize};
+
+use crate::act::{Act, Context, no_organization};
+use crate::error::AppError;
+use crate::outbox::{LOOK_AGAIN_SECONDS, REMINDER_JOB};
+use crate::recipients::OwedLine;
+use crate::roles::require_editor;
+
+/// The messages of a page at most.
+pub const PAGE_MAX: usize = 1_000;
+
+/// What somebody owes, as it is kept with a message: the amounts are written out, so that it says the same for ever.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Statement {
+    /// The currency's code.
+    pub currency: String,
+    /// The sum of the lines.
+    pub total: String,
+    /// Payment by payment.
+    pub lines: Vec<StatementLine>,
+}
+
+/// One payment of a statement.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StatementLine {
+    /// What for.
+    pub what: String,
+    /// When it is or was due.
+    pub due: Option<String>,
+    /// How much is owed.
+    pub amount: String,
+}
+
+impl Statement {
+    /// What these lines come to; `None` when nothing is owed.
+    pub fn of(owed: &[OwedLine]) -> Option<Self> {
+        let currency = owed.first()?.amount.currency;
+        let total: i64 = owed.iter().map(|line| line.amount.minor).sum();
+        let line = |line: &OwedLine| StatementLine {
+            what: match line.description.as_str() {
+                "" => "Payment".to_owned(),
+                // A description may have lines; here it is one.
+                text => text.split_whitespace().collect::<Vec<_>>().join(" "),
+            },
+            due: line.due_date.clone(),
+            amount: line.amount.to_string(),
+        };
+        Some(Self {
+            currency: currency.code().to_owned(),
+            total: Money::new(total, currency).to_string(),
+            lines: owed.iter().map(line).collect(),
+        })
+    }
+
+    /// As it is kept.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// The statement of a message, if it has one.
+    pub fn from_json(text: &str) -> Option<Self> {
+        serde_json::from_str(text).ok()
+    }
+
+    /// In plain text.
+    pub fn text(&self) -> String {
+        let line = |line: &StatementLine| {
+            let due = line
+                .due
+                .as_deref()
+                .map_or_else(String::new, |due| format!(" (due {due})"));
+            format!("- {}{due}: {} {}\n", line.what, line.amount, self.currency)
+        };
+        let lines: String = self.lines.iter().map(line).collect();
+        format!("What is owed:\n{lines}Total: {} {}", self.total, self.currency)
+    }
+}
+
+/// All that a message says, in plain text.
+pub fn full_text(message: &Message) -> String {
+    let owed = message.owed.as_deref().and_then(Statement::from_json);
+    match (message.body.as_str(), owed) {
+        ("", None) => message.subject.clone(),
+        ("", Some(owed)) => owed.text(),
+        (body, None) => body.to_owned(),
+        (body, Some(owed)) => format!("{body}\n\n{}", owed.text()),
+    }
+}
+
+/// The characters that one septet of an SMS can carry (GSM 03.38), and those that take two.
+const GSM: &str = "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà";
+const GSM_DOUBLE: &str = "\u{c}^{}\\[~]|€";
+
+/// How many parts an SMS is sent in. A text that GSM 03.38 can carry has 160 septets in one part or 153 in each of
+/// several, any other text 70 or 67 units of UTF-16; what takes two is never cut in half.
+pub fn segments(text: &str) -> usize {
+    let septets = |c: char| match (GSM.contains(c), GSM_DOUBLE.contains(c)) {
+        (true, _) => Some(1),
+        (false, true) => Some(2),
+        (false, false) => None,
+    };
+    let widths: Option<Vec<usize>> = text.chars().map(septets).collect();
+    let (widths, alone, each) = match widths {
+        Some(widths) => (widths, 160, 153),
+        None => (text.chars().map(char::len_utf16).collect(), 70, 67),
+    };
+    if widths.iter().sum::<usize>() <= alone {
+        return 1;
+    }
+    let (mut parts, mut used) = (1, 0);
+    for width in widths {
+        if used + width > each {
+            (parts, used) = (parts + 1, 0);
+        }
+        used += width;
+    }
+    parts
+}
+
+/// A message as officers see it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Sent {
+    /// Names it.
+    pub id: MessageId,
+    /// What it is: `reminder` or `notice`.
+    pub kind: String,
+    /// The reminder that it is of.
+    pub reminder_id: Option<ReminderId>,
+    /// The token that it tells of.
+    pub token_id: Option<TokenId>,
+    /// The run of the reminder, or the time at which the notice fell due.
+    pub run_at: Timestamp,
+    /// Whom it is for.
+    pub recipient_id: String,
+    /// The recipient's name.
+    pub name: Option<String>,
+    /// `email` or `sms`.
+    pub method: String,
+    /// Where it went; null after the retention.
+    pub address: Option<String>,
+    /// The subject line; null after the retention.
+    pub subject: Option<String>,
+    /// How many parts an SMS is sent in.
+    pub segments: Option<i64>,
+    /// `queued`, `sending`, `delivered`, `failed` or `skipped`.
+    pub state: String,
+    /// The other side's last answer, or why nothing was sent.
+    pub detail: Option<String>,
+    /// How often it was tried.
+    pub attempts: i64,
+    /// The attempts that did not deliver.
+    pub failures: Vec<Failure>,
+    /// When it is tried next; null when it is over or under way.
+    pub next_attempt_at: Option<Timestamp>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it ended.
+    pub ended_at: Option<Timestamp>,
+}
+
+/// An attempt that did not deliver.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Failure {
+    /// When.
+    pub at: Timestamp,
+    /// The other side's answer, or what stood in the way.
+    pub answer: String,
+}
+
+/// Which messages are wanted.
+#[derive(Clone, Copy, Debug)]
+pub struct Query {
+    /// Those of this reminder only.
+    pub reminder: Option<ReminderId>,
+    /// Before this one, the last one of the page before.
+    pub before: Option<MessageId>,
+    /// Messages at most, up to [`PAGE_MAX`].
+    pub limit: usize,
+}
+
+/// A page of an organization's messages, newest first, for its editors and admins and the operator. A page that is
+/// not full is the last.
+pub fn list(
+    tx: &mut Tx<'_>,
+    context: &Context,
+    organization: OrganizationId,
+    query: Query,
+) -> Result<Vec<Sent>, AppError> {
+    if !(1..=PAGE_MAX).contains(&query.limit) {
+        let rule = format!("must be 1 to {PAGE_MAX}, got {}", query.limit);
+        return Err(Refusal::invalid("limit", rule).into());
+    }
+    organizations::get(tx, organization)?.ok_or_else(|| no_organization(organization))?;
+    require_editor(tx, context.actor, organization, "read its messages")?;
+    if let Some(id) = query.reminder {
+        table::get::<Reminder>(tx, organization, id)?.ok_or_else(|| crate::reminders::no_reminder(id))?;
+    }
+    let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
+    let records = messages::newest(tx, organization, query.reminder, query.before, limit)?;
+    records
+        .into_iter()
+        .map(|record| describe(tx, organization, record))
+        .collect()
+}
+
+fn describe(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    record: messages::Record,
+) -> Result<Sent, AppError> {
+    let failures = match record.attempts {
+        0 => Vec::new(),
+        _ => messages::attempts(tx, organization, record.id)?,
+    };
+    let is_reminder = record.kind == REMINDER_JOB;
+    let reminder_id = is_reminder.then(|| ReminderId::from_bytes(record.subject_id));
+    let token_id = (!is_reminder).then(|| TokenId::from_bytes(record.subject_id));
+    Ok(Sent {
+        id: record.id,
+        reminder_id,
+        token_id,
+        run_at: record.run_at,
+        recipient_id: recipient_id(tx, organization, reminder_id, &record)?,
+        kind: record.kind,
+        name: record.name.filter(|name| !name.is_empty()),
+        method: record.method,
+        address: record.address,
+        subject: record.subject,
+        segments: record.segments,
+        next_attempt_at: (record.state == "queued").then_some(record.due_at),
+        state: record.state,
+        detail: record.detail,
+        attempts: record.attempts,
+        failures: failures.into_iter().map(Failure::from).collect(),
+        created_at: record.created_at,
+        ended_at: record.ended_at,
+    })
+}
+
+impl From<AttemptRecord> for Failure {
+    fn from(record: AttemptRecord) -> Self {
+        Self {
+            at: record.at,
+            answer: record.detail,
+        }
+    }
+}
+
+/// What kind of thing a recipient is follows from what the message is of.
+fn recipient_id(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    reminder: Option<ReminderId>,
+    record: &messages::Record,
+) -> Result<String, AppError> {
+    let Some(id) = reminder else {
+        let is_nobody = record.recipient == record.subject_id;
+        return Ok(match is_nobody {
+            true => TokenId::from_bytes(record.recipient).to_string(),
+            false => UserId::from_bytes(record.recipient).to_string(),
+        });
+    };
+    let audience = table::get::<Reminder>(tx, organization, id)?.map(|reminder| reminder.audience());
+    Ok(match audience {
+        Some(Audience::Organization(_)) => OrganizationId::from_bytes(record.recipient).to_string(),
+        Some(Audience::Member(_) | Audience::Group(_) | Audience::Nobody) | None => {
+            MemberId::from_bytes(record.recipient).to_string()
+        }
+    })
+}
+
+/// Queues a failed message once more: an officer's act.
+pub fn retry(
+    tx: &mut Tx<'_>,
+    context: &mut Context,
+    organization: OrganizationId,
+    id: MessageId,
+) -> Result<Sent, AppError> {
+    Act::run(tx, context, organization, |act| {
+        require_editor(act.tx, act.context.actor, organization, "send its messages again")?;
+        let missing = || Refusal::missing(format!("there is no message {id} in organization {organization}"));
+        let record = messages::get(act.tx, organization, id)?.ok_or_else(missing)?;
+        if !messages::retry(act.tx, organization, id, act.now())? {
+            return Err(not_again(&record).into());
+        }
+        if record.kind == REMINDER_JOB {
+            resume(act, &record)?;
+        }
+        act.log("message.retry", Some(id.to_string()), None)?;
+        let record = messages::get(act.tx, organization, id)?.ok_or_else(missing)?;
+        describe(act.tx, organization, record)
+    })
+}
+
+fn not_again(record: &messages::Record) -> Refusal {
+    let (id, state) = (record.id, &record.state);
+    Refusal::conflict(match state.as_str() {
+        "failed" => format!(
+            "message {id} is failed, but its text was removed when its retention ended; schedule a new reminder"
+        ),
+        "queued" => format!(
+            "message {id} is queued already and will be tried at {}; only a failed message can be sent again",
+            record.due_at
+        ),
+        _ => format!(
+            "message {id} is {state}; only a failed message can be sent again; schedule a new reminder instead"
+        ),
+    })
+}
+
+/// A failed reminder is under way again with its message: its run ends anew when the message has ended.
+fn resume(act: &mut Act<'_, '_>, record: &messages::Record) -> Result<(), AppError> {
+    let id = ReminderId::from_bytes(record.subject_id);
+    let Some(mut reminder) = table::get::<Reminder>(act.tx, act.organization, id)? else {
+        return Ok(());
+    };
+    if reminder.status != ReminderStatus::Failed {
+        return Ok(());
+    }
+    reminder.status = reminder
+        .status
+        .to(ReminderStatus::Scheduled)?
+        .to(ReminderStatus::Sending)?;
+    let look_again = act.now().plus_seconds(LOOK_AGAIN_SECONDS);
+    outbox::reopen(act.tx, act.organization, record.job, look_again)?;
+    act.update(&mut reminder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bursar_domain::money::Currency;
+
+    #[test]
+    fn parts_of_an_sms() {
+        for (text, parts) in [
+            (String::new(), 1),
+            ("a".repeat(160), 1),
+            ("a".repeat(161), 2),
+            ("a".repeat(306), 2),
+            ("a".repeat(307), 3),
+            ("€".repeat(80), 1),
+            ("€".repeat(81), 2),
+            // 152 septets and an escape that does not fit in the part's last one.
+            (format!("{}€{}", "a".repeat(152), "a".repeat(152)), 3),
+            ("é".repeat(160), 1),
+            ("ż".repeat(70), 1),
+            ("ż".repeat(71), 2),
+            ("ż".repeat(134), 2),
+            ("ż".repeat(135), 3),
+            ("😀".repeat(35), 1),
+            ("😀".repeat(36), 2),
+            ("😀".repeat(66), 2),
+            ("😀".repeat(67), 3),
+        ] {
+            assert_eq!(segments(&text), parts, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_statement_adds_up_and_is_read_again() {
+        let jpy = Currency::parse("JPY").unwrap();
+        let line = |minor, description: &str, due: Option<&str>| OwedLine {
+            description: description.to_owned(),
+            due_date: due.map(str::to_owned),
+            amount: Money::new(minor, jpy),
+        };
+        let owed = [
+            line(1_250, "Dues\nof May", Some("2026-05-01")),
+            line(50, "", None),
+        ];
+        let statement = Statement::of(&owed).unwrap();
+        assert_eq!(
+            statement.text(),
+            "What is owed:\n- Dues of May (due 2026-05-01): 1250 JPY\n- Payment: 50 JPY\nTotal: 1300 JPY"
+        );
+        assert_eq!(Statement::from_json(&statement.to_json()), Some(statement));
+        assert_eq!(Statement::of(&[]), None);
+    }
+}

@@ -1,0 +1,290 @@
+//! Charges, and what is received for them. The ledger is only added to.
+
+use bursar_db::bulk::{self, BulkAct, Subject};
+use bursar_db::ledger::{self, Entry};
+use bursar_db::{organizations, recipients, table};
+use bursar_domain::access::Role;
+use bursar_domain::group::Group;
+use bursar_domain::ids::{BulkId, EntryId, GroupId, MemberId, OrganizationId, PaymentId};
+use bursar_domain::member::Member;
+use bursar_domain::money::Money;
+use bursar_domain::payment::{Payment, PaymentStatus};
+use bursar_domain::text::{NOTE, REFERENCE};
+use bursar_domain::{Date, Refusal, Resource, Stamps, words};
+
+use crate::act::{Act, no_organization};
+use crate::error::AppError;
+use crate::officers::require;
+
+words! {
+    /// How money came.
+    ReceivedBy {
+        /// In notes and coins.
+        Cash "cash",
+        /// By check.
+        Check "check",
+        /// By bank transfer.
+        Transfer "transfer",
+        /// By card.
+        Card "card",
+    }
+}
+
+/// Who is charged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Debtor {
+    /// One member.
+    Member(MemberId),
+    /// Every active member of a group.
+    Group(GroupId),
+    /// A direct child chapter.
+    Chapter(OrganizationId),
+}
+
+/// What is charged.
+#[derive(Clone, Debug)]
+pub struct Charge {
+    /// Who.
+    pub debtor: Debtor,
+    /// How much each, as text in the organization's currency; a group's own dues when it is left out.
+    pub amount: Option<String>,
+    /// What for.
+    pub description: String,
+    /// By when.
+    pub due_date: Option<Date>,
+}
+
+/// What a raising made, or would make.
+#[derive(Clone, Debug)]
+pub struct Raised {
+    /// The bulk act, to undo it by; none for a preview.
+    pub id: Option<BulkId>,
+    /// The payments.
+    pub payments: Vec<Payment>,
+    /// Their sum.
+    pub total: Money,
+}
+
+fn no_payment() -> Refusal {
+    Refusal::missing("there is no such payment")
+}
+
+/// Raises charges. A preview writes nothing.
+pub fn raise(act: &mut Act<'_, '_>, charge: &Charge, is_preview: bool) -> Result<Raised, AppError> {
+    require(act, Role::Editor, "raise charges")?;
+    let own =
+        organizations::get(act.tx, act.organization)?.ok_or_else(|| no_organization(act.organization))?;
+    let description = NOTE
+        .check(&charge.description)
+        .map_err(|rule| Refusal::invalid("description", rule))?;
+    let given = charge
+        .amount
+        .as_deref()
+        .map(|text| Money::parse(text, own.currency));
+    let given = given
+        .transpose()
+        .map_err(|rule| Refusal::invalid("amount", rule))?;
+    let (debtors, group) = debtors(act, charge.debtor)?;
+    let amount = given.or(group.as_ref().and_then(|group| group.amount_due));
+    let amount = amount
+        .filter(|amount| amount.minor > 0)
+        .ok_or_else(|| Refusal::invalid("amount", "is required and must be greater than 0"))?;
+    let mut payments = Vec::with_capacity(debtors.len());
+    for (member_id, target_organization_id) in debtors {
+        let id = act.new_id();
+        let stamps = Stamps::at(if is_preview { act.now() } else { act.tick() });
+        payments.push(Payment {
+            member_id,
+            group_id: group.as_ref().map(|group| group.id),
+            target_organization_id,
+            description: description.clone(),
+            amount,
+            due_date: charge.due_date,
+            ..Payment::blank(id, own.currency, stamps)
+        });
+    }
+    let total = payments.iter().map(|payment| payment.amount.minor).sum();
+    let total = Money::new(total, own.currency);
+    if is_preview {
+        return Ok(Raised {
+            id: None,
+            payments,
+            total,
+        });
+    }
+    for payment in &payments {
+        act.insert(payment)?;
+    }
+    let subject = |payment: &Payment| Subject {
+        id: payment.id.to_bytes(),
+        other: None,
+        updated_at: payment.stamps.updated_at,
+    };
+    let id = note_bulk(
+        act,
+        "payments.raise",
+        &payments.iter().map(subject).collect::<Vec<_>>(),
+    )?;
+    act.log(
+        "payments.raise",
+        Some(id.to_string()),
+        i64::try_from(payments.len()).ok(),
+    )?;
+    Ok(Raised {
+        id: Some(id),
+        payments,
+        total,
+    })
+}
+
+/// Writes down what a bulk act touched.
+pub(crate) fn note_bulk(act: &mut Act<'_, '_>, kind: &str, subjects: &[Subject]) -> Result<BulkId, AppError> {
+    let id = act.new_id();
+    let bulk = BulkAct {
+        organization: act.organization,
+        id,
+        kind: kind.to_owned(),
+        at: act.now(),
+        undone_at: None,
+    };
+    bulk::insert(act.tx, &bulk, subjects)?;
+    Ok(id)
+}
+
+type Debtors = (Vec<(Option<MemberId>, Option<OrganizationId>)>, Option<Group>);
+
+fn debtors(act: &mut Act<'_, '_>, debtor: Debtor) -> Result<Debtors, AppError> {
+    match debtor {
+        Debtor::Member(id) => {
+            let missing = || Refusal::missing("there is no such member");
+            let member: Member = table::get(act.tx, act.organization, id)?.ok_or_else(missing)?;
+            if !member.is_active {
+                return Err(Refusal::conflict(
+                    "the member is archived; restore the member to raise a charge",
+                )
+                .into());
+            }
+            Ok((vec![(Some(id), None)], None))
+        }
+        Debtor::Group(id) => {
+            let group: Group =
+                table::get(act.tx, act.organization, id)?.ok_or_else(crate::groups::no_group)?;
+            let members = recipients::of_group(act.tx, act.organization, id, None, i64::MAX)?;
+            Ok((
+                members.iter().map(|member| (Some(member.id), None)).collect(),
+                Some(group),
+            ))
+        }
+        Debtor::Chapter(id) => {
+            let chapter =
+                organizations::get(act.tx, id)?.filter(|chapter| chapter.parent_id == Some(act.organization));
+            chapter.ok_or_else(|| Refusal::missing(format!("{id} is not a direct child chapter")))?;
+            Ok((vec![(None, Some(id))], None))
+        }
+    }
+}
+
+/// What was received.
+#[derive(Clone, Debug)]
+pub struct Receipt {
+    /// How much, as text in the payment's currency.
+    pub amount: String,
+    /// How it came.
+    pub method: ReceivedBy,
+    /// The day; today when it is left out.
+    pub received_on: Option<Date>,
+    /// What the payer or the bank calls it.
+    pub reference: Option<String>,
+}
+
+/// Records an amount received: a ledger entry, and the payment moves with it.
+pub fn record(
+    act: &mut Act<'_, '_>,
+    id: PaymentId,
+    receipt: &Receipt,
+) -> Result<(Payment, EntryId), AppError> {
+    require(act, Role::Editor, "record payments")?;
+    let mut payment: Payment = table::get(act.tx, act.organization, id)?.ok_or_else(no_payment)?;
+    let amount = Money::parse(&receipt.amount, payment.amount.currency)
+        .map_err(|rule| Refusal::invalid("amount", rule))?;
+    let reference = receipt
+        .reference
+        .as_deref()
+        .map(|text| REFERENCE.check(text))
+        .transpose();
+    let reference = reference.map_err(|rule| Refusal::invalid("reference", rule))?;
+    let today = act.now().date();
+    let received_on = receipt.received_on.unwrap_or(today);
+    if received_on > today {
+        return Err(Refusal::invalid("date", format!("must not be in the future, got {received_on}")).into());
+    }
+    payment.receive(amount.minor, act.now())?;
+    let entry = Entry {
+        payment: id,
+        id: act.new_id(),
+        at: act.now(),
+        amount: amount.minor,
+        method: receipt.method.as_str().to_owned(),
+        reference,
+        received_on: Some(received_on),
+        reverses: None,
+    };
+    enter(act, &mut payment, &entry, "payment.record")?;
+    Ok((payment, entry.id))
+}
+
+/// Takes an entry back by a counter-entry; the entry stays.
+pub fn reverse(
+    act: &mut Act<'_, '_>,
+    id: PaymentId,
+    entry: EntryId,
+    reason: Option<&str>,
+) -> Result<Payment, AppError> {
+    require(act, Role::Editor, "reverse payments")?;
+    let mut payment: Payment = table::get(act.tx, act.organization, id)?.ok_or_else(no_payment)?;
+    let entries = ledger::of_payment(act.tx, act.organization, id)?;
+    let original = entries.iter().find(|other| other.id == entry);
+    let original =
+        original.ok_or_else(|| Refusal::missing(format!("the payment has no ledger entry {entry}")))?;
+    if original.reverses.is_some() || entries.iter().any(|other| other.reverses == Some(entry)) {
+        return Err(Refusal::conflict("this entry is a reversal or was reversed before").into());
+    }
+    payment.take_back(original.amount, act.now())?;
+    let counter = Entry {
+        payment: id,
+        id: act.new_id(),
+        at: act.now(),
+        amount: -original.amount,
+        method: original.method.clone(),
+        reference: reason.map(str::to_owned),
+        received_on: Some(act.now().date()),
+        reverses: Some(entry),
+    };
+    enter(act, &mut payment, &counter, "payment.reverse")?;
+    Ok(payment)
+}
+
+/// One transaction: the entry, the payment, its activity line. The sum is proven before it is written.
+fn enter(act: &mut Act<'_, '_>, payment: &mut Payment, entry: &Entry, action: &str) -> Result<(), AppError> {
+    ledger::add(act.tx, act.organization, entry)?;
+    let sum = ledger::sum(act.tx, act.organization, payment.id)?;
+    if sum != payment.paid_to_date.minor {
+        let message = format!(
+            "the ledger of {} sums up to {sum}, not to {}",
+            payment.id, payment.paid_to_date.minor
+        );
+        return Err(bursar_db::DbError::Internal(message).into());
+    }
+    act.update(payment)?;
+    act.log(action, Some(payment.id.to_string()), None)
+}
+
+/// Moves a payment to another state: `cancelled`, `disputed`, and out of a dispute to `paid` or `failed`.
+pub fn move_to(act: &mut Act<'_, '_>, id: PaymentId, next: PaymentStatus) -> Result<Payment, AppError> {
+    require(act, Role::Editor, "change payments")?;
+    let mut payment: Payment = table::get(act.tx, act.organization, id)?.ok_or_else(no_payment)?;
+    payment.move_to(next, act.now())?;
+    act.update(&mut payment)?;
+    act.log(&format!("payment.{next}"), Some(id.to_string()), None)?;
+    Ok(payment)
+}

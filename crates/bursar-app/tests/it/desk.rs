@@ -1,0 +1,366 @@
+//! The officers' desk, on both engines, with time passed in.
+
+mod model;
+mod year;
+
+use std::cell::RefCell;
+
+use bursar_app::groups::create_as_officer;
+use bursar_app::members::NewMember;
+use bursar_app::organizations::{NewOrganization, create};
+use bursar_app::payments::{self, Charge, Debtor, Receipt, ReceivedBy};
+use bursar_app::store::{self, ListingChange};
+use bursar_app::{Act, Actor, AppError, Context, members, roles, undo};
+use bursar_db::testing::{TestDb, both_engines};
+use bursar_db::{Db, Stored, table};
+use bursar_domain::access::Role;
+use bursar_domain::group::{Group, NewGroup};
+use bursar_domain::ids::{Id, IdSource, MemberId, OrganizationId, UserId};
+use bursar_domain::listing::Listing;
+use bursar_domain::member::Member;
+use bursar_domain::money::Currency;
+use bursar_domain::order::OrderLine;
+use bursar_domain::organization::{CardIssuing, OrganizationKind};
+use bursar_domain::payment::{Payment, PaymentStatus};
+use bursar_domain::{Date, Timestamp};
+
+use crate::support::problems;
+
+/// An organization with its people, and a clock on the wall that the test moves.
+struct Desk {
+    db: Db,
+    org: OrganizationId,
+    now: RefCell<Timestamp>,
+    ids: RefCell<IdSource>,
+}
+
+impl Desk {
+    fn open(test: &TestDb, seed: u64, now: Timestamp) -> Self {
+        let mut ids = IdSource::seeded(seed);
+        let desk = Desk {
+            db: test.db.clone(),
+            org: ids.next(now),
+            now: RefCell::new(now),
+            ids: RefCell::new(ids),
+        };
+        let new = NewOrganization {
+            name: "River Club".into(),
+            kind: OrganizationKind::National,
+            parent_id: None,
+            currency: Currency::USD,
+            contact_email: Some("office@example.org".into()),
+            contact_phone: None,
+            card_issuing: CardIssuing::Approved,
+        };
+        let (org, mut context) = (desk.org, desk.context(Actor::Operator));
+        desk.db
+            .write::<_, AppError>(org.to_bytes(), move |tx| create(tx, &mut context, org, &new))
+            .wait()
+            .unwrap();
+        desk
+    }
+
+    fn context(&self, actor: Actor) -> Context {
+        Context {
+            now: *self.now.borrow(),
+            ids: self.ids.borrow_mut().fork(),
+            actor,
+            request_id: None,
+        }
+    }
+
+    fn officer(&self, email: &str, role: Role) -> Actor {
+        let (org, mut context, email) = (self.org, self.context(Actor::Operator), email.to_owned());
+        let set = self.db.write::<_, AppError>(org.to_bytes(), move |tx| {
+            roles::set(tx, &mut context, org, &email, role)
+        });
+        let user: UserId = set.wait().unwrap().user.id;
+        Actor::User(user, org)
+    }
+
+    /// Somebody acts; the refusal as it is told.
+    fn try_as<T: Send + 'static>(
+        &self,
+        actor: Actor,
+        mut work: impl FnMut(&mut Act<'_, '_>) -> Result<T, AppError> + Send + 'static,
+    ) -> Result<T, String> {
+        let (org, mut context) = (self.org, self.context(actor));
+        let done = self.db.write::<_, AppError>(org.to_bytes(), move |tx| {
+            Act::run(tx, &mut context, org, &mut work)
+        });
+        done.wait().map_err(|error| error.to_string())
+    }
+
+    #[track_caller]
+    fn act<T: Send + 'static>(
+        &self,
+        work: impl FnMut(&mut Act<'_, '_>) -> Result<T, AppError> + Send + 'static,
+    ) -> T {
+        self.try_as(Actor::Operator, work).unwrap()
+    }
+
+    fn refused<T: Send + std::fmt::Debug + 'static>(
+        &self,
+        work: impl FnMut(&mut Act<'_, '_>) -> Result<T, AppError> + Send + 'static,
+    ) -> String {
+        self.try_as(Actor::Operator, work).unwrap_err()
+    }
+
+    fn get<R: Stored>(&self, id: Id<R::Kind>) -> R {
+        let org = self.org;
+        self.db
+            .read(move |tx| table::get::<R>(tx, org, id))
+            .wait()
+            .unwrap()
+            .unwrap()
+    }
+
+    fn member(&self, name: &str, groups: &[bursar_domain::ids::GroupId]) -> Member {
+        let new = NewMember {
+            first_name: name.into(),
+            last_name: "Test".into(),
+            email: format!("{}@example.org", name.to_lowercase()),
+            groups: groups.to_vec(),
+            ..NewMember::default()
+        };
+        self.act(move |act| members::add(act, &new))
+    }
+
+    fn group(&self, name: &str) -> Group {
+        let new = NewGroup {
+            name: name.into(),
+            description: String::new(),
+        };
+        self.act(move |act| create_as_officer(act, &new))
+    }
+
+    fn charge(&self, member: MemberId, amount: &str) -> Payment {
+        let charge = charge(Debtor::Member(member), amount);
+        self.act(move |act| payments::raise(act, &charge, false)).payments[0].clone()
+    }
+}
+
+fn day(text: &str) -> Date {
+    Date::parse(text).unwrap()
+}
+
+fn noon(text: &str) -> Timestamp {
+    day(text).start().plus_seconds(12 * 3600)
+}
+
+fn charge(debtor: Debtor, amount: &str) -> Charge {
+    Charge {
+        debtor,
+        amount: Some(amount.into()),
+        description: "Dues".into(),
+        due_date: Some(day("2026-01-31")),
+    }
+}
+
+fn cash(amount: &str) -> Receipt {
+    Receipt {
+        amount: amount.into(),
+        method: ReceivedBy::Cash,
+        received_on: None,
+        reference: None,
+    }
+}
+
+#[test]
+fn a_preview_writes_nothing_and_an_undo_leaves_what_moved_on() {
+    both_engines(|test| {
+        let desk = Desk::open(test, 1, noon("2026-01-10"));
+        let group = desk.group("Rowers");
+        let people: Vec<Member> = ["Ada", "Ben", "Cleo"]
+            .iter()
+            .map(|name| desk.member(name, &[group.id]))
+            .collect();
+        let raise = charge(Debtor::Group(group.id), "25.00");
+        let preview = raise.clone();
+        let seen = desk.act(move |act| payments::raise(act, &preview, true));
+        assert_eq!(
+            (seen.payments.len(), seen.total.to_string(), seen.id),
+            (3, "75.00".to_owned(), None)
+        );
+        let stored: Vec<_> = desk
+            .db
+            .read::<_, bursar_db::DbError>(|tx| {
+                tx.rows("SELECT COUNT(*) FROM payments", &[], |row| row.int(0))
+            })
+            .wait()
+            .unwrap();
+        assert_eq!(stored, [0], "a preview writes nothing");
+        let raised = desk.act(move |act| payments::raise(act, &raise, false));
+        let paid = raised.payments[0].id;
+        desk.act(move |act| payments::record(act, paid, &cash("5.00")));
+        let (bulk, mut context) = (raised.id.unwrap(), desk.context(Actor::Operator));
+        let undone = desk
+            .db
+            .write(desk.org.to_bytes(), move |tx| undo::undo(tx, &mut context, bulk))
+            .wait()
+            .unwrap();
+        assert_eq!((undone.reversed.len(), undone.left.len()), (2, 1));
+        assert!(
+            undone.left[0].0 == paid.to_string() && undone.left[0].1.contains("partially_paid"),
+            "{:?}",
+            undone.left
+        );
+        assert_eq!(
+            desk.get::<Payment>(raised.payments[1].id).status,
+            PaymentStatus::Cancelled
+        );
+        let mut context = desk.context(Actor::Operator);
+        let again = desk
+            .db
+            .write::<_, AppError>(desk.org.to_bytes(), move |tx| undo::undo(tx, &mut context, bulk))
+            .wait();
+        assert!(again.unwrap_err().to_string().contains("was undone"));
+        assert_eq!(people.len(), 3);
+        assert_eq!(problems(&desk.db), []);
+    });
+}
+
+#[test]
+fn adding_by_address_is_all_or_nothing_and_can_be_undone() {
+    both_engines(|test| {
+        let desk = Desk::open(test, 2, noon("2026-01-10"));
+        let group = desk.group("Crew");
+        let (ada, ben) = (desk.member("Ada", &[]), desk.member("Ben", &[group.id]));
+        let list = |names: &[&str]| {
+            names
+                .iter()
+                .map(|name| format!("{name}@Example.org"))
+                .collect::<Vec<_>>()
+        };
+        let (id, wrong) = (group.id, list(&["ada", "nobody"]));
+        assert!(
+            desk.refused(move |act| bursar_app::groups::add_by_address(act, id, &wrong))
+                .contains("nobody@example.org")
+        );
+        assert_eq!(desk.get::<Group>(id).member_count, 1);
+        let right = list(&["ada", "ben"]);
+        let done = desk.act(move |act| bursar_app::groups::add_by_address(act, id, &right));
+        assert_eq!((done.added, done.already.len()), (vec![ada.id], 1));
+        assert_eq!(
+            (
+                desk.get::<Group>(id).member_count,
+                desk.get::<Member>(ada.id).groups
+            ),
+            (2, vec![id])
+        );
+        let (bulk, mut context) = (done.id, desk.context(Actor::Operator));
+        desk.db
+            .write(desk.org.to_bytes(), move |tx| undo::undo(tx, &mut context, bulk))
+            .wait()
+            .unwrap();
+        assert_eq!(
+            (
+                desk.get::<Group>(id).member_count,
+                desk.get::<Member>(ada.id).groups
+            ),
+            (1, vec![])
+        );
+        assert_eq!(desk.get::<Member>(ben.id).groups, [id]);
+        assert_eq!(problems(&desk.db), []);
+    });
+}
+
+#[test]
+fn who_may() {
+    both_engines(|test| {
+        let desk = Desk::open(test, 3, noon("2026-01-10"));
+        let (viewer, editor) = (
+            desk.officer("v@example.org", Role::Viewer),
+            desk.officer("e@example.org", Role::Editor),
+        );
+        let ada = desk.member("Ada", &[]);
+        let payment = desk.charge(ada.id, "10.00");
+        let id = payment.id;
+        let refused = desk
+            .try_as(viewer, move |act| payments::record(act, id, &cash("1.00")))
+            .unwrap_err();
+        assert!(refused.contains("an editor or above"), "{refused}");
+        desk.try_as(editor, move |act| payments::record(act, id, &cash("1.00")))
+            .unwrap();
+        let stranger = Actor::User(UserId::from_bits(9), desk.org);
+        assert!(
+            desk.try_as(stranger, move |act| payments::record(act, id, &cash("1.00")))
+                .is_err()
+        );
+        assert_eq!(desk.get::<Payment>(id).paid_to_date.minor, 100);
+    });
+}
+
+/// 32 buyers for 10 items: 10 orders, 22 refusals, and the stock ends at zero.
+#[test]
+fn a_store_that_sells_out() {
+    both_engines(|test| {
+        let desk = Desk::open(test, 4, noon("2026-01-10"));
+        let change = ListingChange {
+            name: Some("Shirt".into()),
+            description: None,
+            items: vec![("M".into(), "15.00".into(), Some(10))],
+        };
+        let listing = desk.act(move |act| store::create_listing(act, &change)).id;
+        let results: Vec<Result<_, AppError>> = std::thread::scope(|scope| {
+            let buyers: Vec<_> = (0..32)
+                .map(|_| {
+                    let (db, org, mut context) = (desk.db.clone(), desk.org, desk.context(Actor::Operator));
+                    scope.spawn(move || {
+                        let lines = [OrderLine {
+                            item: "M".into(),
+                            quantity: 1,
+                        }];
+                        let buy = db.write(org.to_bytes(), move |tx| {
+                            Act::run(tx, &mut context, org, |act| {
+                                store::order(act, listing, None, &lines)
+                            })
+                        });
+                        buy.wait()
+                    })
+                })
+                .collect();
+            buyers.into_iter().map(|buyer| buyer.join().unwrap()).collect()
+        });
+        assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 10);
+        let refusals = results
+            .iter()
+            .filter_map(|result| result.as_ref().err())
+            .filter(|e| e.to_string().contains("0 of M are left"));
+        assert_eq!(refusals.count(), 22);
+        assert_eq!(desk.get::<Listing>(listing).items[0].inventory, Some(0));
+        assert_eq!(problems(&desk.db), []);
+    });
+}
+
+/// 32 concurrent records of one payment: never more than its amount.
+#[test]
+fn a_payment_never_takes_more_than_its_amount() {
+    both_engines(|test| {
+        let desk = Desk::open(test, 5, noon("2026-01-10"));
+        let payment = desk.charge(desk.member("Ada", &[]).id, "100.00").id;
+        let taken: usize = std::thread::scope(|scope| {
+            let tries: Vec<_> = (0..32)
+                .map(|_| {
+                    let (db, org, mut context) = (desk.db.clone(), desk.org, desk.context(Actor::Operator));
+                    scope.spawn(move || {
+                        let record = db.write::<_, AppError>(org.to_bytes(), move |tx| {
+                            Act::run(tx, &mut context, org, |act| {
+                                payments::record(act, payment, &cash("9.00"))
+                            })
+                        });
+                        usize::from(record.wait().is_ok())
+                    })
+                })
+                .collect();
+            tries.into_iter().map(|one| one.join().unwrap()).sum()
+        });
+        assert_eq!(taken, 11, "eleven times nine is ninety-nine");
+        let payment: Payment = desk.get(payment);
+        assert_eq!(
+            (payment.paid_to_date.minor, payment.status),
+            (9_900, PaymentStatus::PartiallyPaid)
+        );
+        assert_eq!(problems(&desk.db), []);
+    });
+}

@@ -1,0 +1,101 @@
+//! Bulk acts: what one of them touched, so that it can be undone.
+
+use bursar_domain::Timestamp;
+use bursar_domain::ids::{BulkId, OrganizationId};
+
+use crate::engine::{Tx, Value};
+use crate::error::DbError;
+
+/// A bulk act.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BulkAct {
+    /// Whose.
+    pub organization: OrganizationId,
+    /// Names it.
+    pub id: BulkId,
+    /// What was done: `payments.raise`, `group.add`.
+    pub kind: String,
+    /// When.
+    pub at: Timestamp,
+    /// When it was undone.
+    pub undone_at: Option<Timestamp>,
+}
+
+/// One thing that a bulk act touched, with the stamp that it left it with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Subject {
+    /// The thing's id.
+    pub id: [u8; 16],
+    /// The other side, where there is one: the group of a member.
+    pub other: Option<[u8; 16]>,
+    /// Its stamp after the act.
+    pub updated_at: Timestamp,
+}
+
+/// Writes down a bulk act.
+pub fn insert(tx: &mut Tx<'_>, act: &BulkAct, subjects: &[Subject]) -> Result<(), DbError> {
+    let (organization, id) = (act.organization.to_bytes(), act.id.to_bytes());
+    tx.execute(
+        "INSERT INTO bulk_acts (organization_id, id, kind, at) VALUES (?1, ?2, ?3, ?4)",
+        &[
+            Value::Bytes(&organization),
+            Value::Bytes(&id),
+            Value::Text(&act.kind),
+            Value::Int(act.at.micros()),
+        ],
+    )?;
+    for subject in subjects {
+        tx.execute(
+            "INSERT INTO bulk_subjects (organization_id, act_id, subject_id, other_id, updated_at) VALUES (?1, ?2, ?3, ?4, ?5)",
+            &[
+                Value::Bytes(&organization),
+                Value::Bytes(&id),
+                Value::Bytes(&subject.id),
+                subject.other.as_ref().into(),
+                Value::Int(subject.updated_at.micros()),
+            ],
+        )?;
+    }
+    Ok(())
+}
+
+/// A bulk act by its id.
+pub fn get(tx: &mut Tx<'_>, id: BulkId) -> Result<Option<BulkAct>, DbError> {
+    tx.first(
+        "SELECT organization_id, kind, at, undone_at FROM bulk_acts WHERE id = ?1",
+        &[Value::Bytes(&id.to_bytes())],
+        |row| {
+            Ok(BulkAct {
+                organization: OrganizationId::from_bytes(row.key(0)?),
+                id,
+                kind: row.text(1)?.to_owned(),
+                at: Timestamp::from_micros(row.int(2)?),
+                undone_at: row.int_opt(3)?.map(Timestamp::from_micros),
+            })
+        },
+    )
+}
+
+/// What it touched.
+pub fn subjects(tx: &mut Tx<'_>, act: &BulkAct) -> Result<Vec<Subject>, DbError> {
+    let (organization, id) = (act.organization.to_bytes(), act.id.to_bytes());
+    tx.rows(
+        "SELECT subject_id, other_id, updated_at FROM bulk_subjects WHERE organization_id = ?1 AND act_id = ?2 ORDER BY subject_id",
+        &[Value::Bytes(&organization), Value::Bytes(&id)],
+        |row| Ok(Subject { id: row.key(0)?, other: row.key_opt(1)?, updated_at: Timestamp::from_micros(row.int(2)?) }),
+    )
+}
+
+/// Writes down that it was undone.
+pub fn undone(tx: &mut Tx<'_>, act: &BulkAct, now: Timestamp) -> Result<(), DbError> {
+    let (organization, id) = (act.organization.to_bytes(), act.id.to_bytes());
+    tx.execute(
+        "UPDATE bulk_acts SET undone_at = ?3 WHERE organization_id = ?1 AND id = ?2",
+        &[
+            Value::Bytes(&organization),
+            Value::Bytes(&id),
+            Value::Int(now.micros()),
+        ],
+    )
+    .map(drop)
+}

@@ -1,0 +1,193 @@
+//! What was sent: the records of messages, for those who ask, and the end of what they carried.
+
+use bursar_domain::Timestamp;
+use bursar_domain::ids::{Id, MessageId, OrganizationId, ReminderId};
+
+use crate::engine::{Row, Tx, Value};
+use crate::error::DbError;
+use crate::housekeeping::PRUNE_ROWS_MAX;
+use crate::table::Columns;
+
+/// The record of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// Names it.
+    pub id: MessageId,
+    /// The job it comes from.
+    pub job: [u8; 16],
+    /// What the job is: `reminder` or `notice`.
+    pub kind: String,
+    /// What the job is about: the bytes of a reminder's or token's id.
+    pub subject_id: [u8; 16],
+    /// The run that the job is.
+    pub run_at: Timestamp,
+    /// Whom it is for: the bytes of a member's, user's or organization's id.
+    pub recipient: [u8; 16],
+    /// `email` or `sms`.
+    pub method: String,
+    /// Where it went; gone after the retention.
+    pub address: Option<String>,
+    /// The recipient's name.
+    pub name: Option<String>,
+    /// The subject line.
+    pub subject: Option<String>,
+    /// Whether the text is still kept.
+    pub has_body: bool,
+    /// How many parts an SMS is sent in.
+    pub segments: Option<i64>,
+    /// `queued`, `sending`, `delivered`, `failed` or `skipped`.
+    pub state: String,
+    /// The other side's last answer, or why nothing was sent.
+    pub detail: Option<String>,
+    /// How often it was tried.
+    pub attempts: i64,
+    /// When it is tried next, while it waits.
+    pub due_at: Timestamp,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it ended.
+    pub ended_at: Option<Timestamp>,
+}
+
+/// An attempt that did not deliver.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AttemptRecord {
+    /// Which one.
+    pub attempt: i64,
+    /// When.
+    pub at: Timestamp,
+    /// The other side's answer.
+    pub detail: String,
+}
+
+macro_rules! select_records {
+    ($condition:literal) => {
+        concat!(
+            "SELECT m.id, m.job_id, j.kind, j.subject_id, j.run_at, m.recipient, m.method, m.address, m.name, m.subject, \
+             CASE WHEN m.body IS NULL THEN 0 ELSE 1 END, m.segments, m.state, m.detail, m.attempts, m.due_at, m.created_at, m.ended_at \
+             FROM outbox_messages m JOIN outbox_jobs j ON j.organization_id = m.organization_id AND j.id = m.job_id \
+             WHERE m.organization_id = ?1",
+            $condition
+        )
+    };
+}
+
+fn read_record(row: &Row<'_>) -> Result<Record, DbError> {
+    let mut row = Columns::from(row, 0);
+    let key = |id: Id<()>| id.to_bytes();
+    Ok(Record {
+        id: row.id()?,
+        job: key(row.id()?),
+        kind: row.text()?,
+        subject_id: key(row.id()?),
+        run_at: Timestamp::from_micros(row.int()?),
+        recipient: key(row.id()?),
+        method: row.text()?,
+        address: row.text_opt()?,
+        name: row.text_opt()?,
+        subject: row.text_opt()?,
+        has_body: row.int()? != 0,
+        segments: row.int_opt()?,
+        state: row.text()?,
+        detail: row.text_opt()?,
+        attempts: row.int()?,
+        due_at: Timestamp::from_micros(row.int()?),
+        created_at: Timestamp::from_micros(row.int()?),
+        ended_at: row.instant_opt()?,
+    })
+}
+
+/// Up to `limit` messages of an organization before `before`, newest first; those of one reminder when it is given.
+pub fn newest(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    reminder: Option<ReminderId>,
+    before: Option<MessageId>,
+    limit: i64,
+) -> Result<Vec<Record>, DbError> {
+    let organization = organization.to_bytes();
+    let before = before.map_or([0xff; 16], MessageId::to_bytes);
+    let params = [
+        Value::Bytes(&organization),
+        Value::Bytes(&before),
+        Value::Int(limit),
+    ];
+    match reminder {
+        None => tx.rows(
+            select_records!(" AND m.id < ?2 ORDER BY m.id DESC LIMIT ?3"),
+            &params,
+            read_record,
+        ),
+        Some(reminder) => {
+            let reminder = reminder.to_bytes();
+            tx.rows(
+                select_records!(
+                    " AND m.id < ?2 AND j.kind = 'reminder' AND j.subject_id = ?4 ORDER BY m.id DESC LIMIT ?3"
+                ),
+                &[params[0], params[1], params[2], Value::Bytes(&reminder)],
+                read_record,
+            )
+        }
+    }
+}
+
+/// One message.
+pub fn get(tx: &mut Tx<'_>, organization: OrganizationId, id: MessageId) -> Result<Option<Record>, DbError> {
+    let (organization, id) = (organization.to_bytes(), id.to_bytes());
+    tx.first(
+        select_records!(" AND m.id = ?2"),
+        &[Value::Bytes(&organization), Value::Bytes(&id)],
+        read_record,
+    )
+}
+
+/// The attempts of a message that did not deliver, in their order.
+pub fn attempts(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    id: MessageId,
+) -> Result<Vec<AttemptRecord>, DbError> {
+    let (organization, id) = (organization.to_bytes(), id.to_bytes());
+    tx.rows(
+        "SELECT attempt, at, detail FROM outbox_attempts WHERE organization_id = ?1 AND message_id = ?2 ORDER BY attempt",
+        &[Value::Bytes(&organization), Value::Bytes(&id)],
+        |row| {
+            Ok(AttemptRecord {
+                attempt: row.int(0)?,
+                at: Timestamp::from_micros(row.int(1)?),
+                detail: row.text(2)?.to_owned(),
+            })
+        },
+    )
+}
+
+/// Queues a failed message once more, with all its tries before it; whether it was failed and still has its text.
+pub fn retry(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    id: MessageId,
+    now: Timestamp,
+) -> Result<bool, DbError> {
+    let (organization, id) = (organization.to_bytes(), id.to_bytes());
+    let rows = tx.execute(
+        "UPDATE outbox_messages SET state = 'queued', attempts_before = attempts, due_at = ?3, leased_until = 0, ended_at = NULL \
+         WHERE organization_id = ?1 AND id = ?2 AND state = 'failed' AND body IS NOT NULL",
+        &[
+            Value::Bytes(&organization),
+            Value::Bytes(&id),
+            Value::Int(now.micros()),
+        ],
+    )?;
+    Ok(rows > 0)
+}
+
+/// Takes address and text from messages that ended before `before`; of how many. The records stay.
+pub fn forget(tx: &mut Tx<'_>, before: Timestamp) -> Result<u64, DbError> {
+    let rows = i64::try_from(PRUNE_ROWS_MAX).unwrap_or(i64::MAX);
+    tx.execute(
+        "UPDATE outbox_messages SET address = NULL, subject = NULL, body = NULL, owed = NULL, headers = NULL \
+         WHERE (organization_id, id) IN (SELECT organization_id, id FROM outbox_messages \
+         WHERE ended_at IS NOT NULL AND body IS NOT NULL AND ended_at < ?1 ORDER BY ended_at LIMIT ?2)",
+        &[Value::Int(before.micros()), Value::Int(rows)],
+    )
+}

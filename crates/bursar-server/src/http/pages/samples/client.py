@@ -1,0 +1,66 @@
+# [setup]
+import os
+import random
+import time
+import uuid
+
+import requests
+
+BASE_URL = "http://127.0.0.1:8080"
+session = requests.Session()
+session.headers["Authorization"] = "Bearer " + os.environ["BURSAR_TOKEN"]
+
+
+# [call]
+def call(method, path, key=None, attempts=8, **options):
+    """Sends a request, and sends it again where that is safe and may help."""
+    headers = {"Idempotency-Key": key} if key else {}
+    for attempt in range(attempts):
+        wait = 0.0
+        try:
+            response = session.request(method, BASE_URL + path, headers=headers, timeout=40, **options)
+        except (requests.ConnectionError, requests.Timeout):
+            pass  # The request may have arrived. The same key makes it safe to send again.
+        else:
+            if response.ok:
+                return response.json()
+            in_use = response.status_code == 409 and response.json()["error"]["code"] == "idempotency_key_in_use"
+            if not in_use and response.status_code not in (429, 500, 502, 503, 504):
+                error = response.json()["error"]
+                raise RuntimeError(f"{error['code']}: {error['message']} ({error['requestId']})")
+            wait = float(response.headers.get("Retry-After", 0))
+        # Never sooner than Retry-After; the random part keeps workers from coming back all at once.
+        time.sleep(wait + random.uniform(0, min(30, 2**attempt)))
+    raise RuntimeError(f"{method} {path}: gave up after {attempts} attempts")
+
+
+# [sync]
+def walk(path, since=None):
+    """Every row of a list, as all of them were when the walk began."""
+    params = {"limit": 100}
+    if since:
+        params["updatedSince"] = since
+    while True:
+        page = call("GET", path, params=params)
+        yield from page["data"]
+        if not page["hasMore"]:
+            return
+        params["cursor"] = page["nextCursor"]
+
+
+def sync(path, copy, since=None):
+    """Brings a copy, a dict by id, up to date. Keep what it returns as the next `since`."""
+    for row in walk(path, since):
+        copy[row["id"]] = row
+        since = row["updatedAt"]  # Rows come oldest change first: the last one's is the largest.
+    return since
+
+
+# [first]
+for member in walk("/v1/members"):
+    print(member["id"], member["firstName"], member["lastName"])
+
+
+# [write]
+key = str(uuid.uuid4())  # Make it once, and keep it with the job until the job is done.
+group = call("POST", "/v1/groups", key=key, json={"name": "Alumni"})

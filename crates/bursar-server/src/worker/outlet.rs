@@ -1,0 +1,144 @@
+//! Where messages go: a mail server and an SMS provider, or files in a folder where none is configured.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use bursar_app::messages::full_text;
+use bursar_db::outbox::Claimed;
+use lettre::Address;
+
+use super::mail;
+use super::sms::Sms;
+use super::smtp::Smtp;
+
+/// Characters of an answer that are kept.
+const ANSWER_MAX: usize = 500;
+
+/// Where messages go.
+#[derive(Debug)]
+pub struct Outlet {
+    /// The folder for what no server takes.
+    pub folder: PathBuf,
+    /// The server for e-mail.
+    pub smtp: Option<Smtp>,
+    /// Whom mail is from.
+    pub from: Address,
+    /// The provider for SMS.
+    pub sms: Option<Sms>,
+}
+
+/// Why a message was not taken.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Undelivered {
+    /// The other side's answer, or what stood in the way.
+    pub reason: String,
+    /// Trying again is of no use.
+    pub is_final: bool,
+    /// The other side asks to wait so many seconds.
+    pub retry_after_seconds: Option<i64>,
+}
+
+impl Undelivered {
+    pub(super) fn for_now(reason: impl std::fmt::Display) -> Self {
+        Self {
+            reason: reason.to_string(),
+            is_final: false,
+            retry_after_seconds: None,
+        }
+    }
+
+    pub(super) fn for_good(reason: impl std::fmt::Display) -> Self {
+        Self {
+            is_final: true,
+            ..Self::for_now(reason)
+        }
+    }
+}
+
+impl Outlet {
+    /// Sends a message, or writes it to a file; the other side's answer.
+    pub fn send(&mut self, claimed: &Claimed) -> Result<String, Undelivered> {
+        let address = claimed.message.address.as_str();
+        match self.hand_over(claimed) {
+            Ok(answer) => Ok(told(&answer, address)),
+            Err(undelivered) => Err(Undelivered {
+                reason: told(&undelivered.reason, address),
+                ..undelivered
+            }),
+        }
+    }
+
+    fn hand_over(&mut self, claimed: &Claimed) -> Result<String, Undelivered> {
+        let message = &claimed.message;
+        if message.method == "sms" {
+            let text = full_text(message);
+            return match &self.sms {
+                Some(sms) => sms.send(&message.address, &text),
+                None => {
+                    let file = format!("To: {}\n\n{text}\n", message.address);
+                    self.write_file(&format!("{}.sms", message.id), file.as_bytes())
+                }
+            };
+        }
+        let mail = mail::compose(claimed, &self.from)?;
+        match &mut self.smtp {
+            Some(smtp) => smtp.send(mail.envelope(), &mail.formatted()),
+            None => self.write_file(&format!("{}.eml", message.id), &mail.formatted()),
+        }
+    }
+
+    /// Writes a whole file or none: a temporary name, synced, then renamed. Written again it is the same file.
+    fn write_file(&self, name: &str, bytes: &[u8]) -> Result<String, Undelivered> {
+        let write = |folder: &Path| -> std::io::Result<()> {
+            fs::create_dir_all(folder)?;
+            let temporary = folder.join(format!(".{name}.part"));
+            let mut file = File::create(&temporary)?;
+            file.write_all(bytes)?;
+            file.sync_all()?;
+            fs::rename(&temporary, folder.join(name))
+        };
+        match write(&self.folder) {
+            Ok(()) => Ok(format!("written to {name}")),
+            Err(error) => Err(Undelivered::for_now(format!(
+                "{} cannot be written: {error}",
+                self.folder.join(name).display()
+            ))),
+        }
+    }
+}
+
+/// An answer as it is kept: one line, bounded, and without the address, which goes before the record does.
+fn told(answer: &str, address: &str) -> String {
+    let mut answer = answer.replace(|c: char| c.is_control(), " ");
+    if !address.is_empty() {
+        answer = answer.replace(address, "[address]");
+        // A provider may tell the number without its plus.
+        let digits = address.trim_start_matches('+');
+        if digits.len() != address.len() {
+            answer = answer.replace(digits, "[address]");
+        }
+    }
+    match answer.char_indices().nth(ANSWER_MAX) {
+        Some((end, _)) => format!("{}…", &answer[..end]),
+        None => answer,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::told;
+
+    #[test]
+    fn an_answer_is_one_short_line_without_the_address() {
+        assert_eq!(
+            told("550 5.1.1 <ann@example.org>:\r\nunknown", "ann@example.org"),
+            "550 5.1.1 <[address]>:  unknown"
+        );
+        assert_eq!(
+            told("12025550123 is not valid", "+12025550123"),
+            "[address] is not valid"
+        );
+        assert_eq!(told(&"ä".repeat(900), "").chars().count(), 501);
+    }
+}

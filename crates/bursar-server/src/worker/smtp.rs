@@ -1,0 +1,322 @@
+//! E-mail by SMTP: one connection, kept while there is work, and what each answer means for a message.
+//!
+//! What goes wrong before the server has been told of a recipient is about the way, not about the message, and is
+//! tried again, whatever the code: a wrong password must not fail a thousand messages for good.
+
+use std::error::Error as _;
+use std::fmt;
+use std::io::ErrorKind;
+use std::time::{Duration, Instant};
+
+use lettre::address::Envelope;
+use lettre::transport::smtp::Error;
+use lettre::transport::smtp::authentication::{Credentials, DEFAULT_MECHANISMS};
+use lettre::transport::smtp::client::{Certificate, SmtpConnection, TlsParameters};
+use lettre::transport::smtp::commands::{Data, Mail, Rcpt, Rset};
+use lettre::transport::smtp::extension::ClientId;
+use lettre::transport::smtp::response::Response;
+
+use super::outlet::Undelivered;
+use super::url::ServerUrl;
+
+/// For the connection, and for each command and its answer.
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// A connection that rested so long is asked whether it still lives.
+const ASK_AFTER: Duration = Duration::from_secs(2);
+/// A connection that rested so long is closed.
+const CLOSE_AFTER: Duration = Duration::from_secs(30);
+/// For the farewell, which nobody waits for.
+const QUIT_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How the connection is protected.
+enum Security {
+    /// Not at all.
+    Plain,
+    /// TLS from the first byte.
+    Tls(TlsParameters),
+    /// STARTTLS, or nothing is sent.
+    StartTls(TlsParameters),
+    /// STARTTLS where the server offers it.
+    Opportunistic(TlsParameters),
+}
+
+impl Security {
+    const fn word(&self) -> &'static str {
+        match self {
+            Self::Plain => "none",
+            Self::Tls(_) => "tls",
+            Self::StartTls(_) => "starttls",
+            Self::Opportunistic(_) => "opportunistic",
+        }
+    }
+}
+
+/// A mail server.
+pub struct Smtp {
+    host: String,
+    port: u16,
+    hello: ClientId,
+    security: Security,
+    credentials: Option<Credentials>,
+    timeout: Duration,
+    idle: Option<(SmtpConnection, Instant)>,
+}
+
+impl fmt::Debug for Smtp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Smtp")
+            .field("host", &self.host)
+            .field("port", &self.port)
+            .field("security", &self.security.word())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Smtp {
+    /// Reads `smtps://…` (TLS, port 465) or `smtp://…` (STARTTLS, port 587), with `USER:PASSWORD@` before the host and
+    /// the name for EHLO as its path. STARTTLS is demanded when there is a password; `?tls=required`,
+    /// `?tls=opportunistic` and `?tls=none` say otherwise. To this machine there is none unless it is asked for, and
+    /// the port is 25. `ca` is a certificate authority in PEM to trust beside the public ones.
+    pub fn parse(text: &str, ca: Option<&[u8]>) -> Result<Self, String> {
+        let url = ServerUrl::parse(text)?;
+        let asked = match url.query.split_once('=') {
+            None if url.query.is_empty() => None,
+            Some(("tls", word)) => Some(word),
+            _ => {
+                return Err(
+                    "may have ?tls=required, ?tls=opportunistic or ?tls=none, and nothing else".into(),
+                );
+            }
+        };
+        let tls = || tls_parameters(&url.host, ca);
+        let (security, port) = match (url.scheme.as_str(), asked) {
+            ("smtps", None) => (Security::Tls(tls()?), 465),
+            ("smtp", Some("required")) => (Security::StartTls(tls()?), 587),
+            ("smtp", Some("opportunistic")) => (Security::Opportunistic(tls()?), 587),
+            ("smtp", Some("none")) => (Security::Plain, 25),
+            ("smtp", None) if url.is_local() => (Security::Plain, 25),
+            ("smtp", None) if url.credentials.is_some() => (Security::StartTls(tls()?), 587),
+            ("smtp", None) => (Security::Opportunistic(tls()?), 587),
+            ("smtp" | "smtps", Some(_)) => {
+                return Err(
+                    "may have ?tls=required, ?tls=opportunistic or ?tls=none (only with smtp://)".into(),
+                );
+            }
+            _ => return Err("must start with smtp:// or smtps://".into()),
+        };
+        Ok(Self {
+            port: url.port.unwrap_or(port),
+            hello: match url.path.trim_matches('/') {
+                "" => ClientId::default(),
+                name => ClientId::Domain(name.to_owned()),
+            },
+            security,
+            credentials: url
+                .credentials
+                .map(|(user, password)| Credentials::new(user, password)),
+            timeout: TIMEOUT,
+            idle: None,
+            host: url.host,
+        })
+    }
+
+    /// The same server with less patience.
+    #[must_use]
+    pub fn with_timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Sends an e-mail; the server's answer.
+    pub fn send(&mut self, envelope: &Envelope, mail: &[u8]) -> Result<String, Undelivered> {
+        let sender = Mail::new(envelope.from().cloned(), Vec::new());
+        let mut connection = match self.wake() {
+            Some(mut connection) => match connection.command(&sender) {
+                Ok(_) => connection,
+                // A server may close what rests; nothing was sent yet.
+                Err(_) => self.begin(&sender)?,
+            },
+            None => self.begin(&sender)?,
+        };
+        match hand_over(&mut connection, envelope, mail) {
+            Ok(response) => {
+                self.idle = Some((connection, Instant::now()));
+                Ok(answer_of(&response))
+            }
+            Err((stage, error)) => {
+                // A server that answered is still in step: it forgets this mail and takes the next.
+                if error.status().is_some_and(|code| code.to_string() != "421")
+                    && connection.command(Rset).is_ok()
+                {
+                    self.idle = Some((connection, Instant::now()));
+                }
+                Err(self.judge(stage, &error))
+            }
+        }
+    }
+
+    fn judge(&self, stage: &str, error: &Error) -> Undelivered {
+        match (error.is_permanent(), error.status()) {
+            (true, _) => Undelivered::for_good(self.words(error)),
+            (false, Some(_)) => Undelivered::for_now(self.words(error)),
+            (false, None) => Undelivered::for_now(format!("{stage}: {}", self.words(error))),
+        }
+    }
+
+    /// A new connection that has taken the sender.
+    fn begin(&mut self, sender: &Mail) -> Result<SmtpConnection, Undelivered> {
+        self.idle = None;
+        let connected = self.connect().and_then(|mut connection| {
+            connection.command(sender)?;
+            Ok(connection)
+        });
+        connected.map_err(|error| {
+            Undelivered::for_now(format!(
+                "mail server {}:{}: {}",
+                self.host,
+                self.port,
+                self.words(&error)
+            ))
+        })
+    }
+
+    fn connect(&self) -> Result<SmtpConnection, Error> {
+        let wrapper = match &self.security {
+            Security::Tls(tls) => Some(tls),
+            Security::Plain | Security::StartTls(_) | Security::Opportunistic(_) => None,
+        };
+        let place = (self.host.as_str(), self.port);
+        let mut connection = SmtpConnection::connect(place, Some(self.timeout), &self.hello, wrapper, None)?;
+        match &self.security {
+            Security::StartTls(tls) => connection.starttls(tls, &self.hello)?,
+            Security::Opportunistic(tls) if connection.can_starttls() => {
+                connection.starttls(tls, &self.hello)?
+            }
+            Security::Plain | Security::Tls(_) | Security::Opportunistic(_) => {}
+        }
+        if let Some(credentials) = &self.credentials {
+            connection.auth(DEFAULT_MECHANISMS, credentials)?;
+        }
+        Ok(connection)
+    }
+
+    /// The connection that rests, if it lives.
+    fn wake(&mut self) -> Option<SmtpConnection> {
+        let (mut connection, since) = self.idle.take()?;
+        let rested = since.elapsed();
+        if rested > CLOSE_AFTER {
+            quit(connection);
+            return None;
+        }
+        (rested < ASK_AFTER || connection.test_connected()).then_some(connection)
+    }
+
+    /// Closes a connection that nothing was sent on for a while.
+    pub fn rest(&mut self) {
+        if let Some((connection, since)) = self.idle.take() {
+            match since.elapsed() > CLOSE_AFTER {
+                true => quit(connection),
+                false => self.idle = Some((connection, since)),
+            }
+        }
+    }
+
+    fn words(&self, error: &Error) -> String {
+        if let Some(code) = error.status() {
+            let said = error.source().map(ToString::to_string).unwrap_or_default();
+            return format!("{code} {said}").trim_end().to_owned();
+        }
+        let mut source = error.source();
+        while let Some(inner) = source {
+            let kind = inner.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
+            if matches!(kind, Some(ErrorKind::WouldBlock | ErrorKind::TimedOut)) {
+                return format!("no answer in {} s", self.timeout.as_secs());
+            }
+            source = inner.source();
+        }
+        error.to_string()
+    }
+}
+
+impl Drop for Smtp {
+    fn drop(&mut self) {
+        if let Some((connection, _)) = self.idle.take() {
+            quit(connection);
+        }
+    }
+}
+
+fn quit(mut connection: SmtpConnection) {
+    let _ = connection.set_timeout(Some(QUIT_TIMEOUT));
+    let _ = connection.quit();
+}
+
+/// Recipients and text; what was lost where, when it fails.
+fn hand_over(
+    connection: &mut SmtpConnection,
+    envelope: &Envelope,
+    mail: &[u8],
+) -> Result<Response, (&'static str, Error)> {
+    for recipient in envelope.to() {
+        let recipient = Rcpt::new(recipient.clone(), Vec::new());
+        connection
+            .command(recipient)
+            .map_err(|error| ("the connection was lost before the message was sent", error))?;
+    }
+    connection
+        .command(Data)
+        .map_err(|error| ("the connection was lost before the message was sent", error))?;
+    connection.message(mail).map_err(|error| {
+        let stage = "the server's answer to the message was lost, so it may have arrived";
+        (stage, error)
+    })
+}
+
+fn answer_of(response: &Response) -> String {
+    let lines: Vec<&str> = response.message().collect();
+    format!("{} {}", response.code(), lines.join(" "))
+        .trim_end()
+        .to_owned()
+}
+
+fn tls_parameters(host: &str, ca: Option<&[u8]>) -> Result<TlsParameters, String> {
+    let mut builder = TlsParameters::builder(host.to_owned());
+    if let Some(pem) = ca {
+        let certificate = Certificate::from_pem(pem);
+        builder = builder.add_root_certificate(
+            certificate.map_err(|error| format!("has a CA that cannot be read: {error}"))?,
+        );
+    }
+    builder.build().map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_and_their_protection() {
+        for (text, port, security) in [
+            ("smtps://u:p@mail.example.org", 465, "tls"),
+            ("smtp://u:p@mail.example.org", 587, "starttls"),
+            ("smtp://mail.example.org", 587, "opportunistic"),
+            ("smtp://mail.example.org:25?tls=none", 25, "none"),
+            ("smtp://localhost", 25, "none"),
+            ("smtp://u:p@127.0.0.1:2525", 2525, "none"),
+            ("smtp://localhost?tls=required", 587, "starttls"),
+        ] {
+            let smtp = Smtp::parse(text, None).unwrap();
+            assert_eq!(smtp.port, port, "{text}");
+            assert_eq!(smtp.security.word(), security, "{text}");
+        }
+        for bad in [
+            "http://mail.example.org",
+            "smtps://mail.example.org?tls=none",
+            "smtp://mail.example.org?tls=maybe",
+            "smtp://mail.example.org?ssl=1",
+        ] {
+            assert!(Smtp::parse(bad, None).is_err(), "{bad}");
+        }
+        assert!(Smtp::parse("smtps://mail.example.org", Some(b"no certificate")).is_err());
+    }
+}

@@ -1,0 +1,127 @@
+//! `bursar campaign`.
+
+use bursar_app::campaigns::{self, CampaignChange};
+use bursar_domain::campaign::{Campaign, CampaignStatus};
+use bursar_domain::ids::{CampaignId, OrganizationId, kind};
+use bursar_domain::{Date, Resource};
+use clap::{Args, Subcommand};
+
+use super::super::{Outcome, Session, parse_id};
+use super::{Officer, organization_of, parse_date, perform, tell};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum CampaignCommand {
+    /// Make a draft
+    Create(CreateArgs),
+    /// Change a campaign that is not over
+    Set(SetArgs),
+    /// Start it
+    Start(IdArgs),
+    /// End it; it ends by itself after its last day
+    End(IdArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Texts {
+    /// What people call it
+    #[arg(long)]
+    name: Option<String>,
+    /// What it is for
+    #[arg(long)]
+    note: Option<String>,
+    /// How much is hoped for
+    #[arg(long, value_name = "AMOUNT")]
+    goal: Option<String>,
+    /// Its first day
+    #[arg(long, value_parser = parse_date)]
+    start_date: Option<Date>,
+    /// Its last day
+    #[arg(long, value_parser = parse_date)]
+    end_date: Option<Date>,
+    #[command(flatten)]
+    officer: Officer,
+}
+
+impl Texts {
+    fn split(self) -> (CampaignChange, Officer) {
+        let change = CampaignChange {
+            name: self.name,
+            note: self.note,
+            goal_amount: self.goal,
+            start_date: self.start_date,
+            end_date: self.end_date,
+        };
+        (change, self.officer)
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CreateArgs {
+    /// The organization's id
+    #[arg(long, value_name = "ORG", value_parser = parse_id::<kind::Organization>)]
+    organization: OrganizationId,
+    #[command(flatten)]
+    texts: Texts,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SetArgs {
+    /// The campaign's id
+    #[arg(value_name = "ID", value_parser = parse_id::<kind::Campaign>)]
+    id: CampaignId,
+    #[command(flatten)]
+    texts: Texts,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct IdArgs {
+    /// The campaign's id
+    #[arg(value_name = "ID", value_parser = parse_id::<kind::Campaign>)]
+    id: CampaignId,
+    #[command(flatten)]
+    officer: Officer,
+}
+
+pub(crate) fn run(session: &Session, command: CampaignCommand) -> Outcome {
+    let campaign = match command {
+        CampaignCommand::Create(args) => {
+            let (org, (new, officer)) = (args.organization, args.texts.split());
+            perform(
+                session,
+                |_| Ok(org),
+                &officer,
+                move |act| campaigns::create(act, &new),
+            )?
+        }
+        CampaignCommand::Set(args) => {
+            let (id, (change, officer)) = (args.id, args.texts.split());
+            perform(
+                session,
+                |db| organization_of::<Campaign>(db, id),
+                &officer,
+                move |act| campaigns::set(act, id, &change),
+            )?
+        }
+        CampaignCommand::Start(args) => move_to(session, &args, CampaignStatus::Active)?,
+        CampaignCommand::End(args) => move_to(session, &args, CampaignStatus::Ended)?,
+    };
+    tell(
+        session,
+        &campaign.document(),
+        &format!("{} {} is {}", campaign.name, campaign.id, campaign.status),
+    )
+}
+
+fn move_to(
+    session: &Session,
+    args: &IdArgs,
+    next: CampaignStatus,
+) -> Result<Campaign, super::super::Failure> {
+    let id = args.id;
+    perform(
+        session,
+        |db| organization_of::<Campaign>(db, id),
+        &args.officer,
+        move |act| campaigns::move_to(act, id, next),
+    )
+}

@@ -1,0 +1,175 @@
+//! `bursar card`.
+
+use bursar_app::cards::{self, BuiltIn, Limits};
+use bursar_db::{DbError, Opening, applications};
+use bursar_domain::Resource;
+use bursar_domain::card::{Card, CardStatus, LimitFrequency};
+use bursar_domain::ids::{ApplicationId, CardId, OrganizationId, kind};
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use super::super::{Outcome, Session, output, parse_id};
+use super::{Officer, organization_of, perform, tell};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum CardCommand {
+    /// The holder accepts
+    Activate(IdArgs),
+    /// Stop it for now
+    Freeze(IdArgs),
+    /// Let it go on
+    Unfreeze(IdArgs),
+    /// End it for good
+    Cancel(IdArgs),
+    /// The holder declines
+    Deny(IdArgs),
+    /// Change its limits
+    Limits(LimitArgs),
+    /// List the applications
+    Applications(ListArgs),
+    /// Approve an application
+    ApproveApplication(ApplicationArgs),
+    /// Deny an application
+    DenyApplication(ApplicationArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct IdArgs {
+    /// The card's id
+    #[arg(value_name = "ID", value_parser = parse_id::<kind::Card>)]
+    id: CardId,
+    #[command(flatten)]
+    officer: Officer,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LimitArgs {
+    #[command(flatten)]
+    card: IdArgs,
+    /// What can be spent
+    #[arg(long)]
+    spend_limit: Option<String>,
+    /// In which time: daily, weekly, monthly or one_time
+    #[arg(long, value_parser = parse_frequency)]
+    spend_limit_frequency: Option<LimitFrequency>,
+    /// What can be spent at once
+    #[arg(long)]
+    transaction_limit: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// The organization's id
+    #[arg(long, value_name = "ORG", value_parser = parse_id::<kind::Organization>)]
+    organization: OrganizationId,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ApplicationArgs {
+    /// The application's id
+    #[arg(value_name = "ID", value_parser = parse_id::<kind::Application>)]
+    id: ApplicationId,
+    #[command(flatten)]
+    of: ListArgs,
+    #[command(flatten)]
+    officer: Officer,
+}
+
+fn parse_frequency(text: &str) -> Result<LimitFrequency, String> {
+    LimitFrequency::parse(text).ok_or_else(|| format!("must be one of {}", LimitFrequency::WORDS))
+}
+
+pub(crate) fn run(session: &Session, command: CardCommand) -> Outcome {
+    match command {
+        CardCommand::Activate(args) | CardCommand::Unfreeze(args) => {
+            move_to(session, &args, CardStatus::Active)
+        }
+        CardCommand::Freeze(args) => move_to(session, &args, CardStatus::Frozen),
+        CardCommand::Cancel(args) => move_to(session, &args, CardStatus::Canceled),
+        CardCommand::Deny(args) => move_to(session, &args, CardStatus::Denied),
+        CardCommand::Limits(args) => {
+            let (id, officer) = (args.card.id, args.card.officer);
+            let limits = Limits {
+                spend_limit: args.spend_limit,
+                spend_limit_frequency: args.spend_limit_frequency,
+                transaction_limit: args.transaction_limit,
+            };
+            let card = perform(
+                session,
+                |db| organization_of::<Card>(db, id),
+                &officer,
+                move |act| cards::set_limits(act, id, &limits),
+            )?;
+            tell_card(session, &card)
+        }
+        CardCommand::Applications(args) => list(session, args.organization),
+        CardCommand::ApproveApplication(args) => decide(session, &args, true),
+        CardCommand::DenyApplication(args) => decide(session, &args, false),
+    }
+}
+
+fn move_to(session: &Session, args: &IdArgs, next: CardStatus) -> Outcome {
+    let id = args.id;
+    let card = perform(
+        session,
+        |db| organization_of::<Card>(db, id),
+        &args.officer,
+        move |act| cards::move_to(act, id, next),
+    )?;
+    tell_card(session, &card)
+}
+
+fn tell_card(session: &Session, card: &Card) -> Outcome {
+    let status = card.status.map_or("-", CardStatus::as_str);
+    let limit = card
+        .spend_limit
+        .map_or_else(|| "no limit".to_owned(), |limit| limit.to_string());
+    tell(
+        session,
+        &card.document(),
+        &format!("{} is {status}, limit {limit}", card.id),
+    )
+}
+
+fn list(session: &Session, organization: OrganizationId) -> Outcome {
+    let db = session.open(Opening::Require)?;
+    let all = db
+        .read::<_, DbError>(move |tx| applications::all(tx, organization))
+        .wait()?;
+    if session.json {
+        let rows = all.iter().map(|(id, status, new)| json!({ "id": id, "status": status, "name": new.name, "spendLimit": new.spend_limit }));
+        return output::json(&rows.collect::<Vec<_>>());
+    }
+    let rows = all.iter().map(|(id, status, new)| {
+        [
+            id.to_string(),
+            status.clone(),
+            new.name.clone(),
+            new.spend_limit.to_string(),
+        ]
+    });
+    output::table(
+        ["id", "status", "name", "limit"],
+        rows.collect(),
+        "no applications",
+    );
+    Ok(())
+}
+
+fn decide(session: &Session, args: &ApplicationArgs, is_approved: bool) -> Outcome {
+    let (id, org) = (args.id, args.of.organization);
+    let card = perform(
+        session,
+        |_| Ok(org),
+        &args.officer,
+        move |act| cards::decide(act, id, is_approved, &BuiltIn),
+    )?;
+    match card {
+        Some(card) => tell_card(session, &card),
+        None => tell(
+            session,
+            &json!({ "id": id, "status": "denied" }).to_string(),
+            &format!("{id} is denied"),
+        ),
+    }
+}

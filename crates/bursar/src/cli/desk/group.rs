@@ -1,0 +1,148 @@
+//! `bursar group`.
+
+use std::path::PathBuf;
+
+use bursar_app::groups;
+use bursar_domain::Resource;
+use bursar_domain::group::{Group, NewGroup};
+use bursar_domain::ids::{GroupId, MemberId, OrganizationId, kind};
+use bursar_domain::text::{NAME, NOTE};
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use super::super::{Failure, Outcome, Session, output, parse_id};
+use super::{Officer, organization_of, perform, tell};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum GroupCommand {
+    /// Make a group
+    Create(CreateArgs),
+    /// Put a member into a group
+    AddMember(MemberArgs),
+    /// Take a member out of a group
+    RemoveMember(MemberArgs),
+    /// Put everybody with one of the addresses in a file into a group
+    AddList(ListArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CreateArgs {
+    /// The organization's id
+    #[arg(long, value_name = "ORG", value_parser = parse_id::<kind::Organization>)]
+    organization: OrganizationId,
+    /// What people call it
+    #[arg(long)]
+    name: String,
+    /// What it is for
+    #[arg(long, default_value = "")]
+    description: String,
+    #[command(flatten)]
+    officer: Officer,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MemberArgs {
+    /// The group's id
+    #[arg(value_name = "GROUP", value_parser = parse_id::<kind::Group>)]
+    group: GroupId,
+    /// The member's id
+    #[arg(value_name = "MEMBER", value_parser = parse_id::<kind::Member>)]
+    member: MemberId,
+    #[command(flatten)]
+    officer: Officer,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// The group's id
+    #[arg(value_name = "GROUP", value_parser = parse_id::<kind::Group>)]
+    group: GroupId,
+    /// A file with one address a line
+    file: PathBuf,
+    #[command(flatten)]
+    officer: Officer,
+}
+
+pub(crate) fn run(session: &Session, command: GroupCommand) -> Outcome {
+    match command {
+        GroupCommand::Create(args) => {
+            let rule = |field: &'static str| move |rule: String| Failure(format!("{field} {rule}"));
+            let new = NewGroup {
+                name: NAME.check(&args.name).map_err(rule("name"))?,
+                description: NOTE.check(&args.description).map_err(rule("description"))?,
+            };
+            let org = args.organization;
+            let group = perform(
+                session,
+                |_| Ok(org),
+                &args.officer,
+                move |act| groups::create_as_officer(act, &new),
+            )?;
+            tell_group(session, "made", &group)
+        }
+        GroupCommand::AddMember(MemberArgs {
+            group,
+            member,
+            officer,
+        }) => {
+            let group = perform(
+                session,
+                |db| organization_of::<Group>(db, group),
+                &officer,
+                move |act| groups::add_member(act, group, member),
+            )?;
+            tell_group(session, "added a member to", &group)
+        }
+        GroupCommand::RemoveMember(MemberArgs {
+            group,
+            member,
+            officer,
+        }) => {
+            let work =
+                move |act: &mut bursar_app::Act<'_, '_>| groups::remove_member_as_officer(act, group, member);
+            let group = perform(session, |db| organization_of::<Group>(db, group), &officer, work)?;
+            tell_group(session, "took a member out of", &group)
+        }
+        GroupCommand::AddList(ListArgs { group, file, officer }) => add_list(session, group, &file, &officer),
+    }
+}
+
+fn tell_group(session: &Session, done: &str, group: &Group) -> Outcome {
+    tell(
+        session,
+        &group.document(),
+        &format!(
+            "{done} {} ({}), {} active members",
+            group.name, group.id, group.member_count
+        ),
+    )
+}
+
+fn add_list(session: &Session, group: GroupId, file: &std::path::Path, officer: &Officer) -> Outcome {
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| format!("{} cannot be read: {error}", file.display()))?;
+    let addresses: Vec<String> = text
+        .lines()
+        .map(|line| line.trim().to_owned())
+        .filter(|line| !line.is_empty())
+        .collect();
+    if addresses.is_empty() {
+        return Err(Failure(format!("{} has no addresses", file.display())));
+    }
+    let done = perform(
+        session,
+        |db| organization_of::<Group>(db, group),
+        officer,
+        move |act| groups::add_by_address(act, group, &addresses),
+    )?;
+    if session.json {
+        return output::json(&json!({ "id": done.id, "added": done.added, "already": done.already }));
+    }
+    output::say(&format!(
+        "{} added, {} were in it before; undo with `bursar undo {}`",
+        done.added.len(),
+        done.already.len(),
+        done.id
+    ));
+    Ok(())
+}

@@ -1,0 +1,72 @@
+//! The officers' desk: the acts that make and move what the API reads.
+
+pub(crate) mod campaign;
+pub(crate) mod card;
+pub(crate) mod group;
+pub(crate) mod member;
+pub(crate) mod payment;
+pub(crate) mod reimbursement;
+pub(crate) mod report;
+pub(crate) mod store;
+pub(crate) mod undo;
+
+use bursar_app::{Act, Actor, AppError};
+use bursar_db::{Db, DbError, Opening, Stored, organizations, table};
+use bursar_domain::Date;
+use bursar_domain::ids::{Id, Kind, OrganizationId};
+use clap::Args;
+
+use super::{Failure, Outcome, Session, output};
+use crate::ambient;
+
+/// Whose act it is.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Officer {
+    /// The officer who acts, by address; the operator when it is left out
+    #[arg(long = "as", value_name = "EMAIL")]
+    officer: Option<String>,
+}
+
+/// The organization that an id belongs to.
+pub(crate) fn organization_of<R: Stored>(db: &Db, id: Id<R::Kind>) -> Result<OrganizationId, Failure> {
+    let found = db
+        .read::<_, DbError>(move |tx| table::owner::<R>(tx, id))
+        .wait()?;
+    found.ok_or_else(|| Failure(format!("there is no {} {id}", R::Kind::NOUN)))
+}
+
+/// Runs an act for an organization.
+pub(crate) fn perform<T: Send + 'static>(
+    session: &Session,
+    organization: impl FnOnce(&Db) -> Result<OrganizationId, Failure>,
+    officer: &Officer,
+    mut work: impl FnMut(&mut Act<'_, '_>) -> Result<T, AppError> + Send + 'static,
+) -> Result<T, Failure> {
+    let db = session.open(Opening::Require)?;
+    let organization = organization(&db)?;
+    let mut context = ambient::operator()?;
+    if let Some(email) = officer.officer.clone() {
+        let wanted = email.clone();
+        let user = db
+            .read::<_, DbError>(move |tx| organizations::user_by_email(tx, wanted.trim()))
+            .wait()?;
+        let user =
+            user.ok_or_else(|| Failure(format!("there is no user {email}; `bursar role set` makes one")))?;
+        context.actor = Actor::User(user.id, organization);
+    }
+    let done = db.write::<_, AppError>(organization.to_bytes(), move |tx| {
+        Act::run(tx, &mut context, organization, &mut work)
+    });
+    Ok(done.wait()?)
+}
+
+/// Prints a resource: its representation for machines, a line for people.
+pub(crate) fn tell(session: &Session, document: &str, line: &str) -> Outcome {
+    output::say(if session.json { document } else { line });
+    Ok(())
+}
+
+/// Reads a day from the command line.
+pub(crate) fn parse_date(text: &str) -> Result<Date, String> {
+    Date::parse(text).ok_or_else(|| "must be a calendar date such as 2026-11-15".to_owned())
+}

@@ -1,0 +1,248 @@
+//! `bursar payment`.
+
+use bursar_app::payments::{self, Charge, Debtor, Raised, Receipt, ReceivedBy};
+use bursar_domain::ids::{EntryId, GroupId, MemberId, OrganizationId, PaymentId, kind};
+use bursar_domain::payment::{Payment, PaymentStatus};
+use bursar_domain::{Date, Resource};
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use super::super::{Failure, Outcome, Session, output, parse_id};
+use super::{Officer, organization_of, parse_date, perform, tell};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PaymentCommand {
+    /// Raise a charge for a member, a group or a child chapter
+    Raise(RaiseArgs),
+    /// Record an amount received
+    Record(RecordArgs),
+    /// Take a ledger entry back by a counter-entry
+    Reverse(ReverseArgs),
+    /// Cancel a payment
+    Cancel(IdArgs),
+    /// The payer objects
+    Dispute(IdArgs),
+    /// End a dispute: paid or failed
+    Resolve(ResolveArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RaiseArgs {
+    /// The organization's id
+    #[arg(long, value_name = "ORG", value_parser = parse_id::<kind::Organization>)]
+    organization: OrganizationId,
+    /// Charge this member
+    #[arg(long, value_name = "MEMBER", value_parser = parse_id::<kind::Member>, group = "debtor", required_unless_present_any = ["group", "chapter"])]
+    member: Option<MemberId>,
+    /// Charge every active member of this group
+    #[arg(long, value_name = "GROUP", value_parser = parse_id::<kind::Group>, conflicts_with = "member")]
+    group: Option<GroupId>,
+    /// Charge this child chapter
+    #[arg(long, value_name = "ORG", value_parser = parse_id::<kind::Organization>, conflicts_with_all = ["member", "group"])]
+    chapter: Option<OrganizationId>,
+    /// How much each; a group's own dues by default
+    #[arg(long)]
+    amount: Option<String>,
+    /// What for
+    #[arg(long, default_value = "")]
+    description: String,
+    /// By when
+    #[arg(long, value_parser = parse_date)]
+    due_date: Option<Date>,
+    /// Show who would be charged, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    officer: Officer,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RecordArgs {
+    /// The payment's id
+    #[arg(value_name = "ID", value_parser = parse_id::<kind::Payment>)]
+    id: PaymentId,
+    /// How much
+    #[arg(long)]
+    amount: String,
+    /// cash, check, transfer or card
+    #[arg(long, value_parser = parse_method)]
+    method: ReceivedBy,
+    /// The day; today by default
+    #[arg(long, value_parser = parse_date)]
+    date: Option<Date>,
+    /// What the payer or the bank calls it
+    #[arg(long)]
+    reference: Option<String>,
+    #[command(flatten)]
+    officer: Officer,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReverseArgs {
+    /// The payment's id
+    #[arg(value_name = "ID", value_parser = parse_id::<kind::Payment>)]
+    id: PaymentId,
+    /// The ledger entry's id
+    #[arg(long, value_name = "ENTRY", value_parser = parse_id::<kind::Entry>)]
+    entry: EntryId,
+    /// Why
+    #[arg(long)]
+    reason: Option<String>,
+    #[command(flatten)]
+    officer: Officer,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct IdArgs {
+    /// The payment's id
+    #[arg(value_name = "ID", value_parser = parse_id::<kind::Payment>)]
+    id: PaymentId,
+    #[command(flatten)]
+    officer: Officer,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ResolveArgs {
+    #[command(flatten)]
+    payment: IdArgs,
+    /// How it ended: paid or failed
+    #[arg(long, value_parser = ["paid", "failed"])]
+    outcome: String,
+}
+
+fn parse_method(text: &str) -> Result<ReceivedBy, String> {
+    ReceivedBy::parse(text).ok_or_else(|| format!("must be one of {}", ReceivedBy::WORDS))
+}
+
+pub(crate) fn run(session: &Session, command: PaymentCommand) -> Outcome {
+    match command {
+        PaymentCommand::Raise(args) => raise(session, args),
+        PaymentCommand::Record(args) => {
+            let (id, receipt) = (
+                args.id,
+                Receipt {
+                    amount: args.amount,
+                    method: args.method,
+                    received_on: args.date,
+                    reference: args.reference,
+                },
+            );
+            let work = move |act: &mut bursar_app::Act<'_, '_>| payments::record(act, id, &receipt);
+            let (payment, entry) = perform(
+                session,
+                |db| organization_of::<Payment>(db, id),
+                &args.officer,
+                work,
+            )?;
+            if session.json {
+                output::say(&format!(
+                    r#"{{"entryId":"{entry}","payment":{}}}"#,
+                    payment.document()
+                ));
+                return Ok(());
+            }
+            output::say(&format!(
+                "recorded as {entry}: {} of {} paid, {}",
+                payment.paid_to_date, payment.amount, payment.status
+            ));
+            Ok(())
+        }
+        PaymentCommand::Reverse(args) => {
+            let (id, entry, reason) = (args.id, args.entry, args.reason);
+            let work =
+                move |act: &mut bursar_app::Act<'_, '_>| payments::reverse(act, id, entry, reason.as_deref());
+            let payment = perform(
+                session,
+                |db| organization_of::<Payment>(db, id),
+                &args.officer,
+                work,
+            )?;
+            tell_payment(session, &payment)
+        }
+        PaymentCommand::Cancel(args) => move_to(session, &args, PaymentStatus::Cancelled),
+        PaymentCommand::Dispute(args) => move_to(session, &args, PaymentStatus::Disputed),
+        PaymentCommand::Resolve(args) => {
+            let next = PaymentStatus::parse(&args.outcome)
+                .ok_or_else(|| Failure("the outcome is paid or failed".into()))?;
+            move_to(session, &args.payment, next)
+        }
+    }
+}
+
+fn move_to(session: &Session, args: &IdArgs, next: PaymentStatus) -> Outcome {
+    let id = args.id;
+    let payment = perform(
+        session,
+        |db| organization_of::<Payment>(db, id),
+        &args.officer,
+        move |act| payments::move_to(act, id, next),
+    )?;
+    tell_payment(session, &payment)
+}
+
+fn tell_payment(session: &Session, payment: &Payment) -> Outcome {
+    let line = format!(
+        "{} is {}: {} of {} paid",
+        payment.id, payment.status, payment.paid_to_date, payment.amount
+    );
+    tell(session, &payment.document(), &line)
+}
+
+fn raise(session: &Session, args: RaiseArgs) -> Outcome {
+    let debtor = match (args.member, args.group, args.chapter) {
+        (Some(id), None, None) => Debtor::Member(id),
+        (None, Some(id), None) => Debtor::Group(id),
+        (None, None, Some(id)) => Debtor::Chapter(id),
+        _ => return Err(Failure("say one of --member, --group and --chapter".into())),
+    };
+    let charge = Charge {
+        debtor,
+        amount: args.amount,
+        description: args.description,
+        due_date: args.due_date,
+    };
+    let (org, is_preview) = (args.organization, args.dry_run);
+    let raised = perform(
+        session,
+        |_| Ok(org),
+        &args.officer,
+        move |act| payments::raise(act, &charge, is_preview),
+    )?;
+    if session.json {
+        let documents: Vec<serde_json::Value> = raised
+            .payments
+            .iter()
+            .map(|p| serde_json::from_str(&p.document()))
+            .collect::<Result<_, _>>()?;
+        return output::json(&json!({ "id": raised.id, "total": raised.total, "payments": documents }));
+    }
+    present(&raised);
+    Ok(())
+}
+
+fn present(raised: &Raised) {
+    let rows = raised.payments.iter().map(|payment| {
+        let who = payment
+            .member_id
+            .map(|id| id.to_string())
+            .or_else(|| payment.target_organization_id.map(|id| id.to_string()));
+        let due = payment
+            .due_date
+            .map_or_else(|| "-".to_owned(), |day| day.to_string());
+        [who.unwrap_or_default(), payment.amount.to_string(), due]
+    });
+    output::table(
+        ["who", "amount", "due"],
+        rows.collect(),
+        "nobody would be charged",
+    );
+    let (count, total, currency) = (raised.payments.len(), raised.total, raised.total.currency);
+    match raised.id {
+        None => output::say(&format!(
+            "{count} payments, {total} {currency} in all; nothing was written"
+        )),
+        Some(id) => output::say(&format!(
+            "{count} payments raised, {total} {currency} in all; undo with `bursar undo {id}`"
+        )),
+    }
+}

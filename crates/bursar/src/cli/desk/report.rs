@@ -1,0 +1,199 @@
+//! `bursar report`.
+
+use bursar_app::{AppError, reports};
+use bursar_db::Opening;
+use bursar_domain::Date;
+use bursar_domain::ids::{OrganizationId, kind};
+use bursar_domain::money::Money;
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use super::super::{Outcome, Session, output, parse_id};
+use super::parse_date;
+use crate::ambient;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ReportCommand {
+    /// Expected, collected and overdue, by group
+    Dues(RangeArgs),
+    /// Who owes what, the oldest first
+    Owing(OrganizationArgs),
+    /// Ledger entries between two days, with sums per method
+    Ledger(RangeArgs),
+    /// Totals per chapter, without personal data
+    Chapters(OrganizationArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OrganizationArgs {
+    /// The organization's id
+    #[arg(long, value_name = "ORG", value_parser = parse_id::<kind::Organization>)]
+    organization: OrganizationId,
+    /// Print comma-separated values
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RangeArgs {
+    #[command(flatten)]
+    of: OrganizationArgs,
+    /// The first day; a year ago by default
+    #[arg(long, value_parser = parse_date)]
+    from: Option<Date>,
+    /// The last day; today by default
+    #[arg(long, value_parser = parse_date)]
+    until: Option<Date>,
+}
+
+impl RangeArgs {
+    fn range(&self) -> (Date, Date, Date) {
+        let today = ambient::now().date();
+        (
+            self.from.unwrap_or_else(|| today.plus_months(-12, today.day())),
+            self.until.unwrap_or(today),
+            today,
+        )
+    }
+}
+
+pub(crate) fn run(session: &Session, command: ReportCommand) -> Outcome {
+    let db = session.open(Opening::Require)?;
+    match command {
+        ReportCommand::Dues(args) => {
+            let (org, (from, until, today)) = (args.of.organization, args.range());
+            let lines = db.survey::<_, AppError>(|tx| reports::dues(tx, org, from, until, today))?;
+            let rows = lines.iter().map(|l| {
+                [
+                    l.group.clone(),
+                    l.payments.to_string(),
+                    l.expected.to_string(),
+                    l.collected.to_string(),
+                    l.overdue.to_string(),
+                ]
+            });
+            print(
+                session,
+                args.of.csv,
+                ["group", "payments", "expected", "collected", "overdue"],
+                rows.collect(),
+                &lines,
+            )
+        }
+        ReportCommand::Owing(args) => {
+            let lines = db.survey::<_, AppError>(|tx| reports::owing(tx, args.organization))?;
+            let rows = lines.iter().map(|l| {
+                let oldest = l.oldest_due.clone().unwrap_or_else(|| "-".to_owned());
+                [
+                    l.name.clone(),
+                    l.id.clone(),
+                    l.payments.to_string(),
+                    oldest,
+                    l.owed.to_string(),
+                ]
+            });
+            print(
+                session,
+                args.csv,
+                ["name", "id", "payments", "oldest due", "owed"],
+                rows.collect(),
+                &lines,
+            )
+        }
+        ReportCommand::Ledger(args) => {
+            let (org, (from, until, _)) = (args.of.organization, args.range());
+            let report = db.survey::<_, AppError>(|tx| reports::ledger(tx, org, from, until))?;
+            ledger(session, args.of.csv, &report)
+        }
+        ReportCommand::Chapters(args) => {
+            let lines = db.survey::<_, AppError>(|tx| reports::chapters(tx, args.organization))?;
+            let rows = lines.iter().map(|l| {
+                [
+                    l.name.clone(),
+                    l.members.to_string(),
+                    l.expected.to_string(),
+                    l.collected.to_string(),
+                    l.owed.to_string(),
+                ]
+            });
+            print(
+                session,
+                args.csv,
+                ["chapter", "members", "expected", "collected", "owed"],
+                rows.collect(),
+                &lines,
+            )
+        }
+    }
+}
+
+fn ledger(session: &Session, csv: bool, report: &reports::LedgerReport) -> Outcome {
+    let money = |minor| Money::new(minor, report.currency);
+    if session.json {
+        let entries: Vec<_> = report
+            .entries
+            .iter()
+            .map(|e| json!({ "id": e.id, "paymentId": e.payment, "at": e.at, "amount": money(e.amount), "method": e.method, "reference": e.reference, "receivedOn": e.received_on, "reverses": e.reverses }))
+            .collect();
+        let sums: serde_json::Map<String, serde_json::Value> = report
+            .sums
+            .iter()
+            .map(|(method, sum)| (method.clone(), json!(money(*sum))))
+            .collect();
+        return output::json(&json!({ "entries": entries, "sums": sums, "total": money(report.total) }));
+    }
+    let mut rows: Vec<[String; 5]> = report
+        .entries
+        .iter()
+        .map(|e| {
+            [
+                e.at.to_string(),
+                e.payment.to_string(),
+                e.method.clone(),
+                e.reference.clone().unwrap_or_default(),
+                money(e.amount).to_string(),
+            ]
+        })
+        .collect();
+    let header = ["at", "payment", "method", "reference", "amount"];
+    if csv {
+        output::csv(header, &rows);
+        return Ok(());
+    }
+    for (method, sum) in &report.sums {
+        rows.push([
+            String::new(),
+            String::new(),
+            method.clone(),
+            "sum".to_owned(),
+            money(*sum).to_string(),
+        ]);
+    }
+    rows.push([
+        String::new(),
+        String::new(),
+        String::new(),
+        "total".to_owned(),
+        money(report.total).to_string(),
+    ]);
+    output::table(header, rows, "no entries");
+    Ok(())
+}
+
+fn print<const N: usize>(
+    session: &Session,
+    csv: bool,
+    header: [&str; N],
+    rows: Vec<[String; N]>,
+    lines: &impl serde::Serialize,
+) -> Outcome {
+    if session.json {
+        return output::json(lines);
+    }
+    if csv {
+        output::csv(header, &rows);
+        return Ok(());
+    }
+    output::table(header, rows, "nothing to report");
+    Ok(())
+}

@@ -1,0 +1,228 @@
+//! `bursar listing` and `bursar order`.
+
+use bursar_app::store::{self, ListingChange};
+use bursar_domain::Resource;
+use bursar_domain::ids::{ListingId, MemberId, OrderId, OrganizationId, kind};
+use bursar_domain::listing::Listing;
+use bursar_domain::order::{Order, OrderLine, OrderStatus};
+use clap::{Args, Subcommand};
+
+use super::super::{Outcome, Session, parse_id};
+use super::{Officer, organization_of, perform, tell};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ListingCommand {
+    /// Make a listing, on sale at once
+    Create(CreateArgs),
+    /// Change a listing
+    Set(SetArgs),
+    /// Put it on sale
+    Activate(ListingId_),
+    /// Take it off sale
+    Retire(ListingId_),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum OrderCommand {
+    /// Order items; the stock goes down with it
+    Create(OrderArgs),
+    /// The money is here
+    Pay(OrderId_),
+    /// The goods are handed over
+    Fulfil(OrderId_),
+    /// Call it off before it is paid
+    Cancel(OrderId_),
+    /// Give the money back
+    Refund(OrderId_),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Texts {
+    /// What people call it
+    #[arg(long)]
+    name: Option<String>,
+    /// What it is
+    #[arg(long)]
+    description: Option<String>,
+    /// An item as NAME=PRICE or NAME=PRICE:STOCK; may be given again
+    #[arg(long, value_name = "ITEM", value_parser = parse_item)]
+    item: Vec<(String, String, Option<i64>)>,
+    #[command(flatten)]
+    officer: Officer,
+}
+
+impl Texts {
+    fn split(self) -> (ListingChange, Officer) {
+        (
+            ListingChange {
+                name: self.name,
+                description: self.description,
+                items: self.item,
+            },
+            self.officer,
+        )
+    }
+}
+
+fn parse_item(text: &str) -> Result<(String, String, Option<i64>), String> {
+    let rule = "must be NAME=PRICE or NAME=PRICE:STOCK, such as M=15.00:20";
+    let (name, rest) = text.split_once('=').ok_or(rule)?;
+    match rest.split_once(':') {
+        None => Ok((name.to_owned(), rest.to_owned(), None)),
+        Some((price, stock)) => Ok((
+            name.to_owned(),
+            price.to_owned(),
+            Some(stock.parse().map_err(|_| rule.to_owned())?),
+        )),
+    }
+}
+
+fn parse_line(text: &str) -> Result<OrderLine, String> {
+    let (item, quantity) = text.split_once('=').unwrap_or((text, "1"));
+    let quantity = quantity
+        .parse()
+        .map_err(|_| "must be NAME or NAME=QUANTITY, such as M=2".to_owned())?;
+    Ok(OrderLine {
+        item: item.to_owned(),
+        quantity,
+    })
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CreateArgs {
+    /// The organization's id
+    #[arg(long, value_name = "ORG", value_parser = parse_id::<kind::Organization>)]
+    organization: OrganizationId,
+    #[command(flatten)]
+    texts: Texts,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SetArgs {
+    /// The listing's id
+    #[arg(value_name = "ID", value_parser = parse_id::<kind::Listing>)]
+    id: ListingId,
+    #[command(flatten)]
+    texts: Texts,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListingId_ {
+    /// The listing's id
+    #[arg(value_name = "ID", value_parser = parse_id::<kind::Listing>)]
+    id: ListingId,
+    #[command(flatten)]
+    officer: Officer,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OrderArgs {
+    /// The listing's id
+    #[arg(value_name = "LISTING", value_parser = parse_id::<kind::Listing>)]
+    listing: ListingId,
+    /// Who buys
+    #[arg(long, value_name = "MEMBER", value_parser = parse_id::<kind::Member>)]
+    member: Option<MemberId>,
+    /// What is bought: NAME or NAME=QUANTITY; may be given again
+    #[arg(long, value_name = "ITEM", value_parser = parse_line, required = true)]
+    item: Vec<OrderLine>,
+    #[command(flatten)]
+    officer: Officer,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OrderId_ {
+    /// The order's id
+    #[arg(value_name = "ID", value_parser = parse_id::<kind::Order>)]
+    id: OrderId,
+    #[command(flatten)]
+    officer: Officer,
+}
+
+pub(crate) fn run_listing(session: &Session, command: ListingCommand) -> Outcome {
+    let on_sale = |args: ListingId_, is_active: bool| {
+        let id = args.id;
+        perform(
+            session,
+            |db| organization_of::<Listing>(db, id),
+            &args.officer,
+            move |act| store::set_on_sale(act, id, is_active),
+        )
+    };
+    let listing = match command {
+        ListingCommand::Create(args) => {
+            let (org, (new, officer)) = (args.organization, args.texts.split());
+            perform(
+                session,
+                |_| Ok(org),
+                &officer,
+                move |act| store::create_listing(act, &new),
+            )?
+        }
+        ListingCommand::Set(args) => {
+            let (id, (change, officer)) = (args.id, args.texts.split());
+            perform(
+                session,
+                |db| organization_of::<Listing>(db, id),
+                &officer,
+                move |act| store::set_listing(act, id, &change),
+            )?
+        }
+        ListingCommand::Activate(args) => on_sale(args, true)?,
+        ListingCommand::Retire(args) => on_sale(args, false)?,
+    };
+    let state = if listing.is_active {
+        "on sale"
+    } else {
+        "not on sale"
+    };
+    tell(
+        session,
+        &listing.document(),
+        &format!(
+            "{} ({}) is {state}, {} items",
+            listing.name,
+            listing.id,
+            listing.items.len()
+        ),
+    )
+}
+
+pub(crate) fn run_order(session: &Session, command: OrderCommand) -> Outcome {
+    let (args, next) = match command {
+        OrderCommand::Create(args) => {
+            let (listing, member, lines) = (args.listing, args.member, args.item);
+            let work = move |act: &mut bursar_app::Act<'_, '_>| store::order(act, listing, member, &lines);
+            let order = perform(
+                session,
+                |db| organization_of::<Listing>(db, listing),
+                &args.officer,
+                work,
+            )?;
+            return tell_order(session, &order);
+        }
+        OrderCommand::Pay(args) => (args, OrderStatus::Paid),
+        OrderCommand::Fulfil(args) => (args, OrderStatus::Fulfilled),
+        OrderCommand::Cancel(args) => (args, OrderStatus::Cancelled),
+        OrderCommand::Refund(args) => (args, OrderStatus::Refunded),
+    };
+    let id = args.id;
+    let order = perform(
+        session,
+        |db| organization_of::<Order>(db, id),
+        &args.officer,
+        move |act| store::move_order(act, id, next),
+    )?;
+    tell_order(session, &order)
+}
+
+fn tell_order(session: &Session, order: &Order) -> Outcome {
+    tell(
+        session,
+        &order.document(),
+        &format!(
+            "{} is {}: {} {}",
+            order.id, order.status, order.total_amount, order.total_amount.currency
+        ),
+    )
+}

@@ -1,0 +1,229 @@
+//! `bursar dues`.
+
+use bursar_app::AppError;
+use bursar_app::dues::{self, NewDues, Preview, Raised};
+use bursar_db::{Db, Opening};
+use bursar_domain::group::{Group, Interval};
+use bursar_domain::ids::{GroupId, OrganizationId, kind};
+use bursar_domain::{Date, Resource};
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use super::{Failure, Outcome, Session, output, parse_id};
+use crate::ambient;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum DuesCommand {
+    /// Give a group dues, or take them away
+    Set(SetArgs),
+    /// Show a group's dues and whom they are raised from next
+    Show(GroupArgs),
+    /// Raise what is due by today; a running worker does it by itself
+    Raise(RaiseArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct GroupArgs {
+    /// The organization's id
+    #[arg(long, value_name = "ORG", value_parser = parse_id::<kind::Organization>)]
+    organization: OrganizationId,
+    /// The group's id
+    #[arg(long, value_name = "GRP", value_parser = parse_id::<kind::Group>)]
+    group: GroupId,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SetArgs {
+    #[command(flatten)]
+    group: GroupArgs,
+    /// What each member owes a period, such as 50.00, in the organization's currency
+    #[arg(
+        long,
+        value_name = "AMOUNT",
+        required_unless_present = "none",
+        requires = "due"
+    )]
+    amount: Option<String>,
+    /// The first due date, today or later
+    #[arg(long, value_name = "DATE", value_parser = parse_date, requires = "amount")]
+    due: Option<Date>,
+    /// weekly, monthly, quarterly, semiannual or annual; once by default
+    #[arg(long, value_name = "INTERVAL", value_parser = parse_interval, requires = "amount")]
+    every: Option<Interval>,
+    /// No dues
+    #[arg(long, conflicts_with_all = ["amount", "due", "every"])]
+    none: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RaiseArgs {
+    #[command(flatten)]
+    group: GroupArgs,
+    /// Show who would be charged how much, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+fn parse_date(text: &str) -> Result<Date, String> {
+    Date::parse(text).ok_or_else(|| "must be a day such as 2026-12-01".to_owned())
+}
+
+fn parse_interval(text: &str) -> Result<Interval, String> {
+    Interval::parse(text).ok_or_else(|| format!("must be one of {}", Interval::WORDS))
+}
+
+pub(crate) fn run(session: &Session, command: DuesCommand) -> Outcome {
+    let db = session.open(Opening::Require)?;
+    match command {
+        DuesCommand::Set(args) => set(session, &db, &args),
+        DuesCommand::Show(args) => {
+            let preview = preview(&db, &args)?;
+            if session.json {
+                return output::json(&preview);
+            }
+            show(&preview);
+            Ok(())
+        }
+        DuesCommand::Raise(args) => raise(session, &db, &args),
+    }
+}
+
+fn set(session: &Session, db: &Db, args: &SetArgs) -> Outcome {
+    let (organization, group) = (args.group.organization, args.group.group);
+    let dues = match (&args.amount, args.due) {
+        (Some(amount), Some(due)) => Some(NewDues {
+            amount: amount.clone(),
+            due,
+            interval: args.every,
+        }),
+        _ => None,
+    };
+    let mut context = ambient::operator()?;
+    let changed = db.write::<_, AppError>(organization.to_bytes(), move |tx| {
+        dues::set(tx, &mut context, organization, group, dues.as_ref())
+    });
+    let group: Group = changed.wait()?;
+    if session.json {
+        output::say(&group.document());
+        return Ok(());
+    }
+    match (group.amount_due, group.due_date) {
+        (Some(amount), Some(due)) => output::say(&format!(
+            "{:?}: {amount} {} from each member, due {due}{}",
+            group.name,
+            group.currency,
+            every(group.recurring_interval)
+        )),
+        _ => output::say(&format!("{:?} has no dues", group.name)),
+    }
+    Ok(())
+}
+
+fn every(interval: Option<Interval>) -> String {
+    interval.map_or_else(|| ", once".to_owned(), |interval| format!(", {interval}"))
+}
+
+fn preview(db: &Db, args: &GroupArgs) -> Result<Preview, Failure> {
+    let context = ambient::operator()?;
+    let (organization, group) = (args.organization, args.group);
+    let read = db.snapshot::<_, AppError>(move |tx| dues::preview(tx, &context, organization, group));
+    Ok(read.wait()?)
+}
+
+fn show(preview: &Preview) {
+    let (Some(amount), Some(_)) = (preview.amount_due, preview.due_date) else {
+        output::say(&format!("{:?} has no dues to raise", preview.name));
+        return;
+    };
+    let currency = preview.currency;
+    output::say(&format!(
+        "{:?}: {amount} {currency} from each member{}",
+        preview.name,
+        every(preview.recurring_interval)
+    ));
+    for period in &preview.periods {
+        let when = if period.is_due {
+            "is due now"
+        } else {
+            "falls due then"
+        };
+        output::say(&format!(
+            "{} {when}: {} members, {} {currency}",
+            period.due_date, period.count, period.total
+        ));
+    }
+}
+
+fn raise(session: &Session, db: &Db, args: &RaiseArgs) -> Outcome {
+    let preview = preview(db, &args.group)?;
+    if args.dry_run {
+        if session.json {
+            return output::json(&preview);
+        }
+        return dry_run(&preview);
+    }
+    if !preview.periods.iter().any(|period| period.is_due) {
+        return Err(Failure(dues::nothing_due(&preview).to_string()));
+    }
+    let (organization, group) = (args.group.organization, args.group.group);
+    let (mut after, mut payments, mut periods) = (None, 0, 0);
+    loop {
+        let mut context = ambient::operator()?;
+        let raised = db.write::<_, AppError>(organization.to_bytes(), move |tx| {
+            dues::raise(tx, &mut context, organization, group, after)
+        });
+        match raised.wait()? {
+            Raised::Some(count, last) => {
+                payments += count;
+                after = Some(last);
+            }
+            Raised::Period(count) => {
+                payments += count;
+                periods += 1;
+                after = None;
+            }
+            Raised::Nothing => break,
+        }
+    }
+    if session.json {
+        return output::json(&json!({ "groupId": group, "payments": payments, "periods": periods }));
+    }
+    output::say(&format!(
+        "raised {payments} payments for {periods} due dates of {:?}",
+        preview.name
+    ));
+    Ok(())
+}
+
+fn dry_run(preview: &Preview) -> Outcome {
+    show(preview);
+    let amount = preview
+        .amount_due
+        .map(|amount| amount.to_string())
+        .unwrap_or_default();
+    let rows: Vec<[String; 4]> = preview
+        .periods
+        .iter()
+        .flat_map(|period| period.members.iter().map(move |member| (period, member)))
+        .map(|(period, member)| {
+            [
+                period.due_date.to_string(),
+                member.member_id.to_string(),
+                member.name.clone(),
+                amount.clone(),
+            ]
+        })
+        .collect();
+    let named = rows.len();
+    if named > 0 {
+        output::table(["due", "member", "name", "amount"], rows, "");
+    }
+    if i64::try_from(named) != Ok(preview.count) {
+        output::say(&format!("… and more: {} in all", preview.count));
+    }
+    output::say(&format!(
+        "total: {} payments, {} {}; nothing was written",
+        preview.count, preview.total, preview.currency
+    ));
+    Ok(())
+}

@@ -1,0 +1,225 @@
+//! `bursar reminder`.
+
+use bursar_app::reminders::{self, NewReminder};
+use bursar_app::{AppError, Context};
+use bursar_db::{Db, Opening, Tx};
+use bursar_domain::ids::{GroupId, MemberId, OrganizationId, ReminderId, kind};
+use bursar_domain::reminder::{Audience, Method, Reminder, ReminderStatus};
+use bursar_domain::{Resource, Timestamp};
+use clap::{Args, Subcommand};
+use serde_json::value::RawValue;
+
+use super::{Failure, Outcome, Session, output, parse_id};
+use crate::ambient;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ReminderCommand {
+    /// Schedule one, to a member, a group or an organization
+    Schedule(ScheduleArgs),
+    /// List them, oldest first
+    List(ListArgs),
+    /// Call a scheduled one off
+    Cancel(OneArgs),
+    /// Schedule a failed one once more, for now
+    Retry(OneArgs),
+}
+
+#[derive(Debug, Args)]
+#[group(id = "target", required = true, multiple = false, args = ["member", "group", "target_organization"])]
+pub(crate) struct ScheduleArgs {
+    /// The organization's id
+    #[arg(long, value_name = "ORG", value_parser = parse_id::<kind::Organization>)]
+    organization: OrganizationId,
+    /// To this member
+    #[arg(long, value_name = "MEM", value_parser = parse_id::<kind::Member>)]
+    member: Option<MemberId>,
+    /// To the active members of this group
+    #[arg(long, value_name = "GRP", value_parser = parse_id::<kind::Group>)]
+    group: Option<GroupId>,
+    /// To the contact of this organization: itself, its parent or a direct child
+    #[arg(long, value_name = "ORG", value_parser = parse_id::<kind::Organization>)]
+    target_organization: Option<OrganizationId>,
+    /// email or sms
+    #[arg(long, value_parser = parse_method, default_value = "email")]
+    method: Method,
+    /// When: `now`, or a time with an offset such as 2026-12-01T09:00:00Z
+    #[arg(long, value_name = "TIME")]
+    at: String,
+    /// The subject line
+    #[arg(long)]
+    subject: Option<String>,
+    /// The text
+    #[arg(long)]
+    body: Option<String>,
+    /// It comes back after so many days
+    #[arg(long, value_name = "N")]
+    every_days: Option<i64>,
+    /// Say what is owed, and write only to those who owe
+    #[arg(long)]
+    include_payment_info: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// The organization's id
+    #[arg(long, value_name = "ORG", value_parser = parse_id::<kind::Organization>)]
+    organization: OrganizationId,
+    /// scheduled, sending, sent, failed, completed or cancelled
+    #[arg(long, value_parser = parse_status)]
+    status: Option<ReminderStatus>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OneArgs {
+    /// The reminder's id
+    #[arg(value_name = "ID", value_parser = parse_id::<kind::Reminder>)]
+    id: ReminderId,
+    /// The organization's id
+    #[arg(long, value_name = "ORG", value_parser = parse_id::<kind::Organization>)]
+    organization: OrganizationId,
+}
+
+fn parse_method(text: &str) -> Result<Method, String> {
+    Method::parse(text).ok_or_else(|| format!("must be one of {}", Method::WORDS))
+}
+
+fn parse_status(text: &str) -> Result<ReminderStatus, String> {
+    ReminderStatus::parse(text).ok_or_else(|| format!("must be one of {}", ReminderStatus::WORDS))
+}
+
+pub(crate) fn run(session: &Session, command: ReminderCommand) -> Outcome {
+    let db = session.open(Opening::Require)?;
+    match command {
+        ReminderCommand::Schedule(args) => schedule(session, &db, args),
+        ReminderCommand::List(args) => list(session, &db, &args),
+        ReminderCommand::Cancel(OneArgs { id, organization }) => {
+            let cancel = move |tx: &mut Tx<'_>, context: &mut Context| {
+                reminders::cancel(tx, context, organization, id)
+            };
+            let reminder = act(&db, organization, cancel)?;
+            tell(session, &reminder, &format!("reminder {id} is called off"))
+        }
+        ReminderCommand::Retry(OneArgs { id, organization }) => {
+            let retry =
+                move |tx: &mut Tx<'_>, context: &mut Context| reminders::retry(tx, context, organization, id);
+            let reminder = act(&db, organization, retry)?;
+            tell(
+                session,
+                &reminder,
+                &format!("reminder {id} is scheduled again, for now; a running worker sends it"),
+            )
+        }
+    }
+}
+
+fn act(
+    db: &Db,
+    organization: OrganizationId,
+    mut work: impl FnMut(&mut Tx<'_>, &mut Context) -> Result<Reminder, AppError> + Send + 'static,
+) -> Result<Reminder, Failure> {
+    let mut context = ambient::operator()?;
+    Ok(db
+        .write(organization.to_bytes(), move |tx| work(tx, &mut context))
+        .wait()?)
+}
+
+fn tell(session: &Session, reminder: &Reminder, said: &str) -> Outcome {
+    if session.json {
+        output::say(&reminder.document());
+    } else {
+        output::say(said);
+    }
+    Ok(())
+}
+
+fn schedule(session: &Session, db: &Db, args: ScheduleArgs) -> Outcome {
+    let audience = match (args.member, args.group, args.target_organization) {
+        (Some(member), _, _) => Audience::Member(member),
+        (None, Some(group), _) => Audience::Group(group),
+        (None, None, Some(target)) => Audience::Organization(target),
+        (None, None, None) => Audience::Nobody,
+    };
+    let at = match args.at.as_str() {
+        "now" => None,
+        text => Some(
+            Timestamp::parse(text)
+                .ok_or("--at must be `now` or a time with an offset such as 2026-12-01T09:00:00Z")?,
+        ),
+    };
+    let organization = args.organization;
+    let reminder = act(db, organization, move |tx, context| {
+        let new = NewReminder {
+            audience,
+            method: args.method,
+            at: at.unwrap_or(context.now),
+            subject: args.subject.clone(),
+            body: args.body.clone(),
+            every_days: args.every_days,
+            include_payment_info: args.include_payment_info,
+        };
+        reminders::schedule(tx, context, organization, &new)
+    })?;
+    let at = reminder.scheduled_at.map(|at| at.to_string()).unwrap_or_default();
+    tell(
+        session,
+        &reminder,
+        &format!("reminder {} is scheduled for {at}", reminder.id),
+    )
+}
+
+fn list(session: &Session, db: &Db, args: &ListArgs) -> Outcome {
+    let context = ambient::operator()?;
+    let (organization, status) = (args.organization, args.status);
+    let listed = db.read(move |tx| reminders::list(tx, &context, organization, status));
+    let reminders = listed.wait()?;
+    if session.json {
+        let documents: Result<Vec<Box<RawValue>>, _> = reminders
+            .iter()
+            .map(|r| RawValue::from_string(r.document()))
+            .collect();
+        return output::json(&documents?);
+    }
+    let rows = reminders.iter().map(|r| {
+        let when = |at: Option<Timestamp>| {
+            at.map(|at| at.to_string()[..19].replace('T', " "))
+                .unwrap_or_default()
+        };
+        [
+            r.id.to_string(),
+            r.status.to_string(),
+            r.method.to_string(),
+            target(r),
+            when(r.scheduled_at),
+            r.recurring_interval_days
+                .filter(|_| r.is_recurring)
+                .map(|days| format!("{days} d"))
+                .unwrap_or_default(),
+            when(r.sent_at),
+            r.subject.clone().unwrap_or_default(),
+        ]
+    });
+    output::table(
+        [
+            "id",
+            "status",
+            "method",
+            "to",
+            "scheduled (UTC)",
+            "every",
+            "sent (UTC)",
+            "subject",
+        ],
+        rows.collect(),
+        "there are no such reminders",
+    );
+    Ok(())
+}
+
+fn target(reminder: &Reminder) -> String {
+    match reminder.audience() {
+        Audience::Member(id) => id.to_string(),
+        Audience::Group(id) => id.to_string(),
+        Audience::Organization(id) => id.to_string(),
+        Audience::Nobody => "nobody".to_owned(),
+    }
+}

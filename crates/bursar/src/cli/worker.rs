@@ -1,0 +1,140 @@
+//! `bursar worker`, and the flags of the worker that `bursar serve` runs too.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use bursar_app::tokens::last_used::LastUsed;
+use bursar_db::{DatabaseUrl, Db, Opening, Options};
+use bursar_server::http::serve::WallClock;
+use bursar_server::worker::outlet::Outlet;
+use bursar_server::worker::sms::Sms;
+use bursar_server::worker::smtp::Smtp;
+use bursar_server::worker::{Bell, Worker};
+use clap::Args;
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::serve::{LogArgs, parse_retention, parse_timeout, start_log};
+use super::{Failure, Outcome, Session, output};
+use crate::ambient;
+
+/// Where messages go, and how long things are kept.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct SendArgs {
+    /// The mail server: smtps://USER:PASSWORD@HOST, or smtp://USER:PASSWORD@HOST with STARTTLS (?tls=required,
+    /// opportunistic or none); files in `outbox/` by default
+    #[arg(long, value_name = "URL", hide_env_values = true)]
+    smtp_url: Option<String>,
+    /// A certificate authority in PEM to trust for the mail server, beside the public ones
+    #[arg(long, value_name = "FILE")]
+    smtp_ca: Option<PathBuf>,
+    /// Whom mail is from
+    #[arg(long, value_name = "EMAIL", default_value = "bursar@localhost.localdomain")]
+    mail_from: lettre::Address,
+    /// The SMS provider, in Twilio's shape: https://ACCOUNT:TOKEN@HOST; files in `outbox/` by default
+    #[arg(long, value_name = "URL", hide_env_values = true, requires = "sms_from")]
+    sms_url: Option<String>,
+    /// The number or name that SMS are from
+    #[arg(long, value_name = "SENDER")]
+    sms_from: Option<String>,
+    /// How long messages that have ended keep their address and text, such as 90d
+    #[arg(long, default_value = "90d", value_parser = parse_retention, value_name = "TIME")]
+    message_retention: i64,
+    /// How long idempotency records are kept, such as 7d or 36h; at least 24 hours
+    #[arg(long, default_value = "7d", value_parser = parse_retention, value_name = "TIME")]
+    idempotency_retention: i64,
+    /// How long the claims of a worker that died are held back, such as 60s
+    #[arg(long, default_value = "60s", value_parser = parse_timeout, value_name = "TIME")]
+    worker_lease: std::time::Duration,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WorkerArgs {
+    #[command(flatten)]
+    send: SendArgs,
+    #[command(flatten)]
+    log: LogArgs,
+}
+
+/// Runs the worker alone, until it is told to stop.
+pub(crate) fn run(session: &Session, args: &WorkerArgs) -> Outcome {
+    start_log(&args.log);
+    let url: DatabaseUrl = session.database().parse()?;
+    let db = Db::open(&url, &Options::default(), Opening::Require)?;
+    let bell = Bell::default();
+    let clock: WallClock = Arc::new(ambient::now);
+    let worker = args.send.worker(&db, &url, &bell, &Arc::default(), &clock)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let told: Outcome = runtime.block_on(async {
+        let (mut terminate, mut interrupt) =
+            (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+        let worker = worker.start()?;
+        output::say("working");
+        tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {} }
+        tracing::info!("stopping: finishing the message in hand");
+        bell.stop();
+        let _ = worker.join();
+        Ok(())
+    });
+    db.shutdown();
+    told
+}
+
+impl SendArgs {
+    /// The worker that these flags ask for.
+    pub(crate) fn worker(
+        &self,
+        db: &Db,
+        url: &DatabaseUrl,
+        bell: &Bell,
+        last_used: &Arc<LastUsed>,
+        clock: &WallClock,
+    ) -> Result<Worker, Failure> {
+        Ok(Worker {
+            db: db.clone(),
+            outlet: self.outlet(url)?,
+            clock: Arc::clone(clock),
+            ids: ambient::ids()?,
+            random: fastrand::Rng::with_seed(u64::from_le_bytes(ambient::entropy()?)),
+            bell: bell.clone(),
+            last_used: Arc::clone(last_used),
+            idempotency_seconds: self.idempotency_retention,
+            message_seconds: self.message_retention,
+            lease_seconds: i64::try_from(self.worker_lease.as_secs())?,
+            unrecorded: Vec::new(),
+        })
+    }
+
+    fn outlet(&self, url: &DatabaseUrl) -> Result<Outlet, Failure> {
+        let ca = match &self.smtp_ca {
+            Some(file) => {
+                let unreadable = |error| format!("--smtp-ca {} cannot be read: {error}", file.display());
+                Some(std::fs::read(file).map_err(unreadable)?)
+            }
+            None => None,
+        };
+        let smtp = self
+            .smtp_url
+            .as_deref()
+            .map(|url| Smtp::parse(url, ca.as_deref()));
+        let sms = self
+            .sms_url
+            .as_deref()
+            .map(|url| Sms::parse(url, self.sms_from.as_deref().unwrap_or_default()));
+        Ok(Outlet {
+            folder: outbox_folder(url),
+            smtp: smtp.transpose().map_err(|rule| format!("--smtp-url {rule}"))?,
+            from: self.mail_from.clone(),
+            sms: sms.transpose().map_err(|rule| format!("--sms-url {rule}"))?,
+        })
+    }
+}
+
+/// `outbox/` beside the SQLite file, or in the working directory.
+fn outbox_folder(url: &DatabaseUrl) -> PathBuf {
+    match url {
+        DatabaseUrl::Sqlite(path) => path.parent().unwrap_or(Path::new("")).join("outbox"),
+        DatabaseUrl::Postgres(_) => PathBuf::from("outbox"),
+    }
+}

@@ -1,0 +1,587 @@
+//! Every command that works on the data, for people and for machines, on both engines.
+
+use std::ffi::OsStr;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::support::{EVERY_RECORD, Place, both_engines, bursar, done, finish, roster};
+
+fn make_organization(place: &Place, name: &str) -> String {
+    let made = place.json(&["organization", "create", "--name", name, "--kind", "national"]);
+    made["id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn organizations_are_made_and_listed() {
+    both_engines(|place| {
+        let made = place.json(&[
+            "organization",
+            "create",
+            "--name",
+            "Union of River Clubs",
+            "--kind",
+            "national",
+            "--currency",
+            "EUR",
+            "--contact-email",
+            "office@example.org",
+        ]);
+        let id = made["id"].as_str().unwrap();
+        assert!(id.starts_with("org_"), "{made}");
+        let expected = json!({
+            "id": id, "name": "Union of River Clubs", "kind": "national", "parentId": null, "currency": "EUR",
+            "contactEmail": "office@example.org", "contactPhone": null, "cardIssuing": "pending",
+        });
+        assert_eq!(made, expected);
+        let said = place.ok(&[
+            "organization",
+            "create",
+            "--name",
+            "North Bank",
+            "--kind",
+            "chapter",
+            "--parent",
+            id,
+        ]);
+        assert!(
+            said.starts_with("made chapter North Bank (org_") && said.lines().count() == 1,
+            "{said}"
+        );
+
+        let listed = place.json(&["organization", "list"]);
+        assert_eq!(listed.as_array().unwrap().len(), 2);
+        assert_eq!(listed[0], expected);
+        assert_eq!(
+            (&listed[1]["parentId"], &listed[1]["currency"]),
+            (&json!(id), &json!("USD"))
+        );
+        let table = place.ok(&["organization", "list"]);
+        let lines: Vec<&str> = table.lines().collect();
+        assert!(lines[0].starts_with("ID") && lines.len() == 3, "{table}");
+        assert!(
+            lines[1].starts_with(id) && lines[1].contains("Union of River Clubs"),
+            "{table}"
+        );
+
+        for (args, reason) in [
+            (vec!["--name", "X", "--kind", "chapter"], "parent"),
+            (
+                vec!["--name", "X", "--kind", "independent", "--parent", id],
+                "parent",
+            ),
+            (vec!["--name", "  ", "--kind", "national"], "name"),
+            (
+                vec!["--name", "X", "--kind", "national", "--contact-email", "nobody"],
+                "contact-email",
+            ),
+            (
+                vec![
+                    "--name",
+                    "X",
+                    "--kind",
+                    "chapter",
+                    "--parent",
+                    "org_01jbst1c00e008000000000000",
+                ],
+                "does not exist",
+            ),
+        ] {
+            let args = [&["organization", "create"], &args[..]].concat();
+            let said = place.refused(&args);
+            assert!(said.contains(reason), "{args:?}: {said}");
+        }
+        assert_eq!(
+            place.json(&["organization", "list"]),
+            listed,
+            "a refusal changes nothing"
+        );
+    });
+}
+
+#[test]
+fn roles_are_set_changed_listed_and_removed() {
+    both_engines(|place| {
+        let org = make_organization(place, "Union");
+        let of_org = |command: &str, more: &[&str]| -> Vec<String> {
+            let args = [&["role", command, "--organization", &org][..], more].concat();
+            args.into_iter().map(str::to_owned).collect()
+        };
+        assert_eq!(place.json(&of_org("list", &[])), json!([]));
+        let set = place.json(&of_org("set", &["--user", "ada@example.org", "--role", "viewer"]));
+        assert_eq!(
+            (&set["email"], &set["role"]),
+            (&json!("ada@example.org"), &json!("viewer"))
+        );
+        let said = place.ok(&of_org("set", &["--user", "ADA@example.org", "--role", "admin"]));
+        assert_eq!(
+            said,
+            format!("ada@example.org is now admin in {org}\n"),
+            "one person, whatever the case"
+        );
+        place.ok(&of_org("set", &["--user", "ben@example.org", "--role", "editor"]));
+
+        let listed = place.json(&of_org("list", &[]));
+        let pairs: Vec<(&Value, &Value)> = listed
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|h| (&h["email"], &h["role"]))
+            .collect();
+        assert_eq!(
+            pairs,
+            [
+                (&json!("ada@example.org"), &json!("admin")),
+                (&json!("ben@example.org"), &json!("editor"))
+            ]
+        );
+        assert_eq!(listed[0]["userId"], set["userId"]);
+        let table = place.ok(&of_org("list", &[]));
+        assert!(table.starts_with("USER") && table.lines().count() == 3, "{table}");
+
+        let removed = place.json(&of_org("remove", &["--user", "ada@example.org"]));
+        assert_eq!(removed["email"], "ada@example.org");
+        place.ok(&of_org("remove", &["--user", "ben@example.org"]));
+        assert_eq!(place.json(&of_org("list", &[])), json!([]));
+        assert!(
+            place
+                .refused(&of_org("remove", &["--user", "ada@example.org"]))
+                .contains("has no role")
+        );
+        assert!(
+            place
+                .refused(&of_org("set", &["--user", "nobody", "--role", "admin"]))
+                .contains("user")
+        );
+        let gone = ["role", "list", "--organization", "org_01jbst1c00e008000000000000"];
+        assert!(place.refused(&gone).contains("does not exist"));
+        place.check();
+    });
+}
+
+#[test]
+fn a_bundle_goes_round_byte_for_byte_on_both_engines_and_across() {
+    let mut exports = Vec::new();
+    both_engines(|place| {
+        let said = place.import(EVERY_RECORD);
+        assert!(said.contains(" added, 0 changed, 0 as they were"), "{said}");
+        place.check();
+    });
+    let origins = [Place::sqlite(), Place::postgres()];
+    for origin in &origins {
+        origin.import(EVERY_RECORD);
+        let exported = origin.export();
+        for target in [Place::sqlite(), Place::postgres()] {
+            target.import(target.bundle("exported.ndjson", &exported));
+            target.check();
+            assert!(target.export() == exported, "the second export differs");
+        }
+        exports.push(exported);
+    }
+    assert!(exports[0] == exports[1], "the engines export differently");
+    let given = std::fs::read_to_string(EVERY_RECORD).unwrap();
+    assert_eq!(
+        exports[0].lines().count(),
+        given.lines().filter(|line| !line.trim().is_empty()).count()
+    );
+}
+
+#[test]
+fn an_import_says_what_it_did_and_again_changes_nothing() {
+    both_engines(|place| {
+        let roster = roster(20);
+        let bundle = place.bundle("roster.ndjson", &roster.text);
+        let args = [OsStr::new("import"), bundle.as_os_str()];
+        assert_eq!(
+            place.json(&args),
+            json!({ "records": 22, "added": 22, "changed": 0, "unchanged": 0 })
+        );
+        let before = place.export();
+        assert_eq!(
+            place.ok(&args),
+            "22 records: 0 added, 0 changed, 22 as they were\n"
+        );
+        assert!(place.export() == before);
+        let changed = place.bundle("changed.ndjson", &roster.text.replacen("Larsen", "Lund", 1));
+        assert_eq!(
+            place.import(changed),
+            "22 records: 0 added, 1 changed, 21 as they were\n"
+        );
+        place.check();
+    });
+}
+
+#[test]
+fn an_import_names_the_bad_line_and_writes_nothing() {
+    both_engines(|place| {
+        let roster = roster(10);
+        let cases = [
+            (
+                roster.text.replacen("m8@example.org", "nobody", 1),
+                "line 11: email: ",
+            ),
+            (
+                roster.text.replacen("\"firstName\"", "\"fristName\"", 1),
+                "line 3: ",
+            ),
+            (format!("{}not json\n", roster.text), "line 13: "),
+            (
+                roster
+                    .text
+                    .replacen("\"groups\":[\"grp_", "\"groups\":[\"grp_7", 1),
+                "line 3: groups",
+            ),
+            (
+                roster.text.replacen(
+                    "\"independent\"",
+                    "\"independent\",\"parentId\":\"org_01jbst1c00e008000000000000\"",
+                    1,
+                ),
+                "line 1: parentId: ",
+            ),
+        ];
+        for (text, place_in_file) in cases {
+            let bundle = place.bundle("bad.ndjson", &text);
+            let said = place.refused(&[OsStr::new("import"), bundle.as_os_str()]);
+            assert!(
+                said.contains(place_in_file) && said.contains("nothing was imported"),
+                "{said}"
+            );
+            assert_eq!(place.export(), "", "{said}");
+        }
+        let said = place.refused(&["import", "missing.ndjson"]);
+        assert!(said.contains("missing.ndjson cannot be read"), "{said}");
+        let folder = place.folder.path().to_str().unwrap();
+        assert!(place.refused(&["import", folder]).contains("is a folder"));
+    });
+}
+
+#[test]
+fn a_part_is_exported_with_a_warning_about_what_it_names_outside() {
+    both_engines(|place| {
+        let top = make_organization(place, "Union");
+        let create = [
+            "organization",
+            "create",
+            "--name",
+            "North",
+            "--kind",
+            "chapter",
+            "--parent",
+            &top,
+        ];
+        let chapter = place.json(&create)["id"].as_str().unwrap().to_owned();
+        let part = place.run(&["export", "--organization", &chapter]);
+        assert_eq!(part.code, Some(0));
+        assert!(part.one_line().starts_with("warning: 1 reference"), "{part:?}");
+        assert_eq!(part.stdout.lines().count(), 1);
+        assert!(part.stdout.contains(r#""parentId":null"#), "{part:?}");
+        let whole = place.ok(&["export", "--organization", &top]);
+        assert_eq!(whole, place.export());
+        let gone = place.refused(&["export", "--organization", "org_01jbst1c00e008000000000000"]);
+        assert!(gone.contains("does not exist"), "{gone}");
+    });
+}
+
+#[test]
+fn check_counts_rows_and_fails_when_something_is_broken() {
+    both_engines(|place| {
+        place.import(place.bundle("roster.ndjson", &roster(5).text));
+        assert_eq!(place.json(&["check"]), json!({ "rows": 6, "problems": [] }));
+        place.plant(|tx| tx.execute("UPDATE groups SET member_count = 7", &[]).map(drop));
+        let broken = place.run(&["check"]);
+        assert_eq!(
+            (broken.code, broken.one_line().as_str()),
+            (Some(1), "2 problems found")
+        );
+        assert!(
+            broken.stdout.starts_with("KIND") && broken.stdout.contains("memberCount is 7"),
+            "{broken:?}"
+        );
+        let broken = finish(place.command(&["check"]).arg("--json"));
+        let printed: Value = serde_json::from_str(&broken.stdout).unwrap();
+        let kinds: Vec<&Value> = printed["problems"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|p| &p["kind"])
+            .collect();
+        assert_eq!(
+            (broken.code, kinds),
+            (Some(1), vec![&json!("count"), &json!("document")])
+        );
+    });
+}
+
+#[test]
+fn a_backup_is_a_database_and_never_replaces_a_file() {
+    let place = Place::sqlite();
+    place.import(EVERY_RECORD);
+    let said = place.ok(&["backup", "copy.db"]);
+    assert!(said.starts_with("backed up to copy.db ("), "{said}");
+    let printed = place.json(&["backup", "second.db"]);
+    assert_eq!(printed["file"], "second.db");
+    assert_eq!(
+        printed["bytes"],
+        std::fs::metadata(place.file("second.db")).unwrap().len()
+    );
+    let of_copy = finish(bursar(place.folder.path()).args(["--database", "sqlite:copy.db", "export"]));
+    assert!(of_copy.succeeded() == place.export());
+    let bytes = std::fs::read(place.file("copy.db")).unwrap();
+    assert!(place.refused(&["backup", "copy.db"]).contains("exists already"));
+    assert!(place.refused(&["backup", "bursar.db"]).contains("exists already"));
+    assert!(
+        place
+            .refused(&["backup", "no/such/folder.db"])
+            .contains("cannot be written")
+    );
+    assert!(std::fs::read(place.file("copy.db")).unwrap() == bytes);
+
+    let server = Place::postgres();
+    server.import(EVERY_RECORD);
+    assert!(server.refused(&["backup", "copy.db"]).contains("pg_dump"));
+    assert!(!server.file("copy.db").exists());
+}
+
+#[test]
+fn a_copy_to_the_other_engine_and_back_is_the_same() {
+    let (first, server, last) = (Place::sqlite(), Place::postgres(), Place::sqlite());
+    first.import(EVERY_RECORD);
+    let said = first.ok(&["copy", "--to", &server.database]);
+    assert!(
+        said.contains(" rows copied\n") && said.contains("nothing is broken"),
+        "{said}"
+    );
+    let checked = server.json(&["copy", "--to", &last.database]);
+    assert_eq!(checked["problems"], json!([]));
+    for place in [&server, &last] {
+        place.check();
+        assert!(place.export() == first.export());
+    }
+    let again = first.refused(&["copy", "--to", &server.database]);
+    assert!(again.contains("not empty"), "{again}");
+    assert!(
+        first
+            .refused(&["copy", "--to", "nowhere"])
+            .contains("sqlite:FILE or postgres://")
+    );
+}
+
+/// Gives each flag by its variable and nothing on the command line.
+#[test]
+fn every_flag_has_a_variable() {
+    let place = Place::sqlite();
+    let with = |args: &[&str], variables: &[(&str, &str)]| {
+        let mut command = bursar(place.folder.path());
+        finish(command.args(args).envs(variables.iter().copied())).succeeded()
+    };
+    let database = ("BURSAR_DATABASE", place.database.as_str());
+    let create = [
+        database,
+        ("BURSAR_JSON", "true"),
+        ("BURSAR_NAME", "Union"),
+        ("BURSAR_KIND", "national"),
+        ("BURSAR_CURRENCY", "JPY"),
+        ("BURSAR_CONTACT_EMAIL", "office@example.org"),
+        ("BURSAR_CONTACT_PHONE", "+12025550100"),
+        ("BURSAR_CARD_ISSUING", "approved"),
+    ];
+    let made: Value = serde_json::from_str(&with(&["organization", "create"], &create)).unwrap();
+    assert_eq!(
+        (&made["currency"], &made["cardIssuing"]),
+        (&json!("JPY"), &json!("approved"))
+    );
+    let org = ("BURSAR_ORGANIZATION", made["id"].as_str().unwrap());
+    let person = [
+        database,
+        org,
+        ("BURSAR_USER", "ada@example.org"),
+        ("BURSAR_ROLE", "editor"),
+    ];
+    with(&["role", "set"], &person);
+    assert!(with(&["role", "list"], &[database, org]).contains("editor"));
+    assert!(with(&["export"], &[database, org]).contains("ada@example.org"));
+    let target = format!("sqlite:{}", place.file("target.db").display());
+    with(&["copy"], &[database, ("BURSAR_TO", &target)]);
+    let chapter = [
+        database,
+        ("BURSAR_NAME", "North"),
+        ("BURSAR_KIND", "chapter"),
+        ("BURSAR_PARENT", org.1),
+    ];
+    with(&["organization", "create"], &chapter);
+    assert!(place.file("target.db").exists());
+}
+
+#[test]
+fn the_default_database_is_a_file_in_the_working_folder() {
+    let place = Place::sqlite();
+    let mut command = bursar(place.folder.path());
+    finish(command.args(["organization", "create", "--name", "Union", "--kind", "national"])).succeeded();
+    assert!(place.database_file().exists());
+    assert!(place.ok(&["organization", "list"]).contains("Union"));
+}
+
+/// The commands and the flags that their help must name.
+const HELP: &[(&[&str], &[&str])] = &[
+    (
+        &[],
+        &[
+            "organization",
+            "role",
+            "import",
+            "export",
+            "check",
+            "backup",
+            "copy",
+            "--database",
+            "--json",
+        ],
+    ),
+    (&["organization"], &["create", "list"]),
+    (
+        &["organization", "create"],
+        &[
+            "--name",
+            "--kind",
+            "--parent",
+            "--currency",
+            "--contact-email",
+            "BURSAR_CONTACT_EMAIL",
+        ],
+    ),
+    (&["organization", "list"], &["BURSAR_DATABASE", "BURSAR_JSON"]),
+    (&["role"], &["set", "remove", "list"]),
+    (
+        &["role", "set"],
+        &["--organization", "--user", "--role", "BURSAR_ROLE"],
+    ),
+    (&["role", "remove"], &["--organization", "--user", "BURSAR_USER"]),
+    (&["role", "list"], &["--organization", "BURSAR_ORGANIZATION"]),
+    (&["import"], &["<FILE>"]),
+    (&["export"], &["--organization"]),
+    (&["check"], &["--json"]),
+    (&["backup"], &["<FILE>"]),
+    (&["copy"], &["--to", "BURSAR_TO"]),
+];
+
+#[test]
+fn help_names_every_command_and_every_flag() {
+    let place = Place::sqlite();
+    for (command, words) in HELP {
+        let help = finish(bursar(place.folder.path()).args(*command).arg("--help")).succeeded();
+        for word in *words {
+            assert!(
+                help.contains(word),
+                "bursar {command:?} --help does not name {word}:\n{help}"
+            );
+        }
+    }
+    let version = finish(bursar(place.folder.path()).arg("--version")).succeeded();
+    assert_eq!(version, format!("bursar {}\n", env!("CARGO_PKG_VERSION")));
+    assert!(!place.database_file().exists(), "help makes no database");
+}
+
+#[test]
+fn a_mistake_on_the_command_line_is_one_line() {
+    let place = Place::sqlite();
+    let cases: &[(&[&str], &str)] = &[
+        (&["organisation", "list"], "organization"),
+        (&["organization", "create", "--name", "X"], "--kind"),
+        (
+            &["organization", "create", "--name", "X", "--kind", "club"],
+            "must be one of",
+        ),
+        (
+            &[
+                "role",
+                "set",
+                "--organization",
+                "union",
+                "--user",
+                "a@example.org",
+                "--role",
+                "admin",
+            ],
+            "org_",
+        ),
+        (&["role", "list"], "--organization"),
+        (&["import"], "<FILE>"),
+        (&["check", "--fast"], "--fast"),
+    ];
+    for (args, word) in cases {
+        let done = place.run(args);
+        assert_eq!((done.code, done.stdout.as_str()), (Some(2), ""), "{args:?}");
+        assert!(done.one_line().contains(word), "{done:?}");
+    }
+    assert!(!place.database_file().exists());
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_failure_and_a_full_output_is() {
+    let place = Place::sqlite();
+    place.import(place.bundle("roster.ndjson", &roster(2_000).text));
+    for args in [&["export"][..], &["organization", "list"]] {
+        let mut child = place
+            .command(args)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let done = done(child.wait_with_output().unwrap());
+        assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""), "{args:?}");
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let child = place
+            .command(args)
+            .stdout(full)
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let failed = crate::support::done(child.wait_with_output().unwrap()).failed();
+        assert!(failed.contains("the output cannot be written"), "{failed}");
+    }
+}
+
+/// An import, exports and role commands at once: nobody fails, and each sees what the others have committed.
+#[test]
+fn several_processes_work_on_one_file() {
+    let place = Place::sqlite();
+    let org = make_organization(&place, "Union");
+    let roster = roster(3_000);
+    let bundle = place.bundle("roster.ndjson", &roster.text);
+    let mut import = place.command(&[OsStr::new("import"), bundle.as_os_str()]);
+    let mut import = import
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (mut round, mut ended) = (0, false);
+    while !ended {
+        // One more round after the import has ended, which must see all of it.
+        ended = import.try_wait().unwrap().is_some();
+        round += 1;
+        let user = format!("person{round}@example.org");
+        place.ok(&[
+            "role",
+            "set",
+            "--organization",
+            &org,
+            "--user",
+            &user,
+            "--role",
+            "viewer",
+        ]);
+        let listed = place.json(&["role", "list", "--organization", &org]);
+        assert_eq!(listed.as_array().unwrap().len(), round, "a role is seen at once");
+        let exported = place.export();
+        assert_eq!(exported.matches(r#"{"type":"role""#).count(), round);
+        let members = exported.matches(r#"{"type":"member""#).count();
+        assert!(
+            members == 3_000 || (members == 0 && !ended),
+            "{members} members: an import is all or nothing"
+        );
+    }
+    done(import.wait_with_output().unwrap()).succeeded();
+    place.check();
+}
