@@ -18,7 +18,7 @@ begin() {
     trap 'exit 141' PIPE
     trap 'exit 143' TERM
     tmp=$(mktemp -d "${TMPDIR:-/tmp}/bursar-foreign.XXXXXX")
-    cd -- "$root"
+    cd -- "$root" || exit
     # The server's settings come from BURSAR_… variables too: a developer's own must not reach it.
     for name in "${!BURSAR_@}"; do
         [[ $name == BURSAR_TEST_* ]] || unset "$name"
@@ -51,6 +51,7 @@ build_bursar() {
         provide cc rust
         run_job cargo build --quiet --locked -p bursar || die "bursar does not build"
     fi
+    bursar=$(realpath -- "$bursar")
 }
 
 # Starts a server on a new database with the records of the fixture. Sets `url`, and `token` to an

@@ -110,7 +110,7 @@ pub fn end_if_over(
         let today = act.now().date();
         let campaign = table::get::<Campaign>(act.tx, organization, id)?;
         let is_over = campaign
-            .is_some_and(|c| c.status == CampaignStatus::Active && c.end_date.is_some_and(|end| end < today));
+            .is_some_and(|c| c.status == CampaignStatus::Active && !c.is_held && c.end_date.is_some_and(|end| end < today));
         if is_over {
             move_to(act, id, CampaignStatus::Ended)?;
         }

@@ -76,10 +76,9 @@ impl Statement {
     /// In plain text.
     pub fn text(&self) -> String {
         let line = |line: &StatementLine| {
-            let due = line
-                .due
-                .as_deref()
-                .map_or_else(String::new, |due| format!(" (due {due})"));
+            // The description of dues tells the date already.
+            let due = line.due.as_deref().filter(|due| !line.what.contains(due));
+            let due = due.map_or_else(String::new, |due| format!(" (due {due})"));
             format!("- {}{due}: {} {}\n", line.what, line.amount, self.currency)
         };
         let lines: String = self.lines.iter().map(line).collect();

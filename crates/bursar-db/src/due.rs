@@ -66,7 +66,7 @@ pub fn uncharged(
     )
 }
 
-/// Active campaigns whose last day lies before `today`.
+/// Active campaigns whose last day lies before `today`, those aside whose last day was over when they were imported.
 pub fn campaigns(
     tx: &mut Tx<'_>,
     today: Date,
@@ -74,7 +74,7 @@ pub fn campaigns(
 ) -> Result<Vec<(OrganizationId, CampaignId)>, DbError> {
     let today = today.to_string();
     tx.rows(
-        "SELECT organization_id, id FROM campaigns WHERE status = 'active' AND end_date < ?1 ORDER BY end_date LIMIT ?2",
+        "SELECT organization_id, id FROM campaigns WHERE status = 'active' AND is_held = 0 AND end_date < ?1 ORDER BY end_date LIMIT ?2",
         &[Value::Text(&today), Value::Int(limit)],
         |row| Ok((OrganizationId::from_bytes(row.key(0)?), CampaignId::from_bytes(row.key(1)?))),
     )

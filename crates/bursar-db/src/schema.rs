@@ -113,10 +113,11 @@ CREATE TABLE card_applications (
 CREATE TABLE campaigns (
     organization_id BYTEA NOT NULL, updated_at BIGINT NOT NULL, id BYTEA NOT NULL, document TEXT NOT NULL, created_at BIGINT NOT NULL,
     name TEXT NOT NULL, note TEXT, goal_amount BIGINT, currency TEXT NOT NULL, start_date TEXT, end_date TEXT,
-    status TEXT NOT NULL,
+    status TEXT NOT NULL, is_held BIGINT NOT NULL,
     PRIMARY KEY (organization_id, updated_at, id)
 ) CLUSTERED;
 CREATE UNIQUE INDEX campaigns_id ON campaigns (id, organization_id);
+CREATE INDEX campaigns_over ON campaigns (end_date) WHERE status = 'active' AND is_held = 0;
 
 CREATE TABLE listings (
     organization_id BYTEA NOT NULL, updated_at BIGINT NOT NULL, id BYTEA NOT NULL, document TEXT NOT NULL, created_at BIGINT NOT NULL,

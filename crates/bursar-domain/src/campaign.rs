@@ -53,6 +53,9 @@ pub struct Campaign {
     pub end_date: Option<Date>,
     /// Where it stands.
     pub status: CampaignStatus,
+    /// Its last day was already over when it was imported: it does not end by itself. Not part of any
+    /// representation.
+    pub is_held: bool,
     /// When it was made and changed.
     pub stamps: Stamps,
 }
@@ -71,6 +74,7 @@ impl Resource for Campaign {
             start_date: None,
             end_date: None,
             status: CampaignStatus::Draft,
+            is_held: false,
             stamps,
         }
     }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use bursar_db::clock::Clock;
 use bursar_db::{Bulk, OwnedValue, Stored, Tx, ledger, memberships, organizations, table};
 use bursar_domain::access::Policy;
+use bursar_domain::campaign::{Campaign, CampaignStatus};
 use bursar_domain::fields::Fields;
 use bursar_domain::group::Group;
 use bursar_domain::ids::{GroupId, IdSource, OrganizationId, UserId};
@@ -467,7 +468,6 @@ trait Settle: Stored {
 
 impl Settle for bursar_domain::reimbursement::Reimbursement {}
 impl Settle for bursar_domain::card::Card {}
-impl Settle for bursar_domain::campaign::Campaign {}
 impl Settle for Listing {}
 impl Settle for bursar_domain::order::Order {}
 
@@ -576,6 +576,25 @@ impl Settle for Reminder {
         if !unchanged {
             let is_past = after.scheduled_at.is_none_or(|at| at <= load.now);
             after.is_held = after.status == ReminderStatus::Scheduled && is_past;
+        }
+        put(load, tx, &header, before.as_ref(), after).map(drop)
+    }
+}
+
+impl Settle for Campaign {
+    fn settle(
+        load: &mut Load<'_>,
+        tx: &mut Tx<'_>,
+        header: Header<Self>,
+        before: Option<Self>,
+        mut after: Self,
+    ) -> Result<(), AppError> {
+        let unchanged = before
+            .as_ref()
+            .is_some_and(|b| b.end_date == after.end_date && b.status == after.status);
+        if !unchanged {
+            let is_over = after.end_date.is_some_and(|end| end < load.now.date());
+            after.is_held = after.status == CampaignStatus::Active && is_over;
         }
         put(load, tx, &header, before.as_ref(), after).map(drop)
     }

@@ -10,7 +10,13 @@ mod copy;
 #[cfg(test)]
 mod desk;
 #[cfg(test)]
+mod dues;
+#[cfg(test)]
 mod import;
+#[cfg(test)]
+mod outbox;
+#[cfg(test)]
+mod reminders;
 #[cfg(test)]
 mod round_trip;
 #[cfg(test)]

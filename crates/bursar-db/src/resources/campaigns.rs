@@ -7,11 +7,11 @@ use bursar_domain::money::Money;
 
 use crate::engine::OwnedValue;
 use crate::error::DbError;
-use crate::table::{Columns, Stored, Table, date_opt, money_opt, table, text, text_opt};
+use crate::table::{Columns, Stored, Table, boolean, date_opt, money_opt, table, text, text_opt};
 
 table! {
     CAMPAIGNS = "campaigns", list 7, filters [],
-    columns { name Text, note Text, goal_amount Int, currency Text, start_date Text, end_date Text, status Text, }
+    columns { name Text, note Text, goal_amount Int, currency Text, start_date Text, end_date Text, status Text, is_held Int, }
 }
 
 impl Stored for Campaign {
@@ -28,6 +28,7 @@ impl Stored for Campaign {
             date_opt(self.start_date),
             date_opt(self.end_date),
             text(self.status.as_str()),
+            boolean(self.is_held),
         ]
     }
 
@@ -43,6 +44,7 @@ impl Stored for Campaign {
             start_date: row.date_opt()?,
             end_date: row.date_opt()?,
             status: row.parsed(CampaignStatus::parse)?,
+            is_held: row.boolean()?,
             stamps,
         })
     }

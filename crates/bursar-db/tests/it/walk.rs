@@ -152,12 +152,12 @@ impl<'a, R: Sample> World<'a, R> {
         }
         let clock = imported.iter().max().map_or(0, |stamp| START + stamp);
         let rows: Vec<R> = model.at(at(clock), &Filters::default());
-        let made: Result<(), DbError> = test.db.exclusive(|tx| {
+        let made = test.db.write(organization.to_bytes(), move |tx| {
             organizations::insert(tx, &named(organization), at(clock))?;
             rows.iter()
                 .try_for_each(|row| table::insert(tx, organization, row))
         });
-        made.unwrap();
+        made.wait().map_err(|error: DbError| error).unwrap();
         Self {
             db: &test.db,
             organization,

@@ -9,7 +9,7 @@ use bursar_app::messages::Statement;
 pub(super) fn page(body: &str, statement: Option<&Statement>, sender: &str) -> String {
     let mut out = String::with_capacity(2_048 + body.len() * 2);
     out.push_str(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+        "<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n</head>\n\
          <body style=\"margin:0;padding:24px 16px;font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;\

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use bursar_app::dues::Raised;
 use bursar_app::tokens::last_used::{self, LastUsed};
-use bursar_app::{Actor, AppError, Context, dues, notices, outbox as app_outbox, reminders};
+use bursar_app::{Actor, AppError, Context, campaigns, dues, notices, outbox as app_outbox, reminders};
 use bursar_db::outbox::{self, Attempt, Claimed};
 use bursar_db::{Db, DbError, Tx, due, housekeeping, messages};
 use bursar_domain::Timestamp;
@@ -169,7 +169,7 @@ impl Worker {
     fn step_with(&mut self, leases: &Leases) -> Result<usize, AppError> {
         self.record()?;
         leases.clear();
-        let mut done = self.start_reminders()? + self.raise_dues()? + self.queue_notices()?;
+        let mut done = self.start_reminders()? + self.raise_dues()? + self.queue_notices()? + self.end_campaigns()?;
         let now = (self.clock)();
         let is_due = self
             .db
@@ -262,6 +262,18 @@ impl Worker {
                 notices::queue(tx, context, &expiring)
             })?;
             done += usize::from(queued.is_some());
+        }
+        Ok(done)
+    }
+
+    fn end_campaigns(&mut self) -> Result<usize, AppError> {
+        let today = (self.clock)().date();
+        let mut done = 0;
+        for (organization, id) in self.db.read(move |tx| campaigns::over(tx, today, CLAIM_MAX)).wait()? {
+            let ended = self.act(organization, move |tx, context| {
+                campaigns::end_if_over(tx, context, organization, id)
+            })?;
+            done += usize::from(ended.is_some());
         }
         Ok(done)
     }

@@ -14,5 +14,6 @@ mod listen;
 mod listen_slow;
 mod mail;
 mod office;
+mod openapi;
 mod sink;
 mod years;

@@ -61,7 +61,8 @@ impl<'a> Office<'a> {
 
     pub(crate) fn import(&self, records: &[Json]) {
         let bundle: String = records.iter().map(|record| format!("{record}\n")).collect();
-        let open = || Ok(Box::new(std::io::Cursor::new(bundle.clone().into_bytes())) as Box<dyn std::io::BufRead>);
+        let open =
+            || Ok(Box::new(std::io::Cursor::new(bundle.clone().into_bytes())) as Box<dyn std::io::BufRead>);
         let mut ids = IdSource::seeded(fastrand::u64(..));
         let source = import::Source { open: &open };
         import::import(self.db(), &source, self.now(), &mut ids, &mut |_| {}).unwrap();

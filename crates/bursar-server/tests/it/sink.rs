@@ -49,7 +49,11 @@ impl Mail {
 
 /// A header's value, unfolded.
 pub(crate) fn header(text: &str, name: &str) -> Option<String> {
-    let head = text.split("\r\n\r\n").next()?.replace("\r\n ", " ").replace("\r\n\t", " ");
+    let head = text
+        .split("\r\n\r\n")
+        .next()?
+        .replace("\r\n ", " ")
+        .replace("\r\n\t", " ");
     let start = format!("{}:", name.to_ascii_lowercase());
     head.lines()
         .find(|line| line.to_ascii_lowercase().starts_with(&start))
@@ -110,7 +114,11 @@ fn converse(stream: TcpStream, before: usize, script: &Script, mails: &Mutex<Vec
     let mut lines = BufReader::new(stream.try_clone().ok()?);
     let mut stream = stream;
     let mut to: Vec<String> = Vec::new();
-    answer(&mut stream, script(Stage::Connected(before)), "220 sink.example ESMTP")?;
+    answer(
+        &mut stream,
+        script(Stage::Connected(before)),
+        "220 sink.example ESMTP",
+    )?;
     loop {
         let mut line = String::new();
         if lines.read_line(&mut line).ok()? == 0 {
@@ -169,7 +177,10 @@ fn take(
     let id = header(&text, "Message-ID");
     let before = {
         let mails = mails.lock().unwrap();
-        mails.iter().filter(|mail| mail.header("Message-ID") == id).count()
+        mails
+            .iter()
+            .filter(|mail| mail.header("Message-ID") == id)
+            .count()
     };
     let deed = script(Stage::Mail(&text, before));
     let is_taken = matches!(deed, Deed::Accept | Deed::TakeAndCut | Deed::Wait(_));
@@ -179,7 +190,11 @@ fn take(
     if is_taken {
         // Whether the client is still there to read the answer is known only after it was written.
         let is_reply_lost = deed == Deed::TakeAndCut;
-        let mail = Mail { to, text, is_reply_lost };
+        let mail = Mail {
+            to,
+            text,
+            is_reply_lost,
+        };
         mails.lock().unwrap().push(mail);
     }
     match deed {
@@ -260,7 +275,13 @@ fn serve_one(
     }
     let length = head
         .lines()
-        .find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length:")?.trim().parse().ok())
+        .find_map(|line| {
+            line.to_ascii_lowercase()
+                .strip_prefix("content-length:")?
+                .trim()
+                .parse()
+                .ok()
+        })
         .unwrap_or(0);
     let mut sent = vec![0; length];
     reader.read_exact(&mut sent).ok()?;

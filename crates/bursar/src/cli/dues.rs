@@ -148,8 +148,10 @@ fn show(preview: &Preview) {
             "falls due then"
         };
         output::say(&format!(
-            "{} {when}: {} members, {} {currency}",
-            period.due_date, period.count, period.total
+            "{} {when}: {}, {} {currency}",
+            period.due_date,
+            many(period.count, "member"),
+            period.total
         ));
     }
 }
@@ -166,7 +168,7 @@ fn raise(session: &Session, db: &Db, args: &RaiseArgs) -> Outcome {
         return Err(Failure(dues::nothing_due(&preview).to_string()));
     }
     let (organization, group) = (args.group.organization, args.group.group);
-    let (mut after, mut payments, mut periods) = (None, 0, 0);
+    let (mut after, mut payments, mut periods) = (None, 0_i64, 0_i64);
     loop {
         let mut context = ambient::operator()?;
         let raised = db.write::<_, AppError>(organization.to_bytes(), move |tx| {
@@ -174,11 +176,11 @@ fn raise(session: &Session, db: &Db, args: &RaiseArgs) -> Outcome {
         });
         match raised.wait()? {
             Raised::Some(count, last) => {
-                payments += count;
+                payments += i64::try_from(count)?;
                 after = Some(last);
             }
             Raised::Period(count) => {
-                payments += count;
+                payments += i64::try_from(count)?;
                 periods += 1;
                 after = None;
             }
@@ -189,10 +191,19 @@ fn raise(session: &Session, db: &Db, args: &RaiseArgs) -> Outcome {
         return output::json(&json!({ "groupId": group, "payments": payments, "periods": periods }));
     }
     output::say(&format!(
-        "raised {payments} payments for {periods} due dates of {:?}",
+        "raised {} for {} of {:?}",
+        many(payments, "payment"),
+        many(periods, "due date"),
         preview.name
     ));
     Ok(())
+}
+
+fn many(count: i64, noun: &str) -> String {
+    match count {
+        1 => format!("1 {noun}"),
+        _ => format!("{count} {noun}s"),
+    }
 }
 
 fn dry_run(preview: &Preview) -> Outcome {
@@ -222,8 +233,10 @@ fn dry_run(preview: &Preview) -> Outcome {
         output::say(&format!("… and more: {} in all", preview.count));
     }
     output::say(&format!(
-        "total: {} payments, {} {}; nothing was written",
-        preview.count, preview.total, preview.currency
+        "total: {}, {} {}; nothing was written",
+        many(preview.count, "payment"),
+        preview.total,
+        preview.currency
     ));
     Ok(())
 }

@@ -25,7 +25,7 @@ pub(crate) enum ReminderCommand {
 }
 
 #[derive(Debug, Args)]
-#[group(id = "target", required = true, multiple = false, args = ["member", "group", "target_organization"])]
+#[command(group = clap::ArgGroup::new("target").required(true).args(["member", "group", "target_organization"]))]
 pub(crate) struct ScheduleArgs {
     /// The organization's id
     #[arg(long, value_name = "ORG", value_parser = parse_id::<kind::Organization>)]

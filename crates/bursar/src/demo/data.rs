@@ -206,11 +206,11 @@ impl Make {
         let joined = i64::from(self.random.u32(30..690));
         let at = self.days_ago(joined);
         let id: MemberId = self.id(at);
-        let mut own: Vec<GroupId> = vec![groups[usize::from(number % 4 == 0)].id];
-        if number % 7 == 0 {
+        let mut own: Vec<GroupId> = vec![groups[usize::fromnumber.is_multiple_of(4)].id];
+        if number.is_multiple_of(7) {
             own.push(groups[2].id);
         }
-        if number % 15 == 0 {
+        if number.is_multiple_of(15) {
             own.push(groups[3].id);
         }
         own.sort_unstable();
@@ -219,7 +219,7 @@ impl Make {
             first_name,
             last_name,
             email: format!("member-{suffix}@example.org"),
-            phone: (number % 3 == 0).then(|| format!("+1202555{:04}", 100 + number)),
+            phone: number.is_multiple_of(3).then(|| format!("+1202555{:04}", 100 + number)),
             is_active: number % 17 != 5,
             join_date: Some(at.date()),
             groups: own,

@@ -10,4 +10,11 @@ mod crash;
 #[cfg(test)]
 mod faults;
 #[cfg(test)]
+mod messages;
+// The mail server of the server's own tests.
+#[cfg(test)]
+#[path = "../../../bursar-server/tests/it/sink.rs"]
+#[allow(dead_code, reason = "it can more than these tests ask for")]
+mod sink;
+#[cfg(test)]
 mod support;

@@ -71,10 +71,11 @@ fn race<R: Sample>(test: &TestDb) {
         jobs: AtomicUsize::new(0),
         over: AtomicBool::new(false),
     };
-    let made: Result<(), DbError> = test
-        .db
-        .exclusive(|tx| organizations::insert(tx, &named(race.organization), at(START)));
-    made.unwrap();
+    let organization = race.organization;
+    let made = test.db.write(organization.to_bytes(), move |tx| {
+        organizations::insert(tx, &named(organization), at(START))
+    });
+    made.wait().map_err(|error: DbError| error).unwrap();
 
     let (walks, mirrors) = std::thread::scope(|scope| {
         let writers: Vec<_> = (0..WRITERS)

@@ -71,8 +71,8 @@ fn security() -> String {
         .iter()
         .map(|scope| {
             let role = Role::ALL.into_iter().find(|role| role.ceiling().has(*scope));
-            let role = role.map_or("", Role::as_str);
-            format!("- `{scope}`: {} ({role} and above)", scope.in_words())
+            let role = role.map_or("", reach);
+            format!("- `{scope}`: {} ({role})", scope.in_words())
         })
         .collect();
     format!(
@@ -80,9 +80,18 @@ fn security() -> String {
          two kinds.\n\nA personal token (`{}…`) acts as a user, with the role that the user has in the organization at that \
          moment. A service token (`{}…`) acts as the organization, with the role it was made with: viewer or editor.\n\nWhat a \
          request may do is worked out anew each time: the scopes that the token was given, within the reach of the role, less \
-         those that the organization's policy blocks. The scopes, each with the least role that reaches it:\n\n{}",
+         those that the organization's policy blocks. The scopes, each with the roles that reach it:\n\n{}",
         TokenKind::Personal.prefix(),
         TokenKind::Service.prefix(),
         scopes.join("\n")
     )
+}
+
+/// A least role, in words.
+pub(super) const fn reach(least: Role) -> &'static str {
+    match least {
+        Role::Viewer => "every role",
+        Role::Editor => "editor and admin",
+        Role::Admin => "admin alone",
+    }
 }

@@ -7,6 +7,7 @@ use bursar_domain::token::SCANNER_PATTERN;
 
 use super::html::{Frame, code, escape};
 use crate::http::limits::{Bucket, Limits};
+use crate::http::openapi;
 
 const TEXT: &str = include_str!("guide.html");
 const PYTHON: &str = include_str!("samples/client.py");
@@ -56,8 +57,8 @@ fn scopes() -> String {
         let role = Role::ALL.into_iter().find(|role| role.ceiling().has(*scope));
         let _ = writeln!(
             out,
-            "<div><dt><code>{scope}</code> <span class=\"kind\">{} and above</span></dt><dd>Lets a token {}.</dd></div>",
-            role.map_or("", Role::as_str),
+            "<div><dt><code>{scope}</code> <span class=\"kind\">{}</span></dt><dd>Lets a token {}.</dd></div>",
+            role.map_or("", openapi::reach),
             scope.in_words()
         );
     }

@@ -1,0 +1,180 @@
+//! Dues as officers set them, see them coming, and raise them.
+
+use bursar_app::dues::{self, NewDues, Preview, Raised};
+use bursar_app::{Actor, AppError, roles};
+use bursar_db::Db;
+use bursar_db::testing::both_engines;
+use bursar_domain::access::Role;
+use bursar_domain::group::{Group, Interval};
+use bursar_domain::{Date, Timestamp};
+use serde_json::json;
+
+use crate::outbox::{act, club, context};
+use crate::support::{bundle, grp, import_now, instant, mem, now, numbers, org, pay, problems};
+
+fn date(text: &str) -> Date {
+    Date::parse(text).unwrap()
+}
+
+fn set(db: &Db, actor: Actor, dues: Option<NewDues>) -> Result<Group, AppError> {
+    act(db, actor, now(), move |tx, context| {
+        dues::set(tx, context, org(1), grp(1), dues.as_ref())
+    })
+}
+
+fn monthly(amount: &str, due: &str) -> Option<NewDues> {
+    Some(NewDues {
+        amount: amount.to_owned(),
+        due: date(due),
+        interval: Some(Interval::Monthly),
+    })
+}
+
+fn preview(db: &Db, at: Timestamp) -> Preview {
+    let context = context(Actor::Operator, at);
+    db.read(move |tx| dues::preview(tx, &context, org(1), grp(1)))
+        .wait()
+        .unwrap()
+}
+
+#[test]
+fn set_by_officers_and_by_the_rules() {
+    both_engines(|test| {
+        let db = &test.db;
+        import_now(db, &bundle(&club(2))).unwrap();
+        let refused = |dues| set(db, Actor::Operator, dues).unwrap_err().to_string();
+        assert!(refused(monthly("12.505", "2026-12-01")).starts_with("amountDue must be a decimal amount"));
+        assert!(refused(monthly("0", "2026-12-01")).contains("greater than 0"));
+        assert!(refused(monthly("10", "2026-11-14")).contains("must be today (2026-11-15) or later"));
+        let viewer = act(db, Actor::Operator, now(), |tx, context| {
+            roles::set(tx, context, org(1), "v@example.org", Role::Viewer)
+        });
+        let viewer = Actor::User(viewer.unwrap().user.id, org(1));
+        let forbidden = set(db, viewer, monthly("10", "2026-12-01"))
+            .unwrap_err()
+            .to_string();
+        assert_eq!(
+            forbidden,
+            "only an editor or admin of the organization may set dues"
+        );
+
+        let group = set(db, Actor::Operator, monthly("10", "2026-12-31")).unwrap();
+        assert_eq!(
+            (group.due_date, group.due_anchor_day),
+            (Some(date("2026-12-31")), Some(31))
+        );
+        let same = set(db, Actor::Operator, monthly("10.00", "2026-12-31")).unwrap();
+        assert_eq!(same.stamps, group.stamps, "what is as it was does not move");
+        let none = set(db, Actor::Operator, None).unwrap();
+        assert_eq!((none.amount_due, none.is_recurring), (None, false));
+        assert_eq!(preview(db, now()).periods, []);
+        assert_eq!(
+            numbers(
+                db,
+                "SELECT COUNT(*) FROM activity WHERE action IN ('dues.set', 'dues.clear')",
+                &[]
+            ),
+            [2]
+        );
+        assert!(problems(db).is_empty());
+    });
+}
+
+#[test]
+fn a_preview_says_what_raising_does() {
+    both_engines(|test| {
+        let db = &test.db;
+        let mut records = club(3);
+        records.push(json!({"type": "payment", "id": pay(1), "organizationId": org(1), "memberId": mem(2), "groupId": grp(1),
+            "amount": "10.00", "dueDate": "2026-12-31"}));
+        import_now(db, &bundle(&records)).unwrap();
+        set(db, Actor::Operator, monthly("10", "2026-11-30")).unwrap();
+        let next = preview(db, now());
+        assert_eq!(
+            (
+                next.periods.len(),
+                next.periods[0].is_due,
+                next.count,
+                next.total.minor
+            ),
+            (1, false, 3, 3_000)
+        );
+        assert!(
+            dues::nothing_due(&next)
+                .to_string()
+                .contains("fall due on 2026-11-30")
+        );
+
+        // After downtime, three periods; one member was charged for the second by hand.
+        let at = instant("2027-01-31T10:00:00Z");
+        let late = preview(db, at);
+        let told: Vec<(String, i64, i64)> = late
+            .periods
+            .iter()
+            .map(|p| (p.due_date.to_string(), p.count, p.total.minor))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                ("2026-11-30".to_owned(), 3, 3_000),
+                ("2026-12-30".to_owned(), 3, 3_000),
+                ("2027-01-30".to_owned(), 3, 3_000)
+            ]
+        );
+        let raise = || {
+            act(db, Actor::Operator, at, |tx, context| {
+                dues::raise(tx, context, org(1), grp(1), None)
+            })
+            .unwrap()
+        };
+        assert_eq!(
+            [raise(), raise(), raise(), raise()],
+            [
+                Raised::Period(3),
+                Raised::Period(3),
+                Raised::Period(3),
+                Raised::Nothing
+            ]
+        );
+        let raised = numbers(
+            db,
+            "SELECT COUNT(*) FROM payments WHERE description LIKE 'One, due %'",
+            &[],
+        );
+        assert_eq!(raised, [late.count]);
+        assert_eq!(preview(db, at).periods[0].due_date, date("2027-02-28"));
+        assert!(problems(db).is_empty());
+    });
+}
+
+#[test]
+fn what_was_charged_by_hand_counts_as_raised() {
+    both_engines(|test| {
+        let db = &test.db;
+        let mut records = club(3);
+        for (n, member, status) in [(1, 1, "paid"), (2, 2, "cancelled")] {
+            records.push(json!({"type": "payment", "id": pay(n), "organizationId": org(1), "memberId": mem(member), "groupId": grp(1),
+                "amount": "10.00", "dueDate": "2026-11-15", "status": status}));
+        }
+        import_now(db, &bundle(&records)).unwrap();
+        let once = NewDues {
+            amount: "10".to_owned(),
+            due: date("2026-11-15"),
+            interval: None,
+        };
+        set(db, Actor::Operator, Some(once)).unwrap();
+        let preview = preview(db, now());
+        assert_eq!(
+            (preview.count, preview.periods[0].members[0].member_id),
+            (1, mem(3))
+        );
+        let raise = || {
+            act(db, Actor::Worker, now(), |tx, context| {
+                dues::raise(tx, context, org(1), grp(1), None)
+            })
+            .unwrap()
+        };
+        assert_eq!([raise(), raise()], [Raised::Period(1), Raised::Nothing]);
+        assert_eq!(numbers(db, "SELECT COUNT(*) FROM payments", &[]), [3]);
+    });
+}
