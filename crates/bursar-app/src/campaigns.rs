@@ -109,8 +109,9 @@ pub fn end_if_over(
     Act::run(tx, context, organization, |act| {
         let today = act.now().date();
         let campaign = table::get::<Campaign>(act.tx, organization, id)?;
-        let is_over = campaign
-            .is_some_and(|c| c.status == CampaignStatus::Active && !c.is_held && c.end_date.is_some_and(|end| end < today));
+        let is_over = campaign.is_some_and(|c| {
+            c.status == CampaignStatus::Active && !c.is_held && c.end_date.is_some_and(|end| end < today)
+        });
         if is_over {
             move_to(act, id, CampaignStatus::Ended)?;
         }

@@ -1,5 +1,6 @@
 //! `check` says nothing of good data and finds each kind of damage that is planted beside the program.
 
+use bursar_db::tables::EVERY_TABLE;
 use bursar_db::testing::{TestDb, both_engines};
 use bursar_db::{EngineKind, Value};
 use bursar_domain::ids::{GroupId, Id, MemberId, OrganizationId, PaymentId};
@@ -47,6 +48,17 @@ impl Damage {
     }
 }
 
+/// A row with the id `?1` becomes one of the organization `?2` too.
+fn also_in_another_organization(name: &str) -> &'static str {
+    let table = EVERY_TABLE.iter().find(|table| table.table == name).unwrap();
+    let others: Vec<&str> = table.columns[1..].iter().map(|(column, _)| *column).collect();
+    let others = others.join(", ");
+    let sql = format!(
+        "INSERT INTO {name} (organization_id, {others}) SELECT ?2, {others} FROM {name} WHERE id = ?1"
+    );
+    Box::leak(sql.into_boxed_str())
+}
+
 fn every_damage() -> Vec<Damage> {
     let national: OrganizationId = first();
     let north: OrganizationId = nth(SECOND);
@@ -59,8 +71,7 @@ fn every_damage() -> Vec<Damage> {
     let key = |id: u128| id.to_be_bytes();
     vec![
         damage(
-            "INSERT INTO campaigns (organization_id, updated_at, id, document, created_at, name, currency, status) \
-             SELECT ?2, updated_at, id, document, created_at, name, currency, status FROM campaigns WHERE id = ?1",
+            also_in_another_organization("campaigns"),
             &[first::<()>().to_bytes(), north.to_bytes()],
             "id",
             first::<bursar_domain::ids::kind::Campaign>(),

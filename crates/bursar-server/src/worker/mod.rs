@@ -169,7 +169,8 @@ impl Worker {
     fn step_with(&mut self, leases: &Leases) -> Result<usize, AppError> {
         self.record()?;
         leases.clear();
-        let mut done = self.start_reminders()? + self.raise_dues()? + self.queue_notices()? + self.end_campaigns()?;
+        let mut done =
+            self.start_reminders()? + self.raise_dues()? + self.queue_notices()? + self.end_campaigns()?;
         let now = (self.clock)();
         let is_due = self
             .db
@@ -269,7 +270,11 @@ impl Worker {
     fn end_campaigns(&mut self) -> Result<usize, AppError> {
         let today = (self.clock)().date();
         let mut done = 0;
-        for (organization, id) in self.db.read(move |tx| campaigns::over(tx, today, CLAIM_MAX)).wait()? {
+        for (organization, id) in self
+            .db
+            .read(move |tx| campaigns::over(tx, today, CLAIM_MAX))
+            .wait()?
+        {
             let ended = self.act(organization, move |tx, context| {
                 campaigns::end_if_over(tx, context, organization, id)
             })?;

@@ -192,6 +192,33 @@ fn what_is_wrong_with_the_way_fails_no_message() {
         assert_eq!(message.state, "queued", "{message:?}");
         assert!(message.detail.unwrap().contains(&refusal[..9]));
     }
+    // A connection that is cut at once, or as the recipient is named.
+    for cut_at_once in [true, false] {
+        let test = TestDb::sqlite();
+        let office = Office::open(&test, NOW, &club(1));
+        let sink = Sink::start(move |stage| match stage {
+            Stage::Connected(0) if cut_at_once => Deed::Cut,
+            Stage::Recipient(_) if !cut_at_once => Deed::Cut,
+            _ => Deed::Accept,
+        });
+        office.remind();
+        let mut worker = office.mailer(&sink.url());
+        drain(&mut worker);
+        assert_eq!(office.states(), "1 queued");
+        assert!(
+            !office.messages()[0]
+                .detail
+                .as_deref()
+                .unwrap()
+                .contains("may have arrived")
+        );
+        office.later(7);
+        drain(&mut worker);
+        assert_eq!(
+            office.states(),
+            if cut_at_once { "1 delivered" } else { "1 queued" }
+        );
+    }
     // A password for a server that knows of none.
     let test = TestDb::sqlite();
     let office = Office::open(&test, NOW, &club(1));

@@ -206,7 +206,7 @@ impl Make {
         let joined = i64::from(self.random.u32(30..690));
         let at = self.days_ago(joined);
         let id: MemberId = self.id(at);
-        let mut own: Vec<GroupId> = vec![groups[usize::fromnumber.is_multiple_of(4)].id];
+        let mut own: Vec<GroupId> = vec![groups[usize::from(number.is_multiple_of(4))].id];
         if number.is_multiple_of(7) {
             own.push(groups[2].id);
         }
