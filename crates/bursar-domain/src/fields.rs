@@ -55,7 +55,10 @@ impl<'a> Fields<'a> {
         // A set, because a hostile body has thousands of keys.
         let mut seen = HashSet::with_capacity(entries.len());
         if let Some(entry) = entries.iter().find(|entry| !seen.insert(&*entry.key)) {
-            return Err(Refusal::invalid(shorten(&entry.key), "is given twice; give it once"));
+            return Err(Refusal::invalid(
+                shorten(&entry.key),
+                "is given twice; give it once",
+            ));
         }
         Ok(Self {
             entries,
@@ -518,7 +521,15 @@ mod tests {
 
     #[test]
     fn many_keys_cost_no_more_than_their_number() {
-        let body = |n: usize| format!("{{{}}}", (0..n).map(|i| format!("\"k{i}\":1")).collect::<Vec<_>>().join(","));
+        let body = |n: usize| {
+            format!(
+                "{{{}}}",
+                (0..n)
+                    .map(|i| format!("\"k{i}\":1"))
+                    .collect::<Vec<_>>()
+                    .join(",")
+            )
+        };
         assert!(Fields::parse(&body(200_000)).is_ok());
         let twice = body(50_000).replace("\"k49999\"", "\"k7\"");
         assert_eq!(refusal(Fields::parse(&twice)).0.as_deref(), Some("k7"));

@@ -24,14 +24,6 @@ pub struct Site {
     pages: HashMap<&'static str, (&'static str, Bytes)>,
 }
 
-/// The pages and what they are made of.
-const PATHS: [&str; 5] = [
-    "/docs",
-    "/docs/errors",
-    "/docs/guide",
-    "/docs/style.css",
-    "/docs/docs.js",
-];
 /// Everything of a page comes from this server.
 const CSP: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -49,7 +41,7 @@ impl Site {
         };
         Self {
             document: document.to_string(),
-            pages: PATHS.iter().filter_map(render).collect(),
+            pages: pages::PATHS.iter().filter_map(render).collect(),
         }
     }
 
@@ -68,7 +60,7 @@ impl Site {
             return Err(Error::MethodNotAllowed(vec!["GET", "HEAD"]));
         }
         match path {
-            "/" => Ok(redirect("/docs")),
+            "/" => Ok(redirect(pages::HOME)),
             "/healthz" => Ok(reply::json(200, json!({ "status": "ok" }).to_string())),
             "/readyz" => Ok(ready(edge).await),
             _ => self

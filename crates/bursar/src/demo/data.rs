@@ -219,7 +219,9 @@ impl Make {
             first_name,
             last_name,
             email: format!("member-{suffix}@example.org"),
-            phone: number.is_multiple_of(3).then(|| format!("+1202555{:04}", 100 + number)),
+            phone: number
+                .is_multiple_of(3)
+                .then(|| format!("+1202555{:04}", 100 + number)),
             is_active: number % 17 != 5,
             join_date: Some(at.date()),
             groups: own,

@@ -175,11 +175,7 @@ fn play(test: &TestDb, seed: u64, deeds: &[(u8, Deed)]) -> Result<(), TestCaseEr
 #[test]
 fn random_acts_agree_with_the_model() {
     both_engines(|test| {
-        let cases = if std::env::var_os("BURSAR_TEST_FULL").is_some() {
-            200
-        } else {
-            24
-        };
+        let cases = if bursar_db::testing::is_full() { 200 } else { 24 };
         let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
             cases,
             failure_persistence: None,
