@@ -27,6 +27,11 @@ has_cc() {
         cc -x c -o "$tmp/cc-works" - >/dev/null 2>&1
 }
 
+# The tests move the clock of a server with it.
+has_faketime() {
+    compgen -G '/usr/lib/*/faketime/libfaketime.so.1' >/dev/null
+}
+
 # Debian's python3 comes without what `python3 -m venv` needs.
 has_python() {
     python3 -c 'import ensurepip, venv' >/dev/null 2>&1
@@ -41,6 +46,7 @@ find_missing() {
             postgres) has_postgres || missing+=(postgresql) ;;
             redis) has_redis || missing+=(redis-server) ;;
             cc) has_cc || missing+=(gcc libc6-dev) ;;
+            faketime) has_faketime || missing+=(faketime) ;;
             python) has_python || missing+=(python3 python3-venv) ;;
             rust) ;;
         esac

@@ -49,7 +49,7 @@ def main(folder):
 
     class Box:
         def __init__(self):
-            self.mails, self.tls = [], []
+            self.mails, self.tls = [], []  # whether STARTTLS came before each
 
         async def handle_DATA(self, server, session, envelope):
             self.mails.append((envelope.rcpt_tos, envelope.content))
@@ -57,7 +57,7 @@ def main(folder):
             return "250 2.0.0 Ok: queued as 42"
 
     def authenticator(server, session, envelope, mechanism, data):
-        return AuthResult(success=(data.login, data.password) == (b"club", b"p:w/\xc3\xa9"))
+        return AuthResult(success=(data.login, data.password) == (b"club", b"p:w/\xc3\xa9"), handled=False)
 
     bursar = os.environ["BURSAR"]
     run = lambda *args: json.loads(subprocess.run(
@@ -109,7 +109,7 @@ def main(folder):
     expect("no password where one is needed", send(f"smtp://{starting}", *ca), "queued", "530")
     expect("STARTTLS that is not offered", send(f"smtp://localhost:{ports[0]}?tls=required", *ca), "queued", "STARTTLS")
 
-    assert all(tls.tls) and all(starttls.tls), "nothing went in the clear"
+    assert tls.mails and starttls.mails and all(starttls.tls), "nothing went in the clear"
     for recipients, content in plain.mails + tls.mails + starttls.mails:
         mail = email.message_from_bytes(content, policy=email.policy.default)
         assert recipients == ["kasse@example.org"] and mail["Subject"] == "Beiträge", mail["Subject"]

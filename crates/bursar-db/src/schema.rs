@@ -63,7 +63,7 @@ CREATE TABLE payments (
 CREATE UNIQUE INDEX payments_id ON payments (id, organization_id);
 CREATE INDEX payments_status ON payments (organization_id, status, updated_at, id);
 CREATE INDEX payments_member ON payments (organization_id, member_id, updated_at, id);
-CREATE INDEX payments_due ON payments (organization_id, status, due_date, id);
+CREATE INDEX payments_due ON payments (organization_id, due_date, id);
 CREATE INDEX payments_dues ON payments (organization_id, group_id, due_date, member_id);
 
 CREATE TABLE ledger_entries (

@@ -282,10 +282,12 @@ fn answer_of(response: &Response) -> String {
 fn tls_parameters(host: &str, ca: Option<&[u8]>) -> Result<TlsParameters, String> {
     let mut builder = TlsParameters::builder(host.to_owned());
     if let Some(pem) = ca {
-        let certificate = Certificate::from_pem(pem);
-        builder = builder.add_root_certificate(
-            certificate.map_err(|error| format!("has a CA that cannot be read: {error}"))?,
-        );
+        const MARK: &[u8] = b"-----BEGIN CERTIFICATE-----";
+        // A file without any would be taken for no wish at all.
+        let has_one = pem.windows(MARK.len()).any(|window| window == MARK);
+        let certificate = Certificate::from_pem(pem).ok().filter(|_| has_one);
+        builder =
+            builder.add_root_certificate(certificate.ok_or("has a CA file without a certificate in PEM")?);
     }
     builder.build().map_err(|error| error.to_string())
 }

@@ -20,6 +20,8 @@ use crate::error::DbError;
 
 /// How long a job waits for a connection.
 const RECONNECT_MAX: Duration = Duration::from_secs(2);
+/// How long a command's own transaction waits for one: nobody is kept waiting behind it.
+const LONG_RECONNECT_MAX: Duration = Duration::from_secs(10);
 /// While the server is away, jobs in between two attempts to connect fail at once.
 const RECONNECT_PAUSE: Duration = Duration::from_millis(500);
 
@@ -333,9 +335,13 @@ impl PgSession {
         {
             return Err(fault.clone());
         }
+        let wait_max = match self.mode {
+            Mode::Read | Mode::Snapshot | Mode::Write => RECONNECT_MAX,
+            Mode::LongWrite | Mode::Survey | Mode::Schema => LONG_RECONNECT_MAX,
+        };
         let mut pause = Duration::from_millis(50);
         loop {
-            match self.dial(Some(RECONNECT_MAX)) {
+            match self.dial(Some(wait_max)) {
                 Ok(client) => {
                     self.link = Some(Link {
                         client,
@@ -345,7 +351,7 @@ impl PgSession {
                     return Ok(());
                 }
                 Err(fault) => {
-                    let patient = !was_away && since.elapsed() + pause < RECONNECT_MAX;
+                    let patient = !was_away && since.elapsed() + pause < wait_max;
                     if fault.class != Class::Lost || !patient {
                         // The wait is over: running the batch again would only wait again. Whatever the
                         // server says, to a program that runs already it is merely away.

@@ -5,6 +5,7 @@ mod bundle;
 mod cards;
 mod chapters;
 mod commands;
+mod credentials;
 mod errors;
 mod groups;
 mod hostile;

@@ -101,7 +101,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    fn start(home: &Path, database: &str, number: usize, flags: &[&str]) -> Self {
+    fn start(home: &Path, database: &str, number: usize, flags: &[&str], variables: &[(&str, &str)]) -> Self {
         let log = home.join(format!("server-{number}.log"));
         let mut child = bursar(home, database)
             .args([
@@ -114,6 +114,7 @@ impl Server {
                 "debug",
             ])
             .args(flags)
+            .envs(variables.iter().copied())
             .stdout(Stdio::piped())
             .stderr(File::create(&log).unwrap())
             .spawn()
@@ -227,8 +228,32 @@ impl World {
 
     /// One more server on the same database.
     pub(crate) fn start(&mut self, flags: &[&str]) {
-        let server = Server::start(self.home.path(), &self.database, self.servers.len(), flags);
+        self.start_with(flags, &[]);
+    }
+
+    fn start_with(&mut self, flags: &[&str], variables: &[(&str, &str)]) {
+        let number = self.servers.len();
+        let server = Server::start(self.home.path(), &self.database, number, flags, variables);
         self.servers.push(server);
+    }
+
+    /// One more server, whose clock on the wall is so many days ahead; the monotonic clock is left as it is.
+    pub(crate) fn start_after(&mut self, days: u32) {
+        let folders = fs::read_dir("/usr/lib")
+            .unwrap()
+            .map(|entry| entry.unwrap().path());
+        let found = folders
+            .map(|folder| folder.join("faketime/libfaketime.so.1"))
+            .find(|library| library.exists());
+        let library = found.expect("install faketime, or run scripts/test, which does");
+        let ahead = format!("+{days}d");
+        let variables = [
+            ("LD_PRELOAD", library.to_str().unwrap()),
+            ("FAKETIME", ahead.as_str()),
+            ("FAKETIME_DONT_FAKE_MONOTONIC", "1"),
+            ("DONT_FAKE_MONOTONIC", "1"),
+        ];
+        self.start_with(&["--no-worker"], &variables);
     }
 
     pub(crate) fn server(&self) -> &Server {
