@@ -4,6 +4,7 @@
 of the API, so that any other answer to the same request still fails.
 """
 
+import functools
 import itertools
 import json
 import os
@@ -12,6 +13,7 @@ import tomllib
 import urllib.error
 import urllib.request
 
+import jsonschema_rs
 import schemathesis
 
 # (failure, status, code of the error body): reason
@@ -22,6 +24,11 @@ EXCEPTIONS = {
     ("UnsupportedMethodResponse", 401, "invalid_token"):
         "The document is the one thing that needs no token, so here schemathesis sends none. Another method on its path "
         "is no operation, and who has no token is told so (401) before which methods a path has (405).",
+    ("AcceptedNegativeData", 200, "trimmed"):
+        "White space around a text is taken off before its length counts. `maxLength` is of the whole text: a text that "
+        "is too long only by the space around it is taken. Any other break of the body's schema still fails.",
+    ("AcceptedNegativeData", 201, "trimmed"):
+        "As above, for what is created.",
 }
 
 URL, TOKEN = os.environ["BURSAR_URL"], os.environ["BURSAR_TOKEN"]
@@ -56,11 +63,28 @@ def filter_failure(context, failure, case, response):
     try:
         code = json.loads(response.content)["error"]["code"]
     except (ValueError, KeyError, TypeError):
-        return True
+        code = "trimmed" if is_valid_when_trimmed(case) else None
     query = case.query or {}
     if "cursor" in query and query["cursor"] in cursors.values() and not set(query) - {"limit", "cursor"}:
         return True  # The server gave it.
     return (type(failure).__name__, response.status_code, code) not in EXCEPTIONS
+
+
+def is_valid_when_trimmed(case):
+    """Whether the body breaks its schema, and no longer does without the space around its texts."""
+    if not isinstance(case.body, dict):
+        return False
+    operation = document()["paths"][case.path][case.method.lower()]
+    schema = operation["requestBody"]["content"]["application/json"]["schema"]
+    validator = jsonschema_rs.validator_for(schema | {"components": document()["components"]})
+    trimmed = {name: text.strip() if isinstance(text, str) else text for name, text in case.body.items()}
+    return not validator.is_valid(case.body) and validator.is_valid(trimmed)
+
+
+@functools.cache
+def document():
+    with urllib.request.urlopen(f"{URL}/v1/openapi.json") as response:
+        return json.load(response)
 
 
 def real_cursor(path):
