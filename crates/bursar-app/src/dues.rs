@@ -55,8 +55,13 @@ pub fn raise(
         }
         let last = members.last().filter(|_| members.len() == RAISE_MAX);
         if last.is_none() {
+            let before = group.due_date;
             move_on(&mut group, due);
-            act.update(&mut group)?;
+            // A group whose date stays shows nothing new, so it does not move.
+            match group.due_date == before {
+                true => due::set_dues_from(act.tx, organization, group.id, group.dues_from)?,
+                false => act.update(&mut group)?,
+            }
         }
         let count = i64::try_from(members.len()).unwrap_or(i64::MAX);
         act.log("dues.raise", Some(group.id.to_string()), Some(count))?;

@@ -64,21 +64,36 @@ pub fn set(
             return Ok(after);
         }
         organizations::set_policy(act.tx, organization, after)?;
-        for scope in after.blocked_scopes.without(before.blocked_scopes).iter() {
-            act.log("policy.block", Some(scope.to_string()), None)?;
-        }
-        for scope in before.blocked_scopes.without(after.blocked_scopes).iter() {
-            act.log("policy.allow", Some(scope.to_string()), None)?;
-        }
-        if after.max_token_days != before.max_token_days {
-            let (action, days) = match after.max_token_days {
-                Some(days) => ("policy.cap", Some(i64::from(days))),
-                None => ("policy.uncap", None),
-            };
-            act.log(action, None, days)?;
+        for (action, subject, count) in changes(before, after) {
+            act.log(action, subject, count)?;
         }
         Ok(after)
     })
+}
+
+/// The activity lines of a change: one for each thing that changed.
+pub(crate) fn changes(before: Policy, after: Policy) -> Vec<(&'static str, Option<String>, Option<i64>)> {
+    let scopes = |action: &'static str, scopes: bursar_domain::access::ScopeSet| {
+        scopes
+            .iter()
+            .map(move |scope| (action, Some(scope.to_string()), None))
+            .collect::<Vec<_>>()
+    };
+    let mut lines = scopes(
+        "policy.block",
+        after.blocked_scopes.without(before.blocked_scopes),
+    );
+    lines.extend(scopes(
+        "policy.allow",
+        before.blocked_scopes.without(after.blocked_scopes),
+    ));
+    if after.max_token_days != before.max_token_days {
+        lines.push(match after.max_token_days {
+            Some(days) => ("policy.cap", None, Some(i64::from(days))),
+            None => ("policy.uncap", None, None),
+        });
+    }
+    lines
 }
 
 /// The policy with the change, or what is wrong with the change.

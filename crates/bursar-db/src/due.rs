@@ -79,3 +79,23 @@ pub fn campaigns(
         |row| Ok((OrganizationId::from_bytes(row.key(0)?), CampaignId::from_bytes(row.key(1)?))),
     )
 }
+
+/// Writes down from which day on a group's dues are raised. It is part of no representation, so nothing moves.
+pub fn set_dues_from(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    group: GroupId,
+    from: Option<Date>,
+) -> Result<(), DbError> {
+    let (organization, group) = (organization.to_bytes(), group.to_bytes());
+    let from = from.map(|day| day.to_string());
+    tx.execute(
+        "UPDATE groups SET dues_from = ?3 WHERE organization_id = ?1 AND id = ?2",
+        &[
+            Value::Bytes(&organization),
+            Value::Bytes(&group),
+            from.as_deref().into(),
+        ],
+    )
+    .map(drop)
+}

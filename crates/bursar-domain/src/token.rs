@@ -3,6 +3,8 @@
 //! `bursar_pat_` or `bursar_svc_`, 30 base-62 characters of secret, and six of checksum, so that a scanner can
 //! recognise one offline and a mistyped one costs no look-up.
 
+use std::borrow::Cow;
+
 use sha2::{Digest, Sha256};
 
 use crate::words;
@@ -67,6 +69,27 @@ pub fn recognise(text: &str) -> Option<TokenKind> {
     (well_formed && checksum(&rest[..SECRET_CHARS]) == rest[SECRET_CHARS..]).then_some(kind)
 }
 
+/// The text with every token in it cut to its prefix, for messages that repeat what a caller sent.
+pub fn masked(text: &str) -> Cow<'_, str> {
+    let first = |text: &str| {
+        TokenKind::ALL
+            .iter()
+            .filter_map(|kind| text.find(kind.prefix()).map(|at| at + kind.prefix().len()))
+            .min()
+    };
+    if first(text).is_none() {
+        return Cow::Borrowed(text);
+    }
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(end) = first(rest) {
+        out.push_str(&rest[..end]);
+        out.push('…');
+        rest = rest[end..].trim_start_matches(|c: char| c.is_ascii_alphanumeric());
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
 /// The hash that a token is looked up by.
 pub fn hash(text: &str) -> TokenHash {
     Sha256::digest(text.as_bytes()).into()
@@ -124,6 +147,17 @@ mod tests {
             0xCBF4_3926,
             "the check value of CRC-32/IEEE"
         );
+    }
+
+    #[test]
+    fn secrets_are_masked() {
+        let token = compose(TokenKind::Service, &[7; ENTROPY_BYTES]).unwrap();
+        assert_eq!(masked("nothing to hide"), "nothing to hide");
+        assert_eq!(
+            masked(&format!("{token} and {token}=1")),
+            "bursar_svc_… and bursar_svc_…=1"
+        );
+        assert_eq!(masked("bursar_pat_"), "bursar_pat_…");
     }
 
     #[test]

@@ -23,6 +23,7 @@ use super::{ImportError, Imported, Progress, Source, at_line};
 use crate::act::{Actor, Context, log};
 use crate::error::AppError;
 use crate::organizations::check_place;
+use crate::policy::changes as policy_changes;
 
 /// Rows that wait for one bulk load.
 const CHUNK_ROWS: usize = 2_000;
@@ -225,6 +226,7 @@ impl Load<'_> {
             return Ok(());
         }
         organizations::set_role(tx, organization, user, role)?;
+        self.log(tx, organization, &format!("role.set.{role}"), user.to_string())?;
         self.count(before.is_some());
         Ok(())
     }
@@ -239,6 +241,10 @@ impl Load<'_> {
             return Ok(());
         }
         organizations::set_policy(tx, organization, policy)?;
+        for (action, subject, count) in policy_changes(before.unwrap_or_default(), policy) {
+            let mut context = self.context();
+            log(tx, &mut context, organization, action, subject, count)?;
+        }
         self.count(before.is_some());
         Ok(())
     }
@@ -250,6 +256,26 @@ impl Load<'_> {
             .ok_or_else(|| unknown_organization("organizationId", organization))?;
         *self.records.entry(organization).or_default() += 1;
         Ok(organization)
+    }
+
+    fn context(&mut self) -> Context {
+        Context {
+            now: self.now,
+            ids: self.ids.fork(),
+            actor: Actor::Operator,
+            request_id: None,
+        }
+    }
+
+    fn log(
+        &mut self,
+        tx: &mut Tx<'_>,
+        organization: OrganizationId,
+        action: &str,
+        subject: String,
+    ) -> Result<(), AppError> {
+        let mut context = self.context();
+        log(tx, &mut context, organization, action, Some(subject), None)
     }
 
     fn count(&mut self, was_known: bool) {
@@ -409,7 +435,7 @@ fn unknown_organization(field: &'static str, id: OrganizationId) -> Refusal {
 }
 
 fn resource<R: Settle>(load: &mut Load<'_>, tx: &mut Tx<'_>, mut fields: Fields<'_>) -> Result<(), AppError> {
-    let header = Header::<R>::read(&mut fields)?;
+    let header = Header::<R>::read(&mut fields, tx)?;
     let organization = header.organization;
     let owner = load
         .plan

@@ -81,10 +81,17 @@ pub(super) struct Header<R: Stored> {
 }
 
 impl<R: Stored> Header<R> {
-    pub(super) fn read(fields: &mut Fields<'_>) -> Result<Self, Refusal> {
+    /// Reads it. A known id that is given without its organization keeps it, as it keeps every field left out.
+    pub(super) fn read(fields: &mut Fields<'_>, tx: &mut Tx<'_>) -> Result<Self, AppError> {
+        let id = fields.id("id")?.required()?;
+        let organization = match fields.id("organizationId")?.unless_null()? {
+            Some(organization) => organization,
+            None => table::owner::<R>(tx, id)?
+                .ok_or_else(|| Refusal::invalid("organizationId", "is required for a record that is new"))?,
+        };
         Ok(Self {
-            id: fields.id("id")?.required()?,
-            organization: fields.id("organizationId")?.required()?,
+            id,
+            organization,
             created_at: fields.timestamp("createdAt")?.optional(),
             updated_at: fields.timestamp("updatedAt")?.optional(),
         })

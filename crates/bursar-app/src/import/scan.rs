@@ -232,7 +232,7 @@ pub(super) fn read_user(tx: &mut Tx<'_>, mut fields: Fields<'_>) -> Result<(Opti
 }
 
 fn resource<R: Stored>(scan: &mut Scan, tx: &mut Tx<'_>, mut fields: Fields<'_>) -> Result<(), AppError> {
-    let header = Header::<R>::read(&mut fields)?;
+    let header = Header::<R>::read(&mut fields, tx)?;
     let organization = header.organization;
     scan.plan.known.add::<R>(header.id, organization)?;
     scan.plan.touched.insert(organization);

@@ -82,7 +82,13 @@ pub(super) fn dead(caller: &Caller) -> Explanation {
 }
 
 /// Says for each scope that is required and not effective what withholds it, and the way out.
-pub fn why_withheld(required: ScopeSet, granted: ScopeSet, role: Role, policy: Policy) -> String {
+pub fn why_withheld(
+    kind: TokenKind,
+    required: ScopeSet,
+    granted: ScopeSet,
+    role: Role,
+    policy: Policy,
+) -> String {
     let by = |layer| {
         let withheld = required
             .iter()
@@ -99,8 +105,17 @@ pub fn why_withheld(required: ScopeSet, granted: ScopeSet, role: Role, policy: P
     if !ceiling.is_empty() {
         let needed = Role::ALL.into_iter().find(|role| role.ceiling().covers(ceiling));
         let needed = needed.unwrap_or(Role::Admin);
+        let way_out = match (kind, needed) {
+            (TokenKind::Personal, _) => "which an admin of the organization can give",
+            (TokenKind::Service, Role::Admin) => {
+                "which no service token can have: use a personal token of an admin"
+            }
+            (TokenKind::Service, _) => {
+                "and a service token keeps the role it was made with: make another one"
+            }
+        };
         reasons.push(format!(
-            "the role {role} withholds {ceiling}: it takes the role {needed}, which an admin of the organization can give"
+            "the role {role} withholds {ceiling}: it takes the role {needed}, {way_out}"
         ));
     }
     if !blocked.is_empty() {

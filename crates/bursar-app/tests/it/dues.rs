@@ -10,7 +10,7 @@ use bursar_domain::{Date, Timestamp};
 use serde_json::json;
 
 use crate::outbox::{act, club, context};
-use crate::support::{bundle, grp, import_now, instant, mem, now, numbers, org, pay, problems};
+use crate::support::{bundle, grp, import_now, instant, mem, now, numbers, org, pay, problems, record};
 
 fn date(text: &str) -> Date {
     Date::parse(text).unwrap()
@@ -174,7 +174,9 @@ fn what_was_charged_by_hand_counts_as_raised() {
             })
             .unwrap()
         };
+        let before = record(db, grp(1));
         assert_eq!([raise(), raise()], [Raised::Period(1), Raised::Nothing]);
+        assert_eq!(record(db, grp(1)), before, "a date that stays moves nothing");
         assert_eq!(numbers(db, "SELECT COUNT(*) FROM payments", &[]), [3]);
     });
 }

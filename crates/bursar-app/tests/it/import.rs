@@ -151,6 +151,27 @@ fn a_changed_row_moves_alone_and_keeps_what_is_left_out() {
 }
 
 #[test]
+fn a_known_id_keeps_the_organization_that_is_left_out() {
+    both_engines(|test| {
+        let db = with_club(test);
+        import_now(
+            db,
+            &bundle(&[json!({"type": "member", "id": mem(1), "firstName": "Part"})]),
+        )
+        .unwrap();
+        assert_eq!(record(db, mem(1))["firstName"], "Part");
+        let unknown = bundle(&[
+            json!({"type": "member", "id": mem(777), "firstName": "F", "lastName": "L", "email": "m@example.org"}),
+        ]);
+        let refused = import_now(db, &unknown).unwrap_err();
+        assert!(
+            refused.starts_with("line 1: organizationId: is required"),
+            "{refused}"
+        );
+    });
+}
+
+#[test]
 fn group_counts_follow_and_each_group_is_put_once() {
     both_engines(|test| {
         let db = with_club(test);

@@ -7,6 +7,7 @@ use bursar_domain::Refusal;
 use bursar_domain::access::ScopeSet;
 use bursar_domain::cursor::BadCursor;
 use bursar_domain::ids::RequestId;
+use bursar_domain::token::masked;
 use serde::Serialize;
 
 use super::limits::Charge;
@@ -130,7 +131,7 @@ impl Error {
             | Self::NotFound { message, .. }
             | Self::Conflict(message) => message.clone(),
             Self::InvalidCursor(why) => format!("cursor {why}; start the walk again without a cursor"),
-            Self::KeyRequired => "Idempotency-Key is required here: send a header with a key of your own, new for each operation".into(),
+            Self::KeyRequired => "Idempotency-Key is missing or empty: send the header with a key of your own, new for each operation".into(),
             Self::KeyInvalid => "Idempotency-Key must have 1 to 255 characters from ! to ~ (0x21 to 0x7E), without spaces, once".into(),
             Self::InvalidToken => "The access token is missing or not valid. Send `Authorization: Bearer <token>` with a live token".into(),
             Self::MethodNotAllowed(allow) => format!("this path takes {}", allow.join(", ")),
@@ -171,7 +172,7 @@ impl Error {
             request_id: RequestId,
             docs_url: String,
             #[serde(skip_serializing_if = "Option::is_none")]
-            param: Option<&'a str>,
+            param: Option<std::borrow::Cow<'a, str>>,
             #[serde(skip_serializing_if = "Option::is_none")]
             required_scopes: Option<ScopeSet>,
         }
@@ -183,10 +184,10 @@ impl Error {
         let docs_url = format!("{base_url}/docs/errors#{code}");
         let error = Inner {
             code,
-            message: self.message(),
+            message: masked(&self.message()).into_owned(),
             request_id,
             docs_url,
-            param: self.param(),
+            param: self.param().map(masked),
             required_scopes,
         };
         // Texts always have a JSON form.

@@ -351,7 +351,10 @@ impl Edge {
         let (status, took) = (reply.status().as_u16(), started.elapsed());
         self.metrics.count(trace.route, status, took);
         log_line(&trace, &parts.method, request_id, status, took);
-        super::body::discard(&mut body, &parts.headers).await;
+        // A request that took too long has had its time.
+        if status != 503 {
+            super::body::discard(&mut body, &parts.headers).await;
+        }
         if parts.method == Method::HEAD {
             reply::strip_body(reply)
         } else {
@@ -445,7 +448,7 @@ fn authorize(route: &Route, caller: &Caller, now: Timestamp) -> Result<(), Error
     if effective(granted, role, caller.policy).covers(route.scopes) {
         return Ok(());
     }
-    let message = app_tokens::why_withheld(route.scopes, granted, role, caller.policy);
+    let message = app_tokens::why_withheld(caller.token.kind, route.scopes, granted, role, caller.policy);
     Err(Error::InsufficientScope {
         required: route.scopes,
         message,

@@ -116,17 +116,22 @@ pub(crate) fn export(session: &Session, args: &ExportArgs) -> Outcome {
 
 pub(crate) fn check(session: &Session) -> Outcome {
     let db = session.open(Opening::Require)?;
-    prove(session, &db)
+    prove(session, &db, None)
 }
 
-fn prove(session: &Session, db: &Db) -> Outcome {
+/// Checks a database; `copied` is how many rows were copied to it before.
+fn prove(session: &Session, db: &Db, copied: Option<u64>) -> Outcome {
     let bar = output::progress(0, "records");
     bar.set_message("checking");
     let done = db.survey::<_, DbError>(|tx| checking::check(tx, &mut |rows| bar.set_position(rows)));
     bar.finish_and_clear();
     let done = done?;
     if session.json {
-        output::json(&json!({ "rows": done.rows, "problems": done.problems }))?;
+        let mut answer = json!({ "rows": done.rows, "problems": done.problems });
+        if let Some(copied) = copied {
+            answer["copied"] = json!(copied);
+        }
+        output::json(&answer)?;
     } else {
         let rows = done.problems.iter().map(|p| {
             let organization = p.organization.map_or_else(String::new, |id| id.to_string());
@@ -182,5 +187,5 @@ pub(crate) fn copy(session: &Session, args: &CopyArgs) -> Outcome {
     if !session.json {
         output::say(&format!("{rows} rows copied"));
     }
-    prove(session, &to)
+    prove(session, &to, Some(rows))
 }

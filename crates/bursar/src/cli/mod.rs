@@ -168,7 +168,12 @@ fn with_variables(command: clap::Command) -> clap::Command {
     let command = command.mut_args(|arg| match arg.get_long() {
         Some(long) if arg.get_env().is_none() && !matches!(long, "help" | "version") => {
             let variable = format!("BURSAR_{}", long.to_ascii_uppercase().replace('-', "_"));
-            arg.env(variable)
+            let arg = arg.env(variable);
+            // A switch is on for 1, true, yes and the like.
+            match arg.get_action() {
+                clap::ArgAction::SetTrue => arg.value_parser(clap::builder::FalseyValueParser::new()),
+                _ => arg,
+            }
         }
         _ => arg,
     });

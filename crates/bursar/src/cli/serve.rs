@@ -33,7 +33,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "URL", hide_env_values = true)]
     pub(crate) redis: Option<String>,
     /// What addresses in answers start with; the listen address by default
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = parse_base_url)]
     pub(crate) base_url: Option<String>,
     #[command(flatten)]
     pub(crate) send: SendArgs,
@@ -41,16 +41,16 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "ADDRESS", value_delimiter = ',')]
     pub(crate) trusted_proxy: Vec<String>,
     /// The one origin whose pages may call the API
-    #[arg(long, value_name = "ORIGIN")]
+    #[arg(long, value_name = "ORIGIN", value_parser = parse_base_url)]
     pub(crate) cors_origin: Option<String>,
     /// Units of the read bucket, per token per minute
-    #[arg(long, default_value_t = 600, value_name = "N")]
+    #[arg(long, default_value_t = 600, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) rate_limit_read: u32,
     /// Units of the write bucket, per token per minute
-    #[arg(long, default_value_t = 120, value_name = "N")]
+    #[arg(long, default_value_t = 120, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) rate_limit_write: u32,
     /// Units of the messaging bucket, per token per minute
-    #[arg(long, default_value_t = 20, value_name = "N")]
+    #[arg(long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) rate_limit_messaging: u32,
     /// Bytes of a request's body, such as 64KiB
     #[arg(long, default_value = "64KiB", value_parser = parse_bytes, value_name = "BYTES")]
@@ -90,6 +90,17 @@ pub(crate) fn openapi(args: &OpenapiArgs) -> Outcome {
     let document = bursar_server::http::openapi::document(args.base_url.trim_end_matches('/'));
     output::say(&serde_json::to_string_pretty(&document)?);
     Ok(())
+}
+
+/// Takes what starts as a web address does, and is nothing but that.
+fn parse_base_url(text: &str) -> Result<String, String> {
+    let rest = text
+        .strip_prefix("https://")
+        .or_else(|| text.strip_prefix("http://"));
+    match rest.filter(|rest| !rest.is_empty() && !rest.starts_with('/') && !rest.contains([' ', '?', '#'])) {
+        Some(_) => Ok(text.to_owned()),
+        None => Err("must be an address such as https://dues.example.org".to_owned()),
+    }
 }
 
 /// Reads `30s`, `5m`, `36h`, `7d` or a plain number of seconds.

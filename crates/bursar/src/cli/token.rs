@@ -77,7 +77,7 @@ pub(crate) struct CreateArgs {
     #[arg(long, requires = "role")]
     service: bool,
     /// The role of a service token, for good: viewer or editor
-    #[arg(long, requires = "service", value_parser = parse_role)]
+    #[arg(long, requires = "service", conflicts_with = "user", value_parser = parse_role)]
     role: Option<Role>,
     /// What it may do, with commas between
     #[arg(long, value_name = "SCOPES")]

@@ -42,17 +42,19 @@ pub(crate) fn run(session: &Session, args: &DemoArgs) -> Outcome {
     let url: DatabaseUrl = session.database_or(DATABASE).parse()?;
     let db = Db::open(&url, &Options::default(), Opening::Migrate)?;
     if db.read(organizations::all).wait()?.is_empty() {
-        output::say("making the demonstration's data …");
-        fill(&db, args.seed)?;
+        let records = fill(&db, args.seed)?;
+        if !session.json {
+            output::say(&format!("made the demonstration's data: {records} records"));
+        }
     }
     let (organization, name) = national(&db)?;
     let token = token(&db, organization)?;
     serve(db, &url, &serve_args, &mut |address| {
-        introduce(address, &name, &token, &url)
+        introduce(session, address, &name, &token, &url)
     })
 }
 
-fn fill(db: &Db, seed: u64) -> Outcome {
+fn fill(db: &Db, seed: u64) -> Result<u64, Failure> {
     let now = ambient::now();
     let bundle = data::bundle(seed, now);
     let open = || Ok(Box::new(Cursor::new(bundle.clone().into_bytes())) as Box<dyn BufRead>);
@@ -63,16 +65,21 @@ fn fill(db: &Db, seed: u64) -> Outcome {
         &mut ambient::ids()?,
         &mut |_| {},
     )?;
-    output::say(&format!("{} records", done.records));
-    Ok(())
+    Ok(done.records)
 }
 
 fn national(db: &Db) -> Result<(OrganizationId, String), Failure> {
     let all = db.read(organizations::all).wait()?;
     let found = all.into_iter().find(|o| o.kind == OrganizationKind::National);
-    found.map(|o| (o.id, o.name)).ok_or_else(|| {
-        Failure("this database is not the demonstration's; name another with --database".into())
-    })
+    let officer = db
+        .read(|tx| organizations::user_by_email(tx, data::OFFICER))
+        .wait()?;
+    found
+        .filter(|_| officer.is_some())
+        .map(|o| (o.id, o.name))
+        .ok_or_else(|| {
+            Failure("this database is not the demonstration's; name another with --database".into())
+        })
 }
 
 /// A new token for the demonstration's treasurer; those of earlier runs are revoked, because their secrets are
@@ -97,7 +104,13 @@ fn token(db: &Db, organization: OrganizationId) -> Result<String, Failure> {
     Ok(made.wait()?.secret.expose().to_owned())
 }
 
-fn introduce(address: &str, name: &str, token: &str, url: &DatabaseUrl) {
+fn introduce(session: &Session, address: &str, name: &str, token: &str, url: &DatabaseUrl) {
+    if session.json {
+        let curl = format!("curl -H 'Authorization: Bearer {token}' '{address}/v1/members?limit=2'");
+        let told = serde_json::json!({ "address": address, "docs": format!("{address}/docs"), "token": token, "curl": curl });
+        output::say(&told.to_string());
+        return;
+    }
     output::say(&format!(
         "\n{name}, in {url}\n\n  API    {address}/v1\n  Docs   {address}/docs\n  Token  {token}\n\nTry:\n\n  \
          curl -H 'Authorization: Bearer {token}' '{address}/v1/members?limit=2'\n\nlistening on {address}"

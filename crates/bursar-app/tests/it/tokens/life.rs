@@ -380,13 +380,16 @@ fn why_a_call_is_refused() {
     };
     let granted = ScopeSet::of(&[Scope::GroupsWrite, Scope::MembersRead]);
     assert_eq!(
-        why_withheld(required, granted, Role::Viewer, policy),
+        why_withheld(TokenKind::Personal, required, granted, Role::Viewer, policy),
         "the token was not given chapters:read: create a token with every scope that the call requires; \
          the role viewer withholds groups:write: it takes the role editor, which an admin of the organization can give; \
          the organization's policy blocks members:read for all tokens: an admin of the organization can allow it"
     );
     let cards = ScopeSet::of(&[Scope::CardsWrite]);
-    assert!(why_withheld(cards, cards, Role::Editor, Policy::default()).contains("it takes the role admin"));
+    assert!(
+        why_withheld(TokenKind::Personal, cards, cards, Role::Editor, Policy::default())
+            .contains("it takes the role admin")
+    );
 }
 
 #[test]

@@ -7,6 +7,7 @@ use bursar_domain::cursor::BadCursor;
 use bursar_domain::ids::{Kind, RequestId, kind};
 use bursar_domain::page::PageLimit;
 use bursar_domain::reminder::ReminderStatus;
+use bursar_domain::token::TokenKind;
 use serde_json::{Map, Value, json};
 
 use super::examples;
@@ -240,7 +241,13 @@ pub(super) fn of(route: &Route, base_url: &str) -> Map<String, Value> {
 fn forbidden(route: &Route, base_url: &str) -> Value {
     let error = Error::InsufficientScope {
         required: route.scopes,
-        message: why_withheld(route.scopes, ScopeSet::NONE, route.role, Policy::default()),
+        message: why_withheld(
+            TokenKind::Personal,
+            route.scopes,
+            ScopeSet::NONE,
+            route.role,
+            Policy::default(),
+        ),
     };
     response(403, one("insufficient_scope", &body(base_url, &error)))
 }
