@@ -120,7 +120,7 @@ impl PgSession {
         }
     }
 
-    /// Makes this session ready for a read job, with its snapshot if it has one.
+    /// Makes it ready for a read job, with its snapshot if it has one.
     pub(super) fn start(&mut self, snapshot: bool) -> Result<(), Fault> {
         self.mode = if snapshot { Mode::Snapshot } else { Mode::Read };
         self.repeatable = true;
