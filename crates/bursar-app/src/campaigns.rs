@@ -90,12 +90,16 @@ pub fn set(act: &mut Act<'_, '_>, id: CampaignId, change: &CampaignChange) -> Re
 
 /// Starts or ends a campaign.
 pub fn move_to(act: &mut Act<'_, '_>, id: CampaignId, next: CampaignStatus) -> Result<Campaign, AppError> {
-    use bursar_domain::states::Machine;
     require(act, Role::Editor, "start and end campaigns")?;
-    let mut campaign: Campaign = table::get(act.tx, act.organization, id)?.ok_or_else(no_campaign)?;
+    let campaign: Campaign = table::get(act.tx, act.organization, id)?.ok_or_else(no_campaign)?;
+    shift(act, campaign, next)
+}
+
+fn shift(act: &mut Act<'_, '_>, mut campaign: Campaign, next: CampaignStatus) -> Result<Campaign, AppError> {
+    use bursar_domain::states::Machine;
     campaign.status = campaign.status.to(next)?;
     act.update(&mut campaign)?;
-    act.log(&format!("campaign.{next}"), Some(id.to_string()), None)?;
+    act.log(&format!("campaign.{next}"), Some(campaign.id.to_string()), None)?;
     Ok(campaign)
 }
 
@@ -108,14 +112,15 @@ pub fn end_if_over(
 ) -> Result<bool, AppError> {
     Act::run(tx, context, organization, |act| {
         let today = act.now().date();
-        let campaign = table::get::<Campaign>(act.tx, organization, id)?;
-        let is_over = campaign.is_some_and(|c| {
-            c.status == CampaignStatus::Active && !c.is_held && c.end_date.is_some_and(|end| end < today)
-        });
-        if is_over {
-            move_to(act, id, CampaignStatus::Ended)?;
-        }
-        Ok(is_over)
+        let found = table::get::<Campaign>(act.tx, organization, id)?;
+        let is_over = |c: &Campaign| {
+            !c.is_held && c.status == CampaignStatus::Active && c.end_date.is_some_and(|end| end < today)
+        };
+        let Some(campaign) = found.filter(is_over) else {
+            return Ok(false);
+        };
+        shift(act, campaign, CampaignStatus::Ended)?;
+        Ok(true)
     })
 }
 

@@ -19,20 +19,31 @@ pub struct Holder {
     pub role: Role,
 }
 
-/// Whether the actor is an admin of the organization, or the operator. A token never is: settings are changed by
-/// people.
+/// Whether the actor has at least this role in the organization, or is the operator. A token never has: programs act
+/// through the API, where their scopes are checked. Nor has the worker, which asks nobody.
+pub(crate) fn has_role(
+    tx: &mut Tx<'_>,
+    actor: Actor,
+    organization: OrganizationId,
+    least: Role,
+) -> Result<bool, AppError> {
+    match actor {
+        Actor::Operator => Ok(true),
+        Actor::User(user, home) if home == organization => {
+            let role = organizations::role(tx, organization, user)?;
+            Ok(role.is_some_and(|role| role >= least))
+        }
+        Actor::User(..) | Actor::Token(..) | Actor::Worker => Ok(false),
+    }
+}
+
+/// Whether the actor is an admin of the organization, or the operator.
 pub(crate) fn is_admin(
     tx: &mut Tx<'_>,
     actor: Actor,
     organization: OrganizationId,
 ) -> Result<bool, AppError> {
-    match actor {
-        Actor::Operator => Ok(true),
-        Actor::User(user, home) => {
-            Ok(home == organization && organizations::role(tx, organization, user)? == Some(Role::Admin))
-        }
-        Actor::Token(..) | Actor::Worker => Ok(false),
-    }
+    has_role(tx, actor, organization, Role::Admin)
 }
 
 /// Refuses whoever is neither an admin of the organization nor the operator.
@@ -59,17 +70,7 @@ pub(crate) fn require_editor(
     organization: OrganizationId,
     deed: &str,
 ) -> Result<(), AppError> {
-    let may = match actor {
-        Actor::Operator => true,
-        Actor::User(user, home) if home == organization => {
-            match organizations::role(tx, organization, user)? {
-                Some(Role::Editor | Role::Admin) => true,
-                Some(Role::Viewer) | None => false,
-            }
-        }
-        Actor::User(..) | Actor::Token(..) | Actor::Worker => false,
-    };
-    if may {
+    if has_role(tx, actor, organization, Role::Editor)? {
         return Ok(());
     }
     Err(Refusal::Forbidden {
