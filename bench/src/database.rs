@@ -25,6 +25,12 @@ pub(crate) fn server() -> Option<String> {
     std::env::var("BURSAR_TEST_POSTGRES").ok()
 }
 
+/// The test Redis's address, if there is one.
+#[expect(clippy::disallowed_methods, reason = "the benchmark is an edge of its own")]
+pub(crate) fn redis() -> Option<String> {
+    std::env::var("BURSAR_TEST_REDIS").ok()
+}
+
 pub(crate) fn open(url: &DatabaseUrl, options: &Options) -> Outcome<Db> {
     Db::open(url, options, Opening::Migrate).map_err(|error| error.to_string())
 }
@@ -79,6 +85,12 @@ impl Scratch {
             admin: admin.to_owned(),
             name,
         })
+    }
+
+    /// Gathers the planner's figures and writes out what is dirty, so that neither falls into a measure.
+    pub(crate) fn settle(&self) -> Outcome {
+        psql(&self.text(), "VACUUM ANALYZE")?;
+        psql(&self.text(), "CHECKPOINT")
     }
 
     /// The address as text, for another process.

@@ -8,9 +8,12 @@
 mod bundle;
 mod database;
 mod fairness;
+mod http;
 mod import;
 mod load;
 mod page;
+mod paths;
+mod plot;
 mod report;
 mod writes;
 
@@ -22,9 +25,12 @@ pub(crate) type Outcome<T = ()> = Result<T, String>;
 
 const USAGE: &str = "usage: bench MEASURE [--name value]…
   page       instructions a list page costs, by callgrind   [--members 10000,1000000] [--pages 200]
+  paths      instructions the hot paths cost, by callgrind   [--members 10000] [--requests 300] [--profiles FOLDER]
   writes     group commit against a transaction a call      [--rounds 5] [--seconds 3] [--callers 64]
   import     a large bundle: records a second, peak memory  [--members 1000000] [--organizations 20]
   fairness   one organization floods, another works         [--rounds 5] [--seconds 4] [--callers 64]
+  http       bursar beside a ceiling, over HTTP             [--members 100000] [--connections 32] [--rounds 3]
+             [--milliseconds 1500] [--scenarios get,list-first,…]
   bundle     only writes a bundle                           --file FILE [--members N] [--organizations N]
 On PostgreSQL where BURSAR_TEST_POSTGRES names a server: `scripts/test --services` starts one.
 Databases are built in the folder --scratch (target/bench); figures go to bench/results.";
@@ -74,9 +80,13 @@ fn run() -> Outcome {
     match measure.as_str() {
         "page" => page::measure(&args),
         "pages" => page::read_pages(&args),
+        "paths" => paths::measure(&args),
+        "path" => paths::walk(&args),
         "writes" => writes::measure(&args),
         "import" => import::measure(&args),
         "fairness" => fairness::measure(&args),
+        "http" => http::measure(&args),
+        "ceiling" => http::ceiling::serve(&args),
         "bundle" => bundle::write_file(&args),
         _ => Err(USAGE.to_owned()),
     }

@@ -115,3 +115,8 @@ pub(crate) fn grouped(number: u64) -> String {
     }
     out
 }
+
+/// The nearest whole number.
+pub(crate) fn rounded(number: f64) -> u64 {
+    format!("{:.0}", number.max(0.0)).parse().unwrap_or(0)
+}

@@ -1,0 +1,114 @@
+//! The ceiling: the same HTTP stack answers the same bytes with the same headers and log line, and does no work.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use bursar_server::http::listen::{self, Panicked, Service};
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{HeaderMap, HeaderName, HeaderValue};
+use hyper::{Request, Response, StatusCode};
+use tokio::net::TcpListener;
+
+use super::client::head;
+use crate::{Args, Outcome};
+
+/// The one answer.
+pub(crate) struct Ceiling {
+    status: StatusCode,
+    headers: HeaderMap,
+    body: Bytes,
+}
+
+impl Ceiling {
+    pub(crate) fn open(file: &str) -> Outcome<Self> {
+        Self::read(&std::fs::read(file).map_err(|error| format!("{file}: {error}"))?)
+    }
+
+    /// Reads an answer as it was on the wire.
+    fn read(bytes: &[u8]) -> Outcome<Self> {
+        let (status, whole) = head(bytes)?.ok_or("half an answer")?;
+        let text = std::str::from_utf8(&bytes[..whole]).map_err(|error| error.to_string())?;
+        let (head, body) = text.split_once("\r\n\r\n").ok_or("no head")?;
+        let mut headers = HeaderMap::new();
+        for line in head.lines().skip(1) {
+            let (name, value) = line.split_once(':').ok_or("no header")?;
+            // The stack writes these two itself.
+            if matches!(name, "date" | "content-length") {
+                continue;
+            }
+            let name = HeaderName::try_from(name).map_err(|error| error.to_string())?;
+            let value = HeaderValue::try_from(value.trim()).map_err(|error| error.to_string())?;
+            headers.insert(name, value);
+        }
+        Ok(Self {
+            status: StatusCode::from_u16(status).map_err(|error| error.to_string())?,
+            headers,
+            body: Bytes::copy_from_slice(body.as_bytes()),
+        })
+    }
+
+    fn reply(&self) -> Response<Full<Bytes>> {
+        let mut reply = Response::new(Full::new(self.body.clone()));
+        *reply.status_mut() = self.status;
+        *reply.headers_mut() = self.headers.clone();
+        reply
+    }
+}
+
+impl Service for Ceiling {
+    type Body = Full<Bytes>;
+
+    async fn call(&self, mut request: Request<Incoming>, _peer: SocketAddr) -> Response<Full<Bytes>> {
+        while let Some(Ok(_)) = request.body_mut().frame().await {}
+        log_line(request.method().as_str(), self.status.as_u16());
+        self.reply()
+    }
+
+    fn on_panic(&self, _panicked: Panicked) -> Response<Full<Bytes>> {
+        self.reply()
+    }
+}
+
+/// A line as long as bursar's own.
+fn log_line(method: &str, status: u16) {
+    tracing::info!(
+        request_id = "req_01jz0000000000000000000000",
+        method,
+        route = "/v1/members/{memberId}",
+        status,
+        micros = 27,
+        organization = "org_01jz0000000000000000000000",
+        token = "tok_01jz0000000000000000000000",
+        "request"
+    );
+}
+
+/// `bench ceiling`, which `bench http` starts.
+pub(crate) fn serve(args: &Args) -> Outcome {
+    let file = args.text("answer").ok_or("--answer is required")?;
+    let ceiling = Arc::new(Ceiling::open(file)?);
+    tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .with_target(false)
+        .with_ansi(false)
+        .init();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| error.to_string())?;
+    runtime.block_on(async {
+        let listener = TcpListener::bind("127.0.0.1:0")
+            .await
+            .map_err(|error| error.to_string())?;
+        let address = listener.local_addr().map_err(|error| error.to_string())?;
+        println!("listening on http://{address}");
+        let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())
+            .map_err(|error| error.to_string())?;
+        let told = async move {
+            terminate.recv().await;
+        };
+        listen::serve(listener, ceiling, listen::Options::default(), told).await;
+        Ok(())
+    })
+}

@@ -1,0 +1,313 @@
+//! `bench http`: bursar beside a ceiling, asked the same by the same load generator, in turns.
+
+pub(crate) mod ceiling;
+pub(crate) mod client;
+pub(crate) mod process;
+pub(crate) mod scenario;
+pub(crate) mod site;
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use self::client::{Load, Tally, as_f64};
+use self::process::Server;
+use self::scenario::{Client, Scenario};
+use self::site::Site;
+use crate::{Args, Outcome, database, plot, report};
+
+/// What one run of one scenario on one server showed.
+struct Sample {
+    per_second: f64,
+    p50: f64,
+    p99: f64,
+    cpu_micros: f64,
+    anonymous_kib: u64,
+}
+
+/// Loads a server and reads what it used meanwhile.
+fn sample(server: &Server, load: Load, site: &Site, scenario: Scenario) -> Outcome<Sample> {
+    let tally: Tally;
+    let before = server.cpu_nanos();
+    tally = client::drive(server.address, load, site.world.requests(scenario))
+        .map_err(|error| format!("{} on {}: {error}", scenario.name(), server.name))?;
+    let cpu = server.cpu_nanos().saturating_sub(before);
+    if let Some(status) = scenario.status() {
+        tally
+            .expect(status)
+            .map_err(|error| format!("{} on {}: {error}", scenario.name(), server.name))?;
+    }
+    Ok(Sample {
+        per_second: tally.per_second(),
+        p50: tally.micros_at(500),
+        p99: tally.micros_at(990),
+        cpu_micros: as_f64(cpu) / 1_000.0 / as_f64(tally.requests.max(1)),
+        anonymous_kib: server.anonymous_kib(),
+    })
+}
+
+/// The samples of one scenario on one server, over all rounds.
+struct Series {
+    site: usize,
+    server: String,
+    scenario: Scenario,
+    samples: Vec<Sample>,
+}
+
+impl Series {
+    fn median(&self, of: impl Fn(&Sample) -> f64) -> f64 {
+        report::median(self.samples.iter().map(of).collect())
+    }
+
+    fn figures(&self) -> Value {
+        json!({
+            "server": self.server,
+            "scenario": self.scenario.name(),
+            "requestsPerSecond": self.median(|s| s.per_second).round(),
+            "p50Micros": self.median(|s| s.p50).round(),
+            "p99Micros": self.median(|s| s.p99).round(),
+            "cpuMicros": (self.median(|s| s.cpu_micros) * 10.0).round() / 10.0,
+            "anonymousKiB": self.samples.iter().map(|s| s.anonymous_kib).max(),
+        })
+    }
+}
+
+/// `bench http`.
+pub(crate) fn measure(args: &Args) -> Outcome {
+    let scratch = args.scratch()?;
+    let members = args.number("members", 100_000)?;
+    let load = Load {
+        connections: usize::try_from(args.number("connections", 32)?).unwrap_or(32),
+        time: Duration::from_millis(args.number("milliseconds", 1_500)?),
+        rate: None,
+    };
+    let scenarios: Vec<Scenario> = match args.text("scenarios") {
+        None => Scenario::ALL.to_vec(),
+        Some(names) => names.split(',').map(Scenario::parse).collect::<Outcome<_>>()?,
+    };
+    let mut sites = vec![Site::sqlite(&scratch, members)?];
+    if let Some(server) = database::server() {
+        sites.push(Site::postgres(&scratch, members, &server, database::redis())?);
+    }
+    let mut ceilings = Vec::new();
+    for scenario in &scenarios {
+        ceilings.push(start_ceiling(&scratch, &sites[0], *scenario)?);
+    }
+    let mut all: Vec<Series> = Vec::new();
+    for (place, scenario) in scenarios.iter().enumerate() {
+        let mut series = |site: usize, server: &str| {
+            all.push(Series {
+                site,
+                server: server.to_owned(),
+                scenario: *scenario,
+                samples: Vec::new(),
+            });
+        };
+        if ceilings[place].is_some() {
+            series(0, "ceiling");
+        }
+        for (index, site) in sites.iter().enumerate() {
+            series(index, site.name);
+        }
+    }
+    let mut fsyncs = Vec::new();
+    for round in 0..args.number("rounds", 3)? {
+        eprintln!("round {}", round + 1);
+        fsyncs.push(as_f64(report::fsync_micros(&scratch)?));
+        for series in &mut all {
+            let site = &sites[series.site];
+            let place = scenarios
+                .iter()
+                .position(|scenario| *scenario == series.scenario)
+                .unwrap_or(0);
+            let server = match (&series.server[..], &ceilings[place]) {
+                ("ceiling", Some(ceiling)) => ceiling,
+                _ => site.server_for(series.scenario),
+            };
+            series.samples.push(sample(server, load, site, series.scenario)?);
+        }
+    }
+    let paced = paced(&all, &sites, load)?;
+    show(&all, &fsyncs, &paced, members, load)
+}
+
+/// The times at half of the load that saturates, of what people wait for most.
+fn paced(all: &[Series], sites: &[Site], load: Load) -> Outcome<Vec<Value>> {
+    let mut found = Vec::new();
+    for series in all {
+        if series.server == "ceiling"
+            || !matches!(
+                series.scenario,
+                Scenario::Get | Scenario::ListFirst | Scenario::Patch | Scenario::Mixed
+            )
+        {
+            continue;
+        }
+        let rate = series.median(|s| s.per_second) / 2.0;
+        let load = Load {
+            rate: Some(rate),
+            ..load
+        };
+        let site = &sites[series.site];
+        let half = sample(site.server_for(series.scenario), load, site, series.scenario)?;
+        found.push(json!({
+            "server": series.server,
+            "scenario": series.scenario.name(),
+            "requestsPerSecond": half.per_second.round(),
+            "p50Micros": half.p50.round(),
+            "p99Micros": half.p99.round(),
+        }));
+    }
+    Ok(found)
+}
+
+/// Takes bursar's own answer down and starts a server that knows nothing else. A mixed day has no one answer.
+pub(crate) fn start_ceiling(scratch: &Path, site: &Site, scenario: Scenario) -> Outcome<Option<Server>> {
+    if scenario == Scenario::Mixed {
+        return Ok(None);
+    }
+    let file = scratch.join(format!("answer-{}", scenario.name()));
+    let mut request = Vec::new();
+    site.world.requests(scenario)(0, 0, &mut request);
+    let mut client = Client::connect(site.server_for(scenario).address)?;
+    let mut answer = client.exchange(&request)?;
+    // The first of its kind may still be within the limit, or make what is replayed later.
+    if matches!(scenario, Scenario::TooMany | Scenario::Replay) {
+        answer = client.exchange(&request)?;
+    }
+    std::fs::write(&file, answer).map_err(|error| format!("{}: {error}", file.display()))?;
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let mut command = Command::new(program);
+    command.args(["ceiling", "--answer"]).arg(&file);
+    Server::start(
+        "ceiling",
+        &mut command,
+        &scratch.join(format!("ceiling-{}.log", scenario.name())),
+    )
+    .map(Some)
+}
+
+fn show(all: &[Series], fsyncs: &[f64], paced: &[Value], members: u64, load: Load) -> Outcome {
+    let ceiling_of = |scenario: Scenario| {
+        all.iter()
+            .find(|series| series.scenario == scenario && series.server == "ceiling")
+            .map(|series| series.median(|s| s.cpu_micros))
+    };
+    let mut rows = Vec::new();
+    let mut missed = Vec::new();
+    for series in all {
+        let cpu = series.median(|s| s.cpu_micros);
+        let ratio = ceiling_of(series.scenario)
+            .filter(|_| series.server != "ceiling")
+            .map(|ceiling| cpu / ceiling);
+        rows.push(vec![
+            series.scenario.name().to_owned(),
+            series.server.clone(),
+            whole(series.median(|s| s.per_second)),
+            whole(series.median(|s| s.p50)),
+            whole(series.median(|s| s.p99)),
+            format!("{cpu:.1}"),
+            format!(
+                "{:.1}",
+                as_f64(series.samples.iter().map(|s| s.anonymous_kib).max().unwrap_or(0)) / 1_024.0
+            ),
+            ratio.map_or_else(String::new, |ratio| format!("{ratio:.2}")),
+        ]);
+        if series.server == "sqlite"
+            && let (Some(ratio), Some(limit)) = (ratio, limit(series.scenario))
+            && ratio > limit
+        {
+            missed.push(format!(
+                "{}: {ratio:.2} of the ceiling (limit {limit})",
+                series.scenario.name()
+            ));
+        }
+    }
+    println!(
+        "{} members, {} connections, fsync {} µs",
+        report::grouped(members),
+        load.connections,
+        whole(report::median(fsyncs.to_vec()))
+    );
+    report::table(
+        &[
+            "scenario",
+            "server",
+            "req/s",
+            "p50 µs",
+            "p99 µs",
+            "CPU µs",
+            "RSS MB",
+            "CPU/ceiling",
+        ],
+        &rows,
+    );
+    println!("at half of that load");
+    let half: Vec<Vec<String>> = paced
+        .iter()
+        .map(|one| {
+            [
+                "scenario",
+                "server",
+                "requestsPerSecond",
+                "p50Micros",
+                "p99Micros",
+            ]
+            .iter()
+            .map(|name| {
+                one[name]
+                    .as_str()
+                    .map_or_else(|| one[name].to_string(), str::to_owned)
+            })
+            .collect()
+        })
+        .collect();
+    report::table(&["scenario", "server", "req/s", "p50 µs", "p99 µs"], &half);
+    let figures: Vec<Value> = all.iter().map(Series::figures).collect();
+    report::save(
+        "http",
+        &json!({
+            "members": members,
+            "connections": load.connections,
+            "fsyncMicros": report::median(fsyncs.to_vec()),
+            "scenarios": figures,
+            "atHalfLoad": paced,
+        }),
+    )?;
+    plot::bars(
+        "http",
+        "Server CPU a request, in microseconds",
+        &all.iter()
+            .map(|series| plot::Bar {
+                group: series.scenario.name().to_owned(),
+                name: series.server.clone(),
+                value: series.median(|s| s.cpu_micros),
+            })
+            .collect::<Vec<_>>(),
+    )?;
+    report::verdict(&missed)
+}
+
+/// At most this many times the ceiling's CPU for the same bytes, headers and log line.
+fn limit(scenario: Scenario) -> Option<f64> {
+    match scenario {
+        Scenario::Get => Some(2.5),
+        Scenario::ListFirst | Scenario::ListActive | Scenario::ListDeep | Scenario::ListMidWalk => Some(3.5),
+        _ => None,
+    }
+}
+
+fn whole(number: f64) -> String {
+    report::grouped(report::rounded(number))
+}
+
+/// The log as `bursar serve` writes it.
+pub(crate) fn start_log(file: std::fs::File) {
+    let _ = tracing_subscriber::fmt()
+        .with_writer(std::sync::Mutex::new(file))
+        .with_target(false)
+        .with_ansi(false)
+        .try_init();
+}

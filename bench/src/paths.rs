@@ -1,0 +1,261 @@
+//! `bench paths`: instructions of the hot paths, by callgrind, so that a change in cost shows on a busy machine too.
+//!
+//! A whole request goes through a connection within the process, its client included; the ceiling pays for the same
+//! client, so the difference is what bursar does. As in `page`, a run of `2 K` less a run of `K` leaves the cost of `K`.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bursar_app::tokens::last_used::LastUsed;
+use bursar_db::{DatabaseUrl, Db, DbError, Opening, Options, table, tokens};
+use bursar_domain::ids::{IdSource, MemberId, OrganizationId};
+use bursar_domain::member::Member;
+use bursar_domain::token;
+use bursar_server::http::address::TrustedProxies;
+use bursar_server::http::limits::{Capacity, Limiter, Limits, Memory, monotonic_clock};
+use bursar_server::http::listen::{self, Service};
+use bursar_server::http::serve::Edge;
+use bursar_server::http::{InFlight, Site as Pages};
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::http::ceiling::Ceiling;
+use crate::http::client::head;
+use crate::http::scenario::Scenario;
+use crate::http::site::Site;
+use crate::http::{start_ceiling, start_log};
+use crate::{Args, Outcome, database, report};
+
+/// What is counted: reads, and what is answered without the work.
+const SCENARIOS: [Scenario; 8] = [
+    Scenario::Get,
+    Scenario::ListFirst,
+    Scenario::ListActive,
+    Scenario::ListDeep,
+    Scenario::ListMidWalk,
+    Scenario::ListNothingNew,
+    Scenario::Replay,
+    Scenario::Unauthorized,
+];
+
+/// `bench paths`.
+pub(crate) fn measure(args: &Args) -> Outcome {
+    let scratch = args.scratch()?;
+    let members = args.number("members", 10_000)?;
+    let requests = args.number("requests", 300)?;
+    let site = Site::sqlite(&scratch, members)?;
+    let mut asked = Vec::new();
+    for scenario in SCENARIOS {
+        let file = scratch.join(format!("request-{}", scenario.name()));
+        let mut request = Vec::new();
+        site.world.requests(scenario)(0, 0, &mut request);
+        std::fs::write(&file, request).map_err(|error| format!("{}: {error}", file.display()))?;
+        // Only for the answer that it takes down.
+        drop(start_ceiling(&scratch, &site, scenario)?);
+        asked.push((scenario, file));
+    }
+    let (organization, member) = (site.world.tenants[0].id, site.world.tenants[0].members[0]);
+    let token = site.world.tokens[0].clone();
+    // Its server lets go of the file.
+    drop(site);
+    let database = scratch.join("http.db");
+    let (mut rows, mut figures) = (Vec::new(), Vec::new());
+    for (name, more) in [
+        ("engine: token look-up", vec!["--token".to_owned(), token]),
+        (
+            "engine: get",
+            vec![
+                "--organization".to_owned(),
+                organization.to_string(),
+                "--member".to_owned(),
+                member.to_string(),
+            ],
+        ),
+    ] {
+        let count = difference(requests * 4, |count| {
+            let mut words = more.clone();
+            words.extend(["--database".to_owned(), database.display().to_string()]);
+            callgrind(&words, count, None)
+        })?;
+        rows.push(vec![
+            name.to_owned(),
+            report::grouped(count),
+            String::new(),
+            String::new(),
+        ]);
+        figures.push(json!({ "path": name, "instructions": count }));
+    }
+    for (scenario, file) in asked {
+        let request = vec!["--request".to_owned(), file.display().to_string()];
+        let run = |more: [String; 2], profile: Option<PathBuf>| {
+            let mut words = request.clone();
+            words.extend(more);
+            difference(requests, |count| {
+                callgrind(&words, count, profile.as_deref().filter(|_| count > requests))
+            })
+        };
+        let answer = scratch.join(format!("answer-{}", scenario.name()));
+        let ceiling = run(["--answer".to_owned(), answer.display().to_string()], None)?;
+        let profile = args
+            .text("profiles")
+            .map(|folder| Path::new(folder).join(scenario.name()));
+        let whole = run(["--database".to_owned(), database.display().to_string()], profile)?;
+        rows.push(vec![
+            format!("request: {}", scenario.name()),
+            report::grouped(whole),
+            report::grouped(ceiling),
+            format!(
+                "{:.2}",
+                crate::http::client::as_f64(whole) / crate::http::client::as_f64(ceiling.max(1))
+            ),
+        ]);
+        figures.push(json!({ "path": scenario.name(), "instructions": whole, "ceiling": ceiling }));
+    }
+    println!("instructions, SQLite, {} members", report::grouped(members));
+    report::table(&["path", "instructions", "ceiling", "ratio"], &rows);
+    report::save(
+        "paths",
+        &json!({ "unit": "instructions, callgrind, client included", "members": members, "paths": figures }),
+    )
+}
+
+fn difference(count: u64, run: impl Fn(u64) -> Outcome<u64>) -> Outcome<u64> {
+    Ok(run(2 * count)?.saturating_sub(run(count)?) / count.max(1))
+}
+
+fn callgrind(words: &[String], count: u64, profile: Option<&Path>) -> Outcome<u64> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let out = profile.map_or_else(|| "/dev/null".to_owned(), |path| path.display().to_string());
+    let done = Command::new("valgrind")
+        .args(["--tool=callgrind", &format!("--callgrind-out-file={out}")])
+        .arg(program)
+        .args(["path", "--count", &count.to_string()])
+        .args(words)
+        .output()
+        .map_err(|error| format!("valgrind: {error}"))?;
+    let said = String::from_utf8_lossy(&done.stderr);
+    let collected = said.lines().find_map(|line| line.split("Collected :").nth(1));
+    match collected.and_then(|count| count.trim().parse().ok()) {
+        Some(count) if done.status.success() => Ok(count),
+        _ => Err(format!("callgrind failed:\n{said}")),
+    }
+}
+
+/// `bench path`, which `bench paths` runs under callgrind.
+pub(crate) fn walk(args: &Args) -> Outcome {
+    let count = args.number("count", 1)?;
+    let Some(request) = args.text("request") else {
+        return engine(args, count);
+    };
+    let request = std::fs::read(request).map_err(|error| format!("{request}: {error}"))?;
+    let log = std::fs::File::create(args.scratch()?.join("path.log")).map_err(|error| error.to_string())?;
+    start_log(log);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| error.to_string())?;
+    match args.text("answer") {
+        Some(answer) => runtime.block_on(exchange(Arc::new(Ceiling::open(answer)?), &request, count)),
+        None => {
+            let db = open(args)?;
+            let done = runtime.block_on(exchange(Arc::new(edge(&db)), &request, count));
+            db.shutdown();
+            done
+        }
+    }
+}
+
+fn open(args: &Args) -> Outcome<Db> {
+    let path = args.text("database").ok_or("--database is required")?;
+    let url = DatabaseUrl::Sqlite(PathBuf::from(path));
+    Db::open(&url, &Options::default(), Opening::Require).map_err(|error| error.to_string())
+}
+
+/// The edge as `bursar serve` makes it.
+fn edge(db: &Db) -> Edge {
+    let limits = Limits {
+        read: 4_000_000_000,
+        write: 4_000_000_000,
+        messaging: 4_000_000_000,
+    };
+    Edge {
+        db: db.clone(),
+        limiter: Limiter::memory(Memory::new(limits, Capacity::default(), monotonic_clock(), 7)),
+        base_url: "http://127.0.0.1:8080".to_owned(),
+        trusted_proxies: TrustedProxies::default(),
+        cors_origin: None,
+        body_limit: 64 << 10,
+        request_timeout: Duration::from_secs(30),
+        clock: Arc::new(database::now),
+        ids: Mutex::new(IdSource::seeded(1)),
+        in_flight: InFlight::default(),
+        metrics: Arc::default(),
+        last_used: Arc::new(LastUsed::default()),
+        is_ready: AtomicBool::new(true),
+        site: Pages::new("http://127.0.0.1:8080"),
+        on_queued: Arc::new(|| {}),
+    }
+}
+
+/// Asks a server in this process.
+async fn exchange<S: Service>(service: Arc<S>, request: &[u8], count: u64) -> Outcome {
+    let failed = |error: std::io::Error| error.to_string();
+    let listener = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0)))
+        .await
+        .map_err(failed)?;
+    let address = listener.local_addr().map_err(failed)?;
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let told = async {
+        let _ = stopped.await;
+    };
+    let server = tokio::spawn(listen::serve(listener, service, listen::Options::default(), told));
+    let mut stream = TcpStream::connect(address).await.map_err(failed)?;
+    stream.set_nodelay(true).map_err(failed)?;
+    let mut buffer = Vec::with_capacity(64 << 10);
+    for _ in 0..count {
+        stream.write_all(request).await.map_err(failed)?;
+        buffer.clear();
+        let mut whole = None;
+        while whole.is_none_or(|whole| buffer.len() < whole) {
+            if stream.read_buf(&mut buffer).await.map_err(failed)? == 0 {
+                return Err("the server closed the connection".to_owned());
+            }
+            if whole.is_none() {
+                whole = head(&buffer)?.map(|(_, whole)| whole);
+            }
+        }
+    }
+    drop(stream);
+    let _ = stop.send(());
+    server.await.map(drop).map_err(|error| error.to_string())
+}
+
+/// One statement of the engine, without HTTP.
+fn engine(args: &Args, count: u64) -> Outcome {
+    let db = open(args)?;
+    let hash = args.text("token").map(token::hash);
+    let organization = args.text("organization").and_then(OrganizationId::parse);
+    let member = args.text("member").and_then(MemberId::parse);
+    for _ in 0..count {
+        let found = match (hash, organization, member) {
+            (Some(hash), ..) => db
+                .read::<_, DbError>(move |tx| Ok(tokens::caller(tx, &hash)?.is_some()))
+                .wait(),
+            (_, Some(organization), Some(member)) => db
+                .read::<_, DbError>(move |tx| {
+                    Ok(table::document::<Member>(tx, organization, member)?.is_some())
+                })
+                .wait(),
+            _ => return Err("--token, or --organization and --member".to_owned()),
+        };
+        if !found.map_err(|error| error.to_string())? {
+            return Err("nothing was found".to_owned());
+        }
+    }
+    Ok(())
+}
