@@ -125,7 +125,7 @@ fn member_line(
         pick(n, FIRST),
         pick(n / 8, LAST),
         n % 10_000,
-        !n.is_multiple_of(10),
+        !(n / 20).is_multiple_of(10),
         n % 25,
         n % 9 + 1,
         n % 10,

@@ -5,9 +5,11 @@
     reason = "a benchmark's tables are its output"
 )]
 
+mod bare;
 mod bundle;
 mod database;
 mod fairness;
+mod growth;
 mod http;
 mod import;
 mod load;
@@ -15,6 +17,7 @@ mod page;
 mod paths;
 mod plot;
 mod report;
+mod start;
 mod writes;
 
 use std::path::PathBuf;
@@ -31,6 +34,9 @@ const USAGE: &str = "usage: bench MEASURE [--name value]…
   fairness   one organization floods, another works         [--rounds 5] [--seconds 4] [--callers 64]
   http       bursar beside a ceiling, over HTTP             [--members 100000] [--connections 32] [--rounds 3]
              [--milliseconds 1500] [--scenarios get,list-first,…]
+  bare       bursar beside its engines without HTTP         [--rounds 5] [--callers 64] [--milliseconds 1500]
+  growth     by members and by connections                  [--rounds 3] [--milliseconds 1000]
+  start      from the command to the first answer           [--rounds 20] [--members 100000]
   bundle     only writes a bundle                           --file FILE [--members N] [--organizations N]
 On PostgreSQL where BURSAR_TEST_POSTGRES names a server: `scripts/test --services` starts one.
 Databases are built in the folder --scratch (target/bench); figures go to bench/results.";
@@ -85,6 +91,9 @@ fn run() -> Outcome {
         "writes" => writes::measure(&args),
         "import" => import::measure(&args),
         "fairness" => fairness::measure(&args),
+        "bare" => bare::measure(&args),
+        "growth" => growth::measure(&args),
+        "start" => start::measure(&args),
         "http" => http::measure(&args),
         "ceiling" => http::ceiling::serve(&args),
         "bundle" => bundle::write_file(&args),

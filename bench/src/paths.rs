@@ -18,6 +18,7 @@ use bursar_domain::token;
 use bursar_server::http::address::TrustedProxies;
 use bursar_server::http::limits::{Capacity, Limiter, Limits, Memory, monotonic_clock};
 use bursar_server::http::listen::{self, Service};
+use bursar_server::http::log::RequestLog;
 use bursar_server::http::serve::Edge;
 use bursar_server::http::{InFlight, Site as Pages};
 use serde_json::json;
@@ -28,7 +29,7 @@ use crate::http::ceiling::Ceiling;
 use crate::http::client::head;
 use crate::http::scenario::Scenario;
 use crate::http::site::Site;
-use crate::http::{start_ceiling, start_log};
+use crate::http::start_ceiling;
 use crate::{Args, Outcome, database, report};
 
 /// What is counted: reads, and what is answered without the work.
@@ -153,8 +154,6 @@ pub(crate) fn walk(args: &Args) -> Outcome {
         return engine(args, count);
     };
     let request = std::fs::read(request).map_err(|error| format!("{request}: {error}"))?;
-    let log = std::fs::File::create(args.scratch()?.join("path.log")).map_err(|error| error.to_string())?;
-    start_log(log);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -195,6 +194,7 @@ fn edge(db: &Db) -> Edge {
         ids: Mutex::new(IdSource::seeded(1)),
         in_flight: InFlight::default(),
         metrics: Arc::default(),
+        request_log: RequestLog::Text,
         last_used: Arc::new(LastUsed::default()),
         is_ready: AtomicBool::new(true),
         site: Pages::new("http://127.0.0.1:8080"),

@@ -2,8 +2,11 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
+use bursar_domain::ids::{OrganizationId, RequestId, TokenId};
 use bursar_server::http::listen::{self, Panicked, Service};
+use bursar_server::http::log::{Line, RequestLog};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
@@ -11,7 +14,7 @@ use hyper::{Request, Response, StatusCode};
 use tokio::net::TcpListener;
 
 use super::client::head;
-use crate::{Args, Outcome};
+use crate::{Args, Outcome, database};
 
 /// The one answer.
 pub(crate) struct Ceiling {
@@ -70,29 +73,24 @@ impl Service for Ceiling {
     }
 }
 
-/// A line as long as bursar's own.
+/// A line as bursar writes it.
 fn log_line(method: &str, status: u16) {
-    tracing::info!(
-        request_id = "req_01jz0000000000000000000000",
+    RequestLog::Text.write(&Line {
+        at: database::now(),
+        request_id: RequestId::from_bytes([1; 16]),
         method,
-        route = "/v1/members/{memberId}",
+        route: "/v1/members/{memberId}",
         status,
-        micros = 27,
-        organization = "org_01jz0000000000000000000000",
-        token = "tok_01jz0000000000000000000000",
-        "request"
-    );
+        took: Duration::from_micros(27),
+        organization: Some(OrganizationId::from_bytes([2; 16])),
+        token: Some(TokenId::from_bytes([3; 16])),
+    });
 }
 
 /// `bench ceiling`, which `bench http` starts.
 pub(crate) fn serve(args: &Args) -> Outcome {
     let file = args.text("answer").ok_or("--answer is required")?;
     let ceiling = Arc::new(Ceiling::open(file)?);
-    tracing_subscriber::fmt()
-        .with_writer(std::io::stderr)
-        .with_target(false)
-        .with_ansi(false)
-        .init();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

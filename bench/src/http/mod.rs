@@ -12,26 +12,25 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use self::client::{Load, Tally, as_f64};
+use self::client::{Load, as_f64};
 use self::process::Server;
 use self::scenario::{Client, Scenario};
 use self::site::Site;
 use crate::{Args, Outcome, database, plot, report};
 
 /// What one run of one scenario on one server showed.
-struct Sample {
-    per_second: f64,
-    p50: f64,
-    p99: f64,
-    cpu_micros: f64,
-    anonymous_kib: u64,
+pub(crate) struct Sample {
+    pub(crate) per_second: f64,
+    pub(crate) p50: f64,
+    pub(crate) p99: f64,
+    pub(crate) cpu_micros: f64,
+    pub(crate) anonymous_kib: u64,
 }
 
 /// Loads a server and reads what it used meanwhile.
-fn sample(server: &Server, load: Load, site: &Site, scenario: Scenario) -> Outcome<Sample> {
-    let tally: Tally;
+pub(crate) fn sample(server: &Server, load: Load, site: &Site, scenario: Scenario) -> Outcome<Sample> {
     let before = server.cpu_nanos();
-    tally = client::drive(server.address, load, site.world.requests(scenario))
+    let tally = client::drive(server.address, load, site.world.requests(scenario))
         .map_err(|error| format!("{} on {}: {error}", scenario.name(), server.name))?;
     let cpu = server.cpu_nanos().saturating_sub(before);
     if let Some(status) = scenario.status() {
@@ -301,13 +300,4 @@ fn limit(scenario: Scenario) -> Option<f64> {
 
 fn whole(number: f64) -> String {
     report::grouped(report::rounded(number))
-}
-
-/// The log as `bursar serve` writes it.
-pub(crate) fn start_log(file: std::fs::File) {
-    let _ = tracing_subscriber::fmt()
-        .with_writer(std::sync::Mutex::new(file))
-        .with_target(false)
-        .with_ansi(false)
-        .try_init();
 }

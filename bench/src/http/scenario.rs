@@ -79,11 +79,6 @@ impl Scenario {
             _ => Some(200),
         }
     }
-
-    /// Whether an answer waits for the disk.
-    pub(crate) fn writes(self) -> bool {
-        matches!(self, Self::Patch | Self::Create | Self::Mixed)
-    }
 }
 
 /// A database under a server, ready to be asked.

@@ -24,12 +24,18 @@ pub(crate) struct Site {
     /// The same with a limit of one read a minute.
     limited: Server,
     pub(crate) world: Rc<World>,
+    database: String,
     _scratch: Option<Scratch>,
 }
 
 impl Site {
     /// On a copy of a database that is kept from run to run.
     pub(crate) fn sqlite(scratch: &Path, members: u64) -> Outcome<Self> {
+        Self::sqlite_named(scratch, members, "http.db")
+    }
+
+    /// The same, under another name.
+    pub(crate) fn sqlite_named(scratch: &Path, members: u64, name: &str) -> Outcome<Self> {
         let kept = scratch.join(format!("http-{members}.db"));
         let bundle = scratch.join(format!("http-{members}.ndjson"));
         let tenants = bundle::write(&bundle, size(members))?;
@@ -43,7 +49,7 @@ impl Site {
             }
             filled?;
         }
-        let copy = scratch.join("http.db");
+        let copy = scratch.join(name);
         database::remove(&copy);
         std::fs::copy(&kept, &copy).map_err(|error| format!("{}: {error}", copy.display()))?;
         std::fs::remove_file(&bundle).map_err(|error| error.to_string())?;
@@ -116,8 +122,19 @@ impl Site {
             server,
             limited,
             world: Rc::new(world),
+            database: url.to_owned(),
             _scratch: database,
         })
+    }
+
+    /// The database's address, for another process.
+    pub(crate) fn address(&self) -> String {
+        self.database.clone()
+    }
+
+    /// The database's address.
+    pub(crate) fn url(&self) -> Outcome<DatabaseUrl> {
+        self.database.parse().map_err(|error| format!("{error}"))
     }
 
     /// The process that answers this as wanted.

@@ -1,5 +1,7 @@
 //! Tokens: the joined look-up that every request makes, and the records behind it. Records stay as tombstones.
 
+use std::sync::Arc;
+
 use bursar_domain::Timestamp;
 use bursar_domain::access::{Policy, Role, ScopeSet};
 use bursar_domain::ids::{OrganizationId, TokenId, UserId};
@@ -155,6 +157,11 @@ pub fn statements() -> [&'static str; 2] {
 /// Who calls, by the hash of the token's text.
 pub fn caller(tx: &mut Tx<'_>, hash: &TokenHash) -> Result<Option<Caller>, DbError> {
     tx.first(CALLER_BY_HASH, &[Value::Bytes(hash)], read_caller)
+}
+
+/// The same for a read: where nothing was committed since the last look-up, that one's answer.
+pub fn known_caller(tx: &mut Tx<'_>, hash: &TokenHash) -> Result<Option<Arc<Caller>>, DbError> {
+    tx.remembered(*hash, |tx| caller(tx, hash))
 }
 
 /// The same for an operator, by the token's id.

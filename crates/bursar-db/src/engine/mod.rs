@@ -4,6 +4,7 @@ mod dialect;
 mod fault;
 mod job;
 mod lane;
+mod memo;
 mod migrate;
 mod postgres;
 mod reply;

@@ -1,10 +1,12 @@
 //! The one handle through which all SQL runs, on both engines.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use super::EngineKind;
 use super::dialect;
 use super::fault::{Class, Fault};
+use super::memo::Memo;
 use super::postgres::PgSession;
 use super::sqlite;
 use super::value::{Bulk, OwnedValue, Row, Value};
@@ -15,6 +17,8 @@ pub struct Tx<'c> {
     link: Link<'c>,
     /// The last failure, so that the engine can decide without knowing the job's own error type.
     failure: Option<Fault>,
+    /// Of a reader that has one.
+    memo: Option<&'c mut Memo>,
 }
 
 enum Link<'c> {
@@ -35,6 +39,14 @@ impl<'c> Tx<'c> {
         Tx {
             link: Link::Sqlite(connection),
             failure: None,
+            memo: None,
+        }
+    }
+
+    pub(super) fn sqlite_reader(connection: &'c rusqlite::Connection, memo: &'c mut Memo) -> Self {
+        Tx {
+            memo: Some(memo),
+            ..Tx::sqlite(connection)
         }
     }
 
@@ -42,6 +54,7 @@ impl<'c> Tx<'c> {
         Tx {
             link: Link::Postgres(session),
             failure: None,
+            memo: None,
         }
     }
 
@@ -141,6 +154,26 @@ impl<'c> Tx<'c> {
             Link::Postgres(session) => session.batch(&text),
         };
         self.note(result)
+    }
+
+    /// What `find` finds, without asking again where the engine can tell that nothing was committed since it did.
+    /// The key names the question too. Nothing found is not remembered.
+    pub fn remembered<T: Send + Sync + 'static>(
+        &mut self,
+        key: [u8; 32],
+        find: impl FnOnce(&mut Self) -> Result<Option<T>, DbError>,
+    ) -> Result<Option<Arc<T>>, DbError> {
+        if let (Link::Sqlite(connection), Some(memo)) = (&self.link, &mut self.memo) {
+            let known = memo.get(connection, &key);
+            if let Some(known) = self.note(known)? {
+                return Ok(Some(known));
+            }
+        }
+        let found = find(self)?.map(Arc::new);
+        if let (Some(found), Some(memo)) = (&found, &mut self.memo) {
+            memo.keep(key, found);
+        }
+        Ok(found)
     }
 
     fn collect<T>(

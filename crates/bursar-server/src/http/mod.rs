@@ -8,6 +8,7 @@ mod inflight;
 pub mod limits;
 pub mod listen;
 mod lists;
+pub mod log;
 pub mod metrics;
 pub mod openapi;
 pub mod pages;

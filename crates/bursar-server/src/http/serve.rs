@@ -25,6 +25,7 @@ use super::handlers;
 use super::inflight::InFlight;
 use super::limits::{Bucket, Charge, Limiter, Subject};
 use super::listen::{Panicked, Service, catch_panic};
+use super::log::{Line, RequestLog};
 use super::metrics::Metrics;
 use super::plan::{Answer, Plan, Request, Write};
 use super::query::{self, percent_decode};
@@ -59,6 +60,8 @@ pub struct Edge {
     pub in_flight: InFlight,
     /// What is counted.
     pub metrics: Arc<Metrics>,
+    /// What is logged of each request.
+    pub request_log: RequestLog,
     /// When tokens were last used.
     pub last_used: Arc<app_tokens::LastUsed>,
     /// False once the server is told to stop.
@@ -154,7 +157,7 @@ impl Edge {
         };
         let found = self
             .db
-            .read::<_, DbError>(move |tx| tokens::caller(tx, &hash))
+            .read::<_, DbError>(move |tx| tokens::known_caller(tx, &hash))
             .await?;
         let Some(caller) = found.filter(|caller| caller.role_at(now).is_some()) else {
             return Ok(None);
@@ -163,7 +166,7 @@ impl Edge {
         trace.token = Some(caller.token.id);
         self.last_used
             .note(caller.token.organization_id, caller.token.id, now);
-        Ok(Some(Arc::new(caller)))
+        Ok(Some(caller))
     }
 
     async fn charge(
@@ -350,7 +353,16 @@ impl Edge {
         }
         let (status, took) = (reply.status().as_u16(), started.elapsed());
         self.metrics.count(trace.route, status, took);
-        log_line(&trace, &parts.method, request_id, status, took);
+        self.request_log.write(&Line {
+            at: (self.clock)(),
+            request_id,
+            method: parts.method.as_str(),
+            route: trace.route.map_or("none", |route| route.path),
+            status,
+            took,
+            organization: trace.organization,
+            token: trace.token,
+        });
         // A request that took too long has had its time.
         if status != 503 {
             super::body::discard(&mut body, &parts.headers).await;
@@ -522,23 +534,4 @@ fn default_bucket(method: &Method) -> Bucket {
     } else {
         Bucket::Write
     }
-}
-
-/// One line a request: never a query's values, a body, an address or a secret.
-fn log_line(trace: &Trace, method: &Method, request_id: RequestId, status: u16, took: Duration) {
-    if !tracing::enabled!(tracing::Level::INFO) {
-        return;
-    }
-    let route = trace.route.map_or("none", |route| route.path);
-    let shown = |id: Option<String>| id.unwrap_or_else(|| "-".to_owned());
-    tracing::info!(
-        request_id = %request_id,
-        method = method.as_str(),
-        route,
-        status,
-        micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
-        organization = shown(trace.organization.map(|id| id.to_string())),
-        token = shown(trace.token.map(|id| id.to_string())),
-        "request"
-    );
 }

@@ -9,6 +9,7 @@ use bursar_app::tokens::last_used::LastUsed;
 use bursar_db::{DatabaseUrl, Db, Opening, Options};
 use bursar_server::http::address::TrustedProxies;
 use bursar_server::http::limits::{Capacity, Limiter, Limits, Memory, Redis, RedisOptions, monotonic_clock};
+use bursar_server::http::log::RequestLog;
 use bursar_server::http::metrics::Metrics;
 use bursar_server::http::serve::{Edge, WallClock};
 use bursar_server::http::{InFlight, Site, listen, metrics};
@@ -77,6 +78,17 @@ pub(crate) struct LogArgs {
     /// error, warn, info, debug or trace
     #[arg(long, default_value = "info", value_parser = ["error", "warn", "info", "debug", "trace", "off"])]
     pub(crate) log_level: String,
+}
+
+impl LogArgs {
+    /// A request's line is an informational one.
+    fn of_requests(&self) -> RequestLog {
+        match (&*self.log_level, &*self.log_format) {
+            ("error" | "warn" | "off", _) => RequestLog::Off,
+            (_, "json") => RequestLog::Json,
+            _ => RequestLog::Text,
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -241,6 +253,7 @@ async fn accept(
         ids: Mutex::new(ambient::ids()?),
         in_flight: InFlight::default(),
         metrics: Arc::clone(&metrics),
+        request_log: args.log.of_requests(),
         last_used,
         is_ready: AtomicBool::new(true),
         site: Site::new(&base_url),

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 
 use super::super::job::guarded;
+use super::super::memo::Memo;
 use super::super::tx::Tx;
 use super::{Role, open};
 use crate::error::DbError;
@@ -24,9 +25,17 @@ pub(in super::super) struct Readers {
 
 #[derive(Default)]
 struct State {
-    idle: Vec<Connection>,
+    idle: Vec<Reader>,
     open: usize,
     closed: bool,
+    /// Callers that wait for a connection: only then is one woken, because waking is a call into the kernel.
+    waiting: usize,
+}
+
+/// A connection and what it remembers from one read to the next.
+struct Reader {
+    connection: Connection,
+    memo: Memo,
 }
 
 impl Readers {
@@ -45,15 +54,16 @@ impl Readers {
         snapshot: bool,
         work: impl FnOnce(&mut Tx<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        let connection = self.take()?;
-        if snapshot && let Err(error) = run(&connection, "BEGIN DEFERRED") {
+        let mut reader = self.take()?;
+        let connection = &reader.connection;
+        if snapshot && let Err(error) = run(connection, "BEGIN DEFERRED") {
             self.discard();
             return Err(error.into());
         }
-        let (result, intact) = guarded(work, &mut Tx::sqlite(&connection));
-        let reset = intact && (connection.is_autocommit() || run(&connection, "ROLLBACK").is_ok());
+        let (result, intact) = guarded(work, &mut Tx::sqlite_reader(connection, &mut reader.memo));
+        let reset = intact && (connection.is_autocommit() || run(connection, "ROLLBACK").is_ok());
         if reset {
-            self.give_back(connection);
+            self.give_back(reader);
         } else {
             self.discard();
         }
@@ -70,47 +80,62 @@ impl Readers {
         self.returned.notify_all();
     }
 
-    fn take(&self) -> Result<Connection, DbError> {
-        let since = Instant::now();
+    fn take(&self) -> Result<Reader, DbError> {
         let mut state = self.lock();
+        let mut since = None;
         loop {
             if state.closed {
                 return Err(DbError::Unavailable("it is shutting down".to_owned()));
             }
-            if let Some(connection) = state.idle.pop() {
-                return Ok(connection);
+            if let Some(reader) = state.idle.pop() {
+                return Ok(reader);
             }
             if state.open < self.connections_max {
                 state.open += 1;
                 break;
             }
-            let Some(left) = WAIT_MAX.checked_sub(since.elapsed()) else {
+            let waited = since.get_or_insert_with(Instant::now).elapsed();
+            let Some(left) = WAIT_MAX.checked_sub(waited) else {
                 return Err(DbError::Unavailable("all its readers are busy".to_owned()));
             };
+            state.waiting += 1;
             state = self
                 .returned
                 .wait_timeout(state, left)
                 .unwrap_or_else(PoisonError::into_inner)
                 .0;
+            state.waiting -= 1;
         }
         drop(state);
-        open(&self.path, Role::Reader).inspect_err(|_| self.discard())
+        let connection = open(&self.path, Role::Reader).inspect_err(|_| self.discard())?;
+        Ok(Reader {
+            connection,
+            memo: Memo::default(),
+        })
     }
 
-    fn give_back(&self, connection: Connection) {
+    fn give_back(&self, reader: Reader) {
         let mut state = self.lock();
         if state.closed {
             state.open -= 1;
         } else {
-            state.idle.push(connection);
+            state.idle.push(reader);
         }
-        drop(state);
-        self.returned.notify_one();
+        self.wake_one(state);
     }
 
     fn discard(&self) {
-        self.lock().open -= 1;
-        self.returned.notify_one();
+        let mut state = self.lock();
+        state.open -= 1;
+        self.wake_one(state);
+    }
+
+    fn wake_one(&self, state: MutexGuard<'_, State>) {
+        let is_waited_for = state.waiting > 0;
+        drop(state);
+        if is_waited_for {
+            self.returned.notify_one();
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use bursar_db::testing::TestDb;
+use bursar_db::testing::{TestDb, eventually};
 use bursar_db::{DatabaseUrl, Db, DbError, Opening, Options, Tx, Value};
 
 use super::{A, hold, ids, insert, with_table, write_id};
@@ -145,8 +145,12 @@ fn a_backup_taken_while_others_write_is_consistent() {
         })
     };
     let to = test.folder().unwrap().join("copy.db");
-    for _ in 0..5 {
-        std::thread::sleep(std::time::Duration::from_millis(20));
+    let jobs_before = test.db.stats().jobs;
+    for round in 1..=5 {
+        // However slow the machine is, each copy is taken after some writes and before others.
+        eventually("more was written", || {
+            test.db.stats().jobs >= jobs_before + 5 * round
+        });
         test.db.backup(&to).unwrap();
         let copy = Db::open(
             &DatabaseUrl::Sqlite(to.clone()),
@@ -160,7 +164,7 @@ fn a_backup_taken_while_others_write_is_consistent() {
             })
         });
         let (halves, pairs) = counts.unwrap().unwrap();
-        assert!(pairs > 0);
+        assert!(pairs > 0, "what was committed before the copy is in it");
         assert_eq!(halves, 2 * pairs);
     }
     stop.store(true, Ordering::Relaxed);
