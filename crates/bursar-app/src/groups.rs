@@ -151,6 +151,7 @@ pub fn add_by_address(
                     id: member.id.to_bytes(),
                     other: Some(id.to_bytes()),
                     updated_at: act.now(),
+                    previous: None,
                 });
             }
         }

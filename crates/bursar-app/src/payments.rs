@@ -119,6 +119,7 @@ pub fn raise(act: &mut Act<'_, '_>, charge: &Charge, is_preview: bool) -> Result
         id: payment.id.to_bytes(),
         other: None,
         updated_at: payment.stamps.updated_at,
+        previous: None,
     };
     let id = note_bulk(
         act,

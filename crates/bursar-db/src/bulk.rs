@@ -3,8 +3,13 @@
 use bursar_domain::Timestamp;
 use bursar_domain::ids::{BulkId, OrganizationId};
 
-use crate::engine::{Tx, Value};
+use crate::engine::{OwnedValue, Tx, Value};
 use crate::error::DbError;
+use crate::table::{int, key, text_opt};
+use crate::tables::BULK_SUBJECTS;
+
+/// Subjects that are written at once.
+const CHUNK_ROWS: usize = 1_000;
 
 /// A bulk act.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,7 +18,7 @@ pub struct BulkAct {
     pub organization: OrganizationId,
     /// Names it.
     pub id: BulkId,
-    /// What was done: `payments.raise`, `group.add`.
+    /// What was done: `payments.raise`, `group.add`, `roster.import`.
     pub kind: String,
     /// When.
     pub at: Timestamp,
@@ -22,7 +27,7 @@ pub struct BulkAct {
 }
 
 /// One thing that a bulk act touched, with the stamp that it left it with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subject {
     /// The thing's id.
     pub id: [u8; 16],
@@ -30,6 +35,8 @@ pub struct Subject {
     pub other: Option<[u8; 16]>,
     /// Its stamp after the act.
     pub updated_at: Timestamp,
+    /// The version that the act replaced, as a line of a data bundle, where the act must be able to put it back.
+    pub previous: Option<String>,
 }
 
 /// Writes down a bulk act.
@@ -44,17 +51,20 @@ pub fn insert(tx: &mut Tx<'_>, act: &BulkAct, subjects: &[Subject]) -> Result<()
             Value::Int(act.at.micros()),
         ],
     )?;
-    for subject in subjects {
-        tx.execute(
-            "INSERT INTO bulk_subjects (organization_id, act_id, subject_id, other_id, updated_at) VALUES (?1, ?2, ?3, ?4, ?5)",
-            &[
-                Value::Bytes(&organization),
-                Value::Bytes(&id),
-                Value::Bytes(&subject.id),
-                subject.other.as_ref().into(),
-                Value::Int(subject.updated_at.micros()),
-            ],
-        )?;
+    for chunk in subjects.chunks(CHUNK_ROWS) {
+        let rows = chunk.iter().map(|subject| {
+            vec![
+                key(act.organization),
+                key(act.id),
+                OwnedValue::Bytes(subject.id.to_vec()),
+                subject
+                    .other
+                    .map_or(OwnedValue::Null, |other| OwnedValue::Bytes(other.to_vec())),
+                int(subject.updated_at.micros()),
+                text_opt(subject.previous.as_deref()),
+            ]
+        });
+        tx.bulk(&BULK_SUBJECTS, &rows.collect::<Vec<_>>())?;
     }
     Ok(())
 }
@@ -80,9 +90,17 @@ pub fn get(tx: &mut Tx<'_>, id: BulkId) -> Result<Option<BulkAct>, DbError> {
 pub fn subjects(tx: &mut Tx<'_>, act: &BulkAct) -> Result<Vec<Subject>, DbError> {
     let (organization, id) = (act.organization.to_bytes(), act.id.to_bytes());
     tx.rows(
-        "SELECT subject_id, other_id, updated_at FROM bulk_subjects WHERE organization_id = ?1 AND act_id = ?2 ORDER BY subject_id",
+        "SELECT subject_id, other_id, updated_at, previous FROM bulk_subjects \
+         WHERE organization_id = ?1 AND act_id = ?2 ORDER BY subject_id",
         &[Value::Bytes(&organization), Value::Bytes(&id)],
-        |row| Ok(Subject { id: row.key(0)?, other: row.key_opt(1)?, updated_at: Timestamp::from_micros(row.int(2)?) }),
+        |row| {
+            Ok(Subject {
+                id: row.key(0)?,
+                other: row.key_opt(1)?,
+                updated_at: Timestamp::from_micros(row.int(2)?),
+                previous: row.text_opt(3)?.map(str::to_owned),
+            })
+        },
     )
 }
 

@@ -176,6 +176,7 @@ CREATE INDEX bulk_acts_id ON bulk_acts (id);
 
 CREATE TABLE bulk_subjects (
     organization_id BYTEA NOT NULL, act_id BYTEA NOT NULL, subject_id BYTEA NOT NULL, other_id BYTEA, updated_at BIGINT NOT NULL,
+    previous TEXT,
     PRIMARY KEY (organization_id, act_id, subject_id)
 ) CLUSTERED;
 

@@ -50,8 +50,8 @@ static ACTIVITY: Bulk = bulk! { "activity" {
 } };
 static BULK_ACTS: Bulk =
     bulk! { "bulk_acts" { organization_id Bytes, id Bytes, kind Text, at Int, undone_at Int, } };
-static BULK_SUBJECTS: Bulk = bulk! { "bulk_subjects" {
-    organization_id Bytes, act_id Bytes, subject_id Bytes, other_id Bytes, updated_at Int,
+pub(crate) static BULK_SUBJECTS: Bulk = bulk! { "bulk_subjects" {
+    organization_id Bytes, act_id Bytes, subject_id Bytes, other_id Bytes, updated_at Int, previous Text,
 } };
 static OUTBOX_JOBS: Bulk = bulk! { "outbox_jobs" {
     organization_id Bytes, id Bytes, kind Text, subject_id Bytes, run_at Int, state Text, expanded_to Bytes,
