@@ -191,6 +191,9 @@ fn deed(line: &Line, subject: &str) -> String {
         "policy.uncap" => "lifted the cap on the lifetime of new tokens",
         "role.remove" => return format!("removed {subject} from the organization"),
         "roster.read" => return format!("read {count} members of this chapter's roster"),
+        "roster.import" => {
+            return format!("imported a roster that added or changed {count} members ({subject})");
+        }
         "group.create" => "made group",
         "group.change" => "changed group",
         "group.remove_member" => return format!("took member {subject} out of a group"),

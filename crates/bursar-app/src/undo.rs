@@ -12,6 +12,7 @@ use bursar_domain::payment::{Payment, PaymentStatus};
 use crate::act::{Act, Context};
 use crate::error::AppError;
 use crate::officers::require;
+use crate::roster;
 
 /// What an undo did.
 #[derive(Clone, Debug, Default)]
@@ -33,8 +34,13 @@ pub fn undo(tx: &mut Tx<'_>, context: &mut Context, id: BulkId) -> Result<Undone
             return Err(Refusal::conflict(format!("{id} was undone at {at}")).into());
         }
         let mut undone = Undone::default();
-        for subject in bulk::subjects(act.tx, &bulk_act)? {
-            undo_one(act, &bulk_act, &subject, &mut undone)?;
+        let subjects = bulk::subjects(act.tx, &bulk_act)?;
+        if bulk_act.kind == "roster.import" {
+            roster::undo(act, &subjects, &mut undone)?;
+        } else {
+            for subject in &subjects {
+                undo_one(act, &bulk_act, subject, &mut undone)?;
+            }
         }
         let now = act.now();
         bulk::undone(act.tx, &bulk_act, now)?;

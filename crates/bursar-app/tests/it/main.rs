@@ -18,6 +18,8 @@ mod outbox;
 #[cfg(test)]
 mod reminders;
 #[cfg(test)]
+mod roster;
+#[cfg(test)]
 mod round_trip;
 #[cfg(test)]
 mod support;

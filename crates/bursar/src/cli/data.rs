@@ -4,21 +4,26 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter};
 use std::path::PathBuf;
 
-use bursar_app::export::ExportError;
+use bursar_app::export::{ExportError, Exported};
 use bursar_app::import::{Progress, Source};
+use bursar_app::lists::{self, List};
 use bursar_app::{AppError, check as checking, copy as copying, export as exporting, import as importing};
 use bursar_db::{DatabaseUrl, Db, DbError, Opening, Options};
 use bursar_domain::ids::OrganizationId;
 use clap::Args;
 use serde_json::json;
 
+use super::roster::{self, RosterArgs};
 use super::{Failure, Outcome, Session, output, parse_id};
 use crate::ambient;
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
-    /// The bundle: NDJSON, one record a line
-    file: PathBuf,
+    /// The bundle (NDJSON, one record a line), or a roster (`.csv`, a header row first)
+    #[arg(required_unless_present = "undo")]
+    file: Option<PathBuf>,
+    #[command(flatten)]
+    roster: RosterArgs,
 }
 
 #[derive(Debug, Args)]
@@ -26,6 +31,10 @@ pub(crate) struct ExportArgs {
     /// Only this organization and all below it
     #[arg(long, value_name = "ORG", value_parser = parse_id::<bursar_domain::ids::kind::Organization>)]
     organization: Option<OrganizationId>,
+    /// One list of the organization as comma-separated values: members, groups, payments, reimbursements, reminders,
+    /// cards, campaigns, store-listings, store-orders
+    #[arg(long, value_name = "LIST", value_parser = roster::parse_list, requires = "organization")]
+    csv: Option<List>,
 }
 
 #[derive(Debug, Args)]
@@ -42,22 +51,26 @@ pub(crate) struct CopyArgs {
 }
 
 pub(crate) fn import(session: &Session, args: &ImportArgs) -> Outcome {
-    let unreadable = |error: io::Error| Failure(format!("{} cannot be read: {error}", args.file.display()));
-    let bytes = File::open(&args.file)
+    let Some(path) = &args.file else {
+        return roster::undo(session, &args.roster);
+    };
+    let unreadable = |error: io::Error| Failure(format!("{} cannot be read: {error}", path.display()));
+    let bytes = File::open(path)
         .and_then(|file| file.metadata())
         .map_err(unreadable)?
         .len();
-    if args.file.is_dir() {
+    if path.is_dir() {
         return Err(Failure(format!(
             "{} is a folder; name a bundle file",
-            args.file.display()
+            path.display()
         )));
     }
+    if args.roster.is_meant(path)? {
+        return roster::import(session, path, &args.roster);
+    }
     let db = session.open(Opening::Migrate)?;
-    let open = || {
-        File::open(&args.file)
-            .map(|file| Box::new(BufReader::with_capacity(1 << 16, file)) as Box<dyn BufRead>)
-    };
+    let open =
+        || File::open(path).map(|file| Box::new(BufReader::with_capacity(1 << 16, file)) as Box<dyn BufRead>);
     let bar = output::progress(bytes, "bytes");
     let mut report = |at: Progress| {
         bar.set_message(if at.pass == 1 { "checking" } else { "writing" });
@@ -71,8 +84,7 @@ pub(crate) fn import(session: &Session, args: &ImportArgs) -> Outcome {
         &mut report,
     );
     bar.finish_and_clear();
-    let done =
-        done.map_err(|error| Failure(format!("{}: {error}; nothing was imported", args.file.display())))?;
+    let done = done.map_err(|error| Failure(format!("{}: {error}; nothing was imported", path.display())))?;
     if session.json {
         return output::json(&done);
     }
@@ -84,16 +96,26 @@ pub(crate) fn import(session: &Session, args: &ImportArgs) -> Outcome {
 }
 
 pub(crate) fn export(session: &Session, args: &ExportArgs) -> Outcome {
+    if args.csv.is_some() && session.json {
+        return Err(Failure(
+            "--csv and --json are two forms of output; leave one out".into(),
+        ));
+    }
     let db = session.open(Opening::Require)?;
     let bar = output::progress(0, "records");
     bar.set_message("exporting");
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    let done = db.survey(|tx| {
-        exporting::export(tx, args.organization, &mut out, &mut |records| {
-            if records.is_multiple_of(1_000) {
-                bar.set_position(records);
-            }
-        })
+    let mut report = |records: u64| {
+        if records.is_multiple_of(1_000) {
+            bar.set_position(records);
+        }
+    };
+    let done = db.survey(|tx| match (args.csv, args.organization) {
+        (Some(list), Some(organization)) => {
+            let records = lists::export(tx, organization, list, &mut out, &mut report)?;
+            Ok(Exported { records, outside: 0 })
+        }
+        (_, organization) => exporting::export(tx, organization, &mut out, &mut report),
     });
     bar.finish_and_clear();
     let done = match done {

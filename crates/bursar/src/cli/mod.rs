@@ -10,6 +10,7 @@ pub(crate) mod output;
 mod policy;
 mod reminder;
 mod role;
+mod roster;
 pub(crate) mod serve;
 mod token;
 pub(crate) mod worker;
@@ -93,9 +94,9 @@ enum Command {
     Report(desk::report::ReportCommand),
     /// Undo a bulk act, as far as nothing has moved on since
     Undo(desk::undo::UndoArgs),
-    /// Bring in a data bundle, all or nothing
+    /// Bring in a data bundle or a roster (`.csv`), all or nothing
     Import(data::ImportArgs),
-    /// Write a data bundle to standard output
+    /// Write a data bundle, or one list as comma-separated values, to standard output
     Export(data::ExportArgs),
     /// Prove the invariants of the data, and name what is broken
     Check,

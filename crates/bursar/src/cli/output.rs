@@ -4,6 +4,7 @@
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::time::Duration;
 
+use bursar_app::spreadsheet::field;
 use comfy_table::{ContentArrangement, Table, presets};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
@@ -69,51 +70,10 @@ pub(crate) fn progress(total: u64, unit: &str) -> ProgressBar {
     bar
 }
 
-/// Comma-separated values. A text that a spreadsheet would take for a formula is led by an apostrophe.
+/// Comma-separated values, safe for spreadsheets.
 pub(crate) fn csv<const N: usize>(header: [&str; N], rows: &[[String; N]]) {
-    say(&header.map(csv_field).join(","));
+    say(&header.map(field).join(","));
     for row in rows {
-        say(&row.each_ref().map(|field| csv_field(field)).join(","));
-    }
-}
-
-fn csv_field(text: &str) -> String {
-    let is_number = !text.is_empty()
-        && text
-            .trim_start_matches('-')
-            .bytes()
-            .all(|b| b.is_ascii_digit() || b == b'.');
-    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']) && !is_number;
-    let text = if is_formula {
-        format!("'{text}")
-    } else {
-        text.to_owned()
-    };
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::csv_field;
-
-    #[test]
-    fn fields_are_safe_for_spreadsheets() {
-        for (text, field) in [
-            ("plain", "plain"),
-            ("a,b", "\"a,b\""),
-            ("say \"hi\"", "\"say \"\"hi\"\"\""),
-            ("=1+1", "'=1+1"),
-            ("@cmd", "'@cmd"),
-            ("-12.50", "-12.50"),
-            ("-cmd", "'-cmd"),
-            ("+1 202", "'+1 202"),
-            ("", ""),
-        ] {
-            assert_eq!(csv_field(text), field, "{text}");
-        }
+        say(&row.each_ref().map(|text| field(text)).join(","));
     }
 }

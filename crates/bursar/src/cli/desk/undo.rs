@@ -17,12 +17,14 @@ pub(crate) struct UndoArgs {
 }
 
 pub(crate) fn run(session: &Session, args: &UndoArgs) -> Outcome {
+    reverse(session, args.id)
+}
+
+/// Undoes a bulk act. An import may have touched every member, so it takes a connection of its own.
+pub(crate) fn reverse(session: &Session, id: BulkId) -> Outcome {
     let db = session.open(Opening::Require)?;
-    let (mut context, id) = (ambient::operator()?, args.id);
-    // The lane is the bulk act's own: its organization is found inside.
-    let done = db
-        .write::<_, AppError>(id.to_bytes(), move |tx| undo::undo(tx, &mut context, id))
-        .wait()?;
+    let mut context = ambient::operator()?;
+    let done = db.exclusive::<_, AppError>(|tx| undo::undo(tx, &mut context, id))?;
     if session.json {
         let left: Vec<_> = done
             .left

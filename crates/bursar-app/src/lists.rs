@@ -1,0 +1,120 @@
+//! Any list of the API as comma-separated values: its fields in their order, one resource a line.
+
+use std::io::Write;
+
+use bursar_db::{DbError, Stored, Tx, organizations, table};
+use bursar_domain::campaign::Campaign;
+use bursar_domain::card::Card;
+use bursar_domain::group::Group;
+use bursar_domain::ids::{Id, OrganizationId};
+use bursar_domain::listing::Listing;
+use bursar_domain::member::Member;
+use bursar_domain::order::Order;
+use bursar_domain::payment::Payment;
+use bursar_domain::reimbursement::Reimbursement;
+use bursar_domain::reminder::Reminder;
+use bursar_domain::{Stamps, Timestamp, words};
+use serde_json::{Map, Value};
+
+use crate::act::no_organization;
+use crate::error::AppError;
+use crate::export::ExportError;
+use crate::spreadsheet::field;
+
+words! {
+    /// A list, as the API's paths call it.
+    List {
+        /// Members.
+        Members "members",
+        /// Groups.
+        Groups "groups",
+        /// Payments.
+        Payments "payments",
+        /// Reimbursements.
+        Reimbursements "reimbursements",
+        /// Reminders.
+        Reminders "reminders",
+        /// Cards.
+        Cards "cards",
+        /// Campaigns.
+        Campaigns "campaigns",
+        /// Store listings.
+        StoreListings "store-listings",
+        /// Store orders.
+        StoreOrders "store-orders",
+    }
+}
+
+/// Writes a list, by id; how many lines beside the header.
+pub fn export(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    list: List,
+    out: &mut dyn Write,
+    progress: &mut dyn FnMut(u64),
+) -> Result<u64, ExportError> {
+    match list {
+        List::Members => rows::<Member>(tx, organization, out, progress),
+        List::Groups => rows::<Group>(tx, organization, out, progress),
+        List::Payments => rows::<Payment>(tx, organization, out, progress),
+        List::Reimbursements => rows::<Reimbursement>(tx, organization, out, progress),
+        List::Reminders => rows::<Reminder>(tx, organization, out, progress),
+        List::Cards => rows::<Card>(tx, organization, out, progress),
+        List::Campaigns => rows::<Campaign>(tx, organization, out, progress),
+        List::StoreListings => rows::<Listing>(tx, organization, out, progress),
+        List::StoreOrders => rows::<Order>(tx, organization, out, progress),
+    }
+}
+
+fn rows<R: Stored>(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    out: &mut dyn Write,
+    progress: &mut dyn FnMut(u64),
+) -> Result<u64, ExportError> {
+    let owner =
+        organizations::get(tx, organization)?.ok_or_else(|| AppError::from(no_organization(organization)))?;
+    // An empty list has a header too: that of a resource with nothing in it.
+    let stamps = Stamps::at(Timestamp::from_micros(0));
+    let blank = R::blank(Id::from_bits(0), owner.currency, stamps).document();
+    let header: Vec<String> = object(&blank)?.keys().map(|key| field(key)).collect();
+    line(out, &header)?;
+    let (mut written, mut broken) = (0, None);
+    let walked = table::each::<R>(tx, organization, |kept| {
+        let fields: Vec<String> = object(kept.document)?
+            .values()
+            .map(|value| field(&cell(value)))
+            .collect();
+        line(out, &fields).map_err(|error| {
+            broken = Some(error);
+            DbError::Internal("the output cannot be written".into())
+        })?;
+        written += 1;
+        progress(written);
+        Ok(())
+    });
+    match (walked, broken) {
+        (_, Some(error)) => Err(error),
+        (Err(error), None) => Err(error.into()),
+        (Ok(()), None) => out.flush().map(|()| written).map_err(ExportError::Output),
+    }
+}
+
+fn line(out: &mut dyn Write, fields: &[String]) -> Result<(), ExportError> {
+    writeln!(out, "{}", fields.join(",")).map_err(ExportError::Output)
+}
+
+fn object(document: &str) -> Result<Map<String, Value>, DbError> {
+    serde_json::from_str(document)
+        .map_err(|error| DbError::Internal(format!("a document is not JSON: {error}")))
+}
+
+/// A value as a cell: nothing for null, a list joined with semicolons, what is deeper as JSON.
+fn cell(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Array(values) => values.iter().map(cell).collect::<Vec<_>>().join(";"),
+        Value::Bool(_) | Value::Number(_) | Value::Object(_) => value.to_string(),
+    }
+}

@@ -1,0 +1,186 @@
+//! The roster as treasurers have it: a table of comma-separated values, all or nothing.
+//!
+//! [`read`] takes the text apart and checks what a row can be checked for alone; [`plan`] holds the rows against
+//! the organization's members and says what would become of each; [`import`] does that, in one transaction, as a
+//! bulk act that can be undone. A row finds its member by e-mail and name; the other columns are what it updates.
+
+mod header;
+mod plan;
+mod rows;
+mod text;
+mod undo;
+mod write;
+
+use std::fmt;
+
+use bursar_domain::{Refusal, words};
+use serde::Serialize;
+
+pub use header::{Column, Field};
+pub use plan::{Action, Change, Entry, Plan, plan};
+pub use rows::Row;
+pub(crate) use undo::undo;
+pub use write::{Imported, import};
+
+use crate::error::AppError;
+
+/// The largest file that is read: well over a hundred thousand rows.
+pub const FILE_BYTES_MAX: usize = 64 << 20;
+
+words! {
+    /// In which order a date with its year last has day and month. Files differ, so only an officer can say.
+    DateOrder {
+        /// 31/01/2026.
+        DayFirst "day-first",
+        /// 01/31/2026.
+        MonthFirst "month-first",
+    }
+}
+
+/// What an officer says beside the file.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Columns by name and what they are; `None` leaves a column out.
+    pub map: Vec<(String, Option<Field>)>,
+    /// How dates with the year last are read; they are refused when nobody says.
+    pub dates: Option<DateOrder>,
+    /// Archived members who are in the file come out of the archive, unless their row says otherwise.
+    pub restore: bool,
+}
+
+/// A roster that was read.
+#[derive(Clone, Debug)]
+pub struct Roster {
+    /// What stands between the fields: a comma, a semicolon or a tab.
+    pub separator: char,
+    /// Every column, and what it was taken for.
+    pub columns: Vec<Column>,
+    /// The rows that are good by themselves.
+    pub rows: Vec<Row>,
+    /// What is wrong with the others.
+    pub problems: Vec<Problem>,
+    /// The groups that the others name, by line, so that everything wrong with a row is told at once.
+    groups: Vec<(u64, String)>,
+}
+
+/// Something that is wrong with a row.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Problem {
+    /// The line of the file that the row begins in.
+    pub line: u64,
+    /// The place of the column, which puts the problems of a row in order.
+    #[serde(skip)]
+    pub at: usize,
+    /// The column, as the file calls it; `None` for the row as a whole.
+    pub column: Option<String>,
+    /// The rule and the way out; it reads on after the column's name.
+    pub message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.column {
+            Some(column) => write!(f, "line {}: {column}: {}", self.line, self.message),
+            None => write!(f, "line {}: {}", self.line, self.message),
+        }
+    }
+}
+
+/// Why a roster was not imported. Nothing was written.
+#[derive(Debug)]
+pub enum RosterError {
+    /// These rows are bad, by line: all of them, and what is wrong with each.
+    Rows(Vec<Problem>),
+    /// The rules or the database.
+    App(AppError),
+}
+
+impl<E: Into<AppError>> From<E> for RosterError {
+    fn from(error: E) -> Self {
+        Self::App(error.into())
+    }
+}
+
+impl fmt::Display for RosterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SHOWN: usize = 3;
+        match self {
+            Self::App(error) => error.fmt(f),
+            Self::Rows(problems) => {
+                for (i, problem) in problems.iter().take(SHOWN).enumerate() {
+                    write!(f, "{}{problem}", if i > 0 { "; " } else { "" })?;
+                }
+                match problems.len().saturating_sub(SHOWN) {
+                    0 => Ok(()),
+                    more => write!(f, "; and {more} more"),
+                }
+            }
+        }
+    }
+}
+
+impl std::error::Error for RosterError {}
+
+/// Reads a roster. What is wrong with the file or its header is refused; what is wrong with a row is noted.
+pub fn read(bytes: &[u8], options: &Options) -> Result<Roster, Refusal> {
+    let text = text::decode(bytes)?;
+    let (separator, records) = text::records(text, options)?;
+    let mut records = records.into_iter();
+    let (line, names) = records.next().ok_or_else(|| {
+        Refusal::unreadable(
+            "the file is empty; its first row must name the columns, such as First Name,Last Name,Email",
+        )
+    })?;
+    let mut names: Vec<String> = names.iter().map(str::to_owned).collect();
+    // Spreadsheets leave empty columns behind.
+    while names.last().is_some_and(|name| name.trim().is_empty()) {
+        names.pop();
+    }
+    let columns = header::columns(&names, line, options)?;
+    let mut roster = Roster {
+        separator,
+        columns,
+        rows: Vec::new(),
+        problems: Vec::new(),
+        groups: Vec::new(),
+    };
+    rows::read(&mut roster, records, options);
+    Ok(roster)
+}
+
+impl Roster {
+    /// The column of a field: its place and its name.
+    fn column(&self, field: Field) -> (usize, Option<String>) {
+        header::place(&self.columns, field)
+    }
+
+    fn problem(&self, line: u64, field: Field, message: impl Into<String>) -> Problem {
+        let (at, column) = self.column(field);
+        Problem {
+            line,
+            at,
+            column,
+            message: message.into(),
+        }
+    }
+}
+
+/// A text from a file as a message repeats it: short, and without what would disturb a terminal.
+fn quoted(text: &str) -> String {
+    const CHARACTERS_MAX: usize = 60;
+    let clean = tidy(text);
+    let mut shown: String = clean.chars().take(CHARACTERS_MAX).collect();
+    if shown.len() < clean.len() {
+        shown.push('…');
+    }
+    format!("`{shown}`")
+}
+
+/// A text in one line, its white space in single spaces.
+fn tidy(text: &str) -> String {
+    let words: Vec<String> = text
+        .split_whitespace()
+        .map(|word| word.chars().filter(|c| !c.is_control()).collect())
+        .collect();
+    words.join(" ")
+}

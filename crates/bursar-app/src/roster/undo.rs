@@ -1,0 +1,64 @@
+//! Undoing an import: added members are archived, because members are never deleted, and changed ones get back what
+//! they had. A member that has changed since is left as it is.
+
+use std::collections::BTreeMap;
+
+use bursar_db::bulk::Subject;
+use bursar_db::{memberships, table};
+use bursar_domain::Resource;
+use bursar_domain::fields::Fields;
+use bursar_domain::group::Group;
+use bursar_domain::ids::{GroupId, MemberId};
+use bursar_domain::member::Member;
+
+use super::write::Counts;
+use crate::act::Act;
+use crate::error::AppError;
+use crate::groups::no_group;
+use crate::undo::Undone;
+
+pub(crate) fn undo(act: &mut Act<'_, '_>, subjects: &[Subject], undone: &mut Undone) -> Result<(), AppError> {
+    let mut counts = Counts::default();
+    let mut groups: BTreeMap<GroupId, Group> = BTreeMap::new();
+    for subject in subjects {
+        let id = MemberId::from_bytes(subject.id);
+        let Some(now) = table::get::<Member>(act.tx, act.organization, id)? else {
+            undone.left.push((id.to_string(), "it is gone".to_owned()));
+            continue;
+        };
+        if now.stamps.updated_at != subject.updated_at {
+            let why = format!("{} {} has changed since", now.first_name, now.last_name);
+            undone.left.push((id.to_string(), why));
+            continue;
+        }
+        let mut restored = before(&now, subject)?;
+        for group in now.groups.iter().filter(|group| !restored.groups.contains(group)) {
+            memberships::remove(act.tx, act.organization, *group, id)?;
+        }
+        for group in now.groups.iter().chain(&restored.groups) {
+            if !groups.contains_key(group) {
+                let found = table::get(act.tx, act.organization, *group)?.ok_or_else(no_group)?;
+                groups.insert(*group, found);
+            }
+        }
+        if restored != now {
+            act.update(&mut restored)?;
+        }
+        counts.moved(Some(&now), Some(&restored));
+        undone.reversed.push(id.to_string());
+    }
+    counts.settle(act, &mut groups)
+}
+
+/// The member as it was before the import; one that the import added is archived and in no group.
+fn before(now: &Member, subject: &Subject) -> Result<Member, AppError> {
+    let mut member = now.clone();
+    match &subject.previous {
+        Some(line) => member.apply(&mut Fields::parse(line)?)?,
+        None => {
+            member.is_active = false;
+            member.groups.clear();
+        }
+    }
+    Ok(member)
+}

@@ -1,0 +1,136 @@
+//! Doing what a plan says, in one transaction, and writing down how to undo it.
+
+use std::collections::BTreeMap;
+
+use bursar_db::bulk::Subject;
+use bursar_db::{OwnedValue, Stored, memberships, table};
+use bursar_domain::Resource;
+use bursar_domain::Stamps;
+use bursar_domain::access::Role;
+use bursar_domain::group::Group;
+use bursar_domain::ids::{BulkId, GroupId};
+use bursar_domain::member::Member;
+
+use super::plan::{Action, Entry, Plan, plan};
+use super::{Options, Roster, RosterError};
+use crate::act::Act;
+use crate::error::AppError;
+use crate::officers::require;
+use crate::payments::note_bulk;
+
+/// Rows that are written at once.
+const CHUNK_ROWS: usize = 1_000;
+
+/// What an import did.
+#[derive(Debug)]
+pub struct Imported {
+    /// The bulk act, to undo it by; `None` when nothing changed.
+    pub id: Option<BulkId>,
+    /// What became of each row.
+    pub plan: Plan,
+}
+
+/// Imports a roster, whole or not at all. Members move first, then the groups whose counts change, each once.
+pub fn import(
+    act: &mut Act<'_, '_>,
+    roster: &Roster,
+    options: &Options,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Imported, RosterError> {
+    require(act, Role::Editor, "import members")?;
+    let now = act.now();
+    let mut plan = plan(
+        act.tx,
+        act.organization,
+        roster,
+        options,
+        &mut act.context.ids,
+        now,
+    )?;
+    let mut subjects = Vec::new();
+    let (mut members, mut joined) = (Vec::new(), Vec::new());
+    let mut counts = Counts::default();
+    for entry in plan
+        .entries
+        .iter_mut()
+        .filter(|entry| entry.action != Action::Left)
+    {
+        let Entry { before, after, .. } = entry;
+        match before {
+            None => {
+                after.stamps = Stamps::at(act.tick());
+                members.push(table::row_values(act.organization, after));
+            }
+            Some(_) => act.update(after)?,
+        }
+        counts.moved(before.as_ref(), Some(&*after));
+        let groups_before = before.as_ref().map_or(&[][..], |member| &member.groups);
+        for group in after.groups.iter().filter(|group| !groups_before.contains(group)) {
+            let keys = [act.organization.to_bytes(), group.to_bytes(), after.id.to_bytes()];
+            let mut row: Vec<_> = keys.iter().map(|key| OwnedValue::Bytes(key.to_vec())).collect();
+            row.push(OwnedValue::Int(now.micros()));
+            joined.push(row);
+        }
+        subjects.push(Subject {
+            id: after.id.to_bytes(),
+            other: None,
+            updated_at: after.stamps.updated_at,
+            previous: before
+                .as_ref()
+                .map(|member| member.bundle_line(act.organization, &mut |_| true)),
+        });
+        if members.len() >= CHUNK_ROWS {
+            act.tx.bulk(&Member::table().bulk, &members)?;
+            members.clear();
+        }
+        if subjects.len().is_multiple_of(CHUNK_ROWS) {
+            progress(subjects.len() as u64);
+        }
+    }
+    act.tx.bulk(&Member::table().bulk, &members)?;
+    for chunk in joined.chunks(CHUNK_ROWS) {
+        act.tx.bulk(&memberships::MEMBERSHIPS, chunk)?;
+    }
+    counts.settle(act, &mut plan.groups)?;
+    if subjects.is_empty() {
+        return Ok(Imported { id: None, plan });
+    }
+    let id = note_bulk(act, "roster.import", &subjects)?;
+    act.log(
+        "roster.import",
+        Some(id.to_string()),
+        i64::try_from(subjects.len()).ok(),
+    )?;
+    Ok(Imported { id: Some(id), plan })
+}
+
+/// How the counts of groups change, which are of active members.
+#[derive(Default)]
+pub(super) struct Counts(BTreeMap<GroupId, i64>);
+
+impl Counts {
+    /// A member was the one and is the other.
+    pub(super) fn moved(&mut self, before: Option<&Member>, after: Option<&Member>) {
+        for (member, step) in [(before, -1), (after, 1)] {
+            let active = member.filter(|member| member.is_active);
+            for group in active.map_or(&[][..], |member| &member.groups) {
+                *self.0.entry(*group).or_default() += step;
+            }
+        }
+    }
+
+    /// Moves every group whose count changed, once.
+    pub(super) fn settle(
+        self,
+        act: &mut Act<'_, '_>,
+        groups: &mut BTreeMap<GroupId, Group>,
+    ) -> Result<(), AppError> {
+        for (id, step) in self.0.into_iter().filter(|(_, step)| *step != 0) {
+            if let Some(group) = groups.get_mut(&id) {
+                group.member_count += step;
+                act.update(group)?;
+            }
+        }
+        Ok(())
+    }
+}

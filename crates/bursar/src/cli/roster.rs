@@ -1,0 +1,364 @@
+//! `bursar import FILE.csv` and `bursar import --undo FILE`.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use bursar_app::Act;
+use bursar_app::lists::List;
+use bursar_app::roster::{
+    self, Action, DateOrder, Entry, FILE_BYTES_MAX, Field, Options, Plan, Roster, RosterError,
+};
+use bursar_db::Opening;
+use bursar_domain::ids::{BulkId, OrganizationId, kind};
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::{Failure, Outcome, Session, desk, output, parse_id};
+use crate::ambient;
+
+#[derive(Debug, Args)]
+pub(crate) struct RosterArgs {
+    /// The organization that the members of a roster belong to
+    #[arg(long, value_name = "ORG", value_parser = parse_id::<kind::Organization>)]
+    organization: Option<OrganizationId>,
+    /// Show what a roster would change, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// What a column of a roster is: firstName, lastName, name, email, phone, isActive, joinDate, groups, id, or
+    /// `ignore`; may be given again
+    #[arg(long, value_name = "COLUMN=FIELD", value_parser = parse_map)]
+    map: Vec<(String, Option<Field>)>,
+    /// How a roster's dates with the year last are read: day-first or month-first
+    #[arg(long, value_name = "ORDER", value_parser = parse_order)]
+    dates: Option<DateOrder>,
+    /// Take archived members who are in the roster out of the archive
+    #[arg(long)]
+    restore: bool,
+    /// Undo the import of a roster, by the file that it left
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "organization", "dry_run", "map", "dates", "restore"])]
+    undo: Option<PathBuf>,
+}
+
+fn parse_map(text: &str) -> Result<(String, Option<Field>), String> {
+    let (column, field) = text
+        .rsplit_once('=')
+        .ok_or_else(|| "must be COLUMN=FIELD, such as Cell=phone".to_owned())?;
+    let field = match field.trim() {
+        "ignore" => None,
+        name => Some(Field::of(name).ok_or_else(|| format!("must name one of {}, or ignore", Field::WORDS))?),
+    };
+    Ok((column.trim().to_owned(), field))
+}
+
+fn parse_order(text: &str) -> Result<DateOrder, String> {
+    DateOrder::parse(text).ok_or_else(|| format!("must be one of {}", DateOrder::WORDS))
+}
+
+pub(crate) fn parse_list(text: &str) -> Result<List, String> {
+    List::parse(text).ok_or_else(|| format!("must be one of {}", List::WORDS))
+}
+
+impl RosterArgs {
+    /// Whether the file is a roster: by its name, or because an organization was given for it. A bundle that is
+    /// given what only a roster has is refused.
+    pub(crate) fn is_meant(&self, path: &Path) -> Result<bool, Failure> {
+        let is_csv = path.to_string_lossy().to_ascii_lowercase().ends_with(".csv");
+        let flags = [
+            (self.organization.is_some(), "--organization"),
+            (self.dry_run, "--dry-run"),
+            (!self.map.is_empty(), "--map"),
+            (self.dates.is_some(), "--dates"),
+            (self.restore, "--restore"),
+        ];
+        let flag = flags.iter().find(|(given, _)| *given).map(|(_, flag)| flag);
+        match (is_csv, flag) {
+            (true, _) => Ok(true),
+            (false, None) => Ok(false),
+            (false, Some(flag)) if self.organization.is_none() || is_bundle(path)? => Err(Failure(format!(
+                "{}: {flag} is for a roster, a file that ends in .csv; a bundle names its organizations itself and is \
+                 imported without; nothing was imported",
+                path.display()
+            ))),
+            (false, Some(_)) => Ok(true),
+        }
+    }
+}
+
+/// A bundle's first line is a JSON object, which no header row is.
+fn is_bundle(path: &Path) -> Result<bool, Failure> {
+    let mut start = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(4_096).read_to_end(&mut start))
+        .map_err(|error| Failure(format!("{} cannot be read: {error}", path.display())))?;
+    let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&start);
+    Ok(text.trim_ascii_start().starts_with(b"{"))
+}
+
+pub(crate) fn import(session: &Session, path: &Path, args: &RosterArgs) -> Outcome {
+    let refused = |reason: &dyn std::fmt::Display| {
+        Failure(format!("{}: {reason}; nothing was imported", path.display()))
+    };
+    let Some(organization) = args.organization else {
+        return Err(refused(
+            &"a roster needs --organization ORG; `bursar organization list` shows the ids",
+        ));
+    };
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes))
+        .map_err(|error| Failure(format!("{} cannot be read: {error}", path.display())))?;
+    let options = Options {
+        map: args.map.clone(),
+        dates: args.dates,
+        restore: args.restore,
+    };
+    let roster = roster::read(&bytes, &options).map_err(|refusal| refused(&refusal))?;
+    drop(bytes);
+    let done = if args.dry_run {
+        let db = session.open(Opening::Require)?;
+        let (now, mut ids) = (ambient::now(), ambient::ids()?);
+        db.survey(|tx| roster::plan(tx, organization, &roster, &options, &mut ids, now))
+            .map(|plan| (None, plan))
+    } else {
+        let db = session.open(Opening::Migrate)?;
+        let mut context = ambient::operator()?;
+        let bar = output::progress(0, "rows");
+        bar.set_message("writing");
+        let done = db.exclusive(|tx| {
+            Act::run(tx, &mut context, organization, |act| {
+                roster::import(act, &roster, &options, &mut |rows| bar.set_position(rows))
+            })
+        });
+        bar.finish_and_clear();
+        done.map(|done| (done.id, done.plan))
+    };
+    let (id, plan) = match done {
+        Ok(done) => done,
+        Err(error) => {
+            if let RosterError::Rows(problems) = &error {
+                tell_problems(session, &roster, problems)?;
+            }
+            return Err(refused(&error));
+        }
+    };
+    let undo_file = id.and_then(|id| leave_undo_file(path, organization, id, &plan));
+    let told = Told {
+        path,
+        organization,
+        id,
+        undo_file,
+        is_dry: args.dry_run,
+    };
+    if session.json {
+        output::json(&told.json(&roster, &plan))
+    } else {
+        told.print(&roster, &plan);
+        Ok(())
+    }
+}
+
+/// Puts back what an import changed, by the file that it left.
+pub(crate) fn undo(session: &Session, args: &RosterArgs) -> Outcome {
+    let Some(path) = &args.undo else {
+        return Err(Failure("name a file to import".into()));
+    };
+    let shown = path.display();
+    let text =
+        std::fs::read_to_string(path).map_err(|error| Failure(format!("{shown} cannot be read: {error}")))?;
+    let id = serde_json::from_str::<Value>(&text)
+        .ok()
+        .filter(|said| said["type"] == "undo")
+        .and_then(|said| BulkId::parse(said["id"].as_str()?));
+    let id = id.ok_or_else(|| {
+        Failure(format!(
+            "{shown} is not an undo file; `bursar import FILE.csv` writes one and prints its name"
+        ))
+    })?;
+    desk::undo::reverse(session, id)
+}
+
+/// Leaves a file beside the roster by which the import is undone. It names the bulk act and holds nobody's data:
+/// what stood before is in the database. The import stands whether the file can be written or not.
+fn leave_undo_file(roster: &Path, organization: OrganizationId, id: BulkId, plan: &Plan) -> Option<PathBuf> {
+    let mut name = roster.as_os_str().to_owned();
+    name.push(format!(".undo-{id}.json"));
+    let path = PathBuf::from(name);
+    let text = json!({
+        "type": "undo",
+        "id": id,
+        "organizationId": organization,
+        "file": roster.file_name().map(|name| name.to_string_lossy()),
+        "added": plan.count(Action::Added),
+        "changed": plan.count(Action::Changed),
+    });
+    let written = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(&path)
+        .and_then(|mut file| writeln!(file, "{text}"));
+    match written {
+        Ok(()) => Some(path),
+        Err(error) => {
+            output::complain(&format!(
+                "warning: the undo file {} cannot be written: {error}; `bursar undo {id}` undoes the import too",
+                path.display()
+            ));
+            None
+        }
+    }
+}
+
+fn tell_problems(session: &Session, roster: &Roster, problems: &[roster::Problem]) -> Outcome {
+    if session.json {
+        return output::json(&json!({ "mapping": mapping(roster), "problems": problems }));
+    }
+    print_mapping(roster);
+    let rows = problems.iter().map(|problem| {
+        [
+            problem.line.to_string(),
+            problem.column.clone().unwrap_or_default(),
+            problem.message.clone(),
+        ]
+    });
+    output::table(["line", "column", "problem"], rows.collect(), "");
+    Ok(())
+}
+
+fn mapping(roster: &Roster) -> Vec<Value> {
+    roster
+        .columns
+        .iter()
+        .map(|column| json!({ "column": column.name, "field": column.field, "note": column.note }))
+        .collect()
+}
+
+fn print_mapping(roster: &Roster) {
+    let rows = roster.columns.iter().map(|column| {
+        let field = column.field.map_or("(ignored)", Field::as_str);
+        let note = column.note.unwrap_or_default();
+        [column.name.clone(), field.to_owned(), note.to_owned()]
+    });
+    output::table(["column", "field", "note"], rows.collect(), "");
+    output::say("");
+}
+
+/// What is told of an import.
+struct Told<'a> {
+    path: &'a Path,
+    organization: OrganizationId,
+    id: Option<BulkId>,
+    undo_file: Option<PathBuf>,
+    is_dry: bool,
+}
+
+impl Told<'_> {
+    fn json(&self, roster: &Roster, plan: &Plan) -> Value {
+        let row = |entry: &Entry| {
+            // The id of a member that a dry run would add means nothing: the next run makes another.
+            let id = (!self.is_dry || entry.action != Action::Added).then_some(entry.after.id);
+            json!({
+                "line": entry.line,
+                "action": entry.action,
+                "id": id,
+                "firstName": entry.after.first_name,
+                "lastName": entry.after.last_name,
+                "email": entry.after.email,
+                "changes": entry.changes,
+            })
+        };
+        json!({
+            "file": self.path,
+            "organizationId": self.organization,
+            "dryRun": self.is_dry,
+            "separator": roster.separator,
+            "mapping": mapping(roster),
+            "added": plan.count(Action::Added),
+            "changed": plan.count(Action::Changed),
+            "left": plan.count(Action::Left),
+            "archived": plan.archived,
+            "rows": plan.entries.iter().map(row).collect::<Vec<_>>(),
+            "id": self.id,
+            "undoFile": self.undo_file,
+        })
+    }
+
+    fn print(&self, roster: &Roster, plan: &Plan) {
+        print_mapping(roster);
+        if self.is_dry {
+            output::table(
+                ["line", "action", "member", "email", "changes"],
+                plan.entries.iter().map(shown).collect(),
+                "no rows",
+            );
+            output::say("");
+        }
+        let [added, changed, left] = [Action::Added, Action::Changed, Action::Left].map(|a| plan.count(a));
+        let nothing = if added + changed == 0 {
+            ": nothing to change"
+        } else {
+            ""
+        };
+        output::say(&if self.is_dry {
+            format!(
+                "{added} to add, {changed} to change, {left} as they are{nothing}; a dry run writes nothing"
+            )
+        } else {
+            format!("{added} added, {changed} changed, {left} as they were{nothing}")
+        });
+        if plan.archived > 0 {
+            output::say(&format!(
+                "{} of them are archived and stay so; --restore takes them out of the archive",
+                plan.archived
+            ));
+        }
+        match (&self.undo_file, self.id) {
+            (Some(file), Some(id)) => output::say(&format!(
+                "undo with `bursar undo {id}` or `bursar import --undo {}`",
+                file.display()
+            )),
+            (None, Some(id)) => output::say(&format!("undo with `bursar undo {id}`")),
+            (_, None) => {}
+        }
+    }
+}
+
+fn shown(entry: &Entry) -> [String; 5] {
+    let changes: Vec<String> = entry
+        .changes
+        .iter()
+        .map(|change| {
+            let from = if change.from.is_empty() { "-" } else { &change.from };
+            format!("{}: {from} → {}", change.field, change.to)
+        })
+        .collect();
+    [
+        entry.line.to_string(),
+        match entry.action {
+            Action::Added => "add",
+            Action::Changed => "change",
+            Action::Left => "leave",
+        }
+        .to_owned(),
+        format!("{} {}", entry.after.first_name, entry.after.last_name),
+        entry.after.email.clone(),
+        changes.join(", "),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_mapped_by_the_last_equals_sign() {
+        assert_eq!(parse_map("Cell=phone"), Ok(("Cell".into(), Some(Field::Phone))));
+        assert_eq!(
+            parse_map("a=b = First Name"),
+            Ok(("a=b".into(), Some(Field::FirstName)))
+        );
+        assert_eq!(parse_map("Status=ignore"), Ok(("Status".into(), None)));
+        assert!(parse_map("Status").unwrap_err().contains("COLUMN=FIELD"));
+        assert!(parse_map("Status=rank").unwrap_err().contains("firstName"));
+    }
+}
