@@ -11,6 +11,8 @@ mod crash;
 mod faults;
 #[cfg(test)]
 mod messages;
+#[cfg(test)]
+mod roster;
 // The mail server of the server's own tests.
 #[cfg(test)]
 #[path = "../../../bursar-server/tests/it/sink.rs"]

@@ -1,0 +1,328 @@
+//! The roster of treasurers through the real program, and lists that a spreadsheet opens.
+
+use serde_json::{Value, json};
+
+use crate::support::{Done, Place, both_engines, finish};
+
+const ROSTER: &str = "\u{feff}First Name;Surname;E-mail;Mobile;Member since;Groups;Birthday\r\n\
+    Ada;Larsen;ada@example.org;+1 202 555 0123;2020-03-04;Crew;1990\r\n\
+    Ben;O'Neil;ben@example.org;;5 Jan 2021;;\r\n\
+    \r\n\
+    \"Cy \"\"The Oar\"\"\";Meyer;cy@example.org;;;Crew;\"two\r\nlines\"\r\n";
+
+struct Club<'a> {
+    place: &'a Place,
+    org: String,
+}
+
+impl<'a> Club<'a> {
+    fn found(place: &'a Place) -> Self {
+        let made = place.json(&[
+            "organization",
+            "create",
+            "--name",
+            "River Club",
+            "--kind",
+            "independent",
+        ]);
+        let org = made["id"].as_str().unwrap().to_owned();
+        place.ok(&["group", "create", "--organization", &org, "--name", "Crew"]);
+        place.bundle("roster.csv", ROSTER);
+        Club { place, org }
+    }
+
+    fn args<'s>(&'s self, file: &'s str, more: &[&'s str]) -> Vec<&'s str> {
+        [&["import", file, "--organization", &self.org], more].concat()
+    }
+
+    fn import(&self, file: &str, more: &[&str]) -> String {
+        self.place.ok(&self.args(file, more))
+    }
+
+    fn json(&self, file: &str, more: &[&str]) -> Value {
+        self.place.json(&self.args(file, more))
+    }
+
+    fn csv(&self, list: &str) -> String {
+        self.place
+            .ok(&["export", "--csv", list, "--organization", &self.org])
+    }
+
+    fn members(&self) -> Vec<Value> {
+        let listed = self.place.json(&["member", "list", "--organization", &self.org]);
+        listed.as_array().unwrap().clone()
+    }
+}
+
+fn numbers(told: &Value) -> [&Value; 3] {
+    ["added", "changed", "left"].map(|key| &told[key])
+}
+
+#[test]
+fn a_roster_is_shown_imported_and_undone() {
+    both_engines(|place| {
+        let club = Club::found(place);
+        let before = place.export();
+        let shown = club.import("roster.csv", &["--dry-run"]);
+        for line in [
+            "Mobile        phone",
+            "Member since  joinDate",
+            "Birthday      (ignored)",
+            "2     add     Ada Larsen",
+            "5     add     Cy \"The Oar\" Meyer",
+            "3 to add, 0 to change, 0 as they are; a dry run writes nothing",
+        ] {
+            assert!(
+                shown.lines().any(|said| said.starts_with(line)),
+                "{line}\n{shown}"
+            );
+        }
+        assert_eq!(place.export(), before);
+
+        let told = club.json("roster.csv", &[]);
+        assert_eq!(numbers(&told), [&json!(3), &json!(0), &json!(0)]);
+        assert_eq!(told["separator"], json!(";"));
+        assert_eq!(
+            told["mapping"][4],
+            json!({ "column": "Member since", "field": "joinDate", "note": null })
+        );
+        assert_eq!(told["mapping"][6]["field"], json!(null));
+        assert_eq!(
+            (
+                &told["rows"][2]["line"],
+                &told["rows"][2]["action"],
+                &told["rows"][2]["firstName"]
+            ),
+            (&json!(5), &json!("added"), &json!("Cy \"The Oar\""))
+        );
+        let id = told["id"].as_str().unwrap();
+        let undo_file = told["undoFile"].as_str().unwrap();
+        assert_eq!(undo_file, format!("roster.csv.undo-{id}.json"));
+        let kept: Value =
+            serde_json::from_str(&std::fs::read_to_string(place.file(undo_file)).unwrap()).unwrap();
+        assert_eq!(
+            (&kept["type"], &kept["id"], &kept["organizationId"]),
+            (&json!("undo"), &json!(id), &json!(club.org))
+        );
+
+        let once = place.export();
+        let again = club.import("roster.csv", &[]);
+        assert!(
+            again.ends_with("\n0 added, 0 changed, 3 as they were: nothing to change\n"),
+            "{again}"
+        );
+        let nothing = club.json("roster.csv", &[]);
+        assert_eq!(
+            (&nothing["id"], &nothing["undoFile"]),
+            (&json!(null), &json!(null))
+        );
+        assert_eq!(place.export(), once);
+        let files = std::fs::read_dir(place.folder.path()).unwrap();
+        let undo_files = files.filter(|file| {
+            let name = file.as_ref().unwrap().file_name();
+            name.to_string_lossy().contains(".undo-")
+        });
+        assert_eq!(undo_files.count(), 1, "what changes nothing leaves no undo file");
+
+        let undone = place.json(&["import", "--undo", undo_file]);
+        assert_eq!(undone["reversed"].as_array().unwrap().len(), 3);
+        assert_eq!(undone["left"], json!([]));
+        assert!(
+            club.members()
+                .iter()
+                .all(|member| member["isActive"] == json!(false))
+        );
+        for args in [&["import", "--undo", undo_file][..], &["undo", id]] {
+            let said = place.refused(args);
+            assert!(said.starts_with(&format!("{id} was undone at 2")), "{said}");
+        }
+        let stays = club.import("roster.csv", &[]);
+        assert!(
+            stays.contains("3 of them are archived and stay so; --restore takes them out of the archive"),
+            "{stays}"
+        );
+        club.import("roster.csv", &["--restore"]);
+        assert!(
+            club.members()
+                .iter()
+                .all(|member| member["isActive"] == json!(true))
+        );
+        place.check();
+    });
+}
+
+#[test]
+fn a_row_updates_the_member_with_its_e_mail_and_name() {
+    both_engines(|place| {
+        let club = Club::found(place);
+        club.import("roster.csv", &[]);
+        place.bundle(
+            "Change.CSV",
+            "Name,Email,Joined\nADA larsen,Ada@example.org,2019-09-09\nAda Larsson,ada@example.org,\n\
+             Ben O'Neil,b.oneil@example.org,\nCy \"The Oar\" Meyer,cy@example.org,\n",
+        );
+        let told = club.json("Change.CSV", &[]);
+        assert_eq!(numbers(&told), [&json!(2), &json!(1), &json!(1)]);
+        let change = json!([{ "field": "joinDate", "from": "2020-03-04", "to": "2019-09-09" }]);
+        assert_eq!(told["rows"][0]["changes"], change);
+        assert_eq!(club.members().len(), 5);
+
+        let said = place.ok(&["undo", told["id"].as_str().unwrap()]);
+        assert_eq!(said, "3 reversed, 0 left\n");
+        let ada = club
+            .members()
+            .into_iter()
+            .find(|member| member["lastName"] == "Larsen");
+        assert_eq!(ada.unwrap()["joinDate"], json!("2020-03-04"));
+        place.check();
+    });
+}
+
+#[test]
+fn bad_rows_are_all_told_and_nothing_is_imported() {
+    both_engines(|place| {
+        let club = Club::found(place);
+        place.bundle(
+            "bad.csv",
+            "First,Last,Email,Joined\nAda,Larsen,nobody,\nBen,,ben@example.org,03/04/2026\nCy,Meyer,cy@example.org\n\
+             Dee,Roe,dee@example.org,2026-02-30\n",
+        );
+        let before = place.export();
+        for more in [&[][..], &["--dry-run"]] {
+            let done = place.run(&club.args("bad.csv", more));
+            assert_eq!(done.code, Some(1));
+            let said = done.one_line();
+            assert!(
+                said.starts_with("bad.csv: line 2: Email: must be one e-mail address")
+                    && said.contains("line 3: Last:"),
+                "{said}"
+            );
+            assert!(said.ends_with("; and 2 more; nothing was imported"), "{said}");
+            for line in ["2     Email", "3     Last", "3     Joined", "4", "5     Joined"] {
+                let found = done.stdout.lines().any(|told| told.starts_with(line));
+                assert!(found, "{line}\n{}", done.stdout);
+            }
+        }
+        let Done { code, stdout, .. } = finish(place.command(&club.args("bad.csv", &[])).arg("--json"));
+        let told: Value = serde_json::from_str(&stdout).unwrap();
+        assert_eq!((code, told["problems"].as_array().unwrap().len()), (Some(1), 5));
+        assert_eq!(
+            told["problems"][0],
+            json!({ "line": 2, "column": "Email", "message": "must be one e-mail address such as name@example.org" })
+        );
+        assert_eq!(place.export(), before);
+    });
+}
+
+#[test]
+fn what_is_not_a_roster_is_refused_in_one_line() {
+    let place = Place::sqlite();
+    let club = Club::found(&place);
+    let bundle =
+        "{\"type\":\"user\",\"id\":\"usr_01h455vb4pex5vsknk084sn02q\",\"email\":\"a@example.org\"}\n";
+    place.bundle("bundle.ndjson", bundle);
+    place.bundle("roster.txt", "Name\tEmail\nAda Larsen\tada@example.org\n");
+    place.bundle("empty.csv", "");
+    place.bundle("twice.csv", "Name,Email,E-mail\n");
+    place.bundle("open.csv", "Name,Email\n\"Ada Larsen,ada@example.org\n");
+    std::fs::write(place.file("wide.csv"), b"\xff\xfeN\0a\0m\0e\0").unwrap();
+    std::fs::write(
+        place.file("latin.csv"),
+        b"Name,Email\nBj\xf8rn Dahl,b@example.org\n",
+    )
+    .unwrap();
+    let before = place.export();
+    let org = &["--organization", &club.org][..];
+    for (file, flags, words) in [
+        ("roster.csv", &[][..], "--organization ORG"),
+        ("roster.csv", &["--dry-run"], "--organization ORG"),
+        ("bundle.ndjson", org, "--organization is for a roster"),
+        ("bundle.ndjson", &["--dry-run"], "--dry-run is for a roster"),
+        ("roster.txt", &["--restore"], "--restore is for a roster"),
+        ("empty.csv", org, "the file is empty"),
+        ("twice.csv", org, "`Email` and `E-mail`"),
+        ("open.csv", org, "line 2: a quotation mark"),
+        ("wide.csv", org, "UTF-16"),
+        ("latin.csv", org, "line 2 is not UTF-8"),
+        ("absent.csv", org, "cannot be read"),
+        (
+            "roster.csv",
+            &["--organization", "org_01jbst1c00e008000000000000"],
+            "does not exist",
+        ),
+    ] {
+        let said = place.refused(&[&["import", file], flags].concat());
+        assert!(
+            said.starts_with(file) && said.contains(words),
+            "{file} {flags:?}: {said}"
+        );
+    }
+    let said = place.refused(&["import", "--undo", "roster.csv"]);
+    assert!(said.contains("is not an undo file"), "{said}");
+    assert_eq!(place.export(), before);
+    assert_eq!(
+        numbers(&club.json("roster.txt", &["--dry-run"])),
+        [&json!(1), &json!(0), &json!(0)],
+        "an organization makes a file of any name a roster"
+    );
+    place.import("bundle.ndjson");
+}
+
+#[test]
+fn a_list_of_members_is_a_roster() {
+    both_engines(|place| {
+        let club = Club::found(place);
+        place.bundle(
+            "formulas.csv",
+            "First,Last,Email,Groups\n'=1+1,-Dash,'=x@example.org,\n\"Ann, \"\"A\"\"\",'t Hooft,ann@example.org,Crew\n\
+             ''=twice,@at,twice@example.org,\n",
+        );
+        club.import("formulas.csv", &[]);
+        assert_eq!(club.members()[0]["firstName"], json!("=1+1"));
+        let csv = club.csv("members");
+        assert!(
+            csv.starts_with("id,firstName,lastName,email,isActive,joinDate,groups,createdAt,updatedAt\n"),
+            "{csv}"
+        );
+        for part in [
+            ",'=1+1,'-Dash,'=x@example.org,",
+            ",\"Ann, \"\"A\"\"\",'t Hooft,",
+            ",''=twice,'@at,",
+        ] {
+            assert!(csv.contains(part), "{part}\n{csv}");
+        }
+        place.bundle("members.csv", &csv);
+        let before = place.export();
+        let told = club.json("members.csv", &[]);
+        assert_eq!(numbers(&told), [&json!(0), &json!(0), &json!(3)]);
+        assert_eq!(place.export(), before);
+
+        for list in [
+            "groups",
+            "payments",
+            "reimbursements",
+            "reminders",
+            "cards",
+            "campaigns",
+            "store-listings",
+            "store-orders",
+        ] {
+            let rows = club.csv(list).lines().count();
+            assert_eq!(rows, if list == "groups" { 2 } else { 1 }, "{list}");
+        }
+        let both = finish(
+            place
+                .command(&["export", "--csv", "groups", "--organization", &club.org])
+                .arg("--json"),
+        );
+        assert!(both.failed().contains("--csv and --json"));
+        let missing = place.refused(&[
+            "export",
+            "--csv",
+            "groups",
+            "--organization",
+            "org_01jbst1c00e008000000000000",
+        ]);
+        assert!(missing.contains("does not exist"), "{missing}");
+    });
+}
