@@ -42,6 +42,10 @@ pub fn undo(tx: &mut Tx<'_>, context: &mut Context, id: BulkId) -> Result<Undone
                 undo_one(act, &bulk_act, subject, &mut undone)?;
             }
         }
+        if undone.reversed.is_empty() && !undone.left.is_empty() {
+            // Nothing was undone, so it can be once what came after it is.
+            return Ok(undone);
+        }
         let now = act.now();
         bulk::undone(act.tx, &bulk_act, now)?;
         act.log(

@@ -104,6 +104,27 @@ pub fn subjects(tx: &mut Tx<'_>, act: &BulkAct) -> Result<Vec<Subject>, DbError>
     )
 }
 
+/// Says that a thing stands at `now` as it stood at `then`, because an undo put that version back: an act that left
+/// it so can still be undone.
+pub fn stands_again(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    subject: [u8; 16],
+    then: Timestamp,
+    now: Timestamp,
+) -> Result<(), DbError> {
+    tx.execute(
+        "UPDATE bulk_subjects SET updated_at = ?4 WHERE organization_id = ?1 AND subject_id = ?2 AND updated_at = ?3",
+        &[
+            Value::Bytes(&organization.to_bytes()),
+            Value::Bytes(&subject),
+            Value::Int(then.micros()),
+            Value::Int(now.micros()),
+        ],
+    )
+    .map(drop)
+}
+
 /// Writes down that it was undone.
 pub fn undone(tx: &mut Tx<'_>, act: &BulkAct, now: Timestamp) -> Result<(), DbError> {
     let (organization, id) = (act.organization.to_bytes(), act.id.to_bytes());

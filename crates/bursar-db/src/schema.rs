@@ -179,6 +179,7 @@ CREATE TABLE bulk_subjects (
     previous TEXT,
     PRIMARY KEY (organization_id, act_id, subject_id)
 ) CLUSTERED;
+CREATE INDEX bulk_subjects_version ON bulk_subjects (organization_id, subject_id, updated_at);
 
 CREATE TABLE outbox_jobs (
     organization_id BYTEA NOT NULL, id BYTEA NOT NULL, kind TEXT NOT NULL, subject_id BYTEA NOT NULL, run_at BIGINT NOT NULL,

@@ -151,7 +151,9 @@ impl Lines {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<(char, Vec<(u64, Vec<String>)>), String> {
+    type Lined = Vec<(u64, Vec<String>)>;
+
+    fn read(text: &str) -> Result<(char, Lined), String> {
         let text = decode(text.as_bytes()).map_err(|refusal| refusal.to_string())?;
         let (separator, found) = records(text, &Options::default()).map_err(|refusal| refusal.to_string())?;
         let plain = |(line, record): (u64, StringRecord)| (line, record.iter().map(str::to_owned).collect());

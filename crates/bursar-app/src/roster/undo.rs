@@ -3,13 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use bursar_db::bulk::Subject;
+use bursar_db::bulk::{self, Subject};
 use bursar_db::{memberships, table};
-use bursar_domain::Resource;
 use bursar_domain::fields::Fields;
 use bursar_domain::group::Group;
 use bursar_domain::ids::{GroupId, MemberId};
 use bursar_domain::member::Member;
+use bursar_domain::{Resource, Timestamp};
 
 use super::write::Counts;
 use crate::act::Act;
@@ -31,7 +31,7 @@ pub(crate) fn undo(act: &mut Act<'_, '_>, subjects: &[Subject], undone: &mut Und
             undone.left.push((id.to_string(), why));
             continue;
         }
-        let mut restored = before(&now, subject)?;
+        let (mut restored, then) = before(&now, subject)?;
         for group in now.groups.iter().filter(|group| !restored.groups.contains(group)) {
             memberships::remove(act.tx, act.organization, *group, id)?;
         }
@@ -44,21 +44,26 @@ pub(crate) fn undo(act: &mut Act<'_, '_>, subjects: &[Subject], undone: &mut Und
         if restored != now {
             act.update(&mut restored)?;
         }
+        if let Some(then) = then {
+            let stamp = restored.stamps.updated_at;
+            bulk::stands_again(act.tx, act.organization, subject.id, then, stamp)?;
+        }
         counts.moved(Some(&now), Some(&restored));
         undone.reversed.push(id.to_string());
     }
     counts.settle(act, &mut groups)
 }
 
-/// The member as it was before the import; one that the import added is archived and in no group.
-fn before(now: &Member, subject: &Subject) -> Result<Member, AppError> {
+/// The member as it was before the import, and since when it was so. One that the import added is archived and in
+/// no group.
+fn before(now: &Member, subject: &Subject) -> Result<(Member, Option<Timestamp>), AppError> {
     let mut member = now.clone();
-    match &subject.previous {
-        Some(line) => member.apply(&mut Fields::parse(line)?)?,
-        None => {
-            member.is_active = false;
-            member.groups.clear();
-        }
-    }
-    Ok(member)
+    let Some(line) = &subject.previous else {
+        member.is_active = false;
+        member.groups.clear();
+        return Ok((member, None));
+    };
+    let mut fields = Fields::parse(line)?;
+    member.apply(&mut fields)?;
+    Ok((member, fields.timestamp("updatedAt")?.optional()))
 }

@@ -351,6 +351,48 @@ fn an_undo_puts_back_what_nobody_touched_since() {
 }
 
 #[test]
+fn imports_are_undone_one_after_the_other() {
+    both_engines(|test| {
+        let db = &test.db;
+        import_now(db, &club()).unwrap();
+        let content = || {
+            let mut ada = record(db, mem(1));
+            ada["updatedAt"] = json!(null);
+            ada
+        };
+        let mut seen = vec![content()];
+        let mut ids = Vec::new();
+        for (joined, groups) in [
+            ("2001-01-01", "Crew"),
+            ("2002-02-02", "\"Board, elected\""),
+            ("2003-03-03", ""),
+        ] {
+            let csv = format!(
+                "Name,Email,Joined,Groups\nAda Larsen,ada@example.org,{joined},{groups}\nCleo Meyer,c@example.org,{joined},\n"
+            );
+            ids.push(import(db, &csv).id.unwrap());
+            seen.push(content());
+        }
+        let settled = dump(db);
+        let early = undo_now(db, ids[0]).unwrap();
+        assert_eq!(
+            (early.reversed.len(), early.left.len()),
+            (0, 2),
+            "others came after it"
+        );
+        assert_eq!(dump(db), settled, "nothing was undone, so it can be later");
+        seen.pop();
+        for id in ids.into_iter().rev() {
+            let undone = undo_now(db, id).unwrap();
+            assert_eq!((undone.reversed.len(), undone.left), (2, vec![]));
+            assert_eq!(content(), seen.pop().unwrap());
+        }
+        assert_eq!(by_name(db, "Cleo")["isActive"], json!(false));
+        assert_eq!(problems(db), []);
+    });
+}
+
+#[test]
 fn an_undo_works_in_a_copy_on_the_other_engine() {
     let (from, to) = (TestDb::sqlite(), TestDb::postgres());
     import_now(&from.db, &club()).unwrap();
