@@ -36,7 +36,7 @@ pub(crate) struct RosterArgs {
     #[arg(long)]
     restore: bool,
     /// Undo the import of a roster, by the file that it left
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "organization", "dry_run", "map", "dates", "restore"])]
+    #[arg(long, value_name = "FILE", conflicts_with = "file")]
     undo: Option<PathBuf>,
 }
 
@@ -76,7 +76,7 @@ impl RosterArgs {
             (true, _) => Ok(true),
             (false, None) => Ok(false),
             (false, Some(flag)) if self.organization.is_none() || is_bundle(path)? => Err(Failure(format!(
-                "{}: {flag} is for a roster, a file that ends in .csv; a bundle names its organizations itself and is \
+                "{}: {flag} (or its variable) is for a roster, a file that ends in .csv; a bundle names its organizations itself and is \
                  imported without; nothing was imported",
                 path.display()
             ))),
@@ -163,6 +163,11 @@ pub(crate) fn undo(session: &Session, args: &RosterArgs) -> Outcome {
     let Some(path) = &args.undo else {
         return Err(Failure("name a file to import".into()));
     };
+    if args.dry_run {
+        return Err(Failure(
+            "an undo has no dry run; leave --dry-run out, nothing was undone".into(),
+        ));
+    }
     let shown = path.display();
     let text =
         std::fs::read_to_string(path).map_err(|error| Failure(format!("{shown} cannot be read: {error}")))?;

@@ -124,7 +124,13 @@ fn a_roster_is_shown_imported_and_undone() {
         });
         assert_eq!(undo_files.count(), 1, "what changes nothing leaves no undo file");
 
-        let undone = place.json(&["import", "--undo", undo_file]);
+        let dry = place.refused(&["import", "--undo", undo_file, "--dry-run"]);
+        assert!(dry.contains("nothing was undone"), "{dry}");
+        assert_eq!(place.export(), once);
+        let mut undo = place.command(&["import", "--json", "--undo", undo_file]);
+        // What is set for other commands does not stand in the way.
+        let undone = finish(undo.env("BURSAR_ORGANIZATION", &club.org)).succeeded();
+        let undone: Value = serde_json::from_str(&undone).unwrap();
         assert_eq!(undone["reversed"].as_array().unwrap().len(), 3);
         assert_eq!(undone["left"], json!([]));
         assert!(
@@ -236,9 +242,21 @@ fn what_is_not_a_roster_is_refused_in_one_line() {
     for (file, flags, words) in [
         ("roster.csv", &[][..], "--organization ORG"),
         ("roster.csv", &["--dry-run"], "--organization ORG"),
-        ("bundle.ndjson", org, "--organization is for a roster"),
-        ("bundle.ndjson", &["--dry-run"], "--dry-run is for a roster"),
-        ("roster.txt", &["--restore"], "--restore is for a roster"),
+        (
+            "bundle.ndjson",
+            org,
+            "--organization (or its variable) is for a roster",
+        ),
+        (
+            "bundle.ndjson",
+            &["--dry-run"],
+            "--dry-run (or its variable) is for a roster",
+        ),
+        (
+            "roster.txt",
+            &["--restore"],
+            "--restore (or its variable) is for a roster",
+        ),
         ("empty.csv", org, "the file is empty"),
         ("twice.csv", org, "`Email` and `E-mail`"),
         ("open.csv", org, "line 2: a quotation mark"),
