@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use bursar_app::export::{ExportError, Exported};
 use bursar_app::import::{Progress, Source};
 use bursar_app::lists::{self, List};
-use bursar_app::{AppError, check as checking, copy as copying, export as exporting, import as importing};
+use bursar_app::{check as checking, copy as copying, export as exporting, import as importing};
 use bursar_db::{DatabaseUrl, Db, DbError, Opening, Options};
 use bursar_domain::ids::OrganizationId;
 use clap::Args;
@@ -54,13 +54,13 @@ pub(crate) fn import(session: &Session, args: &ImportArgs) -> Outcome {
     let Some(path) = &args.file else {
         return roster::undo(session, &args.roster);
     };
-    let unreadable = |error: io::Error| Failure(format!("{} cannot be read: {error}", path.display()));
+    let unreadable = |error: io::Error| Failure::new(format!("{} cannot be read: {error}", path.display()));
     let bytes = File::open(path)
         .and_then(|file| file.metadata())
         .map_err(unreadable)?
         .len();
     if path.is_dir() {
-        return Err(Failure(format!(
+        return Err(Failure::new(format!(
             "{} is a folder; name a bundle file",
             path.display()
         )));
@@ -84,20 +84,25 @@ pub(crate) fn import(session: &Session, args: &ImportArgs) -> Outcome {
         &mut report,
     );
     bar.finish_and_clear();
-    let done = done.map_err(|error| Failure(format!("{}: {error}; nothing was imported", path.display())))?;
+    let done = done.map_err(|error| {
+        Failure::from(error).told(|error| format!("{}: {error}; nothing was imported", path.display()))
+    })?;
     if session.json {
         return output::json(&done);
     }
     output::say(&format!(
-        "{} records: {} added, {} changed, {} as they were",
-        done.records, done.added, done.changed, done.unchanged
+        "{}: {} added, {} changed, {} as they were",
+        output::many(done.records, "record"),
+        done.added,
+        done.changed,
+        done.unchanged
     ));
     Ok(())
 }
 
 pub(crate) fn export(session: &Session, args: &ExportArgs) -> Outcome {
     if args.csv.is_some() && session.json {
-        return Err(Failure(
+        return Err(Failure::new(
             "--csv and --json are two forms of output; leave one out".into(),
         ));
     }
@@ -123,14 +128,15 @@ pub(crate) fn export(session: &Session, args: &ExportArgs) -> Outcome {
         // A reader that has seen enough, like `head`, is not a failure of ours.
         Err(ExportError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
         Err(ExportError::Output(error)) => {
-            return Err(Failure(format!("the output cannot be written: {error}")));
+            return Err(Failure::new(format!("the output cannot be written: {error}")));
         }
         Err(ExportError::App(error)) => return Err(error.into()),
     };
     if done.outside > 0 {
         output::complain(&format!(
-            "warning: {} references to organizations outside of this export were written as null",
-            done.outside
+            "warning: {} to organizations outside of this export {} written as null",
+            output::many(done.outside, "reference"),
+            if done.outside == 1 { "was" } else { "were" }
         ));
     }
     Ok(())
@@ -164,7 +170,7 @@ fn prove(session: &Session, db: &Db, copied: Option<u64>) -> Outcome {
                 p.message.clone(),
             ]
         });
-        let good = format!("{} rows checked, nothing is broken", done.rows);
+        let good = format!("{} checked, nothing is broken", output::many(done.rows, "row"));
         output::table(
             ["kind", "organization", "subject", "problem"],
             rows.collect(),
@@ -173,14 +179,17 @@ fn prove(session: &Session, db: &Db, copied: Option<u64>) -> Outcome {
     }
     match done.problems.len() {
         0 => Ok(()),
-        n if n == checking::PROBLEMS_MAX => Err(Failure(format!("at least {n} problems found"))),
-        n => Err(Failure(format!("{n} problems found"))),
+        n if n == checking::PROBLEMS_MAX => Err(Failure::new(format!("at least {n} problems found"))),
+        n => Err(Failure::new(format!(
+            "{} found",
+            output::many(u64::try_from(n)?, "problem")
+        ))),
     }
 }
 
 pub(crate) fn backup(session: &Session, args: &BackupArgs) -> Outcome {
     if args.file.exists() {
-        return Err(Failure(format!(
+        return Err(Failure::new(format!(
             "{} exists already; name a new file for the backup",
             args.file.display()
         )));
@@ -205,9 +214,9 @@ pub(crate) fn copy(session: &Session, args: &CopyArgs) -> Outcome {
         bar.set_position(rows);
     });
     bar.finish_and_clear();
-    let rows = copied.map_err(|error: AppError| Failure(error.to_string()))?;
+    let rows = copied?;
     if !session.json {
-        output::say(&format!("{rows} rows copied"));
+        output::say(&format!("{} copied", output::many(rows, "row")));
     }
     prove(session, &to, Some(rows))
 }

@@ -150,7 +150,7 @@ fn show(preview: &Preview) {
         output::say(&format!(
             "{} {when}: {}, {} {currency}",
             period.due_date,
-            many(period.count, "member"),
+            output::many(period.count.unsigned_abs(), "member"),
             period.total
         ));
     }
@@ -165,7 +165,7 @@ fn raise(session: &Session, db: &Db, args: &RaiseArgs) -> Outcome {
         return dry_run(&preview);
     }
     if !preview.periods.iter().any(|period| period.is_due) {
-        return Err(Failure(dues::nothing_due(&preview).to_string()));
+        return Err(dues::nothing_due(&preview).into());
     }
     let (organization, group) = (args.group.organization, args.group.group);
     let (mut after, mut payments, mut periods) = (None, 0_i64, 0_i64);
@@ -192,18 +192,11 @@ fn raise(session: &Session, db: &Db, args: &RaiseArgs) -> Outcome {
     }
     output::say(&format!(
         "raised {} for {} of {:?}",
-        many(payments, "payment"),
-        many(periods, "due date"),
+        output::many(payments.unsigned_abs(), "payment"),
+        output::many(periods.unsigned_abs(), "due date"),
         preview.name
     ));
     Ok(())
-}
-
-fn many(count: i64, noun: &str) -> String {
-    match count {
-        1 => format!("1 {noun}"),
-        _ => format!("{count} {noun}s"),
-    }
 }
 
 fn dry_run(preview: &Preview) -> Outcome {
@@ -234,7 +227,7 @@ fn dry_run(preview: &Preview) -> Outcome {
     }
     output::say(&format!(
         "total: {}, {} {}; nothing was written",
-        many(preview.count, "payment"),
+        output::many(preview.count.unsigned_abs(), "payment"),
         preview.total,
         preview.currency
     ));

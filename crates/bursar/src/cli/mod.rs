@@ -1,13 +1,20 @@
 //! The command line. A command parses, calls one function of `bursar-app`, and prints.
 
 mod activity;
+mod consent;
 mod data;
 pub(crate) mod desk;
 mod dues;
+mod exit;
+mod form;
+mod hint;
+mod manual;
 mod messages;
 mod organization;
 pub(crate) mod output;
 mod policy;
+#[cfg(test)]
+mod reference;
 mod reminder;
 mod role;
 mod roster;
@@ -19,18 +26,33 @@ use std::process::ExitCode;
 
 use bursar_db::{DatabaseUrl, Db, Opening, Options};
 use bursar_domain::ids::{Id, Kind};
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use exit::Exit;
+pub(crate) use exit::Failure;
+use form::Form;
+
+/// `0.1.0`, and the commit it was built from where that is known (see build.rs).
+const VERSION: &str = env!("BURSAR_VERSION");
+/// What the flags of every command are under in its help.
+const GLOBAL: &str = "Options of every command";
 
 /// An organization's money and people: members, dues, payments, reminders, cards, campaigns and a store.
 #[derive(Debug, Parser)]
-#[command(name = "bursar", version, arg_required_else_help = true)]
+#[command(name = "bursar", version = VERSION, styles = output::STYLES, max_term_width = 120)]
 struct Cli {
     /// The database: `sqlite:FILE` or `postgres://…` [default: sqlite:bursar.db]
-    #[arg(long, global = true, value_name = "URL", hide_env_values = true)]
+    #[arg(long, global = true, value_name = "URL", hide_env_values = true, help_heading = GLOBAL)]
     database: Option<String>,
-    /// Print for machines
-    #[arg(long, global = true)]
+    /// Print JSON, for machines; so it is by itself where the output is no terminal
+    #[arg(long, global = true, help_heading = GLOBAL)]
     json: bool,
+    /// Print tables and sentences, for people, also where the output is no terminal
+    #[arg(long, global = true, help_heading = GLOBAL)]
+    text: bool,
+    /// Do not ask before what cannot be undone
+    #[arg(long, short = 'y', global = true, help_heading = GLOBAL)]
+    yes: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -106,22 +128,19 @@ enum Command {
     Openapi(serve::OpenapiArgs),
     /// Copy everything to an empty database of either engine, with the server stopped
     Copy(data::CopyArgs),
+    /// Print a shell's completions
+    Completions(manual::CompletionsArgs),
+    /// Print a manual page, or write them all
+    Man(manual::ManArgs),
 }
 
 /// What every command has at hand.
 pub(crate) struct Session {
     database: Option<String>,
+    /// Print for machines.
     pub(crate) json: bool,
-}
-
-/// Why a command failed: one line for standard error.
-#[derive(Debug)]
-pub(crate) struct Failure(pub(crate) String);
-
-impl<E: std::fmt::Display> From<E> for Failure {
-    fn from(error: E) -> Self {
-        Self(error.to_string())
-    }
+    /// Print for machines because somebody said so, and not because the output is no terminal.
+    pub(crate) json_asked: bool,
 }
 
 pub(crate) type Outcome = Result<(), Failure>;
@@ -129,12 +148,7 @@ pub(crate) type Outcome = Result<(), Failure>;
 impl Session {
     /// The database's URL.
     pub(crate) fn database(&self) -> &str {
-        self.database_or("sqlite:bursar.db")
-    }
-
-    /// The database's URL, or this one when none was given.
-    pub(crate) fn database_or<'a>(&'a self, default: &'a str) -> &'a str {
-        self.database.as_deref().unwrap_or(default)
+        self.database.as_deref().unwrap_or("sqlite:bursar.db")
     }
 
     /// Opens the database; `Migrate` brings it to this binary's schema first.
@@ -146,38 +160,31 @@ impl Session {
 
 /// Reads an id from the command line.
 pub(crate) fn parse_id<K: Kind>(text: &str) -> Result<Id<K>, String> {
-    Id::parse(text).ok_or_else(|| {
-        format!(
-            "must be the id of {} {}: {}_ and 26 characters",
-            article(K::NOUN),
-            K::NOUN,
-            K::PREFIX
-        )
-    })
+    Id::parse(text).ok_or_else(|| hint::not_an_id::<K>(text))
 }
 
-fn article(noun: &str) -> &'static str {
-    if noun.starts_with(['a', 'e', 'i', 'o']) {
-        "an"
-    } else {
-        "a"
-    }
+/// The whole command line: every command, every flag with its variable.
+fn definition() -> clap::Command {
+    with_variables(Cli::command())
 }
 
-/// Gives every flag its variable: `BURSAR_` and the flag's name in upper case.
+/// Gives every flag its variable: `BURSAR_` and the flag's name in upper case. What is missing is then told in a line
+/// like every other mistake, and not by the help, which a variable would keep back.
 fn with_variables(command: clap::Command) -> clap::Command {
-    let command = command.mut_args(|arg| match arg.get_long() {
-        Some(long) if arg.get_env().is_none() && !matches!(long, "help" | "version") => {
-            let variable = format!("BURSAR_{}", long.to_ascii_uppercase().replace('-', "_"));
-            let arg = arg.env(variable);
-            // A switch is on for 1, true, yes and the like.
-            match arg.get_action() {
-                clap::ArgAction::SetTrue => arg.value_parser(clap::builder::FalseyValueParser::new()),
-                _ => arg,
+    let command = command
+        .arg_required_else_help(false)
+        .mut_args(|arg| match arg.get_long() {
+            Some(long) if arg.get_env().is_none() && !matches!(long, "help" | "version") => {
+                let variable = format!("BURSAR_{}", long.to_ascii_uppercase().replace('-', "_"));
+                let arg = arg.env(variable);
+                // A switch is on for 1, true, yes and the like.
+                match arg.get_action() {
+                    clap::ArgAction::SetTrue => arg.value_parser(clap::builder::FalseyValueParser::new()),
+                    _ => arg,
+                }
             }
-        }
-        _ => arg,
-    });
+            _ => arg,
+        });
     let names: Vec<String> = command
         .get_subcommands()
         .map(|sub| sub.get_name().to_owned())
@@ -187,69 +194,91 @@ fn with_variables(command: clap::Command) -> clap::Command {
     })
 }
 
-/// Help is printed as it is. A mistake on the command line is one line, as every other failure.
-fn refuse(error: &clap::Error) -> ExitCode {
-    use clap::error::ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
-    if matches!(
-        error.kind(),
-        DisplayHelp | DisplayHelpOnMissingArgumentOrSubcommand | DisplayVersion
-    ) {
+/// Help is printed as it is; that of the bare program is an answer and no complaint. A mistake on the command line
+/// is one line, as every other failure.
+fn refuse(error: &clap::Error, is_bare: bool) -> ExitCode {
+    use clap::error::ErrorKind::{DisplayHelp, DisplayVersion};
+    if is_bare {
+        let _ = definition().print_help();
+        return ExitCode::SUCCESS;
+    }
+    if matches!(error.kind(), DisplayHelp | DisplayVersion) {
         error.exit();
     }
     let text = error.to_string();
     let said = text.split("\n\nUsage:").next().unwrap_or_default();
     let said = said.split("\n\nFor more information").next().unwrap_or_default();
-    let words: Vec<&str> = said.trim_start_matches("error: ").split_whitespace().collect();
+    let said = said.trim_start_matches("error: ").replace("\n\n  tip: ", "; ");
+    let words: Vec<&str> = said.split_whitespace().collect();
     output::complain(&format!("{}; see --help", words.join(" ")));
-    ExitCode::from(2)
+    Exit::Usage.into()
 }
 
 pub(crate) fn run() -> ExitCode {
-    let parsed = with_variables(Cli::command())
-        .try_get_matches()
-        .and_then(|matches| Cli::from_arg_matches(&matches));
-    let cli = match parsed {
-        Ok(cli) => cli,
-        Err(error) => return refuse(&error),
+    let parsed = definition().try_get_matches().and_then(|matches| {
+        let cli = Cli::from_arg_matches(&matches)?;
+        Ok((cli, form::of(&matches)?, matches))
+    });
+    let (cli, form, matches) = match parsed {
+        Ok(parsed) => parsed,
+        Err(error) => return refuse(&error, std::env::args_os().len() <= 1),
     };
     let session = Session {
-        database: cli.database,
-        json: cli.json,
+        database: cli.database.clone(),
+        json: form != Form::Text,
+        json_asked: form == Form::Json,
     };
-    let outcome = match cli.command {
-        Command::Demo(args) => crate::demo::run(&session, &args),
-        Command::Serve(args) => serve::run(&session, &args),
-        Command::Worker(args) => worker::run(&session, &args),
-        Command::Reminder(command) => reminder::run(&session, command),
-        Command::Messages(args) => messages::run(&session, &args),
-        Command::Dues(command) => dues::run(&session, command),
-        Command::Organization(command) => organization::run(&session, command),
-        Command::Role(command) => role::run(&session, command),
-        Command::Token(command) => token::run(&session, command),
-        Command::Policy(command) => policy::run(&session, command),
-        Command::Activity(args) => activity::run(&session, &args),
-        Command::Member(command) => desk::member::run(&session, command),
-        Command::Group(command) => desk::group::run(&session, command),
-        Command::Payment(command) => desk::payment::run(&session, command),
-        Command::Reimbursement(command) => desk::reimbursement::run(&session, command),
-        Command::Card(command) => desk::card::run(&session, command),
-        Command::Campaign(command) => desk::campaign::run(&session, command),
-        Command::Listing(command) => desk::store::run_listing(&session, command),
-        Command::Order(command) => desk::store::run_order(&session, command),
-        Command::Report(command) => desk::report::run(&session, command),
-        Command::Undo(args) => desk::undo::run(&session, &args),
-        Command::Import(args) => data::import(&session, &args),
-        Command::Export(args) => data::export(&session, &args),
-        Command::Check => data::check(&session),
-        Command::Backup(args) => data::backup(&session, &args),
-        Command::Openapi(args) => serve::openapi(&args),
-        Command::Copy(args) => data::copy(&session, &args),
-    };
-    match outcome {
+    match consent::ask(&matches).and_then(|()| perform(&session, cli.command)) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(Failure(message)) => {
-            output::complain(&message);
-            ExitCode::FAILURE
+        Err(failure) => {
+            output::complain(&with_hint(&session, &matches, &failure));
+            failure.exit.into()
         }
+    }
+}
+
+/// What failed and, where something was not found, what may have been meant.
+fn with_hint(session: &Session, matches: &ArgMatches, failure: &Failure) -> String {
+    let hint = match failure.exit {
+        Exit::Missing => hint::organization(session, matches),
+        Exit::Failed | Exit::Usage | Exit::Conflict | Exit::Later => None,
+    };
+    match hint {
+        Some(hint) => format!("{}; {hint}", failure.message),
+        None => failure.message.clone(),
+    }
+}
+
+fn perform(session: &Session, command: Command) -> Outcome {
+    match command {
+        Command::Demo(args) => crate::demo::run(session, &args),
+        Command::Serve(args) => serve::run(session, &args),
+        Command::Worker(args) => worker::run(session, &args),
+        Command::Reminder(command) => reminder::run(session, command),
+        Command::Messages(args) => messages::run(session, &args),
+        Command::Dues(command) => dues::run(session, command),
+        Command::Organization(command) => organization::run(session, command),
+        Command::Role(command) => role::run(session, command),
+        Command::Token(command) => token::run(session, command),
+        Command::Policy(command) => policy::run(session, command),
+        Command::Activity(args) => activity::run(session, &args),
+        Command::Member(command) => desk::member::run(session, command),
+        Command::Group(command) => desk::group::run(session, command),
+        Command::Payment(command) => desk::payment::run(session, command),
+        Command::Reimbursement(command) => desk::reimbursement::run(session, command),
+        Command::Card(command) => desk::card::run(session, command),
+        Command::Campaign(command) => desk::campaign::run(session, command),
+        Command::Listing(command) => desk::store::run_listing(session, command),
+        Command::Order(command) => desk::store::run_order(session, command),
+        Command::Report(command) => desk::report::run(session, command),
+        Command::Undo(args) => desk::undo::run(session, &args),
+        Command::Import(args) => data::import(session, &args),
+        Command::Export(args) => data::export(session, &args),
+        Command::Check => data::check(session),
+        Command::Backup(args) => data::backup(session, &args),
+        Command::Openapi(args) => serve::openapi(&args),
+        Command::Copy(args) => data::copy(session, &args),
+        Command::Completions(args) => manual::completions(&args),
+        Command::Man(args) => manual::man(&args),
     }
 }

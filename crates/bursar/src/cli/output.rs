@@ -5,21 +5,54 @@ use std::io::{ErrorKind, IsTerminal, Write};
 use std::time::Duration;
 
 use bursar_app::spreadsheet::field;
-use comfy_table::{ContentArrangement, Table, presets};
+use clap::builder::styling::{AnsiColor, Style, Styles};
+use comfy_table::{Attribute, Cell, Color, ContentArrangement, Table, presets};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
 use super::Failure;
 
-/// One line on standard error.
-pub(crate) fn complain(message: &str) {
-    eprintln!("bursar: {}", message.replace('\n', " "));
+/// How help looks on a terminal.
+pub(crate) const STYLES: Styles = Styles::styled()
+    .header(Style::new().bold())
+    .usage(Style::new().bold())
+    .literal(AnsiColor::Cyan.on_default())
+    .placeholder(Style::new().dimmed());
+
+/// Colour is for a terminal, and for nobody who has said no to it (https://no-color.org).
+#[expect(clippy::disallowed_methods, reason = "NO_COLOR is a wish to every program")]
+fn is_colourful(output: &impl IsTerminal) -> bool {
+    let is_refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let is_dumb = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
+    output.is_terminal() && !is_refused && !is_dumb
 }
 
-/// One line on standard output. A reader that has seen enough, like `head`, ends the command quietly; an output
-/// that cannot be written is a failure.
+/// One line on standard error.
+pub(crate) fn complain(message: &str) {
+    let message = message.replace('\n', " ");
+    if is_colourful(&std::io::stderr()) {
+        let red = AnsiColor::Red.on_default().bold();
+        eprintln!("{red}bursar:{red:#} {message}");
+    } else {
+        eprintln!("bursar: {message}");
+    }
+}
+
+/// A question on standard error, with the answer on the same line.
+pub(crate) fn prompt(question: &str) {
+    eprint!("{question}");
+}
+
+/// One line on standard output.
 pub(crate) fn say(line: &str) {
-    let Err(error) = writeln!(std::io::stdout(), "{line}") else {
+    write(format!("{line}\n").as_bytes());
+}
+
+/// Bytes on standard output. A reader that has seen enough, like `head`, ends the command quietly; an output that
+/// cannot be written is a failure.
+pub(crate) fn write(bytes: &[u8]) {
+    let mut out = std::io::stdout().lock();
+    let Err(error) = out.write_all(bytes).and_then(|()| out.flush()) else {
         return;
     };
     if error.kind() == ErrorKind::BrokenPipe {
@@ -45,11 +78,55 @@ pub(crate) fn table<const N: usize>(header: [&str; N], rows: Vec<[String; N]>, n
     table
         .load_style(presets::NOTHING)
         .set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(header.map(str::to_uppercase));
-    table.add_rows(rows);
+    let is_colourful = is_colourful(&std::io::stdout());
+    if is_colourful {
+        table.enforce_styling();
+    } else {
+        table.force_no_tty();
+    }
+    table.set_header(header.map(|name| Cell::new(name.to_uppercase()).add_attribute(Attribute::Bold)));
+    for row in rows {
+        table.add_row(
+            header
+                .into_iter()
+                .zip(row)
+                .map(|(name, text)| match colour(name, &text) {
+                    Some(colour) => Cell::new(text).fg(colour),
+                    None => Cell::new(text),
+                }),
+        );
+    }
+    table.column_iter_mut().for_each(|column| {
+        column.set_padding((0, 2));
+    });
     for line in table.to_string().lines() {
-        let line = line.trim_end();
-        say(line.strip_prefix(' ').unwrap_or(line));
+        say(line.trim_end());
+    }
+}
+
+/// A light colour for a state: what is well, what waits, what went wrong, what is over.
+fn colour(header: &str, text: &str) -> Option<Color> {
+    if !matches!(header, "state" | "status" | "how it went") {
+        return None;
+    }
+    match text.split(',').next().unwrap_or(text) {
+        "active" | "approved" | "completed" | "delivered" | "fulfilled" | "paid" | "sent" => {
+            Some(Color::DarkGreen)
+        }
+        "draft" | "frozen" | "invited" | "partially_paid" | "pending" | "processing" | "queued"
+        | "replaced" | "scheduled" | "sending" | "submitted" => Some(Color::DarkYellow),
+        "denied" | "disputed" | "failed" | "rejected" => Some(Color::DarkRed),
+        "archived" | "canceled" | "cancelled" | "ended" | "expired" | "refunded" | "revoked"
+        | "rotated out" | "rotatedOut" | "skipped" | "voided" => Some(Color::DarkGrey),
+        _ => None,
+    }
+}
+
+/// `1 member`, `2 members`.
+pub(crate) fn many(count: u64, noun: &str) -> String {
+    match count {
+        1 => format!("1 {noun}"),
+        _ => format!("{count} {noun}s"),
     }
 }
 

@@ -80,7 +80,7 @@ fn set(session: &Session, args: &SetArgs) -> Outcome {
         cap: args.max_token_days,
     };
     if change == PolicyChange::default() {
-        return Err(Failure(
+        return Err(Failure::new(
             "say what to change: --block-scope, --allow-scope or --max-token-days".to_owned(),
         ));
     }
@@ -104,7 +104,7 @@ fn present(session: &Session, org: OrganizationId, found: Policy) -> Outcome {
     });
     output::say(&match found.max_token_days {
         None => format!("new tokens live at most {TOKEN_DAYS_MAX} days; no lower cap is set"),
-        Some(days) => format!("new tokens live at most {days} days"),
+        Some(days) => format!("new tokens live at most {}", output::many(days.into(), "day")),
     });
     Ok(())
 }

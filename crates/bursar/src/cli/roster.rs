@@ -75,7 +75,7 @@ impl RosterArgs {
         match (is_csv, flag) {
             (true, _) => Ok(true),
             (false, None) => Ok(false),
-            (false, Some(flag)) if self.organization.is_none() || is_bundle(path)? => Err(Failure(format!(
+            (false, Some(flag)) if self.organization.is_none() || is_bundle(path)? => Err(Failure::new(format!(
                 "{}: {flag} (or its variable) is for a roster, a file that ends in .csv; a bundle names its organizations itself and is \
                  imported without; nothing was imported",
                 path.display()
@@ -90,14 +90,14 @@ fn is_bundle(path: &Path) -> Result<bool, Failure> {
     let mut start = Vec::new();
     File::open(path)
         .and_then(|file| file.take(4_096).read_to_end(&mut start))
-        .map_err(|error| Failure(format!("{} cannot be read: {error}", path.display())))?;
+        .map_err(|error| Failure::new(format!("{} cannot be read: {error}", path.display())))?;
     let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&start);
     Ok(text.trim_ascii_start().starts_with(b"{"))
 }
 
 pub(crate) fn import(session: &Session, path: &Path, args: &RosterArgs) -> Outcome {
     let refused = |reason: &dyn std::fmt::Display| {
-        Failure(format!("{}: {reason}; nothing was imported", path.display()))
+        Failure::new(format!("{}: {reason}; nothing was imported", path.display()))
     };
     let Some(organization) = args.organization else {
         return Err(refused(
@@ -107,7 +107,7 @@ pub(crate) fn import(session: &Session, path: &Path, args: &RosterArgs) -> Outco
     let mut bytes = Vec::new();
     File::open(path)
         .and_then(|file| file.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes))
-        .map_err(|error| Failure(format!("{} cannot be read: {error}", path.display())))?;
+        .map_err(|error| Failure::new(format!("{} cannot be read: {error}", path.display())))?;
     let options = Options {
         map: args.map.clone(),
         dates: args.dates,
@@ -161,22 +161,22 @@ pub(crate) fn import(session: &Session, path: &Path, args: &RosterArgs) -> Outco
 /// Puts back what an import changed, by the file that it left.
 pub(crate) fn undo(session: &Session, args: &RosterArgs) -> Outcome {
     let Some(path) = &args.undo else {
-        return Err(Failure("name a file to import".into()));
+        return Err(Failure::new("name a file to import".into()));
     };
     if args.dry_run {
-        return Err(Failure(
+        return Err(Failure::new(
             "an undo has no dry run; leave --dry-run out, nothing was undone".into(),
         ));
     }
     let shown = path.display();
     let text =
-        std::fs::read_to_string(path).map_err(|error| Failure(format!("{shown} cannot be read: {error}")))?;
+        std::fs::read_to_string(path).map_err(|error| Failure::new(format!("{shown} cannot be read: {error}")))?;
     let id = serde_json::from_str::<Value>(&text)
         .ok()
         .filter(|said| said["type"] == "undo")
         .and_then(|said| BulkId::parse(said["id"].as_str()?));
     let id = id.ok_or_else(|| {
-        Failure(format!(
+        Failure::new(format!(
             "{shown} is not an undo file; `bursar import FILE.csv` writes one and prints its name"
         ))
     })?;

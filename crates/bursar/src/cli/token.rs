@@ -114,7 +114,11 @@ fn create(session: &Session, db: &Db, args: CreateArgs) -> Outcome {
     let holder = match (args.user, args.role) {
         (Some(email), _) => Holder::Person(email),
         (None, Some(role)) => Holder::Service(role),
-        (None, None) => return Err(Failure("say --user EMAIL, or --service --role ROLE".to_owned())),
+        (None, None) => {
+            return Err(Failure::new(
+                "say --user EMAIL, or --service --role ROLE".to_owned(),
+            ));
+        }
     };
     let new = NewToken {
         holder,

@@ -25,6 +25,10 @@ const TOKEN_NAME: &str = "bursar demo";
 
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
+    // The demonstration's own, instead of every command's: its default is another.
+    /// The database: `sqlite:FILE` or `postgres://…` [default: sqlite:bursar-demo.db]
+    #[arg(long, value_name = "URL", hide_env_values = true)]
+    database: Option<String>,
     /// Makes other data
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
@@ -39,11 +43,11 @@ pub(crate) fn run(session: &Session, args: &DemoArgs) -> Outcome {
         serve_args.log.log_level = "warn".to_owned();
     }
     start_log(&serve_args.log);
-    let url: DatabaseUrl = session.database_or(DATABASE).parse()?;
+    let url: DatabaseUrl = args.database.as_deref().unwrap_or(DATABASE).parse()?;
     let db = Db::open(&url, &Options::default(), Opening::Migrate)?;
     if db.read(organizations::all).wait()?.is_empty() {
         let records = fill(&db, args.seed)?;
-        if !session.json {
+        if !session.json_asked {
             output::say(&format!("made the demonstration's data: {records} records"));
         }
     }
@@ -78,7 +82,7 @@ fn national(db: &Db) -> Result<(OrganizationId, String), Failure> {
         .filter(|_| officer.is_some())
         .map(|o| (o.id, o.name))
         .ok_or_else(|| {
-            Failure("this database is not the demonstration's; name another with --database".into())
+            Failure::new("this database is not the demonstration's; name another with --database".into())
         })
 }
 
@@ -105,7 +109,7 @@ fn token(db: &Db, organization: OrganizationId) -> Result<String, Failure> {
 }
 
 fn introduce(session: &Session, address: &str, name: &str, token: &str, url: &DatabaseUrl) {
-    if session.json {
+    if session.json_asked {
         let curl = format!("curl -H 'Authorization: Bearer {token}' '{address}/v1/members?limit=2'");
         let told = serde_json::json!({ "address": address, "docs": format!("{address}/docs"), "token": token, "curl": curl });
         output::say(&told.to_string());

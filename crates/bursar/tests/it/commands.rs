@@ -373,6 +373,7 @@ fn every_flag_has_a_variable() {
     let place = Place::sqlite();
     let with = |args: &[&str], variables: &[(&str, &str)]| {
         let mut command = bursar(place.folder.path());
+        command.env_remove("BURSAR_TEXT");
         finish(command.args(args).envs(variables.iter().copied())).succeeded()
     };
     let database = ("BURSAR_DATABASE", place.database.as_str());
@@ -478,7 +479,11 @@ fn help_names_every_command_and_every_flag() {
         }
     }
     let version = finish(bursar(place.folder.path()).arg("--version")).succeeded();
-    assert_eq!(version, format!("bursar {}\n", env!("CARGO_PKG_VERSION")));
+    let number = concat!("bursar ", env!("CARGO_PKG_VERSION"));
+    assert!(
+        version.starts_with(number) && version.lines().count() == 1,
+        "{version}"
+    );
     assert!(!place.database_file().exists(), "help makes no database");
 }
 

@@ -171,14 +171,12 @@ impl Done {
         self.stdout
     }
 
-    /// Exit code 1, nothing on standard output, one line on standard error.
+    /// An exit code of a command that failed, nothing on standard output, one line on standard error.
     #[track_caller]
     pub(crate) fn failed(self) -> String {
-        assert_eq!(
-            (self.code, self.stdout.as_str()),
-            (Some(1), ""),
-            "{}",
-            self.stderr
+        assert!(
+            matches!(self.code, Some(1 | 3 | 4 | 75)) && self.stdout.is_empty(),
+            "{self:?}"
         );
         self.one_line()
     }
@@ -202,10 +200,15 @@ pub(crate) fn both_engines(test: impl Fn(&Place)) {
     test(&Place::postgres());
 }
 
-/// The program without the environment of whoever runs the tests, and without a limit on time.
+/// The program without the environment of whoever runs the tests, and without a limit on time. It speaks to people,
+/// though a pipe hears it, unless a test asks for JSON.
 pub(crate) fn bursar(folder: &Path) -> Command {
     let mut command = Command::new(BURSAR);
-    command.current_dir(folder).env_clear().stdin(Stdio::null());
+    command
+        .current_dir(folder)
+        .env_clear()
+        .env("BURSAR_TEXT", "1")
+        .stdin(Stdio::null());
     command
 }
 

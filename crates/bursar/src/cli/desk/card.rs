@@ -9,7 +9,7 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::super::{Outcome, Session, output, parse_id};
-use super::{Officer, organization_of, perform, tell};
+use super::{Officer, expect_organization, organization_of, perform, tell};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CardCommand {
@@ -133,6 +133,7 @@ fn tell_card(session: &Session, card: &Card) -> Outcome {
 
 fn list(session: &Session, organization: OrganizationId) -> Outcome {
     let db = session.open(Opening::Require)?;
+    expect_organization(&db, organization)?;
     let all = db
         .read::<_, DbError>(move |tx| applications::all(tx, organization))
         .wait()?;

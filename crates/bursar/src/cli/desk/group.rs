@@ -66,7 +66,7 @@ pub(crate) struct ListArgs {
 pub(crate) fn run(session: &Session, command: GroupCommand) -> Outcome {
     match command {
         GroupCommand::Create(args) => {
-            let rule = |field: &'static str| move |rule: String| Failure(format!("{field} {rule}"));
+            let rule = |field: &'static str| move |rule: String| Failure::new(format!("{field} {rule}"));
             let new = NewGroup {
                 name: NAME.check(&args.name).map_err(rule("name"))?,
                 description: NOTE.check(&args.description).map_err(rule("description"))?,
@@ -112,8 +112,10 @@ fn tell_group(session: &Session, done: &str, group: &Group) -> Outcome {
         session,
         &group.document(),
         &format!(
-            "{done} {} ({}), {} active members",
-            group.name, group.id, group.member_count
+            "{done} {} ({}), {}",
+            group.name,
+            group.id,
+            output::many(group.member_count.unsigned_abs(), "active member")
         ),
     )
 }
@@ -127,7 +129,7 @@ fn add_list(session: &Session, group: GroupId, file: &std::path::Path, officer: 
         .filter(|line| !line.is_empty())
         .collect();
     if addresses.is_empty() {
-        return Err(Failure(format!("{} has no addresses", file.display())));
+        return Err(Failure::new(format!("{} has no addresses", file.display())));
     }
     let done = perform(
         session,

@@ -8,7 +8,7 @@ use bursar_domain::{Date, Resource};
 use clap::{Args, Subcommand};
 
 use super::super::{Outcome, Session, output, parse_id};
-use super::{Officer, organization_of, parse_date, perform, tell};
+use super::{Officer, expect_organization, organization_of, parse_date, perform, tell};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum MemberCommand {
@@ -177,6 +177,7 @@ fn tell_member(session: &Session, done: &str, member: &Member) -> Outcome {
 
 fn list(session: &Session, organization: OrganizationId) -> Outcome {
     let db = session.open(Opening::Require)?;
+    expect_organization(&db, organization)?;
     let mut members: Vec<Member> = Vec::new();
     db.survey::<_, DbError>(|tx| {
         table::each::<Member>(tx, organization, |kept| {
@@ -213,7 +214,7 @@ fn show(session: &Session, id: MemberId) -> Outcome {
     let member = db
         .read::<_, DbError>(move |tx| table::get::<Member>(tx, organization, id))
         .wait()?;
-    let member = member.ok_or_else(|| super::super::Failure(format!("there is no member {id}")))?;
+    let member = member.ok_or_else(|| super::super::Failure::missing(format!("there is no member {id}")))?;
     let groups: Vec<String> = member.groups.iter().map(ToString::to_string).collect();
     let lines = format!(
         "{} {} ({})\n  organization  {organization}\n  e-mail        {}\n  phone         {}\n  state         {}\n  joined        {}\n  groups        {}",

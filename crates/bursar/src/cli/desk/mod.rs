@@ -10,6 +10,7 @@ pub(crate) mod report;
 pub(crate) mod store;
 pub(crate) mod undo;
 
+use bursar_app::act::no_organization;
 use bursar_app::{Act, Actor, AppError};
 use bursar_db::{Db, DbError, Opening, Stored, organizations, table};
 use bursar_domain::Date;
@@ -32,7 +33,15 @@ pub(crate) fn organization_of<R: Stored>(db: &Db, id: Id<R::Kind>) -> Result<Org
     let found = db
         .read::<_, DbError>(move |tx| table::owner::<R>(tx, id))
         .wait()?;
-    found.ok_or_else(|| Failure(format!("there is no {} {id}", R::Kind::NOUN)))
+    found.ok_or_else(|| Failure::missing(format!("there is no {} {id}", R::Kind::NOUN)))
+}
+
+/// Nothing, when there is such an organization: a list of what is in one that does not exist would merely be empty.
+pub(crate) fn expect_organization(db: &Db, id: OrganizationId) -> Outcome {
+    match db.read(move |tx| organizations::get(tx, id)).wait()? {
+        Some(_) => Ok(()),
+        None => Err(no_organization(id).into()),
+    }
 }
 
 /// Runs an act for an organization.
@@ -50,8 +59,9 @@ pub(crate) fn perform<T: Send + 'static>(
         let user = db
             .read::<_, DbError>(move |tx| organizations::user_by_email(tx, wanted.trim()))
             .wait()?;
-        let user =
-            user.ok_or_else(|| Failure(format!("there is no user {email}; `bursar role set` makes one")))?;
+        let user = user.ok_or_else(|| {
+            Failure::missing(format!("there is no user {email}; `bursar role set` makes one"))
+        })?;
         context.actor = Actor::User(user.id, organization);
     }
     let done = db.write::<_, AppError>(organization.to_bytes(), move |tx| {

@@ -163,7 +163,7 @@ pub(crate) fn run(session: &Session, command: PaymentCommand) -> Outcome {
         PaymentCommand::Dispute(args) => move_to(session, &args, PaymentStatus::Disputed),
         PaymentCommand::Resolve(args) => {
             let next = PaymentStatus::parse(&args.outcome)
-                .ok_or_else(|| Failure("the outcome is paid or failed".into()))?;
+                .ok_or_else(|| Failure::new("the outcome is paid or failed".into()))?;
             move_to(session, &args.payment, next)
         }
     }
@@ -193,7 +193,7 @@ fn raise(session: &Session, args: RaiseArgs) -> Outcome {
         (Some(id), None, None) => Debtor::Member(id),
         (None, Some(id), None) => Debtor::Group(id),
         (None, None, Some(id)) => Debtor::Chapter(id),
-        _ => return Err(Failure("say one of --member, --group and --chapter".into())),
+        _ => return Err(Failure::new("say one of --member, --group and --chapter".into())),
     };
     let charge = Charge {
         debtor,
@@ -236,13 +236,14 @@ fn present(raised: &Raised) {
         rows.collect(),
         "nobody would be charged",
     );
-    let (count, total, currency) = (raised.payments.len(), raised.total, raised.total.currency);
+    let count = output::many(raised.payments.len() as u64, "payment");
+    let (total, currency) = (raised.total, raised.total.currency);
     match raised.id {
         None => output::say(&format!(
-            "{count} payments, {total} {currency} in all; nothing was written"
+            "{count}, {total} {currency} in all; nothing was written"
         )),
         Some(id) => output::say(&format!(
-            "{count} payments raised, {total} {currency} in all; undo with `bursar undo {id}`"
+            "{count} raised, {total} {currency} in all; undo with `bursar undo {id}`"
         )),
     }
 }

@@ -129,7 +129,7 @@ pub(crate) fn run(session: &Session, command: ReportCommand) -> Outcome {
 
 fn ledger(session: &Session, csv: bool, report: &reports::LedgerReport) -> Outcome {
     let money = |minor| Money::new(minor, report.currency);
-    if session.json {
+    if session.json && !csv {
         let entries: Vec<_> = report
             .entries
             .iter()
@@ -187,12 +187,12 @@ fn print<const N: usize>(
     rows: Vec<[String; N]>,
     lines: &impl serde::Serialize,
 ) -> Outcome {
-    if session.json {
-        return output::json(lines);
-    }
     if csv {
         output::csv(header, &rows);
         return Ok(());
+    }
+    if session.json {
+        return output::json(lines);
     }
     output::table(header, rows, "nothing to report");
     Ok(())

@@ -7,7 +7,7 @@ use bursar_domain::listing::Listing;
 use bursar_domain::order::{Order, OrderLine, OrderStatus};
 use clap::{Args, Subcommand};
 
-use super::super::{Outcome, Session, parse_id};
+use super::super::{Outcome, Session, output, parse_id};
 use super::{Officer, organization_of, perform, tell};
 
 #[derive(Debug, Subcommand)]
@@ -180,10 +180,10 @@ pub(crate) fn run_listing(session: &Session, command: ListingCommand) -> Outcome
         session,
         &listing.document(),
         &format!(
-            "{} ({}) is {state}, {} items",
+            "{} ({}) is {state}, {}",
             listing.name,
             listing.id,
-            listing.items.len()
+            output::many(listing.items.len() as u64, "item")
         ),
     )
 }

@@ -1,0 +1,109 @@
+//! Help for ids that were mistyped: what kind of id was given, and which one may have been meant.
+
+use bursar_db::organizations;
+use bursar_domain::ids::{Id, Kind, OrganizationId, PREFIXES};
+use bursar_domain::organization::Organization;
+use clap::ArgMatches;
+
+use super::Session;
+
+/// Organizations that are named when one is not found.
+const NAMED_MAX: usize = 5;
+
+/// Why this text is not the id of a `K`; it reads on after the flag's name.
+pub(crate) fn not_an_id<K: Kind>(text: &str) -> String {
+    let wanted = with_article(K::NOUN);
+    let (prefix, suffix) = text.split_once('_').unwrap_or_default();
+    if prefix != K::PREFIX
+        && let Some((_, noun)) = PREFIXES.iter().find(|(other, _)| *other == prefix)
+    {
+        let given = with_article(noun);
+        return format!(
+            "that is the id of {given}; give the id of {wanted}, {}_…",
+            K::PREFIX
+        );
+    }
+    let rule = format!("must be the id of {wanted}: {}_ and 26 characters", K::PREFIX);
+    let meant = format!("{}_{}", K::PREFIX, suffix.to_lowercase());
+    if Id::<K>::parse(&meant).is_some() {
+        return format!("{rule}; did you mean {meant}?");
+    }
+    match suffix.chars().count() {
+        count if prefix == K::PREFIX && count != 26 => format!("{rule}, not {count}"),
+        _ => rule,
+    }
+}
+
+fn with_article(noun: &str) -> String {
+    let article = if noun.starts_with(['a', 'e', 'i', 'o']) {
+        "an"
+    } else {
+        "a"
+    };
+    format!("{article} {noun}")
+}
+
+/// When the organization that was named is not there: the one that was meant, or those that are.
+pub(crate) fn organization(session: &Session, matches: &ArgMatches) -> Option<String> {
+    let deepest = std::iter::successors(Some(matches), |m| m.subcommand().map(|(_, inner)| inner)).last()?;
+    let named: OrganizationId = *deepest.try_get_one("organization").ok()??;
+    let db = session.open(bursar_db::Opening::Require).ok()?;
+    let all = db.read(organizations::all).wait().ok()?;
+    among(named, &all)
+}
+
+fn among(named: OrganizationId, all: &[Organization]) -> Option<String> {
+    if all.iter().any(|o| o.id == named) {
+        return None;
+    }
+    let text = named.to_string();
+    let near = all.iter().find(|o| differences(&o.id.to_string(), &text) <= 3);
+    match near {
+        Some(o) => Some(format!("did you mean {} ({})?", o.id, o.name)),
+        None if all.is_empty() || all.len() > NAMED_MAX => None,
+        None => {
+            let names: Vec<String> = all.iter().map(|o| format!("{} ({})", o.id, o.name)).collect();
+            Some(format!("there is {}", names.join(", ")))
+        }
+    }
+}
+
+/// In how many places two ids differ, which are of one length.
+fn differences(a: &str, b: &str) -> usize {
+    a.bytes().zip(b.bytes()).filter(|(a, b)| a != b).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use bursar_domain::ids::kind;
+
+    use super::*;
+
+    #[test]
+    fn a_mistyped_id_is_understood() {
+        for (text, said) in [
+            (
+                "grp_01jbst1c00e008000000000000",
+                "that is the id of a group; give the id of an organization, org_…",
+            ),
+            (
+                "og_01jbst1c00e008000000000000",
+                "must be the id of an organization: org_ and 26 characters; did you mean org_01jbst1c00e008000000000000?",
+            ),
+            (
+                "ORG_01JBST1C00E008000000000000",
+                "must be the id of an organization: org_ and 26 characters; did you mean org_01jbst1c00e008000000000000?",
+            ),
+            (
+                "org_01jbst1c00e00800000000000",
+                "must be the id of an organization: org_ and 26 characters, not 25",
+            ),
+            (
+                "Rowers",
+                "must be the id of an organization: org_ and 26 characters",
+            ),
+        ] {
+            assert_eq!(not_an_id::<kind::Organization>(text), said, "{text}");
+        }
+    }
+}

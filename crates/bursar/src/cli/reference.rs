@@ -1,0 +1,178 @@
+//! docs/reference/commands.md, written from the command line's own definition, and what must hold of it.
+
+use std::fmt::Write as _;
+
+use clap::{Arg, ArgAction, Command};
+
+use super::definition;
+
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/commands.md");
+
+const OPENING: &str = "# Every command, flag and variable
+
+Written from the program itself: `UPDATE_SNAPSHOTS=1 cargo test -p bursar --bin bursar` renews this page, and a test
+fails while it is stale. [commands.md](../commands.md) tells what holds for all commands.
+
+A flag on the command line wins over its variable. A switch is on when its variable is anything but
+empty, `0`, `false`, `no` or `off`.
+";
+
+/// The commands that do something, each with its whole name.
+fn leaves(command: &Command, name: &str, found: &mut Vec<(String, Command)>) {
+    let subcommands: Vec<&Command> = command
+        .get_subcommands()
+        .filter(|sub| sub.get_name() != "help")
+        .collect();
+    if subcommands.is_empty() {
+        found.push((name.to_owned(), command.clone()));
+    }
+    for sub in subcommands {
+        leaves(sub, &format!("{name} {}", sub.get_name()), found);
+    }
+}
+
+fn every_command() -> (Command, Vec<(String, Command)>) {
+    let mut root = definition();
+    root.build();
+    let mut found = Vec::new();
+    leaves(&root, "bursar", &mut found);
+    (root, found)
+}
+
+/// The arguments that are a command's own.
+fn own(command: &Command) -> impl Iterator<Item = &Arg> {
+    command
+        .get_arguments()
+        .filter(|arg| !arg.is_global_set() && !matches!(arg.get_id().as_str(), "help" | "version"))
+}
+
+fn help(arg: &Arg) -> String {
+    arg.get_help().map(ToString::to_string).unwrap_or_default()
+}
+
+/// The flag or the name of the value, as it is typed.
+fn spelled(arg: &Arg) -> String {
+    let value = arg
+        .get_value_names()
+        .and_then(|names| names.first())
+        .map(ToString::to_string)
+        .unwrap_or_else(|| arg.get_id().as_str().to_uppercase());
+    let takes_value = arg.get_action().takes_values();
+    let short = arg
+        .get_short()
+        .map(|short| format!("-{short}, "))
+        .unwrap_or_default();
+    match arg.get_long() {
+        Some(long) if takes_value => format!("`{short}--{long} {value}`"),
+        Some(long) => format!("`{short}--{long}`"),
+        None => format!("`{value}`"),
+    }
+}
+
+fn table(out: &mut String, args: &[&Arg]) {
+    out.push_str("\n| flag | variable | default | meaning |\n|---|---|---|---|\n");
+    for arg in args {
+        let variable = arg
+            .get_env()
+            .map(|name| format!("`{}`", name.to_string_lossy()))
+            .unwrap_or_default();
+        // A default that the program works out is told in the help's own brackets.
+        let text = help(arg);
+        let (meaning, told) = match text.split_once(" [default: ") {
+            Some((meaning, told)) => (meaning, Some(told.trim_end_matches(']').to_owned())),
+            None => (text.as_str(), None),
+        };
+        let set = arg
+            .get_default_values()
+            .first()
+            .map(|value| value.to_string_lossy().into_owned())
+            .filter(|_| arg.get_action().takes_values());
+        let default = match told.or(set) {
+            Some(default) if default.is_empty() => "empty".to_owned(),
+            Some(default) => format!("`{default}`"),
+            None if arg.is_required_set() => "required".to_owned(),
+            None => String::new(),
+        };
+        let meaning = meaning.replace('|', "\\|").replace('\n', " ");
+        let _ = writeln!(out, "| {} | {variable} | {default} | {meaning} |", spelled(arg));
+    }
+}
+
+fn page() -> String {
+    let (root, commands) = every_command();
+    let mut out = OPENING.to_owned();
+    out.push_str("\n## Flags of every command\n");
+    let global: Vec<&Arg> = root.get_arguments().filter(|arg| arg.is_global_set()).collect();
+    table(&mut out, &global);
+    for (name, command) in &commands {
+        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        let _ = write!(out, "\n## {name}\n\n{about}.\n");
+        let args: Vec<&Arg> = own(command).collect();
+        if !args.is_empty() {
+            table(&mut out, &args);
+        }
+    }
+    out
+}
+
+#[test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "whoever runs the tests says when to renew the page"
+)]
+fn the_page_is_as_the_program_is() {
+    let page = page();
+    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
+        std::fs::write(PAGE, &page).unwrap();
+    }
+    let committed = std::fs::read_to_string(PAGE).unwrap_or_default();
+    assert!(
+        committed == page,
+        "docs/reference/commands.md is stale: run UPDATE_SNAPSHOTS=1 cargo test -p bursar --bin bursar"
+    );
+}
+
+#[test]
+fn every_command_and_flag_says_what_it_is_and_has_its_variable() {
+    let (root, commands) = every_command();
+    let all = commands
+        .iter()
+        .chain(std::iter::once(&(String::from("bursar"), root.clone())))
+        .cloned()
+        .collect::<Vec<_>>();
+    assert!(all.len() > 40, "{}", all.len());
+    for (name, command) in all {
+        assert!(command.get_about().is_some(), "{name} has no help");
+        for arg in command.get_arguments() {
+            let id = arg.get_id().as_str();
+            if matches!(id, "help" | "version") {
+                continue;
+            }
+            let text = help(arg);
+            assert!(!text.is_empty() && !text.ends_with('.'), "{name}: {id}: {text:?}");
+            let Some(long) = arg.get_long() else { continue };
+            let variable = format!("BURSAR_{}", long.to_ascii_uppercase().replace('-', "_"));
+            assert_eq!(
+                arg.get_env().and_then(|env| env.to_str()),
+                Some(variable.as_str()),
+                "{name} --{long}"
+            );
+            let is_secret = long == "database"
+                || long == "to" && name == "bursar copy"
+                || long.ends_with("-url") && long != "base-url"
+                || long == "redis";
+            assert!(
+                !is_secret || arg.is_hide_env_values_set(),
+                "{name} --{long} would show a password in its help"
+            );
+            assert!(
+                matches!(
+                    arg.get_action(),
+                    ArgAction::Set | ArgAction::SetTrue | ArgAction::Append
+                ),
+                "{name} --{long}"
+            );
+        }
+    }
+    definition().debug_assert();
+}

@@ -1,0 +1,406 @@
+//! What holds for every command: its form for people and for machines, colour, questions, suggestions, exit codes,
+//! completions and manual pages.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::support::{BURSAR, Done, EVERY_RECORD, Place, both_engines, bursar, done, finish};
+
+/// An organization, a token and members of the bundle with every type of record.
+const UNION: &str = "org_01jbst1c00e008000000000000";
+const NOBODY: &str = "org_7zzzzzzzzzzzzzzzzzzzzzzzzz";
+
+fn place() -> Place {
+    let place = Place::sqlite();
+    place.import(EVERY_RECORD);
+    place
+}
+
+/// The program on a pipe, with nothing said about its form.
+fn piped(place: &Place, args: &[&str]) -> Command {
+    let mut command = place.command(args);
+    command.env_remove("BURSAR_TEXT");
+    command
+}
+
+/// Runs the program on a terminal that `script` makes, and types something; its exit code and what the terminal
+/// shows.
+fn on_a_terminal(
+    place: &Place,
+    args: &[&str],
+    variables: &[(&str, &str)],
+    typed: &str,
+) -> (Option<i32>, String) {
+    let words: Vec<String> = [BURSAR, "--database", &place.database]
+        .iter()
+        .chain(args)
+        .map(|word| format!("'{word}'"))
+        .collect();
+    let child = Command::new("script")
+        .args(["--quiet", "--return", "--command", &words.join(" "), "/dev/null"])
+        .current_dir(place.folder.path())
+        .env_clear()
+        .env("TERM", "xterm")
+        .env("PATH", "/usr/bin:/bin")
+        .envs(variables.iter().copied())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("`script` of util-linux is there");
+    // It stays open, so that the terminal does too, and is closed by the wait.
+    child.stdin.as_ref().unwrap().write_all(typed.as_bytes()).unwrap();
+    let done = done(child.wait_with_output().unwrap());
+    (done.code, done.stdout.replace('\r', ""))
+}
+
+fn new_token(place: &Place) -> String {
+    let create = [
+        "token",
+        "create",
+        "--organization",
+        UNION,
+        "--service",
+        "--role",
+        "viewer",
+    ];
+    let made = place.json(&[&create[..], &["--scopes", "members:read"]].concat());
+    made["id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_pipe_hears_json_and_a_terminal_shows_tables() {
+    let place = place();
+    let list = ["organization", "list"];
+    let heard = finish(&mut piped(&place, &list)).succeeded();
+    let heard: Value = serde_json::from_str(&heard).unwrap();
+    assert_eq!(heard[0]["name"], "Union of River Clubs");
+    assert_eq!(heard, place.json(&list), "as --json has it");
+    let (code, screen) = on_a_terminal(&place, &list, &[("NO_COLOR", "1")], "");
+    assert_eq!((code, screen), (Some(0), place.ok(&list)), "as --text has it");
+    let (_, screen) = on_a_terminal(&place, &["organization", "list", "--json"], &[], "");
+    assert_eq!(serde_json::from_str::<Value>(&screen).unwrap(), heard);
+    let forced = finish(piped(&place, &list).arg("--text")).succeeded();
+    assert!(forced.starts_with("ID  "), "{forced}");
+
+    // A sentence is a value too, and a failure is a line on standard error in both forms.
+    let checked = finish(&mut piped(&place, &["check"])).succeeded();
+    assert_eq!(
+        serde_json::from_str::<Value>(&checked).unwrap()["problems"],
+        json!([])
+    );
+    let failed = finish(&mut piped(&place, &["member", "list", "--organization", NOBODY])).failed();
+    assert!(failed.contains("does not exist"), "{failed}");
+}
+
+#[test]
+fn what_has_one_form_keeps_it_in_a_pipe() {
+    let place = place();
+    let of_union = ["--organization", UNION];
+    let csv = finish(&mut piped(
+        &place,
+        &[&["report", "ledger", "--csv"][..], &of_union].concat(),
+    ))
+    .succeeded();
+    assert!(csv.starts_with("at,payment,method,reference,amount\n"), "{csv}");
+    let csv = finish(&mut piped(
+        &place,
+        &[&["report", "owing", "--csv"][..], &of_union].concat(),
+    ))
+    .succeeded();
+    assert!(csv.starts_with("name,id,payments,oldest due,owed\n"), "{csv}");
+    assert!(finish(&mut piped(&place, &["export"])).succeeded() == place.export());
+}
+
+#[test]
+fn a_flag_wins_over_a_variable_and_two_that_contradict_are_refused() {
+    let place = place();
+    let run = |args: &[&str], variables: &[(&str, &str)]| {
+        let mut command = piped(&place, args);
+        finish(command.arg("check").envs(variables.iter().copied()))
+    };
+    let is_json = |done: Done| done.succeeded().starts_with('{');
+    assert!(is_json(run(&[], &[])));
+    assert!(!is_json(run(&["--text"], &[("BURSAR_JSON", "1")])));
+    assert!(is_json(run(&["--json"], &[("BURSAR_TEXT", "1")])));
+    assert!(!is_json(run(
+        &[],
+        &[("BURSAR_TEXT", "yes"), ("BURSAR_JSON", "no")]
+    )));
+    for (args, variables) in [
+        (&["--text", "--json"][..], &[][..]),
+        (&[], &[("BURSAR_TEXT", "1"), ("BURSAR_JSON", "1")]),
+    ] {
+        let refused = run(args, variables);
+        assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""));
+        assert!(refused.one_line().contains("--json and --text"), "{refused:?}");
+    }
+}
+
+#[test]
+fn colour_is_for_terminals_and_for_nobody_who_refuses_it() {
+    let place = place();
+    let list = ["member", "list", "--organization", UNION];
+    let (_, screen) = on_a_terminal(&place, &list, &[], "");
+    let header = screen.lines().next().unwrap();
+    assert!(
+        header.starts_with("\u{1b}[1mID"),
+        "the header is bold: {header:?}"
+    );
+    assert!(screen.contains("\u{1b}[38;5;2mactive"), "{screen:?}");
+    for variable in [("NO_COLOR", "1"), ("TERM", "dumb")] {
+        let (_, screen) = on_a_terminal(&place, &list, &[variable], "");
+        assert!(
+            screen.starts_with("ID  ") && !screen.contains('\u{1b}'),
+            "{screen:?}"
+        );
+    }
+    let (_, screen) = on_a_terminal(&place, &list, &[("NO_COLOR", "")], "");
+    assert!(screen.contains('\u{1b}'), "an empty NO_COLOR refuses nothing");
+    assert!(!place.ok(&list).contains('\u{1b}'));
+
+    let (_, help) = on_a_terminal(&place, &["--help"], &[], "");
+    assert!(help.contains('\u{1b}'));
+    let (_, help) = on_a_terminal(&place, &["--help"], &[("NO_COLOR", "1")], "");
+    assert!(help.contains("Commands:") && !help.contains('\u{1b}'), "{help:?}");
+    let (code, said) = on_a_terminal(&place, &["chekc"], &[], "");
+    assert!(
+        code == Some(2) && said.starts_with("\u{1b}[1m\u{1b}[31mbursar:\u{1b}[0m "),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn a_terminal_is_asked_before_what_cannot_be_undone() {
+    let place = place();
+    let plain = [("NO_COLOR", "1")];
+    let token = new_token(&place);
+    let state = || place.json(&["token", "show", &token])["state"].clone();
+    for answer in ["n\n", "\n", "yess\n", "\u{4}"] {
+        let (code, screen) = on_a_terminal(&place, &["token", "revoke", &token], &plain, answer);
+        assert_eq!(code, Some(1), "{answer:?}: {screen}");
+        assert!(
+            screen.contains("The token stops working at once, and for good. Go on? [y/N] ")
+                && screen.contains("nothing was changed"),
+            "{screen}"
+        );
+        assert_eq!(state(), "active", "{answer:?}");
+    }
+    let (code, screen) = on_a_terminal(&place, &["token", "revoke", &token], &plain, "y\n");
+    assert!(code == Some(0) && screen.contains("is revoked since"), "{screen}");
+    assert_eq!(state(), "revoked");
+
+    // Nobody is asked who says yes beforehand, or who is not there.
+    for flags in [&["--yes"][..], &["-y"]] {
+        let token = new_token(&place);
+        let (code, screen) = on_a_terminal(
+            &place,
+            &[&["token", "revoke", &token][..], flags].concat(),
+            &plain,
+            "",
+        );
+        assert!(code == Some(0) && !screen.contains("Go on?"), "{screen}");
+    }
+    let token = new_token(&place);
+    for _ in 0..2 {
+        let revoked = finish(&mut piped(&place, &["token", "revoke", &token])).succeeded();
+        assert_eq!(
+            serde_json::from_str::<Value>(&revoked).unwrap()["state"],
+            "revoked"
+        );
+    }
+    let (code, screen) = on_a_terminal(&place, &["token", "show", &token], &plain, "");
+    assert!(code == Some(0) && !screen.contains("Go on?"), "{screen}");
+}
+
+#[test]
+fn a_slip_is_answered_with_what_was_meant() {
+    let place = place();
+    let near = UNION.replace("e008", "e00b");
+    for (args, code, said) in [
+        (
+            &["organisation", "list"][..],
+            2,
+            "a similar subcommand exists: 'organization'",
+        ),
+        (&["token", "revok", "x"], 2, "'revoke'"),
+        (&["check", "--jsom"], 2, "a similar argument exists: '--json'"),
+        (
+            &[
+                "member",
+                "list",
+                "--organization",
+                "grp_01jbst1c00e008000000000000",
+            ],
+            2,
+            "that is the id of a group; give the id of an organization, org_…",
+        ),
+        (
+            &[
+                "member",
+                "list",
+                "--organization",
+                "ogr_01jbst1c00e008000000000000",
+            ],
+            2,
+            "did you mean org_01jbst1c00e008000000000000?",
+        ),
+        (
+            &["member", "list", "--organization", &near],
+            3,
+            "did you mean org_01jbst1c00e008000000000000 (Union of River Clubs)?",
+        ),
+        (
+            &["role", "list", "--organization", NOBODY],
+            3,
+            "org_01jbst1c01e009wdvsq5zmmz0n (North Bank Chapter), ",
+        ),
+        (
+            &["card", "applications", "--organization", NOBODY],
+            3,
+            "`bursar organization list` shows those that do",
+        ),
+    ] {
+        let done = place.run(args);
+        assert_eq!((done.code, done.stdout.as_str()), (Some(code), ""), "{args:?}");
+        assert!(done.one_line().contains(said), "{done:?}");
+    }
+}
+
+#[test]
+fn exit_codes_are_as_told() {
+    both_engines(|place| {
+        let missing = if place.is_sqlite() { 3 } else { 1 };
+        assert_eq!(place.run(&["check"]).code, Some(missing), "no database yet");
+        place.import(EVERY_RECORD);
+        let member = place.json(&["member", "list", "--organization", UNION])[0]["id"].clone();
+        let raise = [
+            "payment",
+            "raise",
+            "--organization",
+            UNION,
+            "--amount",
+            "5.00",
+            "--member",
+        ];
+        let raised = place.json(&[&raise[..], &[member.as_str().unwrap()]].concat());
+        let payment = raised["payments"][0]["id"].as_str().unwrap();
+        for (args, code) in [
+            (&["check"][..], 0),
+            (&["payment", "cancel", payment], 0),
+            (&["payment", "cancel", payment], 4),
+            (&["payment", "cancel", "pay_7zzzzzzzzzzzzzzzzzzzzzzzzz"], 3),
+            (&["token", "show", "tok_7zzzzzzzzzzzzzzzzzzzzzzzzz"], 3),
+            (&["policy", "show", "--organization", NOBODY], 3),
+            (&["policy", "set", "--organization", UNION], 1),
+            (&["payment", "cancel"], 2),
+        ] {
+            let done = place.run(args);
+            assert_eq!(done.code, Some(code), "{args:?}: {done:?}");
+            assert!(code == 0 || !done.one_line().is_empty());
+        }
+    });
+    let nowhere = Place::sqlite();
+    let away = ["--database", "postgres://bursar@127.0.0.1:1/bursar", "check"];
+    assert_eq!(finish(bursar(nowhere.folder.path()).args(away)).code, Some(75));
+}
+
+#[test]
+fn the_bare_program_shows_its_help() {
+    let place = Place::sqlite();
+    let bare = finish(&mut bursar(place.folder.path())).succeeded();
+    assert!(
+        bare.contains("Usage: bursar") && bare.contains("\n  serve  "),
+        "{bare}"
+    );
+    let half = finish(bursar(place.folder.path()).arg("token"));
+    assert_eq!((half.code, half.stdout.as_str()), (Some(2), ""));
+    let said = half.one_line();
+    assert!(
+        said.contains("requires a subcommand") && said.contains("rotate, revoke"),
+        "{said}"
+    );
+    let demo = finish(bursar(place.folder.path()).args(["demo", "--help"])).succeeded();
+    let demo: String = demo.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        demo.contains("[default: sqlite:bursar-demo.db]") && !demo.contains("sqlite:bursar.db"),
+        "{demo}"
+    );
+}
+
+/// The commands that a command's help lists.
+fn subcommands(place: &Place, path: &[String]) -> Vec<String> {
+    let help = finish(bursar(place.folder.path()).args(path).arg("--help")).succeeded();
+    let Some((_, listed)) = help.split_once("\nCommands:\n") else {
+        return Vec::new();
+    };
+    // A line that goes on with the one before is further in.
+    let listed = listed.lines().take_while(|line| !line.is_empty());
+    listed
+        .filter_map(|line| line.strip_prefix("  ")?.split(' ').next())
+        .filter(|name| !name.is_empty() && *name != "help")
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn completions_and_manual_pages_cover_every_command() {
+    let place = Place::sqlite();
+    let mut paths: Vec<Vec<String>> = vec![Vec::new()];
+    let mut at = 0;
+    while at < paths.len() {
+        for name in subcommands(&place, &paths[at]) {
+            paths.push([&paths[at][..], &[name]].concat());
+        }
+        at += 1;
+    }
+    assert!(paths.len() > 60, "{}", paths.len());
+
+    place.ok(&["man", "--to", "pages"]);
+    let mut expected: BTreeSet<String> = BTreeSet::new();
+    for path in &paths {
+        let page = [&["bursar".to_owned()], &path[..]].concat().join("-");
+        let text = std::fs::read_to_string(place.file(&format!("pages/{page}.1"))).unwrap();
+        assert!(
+            text.contains(".SH NAME") && text.contains(".SH OPTIONS"),
+            "{page}"
+        );
+        let shown = finish(bursar(place.folder.path()).arg("man").args(path)).succeeded();
+        assert!(shown == text, "{page}");
+        expected.insert(format!("{page}.1"));
+    }
+    let written = std::fs::read_dir(place.file("pages")).unwrap();
+    let written: BTreeSet<String> = written
+        .map(|f| f.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert_eq!(written, expected);
+    let said = place.refused(&["man", "tokens"]);
+    assert!(said.contains("there is no command tokens"), "{said}");
+
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = place.ok(&["completions", shell]);
+        for path in &paths {
+            let Some(name) = path.last() else { continue };
+            assert!(script.contains(name.as_str()), "{shell}: {path:?}");
+        }
+        for flag in ["organization", "overlap-days", "database"] {
+            assert!(script.contains(flag), "{shell}: --{flag}");
+        }
+    }
+    // A shell takes it, and offers what was asked for.
+    let script = place.bundle("bursar.bash", &place.ok(&["completions", "bash"]));
+    let ask = format!(
+        "source '{}'; COMP_WORDS=(bursar token re); COMP_CWORD=2; _bursar bursar re token; echo \"${{COMPREPLY[*]}}\"",
+        script.display()
+    );
+    let offered = finish(
+        Command::new("bash")
+            .args(["--norc", "-c", &ask])
+            .stdin(Stdio::null()),
+    )
+    .succeeded();
+    assert_eq!(offered, "revoke\n");
+}
