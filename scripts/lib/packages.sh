@@ -47,6 +47,7 @@ find_missing() {
             redis) has_redis || missing+=(redis-server) ;;
             cc) has_cc || missing+=(gcc libc6-dev) ;;
             faketime) has_faketime || missing+=(faketime) ;;
+            curl) command -v curl >/dev/null || missing+=(curl) ;;
             python) has_python || missing+=(python3 python3-venv) ;;
             rust) ;;
         esac

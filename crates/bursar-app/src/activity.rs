@@ -196,12 +196,29 @@ fn deed(line: &Line, subject: &str) -> String {
         }
         "group.create" => "made group",
         "group.change" => "changed group",
+        "group.add_member" => return format!("put member {subject} into a group"),
         "group.remove_member" => return format!("took member {subject} out of a group"),
+        "member.add" => "added member",
         "member.change" => "changed member",
         "member.archive" => "archived member",
         "member.restore" => "restored member",
         "card.create" => "made card",
         "card.apply" => "applied for a card with",
+        "card.application.approve" => "approved the application for card",
+        "card.application.deny" => "denied the application for card",
+        "card.limits" => "changed the limits of card",
+        "payments.raise" => return format!("raised {count} payments at once ({subject})"),
+        "payment.record" => "recorded money received for payment",
+        "payment.reverse" => "took back an entry of payment",
+        "reimbursement.draft" => "drafted reimbursement",
+        "campaign.create" => "drafted campaign",
+        "campaign.change" => "changed campaign",
+        "listing.create" => "made store listing",
+        "listing.change" => "changed store listing",
+        "listing.activate" => "put on sale store listing",
+        "listing.retire" => "took off sale store listing",
+        "order.create" => "took order",
+        "import" => return format!("imported {count} records"),
         "reminder.send" => "sent reminder",
         "reminder.schedule" => "scheduled reminder",
         "reminder.cancel" => "called off reminder",
@@ -224,8 +241,10 @@ fn other_deed(action: &str, subject: &str, count: Option<i64>) -> String {
     if let Some(role) = action.strip_prefix("role.set.") {
         return format!("made {subject} {role}");
     }
-    if let Some(status) = action.strip_prefix("reminder.") {
-        return format!("set reminder {subject} to {status}");
+    if let Some((noun @ ("campaign" | "card" | "order" | "payment" | "reimbursement" | "reminder"), status)) =
+        action.split_once('.')
+    {
+        return format!("set {noun} {subject} to {status}");
     }
     format!("did {action} {subject}").trim_end().to_owned() + &count
 }

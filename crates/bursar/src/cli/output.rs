@@ -104,6 +104,15 @@ pub(crate) fn table<const N: usize>(header: [&str; N], rows: Vec<[String; N]>, n
     }
 }
 
+/// A title, on a terminal in bold.
+pub(crate) fn bold(text: &str) -> String {
+    let bold = Style::new().bold();
+    match is_colourful(&std::io::stdout()) {
+        true => format!("{bold}{text}{bold:#}"),
+        false => text.to_owned(),
+    }
+}
+
 /// A light colour for a state: what is well, what waits, what went wrong, what is over.
 fn colour(header: &str, text: &str) -> Option<Color> {
     if !matches!(header, "state" | "status" | "how it went") {

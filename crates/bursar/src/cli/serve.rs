@@ -209,9 +209,12 @@ async fn accept(
     clock: WallClock,
     started: &mut dyn FnMut(&str),
 ) -> Outcome {
-    let listener = TcpListener::bind(args.listen)
-        .await
-        .map_err(|error| format!("cannot listen on {}: {error}", args.listen))?;
+    let listener = TcpListener::bind(args.listen).await.map_err(|error| {
+        format!(
+            "cannot listen on {}: {error}; --listen names another address, and port 0 picks one",
+            args.listen
+        )
+    })?;
     let address = format!("http://{}", listener.local_addr()?);
     let base_url = args.base_url.clone().unwrap_or_else(|| address.clone());
     let base_url = base_url.trim_end_matches('/').to_owned();

@@ -1,4 +1,4 @@
-//! The demonstration's data: a bundle made from a seed, with dates relative to today.
+//! The demonstration's data up to two months ago: a bundle made from a seed, with dates relative to today.
 
 use bursar_app::bundle::{organization_line, role_line, user_line};
 use bursar_domain::access::Role;
@@ -16,24 +16,33 @@ use bursar_domain::reimbursement::{Reimbursement, ReimbursementStatus};
 use bursar_domain::reminder::{Method, Reminder, ReminderStatus};
 use bursar_domain::{Date, Resource, Stamps, Timestamp};
 
-use super::names::{CHAPTERS, NAMES, SHARES};
+use super::names::{CHAPTERS, name};
 
 /// The address of the person whom the demonstration's token belongs to.
 pub(super) const OFFICER: &str = "treasurer@example.org";
+/// The address of the person who keeps the roster.
+pub(super) const SECRETARY: &str = "secretary@example.org";
 
 const USD: Currency = Currency::USD;
 /// Members of the national organization and of each chapter.
 const NATIONAL_MEMBERS: usize = 60;
 const CHAPTER_MEMBERS: usize = 90;
-/// Months of dues that lie behind.
-const MONTHS: i32 = 12;
+/// The months of dues that the bundle has, counted back from this one; those since are lived (see `life`).
+const MONTHS: std::ops::Range<i32> = 2..12;
 
-/// Makes the bundle.
-pub(super) fn bundle(seed: u64, now: Timestamp) -> String {
+/// The moment that the bundle describes: before the dues of last month are raised.
+pub(super) fn as_of(today: Date) -> Timestamp {
+    today.plus_months(-1, 1).plus_days(-20).start()
+}
+
+/// Makes the bundle. It knows the day and not the hour, so that all of a day's are one.
+pub(super) fn bundle(seed: u64, today: Date) -> String {
     let mut make = Make {
         random: fastrand::Rng::with_seed(seed),
         ids: IdSource::seeded(seed),
-        now,
+        now: as_of(today),
+        today,
+        people: 0,
         out: String::new(),
     };
     let national = make.organization(
@@ -62,10 +71,25 @@ pub(super) fn bundle(seed: u64, now: Timestamp) -> String {
     make.out
 }
 
+/// An address that says who it is of, where the name is in letters that an address may have.
+fn address(first_name: &str, last_name: &str, number: usize) -> String {
+    let plain = |name: &str| -> Option<String> {
+        let name: String = name.chars().filter(|c| *c != '\'').collect();
+        name.is_ascii().then(|| name.to_ascii_lowercase())
+    };
+    match (plain(first_name), plain(last_name)) {
+        (Some(first), Some(last)) => format!("{first}.{last}.{number}@example.org"),
+        _ => format!("member.{number}@example.org"),
+    }
+}
+
 struct Make {
     random: fastrand::Rng,
     ids: IdSource,
+    /// The moment that the bundle describes.
     now: Timestamp,
+    today: Date,
+    people: usize,
     out: String,
 }
 
@@ -119,7 +143,7 @@ impl Make {
     fn officers(&mut self, national: OrganizationId, chapters: &[OrganizationId]) {
         for (email, name, role) in [
             (OFFICER, "Tessa Arden", Role::Admin),
-            ("secretary@example.org", "Sam Koroma", Role::Editor),
+            (SECRETARY, "Sam Koroma", Role::Editor),
             ("auditor@example.org", "Aiko Tanaka", Role::Viewer),
         ] {
             let user = User {
@@ -154,7 +178,11 @@ impl Make {
     }
 
     fn groups(&mut self, organization: OrganizationId) -> Vec<Group> {
-        let next_month = self.now.date().plus_months(1, 1);
+        let today = self.today;
+        let next = |interval: Interval| {
+            let months = if interval == Interval::Annual { 12 } else { 1 };
+            today.plus_months(months, 1)
+        };
         let made = [
             (
                 "Adult rowers",
@@ -183,7 +211,7 @@ impl Make {
                     name: name.to_owned(),
                     description: description.to_owned(),
                     amount_due: amount.map(|minor| Money::new(minor, USD)),
-                    due_date: interval.map(|_| next_month),
+                    due_date: interval.map(next),
                     is_recurring: interval.is_some(),
                     recurring_interval: interval,
                     ..Group::blank(self.id(at), USD, Stamps::at(at))
@@ -195,14 +223,8 @@ impl Make {
     }
 
     fn member(&mut self, organization: OrganizationId, number: usize, groups: &[Group]) -> Member {
-        let mut draw = self.random.u32(0..100);
-        let script = SHARES.iter().position(|share| {
-            let hit = draw < *share;
-            draw = draw.saturating_sub(*share);
-            hit
-        });
-        let (given, family) = NAMES[script.unwrap_or(0)];
-        let (first_name, last_name) = ((*self.pick(given)).to_owned(), (*self.pick(family)).to_owned());
+        let (first_name, last_name) = name(&mut self.random);
+        self.people += 1;
         let joined = i64::from(self.random.u32(30..690));
         let at = self.days_ago(joined);
         let id: MemberId = self.id(at);
@@ -214,11 +236,10 @@ impl Make {
             own.push(groups[3].id);
         }
         own.sort_unstable();
-        let suffix: String = id.to_string().chars().rev().take(6).collect();
         let member = Member {
+            email: address(&first_name, &last_name, self.people),
             first_name,
             last_name,
-            email: format!("member-{suffix}@example.org"),
             phone: number
                 .is_multiple_of(3)
                 .then(|| format!("+1202555{:04}", 100 + number)),
@@ -233,13 +254,13 @@ impl Make {
 
     /// A year of monthly dues for a member, from the month after joining.
     fn dues(&mut self, organization: OrganizationId, member: &Member, groups: &[Group]) {
-        let first_of_month = self.now.date().plus_months(0, 1);
+        let first_of_month = self.today.plus_months(0, 1);
         for group in groups
             .iter()
             .take(2)
             .filter(|group| member.groups.contains(&group.id))
         {
-            for back in (0..MONTHS).rev() {
+            for back in MONTHS.rev() {
                 let due = first_of_month.plus_months(-back, 1);
                 let raised = due.start().plus_days(-14);
                 if member.join_date.is_some_and(|joined| joined < due.plus_days(-14)) && raised < self.now {
@@ -260,15 +281,14 @@ impl Make {
     ) {
         let Some(amount) = group.amount_due else { return };
         let draw = self.random.u32(0..100);
-        // What is long ago is mostly settled; what is recent is mostly open.
-        let settled = if months_back == 0 { 25 } else { 86 };
+        let settled = 90;
         let (status, paid) = match draw {
             draw if draw < settled => (PaymentStatus::Paid, amount.minor),
             draw if draw < settled + 3 => (PaymentStatus::PartiallyPaid, amount.minor / 3),
             draw if draw < settled + 5 => (PaymentStatus::Failed, 0),
             draw if draw < settled + 6 => (PaymentStatus::Cancelled, 0),
             draw if draw < settled + 7 => (PaymentStatus::Disputed, amount.minor),
-            draw if draw < settled + 8 && months_back < 2 => (PaymentStatus::Processing, 0),
+            draw if draw < settled + 8 && months_back == MONTHS.start => (PaymentStatus::Processing, 0),
             _ => (PaymentStatus::Pending, 0),
         };
         let moved = raised.plus_days(i64::from(self.random.u32(1..20))).min(self.now);
@@ -353,7 +373,7 @@ impl Make {
                     "Dear member,\nthis is a friendly reminder of the dues below. Thank you!".to_owned(),
                 ),
                 scheduled_at: Some(if is_scheduled {
-                    self.now.plus_days(20)
+                    self.today.start().plus_days(20)
                 } else {
                     at.plus_days(2)
                 }),
@@ -378,7 +398,7 @@ impl Make {
             target_organization_id: Some(chapter),
             subject: Some("Annual chapter levy".to_owned()),
             body: Some("Dear officers,\nthe levy for this year is open.".to_owned()),
-            scheduled_at: Some(self.now.plus_days(10)),
+            scheduled_at: Some(self.today.start().plus_days(10)),
             ..Reminder::blank(self.id(at), USD, Stamps::at(at))
         };
         self.put(organization, &reminder);
@@ -455,7 +475,7 @@ impl Make {
     }
 
     fn campaigns(&mut self, organization: OrganizationId) {
-        let today = self.now.date();
+        let today = self.today;
         for (name, status, start, end) in [
             ("New ergometers", CampaignStatus::Ended, -200, -140),
             ("Boathouse roof", CampaignStatus::Active, -30, 60),
@@ -530,8 +550,8 @@ mod tests {
 
     #[test]
     fn one_seed_makes_one_bundle() {
-        let now = Timestamp::parse("2026-11-15T12:00:00Z").unwrap();
-        let (a, b, c) = (bundle(1, now), bundle(1, now), bundle(2, now));
+        let today = Date::parse("2026-11-15").unwrap();
+        let (a, b, c) = (bundle(1, today), bundle(1, today), bundle(2, today));
         assert!(a == b && a != c);
         let members = a
             .lines()

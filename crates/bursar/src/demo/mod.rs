@@ -1,22 +1,27 @@
 //! `bursar demo`: a database worth looking at, and a server on it.
 
 mod data;
+mod life;
 mod names;
+mod welcome;
 
 use std::io::{BufRead, Cursor};
 
 use bursar_app::import::{Source, import};
 use bursar_app::tokens::{self, Holder, NewToken};
 use bursar_app::{AppError, Context};
-use bursar_db::{DatabaseUrl, Db, Opening, Options, organizations};
+use bursar_db::{DatabaseUrl, Db, DbError, Opening, Options, organizations, table};
 use bursar_domain::access::{Scope, ScopeSet};
-use bursar_domain::ids::OrganizationId;
+use bursar_domain::ids::{IdSource, OrganizationId};
+use bursar_domain::member::Member;
 use bursar_domain::organization::OrganizationKind;
+use bursar_domain::payment::Payment;
 use clap::Args;
 
 use crate::ambient;
 use crate::cli::serve::{ServeArgs, serve, start_log};
 use crate::cli::{Failure, Outcome, Session, output};
+use welcome::Welcome;
 
 /// Where the data is kept unless another database is named: never where real data may be.
 const DATABASE: &str = "sqlite:bursar-demo.db";
@@ -45,31 +50,54 @@ pub(crate) fn run(session: &Session, args: &DemoArgs) -> Outcome {
     start_log(&serve_args.log);
     let url: DatabaseUrl = args.database.as_deref().unwrap_or(DATABASE).parse()?;
     let db = Db::open(&url, &Options::default(), Opening::Migrate)?;
-    if db.read(organizations::all).wait()?.is_empty() {
-        let records = fill(&db, args.seed)?;
-        if !session.json_asked {
-            output::say(&format!("made the demonstration's data: {records} records"));
-        }
+    let is_new = db.read(organizations::all).wait()?.is_empty();
+    if is_new {
+        fill(&db, args.seed)?;
     }
     let (organization, name) = national(&db)?;
-    let token = token(&db, organization)?;
-    serve(db, &url, &serve_args, &mut |address| {
-        introduce(session, address, &name, &token, &url)
+    let welcome = Welcome {
+        token: token(&db, organization)?,
+        organization,
+        name,
+        database: url.to_string(),
+        contents: contents(&db)?,
+        is_new,
+        since: ambient::now().date().plus_days(-7),
+    };
+    serve(db, &url, &serve_args, &mut |address| match session.json_asked {
+        true => output::say(&welcome.for_machines(address).to_string()),
+        false => welcome.show(address),
     })
 }
 
-fn fill(db: &Db, seed: u64) -> Result<u64, Failure> {
-    let now = ambient::now();
-    let bundle = data::bundle(seed, now);
+/// Makes the data: a bundle up to two months ago, and what the officers have done since.
+fn fill(db: &Db, seed: u64) -> Outcome {
+    let today = ambient::now().date();
+    let bundle = data::bundle(seed, today);
     let open = || Ok(Box::new(Cursor::new(bundle.clone().into_bytes())) as Box<dyn BufRead>);
-    let done = import(
+    let bar = output::progress(0, "records");
+    bar.set_message("making");
+    let mut ids = IdSource::seeded(seed);
+    import(
         db,
         &Source { open: &open },
-        now,
-        &mut ambient::ids()?,
-        &mut |_| {},
+        data::as_of(today),
+        &mut ids,
+        &mut |at| {
+            bar.set_position(at.lines);
+        },
     )?;
-    Ok(done.records)
+    let lives: Vec<_> = db
+        .read(organizations::all)
+        .wait()?
+        .into_iter()
+        .map(|o| db.write::<_, AppError>(o.id.to_bytes(), move |tx| life::live(tx, o.id, seed, today)))
+        .collect();
+    for life in lives {
+        life.wait()?;
+    }
+    bar.finish_and_clear();
+    Ok(())
 }
 
 fn national(db: &Db) -> Result<(OrganizationId, String), Failure> {
@@ -108,15 +136,24 @@ fn token(db: &Db, organization: OrganizationId) -> Result<String, Failure> {
     Ok(made.wait()?.secret.expose().to_owned())
 }
 
-fn introduce(session: &Session, address: &str, name: &str, token: &str, url: &DatabaseUrl) {
-    if session.json_asked {
-        let curl = format!("curl -H 'Authorization: Bearer {token}' '{address}/v1/members?limit=2'");
-        let told = serde_json::json!({ "address": address, "docs": format!("{address}/docs"), "token": token, "curl": curl });
-        output::say(&told.to_string());
-        return;
-    }
-    output::say(&format!(
-        "\n{name}, in {url}\n\n  API    {address}/v1\n  Docs   {address}/docs\n  Token  {token}\n\nTry:\n\n  \
-         curl -H 'Authorization: Bearer {token}' '{address}/v1/members?limit=2'\n\nlistening on {address}"
-    ));
+/// What there is to look at, in a line.
+fn contents(db: &Db) -> Result<String, Failure> {
+    let mut counts = [0_u64; 2];
+    let organizations = db.read(organizations::all).wait()?.len();
+    db.survey::<_, DbError>(|tx| {
+        table::each_of_all::<Member>(tx, |_, _| {
+            counts[0] += 1;
+            Ok(())
+        })?;
+        table::each_of_all::<Payment>(tx, |_, _| {
+            counts[1] += 1;
+            Ok(())
+        })
+    })?;
+    Ok(format!(
+        "{}, {} and {}",
+        output::many(organizations as u64, "organization"),
+        output::many(counts[0], "member"),
+        output::many(counts[1], "payment")
+    ))
 }

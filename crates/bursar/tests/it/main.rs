@@ -10,6 +10,8 @@ mod commands;
 #[cfg(test)]
 mod crash;
 #[cfg(test)]
+mod demo;
+#[cfg(test)]
 mod faults;
 #[cfg(test)]
 mod messages;

@@ -1,0 +1,492 @@
+//! The demonstration's last two months: officers at work, each act done by the function that does it for everybody,
+//! at its own time. So the ledger, the activity log and the history are as real ones are.
+
+use std::collections::BTreeMap;
+
+use bursar_app::campaigns::{self, CampaignChange};
+use bursar_app::members::{self, NewMember, OfficerChange};
+use bursar_app::payments::{self, Charge, Debtor, Receipt, ReceivedBy};
+use bursar_app::policy::{self, Cap, PolicyChange};
+use bursar_app::reimbursements::{self, Draft, Remarks};
+use bursar_app::reminders::{self, NewReminder};
+use bursar_app::tokens::{self, Holder, NewToken};
+use bursar_app::{Act, Actor, AppError, Context, cards, groups, store};
+use bursar_db::{DbError, Stored, Tx, organizations, table};
+use bursar_domain::access::{Role, Scope, ScopeSet};
+use bursar_domain::campaign::CampaignStatus;
+use bursar_domain::card::{LimitFrequency, NewCard};
+use bursar_domain::group::{Group, NewGroup};
+use bursar_domain::ids::{IdSource, OrganizationId, PaymentId, UserId};
+use bursar_domain::listing::Listing;
+use bursar_domain::member::{Member, MemberChange};
+use bursar_domain::money::Money;
+use bursar_domain::order::{OrderLine, OrderStatus};
+use bursar_domain::organization::{Organization, OrganizationKind};
+use bursar_domain::payment::PaymentStatus;
+use bursar_domain::reimbursement::ReimbursementStatus;
+use bursar_domain::reminder::{Audience, Method};
+use bursar_domain::{Date, Refusal, Timestamp};
+
+use super::data::{OFFICER, SECRETARY, as_of};
+use super::names::name;
+use crate::ambient;
+
+type Done = Result<(), AppError>;
+/// Something that is done at its time; it may leave more to do later.
+type Deed = Box<dyn FnOnce(&mut Act<'_, '_>, &mut Life) -> Done>;
+
+/// An expense: what for, of which kind, and the steps that it goes.
+type Story = (
+    &'static str,
+    &'static str,
+    &'static [(ReimbursementStatus, Officer)],
+);
+
+/// Who does it.
+#[derive(Clone, Copy, Debug)]
+enum Officer {
+    Treasurer,
+    Secretary,
+}
+
+/// One organization's officers, and what is still ahead of them.
+struct Life {
+    random: fastrand::Rng,
+    today: Date,
+    organization: Organization,
+    treasurer: UserId,
+    secretary: UserId,
+    /// By time; the number keeps two of one moment in their order.
+    ahead: BTreeMap<(Timestamp, usize), (Officer, Deed)>,
+    count: usize,
+}
+
+/// Lives the two months of an organization. The same seed and day make the same life.
+pub(super) fn live(tx: &mut Tx<'_>, organization: OrganizationId, seed: u64, today: Date) -> Done {
+    let found = organizations::get(tx, organization)?;
+    let bytes = organization.to_bytes().into_iter();
+    let mixed = bytes.fold(seed, |seed, byte| seed.rotate_left(8) ^ u64::from(byte));
+    let mut life = Life {
+        random: fastrand::Rng::with_seed(mixed),
+        today,
+        organization: found.ok_or_else(|| Refusal::missing("the organization is not there"))?,
+        treasurer: user(tx, OFFICER)?,
+        secretary: user(tx, SECRETARY)?,
+        ahead: BTreeMap::new(),
+        count: 0,
+    };
+    let mut context = Context {
+        now: as_of(today),
+        ids: IdSource::seeded(life.random.u64(..)),
+        actor: Actor::Operator,
+        request_id: None,
+    };
+    life.plan(tx)?;
+    while let Some(((at, _), (officer, deed))) = life.ahead.pop_first() {
+        let user = match officer {
+            Officer::Treasurer => life.treasurer,
+            Officer::Secretary => life.secretary,
+        };
+        context.now = at;
+        context.actor = Actor::User(user, organization);
+        Act::run(tx, &mut context, organization, |act| deed(act, &mut life))?;
+    }
+    life.settings(tx, &mut context)
+}
+
+fn user(tx: &mut Tx<'_>, email: &str) -> Result<UserId, AppError> {
+    let found = organizations::user_by_email(tx, email)?;
+    Ok(found
+        .ok_or_else(|| Refusal::missing(format!("there is no user {email}")))?
+        .id)
+}
+
+/// Every resource of a type, by id.
+fn all<R: Stored>(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Vec<R>, DbError> {
+    let mut found = Vec::new();
+    table::each::<R>(tx, organization, |kept| {
+        found.push(kept.resource?);
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+impl Life {
+    /// Puts a deed on the calendar.
+    fn at(
+        &mut self,
+        at: Timestamp,
+        who: Officer,
+        deed: impl FnOnce(&mut Act<'_, '_>, &mut Life) -> Done + 'static,
+    ) {
+        self.count += 1;
+        self.ahead.insert((at, self.count), (who, Box::new(deed)));
+    }
+
+    /// Some moment in the office hours of the day so many days before today.
+    fn hours(&mut self, days_ago: i64) -> Timestamp {
+        let within = i64::from(self.random.u32(9 * 3_600..18 * 3_600));
+        self.today.start().plus_days(-days_ago).plus_seconds(within)
+    }
+
+    /// The same, within so many days after `start`, and before today.
+    fn hours_after(&mut self, start: Timestamp, days_max: i64) -> Timestamp {
+        let elapsed = self.today.days() - start.date().days();
+        let after = self.random.i64(0..=days_max.min(elapsed - 1));
+        self.hours(elapsed - after).max(start.plus_seconds(60))
+    }
+
+    fn plan(&mut self, tx: &mut Tx<'_>) -> Done {
+        let id = self.organization.id;
+        let groups: Vec<Group> = all(tx, id)?;
+        let members: Vec<Member> = all(tx, id)?;
+        let members: Vec<Member> = members.into_iter().filter(|member| member.is_active).collect();
+        let listings: Vec<Listing> = all(tx, id)?;
+        for group in groups.iter().filter(|group| group.recurring_interval.is_some()) {
+            // The last two periods; a yearly group has its one.
+            let periods = if group.name == "Boat owners" { 0..1 } else { 0..2 };
+            for back in periods {
+                self.dues(group, back);
+            }
+        }
+        self.people(&groups, &members);
+        self.expenses(&members);
+        self.card(&members);
+        self.campaign();
+        for listing in listings.iter().filter(|listing| listing.is_active) {
+            self.orders(listing, &members);
+        }
+        Ok(())
+    }
+
+    /// Raises the dues that were due `back` months ago, two weeks before; what comes in is recorded as it comes.
+    fn dues(&mut self, group: &Group, back: i32) {
+        let due = self.today.plus_months(0, 1).plus_months(-back, 1);
+        let charge = Charge {
+            debtor: Debtor::Group(group.id),
+            amount: None,
+            description: format!("{}, {}", group.name, &due.to_string()[..7]),
+            due_date: Some(due),
+        };
+        let raised_at = due.start().plus_days(-14).plus_seconds(9 * 3_600);
+        self.at(raised_at, Officer::Treasurer, move |act, life| {
+            for payment in payments::raise(act, &charge, false)?.payments {
+                life.fate_of(payment.id, payment.amount, raised_at, back);
+            }
+            Ok(())
+        });
+    }
+
+    /// What becomes of a payment: what was due last month is mostly settled, what is due now is on its way.
+    fn fate_of(&mut self, id: PaymentId, amount: Money, raised_at: Timestamp, back: i32) {
+        let (settled, days_max) = if back == 0 { (58, 45) } else { (88, 27) };
+        let at = self.hours_after(raised_at, days_max);
+        let soon = self.hours_after(at, 6);
+        match self.random.u32(0..100) {
+            draw if draw < settled => self.receive(id, amount, at),
+            draw if draw < settled + 4 => self.receive(id, Money::new(amount.minor / 2, amount.currency), at),
+            draw if draw < settled + 5 => {
+                self.at(at, Officer::Treasurer, move |act, _| {
+                    payments::move_to(act, id, PaymentStatus::Cancelled).map(drop)
+                });
+            }
+            draw if draw < settled + 6 => {
+                self.receive(id, amount, at);
+                self.at(soon, Officer::Secretary, move |act, _| {
+                    payments::move_to(act, id, PaymentStatus::Disputed).map(drop)
+                });
+            }
+            draw if draw < settled + 7 => self.bounce(id, amount, at, soon),
+            _ => {}
+        }
+    }
+
+    fn receive(&mut self, id: PaymentId, amount: Money, at: Timestamp) {
+        let receipt = self.receipt(amount);
+        self.at(at, Officer::Treasurer, move |act, _| {
+            payments::record(act, id, &receipt).map(drop)
+        });
+    }
+
+    /// A check that the bank does not take.
+    fn bounce(&mut self, id: PaymentId, amount: Money, at: Timestamp, soon: Timestamp) {
+        let receipt = Receipt {
+            method: ReceivedBy::Check,
+            ..self.receipt(amount)
+        };
+        self.at(at, Officer::Treasurer, move |act, life| {
+            let (_, entry) = payments::record(act, id, &receipt)?;
+            life.at(soon, Officer::Treasurer, move |act, _| {
+                payments::reverse(act, id, entry, Some("the check bounced")).map(drop)
+            });
+            Ok(())
+        });
+    }
+
+    fn receipt(&mut self, amount: Money) -> Receipt {
+        let number = self.random.u32(1_000..9_999);
+        let (method, reference) = match self.random.u32(0..10) {
+            0..2 => (ReceivedBy::Cash, None),
+            2..4 => (ReceivedBy::Check, Some(format!("Check {number}"))),
+            4..8 => (ReceivedBy::Transfer, Some(format!("TRF-{number}"))),
+            _ => (ReceivedBy::Card, Some(format!("Terminal {number}"))),
+        };
+        Receipt {
+            amount: amount.to_string(),
+            method,
+            received_on: None,
+            reference,
+        }
+    }
+
+    /// New members, one who moves, one who leaves, and a course that some join.
+    fn people(&mut self, groups: &[Group], members: &[Member]) {
+        let adults = groups.first().map(|group| group.id);
+        for days_ago in [34, 19, 5] {
+            let (first_name, last_name) = name(&mut self.random);
+            let new = NewMember {
+                email: format!("newcomer.{days_ago}@example.org"),
+                first_name,
+                last_name,
+                phone: None,
+                join_date: None,
+                groups: adults.into_iter().collect(),
+            };
+            let at = self.hours(days_ago);
+            self.at(at, Officer::Secretary, move |act, _| {
+                members::add(act, &new).map(drop)
+            });
+        }
+        let changes = [
+            (
+                27,
+                MemberChange {
+                    is_active: Some(false),
+                    ..MemberChange::default()
+                },
+            ),
+            (
+                3,
+                MemberChange {
+                    email: Some("moved@example.org".to_owned()),
+                    ..MemberChange::default()
+                },
+            ),
+        ];
+        for ((days_ago, change), member) in changes.into_iter().zip(members.iter().rev()) {
+            let (id, change) = (
+                member.id,
+                OfficerChange {
+                    change,
+                    ..OfficerChange::default()
+                },
+            );
+            let at = self.hours(days_ago);
+            self.at(at, Officer::Secretary, move |act, _| {
+                members::set(act, id, &change).map(drop)
+            });
+        }
+        let course = NewGroup {
+            name: "Saturday rowing school".to_owned(),
+            description: "Six Saturdays for beginners.".to_owned(),
+        };
+        let joining: Vec<_> = members
+            .iter()
+            .step_by(9)
+            .take(8)
+            .map(|member| member.id)
+            .collect();
+        let at = self.hours(21);
+        self.at(at, Officer::Secretary, move |act, _| {
+            let group = groups::create_as_officer(act, &course)?.id;
+            joining
+                .iter()
+                .try_for_each(|member| groups::add_member(act, group, *member).map(drop))
+        });
+    }
+
+    /// Four expenses, each a step further: paid out, approved, sent back, handed in.
+    fn expenses(&mut self, members: &[Member]) {
+        use ReimbursementStatus::{Approved, Paid, Rejected, Submitted};
+        let stories: [Story; 4] = [
+            (
+                "Trailer hire for the autumn regatta",
+                "travel",
+                &[
+                    (Submitted, Officer::Secretary),
+                    (Approved, Officer::Treasurer),
+                    (Paid, Officer::Treasurer),
+                ],
+            ),
+            (
+                "Oar varnish and brushes",
+                "equipment",
+                &[(Submitted, Officer::Secretary), (Approved, Officer::Treasurer)],
+            ),
+            (
+                "Dinner after the race",
+                "catering",
+                &[(Submitted, Officer::Secretary), (Rejected, Officer::Treasurer)],
+            ),
+            (
+                "Posters for the open day",
+                "printing",
+                &[(Submitted, Officer::Secretary)],
+            ),
+        ];
+        for (i, ((description, category, steps), member)) in stories.into_iter().zip(members).enumerate() {
+            let drafted = self.hours(16 - 3 * i64::try_from(i).unwrap_or(0));
+            let draft = Draft {
+                member_id: Some(member.id),
+                recipient_organization_id: None,
+                amount: Money::new(
+                    i64::from(self.random.u32(900..26_000)),
+                    self.organization.currency,
+                )
+                .to_string(),
+                category: Some(category.to_owned()),
+                description: description.to_owned(),
+                incurred_at: Some(drafted.date().plus_days(-2)),
+                receipts: vec![format!("receipt-{}", i + 101)],
+            };
+            self.at(drafted, Officer::Secretary, move |act, life| {
+                let id = reimbursements::draft(act, &draft)?.id;
+                for (number, (next, who)) in steps.iter().copied().enumerate() {
+                    let at = drafted.plus_seconds(3_600 * 20 * (i64::try_from(number).unwrap_or(0) + 1));
+                    let remarks = Remarks {
+                        note: (next == Rejected).then(|| "Please attach the itemised receipt.".to_owned()),
+                        payout_reference: (next == Paid).then(|| "TRF-PAYOUT-1".to_owned()),
+                    };
+                    life.at(at, who, move |act, _| {
+                        reimbursements::move_to(act, id, next, &remarks).map(drop)
+                    });
+                }
+                Ok(())
+            });
+        }
+    }
+
+    /// A card, or an application where the organization cannot issue cards yet.
+    fn card(&mut self, members: &[Member]) {
+        let new = NewCard {
+            name: "Coach launch fuel".to_owned(),
+            spend_limit: Money::new(30_000, self.organization.currency),
+            spend_limit_frequency: LimitFrequency::Monthly,
+            transaction_limit: None,
+            assigned_member_id: members.get(5).map(|member| member.id),
+        };
+        let (at, issuing) = (self.hours(12), self.organization.card_issuing);
+        self.at(at, Officer::Treasurer, move |act, _| {
+            cards::create(act, issuing, &new).map(drop)
+        });
+    }
+
+    fn campaign(&mut self) {
+        let new = CampaignChange {
+            name: Some("A new coxed four".to_owned()),
+            note: Some("The old one has seen thirty seasons.".to_owned()),
+            goal_amount: Some("18000.00".to_owned()),
+            start_date: Some(self.today.plus_days(-8)),
+            end_date: Some(self.today.plus_days(120)),
+        };
+        let (made, started) = (self.hours(10), self.hours(8));
+        self.at(made, Officer::Secretary, move |act, life| {
+            let id = campaigns::create(act, &new)?.id;
+            life.at(started, Officer::Secretary, move |act, _| {
+                campaigns::move_to(act, id, CampaignStatus::Active).map(drop)
+            });
+            Ok(())
+        });
+    }
+
+    /// Orders of the last weeks: handed over, paid, and one that waits.
+    fn orders(&mut self, listing: &Listing, members: &[Member]) {
+        for (days_ago, steps) in [
+            (15, &[OrderStatus::Paid, OrderStatus::Fulfilled][..]),
+            (6, &[OrderStatus::Paid]),
+            (2, &[]),
+        ] {
+            let (at, listing) = (self.hours(days_ago), listing.id);
+            let member = members[self.random.usize(0..members.len())].id;
+            let lines = [OrderLine {
+                item: ["S", "M", "L"][self.random.usize(0..3)].to_owned(),
+                quantity: self.random.i64(1..3),
+            }];
+            self.at(at, Officer::Secretary, move |act, life| {
+                let id = store::order(act, listing, Some(member), &lines)?.id;
+                for (number, next) in (1..).zip(steps) {
+                    life.at(
+                        at.plus_seconds(7_200 * number),
+                        Officer::Treasurer,
+                        move |act, _| store::move_order(act, id, *next).map(drop),
+                    );
+                }
+                Ok(())
+            });
+        }
+    }
+
+    /// What is set up rather than done day by day: tokens for programs, a policy, the next reminder.
+    fn settings(&mut self, tx: &mut Tx<'_>, context: &mut Context) -> Done {
+        let organization = self.organization.id;
+        context.actor = Actor::User(self.treasurer, organization);
+        // Late in the evening, after everything that is done in office hours.
+        context.now = self.today.start().plus_seconds(-7_200);
+        let is_national = self.organization.kind == OrganizationKind::National;
+        // The secrets are thrown away: these tokens are to be looked at.
+        let programs: &[(&str, Role, &[Scope], bool)] = match is_national {
+            true => &[
+                (
+                    "Website roster",
+                    Role::Viewer,
+                    &[Scope::MembersRead, Scope::GroupsRead],
+                    false,
+                ),
+                (
+                    "Old accounting export",
+                    Role::Viewer,
+                    &[Scope::PaymentsRead],
+                    true,
+                ),
+            ],
+            false => &[("Boathouse display", Role::Viewer, &[Scope::GroupsRead], false)],
+        };
+        for (name, role, scopes, is_revoked) in programs {
+            context.now = context.now.plus_seconds(600);
+            let new = NewToken {
+                holder: Holder::Service(*role),
+                name: Some((*name).to_owned()),
+                scopes: ScopeSet::of(scopes),
+                days: Some(60),
+            };
+            // A secret is nobody's to work out from the seed.
+            let entropy = ambient::entropy().map_err(Refusal::conflict)?;
+            let issued = tokens::create(tx, context, organization, &new, &entropy)?;
+            if *is_revoked {
+                context.now = context.now.plus_seconds(600);
+                tokens::revoke(tx, context, organization, issued.record.id)?;
+            }
+        }
+        if !is_national {
+            let change = PolicyChange {
+                cap: Some(Cap::Days(180)),
+                ..PolicyChange::default()
+            };
+            policy::set(tx, context, organization, &change)?;
+        }
+        let groups: Vec<Group> = all(tx, organization)?;
+        let Some(group) = groups.first() else {
+            return Ok(());
+        };
+        let reminder = NewReminder {
+            audience: Audience::Group(group.id),
+            method: Method::Email,
+            at: self.today.plus_days(6).start().plus_seconds(9 * 3_600),
+            subject: Some("Dues are due soon".to_owned()),
+            body: Some("Dear member,\nthis is what is open on your account. Thank you!".to_owned()),
+            every_days: Some(30),
+            include_payment_info: true,
+        };
+        reminders::schedule(tx, context, organization, &reminder).map(drop)
+    }
+}

@@ -1,0 +1,94 @@
+//! What `bursar demo` tells once its server is up.
+
+use bursar_domain::Date;
+use bursar_domain::ids::OrganizationId;
+use serde_json::{Value, json};
+
+use super::data::OFFICER;
+use crate::cli::output;
+
+pub(super) struct Welcome {
+    pub(super) token: String,
+    pub(super) organization: OrganizationId,
+    pub(super) name: String,
+    pub(super) database: String,
+    pub(super) contents: String,
+    /// Whether the data was made by this run.
+    pub(super) is_new: bool,
+    /// From when on changes are asked for.
+    pub(super) since: Date,
+}
+
+/// The lines to paste.
+struct Lines {
+    list: String,
+    sync: String,
+    create: String,
+}
+
+impl Welcome {
+    fn lines(&self, address: &str) -> Lines {
+        let curl = format!("curl -H 'Authorization: Bearer {}'", self.token);
+        Lines {
+            list: format!("{curl} '{address}/v1/members?limit=2'"),
+            sync: format!(
+                "{curl} '{address}/v1/payments?updatedSince={}T00:00:00Z'",
+                self.since
+            ),
+            create: format!(
+                "{curl} -H 'Idempotency-Key: first-try' -H 'Content-Type: application/json' \
+                 -d '{{\"name\":\"Night rowers\",\"description\":\"With lights.\"}}' {address}/v1/groups"
+            ),
+        }
+    }
+
+    pub(super) fn for_machines(&self, address: &str) -> Value {
+        let lines = self.lines(address);
+        json!({
+            "address": address, "docs": format!("{address}/docs"), "token": self.token,
+            "organizationId": self.organization, "database": self.database, "isNew": self.is_new,
+            "curl": lines.list, "curlSync": lines.sync, "curlCreate": lines.create,
+        })
+    }
+
+    pub(super) fn show(&self, address: &str) {
+        let lines = self.lines(address);
+        // As it was called, so that the line works where the program is not on the path.
+        let program = std::env::args().next().unwrap_or_else(|| "bursar".to_owned());
+        let of_old = if self.is_new {
+            ""
+        } else {
+            ", as an earlier run left them"
+        };
+        let say = output::say;
+        let head = |text: &str| output::say(&output::bold(text));
+        say("");
+        head(&self.name);
+        say(&format!("{}{of_old}, in {}", self.contents, self.database));
+        say("");
+        say(&format!("  API    {address}/v1"));
+        say(&format!("  Docs   {address}/docs"));
+        say(&format!("  Token  {}", self.token));
+        say(&format!(
+            "         acts as {OFFICER}, with every scope, for 7 days"
+        ));
+        for (title, line) in [
+            ("Read a list", &lines.list),
+            ("See what has changed in a week", &lines.sync),
+            ("Make a group; paste it twice, and there is one", &lines.create),
+            (
+                "Look at it from the other side",
+                &format!(
+                    "{program} --database '{}' report chapters --organization {}",
+                    self.database, self.organization
+                ),
+            ),
+        ] {
+            say("");
+            head(title);
+            say(&format!("  {line}"));
+        }
+        say("");
+        say(&format!("listening on {address}"));
+    }
+}

@@ -1,0 +1,276 @@
+//! `bursar demo`: from an empty folder to a server with data worth looking at.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+
+use crate::support::{Place, both_engines, finish};
+
+/// A demonstration that runs, and what it said until it was listening.
+struct Demo {
+    child: Child,
+    said: Vec<String>,
+}
+
+impl Demo {
+    fn start(place: &Place, flags: &[&str]) -> Self {
+        let mut child = place
+            .command(&["demo", "--listen", "127.0.0.1:0"])
+            .args(flags)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut said = Vec::new();
+        for line in BufReader::new(child.stdout.take().unwrap()).lines() {
+            let line = line.unwrap();
+            let is_last = line.starts_with("listening on http://") || line.starts_with('{');
+            said.push(line);
+            if is_last {
+                return Self { child, said };
+            }
+        }
+        panic!("it ended with {:?} and said {said:?}", child.wait());
+    }
+
+    /// The line that follows a title.
+    fn line_below(&self, title: &str) -> &str {
+        let at = self.said.iter().position(|line| line.starts_with(title));
+        let at = at.unwrap_or_else(|| panic!("{title:?} is not in {:#?}", self.said));
+        self.said[at + 1].trim()
+    }
+
+    /// Pastes a line into a shell; the answer.
+    fn paste(&self, line: &str) -> Value {
+        let answer =
+            finish(Command::new("sh").args(["-c", &line.replacen("curl ", "curl -sS ", 1)])).succeeded();
+        serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{line}: {error}: {answer}"))
+    }
+
+    fn stop(mut self) {
+        let told = Command::new("kill")
+            .args(["-TERM", &self.child.id().to_string()])
+            .status();
+        assert!(told.unwrap().success());
+        assert!(self.child.wait().unwrap().success());
+    }
+}
+
+impl Drop for Demo {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn records(export: &str) -> BTreeMap<String, Vec<Value>> {
+    let mut by_type: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+    for line in export.lines() {
+        let record: Value = serde_json::from_str(line).unwrap();
+        let kind = record["type"].as_str().unwrap().to_owned();
+        by_type.entry(kind).or_default().push(record);
+    }
+    by_type
+}
+
+#[test]
+fn the_lines_that_it_prints_work() {
+    both_engines(|place| {
+        let demo = Demo::start(place, &[]);
+        let list = demo.paste(demo.line_below("Read a list"));
+        assert_eq!(list["data"].as_array().unwrap().len(), 2);
+        let sync = demo.paste(demo.line_below("See what has changed"));
+        assert!(!sync["data"].as_array().unwrap().is_empty(), "{sync}");
+        let create = demo.line_below("Make a group");
+        let made = demo.paste(create);
+        assert_eq!(made["name"], "Night rowers");
+        assert_eq!(demo.paste(create), made, "pasted twice, there is one");
+
+        let docs = demo
+            .said
+            .iter()
+            .find_map(|line| line.trim().strip_prefix("Docs "));
+        let page = finish(Command::new("curl").args(["-sS", docs.unwrap().trim()])).succeeded();
+        assert!(page.contains("<html"), "{page}");
+        let token = demo
+            .said
+            .iter()
+            .find_map(|line| line.trim().strip_prefix("Token "));
+        let first = token.unwrap().trim().to_owned();
+        demo.stop();
+        place.check();
+
+        // A second run finds the data as it is, the new group too, and has a token that works.
+        let before = place.export();
+        let again = Demo::start(place, &["--json"]);
+        let told: Value = serde_json::from_str(&again.said[0]).unwrap();
+        assert_eq!(told["isNew"], false);
+        assert_ne!(told["token"], first.as_str());
+        for line in ["curl", "curlSync", "curlCreate"] {
+            let answer = again.paste(told[line].as_str().unwrap());
+            assert!(answer["error"].is_null(), "{answer}");
+        }
+        again.stop();
+        let after = place.export();
+        assert!(
+            after == before && after.contains("Night rowers"),
+            "the key is still known"
+        );
+    });
+}
+
+#[test]
+fn it_is_worth_looking_at() {
+    let place = Place::sqlite();
+    Demo::start(&place, &[]).stop();
+    place.check();
+    let records = records(&place.export());
+    let count = |kind: &str| records[kind].len();
+    assert_eq!(count("organization"), 7);
+    let national = records["organization"]
+        .iter()
+        .find(|o| o["kind"] == "national")
+        .unwrap();
+    let national = national["id"].as_str().unwrap();
+    assert!((580..=640).contains(&count("member")), "{}", count("member"));
+    let is_script = |low: char, high: char| {
+        records["member"].iter().any(|member| {
+            member["lastName"]
+                .as_str()
+                .unwrap()
+                .chars()
+                .any(|c| (low..=high).contains(&c))
+        })
+    };
+    for (low, high) in [
+        ('Α', 'ω'),
+        ('А', 'я'),
+        ('ء', 'ي'),
+        ('अ', 'ह'),
+        ('一', '龥'),
+        ('가', '힣'),
+    ] {
+        assert!(is_script(low, high), "no name between {low} and {high}");
+    }
+    // Every state that there is, of everything that has states.
+    for (kind, states) in [
+        (
+            "payment",
+            &[
+                "pending",
+                "processing",
+                "partially_paid",
+                "paid",
+                "failed",
+                "cancelled",
+                "disputed",
+            ][..],
+        ),
+        (
+            "reimbursement",
+            &["draft", "submitted", "approved", "rejected", "paid", "voided"],
+        ),
+        (
+            "reminder",
+            &["scheduled", "sent", "failed", "completed", "cancelled"],
+        ),
+        ("card", &["invited", "active", "frozen", "canceled", "denied"]),
+        ("campaign", &["draft", "active", "ended"]),
+        (
+            "storeOrder",
+            &["pending", "paid", "fulfilled", "cancelled", "refunded"],
+        ),
+    ] {
+        let found: BTreeSet<&str> = records[kind]
+            .iter()
+            .filter_map(|r| r["status"].as_str())
+            .collect();
+        assert_eq!(found, states.iter().copied().collect(), "{kind}");
+    }
+    assert!(records["group"].iter().any(|group| !group["amountDue"].is_null()));
+    assert!(count("storeListing") > 3);
+    // A year of payments.
+    let months: BTreeSet<&str> = records["payment"]
+        .iter()
+        .filter_map(|p| p["dueDate"].as_str()?.get(..7))
+        .collect();
+    assert!(months.len() >= 12, "{months:?}");
+
+    let of_national = ["--organization", national];
+    let ledger = place.json(&[&["report", "ledger"][..], &of_national].concat());
+    let methods: BTreeSet<&str> = ledger["sums"]
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect();
+    assert_eq!(
+        methods,
+        ["card", "cash", "check", "opening", "transfer"].into(),
+        "money comes in every way"
+    );
+    let lines = place.json(&[&["activity", "--limit", "1000"][..], &of_national].concat());
+    let deeds: BTreeSet<&str> = lines
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|l| l["action"].as_str())
+        .collect();
+    for deed in [
+        "payment.record",
+        "payments.raise",
+        "member.add",
+        "reimbursement.approved",
+        "card.create",
+        "token.revoke",
+    ] {
+        assert!(deeds.contains(deed), "{deed} is not among {deeds:?}");
+    }
+    // People read sentences, and no act is without its words.
+    let said = place.ok(&[&["activity", "--limit", "1000"][..], &of_national].concat());
+    assert!(!said.contains(" did "), "{said}");
+}
+
+#[test]
+fn one_seed_and_day_make_one_demonstration() {
+    /// The UTC day as the system has it.
+    fn today() -> String {
+        finish(Command::new("date").args(["-u", "+%F"])).succeeded()
+    }
+    loop {
+        let before = today();
+        let export = |seed: &str, place: &Place| {
+            Demo::start(place, &["--seed", seed]).stop();
+            place.export()
+        };
+        let (first, second, other) = (
+            export("7", &Place::sqlite()),
+            export("7", &Place::postgres()),
+            export("8", &Place::sqlite()),
+        );
+        // At midnight the days of the three may differ.
+        if today() == before {
+            assert!(first == second, "one seed, two results");
+            assert!(first != other, "two seeds, one result");
+            return;
+        }
+    }
+}
+
+#[test]
+fn it_keeps_away_from_real_data() {
+    let place = Place::sqlite();
+    place.ok(&[
+        "organization",
+        "create",
+        "--name",
+        "Rowers",
+        "--kind",
+        "independent",
+    ]);
+    let before = place.export();
+    let said = place.refused(&["demo", "--listen", "127.0.0.1:0"]);
+    assert!(said.contains("not the demonstration's"), "{said}");
+    assert_eq!(place.export(), before);
+}
