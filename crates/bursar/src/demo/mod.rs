@@ -11,6 +11,7 @@ use bursar_app::import::{Source, import};
 use bursar_app::tokens::{self, Holder, NewToken};
 use bursar_app::{AppError, Context};
 use bursar_db::{DatabaseUrl, Db, DbError, Opening, Options, organizations, table};
+use bursar_domain::Date;
 use bursar_domain::access::{Scope, ScopeSet};
 use bursar_domain::ids::{IdSource, OrganizationId};
 use bursar_domain::member::Member;
@@ -52,7 +53,7 @@ pub(crate) fn run(session: &Session, args: &DemoArgs) -> Outcome {
     let db = Db::open(&url, &Options::default(), Opening::Migrate)?;
     let is_new = db.read(organizations::all).wait()?.is_empty();
     if is_new {
-        fill(&db, args.seed)?;
+        fill(&db, args.seed, ambient::now().date())?;
     }
     let (organization, name) = national(&db)?;
     let welcome = Welcome {
@@ -71,8 +72,7 @@ pub(crate) fn run(session: &Session, args: &DemoArgs) -> Outcome {
 }
 
 /// Makes the data: a bundle up to two months ago, and what the officers have done since.
-fn fill(db: &Db, seed: u64) -> Outcome {
-    let today = ambient::now().date();
+fn fill(db: &Db, seed: u64, today: Date) -> Outcome {
     let bundle = data::bundle(seed, today);
     let open = || Ok(Box::new(Cursor::new(bundle.clone().into_bytes())) as Box<dyn BufRead>);
     let bar = output::progress(0, "records");
@@ -156,4 +156,35 @@ fn contents(db: &Db) -> Result<String, Failure> {
         output::many(counts[0], "member"),
         output::many(counts[1], "payment")
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use bursar_app::check::check;
+    use bursar_app::export::export;
+
+    use super::*;
+
+    /// The days on which a calendar goes wrong.
+    #[test]
+    fn every_day_has_a_demonstration() {
+        for day in ["2026-03-01", "2028-02-29", "2026-12-31"] {
+            let folder = tempfile::tempdir().unwrap();
+            let url = format!("sqlite:{}", folder.path().join("demo.db").display());
+            let db = Db::open(&url.parse().unwrap(), &Options::default(), Opening::Migrate).unwrap();
+            fill(&db, 3, Date::parse(day).unwrap()).unwrap();
+            let done = db.survey::<_, DbError>(|tx| check(tx, &mut |_| {})).unwrap();
+            assert!(done.problems.is_empty(), "{day}: {:?}", done.problems);
+            let mut bundle = Vec::new();
+            db.survey(|tx| export(tx, None, &mut bundle, &mut |_| {}))
+                .map_err(drop)
+                .unwrap();
+            for line in String::from_utf8(bundle).unwrap().lines() {
+                let record: serde_json::Value = serde_json::from_str(line).unwrap();
+                let at = record["updatedAt"].as_str().unwrap_or_default();
+                assert!(at < day, "{day} is not over when this happens: {line}");
+            }
+            db.shutdown();
+        }
+    }
 }
