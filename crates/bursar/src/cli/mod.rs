@@ -7,6 +7,7 @@ pub(crate) mod desk;
 mod dues;
 mod exit;
 mod form;
+mod health;
 mod hint;
 mod manual;
 mod messages;
@@ -128,6 +129,8 @@ enum Command {
     Openapi(serve::OpenapiArgs),
     /// Copy everything to an empty database of either engine, with the server stopped
     Copy(data::CopyArgs),
+    /// Ask a running server whether it is ready
+    Health(health::HealthArgs),
     /// Print a shell's completions
     Completions(manual::CompletionsArgs),
     /// Print a manual page, or write them all
@@ -278,6 +281,7 @@ fn perform(session: &Session, command: Command) -> Outcome {
         Command::Backup(args) => data::backup(session, &args),
         Command::Openapi(args) => serve::openapi(&args),
         Command::Copy(args) => data::copy(session, &args),
+        Command::Health(args) => health::run(session, &args),
         Command::Completions(args) => manual::completions(&args),
         Command::Man(args) => manual::man(&args),
     }

@@ -176,3 +176,22 @@ fn every_command_and_flag_says_what_it_is_and_has_its_variable() {
     }
     definition().debug_assert();
 }
+
+/// The example of the settings names variables that there are.
+#[test]
+fn the_services_settings_are_the_servers() {
+    let settings = include_str!("../../../../packaging/systemd/bursar.env");
+    let (_, commands) = every_command();
+    let (_, serve) = commands.iter().find(|(name, _)| name == "bursar serve").unwrap();
+    let known: Vec<&str> = serve
+        .get_arguments()
+        .filter_map(|arg| arg.get_env()?.to_str())
+        .collect();
+    let mut count = 0;
+    for line in settings.lines().filter_map(|line| line.strip_prefix("#BURSAR_")) {
+        let name = line.split('=').next().unwrap_or_default();
+        assert!(known.contains(&format!("BURSAR_{name}").as_str()), "{line}");
+        count += 1;
+    }
+    assert!(count > 8, "{count}");
+}

@@ -61,6 +61,7 @@ pub(crate) fn run(session: &Session, args: &DemoArgs) -> Outcome {
         organization,
         name,
         database: url.to_string(),
+        base_url: serve_args.base_url.clone(),
         contents: contents(&db)?,
         is_new,
         since: ambient::now().date().plus_days(-7),

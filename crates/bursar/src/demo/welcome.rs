@@ -12,6 +12,7 @@ pub(super) struct Welcome {
     pub(super) organization: OrganizationId,
     pub(super) name: String,
     pub(super) database: String,
+    pub(super) base_url: Option<String>,
     pub(super) contents: String,
     /// Whether the data was made by this run.
     pub(super) is_new: bool,
@@ -27,32 +28,44 @@ struct Lines {
 }
 
 impl Welcome {
-    fn lines(&self, address: &str) -> Lines {
+    /// What the lines to paste start with: where everybody may call, this machine can.
+    fn base(&self, address: &str) -> String {
+        match &self.base_url {
+            Some(url) => url.trim_end_matches('/').to_owned(),
+            None => address
+                .replace("//0.0.0.0:", "//127.0.0.1:")
+                .replace("//[::]:", "//[::1]:"),
+        }
+    }
+
+    fn lines(&self, base: &str) -> Lines {
         let curl = format!("curl -H 'Authorization: Bearer {}'", self.token);
         Lines {
-            list: format!("{curl} '{address}/v1/members?limit=2'"),
+            list: format!("{curl} '{base}/v1/members?limit=2'"),
             sync: format!(
-                "{curl} '{address}/v1/payments?updatedSince={}T00:00:00Z'",
+                "{curl} '{base}/v1/payments?updatedSince={}T00:00:00Z'",
                 self.since
             ),
             create: format!(
                 "{curl} -H 'Idempotency-Key: first-try' -H 'Content-Type: application/json' \
-                 -d '{{\"name\":\"Night rowers\",\"description\":\"With lights.\"}}' {address}/v1/groups"
+                 -d '{{\"name\":\"Night rowers\",\"description\":\"With lights.\"}}' {base}/v1/groups"
             ),
         }
     }
 
     pub(super) fn for_machines(&self, address: &str) -> Value {
-        let lines = self.lines(address);
+        let base = self.base(address);
+        let lines = self.lines(&base);
         json!({
-            "address": address, "docs": format!("{address}/docs"), "token": self.token,
+            "address": address, "docs": format!("{base}/docs"), "token": self.token,
             "organizationId": self.organization, "database": self.database, "isNew": self.is_new,
             "curl": lines.list, "curlSync": lines.sync, "curlCreate": lines.create,
         })
     }
 
     pub(super) fn show(&self, address: &str) {
-        let lines = self.lines(address);
+        let base = self.base(address);
+        let lines = self.lines(&base);
         // As it was called, so that the line works where the program is not on the path.
         let program = std::env::args().next().unwrap_or_else(|| "bursar".to_owned());
         let of_old = if self.is_new {
@@ -66,8 +79,8 @@ impl Welcome {
         head(&self.name);
         say(&format!("{}{of_old}, in {}", self.contents, self.database));
         say("");
-        say(&format!("  API    {address}/v1"));
-        say(&format!("  Docs   {address}/docs"));
+        say(&format!("  API    {base}/v1"));
+        say(&format!("  Docs   {base}/docs"));
         say(&format!("  Token  {}", self.token));
         say(&format!(
             "         acts as {OFFICER}, with every scope, for 7 days"

@@ -2,7 +2,7 @@
 //! completions and manual pages.
 
 use std::collections::BTreeSet;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
@@ -306,6 +306,36 @@ fn exit_codes_are_as_told() {
     let nowhere = Place::sqlite();
     let away = ["--database", "postgres://bursar@127.0.0.1:1/bursar", "check"];
     assert_eq!(finish(bursar(nowhere.folder.path()).args(away)).code, Some(75));
+}
+
+#[test]
+fn health_asks_a_running_server() {
+    let place = place();
+    let mut serve = place.command(&["serve", "--listen", "127.0.0.1:0", "--log-level", "off"]);
+    let mut server = serve.stdout(Stdio::piped()).spawn().unwrap();
+    let mut said = String::new();
+    BufReader::new(server.stdout.take().unwrap())
+        .read_line(&mut said)
+        .unwrap();
+    let address = said.trim().strip_prefix("listening on http://").unwrap();
+    let ask = ["health", "--listen", address];
+    assert_eq!(
+        place.ok(&ask),
+        format!("the server at http://{address} is ready\n")
+    );
+    assert_eq!(place.json(&ask)["status"], "ready");
+    // A server that listens everywhere is asked on this machine; the variable is the server's own.
+    let everywhere = address.replace("127.0.0.1", "0.0.0.0");
+    finish(piped(&place, &["health"]).env("BURSAR_LISTEN", everywhere)).succeeded();
+    server.kill().unwrap();
+    server.wait().unwrap();
+    let away = place.run(&ask);
+    assert_eq!(away.code, Some(75));
+    assert!(
+        away.one_line()
+            .starts_with("no server answers at http://127.0.0.1:"),
+        "{away:?}"
+    );
 }
 
 #[test]
