@@ -21,7 +21,7 @@ pub(crate) const STYLES: Styles = Styles::styled()
 
 /// Colour is for a terminal, and for nobody who has said no to it (https://no-color.org).
 #[expect(clippy::disallowed_methods, reason = "NO_COLOR is a wish to every program")]
-fn is_colourful(output: &impl IsTerminal) -> bool {
+pub(crate) fn is_colourful(output: &impl IsTerminal) -> bool {
     let is_refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let is_dumb = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
     output.is_terminal() && !is_refused && !is_dumb
@@ -126,7 +126,7 @@ fn colour(header: &str, text: &str) -> Option<Color> {
         | "replaced" | "scheduled" | "sending" | "submitted" => Some(Color::DarkYellow),
         "denied" | "disputed" | "failed" | "rejected" => Some(Color::DarkRed),
         "archived" | "canceled" | "cancelled" | "ended" | "expired" | "refunded" | "revoked"
-        | "rotated out" | "rotatedOut" | "skipped" | "voided" => Some(Color::DarkGrey),
+        | "rotated_out" | "skipped" | "voided" => Some(Color::DarkGrey),
         _ => None,
     }
 }
@@ -161,5 +161,36 @@ pub(crate) fn csv<const N: usize>(header: [&str; N], rows: &[[String; N]]) {
     say(&header.map(field).join(","));
     for row in rows {
         say(&row.each_ref().map(|text| field(text)).join(","));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bursar_app::tokens::State;
+    use bursar_domain::campaign::CampaignStatus;
+    use bursar_domain::card::CardStatus;
+    use bursar_domain::order::OrderStatus;
+    use bursar_domain::payment::PaymentStatus;
+    use bursar_domain::reimbursement::ReimbursementStatus;
+    use bursar_domain::reminder::ReminderStatus;
+
+    use super::colour;
+
+    #[test]
+    fn every_state_has_its_colour() {
+        let words = PaymentStatus::ALL
+            .iter()
+            .map(|state| state.as_str())
+            .chain(CampaignStatus::ALL.iter().map(|state| state.as_str()))
+            .chain(CardStatus::ALL.iter().map(|state| state.as_str()))
+            .chain(OrderStatus::ALL.iter().map(|state| state.as_str()))
+            .chain(ReimbursementStatus::ALL.iter().map(|state| state.as_str()))
+            .chain(ReminderStatus::ALL.iter().map(|state| state.as_str()))
+            .chain(State::ALL.iter().map(|state| state.as_str()));
+        for word in words {
+            assert!(colour("status", word).is_some(), "{word}");
+        }
+        assert!(colour("how it went", "queued, 2 tries, next 2026-11-15 01:39:08").is_some());
+        assert!(colour("name", "paid").is_none());
     }
 }

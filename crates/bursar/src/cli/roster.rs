@@ -75,11 +75,13 @@ impl RosterArgs {
         match (is_csv, flag) {
             (true, _) => Ok(true),
             (false, None) => Ok(false),
-            (false, Some(flag)) if self.organization.is_none() || is_bundle(path)? => Err(Failure::new(format!(
-                "{}: {flag} (or its variable) is for a roster, a file that ends in .csv; a bundle names its organizations itself and is \
+            (false, Some(flag)) if self.organization.is_none() || is_bundle(path)? => {
+                Err(Failure::new(format!(
+                    "{}: {flag} (or its variable) is for a roster, a file that ends in .csv; a bundle names its organizations itself and is \
                  imported without; nothing was imported",
-                path.display()
-            ))),
+                    path.display()
+                )))
+            }
             (false, Some(_)) => Ok(true),
         }
     }
@@ -169,8 +171,8 @@ pub(crate) fn undo(session: &Session, args: &RosterArgs) -> Outcome {
         ));
     }
     let shown = path.display();
-    let text =
-        std::fs::read_to_string(path).map_err(|error| Failure::new(format!("{shown} cannot be read: {error}")))?;
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::new(format!("{shown} cannot be read: {error}")))?;
     let id = serde_json::from_str::<Value>(&text)
         .ok()
         .filter(|said| said["type"] == "undo")

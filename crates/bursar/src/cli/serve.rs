@@ -299,7 +299,7 @@ pub(crate) fn start_log(args: &LogArgs) {
     let _ = match args.log_format.as_str() {
         "json" => builder.json().flatten_event(true).with_ansi(false).try_init(),
         _ => builder
-            .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
+            .with_ansi(output::is_colourful(&std::io::stderr()))
             .try_init(),
     };
 }
