@@ -18,6 +18,8 @@ use bursar_domain::{Date, Resource, Stamps, Timestamp};
 
 use super::names::{CHAPTERS, name};
 
+/// The name of the demonstration's national organization.
+pub(super) const NATIONAL: &str = "Federation of Community Rowing";
 /// The address of the person whom the demonstration's token belongs to.
 pub(super) const OFFICER: &str = "treasurer@example.org";
 /// The address of the person who keeps the roster.
@@ -45,12 +47,7 @@ pub(super) fn bundle(seed: u64, today: Date) -> String {
         people: 0,
         out: String::new(),
     };
-    let national = make.organization(
-        "Federation of Community Rowing",
-        OrganizationKind::National,
-        None,
-        CardIssuing::Approved,
-    );
+    let national = make.organization(NATIONAL, OrganizationKind::National, None, CardIssuing::Approved);
     let chapters: Vec<OrganizationId> = CHAPTERS
         .iter()
         .enumerate()

@@ -7,7 +7,7 @@ mod welcome;
 
 use std::io::{BufRead, Cursor};
 
-use bursar_app::import::{Source, import};
+use bursar_app::import::{Progress, Source, import};
 use bursar_app::tokens::{self, Holder, NewToken};
 use bursar_app::{AppError, Context};
 use bursar_db::{DatabaseUrl, Db, DbError, Opening, Options, organizations, table};
@@ -51,11 +51,13 @@ pub(crate) fn run(session: &Session, args: &DemoArgs) -> Outcome {
     start_log(&serve_args.log);
     let url: DatabaseUrl = args.database.as_deref().unwrap_or(DATABASE).parse()?;
     let db = Db::open(&url, &Options::default(), Opening::Migrate)?;
+    let today = ambient::now().date();
     let is_new = db.read(organizations::all).wait()?.is_empty();
     if is_new {
-        fill(&db, args.seed, ambient::now().date())?;
+        bring_in(&db, args.seed, today)?;
     }
     let (organization, name) = national(&db)?;
+    live(&db, args.seed, today)?;
     let welcome = Welcome {
         token: token(&db, organization)?,
         organization,
@@ -64,7 +66,7 @@ pub(crate) fn run(session: &Session, args: &DemoArgs) -> Outcome {
         base_url: serve_args.base_url.clone(),
         contents: contents(&db)?,
         is_new,
-        since: ambient::now().date().plus_days(-7),
+        since: today.plus_days(-7),
     };
     serve(db, &url, &serve_args, &mut |address| match session.json_asked {
         true => output::say(&welcome.for_machines(address).to_string()),
@@ -72,38 +74,49 @@ pub(crate) fn run(session: &Session, args: &DemoArgs) -> Outcome {
     })
 }
 
-/// Makes the data: a bundle up to two months ago, and what the officers have done since.
-fn fill(db: &Db, seed: u64, today: Date) -> Outcome {
+/// Brings in the bundle of everything up to two months ago.
+fn bring_in(db: &Db, seed: u64, today: Date) -> Outcome {
     let bundle = data::bundle(seed, today);
     let open = || Ok(Box::new(Cursor::new(bundle.clone().into_bytes())) as Box<dyn BufRead>);
     let bar = output::progress(0, "records");
     bar.set_message("making");
     let mut ids = IdSource::seeded(seed);
+    let mut report = |at: Progress| bar.set_position(at.lines);
     import(
         db,
         &Source { open: &open },
         data::as_of(today),
         &mut ids,
-        &mut |at| {
-            bar.set_position(at.lines);
-        },
+        &mut report,
     )?;
-    let lives: Vec<_> = db
-        .read(organizations::all)
-        .wait()?
-        .into_iter()
-        .map(|o| db.write::<_, AppError>(o.id.to_bytes(), move |tx| life::live(tx, o.id, seed, today)))
-        .collect();
+    bar.finish_and_clear();
+    Ok(())
+}
+
+/// Lives the two months since, where an organization has not: a run that was cut short is taken up again. Each life
+/// is one transaction, and leaves tokens.
+fn live(db: &Db, seed: u64, today: Date) -> Outcome {
+    let mut lives = Vec::new();
+    for organization in db.read(organizations::all).wait()? {
+        let (id, context) = (organization.id, ambient::operator()?);
+        let tokens = db
+            .read::<_, AppError>(move |tx| tokens::list(tx, &context, id))
+            .wait()?;
+        if tokens.is_empty() {
+            lives.push(db.write::<_, AppError>(id.to_bytes(), move |tx| life::live(tx, id, seed, today)));
+        }
+    }
     for life in lives {
         life.wait()?;
     }
-    bar.finish_and_clear();
     Ok(())
 }
 
 fn national(db: &Db) -> Result<(OrganizationId, String), Failure> {
     let all = db.read(organizations::all).wait()?;
-    let found = all.into_iter().find(|o| o.kind == OrganizationKind::National);
+    let found = all
+        .into_iter()
+        .find(|o| o.kind == OrganizationKind::National && o.name == data::NATIONAL);
     let officer = db
         .read(|tx| organizations::user_by_email(tx, data::OFFICER))
         .wait()?;
@@ -166,6 +179,14 @@ mod tests {
 
     use super::*;
 
+    fn exported(db: &Db) -> String {
+        let mut bundle = Vec::new();
+        db.survey(|tx| export(tx, None, &mut bundle, &mut |_| {}))
+            .map_err(drop)
+            .unwrap();
+        String::from_utf8(bundle).unwrap()
+    }
+
     /// The days on which a calendar goes wrong.
     #[test]
     fn every_day_has_a_demonstration() {
@@ -173,14 +194,15 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let url = format!("sqlite:{}", folder.path().join("demo.db").display());
             let db = Db::open(&url.parse().unwrap(), &Options::default(), Opening::Migrate).unwrap();
-            fill(&db, 3, Date::parse(day).unwrap()).unwrap();
+            let today = Date::parse(day).unwrap();
+            bring_in(&db, 3, today).unwrap();
+            live(&db, 3, today).unwrap();
             let done = db.survey::<_, DbError>(|tx| check(tx, &mut |_| {})).unwrap();
             assert!(done.problems.is_empty(), "{day}: {:?}", done.problems);
-            let mut bundle = Vec::new();
-            db.survey(|tx| export(tx, None, &mut bundle, &mut |_| {}))
-                .map_err(drop)
-                .unwrap();
-            for line in String::from_utf8(bundle).unwrap().lines() {
+            let bundle = exported(&db);
+            live(&db, 3, today).unwrap();
+            assert!(exported(&db) == bundle, "what was lived is not lived again");
+            for line in bundle.lines() {
                 let record: serde_json::Value = serde_json::from_str(line).unwrap();
                 let at = record["updatedAt"].as_str().unwrap_or_default();
                 assert!(at < day, "{day} is not over when this happens: {line}");
