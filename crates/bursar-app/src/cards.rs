@@ -24,16 +24,7 @@ pub enum Issued {
 
 /// Issues a card, or files an application where the organization is not approved for issuing yet.
 pub fn create(act: &mut Act<'_, '_>, issuing: CardIssuing, new: &NewCard) -> Result<Issued, AppError> {
-    if let Some(id) = new.assigned_member_id {
-        let missing = || Refusal::missing_reference("assignedMemberId", id);
-        let member: Member = table::get(act.tx, act.organization, id)?.ok_or_else(missing)?;
-        if !member.is_active {
-            let message = format!(
-                "assignedMemberId {id} is archived; restore the member or assign the card to another"
-            );
-            return Err(Refusal::conflict(message).into());
-        }
-    }
+    require_holder(act, new)?;
     match issuing {
         CardIssuing::Approved => {
             let id = act.new_id();
@@ -50,6 +41,21 @@ pub fn create(act: &mut Act<'_, '_>, issuing: CardIssuing, new: &NewCard) -> Res
             Ok(Issued::Application(id))
         }
     }
+}
+
+/// A card is for an active member, if it is for one.
+fn require_holder(act: &mut Act<'_, '_>, new: &NewCard) -> Result<(), AppError> {
+    let Some(id) = new.assigned_member_id else {
+        return Ok(());
+    };
+    let missing = || Refusal::missing_reference("assignedMemberId", id);
+    let member: Member = table::get(act.tx, act.organization, id)?.ok_or_else(missing)?;
+    if !member.is_active {
+        let message =
+            format!("assignedMemberId {id} is archived; restore the member or assign the card to another");
+        return Err(Refusal::conflict(message).into());
+    }
+    Ok(())
 }
 
 /// Whoever makes the plastic: asked when a card is issued, and free to report its last digits.
@@ -139,10 +145,11 @@ pub fn decide(
         return Ok(None);
     }
     if own.card_issuing != CardIssuing::Approved {
-        let message =
-            "the organization is not approved for issuing cards yet; set cardIssuing to approved first";
+        let message = "the organization is not approved for issuing cards yet; import it with cardIssuing approved first";
         return Err(Refusal::conflict(message).into());
     }
+    // The member may have been archived since the application.
+    require_holder(act, &new)?;
     let card_id = act.new_id();
     let stamps = Stamps::at(act.tick());
     let mut card = new.issue(card_id, stamps);
