@@ -7,6 +7,7 @@ use bursar_domain::{Date, Resource};
 use clap::{Args, Subcommand};
 
 use super::super::{Outcome, Session, parse_id};
+use super::list::{self, ListArgs};
 use super::{Officer, organization_of, parse_date, perform, tell};
 
 #[derive(Debug, Subcommand)]
@@ -19,6 +20,8 @@ pub(crate) enum CampaignCommand {
     Start(IdArgs),
     /// End it; it ends by itself after its last day
     End(IdArgs),
+    /// List the campaigns
+    List(ListArgs),
 }
 
 #[derive(Debug, Args)]
@@ -103,6 +106,7 @@ pub(crate) fn run(session: &Session, command: CampaignCommand) -> Outcome {
             )?
         }
         CampaignCommand::Start(args) => move_to(session, &args, CampaignStatus::Active)?,
+        CampaignCommand::List(args) => return list::campaigns(session, &args),
         CampaignCommand::End(args) => move_to(session, &args, CampaignStatus::Ended)?,
     };
     tell(

@@ -1,7 +1,7 @@
 //! `bursar card`.
 
 use bursar_app::cards::{self, BuiltIn, Limits};
-use bursar_db::{DbError, Opening, applications};
+use bursar_db::{DbError, Opening};
 use bursar_domain::Resource;
 use bursar_domain::card::{Card, CardStatus, LimitFrequency};
 use bursar_domain::ids::{ApplicationId, CardId, OrganizationId, kind};
@@ -9,6 +9,7 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::super::{Outcome, Session, output, parse_id};
+use super::list::{self, CardListArgs, ListArgs};
 use super::{Officer, expect_organization, organization_of, perform, tell};
 
 #[derive(Debug, Subcommand)]
@@ -25,6 +26,8 @@ pub(crate) enum CardCommand {
     Deny(IdArgs),
     /// Change its limits
     Limits(LimitArgs),
+    /// List the cards
+    List(CardListArgs),
     /// List the applications
     Applications(ListArgs),
     /// Approve an application
@@ -55,13 +58,6 @@ pub(crate) struct LimitArgs {
     /// What can be spent at once
     #[arg(long)]
     transaction_limit: Option<String>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ListArgs {
-    /// The organization's id
-    #[arg(long, value_name = "ORG", value_parser = parse_id::<kind::Organization>)]
-    organization: OrganizationId,
 }
 
 #[derive(Debug, Args)]
@@ -102,7 +98,8 @@ pub(crate) fn run(session: &Session, command: CardCommand) -> Outcome {
             )?;
             tell_card(session, &card)
         }
-        CardCommand::Applications(args) => list(session, args.organization),
+        CardCommand::List(args) => list::cards(session, &args),
+        CardCommand::Applications(args) => applications(session, args.organization),
         CardCommand::ApproveApplication(args) => decide(session, &args, true),
         CardCommand::DenyApplication(args) => decide(session, &args, false),
     }
@@ -131,11 +128,11 @@ fn tell_card(session: &Session, card: &Card) -> Outcome {
     )
 }
 
-fn list(session: &Session, organization: OrganizationId) -> Outcome {
+fn applications(session: &Session, organization: OrganizationId) -> Outcome {
     let db = session.open(Opening::Require)?;
     expect_organization(&db, organization)?;
     let all = db
-        .read::<_, DbError>(move |tx| applications::all(tx, organization))
+        .read::<_, DbError>(move |tx| bursar_db::applications::all(tx, organization))
         .wait()?;
     if session.json {
         let rows = all.iter().map(|(id, status, new)| json!({ "id": id, "status": status, "name": new.name, "spendLimit": new.spend_limit }));

@@ -11,6 +11,7 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::super::{Failure, Outcome, Session, output, parse_id};
+use super::list::{self, ListArgs};
 use super::{Officer, organization_of, perform, tell};
 
 #[derive(Debug, Subcommand)]
@@ -22,7 +23,9 @@ pub(crate) enum GroupCommand {
     /// Take a member out of a group
     RemoveMember(MemberArgs),
     /// Put everybody with one of the addresses in a file into a group
-    AddList(ListArgs),
+    AddList(AddListArgs),
+    /// List the groups
+    List(ListArgs),
 }
 
 #[derive(Debug, Args)]
@@ -53,7 +56,7 @@ pub(crate) struct MemberArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ListArgs {
+pub(crate) struct AddListArgs {
     /// The group's id
     #[arg(value_name = "GROUP", value_parser = parse_id::<kind::Group>)]
     group: GroupId,
@@ -103,7 +106,10 @@ pub(crate) fn run(session: &Session, command: GroupCommand) -> Outcome {
             let group = perform(session, |db| organization_of::<Group>(db, group), &officer, work)?;
             tell_group(session, "took a member out of", &group)
         }
-        GroupCommand::AddList(ListArgs { group, file, officer }) => add_list(session, group, &file, &officer),
+        GroupCommand::AddList(AddListArgs { group, file, officer }) => {
+            add_list(session, group, &file, &officer)
+        }
+        GroupCommand::List(args) => list::groups(session, &args),
     }
 }
 

@@ -3,6 +3,7 @@
 pub(crate) mod campaign;
 pub(crate) mod card;
 pub(crate) mod group;
+mod list;
 pub(crate) mod member;
 pub(crate) mod payment;
 pub(crate) mod reimbursement;

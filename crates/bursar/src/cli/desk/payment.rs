@@ -8,6 +8,7 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::super::{Failure, Outcome, Session, output, parse_id};
+use super::list::{self, PaymentListArgs};
 use super::{Officer, organization_of, parse_date, perform, tell};
 
 #[derive(Debug, Subcommand)]
@@ -24,6 +25,8 @@ pub(crate) enum PaymentCommand {
     Dispute(IdArgs),
     /// End a dispute: paid or failed
     Resolve(ResolveArgs),
+    /// List the payments
+    List(PaymentListArgs),
 }
 
 #[derive(Debug, Args)]
@@ -166,6 +169,7 @@ pub(crate) fn run(session: &Session, command: PaymentCommand) -> Outcome {
                 .ok_or_else(|| Failure::new("the outcome is paid or failed".into()))?;
             move_to(session, &args.payment, next)
         }
+        PaymentCommand::List(args) => list::payments(session, &args),
     }
 }
 

@@ -7,6 +7,7 @@ use bursar_domain::{Date, Resource};
 use clap::{Args, Subcommand};
 
 use super::super::{Outcome, Session, parse_id};
+use super::list::{self, ReimbursementListArgs};
 use super::{Officer, organization_of, parse_date, perform, tell};
 
 #[derive(Debug, Subcommand)]
@@ -25,6 +26,8 @@ pub(crate) enum ReimbursementCommand {
     Pay(MoveArgs),
     /// Withdraw it
     Void(MoveArgs),
+    /// List them
+    List(ReimbursementListArgs),
 }
 
 #[derive(Debug, Args)]
@@ -76,6 +79,7 @@ pub(crate) fn run(session: &Session, command: ReimbursementCommand) -> Outcome {
     use ReimbursementStatus::{Approved, Draft as Drafted, Paid, Rejected, Submitted, Voided};
     let (args, next) = match command {
         ReimbursementCommand::Draft(args) => return draft(session, args),
+        ReimbursementCommand::List(args) => return list::reimbursements(session, &args),
         ReimbursementCommand::Submit(args) => (args, Submitted),
         ReimbursementCommand::Approve(args) => (args, Approved),
         ReimbursementCommand::Reject(args) => (args, Rejected),

@@ -8,6 +8,7 @@ use bursar_domain::order::{Order, OrderLine, OrderStatus};
 use clap::{Args, Subcommand};
 
 use super::super::{Outcome, Session, output, parse_id};
+use super::list::{self, ListArgs, OrderListArgs};
 use super::{Officer, organization_of, perform, tell};
 
 #[derive(Debug, Subcommand)]
@@ -20,6 +21,8 @@ pub(crate) enum ListingCommand {
     Activate(ListingId_),
     /// Take it off sale
     Retire(ListingId_),
+    /// List the listings with their stock
+    List(ListArgs),
 }
 
 #[derive(Debug, Subcommand)]
@@ -34,6 +37,8 @@ pub(crate) enum OrderCommand {
     Cancel(OrderId_),
     /// Give the money back
     Refund(OrderId_),
+    /// List the orders
+    List(OrderListArgs),
 }
 
 #[derive(Debug, Args)]
@@ -170,6 +175,7 @@ pub(crate) fn run_listing(session: &Session, command: ListingCommand) -> Outcome
         }
         ListingCommand::Activate(args) => on_sale(args, true)?,
         ListingCommand::Retire(args) => on_sale(args, false)?,
+        ListingCommand::List(args) => return list::listings(session, &args),
     };
     let state = if listing.is_active {
         "on sale"
@@ -201,6 +207,7 @@ pub(crate) fn run_order(session: &Session, command: OrderCommand) -> Outcome {
             )?;
             return tell_order(session, &order);
         }
+        OrderCommand::List(args) => return list::orders(session, &args),
         OrderCommand::Pay(args) => (args, OrderStatus::Paid),
         OrderCommand::Fulfil(args) => (args, OrderStatus::Fulfilled),
         OrderCommand::Cancel(args) => (args, OrderStatus::Cancelled),

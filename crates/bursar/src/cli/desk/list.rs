@@ -1,0 +1,240 @@
+//! `list` of each of the desk's commands: the ids that the other acts need.
+
+use bursar_app::AppError;
+use bursar_app::act::no_organization;
+use bursar_db::{Opening, Stored, organizations, table};
+use bursar_domain::campaign::Campaign;
+use bursar_domain::card::{Card, CardStatus};
+use bursar_domain::group::Group;
+use bursar_domain::ids::{MemberId, OrganizationId, kind};
+use bursar_domain::listing::Listing;
+use bursar_domain::order::{Order, OrderStatus};
+use bursar_domain::payment::{Payment, PaymentStatus};
+use bursar_domain::reimbursement::{Reimbursement, ReimbursementStatus};
+use clap::Args;
+
+use super::super::{Outcome, Session, output, parse_id};
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// The organization's id
+    #[arg(long, value_name = "ORG", value_parser = parse_id::<kind::Organization>)]
+    pub(crate) organization: OrganizationId,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PaymentListArgs {
+    #[command(flatten)]
+    of: ListArgs,
+    /// Those of this member
+    #[arg(long, value_name = "MEMBER", value_parser = parse_id::<kind::Member>)]
+    member: Option<MemberId>,
+    /// pending, processing, partially_paid, paid, cancelled, failed or disputed
+    #[arg(long, value_parser = |text: &str| word(PaymentStatus::parse(text), PaymentStatus::WORDS))]
+    status: Option<PaymentStatus>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReimbursementListArgs {
+    #[command(flatten)]
+    of: ListArgs,
+    /// draft, submitted, approved, rejected, paid or voided
+    #[arg(long, value_parser = |text: &str| word(ReimbursementStatus::parse(text), ReimbursementStatus::WORDS))]
+    status: Option<ReimbursementStatus>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CardListArgs {
+    #[command(flatten)]
+    of: ListArgs,
+    /// active, frozen, canceled, invited or denied
+    #[arg(long, value_parser = |text: &str| word(CardStatus::parse(text), CardStatus::WORDS))]
+    status: Option<CardStatus>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OrderListArgs {
+    #[command(flatten)]
+    of: ListArgs,
+    /// pending, paid, fulfilled, cancelled or refunded
+    #[arg(long, value_parser = |text: &str| word(OrderStatus::parse(text), OrderStatus::WORDS))]
+    status: Option<OrderStatus>,
+}
+
+fn word<T>(parsed: Option<T>, words: &str) -> Result<T, String> {
+    parsed.ok_or_else(|| format!("must be one of {words}"))
+}
+
+pub(crate) fn groups(session: &Session, args: &ListArgs) -> Outcome {
+    list(
+        session,
+        args,
+        |_| true,
+        ["id", "name", "active members", "dues", "next due"],
+        |group: &Group| {
+            [
+                group.id.to_string(),
+                group.name.clone(),
+                group.member_count.to_string(),
+                or_dash(group.amount_due),
+                or_dash(group.due_date),
+            ]
+        },
+    )
+}
+
+pub(crate) fn payments(session: &Session, args: &PaymentListArgs) -> Outcome {
+    let is_asked = |payment: &Payment| {
+        args.member.is_none_or(|id| payment.member_id == Some(id))
+            && args.status.is_none_or(|status| payment.status == status)
+    };
+    let header = ["id", "who", "status", "due", "amount", "paid", "what for"];
+    list(session, &args.of, is_asked, header, |payment: &Payment| {
+        let who = payment.member_id.map(|id| id.to_string());
+        [
+            payment.id.to_string(),
+            who.unwrap_or_else(|| or_dash(payment.target_organization_id)),
+            payment.status.to_string(),
+            or_dash(payment.due_date),
+            payment.amount.to_string(),
+            payment.paid_to_date.to_string(),
+            one_line(&payment.description),
+        ]
+    })
+}
+
+pub(crate) fn reimbursements(session: &Session, args: &ReimbursementListArgs) -> Outcome {
+    let is_asked = |r: &Reimbursement| args.status.is_none_or(|status| r.status == status);
+    let header = ["id", "to", "status", "incurred", "amount", "what for"];
+    list(session, &args.of, is_asked, header, |r: &Reimbursement| {
+        let whom = r.member_id.map(|id| id.to_string());
+        [
+            r.id.to_string(),
+            whom.unwrap_or_else(|| or_dash(r.recipient_organization_id)),
+            r.status.to_string(),
+            or_dash(r.incurred_at),
+            r.amount.to_string(),
+            one_line(&r.description),
+        ]
+    })
+}
+
+pub(crate) fn cards(session: &Session, args: &CardListArgs) -> Outcome {
+    let is_asked = |card: &Card| args.status.is_none_or(|status| card.status == Some(status));
+    let header = ["id", "name", "status", "holder", "limit", "in"];
+    list(session, &args.of, is_asked, header, |card: &Card| {
+        [
+            card.id.to_string(),
+            card.name.clone().unwrap_or_default(),
+            or_dash(card.status),
+            or_dash(card.assigned_member_id),
+            or_dash(card.spend_limit),
+            or_dash(card.spend_limit_frequency),
+        ]
+    })
+}
+
+pub(crate) fn campaigns(session: &Session, args: &ListArgs) -> Outcome {
+    list(
+        session,
+        args,
+        |_| true,
+        ["id", "name", "status", "from", "until", "goal"],
+        |c: &Campaign| {
+            [
+                c.id.to_string(),
+                c.name.clone(),
+                c.status.to_string(),
+                or_dash(c.start_date),
+                or_dash(c.end_date),
+                or_dash(c.goal_amount),
+            ]
+        },
+    )
+}
+
+pub(crate) fn listings(session: &Session, args: &ListArgs) -> Outcome {
+    list(
+        session,
+        args,
+        |_| true,
+        ["id", "name", "state", "items"],
+        |listing: &Listing| {
+            let items = listing.items.iter().map(|item| {
+                let left = item.inventory.map(|left| format!(", {left} left"));
+                format!("{} {}{}", item.name, item.price, left.unwrap_or_default())
+            });
+            let state = if listing.is_active {
+                "on sale"
+            } else {
+                "not on sale"
+            };
+            [
+                listing.id.to_string(),
+                listing.name.clone(),
+                state.to_owned(),
+                items.collect::<Vec<_>>().join("; "),
+            ]
+        },
+    )
+}
+
+pub(crate) fn orders(session: &Session, args: &OrderListArgs) -> Outcome {
+    let is_asked = |order: &Order| args.status.is_none_or(|status| order.status == status);
+    let header = ["id", "listing", "buyer", "status", "total", "items"];
+    list(session, &args.of, is_asked, header, |order: &Order| {
+        let items = order
+            .lines
+            .iter()
+            .map(|line| format!("{} × {}", line.quantity, line.item));
+        [
+            order.id.to_string(),
+            or_dash(order.listing_id),
+            or_dash(order.member_id),
+            order.status.to_string(),
+            order.total_amount.to_string(),
+            items.collect::<Vec<_>>().join("; "),
+        ]
+    })
+}
+
+/// Prints what is asked for, oldest first: representations for machines, a table for people.
+fn list<R: Stored, const N: usize>(
+    session: &Session,
+    args: &ListArgs,
+    is_asked: impl Fn(&R) -> bool,
+    header: [&str; N],
+    row: impl Fn(&R) -> [String; N],
+) -> Outcome {
+    let db = session.open(Opening::Require)?;
+    let organization = args.organization;
+    let (mut documents, mut rows) = (Vec::new(), Vec::new());
+    db.survey::<_, AppError>(|tx| {
+        organizations::get(tx, organization)?.ok_or_else(|| no_organization(organization))?;
+        table::each::<R>(tx, organization, |kept| {
+            let resource = kept.resource?;
+            match is_asked(&resource) {
+                true if session.json => documents.push(resource.document()),
+                true => rows.push(row(&resource)),
+                false => {}
+            }
+            Ok(())
+        })?;
+        Ok(())
+    })?;
+    if session.json {
+        output::say(&format!("[{}]", documents.join(",")));
+        return Ok(());
+    }
+    output::table(header, rows, "there are none");
+    Ok(())
+}
+
+fn or_dash(value: Option<impl std::fmt::Display>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| value.to_string())
+}
+
+/// A description may have lines; a row is one.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
