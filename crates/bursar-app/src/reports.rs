@@ -1,6 +1,6 @@
 //! Reports: what was expected, what came, who owes, what the ledger says.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use bursar_db::ledger::{self, Entry};
 use bursar_db::{Tx, organizations, reports, table};
@@ -35,7 +35,8 @@ fn own(tx: &mut Tx<'_>, id: OrganizationId) -> Result<Organization, AppError> {
     Ok(organizations::get(tx, id)?.ok_or_else(|| no_organization(id))?)
 }
 
-/// Expected, collected and overdue by group, of payments due between two days.
+/// Expected, collected and overdue by group, of payments due between two days. What was cancelled counts for what had
+/// come for it.
 pub fn dues(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -86,8 +87,18 @@ pub struct OwingLine {
 pub fn owing(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Vec<OwingLine>, AppError> {
     let currency = own(tx, organization)?.currency;
     let mut lines: Vec<OwingLine> = Vec::new();
+    let mut line_of = HashMap::new();
     for payment in reports::owed(tx, organization)? {
-        let (id, name) = match (payment.member, payment.organization) {
+        let debtor = (
+            payment.member,
+            payment.organization.filter(|_| payment.member.is_none()),
+        );
+        if let Some(line) = line_of.get(&debtor).and_then(|at: &usize| lines.get_mut(*at)) {
+            line.payments += 1;
+            line.owed.minor += payment.owed;
+            continue;
+        }
+        let (id, name) = match debtor {
             (Some(member), _) => {
                 let found: Option<Member> = table::get(tx, organization, member)?;
                 (
@@ -101,19 +112,14 @@ pub fn owing(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Vec<OwingL
             ),
             (None, None) => ("-".to_owned(), "(nobody named)".to_owned()),
         };
-        match lines.iter_mut().find(|line| line.id == id) {
-            Some(line) => {
-                line.payments += 1;
-                line.owed.minor += payment.owed;
-            }
-            None => lines.push(OwingLine {
-                name,
-                id,
-                payments: 1,
-                oldest_due: payment.due_date,
-                owed: Money::new(payment.owed, currency),
-            }),
-        }
+        line_of.insert(debtor, lines.len());
+        lines.push(OwingLine {
+            name,
+            id,
+            payments: 1,
+            oldest_due: payment.due_date,
+            owed: Money::new(payment.owed, currency),
+        });
     }
     Ok(lines)
 }

@@ -106,6 +106,9 @@ pub fn of_payment(
     )
 }
 
+pub(crate) const BETWEEN: &str = "SELECT payment_id, id, at, amount, method, reference, received_on, reverses_id FROM ledger_entries \
+     WHERE organization_id = ?1 AND at >= ?2 AND at < ?3 ORDER BY at, id";
+
 /// An organization's entries that were written between two instants, in order.
 pub fn between(
     tx: &mut Tx<'_>,
@@ -115,8 +118,7 @@ pub fn between(
 ) -> Result<Vec<Entry>, DbError> {
     let organization = organization.to_bytes();
     tx.rows(
-        "SELECT payment_id, id, at, amount, method, reference, received_on, reverses_id FROM ledger_entries \
-         WHERE organization_id = ?1 AND at >= ?2 AND at < ?3 ORDER BY at, id",
+        BETWEEN,
         &[
             Value::Bytes(&organization),
             Value::Int(from.micros()),

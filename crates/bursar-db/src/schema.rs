@@ -63,7 +63,9 @@ CREATE TABLE payments (
 CREATE UNIQUE INDEX payments_id ON payments (id, organization_id);
 CREATE INDEX payments_status ON payments (organization_id, status, updated_at, id);
 CREATE INDEX payments_member ON payments (organization_id, member_id, updated_at, id);
-CREATE INDEX payments_due ON payments (organization_id, due_date, id);
+CREATE INDEX payments_due ON payments (organization_id, due_date, group_id, status, amount, paid_to_date);
+CREATE INDEX payments_owed ON payments (organization_id, COALESCE(due_date, '9999-12-31'), id)
+    WHERE status IN ('pending', 'partially_paid', 'failed') AND amount > paid_to_date;
 CREATE INDEX payments_dues ON payments (organization_id, group_id, due_date, member_id);
 
 CREATE TABLE ledger_entries (

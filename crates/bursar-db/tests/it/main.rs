@@ -6,6 +6,8 @@ mod engine;
 #[cfg(test)]
 mod plans;
 #[cfg(test)]
+mod report_plans;
+#[cfg(test)]
 mod schema;
 #[cfg(test)]
 mod walk;

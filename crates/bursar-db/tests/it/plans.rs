@@ -217,7 +217,7 @@ fn sqlite_finds_rows_by_index_in_order() {
     check("filled and analyzed");
 }
 
-fn sqlite_plan(test: &TestDb, sql: &'static str) -> Vec<String> {
+pub(crate) fn sqlite_plan(test: &TestDb, sql: &'static str) -> Vec<String> {
     let explain: &'static str = Box::leak(format!("EXPLAIN QUERY PLAN {sql}").into_boxed_str());
     let count = (1..=30).rev().find(|n| sql.contains(&format!("?{n}"))).unwrap();
     let plan: Result<Vec<String>, DbError> = test
@@ -245,7 +245,7 @@ fn postgres_finds_rows_by_index_in_order() {
         let plans: Result<Vec<Vec<String>>, DbError> = test.db.exclusive(|tx| {
             PLANNING
                 .iter()
-                .map(|settings| postgres_plan(tx, &asked, settings))
+                .map(|settings| postgres_plan(tx, asked.sql, &asked.parameters, settings))
                 .collect()
         });
         for (plan, may_sort) in plans.unwrap().into_iter().zip([true, false, false]) {
@@ -284,12 +284,17 @@ const PLANNING: [&str; 3] = [
     "SET LOCAL plan_cache_mode = force_generic_plan",
 ];
 
-fn postgres_plan(tx: &mut Tx<'_>, asked: &Asked, settings: &str) -> Result<Vec<String>, DbError> {
-    let (types, values): (Vec<_>, Vec<_>) = asked.parameters.iter().copied().unzip();
+pub(crate) fn postgres_plan(
+    tx: &mut Tx<'_>,
+    sql: &str,
+    parameters: &[(&str, &str)],
+    settings: &str,
+) -> Result<Vec<String>, DbError> {
+    let (types, values): (Vec<_>, Vec<_>) = parameters.iter().copied().unzip();
     tx.batch(&format!(
         "{settings}; PREPARE asked ({}) AS {}",
         types.join(", "),
-        asked.sql.replace('?', "$")
+        sql.replace('?', "$")
     ))?;
     let explain: &'static str =
         Box::leak(format!("EXPLAIN (COSTS OFF) EXECUTE asked({})", values.join(", ")).into_boxed_str());

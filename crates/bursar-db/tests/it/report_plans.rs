@@ -1,0 +1,181 @@
+//! How the engines carry out the reports on 100,000 payments of several organizations: from indexes, whether the
+//! organization has a small part of them or half.
+
+use bursar_db::testing::TestDb;
+use bursar_db::{DbError, Tx, reports};
+
+use crate::plans::{postgres_plan, sqlite_plan};
+
+const PAYMENTS: usize = 100_000;
+
+/// A report's statement, and the one access to a large table that its plan may have.
+struct Expected {
+    name: &'static str,
+    sqlite: &'static str,
+    /// The index, and what it is searched by.
+    postgres: (&'static str, &'static [&'static str]),
+    /// SQLite needs no further step, not even a sort. PostgreSQL may rather collect the rows and sort them.
+    is_alone: bool,
+}
+
+const EXPECTED: [Expected; 5] = [
+    Expected {
+        name: "dues",
+        sqlite: "SEARCH payments USING COVERING INDEX payments_due (organization_id=? AND due_date>? AND due_date<?)",
+        postgres: (
+            "payments_due",
+            &["organization_id = ", "due_date >= ", "due_date <= "],
+        ),
+        is_alone: false,
+    },
+    Expected {
+        name: "owing",
+        sqlite: "SEARCH payments USING INDEX payments_owed (organization_id=?)",
+        postgres: ("payments_owed", &["organization_id = "]),
+        is_alone: true,
+    },
+    Expected {
+        name: "ledger",
+        sqlite: "SEARCH ledger_entries USING INDEX ledger_entries_at (organization_id=? AND at>? AND at<?)",
+        postgres: ("ledger_entries_at", &["organization_id = ", "at >= ", "at < "]),
+        is_alone: true,
+    },
+    Expected {
+        name: "chapters, members",
+        sqlite: "SEARCH members USING COVERING INDEX members_active (organization_id=? AND is_active=?)",
+        postgres: ("members_active", &["organization_id = ", "is_active = 1"]),
+        is_alone: true,
+    },
+    Expected {
+        name: "chapters, payments",
+        sqlite: "SEARCH payments USING COVERING INDEX payments_due (organization_id=?)",
+        postgres: ("payments_due", &["organization_id = "]),
+        is_alone: true,
+    },
+];
+
+fn each_report(mut check: impl FnMut(&Expected, &'static str)) {
+    let statements = reports::statements();
+    assert_eq!(statements.len(), EXPECTED.len());
+    for (expected, (name, sql)) in EXPECTED.iter().zip(statements) {
+        assert_eq!(expected.name, name);
+        check(expected, sql);
+    }
+}
+
+/// Half of everything is the first organization's, the rest is shared by four. One payment in nine is owed. `numbers`
+/// is a table of them, and `key` and `day` make bytes and a date of one.
+fn fill(
+    tx: &mut Tx<'_>,
+    numbers: &str,
+    key: impl Fn(&str) -> String,
+    day: impl Fn(&str) -> String,
+) -> Result<(), DbError> {
+    let (id, organization) = (key("n"), key("CASE WHEN n % 2 = 0 THEN 0 ELSE 1 + n % 4 END"));
+    // As long as they are, which is what reading the table itself costs.
+    let document = "x".repeat(400);
+    let (due, member, group) = (day("n / 100"), key("n % 5000"), key("n % 30"));
+    tx.batch(&format!(
+        "INSERT INTO payments (organization_id, updated_at, id, document, created_at, member_id, group_id, description, amount, \
+         paid_to_date, currency, status, due_date) SELECT {organization}, n, {id}, '{document}', n, {member}, \
+         CASE WHEN n % 31 = 0 THEN NULL ELSE {group} END, 'x', 4000, CASE WHEN n % 9 = 0 THEN 0 ELSE 4000 END, 'USD', \
+         CASE WHEN n % 9 = 0 THEN 'pending' WHEN n % 50 = 0 THEN 'cancelled' ELSE 'paid' END, \
+         CASE WHEN n % 97 = 0 THEN NULL ELSE {due} END FROM {numbers}; \
+         INSERT INTO ledger_entries (organization_id, payment_id, id, at, amount, method) \
+         SELECT {organization}, {id}, {id}, CAST(n AS BIGINT) * 1000000, 4000, 'cash' FROM {numbers}; \
+         INSERT INTO members (organization_id, updated_at, id, document, created_at, first_name, last_name, email, is_active, \
+         group_ids) SELECT {organization}, n, {id}, 'x', n, 'x', 'x', 'x', n % 3, {id} FROM {numbers} WHERE n < 20000"
+    ))
+}
+
+#[test]
+fn sqlite_answers_reports_from_indexes() {
+    let test = TestDb::sqlite();
+    let check = |when: &str| {
+        each_report(|expected, sql| {
+            let plan = sqlite_plan(&test, sql);
+            let text = format!("{when}: {}\n{sql}\n{}", expected.name, plan.join("\n"));
+            assert_eq!(plan[0], expected.sqlite, "{text}");
+            let rest = &plan[1..];
+            assert!(
+                rest.iter().all(|line| line.starts_with("USE TEMP B-TREE FOR ")),
+                "{text}"
+            );
+            assert!(rest.is_empty() || !expected.is_alone, "{text}");
+        });
+    };
+    check("empty");
+    let filled: Result<(), DbError> = test.db.exclusive(|tx| {
+        let numbers = format!(
+            "(WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < {}) SELECT n FROM numbers) AS numbers",
+            PAYMENTS - 1
+        );
+        fill(
+            tx,
+            &numbers,
+            |n| format!("CAST(printf('%016d', {n}) AS BLOB)"),
+            |n| format!("date('2026-01-01', '+' || ({n}) || ' days')"),
+        )
+    });
+    filled.unwrap();
+    check("filled");
+    test.db.exclusive::<_, DbError>(|tx| tx.batch("ANALYZE")).unwrap();
+    check("filled and analyzed");
+}
+
+#[test]
+fn postgres_answers_reports_from_indexes() {
+    let test = TestDb::postgres();
+    let filled: Result<(), DbError> = test.db.exclusive(|tx| {
+        let numbers = format!("(SELECT generate_series(0, {}) AS n) AS numbers", PAYMENTS - 1);
+        fill(
+            tx,
+            &numbers,
+            |n| format!("CAST(lpad(CAST({n} AS TEXT), 16, '0') AS BYTEA)"),
+            |n| format!("CAST(CAST('2026-01-01' AS DATE) + CAST(({n}) AS INTEGER) AS TEXT)"),
+        )
+    });
+    filled.unwrap();
+    test.beside("VACUUM ANALYZE");
+    for organization in [
+        "CAST('0000000000000000' AS BYTEA)",
+        "CAST('0000000000000002' AS BYTEA)",
+    ] {
+        each_report(|expected, sql| {
+            let organization = ("bytea", organization);
+            let parameters = match expected.name {
+                "dues" => vec![
+                    organization,
+                    ("text", "'2026-01-01'"),
+                    ("text", "'2026-12-31'"),
+                    ("text", "'2027-01-01'"),
+                ],
+                "ledger" => vec![organization, ("bigint", "10000000000"), ("bigint", "40000000000")],
+                _ => vec![organization],
+            };
+            for mode in ["custom", "generic"] {
+                let settings = format!("SET LOCAL plan_cache_mode = force_{mode}_plan");
+                let plan: Result<Vec<String>, DbError> = test
+                    .db
+                    .exclusive(|tx| postgres_plan(tx, sql, &parameters, &settings));
+                let plan = plan.unwrap();
+                let text = format!(
+                    "{mode} for {}: {}\n{sql}\n{}",
+                    organization.1,
+                    expected.name,
+                    plan.join("\n")
+                );
+                assert!(!text.contains("Seq Scan"), "{text}");
+                let (index, columns) = expected.postgres;
+                let is_search =
+                    |line: &&String| line.contains(&format!(" {index}")) && line.contains("Index");
+                assert_eq!(plan.iter().filter(is_search).count(), 1, "{text}");
+                let condition = plan
+                    .iter()
+                    .find(|line| line.trim_start().starts_with("Index Cond:"));
+                let condition = condition.unwrap_or_else(|| panic!("{text}"));
+                assert!(columns.iter().all(|column| condition.contains(column)), "{text}");
+            }
+        });
+    }
+}
