@@ -24,3 +24,5 @@ mod roster;
 mod sink;
 #[cfg(test)]
 mod support;
+#[cfg(test)]
+mod year;

@@ -212,6 +212,25 @@ pub(crate) fn bursar(folder: &Path) -> Command {
     command
 }
 
+/// The variables that give a program another time on the wall, such as `+3d` or `@2028-02-29 12:00:00` in UTC; the
+/// monotonic clock is left as it is.
+pub(crate) fn other_time(when: &str) -> [(&'static str, String); 5] {
+    let folders = std::fs::read_dir("/usr/lib")
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let found = folders
+        .map(|folder| folder.join("faketime/libfaketime.so.1"))
+        .find(|library| library.exists());
+    let library = found.expect("install faketime, or run scripts/test, which does");
+    [
+        ("LD_PRELOAD", library.to_str().unwrap().to_owned()),
+        ("FAKETIME", when.to_owned()),
+        ("FAKETIME_DONT_FAKE_MONOTONIC", "1".to_owned()),
+        ("DONT_FAKE_MONOTONIC", "1".to_owned()),
+        ("TZ", "UTC".to_owned()),
+    ]
+}
+
 /// Runs a command to its end; one that does not come to it is killed and fails the test.
 #[track_caller]
 pub(crate) fn finish(command: &mut Command) -> Done {

@@ -9,7 +9,7 @@ mod credentials;
 mod errors;
 mod groups;
 mod hostile;
-mod http;
+pub(crate) mod http;
 mod idempotency;
 mod life;
 mod limits;

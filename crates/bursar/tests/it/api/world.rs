@@ -22,6 +22,7 @@ use tempfile::TempDir;
 
 use super::bundle::{self, NATIONAL, organization};
 use super::http::{self, Reply};
+use crate::support::other_time;
 
 /// Which database a world is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -239,20 +240,8 @@ impl World {
 
     /// One more server, whose clock on the wall is so many days ahead; the monotonic clock is left as it is.
     pub(crate) fn start_after(&mut self, days: u32) {
-        let folders = fs::read_dir("/usr/lib")
-            .unwrap()
-            .map(|entry| entry.unwrap().path());
-        let found = folders
-            .map(|folder| folder.join("faketime/libfaketime.so.1"))
-            .find(|library| library.exists());
-        let library = found.expect("install faketime, or run scripts/test, which does");
-        let ahead = format!("+{days}d");
-        let variables = [
-            ("LD_PRELOAD", library.to_str().unwrap()),
-            ("FAKETIME", ahead.as_str()),
-            ("FAKETIME_DONT_FAKE_MONOTONIC", "1"),
-            ("DONT_FAKE_MONOTONIC", "1"),
-        ];
+        let variables = other_time(&format!("+{days}d"));
+        let variables = variables.each_ref().map(|(name, value)| (*name, value.as_str()));
         self.start_with(&["--no-worker"], &variables);
     }
 

@@ -1,0 +1,297 @@
+//! The end of the year: the reports add up to the cent, and the API shows what the model expects, field by field.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::club::{Club, Serving, in_days};
+use super::model::{Card, Group, Listing, Member, Payment, Reimbursement, Reminder, money};
+use super::{ADA, TREASURER, VIEWER};
+
+pub(super) fn the_end(club: &Club<'_>, chapter: &Club<'_>) {
+    club.place.check();
+    for books in [club, chapter] {
+        reports(books);
+    }
+    chapters_report(club, chapter);
+    let listed = club.run(&["payment", "list", "--organization", &club.id]);
+    assert_eq!(listed.as_array().unwrap().len(), club.payments.len());
+    stock(club);
+    for officer in [TREASURER, VIEWER] {
+        let serving = club.serve(officer);
+        shown(club, &serving, officer == TREASURER);
+        let roster = serving.list(&format!("/v1/chapters/{}/members", chapter.id));
+        same(
+            "chapter roster",
+            roster,
+            chapter.members.values().map(Member::document),
+        );
+        serving.end();
+    }
+    chapter.run(&[
+        "role",
+        "set",
+        "--organization",
+        &chapter.id,
+        "--user",
+        ADA,
+        "--role",
+        "admin",
+    ]);
+    let serving = chapter.serve(ADA);
+    shown(chapter, &serving, true);
+    serving.end();
+    club.place.check();
+    println!(
+        "{}: {} commands, {} payments, {} members, {} reimbursements",
+        if club.place.is_sqlite() {
+            "SQLite"
+        } else {
+            "PostgreSQL"
+        },
+        club.commands.get() + chapter.commands.get(),
+        club.payments.len() + chapter.payments.len(),
+        club.members.len() + chapter.members.len(),
+        club.reimbursements.len(),
+    );
+}
+
+/// What a list shows is what is expected, row by row and field by field.
+#[track_caller]
+fn same(what: &str, shown: BTreeMap<String, Value>, expected: impl IntoIterator<Item = Value>) {
+    let expected: BTreeMap<String, Value> = expected
+        .into_iter()
+        .map(|row| (row["id"].as_str().unwrap().to_owned(), row))
+        .collect();
+    for (id, row) in &expected {
+        assert_eq!(shown.get(id), Some(row), "{what}");
+    }
+    assert_eq!(
+        shown.keys().collect::<Vec<_>>(),
+        expected.keys().collect::<Vec<_>>(),
+        "{what}"
+    );
+}
+
+/// Every resource as the API shows it.
+fn shown(club: &Club<'_>, serving: &Serving, may_see_cards: bool) {
+    let list = |path: &str| serving.list(&format!("/v1/{path}"));
+    let one = |path: String| in_days(serving.get(&format!("/v1/{path}")));
+    same(
+        "members",
+        list("members"),
+        club.members.values().map(Member::document),
+    );
+    let groups: Vec<Value> = club.groups.keys().map(|name| club.group_document(name)).collect();
+    same("groups", list("groups"), groups.clone());
+    same(
+        "payments",
+        list("payments"),
+        club.payments.iter().map(Payment::document),
+    );
+    same(
+        "reimbursements",
+        list("reimbursements"),
+        club.reimbursements.iter().map(Reimbursement::document),
+    );
+    same(
+        "reminders",
+        list("reminders"),
+        club.reminders.iter().map(Reminder::document),
+    );
+    same(
+        "listings",
+        list("store/listings"),
+        club.listings.iter().map(Listing::document),
+    );
+    if may_see_cards {
+        same("cards", list("cards"), club.cards.iter().map(Card::document));
+    }
+    for member in club.members.values() {
+        assert_eq!(one(format!("members/{}", member.is.id)), member.document());
+    }
+    for group in groups {
+        assert_eq!(one(format!("groups/{}", group["id"].as_str().unwrap())), group);
+    }
+    for campaign in &club.campaigns {
+        assert_eq!(one(format!("campaigns/{}", campaign.is.id)), campaign.document());
+    }
+    for listing in &club.listings {
+        assert_eq!(
+            one(format!("store/listings/{}", listing.is.id)),
+            listing.document()
+        );
+    }
+    for order in &club.orders {
+        let expected = order.document(&club.listings[order.listing].is.id);
+        assert_eq!(one(format!("store/orders/{}", order.is.id)), expected);
+    }
+}
+
+/// What v1 hides of a listing is in the export.
+fn stock(club: &Club<'_>) {
+    let export = club.export();
+    let rows = export
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let kept: BTreeMap<String, Value> = rows
+        .filter(|row| row["type"] == "storeListing")
+        .map(|row| (row["id"].as_str().unwrap().to_owned(), row["items"].clone()))
+        .collect();
+    let expected = club
+        .listings
+        .iter()
+        .map(|listing| (listing.is.id.clone(), listing.stock()));
+    assert_eq!(kept, expected.collect());
+}
+
+fn total(payments: &[&Payment], of: fn(&Payment) -> i64) -> i64 {
+    payments.iter().map(|payment| of(payment)).sum()
+}
+
+/// The reports are what the model adds up to, and agree with each other.
+fn reports(club: &Club<'_>) {
+    let all: Vec<&Payment> = club.payments.iter().collect();
+    let year = [
+        "--organization",
+        &club.id,
+        "--from",
+        "2028-01-01",
+        "--until",
+        "2028-12-31",
+    ];
+    let report = |name: &str, args: &[&str]| club.run(&[&["report", name], args].concat());
+
+    // Dues, by group; what has no due date is in no year.
+    let mut expected = Vec::new();
+    let mut groups: Vec<Option<&Group>> = club.groups.values().map(Some).collect();
+    groups.sort_by_key(|group| group.map(|group| &group.is.id));
+    groups.push(None);
+    let dated: Vec<&Payment> = all
+        .iter()
+        .copied()
+        .filter(|payment| payment.due.is_some() && payment.expected() > 0)
+        .collect();
+    for group in groups {
+        let id = group.map(|group| &group.is.id);
+        let of: Vec<&Payment> = dated
+            .iter()
+            .copied()
+            .filter(|payment| payment.group.as_ref() == id)
+            .collect();
+        if of.is_empty() {
+            continue;
+        }
+        let is_overdue = |payment: &Payment| payment.due < Some("2028-12-31".to_owned());
+        let overdue: Vec<&Payment> = of.iter().copied().filter(|payment| is_overdue(payment)).collect();
+        expected.push(json!({
+            "group": group.map_or("(no group)", |group| &group.name), "payments": of.len(),
+            "expected": money(total(&of, Payment::expected)), "collected": money(total(&of, Payment::paid)),
+            "overdue": money(total(&overdue, Payment::owed)),
+        }));
+    }
+    assert_eq!(report("dues", &year), json!(expected));
+
+    // Who owes, the oldest first.
+    let mut owed: Vec<&Payment> = all.iter().copied().filter(|payment| payment.owed() > 0).collect();
+    owed.sort_by_key(|payment| (payment.due.clone().unwrap_or("9999-12-31".into()), &payment.is.id));
+    let mut lines: Vec<(String, String, usize, Option<String>, i64)> = Vec::new();
+    for payment in owed {
+        let id = payment.member.clone().or(payment.chapter.clone()).unwrap();
+        match lines.iter_mut().find(|line| line.1 == id) {
+            Some(line) => (line.2, line.4) = (line.2 + 1, line.4 + payment.owed()),
+            None => {
+                let member = club.members.values().find(|member| member.is.id == id);
+                let name = member.map_or("North Bank".to_owned(), |member| {
+                    format!("{} {}", member.first, member.last)
+                });
+                lines.push((name, id, 1, payment.due.clone(), payment.owed()));
+            }
+        }
+    }
+    let line = |(name, id, payments, due, cents): &(String, String, usize, Option<String>, i64)| json!({ "name": name, "id": id, "payments": payments, "oldestDue": due, "owed": money(*cents) });
+    let owing = report("owing", &["--organization", &club.id]);
+    assert_eq!(owing, lines.iter().map(line).collect::<Value>());
+
+    // The ledger, entry by entry.
+    let told = report("ledger", &year);
+    let mut entries: Vec<Value> = told["entries"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .cloned()
+        .map(in_days)
+        .collect();
+    let mut expected = Vec::new();
+    let mut sums: BTreeMap<&str, i64> = BTreeMap::new();
+    for payment in &all {
+        for entry in &payment.entries {
+            *sums.entry(entry.method).or_default() += entry.cents;
+            expected.push(json!({
+                "id": entry.id, "paymentId": payment.is.id, "at": entry.at, "amount": money(entry.cents),
+                "method": entry.method, "reference": entry.reference, "receivedOn": entry.received,
+                "reverses": entry.reverses,
+            }));
+        }
+    }
+    for entry in &mut entries {
+        entry["at"] = json!(entry["at"].as_str().unwrap()[..10]);
+        if !entry["reverses"].is_null() {
+            entry["id"] = Value::Null;
+        }
+    }
+    let days: Vec<&str> = entries
+        .iter()
+        .map(|entry| entry["at"].as_str().unwrap())
+        .collect();
+    assert!(days.is_sorted(), "the ledger is in order");
+    let mut sorted = [entries.clone(), expected];
+    sorted
+        .iter_mut()
+        .for_each(|rows| rows.sort_by_key(Value::to_string));
+    assert_eq!(sorted[0], sorted[1]);
+    let sums: BTreeMap<&str, String> = sums
+        .into_iter()
+        .map(|(method, cents)| (method, money(cents)))
+        .collect();
+    assert_eq!(
+        (&told["sums"], &told["total"]),
+        (&json!(sums), &json!(money(total(&all, Payment::paid))))
+    );
+
+    // What was collected is what the ledger has, to the cent; what has no due date is not among the dues.
+    let undated: Vec<&Payment> = all
+        .iter()
+        .copied()
+        .filter(|payment| payment.due.is_none())
+        .collect();
+    let collected = report("dues", &year)
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|line| cents(&line["collected"]))
+        .sum::<i64>();
+    assert_eq!(collected + total(&undated, Payment::paid), cents(&told["total"]));
+}
+
+fn cents(value: &Value) -> i64 {
+    value.as_str().unwrap().replace('.', "").parse().unwrap()
+}
+
+fn chapters_report(club: &Club<'_>, chapter: &Club<'_>) {
+    let all: Vec<&Payment> = chapter.payments.iter().collect();
+    let line = json!({
+        "id": chapter.id, "name": "North Bank",
+        "members": chapter.members.values().filter(|member| member.is_active).count(),
+        "expected": money(total(&all, Payment::expected)), "collected": money(total(&all, Payment::paid)),
+        "owed": money(total(&all, Payment::owed)),
+    });
+    assert_eq!(
+        club.run(&["report", "chapters", "--organization", &club.id]),
+        json!([line])
+    );
+    chapter.refused(
+        &["report", "chapters", "--organization", &chapter.id],
+        "only a national organization",
+    );
+}
