@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use bursar_db::{
-    DbError, Stored, Tx, housekeeping, ledger, memberships, organizations, table, tables, tokens,
+    DbError, Stored, Tx, due, housekeeping, ledger, memberships, organizations, table, tables, tokens,
 };
 use bursar_domain::campaign::Campaign;
 use bursar_domain::card::Card;
@@ -209,6 +209,7 @@ impl Check<'_> {
             check.currency(id, o.total_amount.currency, &o.id)
         })?;
         self.counts(tx, id, &seen)?;
+        self.raised(tx, id, &seen)?;
         self.ledger(tx, id, seen.paid)?;
         let clock = organizations::clock(tx, id)?.unwrap_or(i64::MIN);
         if clock < seen.newest {
@@ -326,6 +327,24 @@ impl Check<'_> {
             }
         }
         Ok(())
+    }
+
+    /// What was raised by dues names what there is.
+    fn raised(&mut self, tx: &mut Tx<'_>, organization: OrganizationId, seen: &Seen) -> Result<(), DbError> {
+        due::each_raised(tx, organization, |group, member, payment| {
+            let is_known = seen.groups.contains_key(&group)
+                && seen.members.contains(&member)
+                && seen.paid.contains_key(&payment.to_bytes());
+            if !is_known {
+                self.problem(
+                    "reference",
+                    Some(organization),
+                    payment,
+                    &format!("is the dues of {member} in {group}, and one of the three does not exist"),
+                );
+            }
+            Ok(())
+        })
     }
 
     fn ledger(

@@ -1,7 +1,8 @@
 //! Dues on schedule: one payment per active member and period, raised when it falls due, exactly once.
 //!
 //! The organization's clock is held while a payment is looked for and raised, so that two workers cannot both find
-//! none. Work is cut into transactions of bounded size; one that is repeated finds what was raised before.
+//! none; and a key on group, member and due date refuses a second one. An officer's or an imported payment for the same
+//! is not bound by the key, but counts as raised. Work is cut into transactions of bounded size; one that is repeated finds what was raised before.
 
 use bursar_db::{Tx, due, organizations, table};
 use bursar_domain::group::{Group, Interval};
@@ -52,6 +53,7 @@ pub fn raise(
         for (member, _) in &members {
             let payment = charge(act, &group, *member, due);
             act.insert(&payment)?;
+            due::raised(act.tx, organization, group.id, due, *member, payment.id)?;
         }
         let last = members.last().filter(|_| members.len() == RAISE_MAX);
         if last.is_none() {

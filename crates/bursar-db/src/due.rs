@@ -1,6 +1,6 @@
 //! What falls due by itself: reminders and dues.
 
-use bursar_domain::ids::{CampaignId, GroupId, MemberId, OrganizationId, ReminderId};
+use bursar_domain::ids::{CampaignId, GroupId, MemberId, OrganizationId, PaymentId, ReminderId};
 use bursar_domain::{Date, Timestamp};
 
 use crate::engine::{Tx, Value};
@@ -32,7 +32,7 @@ pub fn groups(tx: &mut Tx<'_>, today: Date, limit: i64) -> Result<Vec<(Organizat
 }
 
 /// Up to `limit` active members of a group with their names, by id, after `after`, who joined it before
-/// `joined_before` and have no payment for this group and due date yet.
+/// `joined_before`, were not charged by [`raised`] and have no payment for this group and due date.
 pub fn uncharged(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -50,7 +50,9 @@ pub fn uncharged(
          JOIN members m ON m.organization_id = s.organization_id AND m.id = s.member_id \
          WHERE s.organization_id = ?1 AND s.group_id = ?2 AND s.member_id > ?3 AND s.joined_at < ?4 AND m.is_active = 1 \
          AND NOT EXISTS (SELECT 1 FROM payments p WHERE p.organization_id = ?1 AND p.group_id = ?2 AND p.due_date = ?5 \
-         AND p.member_id = s.member_id) ORDER BY s.member_id LIMIT ?6",
+         AND p.member_id = s.member_id) \
+         AND NOT EXISTS (SELECT 1 FROM dues_raised r WHERE r.organization_id = ?1 AND r.group_id = ?2 AND r.due_date = ?5 \
+         AND r.member_id = s.member_id) ORDER BY s.member_id LIMIT ?6",
         &[
             Value::Bytes(&organization),
             Value::Bytes(&group),
@@ -62,6 +64,49 @@ pub fn uncharged(
         |row| {
             let name = format!("{} {}", row.text(1)?, row.text(2)?);
             Ok((MemberId::from_bytes(row.key(0)?), name))
+        },
+    )
+}
+
+/// Writes down which payment the dues of a member for a period are. The key refuses a second one, whoever tries.
+pub fn raised(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    group: GroupId,
+    due: Date,
+    member: MemberId,
+    payment: PaymentId,
+) -> Result<(), DbError> {
+    let (organization, group, due) = (organization.to_bytes(), group.to_bytes(), due.to_string());
+    let (member, payment) = (member.to_bytes(), payment.to_bytes());
+    tx.execute(
+        "INSERT INTO dues_raised (organization_id, group_id, due_date, member_id, payment_id) VALUES (?1, ?2, ?3, ?4, ?5)",
+        &[
+            Value::Bytes(&organization),
+            Value::Bytes(&group),
+            Value::Text(&due),
+            Value::Bytes(&member),
+            Value::Bytes(&payment),
+        ],
+    )
+    .map(drop)
+}
+
+/// Gives each charge that [`raised`] wrote down to `visit`.
+pub fn each_raised(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    mut visit: impl FnMut(GroupId, MemberId, PaymentId) -> Result<(), DbError>,
+) -> Result<(), DbError> {
+    tx.each(
+        "SELECT group_id, member_id, payment_id FROM dues_raised WHERE organization_id = ?1",
+        &[Value::Bytes(&organization.to_bytes())],
+        |row| {
+            visit(
+                GroupId::from_bytes(row.key(0)?),
+                MemberId::from_bytes(row.key(1)?),
+                PaymentId::from_bytes(row.key(2)?),
+            )
         },
     )
 }

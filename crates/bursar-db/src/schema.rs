@@ -68,6 +68,12 @@ CREATE INDEX payments_owed ON payments (organization_id, COALESCE(due_date, '999
     WHERE status IN ('pending', 'partially_paid', 'failed') AND amount > paid_to_date;
 CREATE INDEX payments_dues ON payments (organization_id, group_id, due_date, member_id);
 
+CREATE TABLE dues_raised (
+    organization_id BYTEA NOT NULL, group_id BYTEA NOT NULL, due_date TEXT NOT NULL, member_id BYTEA NOT NULL,
+    payment_id BYTEA NOT NULL,
+    PRIMARY KEY (organization_id, group_id, due_date, member_id)
+) CLUSTERED;
+
 CREATE TABLE ledger_entries (
     organization_id BYTEA NOT NULL, payment_id BYTEA NOT NULL, id BYTEA NOT NULL, at BIGINT NOT NULL, amount BIGINT NOT NULL,
     method TEXT NOT NULL, reference TEXT, received_on TEXT, reverses_id BYTEA,

@@ -24,6 +24,9 @@ static USERS: Bulk = bulk! { "users" { id Bytes, email Text, address_key Text, n
 static ROLES: Bulk = bulk! { "roles" { organization_id Bytes, user_id Bytes, role Text, } };
 static POLICIES: Bulk =
     bulk! { "policies" { organization_id Bytes, blocked_scopes Int, max_token_days Int, } };
+static DUES_RAISED: Bulk = bulk! { "dues_raised" {
+    organization_id Bytes, group_id Bytes, due_date Text, member_id Bytes, payment_id Bytes,
+} };
 static LEDGER: Bulk = bulk! { "ledger_entries" {
     organization_id Bytes, payment_id Bytes, id Bytes, at Int, amount Int, method Text, reference Text,
     received_on Text, reverses_id Bytes,
@@ -67,7 +70,7 @@ static OUTBOX_ATTEMPTS: Bulk = bulk! { "outbox_attempts" {
 } };
 
 /// Every table. A test holds the columns against the schema of both engines.
-pub static EVERY_TABLE: [&Bulk; 25] = [
+pub static EVERY_TABLE: [&Bulk; 26] = [
     &ORGANIZATIONS,
     &USERS,
     &ROLES,
@@ -76,6 +79,7 @@ pub static EVERY_TABLE: [&Bulk; 25] = [
     &groups::GROUPS.bulk,
     &crate::memberships::MEMBERSHIPS,
     &payments::PAYMENTS.bulk,
+    &DUES_RAISED,
     &LEDGER,
     &reimbursements::REIMBURSEMENTS.bulk,
     &reminders::REMINDERS.bulk,

@@ -96,6 +96,13 @@ fn every_damage() -> Vec<Damage> {
         )
         .among_others(),
         damage(
+            "INSERT INTO dues_raised (organization_id, group_id, due_date, member_id, payment_id) \
+             VALUES (?1, ?2, '2026-01-31', ?3, ?4)",
+            &[national.to_bytes(), rowers.to_bytes(), member.to_bytes(), unknown],
+            "reference",
+            PaymentId::from_bytes(unknown),
+        ),
+        damage(
             "UPDATE groups SET member_count = member_count + 1 WHERE id = ?1",
             &[rowers.to_bytes()],
             "count",

@@ -3,9 +3,10 @@
 use bursar_app::copy::copy;
 use bursar_db::tables::EVERY_TABLE;
 use bursar_db::testing::TestDb;
-use bursar_db::{Db, DbError, OwnedValue, tokens};
+use bursar_db::{Db, DbError, OwnedValue, due, tokens};
+use bursar_domain::Date;
 use bursar_domain::access::{Role, ScopeSet};
-use bursar_domain::ids::OrganizationId;
+use bursar_domain::ids::{GroupId, MemberId, OrganizationId, PaymentId};
 use bursar_domain::token::TokenKind;
 use serde_json::json;
 
@@ -40,8 +41,21 @@ fn full(test: &TestDb) {
         created_by: "operator".to_owned(),
         last_used_at: None,
     };
+    let dues = records(EVERY_RECORD)
+        .into_iter()
+        .find(|r| r["type"] == "payment" && r["groupId"].is_string())
+        .unwrap();
+    let named = |field: &str| dues[field].as_str().unwrap();
     let filled: Result<(), DbError> = test.db.exclusive(|tx| {
         tokens::insert(tx, &token, &[7; 32])?;
+        due::raised(
+            tx,
+            organization,
+            GroupId::parse(named("groupId")).unwrap(),
+            Date::parse(named("dueDate")).unwrap(),
+            MemberId::parse(named("memberId")).unwrap(),
+            PaymentId::parse(named("id")).unwrap(),
+        )?;
         for table in EVERY_TABLE {
             let mut count = 0;
             bursar_db::tables::read_rows(tx, table, &mut |_| {

@@ -2,8 +2,8 @@
 
 use bursar_app::dues::{self, NewDues, Preview, Raised};
 use bursar_app::{Actor, AppError, roles};
-use bursar_db::Db;
 use bursar_db::testing::both_engines;
+use bursar_db::{Db, DbError, due};
 use bursar_domain::access::Role;
 use bursar_domain::group::{Group, Interval};
 use bursar_domain::{Date, Timestamp};
@@ -77,6 +77,43 @@ fn set_by_officers_and_by_the_rules() {
             [2]
         );
         assert!(problems(db).is_empty());
+    });
+}
+
+/// The lock on the organization's clock is one thing; this one holds without it.
+#[test]
+fn a_key_refuses_to_raise_a_period_twice() {
+    both_engines(|test| {
+        let db = &test.db;
+        import_now(db, &bundle(&club(3))).unwrap();
+        set(db, Actor::Operator, monthly("10", "2026-11-15")).unwrap();
+        let raise = || {
+            act(db, Actor::Operator, now(), |tx, context| {
+                dues::raise(tx, context, org(1), grp(1), None)
+            })
+            .unwrap()
+        };
+        let write_down = |due: &'static str, member| {
+            let due = date(due);
+            db.write::<_, DbError>(org(1).to_bytes(), move |tx| {
+                due::raised(tx, org(1), grp(1), due, member, pay(9))
+            })
+            .wait()
+        };
+        assert_eq!(raise(), Raised::Period(3));
+        let keys = "SELECT COUNT(*) FROM dues_raised r JOIN payments p ON p.id = r.payment_id AND p.member_id = r.member_id \
+                    AND p.group_id = r.group_id AND p.due_date = r.due_date";
+        assert_eq!(numbers(db, keys, &[]), [3]);
+        write_down("2026-11-15", mem(2)).unwrap_err();
+        assert_eq!(numbers(db, "SELECT COUNT(*) FROM dues_raised", &[]), [3]);
+        // What is written down counts, also where no payment has this group and date any more.
+        write_down("2026-12-15", mem(2)).unwrap();
+        let charged: Vec<_> = preview(db, instant("2026-12-15T00:00:00Z")).periods[0]
+            .members
+            .iter()
+            .map(|charged| charged.member_id)
+            .collect();
+        assert_eq!(charged, [mem(1), mem(3)]);
     });
 }
 

@@ -14,6 +14,8 @@ mod demo;
 #[cfg(test)]
 mod faults;
 #[cfg(test)]
+mod lists;
+#[cfg(test)]
 mod messages;
 #[cfg(test)]
 mod roster;

@@ -8,6 +8,7 @@ use bursar_domain::card::{Card, CardStatus};
 use bursar_domain::group::Group;
 use bursar_domain::ids::{MemberId, OrganizationId, kind};
 use bursar_domain::listing::Listing;
+use bursar_domain::member::Member;
 use bursar_domain::order::{Order, OrderStatus};
 use bursar_domain::payment::{Payment, PaymentStatus};
 use bursar_domain::reimbursement::{Reimbursement, ReimbursementStatus};
@@ -63,6 +64,26 @@ pub(crate) struct OrderListArgs {
 
 fn word<T>(parsed: Option<T>, words: &str) -> Result<T, String> {
     parsed.ok_or_else(|| format!("must be one of {words}"))
+}
+
+pub(crate) fn members(session: &Session, args: &ListArgs) -> Outcome {
+    let header = ["id", "name", "email", "state", "groups"];
+    list(
+        session,
+        args,
+        |_| true,
+        header,
+        |member: &Member| {
+            let state = if member.is_active { "active" } else { "archived" };
+            [
+                member.id.to_string(),
+                format!("{} {}", member.first_name, member.last_name),
+                member.email.clone(),
+                state.to_owned(),
+                member.groups.len().to_string(),
+            ]
+        },
+    )
 }
 
 pub(crate) fn groups(session: &Session, args: &ListArgs) -> Outcome {

@@ -7,8 +7,9 @@ use bursar_domain::member::{Member, MemberChange};
 use bursar_domain::{Date, Resource};
 use clap::{Args, Subcommand};
 
-use super::super::{Outcome, Session, output, parse_id};
-use super::{Officer, expect_organization, organization_of, parse_date, perform, tell};
+use super::super::{Outcome, Session, parse_id};
+use super::list::{self, ListArgs};
+use super::{Officer, organization_of, parse_date, perform, tell};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum MemberCommand {
@@ -86,13 +87,6 @@ pub(crate) struct IdArgs {
     officer: Officer,
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct ListArgs {
-    /// The organization's id
-    #[arg(long, value_name = "ORG", value_parser = parse_id::<kind::Organization>)]
-    organization: OrganizationId,
-}
-
 pub(crate) fn run(session: &Session, command: MemberCommand) -> Outcome {
     match command {
         MemberCommand::Add(args) => {
@@ -133,7 +127,7 @@ pub(crate) fn run(session: &Session, command: MemberCommand) -> Outcome {
         MemberCommand::Restore(args) => {
             change_member(session, args.id, &args.officer, "restored", active(true))
         }
-        MemberCommand::List(args) => list(session, args.organization),
+        MemberCommand::List(args) => list::members(session, &args),
         MemberCommand::Show(args) => show(session, args.id),
     }
 }
@@ -173,39 +167,6 @@ fn tell_member(session: &Session, done: &str, member: &Member) -> Outcome {
             member.first_name, member.last_name, member.id
         ),
     )
-}
-
-fn list(session: &Session, organization: OrganizationId) -> Outcome {
-    let db = session.open(Opening::Require)?;
-    expect_organization(&db, organization)?;
-    let mut members: Vec<Member> = Vec::new();
-    db.survey::<_, DbError>(|tx| {
-        table::each::<Member>(tx, organization, |kept| {
-            members.push(kept.resource?);
-            Ok(())
-        })
-    })?;
-    if session.json {
-        let documents: Vec<String> = members.iter().map(Resource::document).collect();
-        output::say(&format!("[{}]", documents.join(",")));
-        return Ok(());
-    }
-    let rows = members.iter().map(|m| {
-        let state = if m.is_active { "active" } else { "archived" };
-        [
-            m.id.to_string(),
-            format!("{} {}", m.first_name, m.last_name),
-            m.email.clone(),
-            state.to_owned(),
-            m.groups.len().to_string(),
-        ]
-    });
-    output::table(
-        ["id", "name", "email", "state", "groups"],
-        rows.collect(),
-        "no members yet",
-    );
-    Ok(())
 }
 
 fn show(session: &Session, id: MemberId) -> Outcome {
