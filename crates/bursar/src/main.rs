@@ -3,6 +3,7 @@
 mod ambient;
 mod cli;
 mod demo;
+mod sync;
 
 use std::process::ExitCode;
 

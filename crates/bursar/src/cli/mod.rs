@@ -20,6 +20,7 @@ mod reminder;
 mod role;
 mod roster;
 pub(crate) mod serve;
+mod sync;
 mod token;
 pub(crate) mod worker;
 
@@ -127,6 +128,8 @@ enum Command {
     Backup(data::BackupArgs),
     /// Print the OpenAPI document
     Openapi(serve::OpenapiArgs),
+    /// Mirror an organization's lists into NDJSON files, over HTTP
+    Sync(sync::SyncArgs),
     /// Copy everything to an empty database of either engine, with the server stopped
     Copy(data::CopyArgs),
     /// Ask a running server whether it is ready
@@ -280,6 +283,7 @@ fn perform(session: &Session, command: Command) -> Outcome {
         Command::Check => data::check(session),
         Command::Backup(args) => data::backup(session, &args),
         Command::Openapi(args) => serve::openapi(&args),
+        Command::Sync(args) => sync::run(session, &args),
         Command::Copy(args) => data::copy(session, &args),
         Command::Health(args) => health::run(session, &args),
         Command::Completions(args) => manual::completions(&args),

@@ -105,7 +105,7 @@ pub(crate) fn openapi(args: &OpenapiArgs) -> Outcome {
 }
 
 /// Takes what starts as a web address does, and is nothing but that.
-fn parse_base_url(text: &str) -> Result<String, String> {
+pub(crate) fn parse_base_url(text: &str) -> Result<String, String> {
     let rest = text
         .strip_prefix("https://")
         .or_else(|| text.strip_prefix("http://"));

@@ -27,4 +27,6 @@ mod sink;
 #[cfg(test)]
 mod support;
 #[cfg(test)]
+mod sync;
+#[cfg(test)]
 mod year;

@@ -1,7 +1,7 @@
 //! The API from outside: the real binary, real sockets, both engines.
 
 mod access;
-mod bundle;
+pub(crate) mod bundle;
 mod cards;
 mod chapters;
 mod commands;
@@ -18,4 +18,4 @@ mod order;
 mod reminders;
 mod resources;
 mod walks;
-mod world;
+pub(crate) mod world;

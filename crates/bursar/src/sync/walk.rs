@@ -1,0 +1,385 @@
+//! One list, brought to where the server has it.
+//!
+//! A walk has legs. Usually there is one, from the mark of the last walk (or from the beginning) to the end. When the
+//! server does not take the cursor any more, because it is older than a day, what came so far is as good as a walk
+//! that ended there: rows come in the order of change, so that the next leg begins at the last row that came.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::client::{Client, Counts, Refusal};
+use super::lists::List;
+use super::mirror::{self, Journal, Merged};
+use super::state::{Folder, Mark, Progress, Walk};
+use super::{Event, Watch};
+
+/// Legs of one run: a server that takes none of its own cursors must not keep us for ever.
+const LEGS_MAX: u32 = 8;
+
+/// What became of a list.
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Report {
+    pub(crate) list: String,
+    pub(crate) file: String,
+    /// Rows in the file now.
+    pub(crate) rows: u64,
+    pub(crate) new: u64,
+    pub(crate) changed: u64,
+    pub(crate) unchanged: u64,
+    pub(crate) removed: u64,
+    pub(crate) pages: u64,
+    pub(crate) requests: u64,
+    pub(crate) waits: u64,
+    #[serde(rename = "waitedSeconds", serialize_with = "as_seconds")]
+    pub(crate) waited: Duration,
+    /// It went on where an earlier run had stopped.
+    pub(crate) is_resumed: bool,
+    /// Why it was left out, though nobody asked for it by name.
+    pub(crate) skipped: Option<String>,
+    /// Why it is not current.
+    pub(crate) failed: Option<String>,
+    /// What is worth knowing.
+    pub(crate) notes: Vec<String>,
+}
+
+fn as_seconds<S: serde::Serializer>(waited: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    // To the millisecond: more is noise.
+    serializer.serialize_f64((waited.as_secs_f64() * 1_000.0).round() / 1_000.0)
+}
+
+impl Report {
+    fn of(list: &List) -> Self {
+        Self {
+            list: list.name.clone(),
+            file: list.file(),
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn is_mirrored(&self) -> bool {
+        self.skipped.is_none() && self.failed.is_none()
+    }
+
+    pub(super) fn skipped(list: &List, why: String) -> Self {
+        Self {
+            skipped: Some(why),
+            ..Self::of(list)
+        }
+    }
+
+    pub(super) fn failed(list: &List, why: String) -> Self {
+        Self {
+            failed: Some(why),
+            ..Self::of(list)
+        }
+    }
+}
+
+/// Why a list did not come to its end.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// The token may not read it.
+    Withheld(String),
+    /// The server refuses it, and only it.
+    Refused(String),
+    /// Nothing else will go better.
+    Fatal(String),
+}
+
+/// A page of a list.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Page {
+    data: Vec<Box<RawValue>>,
+    has_more: bool,
+    next_cursor: Option<String>,
+}
+
+pub(super) struct Walker<'a> {
+    pub(super) list: &'a List,
+    pub(super) folder: &'a mut Folder,
+    pub(super) client: &'a mut Client,
+    pub(super) page_rows: u32,
+}
+
+impl Walker<'_> {
+    /// Brings the list to where it stood when this run began, or later.
+    pub(super) fn run(&mut self, is_full: bool, watch: &mut Watch<'_>) -> Result<Report, Stop> {
+        let before = self.client.counts;
+        let mut report = Report::of(self.list);
+        self.walk(is_full, &mut report, watch)?;
+        if report.is_resumed {
+            // That was the list as it stood when the walk began, which may have been yesterday.
+            self.walk(false, &mut report, watch)?;
+        }
+        let Counts {
+            requests,
+            waits,
+            waited,
+        } = self.client.counts.since(before);
+        Ok(Report {
+            requests,
+            waits,
+            waited,
+            ..report
+        })
+    }
+
+    fn walk(&mut self, is_full: bool, report: &mut Report, watch: &mut Watch<'_>) -> Result<(), Stop> {
+        let mut progress = self.begin(is_full, report)?;
+        let mut legs = 0;
+        while progress.walk.as_ref().is_some_and(|walk| !walk.is_complete) {
+            legs += 1;
+            if legs > LEGS_MAX {
+                let why = format!("{}: the server ends every walk before its end", self.list.name);
+                return Err(Stop::Fatal(why));
+            }
+            self.leg(&mut progress, report, watch)?;
+        }
+        watch(Event::Merging);
+        let merged = self.finish(progress)?;
+        report.rows = merged.rows;
+        report.new += merged.new;
+        report.changed += merged.changed;
+        report.unchanged += merged.unchanged;
+        report.removed += merged.removed;
+        Ok(())
+    }
+
+    /// The walk to go on with: the one under way, or a new one from the mark.
+    fn begin(&mut self, is_full: bool, report: &mut Report) -> Result<Progress, Stop> {
+        let mut progress = self.folder.progress(&self.list.name);
+        if let Some(walk) = &progress.walk {
+            // One that is complete may have replaced the file already, and only not said so.
+            let is_whole = walk.is_complete || walk.is_full || self.is_untouched(&progress);
+            let has_journal = file_bytes(&self.journal()).unwrap_or(0) >= walk.journal_bytes;
+            if is_whole && has_journal && (walk.is_full || !is_full) {
+                report.is_resumed = true;
+                return Ok(progress);
+            }
+        }
+        let is_current = progress.mark.is_some() && self.is_untouched(&progress);
+        if progress.mark.is_some() && !is_current {
+            report.notes.push(format!(
+                "{} was changed or removed by somebody else, so everything was asked for again",
+                self.list.file()
+            ));
+        }
+        progress.walk = Some(if is_current && !is_full {
+            Walk {
+                since: progress.mark.clone(),
+                ..Walk::default()
+            }
+        } else {
+            from_the_beginning()
+        });
+        self.note(&progress)?;
+        Ok(progress)
+    }
+
+    /// Whether the file is as it was left.
+    fn is_untouched(&self, progress: &Progress) -> bool {
+        file_bytes(&self.folder.file(&self.list.file())) == Some(progress.bytes)
+    }
+
+    /// Asks for pages until there are no more, or until the server takes the cursor no more.
+    fn leg(
+        &mut self,
+        progress: &mut Progress,
+        report: &mut Report,
+        watch: &mut Watch<'_>,
+    ) -> Result<(), Stop> {
+        let mut walk = progress.walk.take().unwrap_or_default();
+        let mut journal =
+            Journal::open(&self.journal(), walk.journal_bytes).map_err(|error| self.broken(&error))?;
+        let mut rows = 0;
+        loop {
+            let page: Page = match self.client.get(&self.query(&walk), watch) {
+                Ok(page) => page,
+                Err(Refusal::Cursor) if walk.cursor.is_some() => {
+                    // Everything up to the last row has come: the next leg begins there.
+                    walk = Walk {
+                        since: walk.last.clone().or(walk.since),
+                        has_seen_since: false,
+                        cursor: None,
+                        ..walk
+                    };
+                    break;
+                }
+                Err(Refusal::Withheld(why)) => return Err(Stop::Withheld(why)),
+                Err(Refusal::NotFound(why)) => return Err(Stop::Refused(why)),
+                Err(refusal) => return Err(Stop::Fatal(refusal.to_string())),
+            };
+            report.pages += 1;
+            rows += page.data.len() as u64;
+            let (lines, met_again) = self.take(&page, &mut walk)?;
+            if walk.since == progress.mark {
+                report.unchanged += met_again;
+            }
+            walk.journal_bytes = journal.append(&lines).map_err(|error| self.broken(&error))?;
+            walk.cursor = page.next_cursor.filter(|_| page.has_more);
+            if !page.has_more {
+                if walk.since.is_some() && !walk.has_seen_since {
+                    report.notes.push(
+                        "the server has lost rows that it had, as after a backup was restored, so everything was asked for again"
+                            .to_owned(),
+                    );
+                    report.unchanged = 0;
+                    walk = from_the_beginning();
+                } else {
+                    walk.is_complete = true;
+                }
+            } else if walk.cursor.is_none() {
+                return Err(self.out_of_promise("more pages, and no cursor for them"));
+            }
+            let is_over = walk.cursor.is_none();
+            progress.walk = Some(walk);
+            self.note(progress)?;
+            watch(Event::Rows(rows));
+            if is_over {
+                return Ok(());
+            }
+            walk = progress.walk.take().unwrap_or_default();
+        }
+        progress.walk = Some(walk);
+        self.note(progress)
+    }
+
+    /// The lines of a page for the journal, and how many rows were left out because they are here already; the walk
+    /// moves to the page's last row.
+    fn take(&self, page: &Page, walk: &mut Walk) -> Result<(Vec<u8>, u64), Stop> {
+        let (mut lines, mut met_again) = (Vec::new(), 0);
+        // A leg begins with the row that the one before ended with.
+        let mut previous = walk.last.clone().filter(|_| walk.cursor.is_some());
+        for row in &page.data {
+            let text = row.get();
+            let mark: Mark = serde_json::from_str(text)
+                .map_err(|_| self.out_of_promise("a row without id or updatedAt"))?;
+            let is_behind = |last: &Mark| mark.updated_at < last.updated_at || mark.id == last.id;
+            if previous.as_ref().is_some_and(is_behind) {
+                return Err(self.out_of_promise(&format!("{} out of the order of change", mark.id)));
+            }
+            if let Some(since) = &walk.since {
+                walk.has_seen_since |= since.id == mark.id;
+            }
+            if walk.since.as_ref() == Some(&mark) {
+                met_again += 1;
+            } else {
+                // White space between the values may be anything; a row is one line.
+                lines.extend(
+                    text.bytes()
+                        .map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { byte }),
+                );
+                lines.push(b'\n');
+            }
+            previous = Some(mark);
+        }
+        walk.last = previous.or(walk.last.take());
+        Ok((lines, met_again))
+    }
+
+    /// Brings the journal into the file, and says so.
+    fn finish(&mut self, mut progress: Progress) -> Result<Merged, Stop> {
+        let walk = progress.walk.take().unwrap_or_default();
+        let file = self.folder.file(&self.list.file());
+        let is_needed = walk.is_full || walk.journal_bytes > 0 || !file.exists();
+        let merged = if is_needed {
+            // A kill may have left bytes behind that do not count.
+            Journal::open(&self.journal(), walk.journal_bytes).map_err(|error| self.broken(&error))?;
+            mirror::merge(&self.journal(), &file, walk.is_full).map_err(|error| self.broken(&error))?
+        } else {
+            Merged {
+                rows: progress.rows,
+                bytes: progress.bytes,
+                ..Merged::default()
+            }
+        };
+        progress.mark = match walk.is_full {
+            true => walk.last,
+            false => walk.last.or(progress.mark),
+        };
+        progress.rows = merged.rows;
+        progress.bytes = merged.bytes;
+        self.note(&progress)?;
+        // It counts for nothing any more; whether it is gone does not matter either.
+        let _ = std::fs::remove_file(self.journal());
+        Ok(merged)
+    }
+
+    fn query(&self, walk: &Walk) -> String {
+        let mut query = format!("{}?limit={}", self.list.path, self.page_rows);
+        // Writing to a String cannot fail.
+        if let Some(since) = &walk.since {
+            let _ = write!(query, "&updatedSince={}", escaped(&since.updated_at));
+        }
+        if let Some(cursor) = &walk.cursor {
+            let _ = write!(query, "&cursor={}", escaped(cursor));
+        }
+        query
+    }
+
+    fn journal(&self) -> std::path::PathBuf {
+        self.folder.hidden(&format!("{}.journal", self.list.name))
+    }
+
+    fn note(&mut self, progress: &Progress) -> Result<(), Stop> {
+        self.folder
+            .note(&self.list.name, progress.clone())
+            .map_err(Stop::Fatal)
+    }
+
+    fn broken(&self, error: &std::io::Error) -> Stop {
+        Stop::Fatal(format!(
+            "{}: {error}; free some space or give the folder back its rights and run it again, or mirror anew with --full",
+            self.list.name
+        ))
+    }
+
+    fn out_of_promise(&self, what: &str) -> Stop {
+        Stop::Fatal(format!(
+            "{}: the server sent {what}; it does not keep the promises of bursar's API, so nothing of this page was kept",
+            self.list.name
+        ))
+    }
+}
+
+fn file_bytes(path: &std::path::Path) -> Option<u64> {
+    std::fs::metadata(path).ok().map(|file| file.len())
+}
+
+fn from_the_beginning() -> Walk {
+    Walk {
+        is_full: true,
+        ..Walk::default()
+    }
+}
+
+/// A value for a query: all but letters, digits and `-._~` as `%XX`.
+fn escaped(value: &str) -> String {
+    let mut out = String::with_capacity(value.len());
+    for byte in value.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            let _ = write!(out, "%{byte:02X}");
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::escaped;
+
+    #[test]
+    fn values_of_a_query_are_escaped() {
+        assert_eq!(
+            escaped("2026-01-01T00:00:00+02:00&x=ä"),
+            "2026-01-01T00%3A00%3A00%2B02%3A00%26x%3D%C3%A4"
+        );
+    }
+}
