@@ -12,6 +12,7 @@ mod engine;
 mod error;
 pub mod housekeeping;
 pub mod idempotency;
+pub mod inspect;
 pub mod ledger;
 pub mod memberships;
 pub mod messages;

@@ -3,6 +3,7 @@
 mod ambient;
 mod cli;
 mod demo;
+mod doctor;
 mod sync;
 
 use std::process::ExitCode;

@@ -75,6 +75,21 @@ impl Sms {
         })
     }
 
+    /// Asks for the account itself, which sends nothing: the status, or why there is none.
+    pub fn check(&self) -> Result<u16, String> {
+        let account = self.endpoint.trim_end_matches("/Messages.json");
+        let asked = self
+            .agent
+            .get(format!("{account}.json"))
+            .header("Authorization", &self.authorization)
+            .header("Accept", "application/json")
+            .call();
+        match asked {
+            Ok(response) => Ok(response.status().as_u16()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
     /// Sends a text; the provider's answer.
     pub fn send(&self, to: &str, text: &str) -> Result<String, Undelivered> {
         let sent = self

@@ -127,6 +127,25 @@ impl Smtp {
         self
     }
 
+    /// Connects and logs in as for an e-mail, and sends none; what was done.
+    pub fn check(&self) -> Result<String, String> {
+        let connection = self.connect().map_err(|error| {
+            let words = self.words(&error);
+            format!("mail server {}:{}: {words}", self.host, self.port)
+        })?;
+        let protected = match &self.security {
+            Security::Tls(_) => "over TLS",
+            _ if connection.is_encrypted() => "with STARTTLS",
+            _ => "without TLS",
+        };
+        quit(connection);
+        let login = match self.credentials {
+            Some(_) => ", and the login is taken",
+            None => ", without a login",
+        };
+        Ok(format!("{}:{} answers {protected}{login}", self.host, self.port))
+    }
+
     /// Sends an e-mail; the server's answer.
     pub fn send(&mut self, envelope: &Envelope, mail: &[u8]) -> Result<String, Undelivered> {
         let sender = Mail::new(envelope.from().cloned(), Vec::new());

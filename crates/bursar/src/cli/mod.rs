@@ -4,6 +4,7 @@ mod activity;
 mod consent;
 mod data;
 pub(crate) mod desk;
+mod doctor;
 mod dues;
 mod exit;
 mod form;
@@ -124,6 +125,8 @@ enum Command {
     Export(data::ExportArgs),
     /// Prove the invariants of the data, and name what is broken
     Check,
+    /// Look at everything that `serve` with these settings would use, and say what to do
+    Doctor(Box<doctor::DoctorArgs>),
     /// Copy the embedded database while the server runs
     Backup(data::BackupArgs),
     /// Print the OpenAPI document
@@ -281,6 +284,7 @@ fn perform(session: &Session, command: Command) -> Outcome {
         Command::Import(args) => data::import(session, &args),
         Command::Export(args) => data::export(session, &args),
         Command::Check => data::check(session),
+        Command::Doctor(args) => doctor::run(session, &args),
         Command::Backup(args) => data::backup(session, &args),
         Command::Openapi(args) => serve::openapi(&args),
         Command::Sync(args) => sync::run(session, &args),

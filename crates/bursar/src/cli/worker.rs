@@ -29,7 +29,7 @@ pub(crate) struct SendArgs {
     smtp_ca: Option<PathBuf>,
     /// Whom mail is from
     #[arg(long, value_name = "EMAIL", default_value = "bursar@localhost.localdomain")]
-    mail_from: lettre::Address,
+    pub(crate) mail_from: lettre::Address,
     /// The SMS provider, in Twilio's shape: https://ACCOUNT:TOKEN@HOST; files in `outbox/` by default
     #[arg(long, value_name = "URL", hide_env_values = true, requires = "sms_from")]
     sms_url: Option<String>,
@@ -38,10 +38,10 @@ pub(crate) struct SendArgs {
     sms_from: Option<String>,
     /// How long messages that have ended keep their address and text, such as 90d
     #[arg(long, default_value = "90d", value_parser = parse_retention, value_name = "TIME")]
-    message_retention: i64,
+    pub(crate) message_retention: i64,
     /// How long idempotency records are kept, such as 7d or 36h; at least 24 hours
     #[arg(long, default_value = "7d", value_parser = parse_retention, value_name = "TIME")]
-    idempotency_retention: i64,
+    pub(crate) idempotency_retention: i64,
     /// How long the claims of a worker that died are held back, such as 60s
     #[arg(long, default_value = "60s", value_parser = parse_timeout, value_name = "TIME")]
     worker_lease: std::time::Duration,
@@ -107,6 +107,16 @@ impl SendArgs {
     }
 
     fn outlet(&self, url: &DatabaseUrl) -> Result<Outlet, Failure> {
+        Ok(Outlet {
+            folder: outbox_folder(url),
+            smtp: self.smtp()?,
+            from: self.mail_from.clone(),
+            sms: self.sms()?,
+        })
+    }
+
+    /// The mail server, if one is named.
+    pub(crate) fn smtp(&self) -> Result<Option<Smtp>, Failure> {
         let ca = match &self.smtp_ca {
             Some(file) => {
                 let unreadable = |error| format!("--smtp-ca {} cannot be read: {error}", file.display());
@@ -118,21 +128,21 @@ impl SendArgs {
             .smtp_url
             .as_deref()
             .map(|url| Smtp::parse(url, ca.as_deref()));
+        Ok(smtp.transpose().map_err(|rule| format!("--smtp-url {rule}"))?)
+    }
+
+    /// The SMS provider, if one is named.
+    pub(crate) fn sms(&self) -> Result<Option<Sms>, Failure> {
         let sms = self
             .sms_url
             .as_deref()
             .map(|url| Sms::parse(url, self.sms_from.as_deref().unwrap_or_default()));
-        Ok(Outlet {
-            folder: outbox_folder(url),
-            smtp: smtp.transpose().map_err(|rule| format!("--smtp-url {rule}"))?,
-            from: self.mail_from.clone(),
-            sms: sms.transpose().map_err(|rule| format!("--sms-url {rule}"))?,
-        })
+        Ok(sms.transpose().map_err(|rule| format!("--sms-url {rule}"))?)
     }
 }
 
 /// `outbox/` beside the SQLite file, or in the working directory.
-fn outbox_folder(url: &DatabaseUrl) -> PathBuf {
+pub(crate) fn outbox_folder(url: &DatabaseUrl) -> PathBuf {
     match url {
         DatabaseUrl::Sqlite(path) => path.parent().unwrap_or(Path::new("")).join("outbox"),
         DatabaseUrl::Postgres(_) => PathBuf::from("outbox"),

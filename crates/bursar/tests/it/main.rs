@@ -12,6 +12,8 @@ mod crash;
 #[cfg(test)]
 mod demo;
 #[cfg(test)]
+mod doctor;
+#[cfg(test)]
 mod faults;
 #[cfg(test)]
 mod lists;

@@ -6,6 +6,7 @@
 
 mod headers;
 mod memory;
+mod probe;
 mod redis;
 
 use std::net::IpAddr;
@@ -16,6 +17,7 @@ use hyper::HeaderMap;
 
 use self::headers::HeaderFields;
 pub use self::memory::{Capacity, Memory};
+pub use self::probe::{Seen, probe};
 pub use self::redis::{InvalidRedisUrl, Redis, RedisOptions};
 
 /// The length of every window, in microseconds.

@@ -22,7 +22,7 @@ use crate::http::address;
 
 /// Charges `ARGV[1]` units of `ARGV[2]` to the window `KEYS[1]`; answers whether it fitted, the units used, and
 /// the window's remaining milliseconds. A key without a time to live is no window of ours, and is replaced.
-const SCRIPT: &str = r"
+pub(super) const SCRIPT: &str = r"
 local cost, limit = tonumber(ARGV[1]), tonumber(ARGV[2])
 local left = redis.call('PTTL', KEYS[1])
 local used = 0
@@ -70,7 +70,7 @@ impl Default for RedisOptions {
 
 /// The address given for Redis cannot be used. The text never repeats the address: it may hold a password.
 #[derive(Debug)]
-pub struct InvalidRedisUrl(RedisError);
+pub struct InvalidRedisUrl(pub(super) RedisError);
 
 impl fmt::Display for InvalidRedisUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,0 +1,159 @@
+//! What an operator's look at a database finds beside its data: the engine, its settings, clocks, and what waits.
+
+use bursar_domain::Timestamp;
+use bursar_domain::ids::OrganizationId;
+
+use crate::engine::{EngineKind, Tx, Value};
+use crate::error::DbError;
+
+/// An engine as it is set up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EngineFacts {
+    /// The embedded one.
+    Sqlite {
+        /// Its version.
+        version: String,
+        /// How it keeps its log.
+        journal_mode: String,
+    },
+    /// A server.
+    Postgres(ServerFacts),
+}
+
+/// A PostgreSQL server as it is set up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerFacts {
+    /// Its version.
+    pub version: String,
+    /// The time on its wall.
+    pub now: Timestamp,
+    /// Connections that everybody together may have, without those for superusers.
+    pub connections_max: i64,
+    /// Connections that others have now.
+    pub connections_of_others: i64,
+    /// How the database sorts texts.
+    pub collation: String,
+    /// Whether it is a standby, which takes no writes.
+    pub is_standby: bool,
+    /// Settings that lose what was acknowledged, or more: `fsync = off`.
+    pub unsafe_settings: Vec<String>,
+}
+
+/// Looks at the engine.
+pub fn engine(tx: &mut Tx<'_>) -> Result<EngineFacts, DbError> {
+    match tx.kind() {
+        EngineKind::Sqlite => Ok(EngineFacts::Sqlite {
+            version: text(tx, "SELECT sqlite_version()")?,
+            journal_mode: text(tx, "PRAGMA journal_mode")?,
+        }),
+        EngineKind::Postgres => server(tx).map(EngineFacts::Postgres),
+    }
+}
+
+fn server(tx: &mut Tx<'_>) -> Result<ServerFacts, DbError> {
+    let unsafe_settings = tx.rows(
+        "SELECT name || ' = ' || setting FROM pg_settings WHERE setting = 'off' \
+         AND name IN ('fsync', 'full_page_writes', 'synchronous_commit') ORDER BY name",
+        &[],
+        |row| row.text(0).map(str::to_owned),
+    )?;
+    let is_standby = "SELECT CASE WHEN pg_is_in_recovery() THEN 1 ELSE 0 END";
+    Ok(ServerFacts {
+        version: text(tx, "SELECT current_setting('server_version')")?,
+        now: Timestamp::from_micros(int(
+            tx,
+            "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)",
+        )?),
+        connections_max: int(
+            tx,
+            "SELECT CAST(current_setting('max_connections') AS BIGINT) \
+             - CAST(current_setting('superuser_reserved_connections') AS BIGINT)",
+        )?,
+        connections_of_others: int(
+            tx,
+            "SELECT COUNT(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()",
+        )?,
+        collation: text(
+            tx,
+            "SELECT CAST(datcollate AS TEXT) FROM pg_database WHERE datname = current_database()",
+        )?,
+        is_standby: int(tx, is_standby)? == 1,
+        unsafe_settings,
+    })
+}
+
+/// The organization whose change clock is the furthest, if there is one.
+pub fn furthest_clock(tx: &mut Tx<'_>) -> Result<Option<(OrganizationId, Timestamp)>, DbError> {
+    tx.first(
+        "SELECT id, clock FROM organizations ORDER BY clock DESC LIMIT 1",
+        &[],
+        |row| {
+            Ok((
+                OrganizationId::from_bytes(row.key(0)?),
+                Timestamp::from_micros(row.int(1)?),
+            ))
+        },
+    )
+}
+
+/// Messages and jobs that are due, of all organizations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Waiting {
+    /// How many.
+    pub count: i64,
+    /// When the first of them fell due.
+    pub since: Option<Timestamp>,
+}
+
+/// What a worker should have done by now.
+pub fn waiting(tx: &mut Tx<'_>, now: Timestamp) -> Result<Waiting, DbError> {
+    let mut all = Waiting::default();
+    for sql in [
+        "SELECT COUNT(*), MIN(due_at) FROM outbox_messages WHERE state IN ('queued', 'sending') AND due_at <= ?1",
+        "SELECT COUNT(*), MIN(due_at) FROM outbox_jobs WHERE state <> 'done' AND due_at <= ?1",
+    ] {
+        let found = tx.first(sql, &[Value::Int(now.micros())], |row| {
+            Ok((row.int(0)?, row.int_opt(1)?.map(Timestamp::from_micros)))
+        })?;
+        let (count, since) = found.unwrap_or_default();
+        all.count += count;
+        all.since = [all.since, since].into_iter().flatten().min();
+    }
+    Ok(all)
+}
+
+/// Messages of all organizations that were given up since then and still have their text.
+pub fn failed(tx: &mut Tx<'_>, since: Timestamp) -> Result<i64, DbError> {
+    let count = tx.first(
+        "SELECT COUNT(*) FROM outbox_messages WHERE state = 'failed' AND ended_at >= ?1 AND ended_at IS NOT NULL \
+         AND body IS NOT NULL",
+        &[Value::Int(since.micros())],
+        |row| row.int(0),
+    )?;
+    Ok(count.unwrap_or(0))
+}
+
+/// Tokens of all organizations that expire in this time without a successor: how many, and when the first does.
+pub fn expiring(
+    tx: &mut Tx<'_>,
+    from: Timestamp,
+    to: Timestamp,
+) -> Result<(i64, Option<Timestamp>), DbError> {
+    let found = tx.first(
+        "SELECT COUNT(*), MIN(expires_at) FROM tokens WHERE revoked_at IS NULL AND successor_id IS NULL \
+         AND expires_at > ?1 AND expires_at <= ?2",
+        &[Value::Int(from.micros()), Value::Int(to.micros())],
+        |row| Ok((row.int(0)?, row.int_opt(1)?.map(Timestamp::from_micros))),
+    )?;
+    Ok(found.unwrap_or_default())
+}
+
+fn text(tx: &mut Tx<'_>, sql: &'static str) -> Result<String, DbError> {
+    Ok(tx
+        .first(sql, &[], |row| row.text(0).map(str::to_owned))?
+        .unwrap_or_default())
+}
+
+fn int(tx: &mut Tx<'_>, sql: &'static str) -> Result<i64, DbError> {
+    Ok(tx.first(sql, &[], |row| row.int(0))?.unwrap_or_default())
+}

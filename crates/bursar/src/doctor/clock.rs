@@ -1,0 +1,72 @@
+//! Clocks: this machine's, the database server's, and the change clocks.
+
+use std::time::Duration;
+
+use bursar_db::inspect::{self, EngineFacts};
+use bursar_db::{Db, DbError};
+use bursar_domain::Timestamp;
+
+use super::{Finding, Setup, between, span};
+use crate::ambient;
+
+/// No bursar ran before this: 2026-01-01.
+const BEGINNING: Timestamp = Timestamp::from_micros(1_767_225_600_000_000);
+/// Clocks apart by more than this are told.
+const APART_MAX: Duration = Duration::from_secs(2);
+/// Clocks apart by more than this move due dates and expiries.
+const APART_BADLY: Duration = Duration::from_secs(60);
+/// A change clock is a little ahead after a large import.
+const AHEAD_MAX: Duration = Duration::from_secs(60);
+
+pub(super) fn check(setup: &Setup<'_>, db: Option<&Db>) -> Vec<Finding> {
+    if setup.now < BEGINNING {
+        return vec![Finding::problem(
+            "clock",
+            format!("this machine says that it is {}", setup.now.date()),
+            "set the clock, by NTP: expiries, due dates and reminders go by it",
+        )];
+    }
+    let mut findings = Vec::new();
+    if let Some(db) = db {
+        findings.extend(of_server(db));
+        findings.extend(of_changes(db, setup.now));
+    }
+    if findings.is_empty() {
+        findings.push(Finding::ok("clock", "no clock is ahead of another"));
+    }
+    findings
+}
+
+/// The clock of a database server beside our own.
+fn of_server(db: &Db) -> Option<Finding> {
+    let before = ambient::now();
+    let facts = db.survey::<_, DbError>(inspect::engine).ok()?;
+    let after = ambient::now();
+    let EngineFacts::Postgres(facts) = facts else {
+        return None;
+    };
+    // It was read some time in between.
+    let apart = between(facts.now, before).max(between(after, facts.now));
+    let found = format!("the database server's clock is {} off from this one", span(apart));
+    let advice = "set both by NTP";
+    match apart {
+        apart if apart > APART_BADLY => Some(Finding::problem("clock", found, advice)),
+        apart if apart > APART_MAX => Some(Finding::warning("clock", found, advice)),
+        _ => None,
+    }
+}
+
+fn of_changes(db: &Db, now: Timestamp) -> Option<Finding> {
+    let (organization, at) = db.survey::<_, DbError>(inspect::furthest_clock).ok()??;
+    let ahead = between(now, at);
+    (ahead > AHEAD_MAX).then(|| {
+        Finding::warning(
+            "clock",
+            format!(
+                "the last change of {organization} is stamped {} ahead of this machine's clock",
+                span(ahead)
+            ),
+            "set the clock by NTP: it is behind now, or was ahead once; changes count on from there and none is lost",
+        )
+    })
+}

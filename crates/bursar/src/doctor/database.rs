@@ -1,0 +1,171 @@
+//! The database: whether it opens, as what, in which schema, and how it is set up. Nothing is brought up here.
+
+use bursar_db::inspect::{self, EngineFacts, ServerFacts};
+use bursar_db::{DatabaseUrl, Db, DbError, Opening, Options, housekeeping, schema_version};
+
+use super::{Finding, Setup, bytes};
+
+/// A larger file is left to `bursar check`, which has a progress bar.
+const QUICK_BYTES_MAX: u64 = 256 << 20;
+
+/// Opens the database for the other checks too, if it can be opened.
+pub(super) fn check(setup: &Setup<'_>) -> (Vec<Finding>, Option<Db>) {
+    let url: DatabaseUrl = match setup.database.parse() {
+        Ok(url) => url,
+        Err(error) => {
+            let advice = "give --database sqlite:FILE or postgres://USER:PASSWORD@HOST/DATABASE";
+            return (
+                vec![Finding::problem("database", error.to_string(), advice)],
+                None,
+            );
+        }
+    };
+    let options = Options {
+        connections: 2,
+        ..Options::default()
+    };
+    let db = match Db::open(&url, &options, Opening::Require) {
+        Ok(db) => db,
+        Err(error) => return (vec![not_opened(&error)], None),
+    };
+    let mut findings = Vec::new();
+    match db.survey::<_, DbError>(inspect::engine) {
+        Ok(EngineFacts::Sqlite {
+            version,
+            journal_mode,
+        }) => {
+            let file = setup.database_file().unwrap_or_default();
+            findings.push(Finding::ok(
+                "database",
+                format!(
+                    "SQLite {version} in {}, journal mode {journal_mode}, synchronous full",
+                    file.display()
+                ),
+            ));
+        }
+        Ok(EngineFacts::Postgres(facts)) => findings.extend(server(setup, &facts)),
+        Err(error) => findings.push(not_opened(&error)),
+    }
+    findings.push(Finding::ok(
+        "schema",
+        format!("version {}, this program's own", schema_version()),
+    ));
+    findings.extend(integrity(setup, &db));
+    (findings, Some(db))
+}
+
+fn not_opened(error: &DbError) -> Finding {
+    match error {
+        DbError::NoDatabase(line) => Finding::warning(
+            "database",
+            line.split("; ").next().unwrap_or(line),
+            "`bursar serve` makes it at its first start; if there should be one, check --database and the working directory",
+        ),
+        DbError::SchemaOlder { found: 0, wanted } => Finding::warning(
+            "schema",
+            format!("the database is empty, this program has version {wanted}"),
+            "`bursar serve` makes the tables at its first start",
+        ),
+        DbError::SchemaOlder { found, wanted } => Finding::warning(
+            "schema",
+            format!("version {found}, this program has {wanted}"),
+            "`bursar serve` brings it up at its start: make a backup first",
+        ),
+        DbError::SchemaNewer { found, known } => Finding::problem(
+            "schema",
+            format!("version {found}, this program knows only {known}"),
+            "use the newer bursar that made it",
+        ),
+        DbError::Unavailable(why) => Finding::problem(
+            "database",
+            why.clone(),
+            "start the database server, or correct --database",
+        ),
+        DbError::Full(why) => Finding::problem("database", why.clone(), "free some space on its disk"),
+        // These name the way out themselves.
+        DbError::Foreign(line) | DbError::Unwritable(line) | DbError::BadUrl(line) => {
+            let (found, advice) = line.rsplit_once("; ").unwrap_or((line, "correct --database"));
+            Finding::problem("database", found, advice)
+        }
+        DbError::Constraint(_) | DbError::Panicked(_) | DbError::Internal(_) => Finding::problem(
+            "database",
+            error.to_string(),
+            "run `bursar check`, and restore a backup if it finds damage",
+        ),
+    }
+}
+
+fn server(setup: &Setup<'_>, facts: &ServerFacts) -> Vec<Finding> {
+    // Packagers add words of their own.
+    let version = facts.version.split(' ').next().unwrap_or_default();
+    let mut findings = vec![Finding::ok("database", format!("PostgreSQL {version}"))];
+    if facts.is_standby {
+        findings.push(Finding::problem(
+            "database",
+            "the server is a standby and takes no writes",
+            "give --database the address of the primary",
+        ));
+    }
+    for setting in &facts.unsafe_settings {
+        findings.push(Finding::problem(
+            "database",
+            format!("{setting}: a crash can lose what was acknowledged"),
+            "turn it on in postgresql.conf, and reload",
+        ));
+    }
+    if !matches!(facts.collation.as_str(), "C" | "POSIX" | "C.UTF-8" | "C.utf8") {
+        findings.push(Finding::warning(
+            "collation",
+            format!("the database sorts texts as {}", facts.collation),
+            "create it with LC_COLLATE 'C', so that an upgrade of the system cannot change the order under an index",
+        ));
+    }
+    findings.push(connections(setup, facts));
+    findings
+}
+
+/// A server has as many lanes as readers, at least two of each, and now and then one more for long work.
+fn connections(setup: &Setup<'_>, facts: &ServerFacts) -> Finding {
+    let asked = i64::from(setup.serve.database_connections);
+    let wanted = (asked / 2).max(2) * 2 + 1;
+    let (max, others) = (facts.connections_max, facts.connections_of_others);
+    let found = format!("{wanted} wanted, {max} allowed, {others} in use by others");
+    if wanted > max {
+        let advice = "lower --database-connections, or raise max_connections in postgresql.conf";
+        return Finding::problem("connections", found, advice);
+    }
+    if wanted > max - others {
+        let advice = "no trouble if those are a bursar that is being replaced; else lower --database-connections, or raise max_connections";
+        return Finding::warning("connections", found, advice);
+    }
+    Finding::ok("connections", found)
+}
+
+fn integrity(setup: &Setup<'_>, db: &Db) -> Option<Finding> {
+    let file = setup.database_file()?;
+    let size = std::fs::metadata(&file).ok()?.len();
+    if size > QUICK_BYTES_MAX {
+        return Some(Finding::ok(
+            "integrity",
+            format!(
+                "not looked at, the file has {}: `bursar check` does it",
+                bytes(size)
+            ),
+        ));
+    }
+    let damage = db.survey::<_, DbError>(housekeeping::damage_of_file);
+    Some(match damage {
+        Ok(lines) => match lines.first() {
+            None => Finding::ok(
+                "integrity",
+                "the file is whole; `bursar check` proves the data in it",
+            ),
+            Some(first) => Finding::problem(
+                "integrity",
+                format!("SQLite finds {} faults, the first: {first}", lines.len()),
+                "stop the server, keep a copy of the file, and restore a backup",
+            ),
+        },
+        Err(error) => Finding::problem("integrity", error.to_string(), "restore a backup"),
+    })
+}

@@ -1,0 +1,91 @@
+//! Limits: of the system on us, and of us on others.
+
+use bursar_server::http::listen;
+use rustix::process::{Resource, getrlimit};
+
+use super::{Finding, Setup, span};
+
+/// Files beside the connections: the database's, the log's, the libraries'.
+const FILES_BESIDE: u64 = 64;
+/// Fewer reads than one a second make even one honest client wait.
+const READS_LOW: u32 = 60;
+
+pub(super) fn check(setup: &Setup<'_>) -> Vec<Finding> {
+    let serve = setup.serve;
+    // A connection to the embedded database has the file, its log and its index open.
+    let database = u64::from(serve.database_connections) * 3;
+    let wanted = listen::Options::default().connections_max as u64 + database + FILES_BESIDE;
+    let kept = |seconds| {
+        span(std::time::Duration::from_secs(
+            u64::try_from(seconds).unwrap_or(0),
+        ))
+    };
+    vec![
+        open_files(getrlimit(Resource::Nofile).current, wanted),
+        rates(
+            serve.rate_limit_read,
+            serve.rate_limit_write,
+            serve.rate_limit_messaging,
+        ),
+        Finding::ok(
+            "retention",
+            format!(
+                "idempotency records {}, texts of messages {}",
+                kept(serve.send.idempotency_retention),
+                kept(serve.send.message_retention)
+            ),
+        ),
+    ]
+}
+
+fn open_files(allowed: Option<u64>, wanted: u64) -> Finding {
+    let Some(allowed) = allowed else {
+        return Finding::ok("open files", "as many as are wanted");
+    };
+    let found = format!("{allowed} allowed, {wanted} wanted with every connection in use");
+    match allowed {
+        0..256 => Finding::problem(
+            "open files",
+            found,
+            format!("ulimit -n {wanted}, or LimitNOFILE= in the unit"),
+        ),
+        _ if allowed < wanted => Finding::warning(
+            "open files",
+            found,
+            format!("ulimit -n {wanted}, or LimitNOFILE= in the unit"),
+        ),
+        _ => Finding::ok("open files", found),
+    }
+}
+
+fn rates(read: u32, write: u32, messaging: u32) -> Finding {
+    let found = format!("{read} reads, {write} writes, {messaging} messages a minute for each token");
+    if read < READS_LOW {
+        return Finding::warning(
+            "rate limits",
+            found,
+            "raise --rate-limit-read to 60 or more: a chapter's roster costs 4 a page",
+        );
+    }
+    Finding::ok("rate limits", found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Status;
+    use super::*;
+
+    #[test]
+    fn limits_are_judged() {
+        for (allowed, status) in [
+            (None, Status::Ok),
+            (Some(20_000), Status::Ok),
+            (Some(1_024), Status::Warning),
+            (Some(64), Status::Problem),
+        ] {
+            assert_eq!(open_files(allowed, 10_088).status, status, "{allowed:?}");
+        }
+        assert_eq!(rates(600, 120, 20).status, Status::Ok);
+        assert_eq!(rates(59, 120, 20).status, Status::Warning);
+    }
+}

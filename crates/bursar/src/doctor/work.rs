@@ -1,0 +1,67 @@
+//! What waits for a worker, what it has given up, and the tokens that are about to end.
+
+use std::time::Duration;
+
+use bursar_db::{Db, DbError, inspect};
+
+use super::{Finding, Setup, between, span};
+
+/// A worker takes up what is due within seconds.
+const LATE: Duration = Duration::from_secs(600);
+/// Owners are told of an expiry this long before it.
+const NOTICE_DAYS: i64 = 14;
+/// Failures that are told.
+const FAILED_DAYS: i64 = 7;
+
+pub(super) fn check(setup: &Setup<'_>, db: Option<&Db>) -> Vec<Finding> {
+    let Some(db) = db else {
+        return Vec::new();
+    };
+    let now = setup.now;
+    let seen = db.survey::<_, DbError>(|tx| {
+        Ok((
+            inspect::waiting(tx, now)?,
+            inspect::failed(tx, now.plus_days(-FAILED_DAYS))?,
+            inspect::expiring(tx, now, now.plus_days(NOTICE_DAYS))?,
+        ))
+    });
+    let (waiting, failed, (expiring, first)) = match seen {
+        Ok(seen) => seen,
+        Err(error) => {
+            return vec![Finding::problem(
+                "worker",
+                error.to_string(),
+                "see what is said of the database above",
+            )];
+        }
+    };
+    let mut findings = Vec::new();
+    let late = waiting.since.map_or(Duration::ZERO, |since| between(since, now));
+    findings.push(if late > LATE {
+        Finding::warning(
+            "worker",
+            format!("due and not sent: {}, the first for {}", waiting.count, span(late)),
+            "run `bursar serve` without --no-worker, or `bursar worker`; `bursar messages` says what went wrong",
+        )
+    } else {
+        Finding::ok("worker", "nothing is late")
+    });
+    if failed > 0 {
+        findings.push(Finding::warning(
+            "messages",
+            format!("given up in the last {FAILED_DAYS} days: {failed}"),
+            "`bursar messages --organization ORG` says why; `--retry ID` sends one once more",
+        ));
+    }
+    if let Some(first) = first {
+        findings.push(Finding::warning(
+            "tokens",
+            format!(
+                "expiring within {NOTICE_DAYS} days: {expiring}, the first in {}",
+                span(between(now, first))
+            ),
+            "`bursar token list --organization ORG` names them; rotate service tokens, make new personal ones",
+        ));
+    }
+    findings
+}
