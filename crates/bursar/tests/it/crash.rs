@@ -136,7 +136,7 @@ fn the_log_is_synced_before_each_acknowledgement() {
 }
 
 /// Builds the library that records.
-fn recorder(folder: &Path) -> PathBuf {
+pub(crate) fn recorder(folder: &Path) -> PathBuf {
     let (source, library) = (folder.join("recorder.c"), folder.join("recorder.so"));
     std::fs::write(&source, include_str!("recorder.c")).unwrap();
     let built = Command::new("cc")

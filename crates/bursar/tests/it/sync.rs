@@ -455,6 +455,57 @@ fn the_token_comes_from_a_file_or_a_variable() {
     assert!(none.contains("a token is needed: --token-file FILE"), "{none}");
 }
 
+/// A kill leaves the kernel's buffers whole; a power cut does not. So the calls that write and sync are put on record.
+#[test]
+fn a_page_is_on_the_disk_before_the_place_after_it_is_noted() {
+    let world = World::new(Engine::Sqlite);
+    let mirror = Mirror::new(&world, &world.admin().token().unwrap().secret);
+    let record = mirror.home.path().join("record");
+    let mut command = mirror.command(&["--page-size", "5"]);
+    command
+        .env("LD_PRELOAD", crate::crash::recorder(mirror.home.path()))
+        .env("BURSAR_TEST_RECORD", &record);
+    finish(&mut command).succeeded();
+
+    let record = std::fs::read_to_string(record).unwrap();
+    // What was written or renamed and is not known to be on the disk.
+    let mut loose: Vec<&str> = Vec::new();
+    let (mut notes, mut merges) = (0, 0);
+    for line in record.lines() {
+        let (call, path) = line.split_once(' ').unwrap();
+        let name = path.rsplit('/').next().unwrap();
+        let is_ours = name.ends_with(".journal") || name.ends_with(".merged") || name == "state.json.new";
+        match call {
+            "write" if is_ours => {
+                let others: Vec<&&str> = loose.iter().filter(|other| **other != name).collect();
+                assert!(
+                    others.is_empty(),
+                    "{name} was written before {others:?} was on the disk"
+                );
+                if !loose.contains(&name) {
+                    loose.push(name);
+                }
+            }
+            "sync" => {
+                loose.retain(|other| *other != name);
+                // The next thing done to these is a rename, which is on the disk with its folder.
+                if name == "state.json.new" {
+                    loose.push(".bursar-sync");
+                    notes += 1;
+                }
+                if name.ends_with(".merged") {
+                    loose.push("mirror");
+                    merges += 1;
+                }
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(loose, [""; 0]);
+    // Each list is noted at its beginning, after each page, and at its end.
+    assert!(notes > 30 && merges == LISTS.len(), "{notes} {merges}\n{record}");
+}
+
 #[test]
 fn two_do_not_work_in_one_folder() {
     let world = World::with(Engine::Sqlite, &["--rate-limit-read", "1000000"]);
