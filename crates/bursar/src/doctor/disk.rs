@@ -84,6 +84,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_log_that_nothing_cuts_is_told() {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("bursar.db");
+        assert_eq!(log(&file), None);
+        let wal = std::fs::File::create(place.path().join("bursar.db-wal")).unwrap();
+        for (size, is_told) in [(LOG_MAX, false), (LOG_MAX + 1, true)] {
+            // It has a length, and takes no space.
+            wal.set_len(size).unwrap();
+            assert_eq!(log(&file).is_some(), is_told, "{size}");
+        }
+    }
+
+    #[test]
     fn space_is_judged() {
         let status = |free, files_free, files| judge(Path::new("/x"), free, files_free, files).status;
         assert_eq!(status(1 << 40, 0, 0), Status::Ok);

@@ -5,12 +5,12 @@ use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::api::world::{Engine, World, redis_url, snapshot};
-use crate::sink::{Provider, Sink};
+use crate::api::world::{Engine, World, eventually, redis_url, snapshot};
+use crate::sink::{Deed, Provider, Sink, Stage};
 use crate::support::{Done, EVERY_RECORD, Place, both_engines, finish, other_time};
 
 /// What was tried, and what was said.
@@ -330,6 +330,21 @@ fn more_connections_than_the_server_has_are_a_problem() {
 }
 
 #[test]
+fn settings_of_the_server_that_lose_data_are_a_problem() {
+    let place = Place::postgres();
+    place.import(EVERY_RECORD);
+    let name = place.database.rsplit('/').next().unwrap();
+    let mut client = postgres::Client::connect(&place.database, postgres::NoTls).unwrap();
+    client
+        .batch_execute(&format!("ALTER DATABASE {name} SET synchronous_commit = off"))
+        .unwrap();
+    let said = finish(&mut doctor(&place, &[]));
+    assert_eq!(said.code, Some(1));
+    let line = "problem   database         synchronous_commit = off: a crash can lose what was acknowledged";
+    assert!(said.stdout.contains(line), "{}", said.stdout);
+}
+
+#[test]
 fn messages_that_nobody_sends_are_told() {
     both_engines(|place| {
         let roster = crate::support::roster(1);
@@ -349,32 +364,58 @@ fn messages_that_nobody_sends_are_told() {
             "--at",
             "now",
         ]);
-        // The reminder's time has come, and a worker queues its job; this one cannot deliver.
-        let world_of_work = Sink::start(|_| crate::sink::Deed::Say("451 4.3.0 later"));
-        let mut worker = place.command(&["worker", "--smtp-url", &world_of_work.url()]);
-        let mut worker = worker
-            .stdout(std::process::Stdio::null())
-            .stderr(std::process::Stdio::null())
-            .spawn()
-            .unwrap();
-        crate::api::world::eventually("the worker tried", || {
-            (world_of_work.connections() > 0).then_some(())
+        let work_until_tried = |sink: &Sink| {
+            let mut worker = place.command(&["worker", "--smtp-url", &sink.url()]);
+            let (out, err) = (Stdio::null(), Stdio::null());
+            let mut worker = worker.stdout(out).stderr(err).spawn().unwrap();
+            let states = || place.json(&["messages", "--organization", &org]);
+            let is_tried = || states()[0]["attempts"].as_i64() > Some(0);
+            eventually("the worker tried", || is_tried().then_some(()));
+            worker.kill().unwrap();
+            worker.wait().unwrap();
+        };
+        // The reminder's time has come, and this server puts it off.
+        work_until_tried(&Sink::start(|stage| match stage {
+            Stage::Recipient(_) => Deed::Say("451 4.3.0 later"),
+            _ => Deed::Accept,
+        }));
+        let done = finish(&mut at("+2d", place, &[]));
+        let late = "warning   worker           due and not sent: ";
+        assert!(done.stdout.contains(late), "{}", done.stdout);
+        let done = finish(&mut doctor(place, &[]));
+        assert!(!done.stdout.contains(late), "{}", done.stdout);
+        assert!(!done.stdout.contains("given up"), "{}", done.stdout);
+    });
+}
+
+#[test]
+fn messages_that_were_given_up_are_told() {
+    both_engines(|place| {
+        let roster = crate::support::roster(1);
+        place.import(place.bundle("roster.ndjson", &roster.text));
+        let (org, group) = (roster.organization.to_string(), roster.group.to_string());
+        let mut schedule = vec!["reminder", "schedule", "--organization", &org, "--group", &group];
+        schedule.extend(["--subject", "S", "--body", "B", "--at", "now"]);
+        place.ok(&schedule);
+        let sink = Sink::start(|stage| match stage {
+            Stage::Recipient(_) => Deed::Say("550 5.1.1 no such user"),
+            _ => Deed::Accept,
         });
+        let mut worker = place.command(&["worker", "--smtp-url", &sink.url()]);
+        let (out, err) = (Stdio::null(), Stdio::null());
+        let mut worker = worker.stdout(out).stderr(err).spawn().unwrap();
+        let is_given_up = || {
+            let list = ["reminder", "list", "--organization", &org, "--status", "failed"];
+            let failed = place.json(&list);
+            (!failed.as_array().unwrap().is_empty()).then_some(())
+        };
+        eventually("the message is given up", is_given_up);
         worker.kill().unwrap();
         worker.wait().unwrap();
-        let done = finish(&mut at("+2d", place, &[]));
-        assert!(
-            done.stdout
-                .contains("warning   worker           due and not sent: "),
-            "{}",
-            done.stdout
-        );
         let done = finish(&mut doctor(place, &[]));
-        assert!(
-            done.stdout.contains("ok        worker           nothing is late"),
-            "{}",
-            done.stdout
-        );
+        assert_eq!(done.code, Some(0));
+        let line = "warning   messages         given up in the last 7 days: 1";
+        assert!(done.stdout.contains(line), "{}", done.stdout);
     });
 }
 
