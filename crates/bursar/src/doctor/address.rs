@@ -71,11 +71,17 @@ fn answers(address: SocketAddr) -> bool {
         .proxy(None)
         .build()
         .new_agent();
-    // Metrics are served on a port of their own.
-    ["/healthz", "/metrics"].iter().any(|path| {
-        let asked = agent.get(format!("http://{address}{path}")).call();
-        asked.is_ok_and(|response| response.status().as_u16() == 200)
-    })
+    let ask = |path: &str| agent.get(format!("http://{address}{path}")).call().ok();
+    // Without a token it says who asks for one; metrics, on a port of their own, bear the name.
+    let is_api = ask("/v1/token").is_some_and(|response| {
+        let realm = response.headers().get("www-authenticate");
+        realm.is_some_and(|realm| realm.as_bytes() == b"Bearer realm=\"bursar\"")
+    });
+    is_api
+        || ask("/metrics").is_some_and(|mut response| {
+            let body = response.body_mut().with_config().limit(1 << 20).read_to_string();
+            body.is_ok_and(|body| body.contains("bursar_"))
+        })
 }
 
 fn base_url(given: Option<&str>, listen: SocketAddr) -> Finding {

@@ -157,7 +157,7 @@ impl Client {
                 Attempt::Failed(why) => {
                     failures += 1;
                     if failures >= self.attempts {
-                        return Err(self.given_up(&format!("{why}, {failures} times in a row")));
+                        return Err(self.given_up(&format!("{why}, at attempt {failures}")));
                     }
                     (backoff::after_failure(failures, &mut self.random), why)
                 }
@@ -165,7 +165,7 @@ impl Client {
                     asked += 1;
                     match backoff::as_asked(seconds, &mut self.random) {
                         Some(pause) if asked < ASKED_MAX => (pause, why),
-                        Some(_) => return Err(self.given_up(&format!("{why}, {asked} times in a row"))),
+                        Some(_) => return Err(self.given_up(&format!("{why}, at attempt {asked}"))),
                         None => return Err(self.given_up(&format!("{why}, for {seconds} s"))),
                     }
                 }

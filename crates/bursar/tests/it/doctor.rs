@@ -283,10 +283,20 @@ fn machines_read_a_list_and_people_what_to_do() {
 
 #[test]
 fn a_server_that_runs_is_known_and_another_program_too() {
-    let world = World::new(Engine::Sqlite);
+    // A port that was free a moment ago, for the metrics.
+    let metrics = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .to_string();
+    let world = World::with(Engine::Sqlite, &["--metrics-listen", &metrics]);
     let address = world.server().address.to_string();
-    let said = world.run(&["doctor", "--listen", &address]).to_string();
-    assert!(said.contains(&format!("a bursar runs on {address}")), "{said}");
+    let said = world
+        .run(&["doctor", "--listen", &address, "--metrics-listen", &metrics])
+        .to_string();
+    for address in [&address, &metrics] {
+        assert!(said.contains(&format!("a bursar runs on {address}")), "{said}");
+    }
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     // It hangs up on everybody.

@@ -247,7 +247,7 @@ fn it_gives_up_and_says_how_to_go_on() {
     for (answers, said) in [
         (
             vec![Error(500, "internal"); 3],
-            "500 It is so. (req_1), 3 times in a row; run the same command again later",
+            "500 It is so. (req_1), at attempt 3; run the same command again later",
         ),
         (vec![Nothing; 3], "no answer ("),
         (vec![Nonsense; 3], "an answer that is not a bursar's"),
