@@ -66,7 +66,7 @@ start_bursar() {
             "$bursar" token create --json --organization "$organization" --user ada@example.org \
                 --name foreign --scopes "$scopes" >"$tmp/token.json"
     } >"$tmp/prepare.log" 2>&1 || die_with_log "$tmp/prepare.log" "cannot prepare a database"
-    token=$(python3 -c 'import json, sys; print(json.load(sys.stdin)["secret"])' <"$tmp/token.json")
+    token=$(json_field "$tmp/token.json" '["secret"]')
 
     : >"$tmp/serve.out" # It is read before the server has opened it.
     setpriv --pdeathsig TERM -- "$bursar" serve --listen 127.0.0.1:0 --log-level warn \
@@ -83,6 +83,38 @@ start_bursar() {
         sleep 0.1
     done
     die_with_log "$tmp/serve.log" "the server did not start"
+}
+
+# Starts the demonstration as a newcomer gets it, with its usual limits. Sets `url`, `token` and `chapters` (the ids of
+# the organization's chapters). Only its worker is off: it would change rows while they are compared.
+start_demo() {
+    build_bursar
+    export BURSAR_DATABASE=sqlite:$tmp/demo.db
+    setpriv --pdeathsig TERM -- "$bursar" demo --json --listen 127.0.0.1:0 --no-worker "$@" \
+        >"$tmp/demo.json" 2>"$tmp/serve.log" </dev/null &
+    server=$!
+    stop_at_exit "$server" TERM
+    local tries
+    for ((tries = 0; tries < 600; tries++)); do
+        if [[ -s $tmp/demo.json ]]; then
+            url=$(json_field "$tmp/demo.json" '["address"]')
+            token=$(json_field "$tmp/demo.json" '["token"]')
+            "$bursar" organization list --json >"$tmp/organizations.json"
+            chapters=$(python3 -c '
+import json, sys
+found = json.load(sys.stdin)
+national = next(each["id"] for each in found if each["kind"] == "national")
+print(*(each["id"] for each in found if each["parentId"] == national))' <"$tmp/organizations.json")
+            return 0
+        fi
+        kill -s 0 "$server" 2>/dev/null || break
+        sleep 0.1
+    done
+    die_with_log "$tmp/serve.log" "the demonstration did not start"
+}
+
+json_field() {
+    python3 -c "import json, sys; print(json.load(open(sys.argv[1]))$2)" "$1"
 }
 
 # After the calls: the server is still there, its data is sound, and its log names no failure of its own.

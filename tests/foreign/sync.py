@@ -22,21 +22,14 @@ os.environ |= {
 }
 
 import dlt
-from dlt.sources.rest_api import rest_api_source
+
+# The ready-made source, from connectors/dlt.
+import bursar
 
 URL, TOKEN, BURSAR = os.environ["BURSAR_URL"], os.environ["BURSAR_TOKEN"], os.environ["BURSAR"]
 NATIONAL = "org_01jbst1c00e008000000000000"
 CHAPTER = "org_01jbst1c01e009wdvsq5zmmz0n"
-LISTS = {
-    "members": "members",
-    "groups": "groups",
-    "payments": "payments",
-    "reimbursements": "reimbursements",
-    "reminders": "reminders",
-    "cards": "cards",
-    "listings": "store/listings",
-    "chapter_members": f"chapters/{CHAPTER}/members",
-}
+LISTS = bursar.LISTS | {f"chapter_members_{CHAPTER}": f"chapters/{CHAPTER}/members"}
 RUNS_BESIDE_WRITER = 4
 # Small pages, so that each walk has many and a row can change between two of them.
 PAGE = 7
@@ -130,27 +123,6 @@ class Writer(threading.Thread):
                 import_records([payment(random.randrange(150), f"{1 + n % 100}.50")])
 
 
-def source():
-    return rest_api_source({
-        "client": {
-            "base_url": f"{URL}/v1/",
-            "auth": {"type": "bearer", "token": TOKEN},
-            "paginator": {"type": "cursor", "cursor_path": "nextCursor", "cursor_param": "cursor"},
-        },
-        "resource_defaults": {
-            "primary_key": "id",
-            "write_disposition": "merge",
-            "max_table_nesting": 0,
-            "endpoint": {
-                "data_selector": "data",
-                "params": {"limit": PAGE, "updatedSince": "{incremental.start_value}"},
-                "incremental": {"cursor_path": "updatedAt", "initial_value": "1970-01-01T00:00:00Z"},
-            },
-        },
-        "resources": [{"name": name, "endpoint": {"path": path}} for name, path in LISTS.items()],
-    })
-
-
 def walk(path):
     """Every row of a list, as the source has it."""
     rows, cursor = [], ""
@@ -199,7 +171,7 @@ def main():
     loaded = []
 
     def sync():
-        pipeline.run(source()).raise_on_failed_jobs()
+        pipeline.run(bursar.bursar(URL, TOKEN, [CHAPTER], PAGE)).raise_on_failed_jobs()
         counts = pipeline.last_trace.last_normalize_info.row_counts
         loaded.append(sum(counts.get(name, 0) for name in LISTS))
 
