@@ -50,5 +50,6 @@ def bursar(
 
 
 if __name__ == "__main__":
-    pipeline = dlt.pipeline("bursar", destination="duckdb", dataset_name="bursar")
+    # DuckDB's file gets the pipeline's name, and cannot tell a dataset of the same name from it.
+    pipeline = dlt.pipeline("bursar_copy", destination="duckdb", dataset_name="bursar")
     print(pipeline.run(bursar()))

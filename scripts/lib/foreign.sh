@@ -49,7 +49,7 @@ build_bursar() {
     bursar=${BURSAR_TEST_BINARY:-${CARGO_TARGET_DIR:-$root/target}/debug/bursar}
     if [[ -z ${BURSAR_TEST_BINARY:-} ]]; then
         provide cc rust
-        run_job cargo build --quiet --locked -p bursar || die "bursar does not build"
+        run_job cargo build --quiet --locked --manifest-path "$root/Cargo.toml" -p bursar || die "bursar does not build"
     fi
     bursar=$(realpath -- "$bursar")
 }
@@ -90,7 +90,7 @@ start_bursar() {
 start_demo() {
     build_bursar
     export BURSAR_DATABASE=sqlite:$tmp/demo.db
-    setpriv --pdeathsig TERM -- "$bursar" demo --json --listen 127.0.0.1:0 --no-worker "$@" \
+    setpriv --pdeathsig TERM -- "$bursar" demo --json --listen 127.0.0.1:0 --no-worker \
         >"$tmp/demo.json" 2>"$tmp/serve.log" </dev/null &
     server=$!
     stop_at_exit "$server" TERM

@@ -3,6 +3,8 @@
 import datetime
 import json
 import os
+import subprocess
+import sys
 
 os.environ |= {
     "RUNTIME__DLTHUB_TELEMETRY": "false",
@@ -17,6 +19,7 @@ os.environ |= {
 import dlt
 
 import connectors
+from bursar import __file__ as program
 from bursar import bursar
 
 pipeline = dlt.pipeline("demo", destination=dlt.destinations.duckdb("demo.duckdb"), dataset_name="bursar")
@@ -50,3 +53,11 @@ def as_api(row):
 
 
 print(f"dlt {dlt.__version__}:", connectors.check(sync))
+
+# As a program, with names as dlt makes them.
+os.environ["SCHEMA__NAMING"] = "snake_case"
+subprocess.run([sys.executable, program], check=True, stdout=subprocess.DEVNULL)
+copy = dlt.attach("bursar_copy", destination=dlt.destinations.duckdb("bursar_copy.duckdb"), dataset_name="bursar")
+with copy.sql_client() as client:
+    ((found,),) = client.execute_sql("SELECT count(first_name) FROM members")
+assert found == len(connectors.walk("members")), f"{found} members in bursar_copy.duckdb"

@@ -1,5 +1,14 @@
-// Two comforts that the pages do without when scripts are off: copying a block of code, and finding an operation.
+// Comforts that the pages do without when scripts are off: links that are folded away where the screen is narrow, copying
+// a block of code, and finding an operation.
 "use strict";
+
+const aside = document.querySelector(".aside details");
+const narrow = matchMedia("(max-width: 52rem)");
+const fold = () => { aside.open = !narrow.matches; };
+fold();
+narrow.addEventListener("change", fold);
+// A link that was followed leads into the text, which the open list would hide.
+aside.addEventListener("click", (event) => { if (narrow.matches && event.target.closest("a")) fold(); });
 
 for (const figure of document.querySelectorAll("figure.code")) {
   if (!navigator.clipboard) break;

@@ -110,7 +110,8 @@ impl Frame<'_> {
              <a class=\"skip\" href=\"#main\">Skip to the text</a>\n\
              <header class=\"top\"><p class=\"brand\"><a href=\"{home}\">bursar</a></p>\
              <nav aria-label=\"Pages\"><ul>{links}</ul></nav></header>\n\
-             <div class=\"columns\">\n<nav class=\"aside\" aria-label=\"On this page\">\n{aside}</nav>\n\
+             <div class=\"columns\">\n<nav class=\"aside\" aria-label=\"On this page\">\n<details open>\
+             <summary>On this page</summary>\n{aside}</details>\n</nav>\n\
              <main id=\"main\" tabindex=\"-1\">\n{main}</main>\n</div>\n\
              <footer><p>bursar, version 1.0.0 of the interface. This page comes from the server itself and needs no \
              network beyond it.</p></footer>\n</body>\n</html>\n",
