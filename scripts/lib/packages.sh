@@ -49,6 +49,8 @@ find_missing() {
             faketime) has_faketime || missing+=(faketime) ;;
             curl) command -v curl >/dev/null || missing+=(curl) ;;
             python) has_python || missing+=(python3 python3-venv) ;;
+            curl) command -v curl >/dev/null || missing+=(curl) ;;
+            git) command -v git >/dev/null || missing+=(git) ;;
             chromium) command -v chromium >/dev/null || missing+=(chromium) ;;
             rust) ;;
         esac
