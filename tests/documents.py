@@ -96,6 +96,7 @@ class Shell:
             "esac\n"
         )
         cargo.chmod(0o755)
+        (folder / "bursar").symlink_to(os.environ["BURSAR_TEST_BINARY"])
         return folder
 
     def fill_in(self, command):

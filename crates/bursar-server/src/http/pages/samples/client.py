@@ -19,8 +19,8 @@ def call(method, path, key=None, attempts=8, **options):
         wait = 0.0
         try:
             response = session.request(method, BASE_URL + path, headers=headers, timeout=40, **options)
-        except (requests.ConnectionError, requests.Timeout):
-            pass  # The request may have arrived. The same key makes it safe to send again.
+        except (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError):
+            pass  # No answer, or half of one: the work may be done. The same key makes it safe to send again.
         else:
             if response.ok:
                 return response.json()

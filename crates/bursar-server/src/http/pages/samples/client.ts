@@ -13,12 +13,16 @@ async function call(method: string, path: string, { key, body, query, attempts =
   if (body !== undefined) headers["Content-Type"] = "application/json";
   for (let attempt = 0; attempt < attempts; attempt++) {
     let wait = 0;
-    // A request that got no answer may have arrived. The same key makes it safe to send again.
-    const signal = AbortSignal.timeout(40_000);
-    const response = await fetch(url, { method, headers, body: JSON.stringify(body), signal }).catch(() => undefined);
-    if (response) {
-      if (response.ok) return response.json();
-      const error = (await response.json().catch(() => ({}))).error;
+    let response: Response | undefined, answer: any;
+    try {
+      response = await fetch(url, { method, headers, body: JSON.stringify(body), signal: AbortSignal.timeout(40_000) });
+      answer = await response.json();
+    } catch {
+      // No answer, or half of one: the work may be done. The same key makes it safe to send again.
+    }
+    if (response?.ok && answer) return answer;
+    if (response && !response.ok) {
+      const error = answer?.error;
       const again = [429, 500, 502, 503, 504].includes(response.status) || error?.code === "idempotency_key_in_use";
       if (!again) throw new Error(`${error?.code}: ${error?.message} (${error?.requestId})`);
       wait = Number(response.headers.get("Retry-After") ?? 0);
