@@ -51,6 +51,7 @@ find_missing() {
             python) has_python || missing+=(python3 python3-venv) ;;
             curl) command -v curl >/dev/null || missing+=(curl) ;;
             git) command -v git >/dev/null || missing+=(git) ;;
+            nginx) [[ -x /usr/sbin/nginx ]] || missing+=(nginx) ;;
             chromium) command -v chromium >/dev/null || missing+=(chromium) ;;
             rust) ;;
         esac
