@@ -9,7 +9,7 @@ A line that begins with `$ ` is a command; after a `\\` it goes on in the next l
 - A command that starts a server goes on until the end. The next comes once it has printed what is shown.
 - `scripts/test` is not run, which would run this again: it has to be there, and to explain itself.
 
-The address 127.0.0.1:8080 becomes a free port. With BURSAR_TEST_BINARY, nothing is built: that program is what
+A port of 127.0.0.1 becomes one that is free. With BURSAR_TEST_BINARY, nothing is built: that program is what
 `cargo run` runs and what `cargo install` installs.
 """
 
@@ -25,7 +25,7 @@ import sys
 import tempfile
 import time
 
-ADDRESS = "127.0.0.1:8080"
+ADDRESS = re.compile(r"127\.0\.0\.1:[0-9]+")
 SERVER = re.compile(r"\b(cargo run .*-- demo|bursar (serve|demo|worker))\b")
 # A release build takes minutes where nothing is built yet.
 PATIENCE = 60 if "BURSAR_TEST_BINARY" in os.environ else 3600
@@ -67,11 +67,10 @@ class Shell:
 
     def __init__(self, scratch):
         self.scratch, self.servers, self.printed, self.runs = scratch, [], "", 0
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.address = f"127.0.0.1:{free.getsockname()[1]}"
+        self.addresses = {}
         self.environment = {name: value for name, value in os.environ.items() if not name.startswith("BURSAR_")}
-        self.environment |= {"BURSAR_LISTEN": self.address, "BURSAR_BASE_URL": f"http://{self.address}"}
+        usual = self.place("127.0.0.1:8080")
+        self.environment |= {"BURSAR_LISTEN": usual, "BURSAR_BASE_URL": f"http://{usual}"}
         installed = scratch / "installed"
         # What cargo tells of its work is of no interest.
         self.environment |= {"CARGO_INSTALL_ROOT": str(installed), "CARGO_TERM_QUIET": "true"}
@@ -99,20 +98,32 @@ class Shell:
         (folder / "bursar").symlink_to(os.environ["BURSAR_TEST_BINARY"])
         return folder
 
+    def place(self, text):
+        """The text with ports that are free here."""
+
+        def free(found):
+            if found[0] not in self.addresses:
+                with socket.socket() as unused:
+                    unused.bind(("127.0.0.1", 0))
+                    self.addresses[found[0]] = f"127.0.0.1:{unused.getsockname()[1]}"
+            return self.addresses[found[0]]
+
+        return ADDRESS.sub(free, text)
+
     def fill_in(self, command):
         def last(found):
             words = re.findall(rf"\b{re.escape(found[1])}\w+", self.printed)
             assert words, f"nothing was printed that begins with {found[1]}"
             return words[-1]
 
-        return re.sub(r"(\w+)…", last, command).replace(ADDRESS, self.address)
+        return self.place(re.sub(r"(\w+)…", last, command))
 
     def run(self, command, shown):
         """What is wrong; nothing when all is well."""
         if command.split()[0] == "scripts/test":
             command, shown = "scripts/test --help", ["Usage: scripts/test …", "…"]
         command = self.fill_in(command)
-        expected = pattern([line.replace(ADDRESS, self.address) for line in shown])
+        expected = pattern([self.place(line) for line in shown])
         scratch = shlex.quote(str(self.scratch))
         script = (
             f'. {scratch}/exports; cd "$(cat {scratch}/folder)"\n{command}\n'

@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import socket
 import ssl
@@ -17,7 +18,8 @@ import threading
 import time
 import uuid
 
-CONFIG = pathlib.Path(__file__).parents[2] / "packaging/nginx/bursar.conf"
+PACKAGING = pathlib.Path(__file__).parents[2] / "packaging"
+CONFIG = PACKAGING / "nginx/bursar.conf"
 BURSAR, TOKEN, REDIS = os.environ["BURSAR"], os.environ["BURSAR_TOKEN"], os.environ["BURSAR_TEST_REDIS"]
 FOLDER = pathlib.Path.cwd()
 REQUESTS_EACH_TIME = 200
@@ -31,11 +33,11 @@ def free_ports(count):
     return ports
 
 
-def start_replica(port):
+def start_replica(port, *more):
     log = open(FOLDER / f"{port}.log", "a")
     process = subprocess.Popen(
         [BURSAR, "serve", "--listen", f"127.0.0.1:{port}", "--redis", REDIS, "--trusted-proxy", "127.0.0.1",
-         "--base-url", "https://dues.example.org", "--rate-limit-write", "100000", "--rate-limit-read", "100000"],
+         "--base-url", "https://dues.example.org", "--rate-limit-write", "100000", "--rate-limit-read", "100000", *more],
         stdout=log, stderr=log,
     )
     for _ in range(300):
@@ -94,8 +96,9 @@ def call(method, path, body=None, source="127.0.0.1", port=None, tls=True, heade
 
 
 def main():
-    front, *replicas = free_ports(3)
-    processes = {port: start_replica(port) for port in replicas}
+    front, metrics, *replicas = free_ports(4)
+    processes = {port: start_replica(port, *more) for port, more in
+                 zip(replicas, [["--metrics-listen", f"127.0.0.1:{metrics}"], []])}
     nginx = start_nginx(front, replicas)
     try:
         for _ in range(100):
@@ -106,6 +109,7 @@ def main():
                 time.sleep(0.1)
         addresses(front, replicas)
         counts(front)
+        alerts(metrics)
         survive(front, replicas, processes)
     finally:
         nginx.send_signal(signal.SIGQUIT)
@@ -133,6 +137,19 @@ def counts(front):
     seen = [int(call("GET", "/v1/groups", port=front, headers=headers)[1]["RateLimit-Remaining"]) for _ in range(20)]
     assert seen == list(range(seen[0], seen[0] - 20, -1)), seen
     print("counts: 20 requests over two replicas, counted as one server would")
+
+
+def alerts(metrics):
+    """The rules use metrics that are there; promtool looks at the rest where it is installed."""
+    _, _, exposed = call("GET", "/metrics", port=metrics, tls=False)
+    there = set(re.findall(r"^(?:# TYPE )?(\w+)", exposed.decode(), re.MULTILINE))
+    for file in ("alerts.yml", "alerts.test.yml"):
+        used = set(re.findall(r"\bbursar_\w+", (PACKAGING / "prometheus" / file).read_text()))
+        assert used and used <= there, f"{file} uses metrics that are not there: {used - there}"
+    if shutil.which("promtool"):
+        for command in (["check", "rules", "alerts.yml"], ["test", "rules", "alerts.test.yml"], ["check", "config", "bursar.yml"]):
+            subprocess.run(["promtool", *command], cwd=PACKAGING / "prometheus", check=True, stdout=subprocess.DEVNULL)
+    print(f"alerts: every metric of the rules is there{', and promtool is content' if shutil.which('promtool') else ''}")
 
 
 def survive(front, replicas, processes):
