@@ -1,7 +1,7 @@
 //! The schema, as numbered steps. A step that was released is never edited: a change is a new step.
 //!
 //! One text for both engines: BIGINT, TEXT and BYTEA; `CLUSTERED` marks tables kept in the order of their primary
-//! key, `PLAIN` the others. Keys of tenant data start with the organization, so that they can be sharded by it.
+//! key, `PLAIN` the others, `CARRYING` what an index holds beside its key. Keys of tenant data start with the organization, so that they can be sharded by it.
 
 /// The steps, in order; the schema's version is how many of them were applied.
 pub(crate) const STEPS: &[&str] = &[FOUNDATION];
@@ -37,7 +37,7 @@ CREATE TABLE members (
     PRIMARY KEY (organization_id, updated_at, id)
 ) CLUSTERED;
 CREATE UNIQUE INDEX members_id ON members (id, organization_id);
-CREATE INDEX members_active ON members (organization_id, is_active, updated_at, id);
+CREATE INDEX members_active ON members (organization_id, is_active, updated_at, id CARRYING document);
 
 CREATE TABLE groups (
     organization_id BYTEA NOT NULL, updated_at BIGINT NOT NULL, id BYTEA NOT NULL, document TEXT NOT NULL, created_at BIGINT NOT NULL,

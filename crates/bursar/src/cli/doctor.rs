@@ -19,7 +19,7 @@ pub(crate) fn run(session: &Session, args: &DoctorArgs) -> Outcome {
         serve: &args.serve,
         now: ambient::now(),
     });
-    let count = |status| findings.iter().filter(|finding| finding.status == status).count();
+    let count = |status| findings.iter().filter(|finding| finding.status == status).count() as u64;
     if session.json {
         output::json(&findings)?;
     } else {
@@ -34,18 +34,16 @@ pub(crate) fn run(session: &Session, args: &DoctorArgs) -> Outcome {
                 output::say(&format!("{:<9} {:<16} → {advice}", "", ""));
             }
         }
-        let told = [
-            (Status::Ok, "ok"),
-            (Status::NotConfigured, "not set"),
-            (Status::Warning, "warnings"),
-            (Status::Problem, "problems"),
-        ];
-        let told = told.map(|(status, word)| format!("{} {word}", count(status)));
-        output::say(&told.join(", "));
+        output::say(&format!(
+            "{} ok, {} not set, {}, {}",
+            count(Status::Ok),
+            count(Status::NotConfigured),
+            output::many(count(Status::Warning), "warning"),
+            output::many(count(Status::Problem), "problem"),
+        ));
     }
     match count(Status::Problem) {
         0 => Ok(()),
-        1 => Err(Failure::new("1 problem found".to_owned())),
-        n => Err(Failure::new(format!("{n} problems found"))),
+        n => Err(Failure::new(format!("{} found", output::many(n, "problem")))),
     }
 }

@@ -75,6 +75,7 @@ pub(in super::super) fn open(path: &Path, role: Role) -> Result<Connection, DbEr
     };
     if create {
         flags |= OpenFlags::SQLITE_OPEN_CREATE;
+        make_private(path);
     }
     let mut connection = Connection::open_with_flags(path, flags).map_err(|e| opening_error(path, &e))?;
     wait_when_busy(&mut connection, role.busy_max()).map_err(|e| opening_error(path, &e))?;
@@ -83,6 +84,16 @@ pub(in super::super) fn open(path: &Path, role: Role) -> Result<Connection, DbEr
     }
     configure(&connection, role, path)?;
     Ok(connection)
+}
+
+/// Makes the file for its owner's eyes alone: it holds people and money. SQLite gives its log the same rights. A file
+/// that is there keeps its own, and what goes wrong here is told better by opening it.
+fn make_private(path: &Path) {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    drop(options.open(path));
 }
 
 /// Polls, with sleeps that grow to 10 ms: SQLite has no queue of those who wait.

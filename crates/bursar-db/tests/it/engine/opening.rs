@@ -188,3 +188,18 @@ fn a_postgres_database_of_another_program_is_refused() {
     test.beside("DROP TABLE organizations; CREATE TABLE other (x int)");
     Db::open(&test.url, &Options::default(), Opening::Migrate).unwrap();
 }
+
+#[test]
+fn a_new_file_is_for_its_owner_alone_and_an_old_one_keeps_its_rights() {
+    use std::os::unix::fs::PermissionsExt;
+    let test = TestDb::sqlite();
+    let rights = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let path = test.folder().unwrap().join("new.db");
+    let db = open(&path, Opening::Migrate).unwrap();
+    let log = path.with_file_name("new.db-wal");
+    assert_eq!((rights(&path), rights(&log)), (0o600, 0o600));
+    db.shutdown();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
+    open(&path, Opening::Migrate).unwrap().shutdown();
+    assert_eq!(rights(&path), 0o640);
+}
