@@ -432,6 +432,11 @@ pub fn find<'p>(method: &Method, path: &'p str) -> Match<'p> {
 }
 
 fn capture<'p>(template: &str, path: &'p str) -> Option<Params<'p>> {
+    // Most are out by their first word already, without taking the path apart.
+    let literal = template.split('{').next()?;
+    if !path.starts_with(literal) {
+        return None;
+    }
     let mut params = [""; 2];
     let mut next = 0;
     let mut segments = path.split('/');
