@@ -10,7 +10,7 @@ use bursar_domain::cursor::{Cursor, Filters, Position};
 use bursar_domain::ids::OrganizationId;
 use bursar_domain::page::PageLimit;
 
-use crate::engine::{Row, Tx, Value};
+use crate::engine::{RAW_DOCUMENT, Row, Tx, Value};
 use crate::error::DbError;
 use crate::table::{Stored, Table};
 
@@ -24,8 +24,8 @@ pub struct WalkTexts {
 /// One page.
 #[derive(Debug)]
 pub struct Page {
-    /// The rows' representations, joined by commas.
-    pub data: String,
+    /// The rows' representations, joined by commas: JSON as it is kept, which is UTF-8.
+    pub data: Vec<u8>,
     /// How many rows there are.
     pub count: usize,
     /// The walk from here on, when there is more.
@@ -93,14 +93,14 @@ impl WalkTexts {
         let (live, history) = (value(6), value(8));
         Self {
             live: format!(
-                "SELECT updated_at, id, document, (SELECT clock FROM organizations WHERE id = ?1) FROM {} \
+                "SELECT updated_at, id, {RAW_DOCUMENT}, (SELECT clock FROM organizations WHERE id = ?1) FROM {} \
                  WHERE organization_id = ?1 AND ({column}updated_at, id) > ({live}?2, ?3) \
                  AND ({column}updated_at) <= ({live}?4){} ORDER BY {column}updated_at, id LIMIT ?5",
                 table.bulk.table,
                 others(6, " =")
             ),
             history: format!(
-                "SELECT updated_at, id, document FROM history \
+                "SELECT updated_at, id, {RAW_DOCUMENT} FROM history \
                  WHERE organization_id = ?1 AND list = {} AND ({column}updated_at, id) > ({history}?2, ?3) \
                  AND ({column}updated_at, id) <= ({history}?4, ?5) AND superseded_at > ?6{has_value}{} \
                  ORDER BY {column}updated_at, id LIMIT ?7",
@@ -175,7 +175,7 @@ pub fn next_page<R: Stored>(
 /// Rows in order: each one's piece of `text`, where the pieces are joined by commas, and where it stands.
 #[derive(Default)]
 struct Rows {
-    text: String,
+    text: Vec<u8>,
     pieces: Vec<Piece>,
 }
 
@@ -192,12 +192,12 @@ struct Live {
 }
 
 impl Rows {
-    fn push(&mut self, position: Option<Position>, document: &str) {
+    fn push(&mut self, position: Option<Position>, document: &[u8]) {
         if !self.pieces.is_empty() {
-            self.text.push(',');
+            self.text.push(b',');
         }
         let start = self.text.len();
-        self.text.push_str(document);
+        self.text.extend_from_slice(document);
         self.pieces.push(Piece {
             range: start..self.text.len(),
             position,
@@ -209,7 +209,7 @@ impl Rows {
             return self;
         }
         let mut merged = Self {
-            text: String::with_capacity(self.text.len() + other.text.len()),
+            text: Vec::with_capacity(self.text.len() + other.text.len()),
             pieces: Vec::new(),
         };
         let (mut a, mut b) = (self.pieces.iter().peekable(), other.pieces.iter().peekable());
@@ -282,7 +282,7 @@ fn read_live(
     };
     let mut merges = false;
     tx.each(&table.walk_texts(mask).live, &params, |row| {
-        let document = row.text(2)?;
+        let document = row.raw(2)?;
         if live.clock.is_none() {
             let clock = row.int(3)?;
             live.clock = Some(clock);
@@ -329,7 +329,7 @@ fn read_history(
     params.extend(narrowed);
     let mut rows = Rows::default();
     tx.each(&table.walk_texts(mask).history, &params, |row| {
-        rows.push(Some(read_position(row)?), row.text(2)?);
+        rows.push(Some(read_position(row)?), row.raw(2)?);
         Ok(())
     })?;
     Ok(rows)

@@ -2,8 +2,12 @@
 
 use super::EngineKind;
 
-/// Rewrites `?1` to `$1`, outside of quotes.
+/// How SQLite is asked for a text's bytes as they are.
+pub(crate) const RAW_DOCUMENT: &str = "CAST(document AS BLOB)";
+
+/// Rewrites `?1` to `$1`, outside of quotes. A document's bytes are its text here.
 pub(super) fn postgres_parameters(sql: &str) -> String {
+    let sql = sql.replace(RAW_DOCUMENT, "document");
     let mut rewritten = String::with_capacity(sql.len());
     let mut quote = None;
     let mut characters = sql.chars().peekable();
@@ -72,6 +76,10 @@ mod tests {
 
     #[test]
     fn parameters_are_rewritten_outside_of_quotes() {
+        assert_eq!(
+            postgres_parameters("SELECT id, CAST(document AS BLOB) FROM t WHERE id = ?1"),
+            "SELECT id, document FROM t WHERE id = $1"
+        );
         assert_eq!(
             postgres_parameters("SELECT '?1 it''s ?2', \"?3\" FROM t WHERE a = ?1 AND b > ?12 AND c ? d"),
             "SELECT '?1 it''s ?2', \"?3\" FROM t WHERE a = $1 AND b > $12 AND c ? d"

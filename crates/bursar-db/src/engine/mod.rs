@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
+pub(crate) use self::dialect::RAW_DOCUMENT;
 pub use self::lane::Stats;
 pub use self::reply::Reply;
 pub use self::tx::Tx;

@@ -220,6 +220,19 @@ impl<'r> Row<'r> {
         }
     }
 
+    /// The column's bytes, whether it is a text or not; of a text they are not looked at, as they are when it is
+    /// read as one. `CAST(… AS BLOB)` around it keeps SQLite from making a copy with a zero behind it.
+    pub fn raw(&self, column: usize) -> Result<&'r [u8], DbError> {
+        match self.0 {
+            RowInner::Sqlite(row) => match sqlite_column(row, column)? {
+                ValueRef::Text(value) | ValueRef::Blob(value) => Ok(value),
+                ValueRef::Null => Err(unexpected_null(column)),
+                other => Err(mismatch(column, "a text", &other.data_type())),
+            },
+            RowInner::Postgres(_) => self.text(column).map(str::as_bytes),
+        }
+    }
+
     /// The column as bytes.
     pub fn bytes(&self, column: usize) -> Result<&'r [u8], DbError> {
         self.bytes_opt(column)?.ok_or_else(|| unexpected_null(column))

@@ -249,7 +249,7 @@ impl<'a, R: Sample> World<'a, R> {
     fn check(&self, page: &Page, expected: &[R], given: usize, rows: u8) -> usize {
         let rest = &expected[given..];
         let shown = &rest[..rest.len().min(rows.into())];
-        assert_eq!(page.data, joined(shown));
+        assert_eq!(String::from_utf8(page.data.clone()).unwrap(), joined(shown));
         assert_eq!(page.count, shown.len());
         assert_eq!(page.next.is_some(), rest.len() > shown.len(), "hasMore");
         shown.len()
@@ -261,7 +261,7 @@ impl<'a, R: Sample> World<'a, R> {
         let mut data = Vec::new();
         loop {
             if page.count > 0 {
-                data.push(page.data);
+                data.push(String::from_utf8(page.data).unwrap());
             }
             match page.next {
                 None => return data,

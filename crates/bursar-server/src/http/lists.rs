@@ -92,21 +92,21 @@ impl Walk {
         Ok((Answer::ok(self.envelope(&page)), count))
     }
 
-    fn envelope(&self, page: &Page) -> String {
-        let mut body = String::with_capacity(page.data.len() + 192);
-        body.push_str("{\"data\":[");
-        body.push_str(&page.data);
+    fn envelope(&self, page: &Page) -> Vec<u8> {
+        let mut body = Vec::with_capacity(page.data.len() + 192);
+        body.extend_from_slice(b"{\"data\":[");
+        body.extend_from_slice(&page.data);
         match &page.next {
-            None => body.push_str("],\"hasMore\":false,\"nextCursor\":null}"),
+            None => body.extend_from_slice(b"],\"hasMore\":false,\"nextCursor\":null}"),
             Some(cursor) => {
                 let belongs = Belongs {
                     organization: self.caller,
                     path: &self.path,
                     words: self.words,
                 };
-                body.push_str("],\"hasMore\":true,\"nextCursor\":\"");
-                body.push_str(&cursor.encode(belongs));
-                body.push_str("\"}");
+                body.extend_from_slice(b"],\"hasMore\":true,\"nextCursor\":\"");
+                body.extend_from_slice(cursor.encode(belongs).as_bytes());
+                body.extend_from_slice(b"\"}");
             }
         }
         body

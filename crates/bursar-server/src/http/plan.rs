@@ -8,6 +8,7 @@ use bursar_db::tokens::Caller;
 use bursar_domain::Timestamp;
 use bursar_domain::fields::Fields;
 use bursar_domain::ids::{Id, Kind, OrganizationId};
+use hyper::body::Bytes;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -87,13 +88,16 @@ pub struct Answer {
     /// The status.
     pub status: u16,
     /// The JSON body.
-    pub body: String,
+    pub body: Bytes,
 }
 
 impl Answer {
     /// 200.
-    pub fn ok(body: String) -> Self {
-        Self { status: 200, body }
+    pub fn ok(body: impl Into<Bytes>) -> Self {
+        Self {
+            status: 200,
+            body: body.into(),
+        }
     }
 }
 

@@ -57,8 +57,8 @@ pub(super) fn error(error: &Error, request_id: RequestId, base_url: &str) -> Rep
 }
 
 /// JSON with this status.
-pub(super) fn json(status: u16, body: String) -> Reply {
-    let mut reply = Response::new(Full::new(Bytes::from(body)));
+pub(super) fn json(status: u16, body: impl Into<Bytes>) -> Reply {
+    let mut reply = Response::new(Full::new(body.into()));
     *reply.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = reply.headers_mut();
     headers.insert(CONTENT_TYPE, JSON);

@@ -1,6 +1,7 @@
 //! The way of a request, in the order of the contract: each step answers before the next one looks.
 
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -134,7 +135,7 @@ impl Edge {
             idempotency_key(&parts.headers, route.key)?
         };
         if route.body != BodyRule::None {
-            request.body = super::body::read(body, &parts.headers, self.body_limit).await?;
+            request.body = Box::pin(super::body::read(body, &parts.headers, self.body_limit)).await?;
         }
         let plan = handlers::plan(route, &request)?;
         // 7, 8. The idempotency key, and the operation.
@@ -187,7 +188,7 @@ impl Edge {
         };
         match self.limiter.charge_now(subject, bucket, cost) {
             Some(charge) => charge,
-            None => self.limiter.charge(subject, bucket, cost).await,
+            None => Box::pin(self.limiter.charge(subject, bucket, cost)).await,
         }
     }
 
@@ -219,17 +220,17 @@ impl Edge {
             }
             Plan::Write(fingerprint, work) => {
                 let hash = presented.map(token::hash).ok_or(Error::InvalidToken)?;
-                let done = self
-                    .write(WriteJob {
-                        route,
-                        caller,
-                        hash,
-                        key,
-                        fingerprint,
-                        work,
-                        request_id,
-                    })
-                    .await?;
+                let job = WriteJob {
+                    route,
+                    caller,
+                    hash,
+                    key,
+                    fingerprint,
+                    work,
+                    request_id,
+                };
+                // Boxed, so that a read does not carry the room for a write.
+                let done = Box::pin(self.write(job)).await?;
                 if route.bucket == Bucket::Messaging && !done.1 {
                     (self.on_queued)();
                 }
@@ -288,7 +289,7 @@ impl Edge {
                     let record = Record {
                         fingerprint,
                         status: answer.status,
-                        body: answer.body.clone(),
+                        body: String::from_utf8_lossy(&answer.body).into_owned(),
                     };
                     idempotency::insert(act.tx, organization, principal, key, &record, now)?;
                 }
@@ -322,8 +323,8 @@ impl Edge {
             trace.charge = Some(self.charge(parts, peer, &Match::NoPath, None).await);
             Ok(reply::preflight())
         } else {
-            let work = self.api(parts, &mut body, peer, request_id, &mut trace);
-            match catch_panic(timeout(self.request_timeout, work)).await {
+            let work = pin!(self.api(parts, &mut body, peer, request_id, &mut trace));
+            match catch_panic(pin!(timeout(self.request_timeout, work))).await {
                 Ok(Ok(Ok((answer, is_replay)))) => Ok(reply::answer(answer, is_replay)),
                 Ok(Ok(Err(error))) => Err(error),
                 Ok(Err(_)) => Err(Error::Unavailable("the request took too long".into())),
@@ -510,7 +511,7 @@ fn replay(record: Record, fingerprint: [u8; 32]) -> Result<Done, Error> {
     Ok((
         Answer {
             status: record.status,
-            body: record.body,
+            body: record.body.into(),
         },
         true,
     ))

@@ -256,7 +256,7 @@ impl Walked {
             "the watermark is the clock of the first page"
         );
         if page.count > 0 {
-            self.pages.push(page.data);
+            self.pages.push(String::from_utf8(page.data).unwrap());
         }
         page.next
     }

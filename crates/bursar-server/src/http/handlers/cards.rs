@@ -31,6 +31,9 @@ pub(super) fn create(request: &Request) -> Result<Plan, Error> {
                 format!(r#"{{"kind":"application","card":null,"applicationId":"{id}"}}"#)
             }
         };
-        Ok(Answer { status: 201, body })
+        Ok(Answer {
+            status: 201,
+            body: body.into(),
+        })
     }))
 }

@@ -15,7 +15,7 @@ pub(super) fn create(request: &Request) -> Result<Plan, Error> {
     Ok(Plan::write(request, &new.clone(), move |act, _| {
         Ok(Answer {
             status: 201,
-            body: groups::create(act, &new)?.document(),
+            body: groups::create(act, &new)?.document().into(),
         })
     }))
 }

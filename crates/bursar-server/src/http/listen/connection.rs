@@ -209,7 +209,8 @@ impl<S: Service> InFlight<S> {
     async fn answer(&self, request: Request<Incoming>) -> Response<S::Body> {
         let service = &*self.0.host.service;
         // The call is made inside the future, so that what it does before its first await is covered too.
-        match catch_panic(async { service.call(request, self.0.peer).await }).await {
+        let call = pin!(async { service.call(request, self.0.peer).await });
+        match catch_panic(call).await {
             Ok(response) => response,
             Err(panicked) => service.on_panic(panicked),
         }

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::pin;
+use std::pin::Pin;
 use std::task::Poll;
 
 /// What is known of a panic: its message. Where it happened is printed by the process's panic hook.
@@ -29,9 +29,9 @@ impl fmt::Display for Panicked {
 
 impl std::error::Error for Panicked {}
 
-/// Runs a future; a panic in it becomes an error.
-pub async fn catch_panic<F: Future>(future: F) -> Result<F::Output, Panicked> {
-    let mut future = pin!(future);
+/// Runs a future; a panic in it becomes an error. It stays where it is: a request's future is some kilobytes, and
+/// each hand that it passes through by value copies them.
+pub async fn catch_panic<F: Future>(mut future: Pin<&mut F>) -> Result<F::Output, Panicked> {
     poll_fn(|context| {
         // The future is never polled again after a panic, so nobody sees what it left half done.
         match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
