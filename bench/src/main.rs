@@ -33,7 +33,7 @@ const USAGE: &str = "usage: bench MEASURE [--name value]…
   import     a large bundle: records a second, peak memory  [--members 1000000] [--organizations 20]
   fairness   one organization floods, another works         [--rounds 5] [--seconds 4] [--callers 64]
   http       bursar beside a ceiling, over HTTP             [--members 100000] [--connections 32] [--rounds 3]
-             [--milliseconds 1500] [--scenarios get,list-first,…]
+             [--milliseconds 1500] [--scenarios get,list-first,…] [--peers nginx,django,fastify | all]
   bare       bursar beside its engines without HTTP         [--rounds 5] [--callers 64] [--milliseconds 1500]
   growth     by members and by connections                  [--rounds 3] [--milliseconds 1000]
   start      from the command to the first answer           [--rounds 20] [--members 100000]

@@ -1,7 +1,8 @@
-//! `bench http`: bursar beside a ceiling, asked the same by the same load generator, in turns.
+//! `bench http`: bursar beside a ceiling and peers, asked the same by the same load generator, in turns.
 
 pub(crate) mod ceiling;
 pub(crate) mod client;
+pub(crate) mod peer;
 pub(crate) mod process;
 pub(crate) mod scenario;
 pub(crate) mod site;
@@ -13,6 +14,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use self::client::{Load, as_f64};
+use self::peer::Peer;
 use self::process::Server;
 use self::scenario::{Client, Scenario};
 use self::site::Site;
@@ -47,9 +49,58 @@ pub(crate) fn sample(server: &Server, load: Load, site: &Site, scenario: Scenari
     })
 }
 
+/// Which server.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum On {
+    Ceiling,
+    Site(usize),
+    Peer(usize),
+}
+
+/// All servers of a run.
+struct Servers {
+    sites: Vec<Site>,
+    /// With what each one answers.
+    ceilings: Vec<(Scenario, Server)>,
+    peers: Vec<Peer>,
+}
+
+impl Servers {
+    /// Those that can be asked this, with their names.
+    fn of(&self, scenario: Scenario) -> Vec<(On, String)> {
+        let ceiling = self.ceilings.iter().filter(|(of, _)| *of == scenario);
+        let ceiling = ceiling.map(|_| (On::Ceiling, "ceiling".to_owned()));
+        let sites = self.sites.iter().enumerate();
+        let sites = sites.map(|(index, site)| (On::Site(index), site.name.to_owned()));
+        let peers = self
+            .peers
+            .iter()
+            .enumerate()
+            .filter(|(_, peer)| peer.can(scenario));
+        let peers = peers.map(|(index, peer)| (On::Peer(index), peer.server.name.clone()));
+        ceiling.chain(sites).chain(peers).collect()
+    }
+
+    fn sample(&self, on: On, load: Load, scenario: Scenario) -> Outcome<Sample> {
+        let first = &self.sites[0];
+        match on {
+            On::Site(index) => {
+                let site = &self.sites[index];
+                sample(site.server_for(scenario), load, site, scenario)
+            }
+            On::Peer(index) => sample(&self.peers[index].server, load, first, scenario),
+            On::Ceiling => {
+                let found = self.ceilings.iter().find(|(of, _)| *of == scenario);
+                let (_, server) = found.ok_or("no ceiling")?;
+                sample(server, load, first, scenario)
+            }
+        }
+    }
+}
+
 /// The samples of one scenario on one server, over all rounds.
 struct Series {
-    site: usize,
+    on: On,
     server: String,
     scenario: Scenario,
     samples: Vec<Sample>,
@@ -92,51 +143,50 @@ pub(crate) fn measure(args: &Args) -> Outcome {
     }
     let mut ceilings = Vec::new();
     for scenario in &scenarios {
-        ceilings.push(start_ceiling(&scratch, &sites[0], *scenario)?);
+        let ceiling = start_ceiling(&scratch, &sites[0], *scenario)?;
+        ceilings.extend(ceiling.map(|server| (*scenario, server)));
     }
+    let peers = match args.text("peers") {
+        None => Vec::new(),
+        Some(names) => Peer::start_all(names, &sites[0], &scratch, members)?,
+    };
+    let servers = Servers {
+        sites,
+        ceilings,
+        peers,
+    };
     let mut all: Vec<Series> = Vec::new();
-    for (place, scenario) in scenarios.iter().enumerate() {
-        let mut series = |site: usize, server: &str| {
-            all.push(Series {
-                site,
-                server: server.to_owned(),
-                scenario: *scenario,
-                samples: Vec::new(),
-            });
-        };
-        if ceilings[place].is_some() {
-            series(0, "ceiling");
-        }
-        for (index, site) in sites.iter().enumerate() {
-            series(index, site.name);
-        }
+    for scenario in scenarios {
+        all.extend(servers.of(scenario).into_iter().map(|(on, server)| Series {
+            on,
+            server,
+            scenario,
+            samples: Vec::new(),
+        }));
+    }
+    // Runtimes that compile while they run need a while before they are as fast as they get.
+    for series in all.iter().filter(|series| matches!(series.on, On::Peer(_))) {
+        servers.sample(series.on, load, series.scenario)?;
     }
     let mut fsyncs = Vec::new();
     for round in 0..args.number("rounds", 3)? {
         eprintln!("round {}", round + 1);
         fsyncs.push(as_f64(report::fsync_micros(&scratch)?));
         for series in &mut all {
-            let site = &sites[series.site];
-            let place = scenarios
-                .iter()
-                .position(|scenario| *scenario == series.scenario)
-                .unwrap_or(0);
-            let server = match (&series.server[..], &ceilings[place]) {
-                ("ceiling", Some(ceiling)) => ceiling,
-                _ => site.server_for(series.scenario),
-            };
-            series.samples.push(sample(server, load, site, series.scenario)?);
+            series
+                .samples
+                .push(servers.sample(series.on, load, series.scenario)?);
         }
     }
-    let paced = paced(&all, &sites, load)?;
-    show(&all, &fsyncs, &paced, members, load)
+    let paced = paced(&all, &servers, load)?;
+    show(&all, &servers.peers, &fsyncs, &paced, members, load)
 }
 
 /// The times at half of the load that saturates, of what people wait for most.
-fn paced(all: &[Series], sites: &[Site], load: Load) -> Outcome<Vec<Value>> {
+fn paced(all: &[Series], servers: &Servers, load: Load) -> Outcome<Vec<Value>> {
     let mut found = Vec::new();
     for series in all {
-        if series.server == "ceiling"
+        if series.on == On::Ceiling
             || !matches!(
                 series.scenario,
                 Scenario::Get | Scenario::ListFirst | Scenario::Patch | Scenario::Mixed
@@ -149,8 +199,7 @@ fn paced(all: &[Series], sites: &[Site], load: Load) -> Outcome<Vec<Value>> {
             rate: Some(rate),
             ..load
         };
-        let site = &sites[series.site];
-        let half = sample(site.server_for(series.scenario), load, site, series.scenario)?;
+        let half = servers.sample(series.on, load, series.scenario)?;
         found.push(json!({
             "server": series.server,
             "scenario": series.scenario.name(),
@@ -188,10 +237,17 @@ pub(crate) fn start_ceiling(scratch: &Path, site: &Site, scenario: Scenario) -> 
     .map(Some)
 }
 
-fn show(all: &[Series], fsyncs: &[f64], paced: &[Value], members: u64, load: Load) -> Outcome {
+fn show(
+    all: &[Series],
+    peers: &[Peer],
+    fsyncs: &[f64],
+    paced: &[Value],
+    members: u64,
+    load: Load,
+) -> Outcome {
     let ceiling_of = |scenario: Scenario| {
         all.iter()
-            .find(|series| series.scenario == scenario && series.server == "ceiling")
+            .find(|series| series.scenario == scenario && series.on == On::Ceiling)
             .map(|series| series.median(|s| s.cpu_micros))
     };
     let mut rows = Vec::new();
@@ -199,7 +255,7 @@ fn show(all: &[Series], fsyncs: &[f64], paced: &[Value], members: u64, load: Loa
     for series in all {
         let cpu = series.median(|s| s.cpu_micros);
         let ratio = ceiling_of(series.scenario)
-            .filter(|_| series.server != "ceiling")
+            .filter(|_| series.on != On::Ceiling)
             .map(|ceiling| cpu / ceiling);
         rows.push(vec![
             series.scenario.name().to_owned(),
@@ -271,6 +327,7 @@ fn show(all: &[Series], fsyncs: &[f64], paced: &[Value], members: u64, load: Loa
             "members": members,
             "connections": load.connections,
             "fsyncMicros": report::median(fsyncs.to_vec()),
+            "peers": peers.iter().map(|peer| json!({ "server": peer.server.name, "version": peer.version })).collect::<Vec<_>>(),
             "scenarios": figures,
             "atHalfLoad": paced,
         }),

@@ -2,9 +2,10 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use crate::Outcome;
 
@@ -46,30 +47,103 @@ impl Server {
         })
     }
 
-    /// Time on a processor so far, of all its threads, in nanoseconds.
-    pub(crate) fn cpu_nanos(&self) -> u64 {
-        let tasks = format!("/proc/{}/task", self.child.id());
-        let Ok(tasks) = std::fs::read_dir(tasks) else {
-            return 0;
+    /// Starts a program that was told where to listen, and waits until it does.
+    pub(crate) fn start_at(
+        name: &str,
+        command: &mut Command,
+        log: &Path,
+        address: SocketAddr,
+    ) -> Outcome<Self> {
+        let unwritable = |error: std::io::Error| format!("{}: {error}", log.display());
+        let out = File::create(log).map_err(unwritable)?;
+        let child = command
+            .stdin(Stdio::null())
+            .stderr(out.try_clone().map_err(unwritable)?)
+            .stdout(out)
+            .spawn()
+            .map_err(|error| format!("{name}: {error}"))?;
+        let mut server = Self {
+            name: name.to_owned(),
+            address,
+            child,
         };
-        let of_task = |path: &Path| -> Option<u64> {
-            let text = std::fs::read_to_string(path.join("schedstat")).ok()?;
-            text.split(' ').next()?.parse().ok()
-        };
-        tasks.flatten().filter_map(|task| of_task(&task.path())).sum()
+        for _ in 0..600 {
+            if TcpStream::connect(address).is_ok() {
+                return Ok(server);
+            }
+            if server.child.try_wait().is_ok_and(|ended| ended.is_some()) {
+                return Err(format!("it ended; its log is {}", log.display()));
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        Err(format!("it did not listen; its log is {}", log.display()))
     }
 
-    /// Memory of its own that is resident, without mapped files, in KiB.
-    pub(crate) fn anonymous_kib(&self) -> u64 {
-        anonymous_kib(self.child.id())
+    /// The process, those it started, and so on.
+    fn processes(&self) -> Vec<u32> {
+        let parents = parents();
+        let mut found = vec![self.child.id()];
+        let mut place = 0;
+        while let Some(&parent) = found.get(place) {
+            let children = parents.iter().filter(|(_, of)| *of == parent);
+            found.extend(children.map(|(process, _)| process));
+            place += 1;
+        }
+        found
     }
+
+    /// Time on a processor so far, of all its processes and their threads, in nanoseconds.
+    pub(crate) fn cpu_nanos(&self) -> u64 {
+        self.processes().into_iter().map(cpu_nanos).sum()
+    }
+
+    /// Memory of its own that is resident, without mapped files, in KiB. What several processes share counts once.
+    pub(crate) fn anonymous_kib(&self) -> u64 {
+        match &self.processes()[..] {
+            [process] => anonymous_kib(*process),
+            several => several.iter().copied().map(share_kib).sum(),
+        }
+    }
+}
+
+/// Every process with its parent.
+fn parents() -> Vec<(u32, u32)> {
+    let parent = |entry: std::fs::DirEntry| {
+        let process = entry.file_name().to_str()?.parse().ok()?;
+        let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
+        // The program's name is in brackets and may itself have some; the state and the parent come next.
+        let (_, rest) = stat.rsplit_once(')')?;
+        Some((process, rest.split_whitespace().nth(1)?.parse().ok()?))
+    };
+    let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    all.filter_map(parent).collect()
+}
+
+fn cpu_nanos(process: u32) -> u64 {
+    let Ok(tasks) = std::fs::read_dir(format!("/proc/{process}/task")) else {
+        return 0;
+    };
+    let of_task = |path: &Path| -> Option<u64> {
+        let text = std::fs::read_to_string(path.join("schedstat")).ok()?;
+        text.split(' ').next()?.parse().ok()
+    };
+    tasks.flatten().filter_map(|task| of_task(&task.path())).sum()
+}
+
+/// A page that several processes have counts in each by its part.
+fn share_kib(process: u32) -> u64 {
+    let shares = std::fs::read_to_string(format!("/proc/{process}/smaps_rollup")).unwrap_or_default();
+    kib(&shares, "Pss_Anon:").unwrap_or_else(|| anonymous_kib(process))
 }
 
 pub(crate) fn anonymous_kib(process: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
-    line.and_then(|line| line.split_whitespace().next()?.parse().ok())
-        .unwrap_or(0)
+    kib(&status, "RssAnon:").unwrap_or(0)
+}
+
+fn kib(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    line.split_whitespace().next()?.parse().ok()
 }
 
 impl Drop for Server {

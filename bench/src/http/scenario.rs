@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
 
 use bursar_domain::ids::MemberId;
 
@@ -290,6 +291,9 @@ impl Client {
     pub(crate) fn connect(server: SocketAddr) -> Outcome<Self> {
         let stream = TcpStream::connect(server).map_err(|error| format!("{server}: {error}"))?;
         stream.set_nodelay(true).map_err(|error| error.to_string())?;
+        stream
+            .set_read_timeout(Some(Duration::from_secs(30)))
+            .map_err(|error| error.to_string())?;
         Ok(Self(stream))
     }
 
@@ -311,7 +315,7 @@ impl Client {
     }
 
     /// The body of a success.
-    fn call(&mut self, request: &[u8]) -> Outcome<Vec<u8>> {
+    pub(crate) fn call(&mut self, request: &[u8]) -> Outcome<Vec<u8>> {
         let mut bytes = self.exchange(request)?;
         let (status, whole) = head(&bytes)?.ok_or("half an answer")?;
         if !(200..300).contains(&status) {

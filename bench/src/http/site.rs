@@ -147,7 +147,7 @@ impl Site {
     }
 }
 
-fn size(members: u64) -> Size {
+pub(crate) fn size(members: u64) -> Size {
     Size {
         members,
         organizations: ORGANIZATIONS,
