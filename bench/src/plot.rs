@@ -21,12 +21,30 @@ pub(crate) struct Line {
     pub(crate) points: Vec<(f64, f64)>,
 }
 
-/// Horizontal bars, in groups.
+/// Beyond this, the shortest bar could not be seen beside the longest one.
+const LINEAR_MAX: f64 = 200.0;
+
+/// Horizontal bars, in groups; logarithmic when they lie too far apart.
 pub(crate) fn bars(file: &str, title: &str, bars: &[Bar]) -> Outcome {
     let names = distinct(bars.iter().map(|bar| &bar.name));
     let groups = distinct(bars.iter().map(|bar| &bar.group));
     let largest = bars.iter().map(|bar| bar.value).fold(1e-9, f64::max);
+    let smallest = bars.iter().map(|bar| bar.value).fold(largest, f64::min).max(1e-9);
     let (left, width, thick) = (130.0, 560.0, 14.0);
+    let is_linear = largest / smallest <= LINEAR_MAX;
+    let part = |value: f64| {
+        if is_linear {
+            return value / largest;
+        }
+        // The shortest has a length, too: it starts from half of its value.
+        let start = smallest / 2.0;
+        (value / start).ln() / (largest / start).ln()
+    };
+    let title = if is_linear {
+        title.to_owned()
+    } else {
+        format!("{title} (logarithmic)")
+    };
     let mut svg = String::new();
     let mut y = 56.0;
     for group in &groups {
@@ -39,7 +57,7 @@ pub(crate) fn bars(file: &str, title: &str, bars: &[Bar]) -> Outcome {
         for bar in bars.iter().filter(|bar| bar.group == *group) {
             let colour =
                 COLOURS[names.iter().position(|name| *name == bar.name).unwrap_or(0) % COLOURS.len()];
-            let length = (bar.value / largest * width).max(1.0);
+            let length = (part(bar.value) * width).max(1.0);
             let _ = writeln!(
                 svg,
                 r#"<rect x="{left}" y="{y}" width="{length:.1}" height="{}" fill="{colour}"/><text x="{:.1}" y="{}" class="n">{:.1}</text>"#,
@@ -52,7 +70,7 @@ pub(crate) fn bars(file: &str, title: &str, bars: &[Bar]) -> Outcome {
         }
         y += 8.0;
     }
-    write(file, title, &names, &svg, 760.0, y + 10.0)
+    write(file, &title, &names, &svg, 760.0, y + 10.0)
 }
 
 /// Lines over a logarithmic x.

@@ -20,6 +20,9 @@ use self::scenario::{Client, Scenario};
 use self::site::Site;
 use crate::{Args, Outcome, database, plot, report};
 
+/// A runtime that compiles while it runs is several times as fast after this as at its start.
+const WARM_UP: Duration = Duration::from_secs(2);
+
 /// What one run of one scenario on one server showed.
 pub(crate) struct Sample {
     pub(crate) per_second: f64,
@@ -164,9 +167,12 @@ pub(crate) fn measure(args: &Args) -> Outcome {
             samples: Vec::new(),
         }));
     }
-    // Runtimes that compile while they run need a while before they are as fast as they get.
+    let warm_up = Load {
+        time: load.time.max(WARM_UP),
+        ..load
+    };
     for series in all.iter().filter(|series| matches!(series.on, On::Peer(_))) {
-        servers.sample(series.on, load, series.scenario)?;
+        servers.sample(series.on, warm_up, series.scenario)?;
     }
     let mut fsyncs = Vec::new();
     for round in 0..args.number("rounds", 3)? {
