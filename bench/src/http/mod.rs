@@ -20,8 +20,10 @@ use self::scenario::{Client, Scenario};
 use self::site::Site;
 use crate::{Args, Outcome, database, plot, report};
 
-/// A runtime that compiles while it runs is several times as fast after this as at its start.
-const WARM_UP: Duration = Duration::from_secs(2);
+/// A peer is warm when this many runs in a row did not lower its CPU a request by a twentieth, or after so many runs.
+const WARM_RUNS: usize = 2;
+const WARM_RUNS_MAX: usize = 10;
+const WARM_RUN: Duration = Duration::from_secs(1);
 
 /// What one run of one scenario on one server showed.
 pub(crate) struct Sample {
@@ -167,12 +169,8 @@ pub(crate) fn measure(args: &Args) -> Outcome {
             samples: Vec::new(),
         }));
     }
-    let warm_up = Load {
-        time: load.time.max(WARM_UP),
-        ..load
-    };
     for series in all.iter().filter(|series| matches!(series.on, On::Peer(_))) {
-        servers.sample(series.on, warm_up, series.scenario)?;
+        warm_up(&servers, series, load)?;
     }
     let mut fsyncs = Vec::new();
     for round in 0..args.number("rounds", 3)? {
@@ -186,6 +184,24 @@ pub(crate) fn measure(args: &Args) -> Outcome {
     }
     let paced = paced(&all, &servers, load)?;
     show(&all, &servers.peers, &fsyncs, &paced, members, load)
+}
+
+/// A runtime that compiles while it runs gets faster by the requests it has had, so no fixed time fits all.
+fn warm_up(servers: &Servers, series: &Series, load: Load) -> Outcome {
+    let load = Load {
+        time: WARM_RUN,
+        ..load
+    };
+    let (mut least, mut steady) = (f64::INFINITY, 0);
+    for _ in 0..WARM_RUNS_MAX {
+        let cpu = servers.sample(series.on, load, series.scenario)?.cpu_micros;
+        steady = if cpu < least * 0.95 { 0 } else { steady + 1 };
+        least = least.min(cpu);
+        if steady == WARM_RUNS {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// The times at half of the load that saturates, of what people wait for most.
