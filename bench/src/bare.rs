@@ -109,7 +109,7 @@ fn whole(number: f64) -> String {
 }
 
 fn over_http(server: SocketAddr, site: &Site, scenario: Scenario, load: Load) -> Outcome<f64> {
-    let tally = client::drive(server, load, site.world.requests(scenario))?;
+    let tally = client::drive(&[server], load, site.world.requests(scenario))?;
     if let Some(status) = scenario.status() {
         tally.expect(status)?;
     }

@@ -16,6 +16,7 @@ mod load;
 mod page;
 mod paths;
 mod plot;
+mod replicas;
 mod report;
 mod start;
 mod writes;
@@ -36,6 +37,7 @@ const USAGE: &str = "usage: bench MEASURE [--name value]…
              [--milliseconds 1500] [--scenarios get,list-first,…] [--peers nginx,django,fastify | all]
   bare       bursar beside its engines without HTTP         [--rounds 5] [--callers 64] [--milliseconds 1500]
   growth     by members and by connections                  [--rounds 3] [--milliseconds 1000]
+  replicas   one, two and three processes on PostgreSQL     [--rounds 3] [--connections 48]
   start      from the command to the first answer           [--rounds 20] [--members 100000]
   bundle     only writes a bundle                           --file FILE [--members N] [--organizations N]
 On PostgreSQL where BURSAR_TEST_POSTGRES names a server: `scripts/test --services` starts one.
@@ -93,6 +95,7 @@ fn run() -> Outcome {
         "fairness" => fairness::measure(&args),
         "bare" => bare::measure(&args),
         "growth" => growth::measure(&args),
+        "replicas" => replicas::measure(&args),
         "start" => start::measure(&args),
         "http" => http::measure(&args),
         "ceiling" => http::ceiling::serve(&args),

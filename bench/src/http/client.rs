@@ -70,8 +70,8 @@ pub(crate) fn as_f64(number: u64) -> f64 {
     number as f64
 }
 
-/// Loads a server for the given time.
-pub(crate) fn drive(server: SocketAddr, load: Load, requests: Requests) -> Outcome<Tally> {
+/// Loads a server, or several with their share of the connections each, for the given time.
+pub(crate) fn drive(servers: &[SocketAddr], load: Load, requests: Requests) -> Outcome<Tally> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -81,8 +81,8 @@ pub(crate) fn drive(server: SocketAddr, load: Load, requests: Requests) -> Outco
     let local = LocalSet::new();
     local.block_on(&runtime, async {
         let mut streams = Vec::new();
-        for _ in 0..load.connections {
-            streams.push(connect(server).await?);
+        for server in servers.iter().cycle().take(load.connections) {
+            streams.push(connect(*server).await?);
         }
         let start = Instant::now();
         let mut callers = Vec::new();

@@ -37,7 +37,7 @@ pub(crate) struct Sample {
 /// Loads a server and reads what it used meanwhile.
 pub(crate) fn sample(server: &Server, load: Load, site: &Site, scenario: Scenario) -> Outcome<Sample> {
     let before = server.cpu_nanos();
-    let tally = client::drive(server.address, load, site.world.requests(scenario))
+    let tally = client::drive(&[server.address], load, site.world.requests(scenario))
         .map_err(|error| format!("{} on {}: {error}", scenario.name(), server.name))?;
     let cpu = server.cpu_nanos().saturating_sub(before);
     if let Some(status) = scenario.status() {

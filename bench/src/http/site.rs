@@ -25,6 +25,8 @@ pub(crate) struct Site {
     limited: Server,
     pub(crate) world: Rc<World>,
     database: String,
+    /// What its servers were started with besides.
+    more: Vec<String>,
     _scratch: Option<Scratch>,
 }
 
@@ -92,23 +94,8 @@ impl Site {
         database: Option<Scratch>,
     ) -> Outcome<Self> {
         tenants.truncate(TENANTS);
-        let start = |name: &str, reads: &str| {
-            let mut command = Command::new(bursar()?);
-            command
-                .args([
-                    "serve",
-                    "--listen",
-                    "127.0.0.1:0",
-                    "--no-worker",
-                    "--database",
-                    url,
-                ])
-                .args(["--rate-limit-read", reads, "--rate-limit-write", NO_LIMIT])
-                .args(more);
-            Server::start(name, &mut command, &scratch.join(format!("{name}.log")))
-        };
-        let server = start(name, NO_LIMIT)?;
-        let limited = start(&format!("{name}-limited"), "1")?;
+        let server = start(scratch, name, url, NO_LIMIT, more)?;
+        let limited = start(scratch, &format!("{name}-limited"), url, "1", more)?;
         let mut tokens = Vec::new();
         for tenant in &tenants {
             tokens.push(make_token(url, &tenant.id.to_string())?.1);
@@ -123,8 +110,15 @@ impl Site {
             limited,
             world: Rc::new(world),
             database: url.to_owned(),
+            more: more.to_vec(),
             _scratch: database,
         })
+    }
+
+    /// One more server on the same database.
+    pub(crate) fn replica(&self, scratch: &Path, number: usize) -> Outcome<Server> {
+        let name = format!("{}-{number}", self.name);
+        start(scratch, &name, &self.database, NO_LIMIT, &self.more)
     }
 
     /// The database's address, for another process.
@@ -145,6 +139,22 @@ impl Site {
             &self.server
         }
     }
+}
+
+pub(crate) fn start(scratch: &Path, name: &str, url: &str, reads: &str, more: &[String]) -> Outcome<Server> {
+    let mut command = Command::new(bursar()?);
+    command
+        .args([
+            "serve",
+            "--listen",
+            "127.0.0.1:0",
+            "--no-worker",
+            "--database",
+            url,
+        ])
+        .args(["--rate-limit-read", reads, "--rate-limit-write", NO_LIMIT])
+        .args(more);
+    Server::start(name, &mut command, &scratch.join(format!("{name}.log")))
 }
 
 pub(crate) fn size(members: u64) -> Size {
