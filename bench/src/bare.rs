@@ -266,7 +266,8 @@ impl Asked {
     }
 }
 
-/// `?1` as PostgreSQL writes it.
+/// The text as PostgreSQL takes it.
 fn numbered(sql: &str) -> String {
     sql.replace('?', "$")
+        .replace("CAST(document AS BLOB)", "document")
 }

@@ -19,6 +19,8 @@ pub(in super::super) struct Readers {
 struct State {
     jobs: VecDeque<Queued>,
     closed: bool,
+    /// Threads that wait for a job: only then is one woken, because waking is a call into the kernel.
+    waiting: usize,
 }
 
 struct Queued {
@@ -44,8 +46,11 @@ impl Readers {
             format!("{} reads are waiting already", state.jobs.len())
         } else {
             state.jobs.push_back(Queued { job, snapshot });
+            let is_waited_for = state.waiting > 0;
             drop(state);
-            self.ready.notify_one();
+            if is_waited_for {
+                self.ready.notify_one();
+            }
             return;
         };
         drop(state);
@@ -87,7 +92,9 @@ impl Readers {
             if state.closed {
                 return None;
             }
+            state.waiting += 1;
             state = self.ready.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.waiting -= 1;
         }
     }
 
