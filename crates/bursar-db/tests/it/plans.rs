@@ -294,7 +294,9 @@ pub(crate) fn postgres_plan(
     tx.batch(&format!(
         "{settings}; PREPARE asked ({}) AS {}",
         types.join(", "),
+        // As the engine rewrites it.
         sql.replace('?', "$")
+            .replace("CAST(document AS BLOB)", "document")
     ))?;
     let explain: &'static str =
         Box::leak(format!("EXPLAIN (COSTS OFF) EXECUTE asked({})", values.join(", ")).into_boxed_str());
