@@ -7,6 +7,7 @@
 
 mod bare;
 mod bundle;
+mod callgrind;
 mod database;
 mod fairness;
 mod growth;

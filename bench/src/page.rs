@@ -4,7 +4,6 @@
 //! `K`: opening the file, preparing statements and the benchmark's own start drop out.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use bursar_db::walk::{self, Page, WalkError};
 use bursar_db::{DatabaseUrl, Db, Opening, Options};
@@ -15,7 +14,7 @@ use bursar_domain::page::PageLimit;
 use serde_json::json;
 
 use crate::bundle::Size;
-use crate::{Args, Outcome, bundle, database, report};
+use crate::{Args, Outcome, bundle, callgrind, database, report};
 
 const INSTRUCTIONS_MAX: u64 = 130_000;
 /// Ratios are in thousandths: deep to first, and the largest database to the smallest.
@@ -169,33 +168,22 @@ fn next_page(db: &Db, organization: OrganizationId, cursor: Cursor) -> Outcome<P
 
 /// The instructions of one page.
 fn count(target: &Target, which: &str, pages: u64) -> Outcome<u64> {
-    let once = callgrind(target, which, pages)?;
-    let twice = callgrind(target, which, 2 * pages)?;
-    Ok(twice.saturating_sub(once) / pages.max(1))
-}
-
-fn callgrind(target: &Target, which: &str, pages: u64) -> Outcome<u64> {
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let done = Command::new("valgrind")
-        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
-        .arg(program)
-        .args(["pages", "--which", which, "--pages", &pages.to_string()])
-        .arg("--database")
-        .arg(&target.database)
-        .args([
+    callgrind::of_one(pages, |pages| {
+        let words = [
+            "pages",
+            "--which",
+            which,
+            "--pages",
+            &pages.to_string(),
+            "--database",
+            &target.database.display().to_string(),
             "--organization",
             &target.organization.to_string(),
             "--cursor",
             &target.cursor,
-        ])
-        .output()
-        .map_err(|error| format!("valgrind: {error}"))?;
-    let said = String::from_utf8_lossy(&done.stderr);
-    let collected = said.lines().find_map(|line| line.split("Collected :").nth(1));
-    match collected.and_then(|count| count.trim().parse().ok()) {
-        Some(count) if done.status.success() => Ok(count),
-        _ => Err(format!("callgrind failed:\n{said}")),
-    }
+        ];
+        callgrind::instructions(&words, None)
+    })
 }
 
 /// `bench pages`, which `bench page` runs under callgrind.

@@ -5,7 +5,6 @@
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -30,7 +29,7 @@ use crate::http::client::head;
 use crate::http::scenario::Scenario;
 use crate::http::site::Site;
 use crate::http::start_ceiling;
-use crate::{Args, Outcome, database, report};
+use crate::{Args, Outcome, callgrind, database, report};
 
 /// What is counted: reads, and what is answered without the work.
 const SCENARIOS: [Scenario; 8] = [
@@ -78,10 +77,10 @@ pub(crate) fn measure(args: &Args) -> Outcome {
             ],
         ),
     ] {
-        let count = difference(requests * 4, |count| {
+        let count = callgrind::of_one(requests * 4, |count| {
             let mut words = more.clone();
             words.extend(["--database".to_owned(), database.display().to_string()]);
-            callgrind(&words, count, None)
+            self::count(&words, count, None)
         })?;
         rows.push(vec![
             name.to_owned(),
@@ -96,8 +95,8 @@ pub(crate) fn measure(args: &Args) -> Outcome {
         let run = |more: [String; 2], profile: Option<PathBuf>| {
             let mut words = request.clone();
             words.extend(more);
-            difference(requests, |count| {
-                callgrind(&words, count, profile.as_deref().filter(|_| count > requests))
+            callgrind::of_one(requests, |count| {
+                self::count(&words, count, profile.as_deref().filter(|_| count > requests))
             })
         };
         let answer = scratch.join(format!("answer-{}", scenario.name()));
@@ -125,26 +124,10 @@ pub(crate) fn measure(args: &Args) -> Outcome {
     )
 }
 
-fn difference(count: u64, run: impl Fn(u64) -> Outcome<u64>) -> Outcome<u64> {
-    Ok(run(2 * count)?.saturating_sub(run(count)?) / count.max(1))
-}
-
-fn callgrind(words: &[String], count: u64, profile: Option<&Path>) -> Outcome<u64> {
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let out = profile.map_or_else(|| "/dev/null".to_owned(), |path| path.display().to_string());
-    let done = Command::new("valgrind")
-        .args(["--tool=callgrind", &format!("--callgrind-out-file={out}")])
-        .arg(program)
-        .args(["path", "--count", &count.to_string()])
-        .args(words)
-        .output()
-        .map_err(|error| format!("valgrind: {error}"))?;
-    let said = String::from_utf8_lossy(&done.stderr);
-    let collected = said.lines().find_map(|line| line.split("Collected :").nth(1));
-    match collected.and_then(|count| count.trim().parse().ok()) {
-        Some(count) if done.status.success() => Ok(count),
-        _ => Err(format!("callgrind failed:\n{said}")),
-    }
+fn count(words: &[String], count: u64, profile: Option<&Path>) -> Outcome<u64> {
+    let mut all = vec!["path".to_owned(), "--count".to_owned(), count.to_string()];
+    all.extend_from_slice(words);
+    callgrind::instructions(&all, profile)
 }
 
 /// `bench path`, which `bench paths` runs under callgrind.
