@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use bursar_app::{Act, Actor, AppError, Context, groups};
 use bursar_db::idempotency::{self, Record};
-use bursar_db::{Db, table, tokens, walk};
+use bursar_db::{Db, EngineKind, table, tokens, walk};
 use bursar_domain::Resource;
 use bursar_domain::cursor::Filters;
 use bursar_domain::group::NewGroup;
@@ -243,7 +243,9 @@ impl Asked {
             .prepare(&numbered(table::statements::<Member>()[1]))
             .map_err(failed)?;
         let page = client
-            .prepare(&numbered(walk::statements::<Member>(&Filters::default()).0))
+            .prepare(&numbered(
+                walk::statements::<Member>(EngineKind::Postgres, &Filters::default())[0],
+            ))
             .map_err(failed)?;
         let (organization, member) = (self.organization.to_bytes(), self.member.to_bytes());
         let (organization, member): (&[u8], &[u8]) = (&organization, &member);

@@ -9,7 +9,6 @@ use bursar_domain::Refusal;
 use bursar_domain::cursor::Filters;
 use bursar_domain::ids::{IdSource, MemberId, OrganizationId};
 use bursar_domain::member::Member;
-use bursar_domain::page::PageLimit;
 
 use crate::{Outcome, database};
 
@@ -42,7 +41,7 @@ pub(crate) fn patch(
 pub(crate) fn list(db: &Db, organization: OrganizationId) -> Outcome {
     let now = database::now();
     let page = db.read(move |tx| {
-        bursar_db::walk::first_page::<Member>(tx, organization, Filters::default(), PageLimit::DEFAULT, now)
+        bursar_db::walk::first_page::<Member>(tx, crate::page::ask(organization), Filters::default(), now)
     });
     page.wait()
         .map(drop)

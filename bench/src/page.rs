@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use bursar_db::walk::{self, Page, WalkError};
+use bursar_db::walk::{self, Ask, Page, WalkError};
 use bursar_db::{DatabaseUrl, Db, Opening, Options};
 use bursar_domain::cursor::{Belongs, Cursor, Filters};
 use bursar_domain::ids::OrganizationId;
@@ -147,22 +147,24 @@ fn deepest(url: &DatabaseUrl, organization: OrganizationId) -> Outcome<Cursor> {
     Ok(last_full)
 }
 
+/// A page as HTTP asks for it.
+pub(crate) fn ask(organization: OrganizationId) -> Ask {
+    Ask {
+        organization,
+        limit: PageLimit::DEFAULT,
+        lead: b"{\"data\":[",
+    }
+}
+
 fn first_page(db: &Db, organization: OrganizationId) -> Outcome<Page> {
     let read = db.read(move |tx| {
-        walk::first_page::<Member>(
-            tx,
-            organization,
-            Filters::default(),
-            PageLimit::DEFAULT,
-            database::now(),
-        )
+        walk::first_page::<Member>(tx, ask(organization), Filters::default(), database::now())
     });
     read.wait().map_err(|error: WalkError| format!("{error:?}"))
 }
 
 fn next_page(db: &Db, organization: OrganizationId, cursor: Cursor) -> Outcome<Page> {
-    let read =
-        db.snapshot(move |tx| walk::next_page::<Member>(tx, organization, &cursor, PageLimit::DEFAULT));
+    let read = db.snapshot(move |tx| walk::next_page::<Member>(tx, ask(organization), &cursor));
     read.wait().map_err(|error: WalkError| format!("{error:?}"))
 }
 

@@ -7,7 +7,7 @@ use bursar_domain::ids::{Id, OrganizationId};
 use bursar_domain::money::{Currency, Money};
 use bursar_domain::{Date, Resource, Stamps, Timestamp};
 
-use crate::engine::{Bulk, OwnedValue, Row, Tx, Value};
+use crate::engine::{Bulk, OwnedValue, RAW_DOCUMENT, Row, Tx, Value};
 use crate::error::DbError;
 
 /// The columns that every resource's table starts with.
@@ -76,7 +76,7 @@ impl Texts {
             get: format!("SELECT {listed} FROM {name} WHERE organization_id = ?1 AND id = ?2"),
             all: format!("SELECT {listed} FROM {name} WHERE organization_id = ?1 ORDER BY id"),
             everyone: format!("SELECT {listed} FROM {name} ORDER BY id"),
-            document: format!("SELECT document FROM {name} WHERE organization_id = ?1 AND id = ?2"),
+            document: format!("SELECT {RAW_DOCUMENT} FROM {name} WHERE organization_id = ?1 AND id = ?2"),
             owner: format!("SELECT organization_id FROM {name} WHERE id = ?1"),
             shared: format!("SELECT id FROM {name} GROUP BY id HAVING COUNT(*) > 1 ORDER BY id LIMIT ?1"),
         }
@@ -181,18 +181,18 @@ pub fn get<R: Stored>(
     tx.first(&R::table().texts().get, &params, |row| read_row(row))
 }
 
-/// Reads one resource's v1 representation.
+/// Reads one resource's v1 representation: JSON as it is kept, which is UTF-8.
 pub fn document<R: Stored>(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
     id: Id<R::Kind>,
-) -> Result<Option<String>, DbError> {
+) -> Result<Option<Vec<u8>>, DbError> {
     let params = [
         Value::Bytes(&organization.to_bytes()),
         Value::Bytes(&id.to_bytes()),
     ];
     tx.first(&R::table().texts().document, &params, |row| {
-        row.text(0).map(str::to_owned)
+        row.raw(0).map(<[u8]>::to_vec)
     })
 }
 

@@ -10,22 +10,25 @@ use bursar_domain::cursor::{Cursor, Filters, Position};
 use bursar_domain::ids::OrganizationId;
 use bursar_domain::page::PageLimit;
 
-use crate::engine::{RAW_DOCUMENT, Row, Tx, Value};
+use crate::engine::{EngineKind, RAW_DOCUMENT, Row, Tx, Value};
 use crate::error::DbError;
 use crate::table::{Stored, Table};
 
 /// The statements of one list with one set of filters.
 #[derive(Debug)]
 pub struct WalkTexts {
-    live: String,
+    /// Live rows from a time on.
+    first: String,
+    /// Live rows after a row, up to a time.
+    later: String,
     history: String,
 }
 
 /// One page.
 #[derive(Debug)]
 pub struct Page {
-    /// The rows' representations, joined by commas: JSON as it is kept, which is UTF-8.
-    pub data: Vec<u8>,
+    /// The lead, and the rows' representations, joined by commas: JSON as it is kept, which is UTF-8.
+    pub text: Vec<u8>,
     /// How many rows there are.
     pub count: usize,
     /// The walk from here on, when there is more.
@@ -55,83 +58,147 @@ const BELOW: &[u8] = &[];
 const ABOVE: &[u8] = &[0xff; 17];
 
 impl Table {
-    fn walk_texts(&'static self, mask: usize) -> &'static WalkTexts {
+    fn walk_texts(&'static self, kind: EngineKind, mask: usize) -> &'static WalkTexts {
+        let masks = 1 << self.filters.len();
         let all = self.walks.get_or_init(|| {
-            (0..1 << self.filters.len())
-                .map(|mask| WalkTexts::new(self, mask))
-                .collect()
+            let of = |kind| (0..masks).map(move |mask| WalkTexts::new(self, kind, mask));
+            of(EngineKind::Sqlite).chain(of(EngineKind::Postgres)).collect()
         });
-        &all[mask]
+        match kind {
+            EngineKind::Sqlite => &all[mask],
+            EngineKind::Postgres => &all[masks + mask],
+        }
+    }
+}
+
+/// How an engine is made to take the index that starts with the first of the given filters: that one alone finds the
+/// rows and has them in order. Left to themselves both would now and then take the primary key and read past every
+/// row that the filter leaves out.
+struct Narrowing<'a> {
+    filter: Option<&'a str>,
+    kind: EngineKind,
+}
+
+impl Narrowing<'_> {
+    /// The table. SQLite can be told the index.
+    fn source(&self, table: &str) -> String {
+        match (self.kind, self.filter) {
+            (EngineKind::Sqlite, Some(filter)) => {
+                let named = filter.trim_start_matches("is_").trim_end_matches("_id");
+                format!("{table} INDEXED BY {table}_{named}")
+            }
+            _ => table.to_owned(),
+        }
+    }
+
+    /// The filter's condition on SQLite.
+    fn equal(&self, place: usize) -> String {
+        match (self.kind, self.filter) {
+            (EngineKind::Sqlite, Some(filter)) => format!(" AND {filter} = ?{place}"),
+            _ => String::new(),
+        }
+    }
+
+    /// What stands before the position in row values, and in the order of the rows. PostgreSQL has the filter there,
+    /// which leaves it no other index.
+    fn before_position(&self, place: usize) -> (String, String) {
+        match (self.kind, self.filter) {
+            (EngineKind::Postgres, Some(filter)) => (format!("{filter}, "), format!("?{place}, ")),
+            _ => (String::new(), String::new()),
+        }
     }
 }
 
 impl WalkTexts {
-    /// The first filter stands before the position in one row value, and in the order of the rows: so only the
-    /// index that starts with it finds the rows and has them in order. With `filter = ?` SQLite would take the
-    /// primary key, because it is clustered, and read past every row that the filter leaves out. Of what passes
-    /// the first filter the others are compared row by row: one member has few payments, one status many. In
-    /// history `|| ''` keeps PostgreSQL from taking the index of the other filter.
-    fn new(table: &Table, mask: usize) -> Self {
+    /// Of what passes the first filter the others are compared row by row: one member has few payments, one status
+    /// many. In history `|| ''` keeps PostgreSQL from taking the index of the other filter.
+    fn new(table: &Table, kind: EngineKind, mask: usize) -> Self {
         let given: Vec<&str> = (0..table.filters.len())
             .filter(|i| mask & (1 << i) != 0)
             .map(|i| table.filters[i])
             .collect();
-        let column = given
-            .first()
-            .map_or(String::new(), |filter| format!("{filter}, "));
-        let value = |place: usize| given.first().map_or(String::new(), |_| format!("?{place}, "));
+        let narrowing = Narrowing {
+            filter: given.first().copied(),
+            kind,
+        };
         let others = |first: usize, compared: &str| -> String {
             let others = given.iter().enumerate().skip(1);
             others
                 .map(|(n, filter)| format!(" AND {filter}{compared} ?{}", first + n))
                 .collect()
         };
+        let live = |bounds: &str, lead: &str| {
+            format!(
+                "SELECT updated_at, id, {RAW_DOCUMENT}, (SELECT clock FROM organizations WHERE id = ?1) FROM {} \
+                 WHERE organization_id = ?1{}{bounds}{} ORDER BY {lead}updated_at, id LIMIT ?5",
+                narrowing.source(table.bulk.table),
+                narrowing.equal(6),
+                others(6, " =")
+            )
+        };
+        let (lead, value) = narrowing.before_position(6);
+        let later = live(
+            &format!(" AND ({lead}updated_at, id) > ({value}?2, ?3) AND ({lead}updated_at) <= ({value}?4)"),
+            &lead,
+        );
+        let first = match kind {
+            EngineKind::Sqlite => live(" AND updated_at >= ?2", ""),
+            // A parameter that a text leaves out has no type there.
+            EngineKind::Postgres => later.clone(),
+        };
         // The indexes of history leave out the rows of lists that do not have the filter.
         let has_value = given
             .first()
             .map_or(String::new(), |filter| format!(" AND {filter} IS NOT NULL"));
-        let (live, history) = (value(6), value(8));
+        let (lead, value) = narrowing.before_position(8);
+        let history = format!(
+            "SELECT updated_at, id, {RAW_DOCUMENT} FROM {} \
+             WHERE organization_id = ?1 AND list = {}{} AND ({lead}updated_at, id) > ({value}?2, ?3) \
+             AND ({lead}updated_at, id) <= ({value}?4, ?5) AND superseded_at > ?6{has_value}{} \
+             ORDER BY {lead}updated_at, id LIMIT ?7",
+            narrowing.source("history"),
+            table.list,
+            narrowing.equal(8),
+            others(8, " || '' =")
+        );
         Self {
-            live: format!(
-                "SELECT updated_at, id, {RAW_DOCUMENT}, (SELECT clock FROM organizations WHERE id = ?1) FROM {} \
-                 WHERE organization_id = ?1 AND ({column}updated_at, id) > ({live}?2, ?3) \
-                 AND ({column}updated_at) <= ({live}?4){} ORDER BY {column}updated_at, id LIMIT ?5",
-                table.bulk.table,
-                others(6, " =")
-            ),
-            history: format!(
-                "SELECT updated_at, id, {RAW_DOCUMENT} FROM history \
-                 WHERE organization_id = ?1 AND list = {} AND ({column}updated_at, id) > ({history}?2, ?3) \
-                 AND ({column}updated_at, id) <= ({history}?4, ?5) AND superseded_at > ?6{has_value}{} \
-                 ORDER BY {column}updated_at, id LIMIT ?7",
-                table.list,
-                others(8, " || '' =")
-            ),
+            first,
+            later,
+            history,
         }
     }
 }
 
 /// The statements of a list with the given filters, for tests that read their plans.
-pub fn statements<R: Stored>(filters: &Filters) -> (&'static str, &'static str) {
+pub fn statements<R: Stored>(kind: EngineKind, filters: &Filters) -> [&'static str; 3] {
     let (mask, _) = narrowing(R::table(), filters, &[0; 16]);
-    let texts = R::table().walk_texts(mask);
-    (&texts.live, &texts.history)
+    let texts = R::table().walk_texts(kind, mask);
+    [&texts.first, &texts.later, &texts.history]
+}
+
+/// Whose rows a page has, and how it is written.
+#[derive(Clone, Copy, Debug)]
+pub struct Ask {
+    /// Whose rows.
+    pub organization: OrganizationId,
+    /// How many.
+    pub limit: PageLimit,
+    /// What the page's text begins with: the envelope that it will be sent in, so that it need not be copied there.
+    pub lead: &'static [u8],
 }
 
 /// Reads a walk's first page, in one statement.
 pub fn first_page<R: Stored>(
     tx: &mut Tx<'_>,
-    organization: OrganizationId,
+    ask: Ask,
     filters: Filters,
-    limit: PageLimit,
     now: Timestamp,
 ) -> Result<Page, WalkError> {
     let since = filters.updated_since.map_or(i64::MIN, Timestamp::micros);
-    let from = (since, BELOW);
-    let live = read_live(tx, R::table(), organization, &filters, from, i64::MAX, limit)?;
+    let live = read_live(tx, R::table(), ask, &filters, LiveRange::From(since))?;
     // A list without rows needs no watermark: there is no next page.
     let watermark = Timestamp::from_micros(live.clock.unwrap_or(0));
-    Ok(live.rows.into_page(limit, |after| Cursor {
+    Ok(live.rows.into_page(ask, |after| Cursor {
         filters,
         watermark,
         started_at: now,
@@ -140,39 +207,35 @@ pub fn first_page<R: Stored>(
 }
 
 /// Reads a later page. All its statements must see one snapshot.
-pub fn next_page<R: Stored>(
-    tx: &mut Tx<'_>,
-    organization: OrganizationId,
-    cursor: &Cursor,
-    limit: PageLimit,
-) -> Result<Page, WalkError> {
-    let watermark = cursor.watermark.micros();
-    let from = (cursor.after.updated_at.micros(), &cursor.after.id[..]);
-    let live = read_live(
-        tx,
-        R::table(),
-        organization,
-        &cursor.filters,
-        from,
-        watermark,
-        limit,
-    )?;
+pub fn next_page<R: Stored>(tx: &mut Tx<'_>, ask: Ask, cursor: &Cursor) -> Result<Page, WalkError> {
+    let live = read_live(tx, R::table(), ask, &cursor.filters, LiveRange::Of(cursor))?;
     let clock = match live.clock {
         Some(clock) => clock,
-        None => crate::organizations::clock(tx, organization)?.ok_or(WalkError::NoOrganization)?,
+        None => crate::organizations::clock(tx, ask.organization)?.ok_or(WalkError::NoOrganization)?,
     };
+    let watermark = cursor.watermark.micros();
     if clock < watermark {
         return Err(WalkError::AheadOfClock);
     }
     let mut rows = live.rows;
     if clock > watermark {
-        let old = read_history(tx, R::table(), organization, cursor, &rows, limit)?;
-        rows = rows.merge(old);
+        let old = read_history(tx, R::table(), ask, cursor, &rows)?;
+        rows = rows.merge(old, ask);
     }
-    Ok(rows.into_page(limit, |after| Cursor { after, ..*cursor }))
+    Ok(rows.into_page(ask, |after| Cursor { after, ..*cursor }))
 }
 
-/// Rows in order: each one's piece of `text`, where the pieces are joined by commas, and where it stands.
+/// The live rows that a page asks for.
+#[derive(Clone, Copy)]
+enum LiveRange<'a> {
+    /// From a time on.
+    From(i64),
+    /// After a walk's last row, up to its watermark.
+    Of(&'a Cursor),
+}
+
+/// Rows in order: each one's piece of `text`, where the pieces are joined by commas, and where it stands. In front of
+/// the first is the page's lead.
 #[derive(Default)]
 struct Rows {
     text: Vec<u8>,
@@ -192,8 +255,10 @@ struct Live {
 }
 
 impl Rows {
-    fn push(&mut self, position: Option<Position>, document: &[u8]) {
-        if !self.pieces.is_empty() {
+    fn push(&mut self, ask: Ask, position: Option<Position>, document: &[u8]) {
+        if self.pieces.is_empty() {
+            self.text.extend_from_slice(ask.lead);
+        } else {
             self.text.push(b',');
         }
         let start = self.text.len();
@@ -204,7 +269,7 @@ impl Rows {
         });
     }
 
-    fn merge(self, other: Self) -> Self {
+    fn merge(self, other: Self, ask: Ask) -> Self {
         if other.pieces.is_empty() {
             return self;
         }
@@ -226,23 +291,26 @@ impl Rows {
                 (&mut b, &other.text)
             };
             if let Some(piece) = side.next() {
-                merged.push(piece.position, &text[piece.range.clone()]);
+                merged.push(ask, piece.position, &text[piece.range.clone()]);
             }
         }
     }
 
     /// Cuts the rows to the page's size; the one row more that was read says whether there is a next page.
-    fn into_page(mut self, limit: PageLimit, cursor_after: impl FnOnce(Position) -> Cursor) -> Page {
-        let has_more = self.pieces.len() > limit.rows();
-        self.pieces.truncate(limit.rows());
-        let last = self.pieces.last();
-        self.text.truncate(last.map_or(0, |piece| piece.range.end));
-        let next = last
-            .filter(|_| has_more)
-            .and_then(|piece| piece.position)
-            .map(cursor_after);
+    fn into_page(mut self, ask: Ask, cursor_after: impl FnOnce(Position) -> Cursor) -> Page {
+        let rows_max = ask.limit.rows();
+        let has_more = self.pieces.len() > rows_max;
+        self.pieces.truncate(rows_max);
+        let mut next = None;
+        match self.pieces.last() {
+            None => self.text.extend_from_slice(ask.lead),
+            Some(last) => {
+                self.text.truncate(last.range.end);
+                next = last.position.filter(|_| has_more).map(cursor_after);
+            }
+        }
         Page {
-            data: self.text,
+            text: self.text,
             count: self.pieces.len(),
             next,
         }
@@ -259,41 +327,49 @@ fn read_position(row: &Row<'_>) -> Result<Position, DbError> {
 fn read_live(
     tx: &mut Tx<'_>,
     table: &'static Table,
-    organization: OrganizationId,
+    ask: Ask,
     filters: &Filters,
-    from: (i64, &[u8]),
-    up_to: i64,
-    limit: PageLimit,
+    range: LiveRange<'_>,
 ) -> Result<Live, DbError> {
-    let organization = organization.to_bytes();
+    let organization = ask.organization.to_bytes();
     let member = member_key(filters);
     let (mask, narrowed) = narrowing(table, filters, &member);
+    let texts = table.walk_texts(tx.kind(), mask);
+    let (sql, from, up_to) = match range {
+        LiveRange::From(since) => (&texts.first, (since, BELOW), i64::MAX),
+        LiveRange::Of(Cursor { after, watermark, .. }) => (
+            &texts.later,
+            (after.updated_at.micros(), &after.id[..]),
+            watermark.micros(),
+        ),
+    };
     let mut params = vec![
         Value::Bytes(&organization),
         Value::Int(from.0),
         Value::Bytes(from.1),
         Value::Int(up_to),
-        one_more(limit),
+        one_more(ask),
     ];
     params.extend(narrowed);
+    let rows_max = ask.limit.rows();
     let mut live = Live {
         rows: Rows::default(),
         clock: None,
     };
     let mut merges = false;
-    tx.each(&table.walk_texts(mask).live, &params, |row| {
+    tx.each(sql, &params, |row| {
         let document = row.raw(2)?;
         if live.clock.is_none() {
             let clock = row.int(3)?;
             live.clock = Some(clock);
             merges = clock > up_to;
             // Documents of one list are much alike: the first one tells how long the page will be.
-            live.rows.text.reserve((document.len() + 32) * (limit.rows() + 1));
-            live.rows.pieces.reserve(limit.rows() + 1);
+            live.rows.text.reserve((document.len() + 32) * (rows_max + 1));
+            live.rows.pieces.reserve(rows_max + 1);
         }
-        let is_last = live.rows.pieces.len() + 1 == limit.rows();
+        let is_last = live.rows.pieces.len() + 1 == rows_max;
         let position = (merges || is_last).then(|| read_position(row)).transpose()?;
-        live.rows.push(position, document);
+        live.rows.push(ask, position, document);
         Ok(())
     })?;
     Ok(live)
@@ -302,18 +378,17 @@ fn read_live(
 fn read_history(
     tx: &mut Tx<'_>,
     table: &'static Table,
-    organization: OrganizationId,
+    ask: Ask,
     cursor: &Cursor,
     live: &Rows,
-    limit: PageLimit,
 ) -> Result<Rows, DbError> {
-    let organization = organization.to_bytes();
+    let organization = ask.organization.to_bytes();
     let member = member_key(&cursor.filters);
     let (mask, narrowed) = narrowing(table, &cursor.filters, &member);
     let watermark = cursor.watermark.micros();
     // A full page ends at its last live row; nothing behind it can be on this page.
     let last = live.pieces.last().and_then(|piece| piece.position.as_ref());
-    let end = last.filter(|_| live.pieces.len() > limit.rows());
+    let end = last.filter(|_| live.pieces.len() > ask.limit.rows());
     let end = end.map_or((watermark, ABOVE), |position| {
         (position.updated_at.micros(), &position.id[..])
     });
@@ -324,12 +399,13 @@ fn read_history(
         Value::Int(end.0),
         Value::Bytes(end.1),
         Value::Int(watermark),
-        one_more(limit),
+        one_more(ask),
     ];
     params.extend(narrowed);
+    let texts = table.walk_texts(tx.kind(), mask);
     let mut rows = Rows::default();
-    tx.each(&table.walk_texts(mask).history, &params, |row| {
-        rows.push(Some(read_position(row)?), row.raw(2)?);
+    tx.each(&texts.history, &params, |row| {
+        rows.push(ask, Some(read_position(row)?), row.raw(2)?);
         Ok(())
     })?;
     Ok(rows)
@@ -360,6 +436,6 @@ fn narrowing<'a>(table: &Table, filters: &'a Filters, member: &'a [u8; 16]) -> (
     (mask, values)
 }
 
-fn one_more(limit: PageLimit) -> Value<'static> {
-    Value::Int(i64::try_from(limit.rows() + 1).unwrap_or(i64::MAX))
+fn one_more(ask: Ask) -> Value<'static> {
+    Value::Int(i64::try_from(ask.limit.rows() + 1).unwrap_or(i64::MAX))
 }

@@ -168,10 +168,21 @@ pub fn decode(digits: &[u8]) -> Option<u128> {
         return None;
     }
     digits.iter().try_fold(0u128, |bits, digit| {
-        let value = ALPHABET.binary_search(digit).ok()?;
-        Some((bits << 5) | value as u128)
+        let value = VALUES[usize::from(*digit)];
+        (value < 32).then(|| (bits << 5) | u128::from(value))
     })
 }
+
+/// What each byte stands for as a digit; 32 for those that are none.
+const VALUES: [u8; 256] = {
+    let mut values = [32; 256];
+    let mut value: u8 = 0;
+    while value < 32 {
+        values[ALPHABET[value as usize] as usize] = value;
+        value += 1;
+    }
+    values
+};
 
 /// Makes new ids from the time it is given and the seed it was made with.
 ///

@@ -39,7 +39,7 @@ impl Timestamp {
 
     /// The UTC day it lies in.
     pub fn date(self) -> Date {
-        Date(self.civil().date())
+        Date::from_days(self.0.div_euclid(DAY_MICROS))
     }
 
     /// Reads an RFC 3339 date-time, which always has an offset. Digits past the microsecond are cut off.
@@ -111,13 +111,6 @@ impl Timestamp {
             .contains(&total)
             .then_some((Self(total), finer))
     }
-
-    fn civil(self) -> civil::DateTime {
-        let days = self.0.div_euclid(DAY_MICROS);
-        let micros = self.0.rem_euclid(DAY_MICROS);
-        let time = civil::Time::midnight() + jiff::SignedDuration::from_micros(micros);
-        Date::from_days(days).0.to_datetime(time)
-    }
 }
 
 fn number(digits: &[u8]) -> Option<i64> {
@@ -128,19 +121,28 @@ fn number(digits: &[u8]) -> Option<i64> {
 
 /// RFC 3339 in UTC, always with six fraction digits and `Z`.
 impl fmt::Display for Timestamp {
+    /// By hand: every line of the log and every representation has some.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let c = self.civil();
-        write!(
-            f,
-            "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z",
-            c.year(),
-            c.month(),
-            c.day(),
-            c.hour(),
-            c.minute(),
-            c.second(),
-            c.subsec_nanosecond() / 1000
-        )
+        let day = self.date().0;
+        let micros = self.0.rem_euclid(DAY_MICROS);
+        let seconds = micros / 1_000_000;
+        let mut text = *b"0000-00-00T00:00:00.000000Z";
+        for (place, value) in [
+            (0..4, i64::from(day.year())),
+            (5..7, i64::from(day.month())),
+            (8..10, i64::from(day.day())),
+            (11..13, seconds / 3_600),
+            (14..16, seconds / 60 % 60),
+            (17..19, seconds % 60),
+            (20..26, micros % 1_000_000),
+        ] {
+            let mut rest = value;
+            for digit in text[place].iter_mut().rev() {
+                *digit = b'0' + u8::try_from(rest % 10).unwrap_or(0);
+                rest /= 10;
+            }
+        }
+        f.write_str(std::str::from_utf8(&text).map_err(|_| fmt::Error)?)
     }
 }
 

@@ -181,7 +181,7 @@ impl Db {
         }
     }
 
-    /// Reads, each statement on its own.
+    /// Reads; on PostgreSQL each statement sees a state of its own.
     pub fn read<T, E>(&self, work: impl FnOnce(&mut Tx<'_>) -> Result<T, E> + Send + 'static) -> Reply<T, E>
     where
         T: Send + 'static,
@@ -200,6 +200,18 @@ impl Db {
         E: From<DbError> + Send + 'static,
     {
         self.0.read(true, work)
+    }
+
+    /// Reads on this thread and at once, where the database is in this process: elsewhere there is no answer. All that
+    /// is read is of one snapshot.
+    pub fn read_here<T, E: From<DbError>>(
+        &self,
+        work: impl FnOnce(&mut Tx<'_>) -> Result<T, E>,
+    ) -> Option<Result<T, E>> {
+        match &self.0.engine {
+            Engine::Sqlite { readers, .. } => Some(readers.read(work)),
+            Engine::Postgres { .. } => None,
+        }
     }
 
     /// One transaction on the organization's behalf, committed together with others.
@@ -296,7 +308,7 @@ impl Shared {
         E: From<DbError> + Send + 'static,
     {
         match &self.engine {
-            Engine::Sqlite { readers, .. } => Reply::ready(readers.read(snapshot, work)),
+            Engine::Sqlite { readers, .. } => Reply::ready(readers.read(work)),
             Engine::Postgres { readers, .. } => {
                 let (job, reply) = job::read(work);
                 readers.submit(job, snapshot);

@@ -163,11 +163,8 @@ impl<'c> Tx<'c> {
         key: [u8; 32],
         find: impl FnOnce(&mut Self) -> Result<Option<T>, DbError>,
     ) -> Result<Option<Arc<T>>, DbError> {
-        if let (Link::Sqlite(connection), Some(memo)) = (&self.link, &mut self.memo) {
-            let known = memo.get(connection, &key);
-            if let Some(known) = self.note(known)? {
-                return Ok(Some(known));
-            }
+        if let Some(known) = self.memo.as_ref().and_then(|memo| memo.get(&key)) {
+            return Ok(Some(known));
         }
         let found = find(self)?.map(Arc::new);
         if let (Some(found), Some(memo)) = (&found, &mut self.memo) {

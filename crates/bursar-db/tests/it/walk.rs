@@ -7,7 +7,7 @@ mod sample;
 
 use bursar_db::clock::Clock;
 use bursar_db::testing::{TestDb, is_full};
-use bursar_db::walk::{Page, WalkError, first_page, next_page};
+use bursar_db::walk::{Ask, Page, WalkError, first_page, next_page};
 use bursar_db::{Db, DbError, organizations, table};
 use bursar_domain::campaign::Campaign;
 use bursar_domain::card::Card;
@@ -249,7 +249,7 @@ impl<'a, R: Sample> World<'a, R> {
     fn check(&self, page: &Page, expected: &[R], given: usize, rows: u8) -> usize {
         let rest = &expected[given..];
         let shown = &rest[..rest.len().min(rows.into())];
-        assert_eq!(String::from_utf8(page.data.clone()).unwrap(), joined(shown));
+        assert_eq!(text(page.text.clone()), joined(shown));
         assert_eq!(page.count, shown.len());
         assert_eq!(page.next.is_some(), rest.len() > shown.len(), "hasMore");
         shown.len()
@@ -261,7 +261,7 @@ impl<'a, R: Sample> World<'a, R> {
         let mut data = Vec::new();
         loop {
             if page.count > 0 {
-                data.push(String::from_utf8(page.data).unwrap());
+                data.push(text(page.text));
             }
             match page.next {
                 None => return data,
@@ -325,7 +325,7 @@ impl<'a, R: Sample> World<'a, R> {
         let (organization, now) = (self.organization, at(self.now));
         let read = self
             .db
-            .read(move |tx| first_page::<R>(tx, organization, filters, limit(rows), now));
+            .read(move |tx| first_page::<R>(tx, ask(organization, rows), filters, now));
         read.wait().unwrap()
     }
 
@@ -341,7 +341,7 @@ impl<'a, R: Sample> World<'a, R> {
     ) -> Result<Page, WalkError> {
         let read = self
             .db
-            .snapshot(move |tx| next_page::<R>(tx, organization, &cursor, limit(rows)));
+            .snapshot(move |tx| next_page::<R>(tx, ask(organization, rows), &cursor));
         read.wait()
     }
 }
@@ -391,6 +391,19 @@ fn at(micros: i64) -> Timestamp {
     Timestamp::from_micros(micros)
 }
 
-fn limit(rows: u8) -> PageLimit {
-    PageLimit::parse(&rows.to_string()).unwrap()
+fn ask(organization: OrganizationId, rows: u8) -> Ask {
+    Ask {
+        organization,
+        limit: PageLimit::parse(&rows.to_string()).unwrap(),
+        lead: b"[",
+    }
+}
+
+/// The rows of a page, without its lead.
+fn text(page: Vec<u8>) -> String {
+    String::from_utf8(page)
+        .unwrap()
+        .strip_prefix('[')
+        .unwrap()
+        .to_owned()
 }

@@ -1,6 +1,6 @@
 //! List pages and single documents: the same for every resource.
 
-use bursar_db::walk::{self, Page};
+use bursar_db::walk::{self, Ask, Page};
 use bursar_db::{Stored, Tx, table};
 use bursar_domain::cursor::{Belongs, Cursor};
 use bursar_domain::ids::{Id, Kind, OrganizationId};
@@ -84,18 +84,22 @@ impl Walk {
 
     /// Reads the page; how many rows it has.
     pub(super) fn page<R: Stored>(&self, tx: &mut Tx<'_>) -> Result<(Answer, usize), Error> {
+        let ask = Ask {
+            organization: self.of,
+            limit: self.query.limit,
+            lead: b"{\"data\":[",
+        };
         let page = match &self.cursor {
-            None => walk::first_page::<R>(tx, self.of, self.query.filters, self.query.limit, self.now)?,
-            Some(cursor) => walk::next_page::<R>(tx, self.of, cursor, self.query.limit)?,
+            None => walk::first_page::<R>(tx, ask, self.query.filters, self.now)?,
+            Some(cursor) => walk::next_page::<R>(tx, ask, cursor)?,
         };
         let count = page.count;
-        Ok((Answer::ok(self.envelope(&page)), count))
+        Ok((Answer::ok(self.close(page)), count))
     }
 
-    fn envelope(&self, page: &Page) -> Vec<u8> {
-        let mut body = Vec::with_capacity(page.data.len() + 192);
-        body.extend_from_slice(b"{\"data\":[");
-        body.extend_from_slice(&page.data);
+    /// Ends the envelope that the page's lead began.
+    fn close(&self, page: Page) -> Vec<u8> {
+        let mut body = page.text;
         match &page.next {
             None => body.extend_from_slice(b"],\"hasMore\":false,\"nextCursor\":null}"),
             Some(cursor) => {

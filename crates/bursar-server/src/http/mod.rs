@@ -18,6 +18,7 @@ mod reply;
 pub mod routes;
 pub mod serve;
 mod site;
+mod steps;
 
 pub use inflight::InFlight;
 pub use site::Site;

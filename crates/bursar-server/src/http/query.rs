@@ -157,6 +157,9 @@ fn decode(text: &str) -> Option<Cow<'_, str>> {
 
 /// Undoes percent-encoding.
 pub fn percent_decode(text: &str) -> Option<String> {
+    if !text.contains('%') {
+        return Some(text.to_owned());
+    }
     let mut out = Vec::with_capacity(text.len());
     let mut bytes = text.bytes();
     while let Some(byte) = bytes.next() {

@@ -23,6 +23,9 @@ const CHALLENGE: HeaderValue = HeaderValue::from_static("Bearer realm=\"bursar\"
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
+/// How many headers most responses have, so that room is made for them once.
+const HEADERS: usize = 10;
+
 /// A success.
 pub(super) fn answer(answer: Answer, is_replay: bool) -> Reply {
     let mut reply = json(answer.status, answer.body);
@@ -61,6 +64,7 @@ pub(super) fn json(status: u16, body: impl Into<Bytes>) -> Reply {
     let mut reply = Response::new(Full::new(body.into()));
     *reply.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = reply.headers_mut();
+    headers.reserve(HEADERS);
     headers.insert(CONTENT_TYPE, JSON);
     headers.insert(CACHE_CONTROL, NO_STORE);
     headers.insert(X_CONTENT_TYPE_OPTIONS, NOSNIFF);
@@ -69,7 +73,7 @@ pub(super) fn json(status: u16, body: impl Into<Bytes>) -> Reply {
 
 /// Names the request on its response.
 pub(super) fn stamp(reply: &mut Reply, request_id: RequestId) {
-    if let Ok(value) = HeaderValue::from_str(&request_id.to_string()) {
+    if let Ok(value) = HeaderValue::from_maybe_shared(Bytes::from(request_id.to_string())) {
         reply.headers_mut().insert(REQUEST_ID, value);
     }
 }

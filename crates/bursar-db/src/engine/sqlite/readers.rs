@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
+use super::super::fault::sqlite_error;
 use super::super::job::guarded;
 use super::super::memo::Memo;
 use super::super::tx::Tx;
@@ -38,6 +39,26 @@ struct Reader {
     memo: Memo,
 }
 
+impl Reader {
+    /// False if the connection is not fit for another read.
+    fn read<T, E: From<DbError>>(
+        &mut self,
+        work: impl FnOnce(&mut Tx<'_>) -> Result<T, E>,
+    ) -> (Result<T, E>, bool) {
+        let connection = &self.connection;
+        let versions = connection.prepare_cached("PRAGMA data_version");
+        let begun = versions.and_then(|mut versions| {
+            // The one row is left standing: until it is let go, SQLite keeps the snapshot that it was read in, and
+            // neither BEGIN nor ROLLBACK has to be run.
+            let mut rows = versions.query([])?;
+            let version = rows.next()?.map_or(Ok(0), |row| row.get(0))?;
+            self.memo.renew(version);
+            Ok(guarded(work, &mut Tx::sqlite_reader(connection, &mut self.memo)))
+        });
+        begun.unwrap_or_else(|error| (Err(sqlite_error(&error).into()), false))
+    }
+}
+
 impl Readers {
     pub(super) fn new(path: &Path, connections_max: usize) -> Self {
         Readers {
@@ -48,21 +69,14 @@ impl Readers {
         }
     }
 
-    /// Runs a read on the caller's thread.
+    /// Runs a read on the caller's thread. All its statements see one snapshot.
     pub(in super::super) fn read<T, E: From<DbError>>(
         &self,
-        snapshot: bool,
         work: impl FnOnce(&mut Tx<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
         let mut reader = self.take()?;
-        let connection = &reader.connection;
-        if snapshot && let Err(error) = run(connection, "BEGIN DEFERRED") {
-            self.discard();
-            return Err(error.into());
-        }
-        let (result, intact) = guarded(work, &mut Tx::sqlite_reader(connection, &mut reader.memo));
-        let reset = intact && (connection.is_autocommit() || run(connection, "ROLLBACK").is_ok());
-        if reset {
+        let (result, intact) = reader.read(work);
+        if intact {
             self.give_back(reader);
         } else {
             self.discard();
@@ -141,13 +155,4 @@ impl Readers {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn run(connection: &Connection, sql: &str) -> Result<(), DbError> {
-    let result = connection
-        .prepare_cached(sql)
-        .and_then(|mut statement| statement.execute([]));
-    result
-        .map(|_| ())
-        .map_err(|error| super::super::fault::sqlite_error(&error))
 }

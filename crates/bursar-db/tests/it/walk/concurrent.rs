@@ -19,7 +19,7 @@ use fastrand::Rng;
 
 use super::model::{Model, joined};
 use super::sample::Sample;
-use super::{START, at, limit, named, new_row};
+use super::{START, ask, at, named, new_row, text};
 
 const PROCESSES: usize = 3;
 const WRITERS: usize = 4;
@@ -203,7 +203,7 @@ impl<R: Sample> Race<R> {
         let rows = rng.u8(1..=20);
         // The clock is read in the same snapshot, because a walk of one page does not tell its watermark.
         let first = db.snapshot(move |tx| {
-            let page = first_page::<R>(tx, organization, filters, limit(rows), at(START))?;
+            let page = first_page::<R>(tx, ask(organization, rows), filters, at(START))?;
             let clock = organizations::clock(tx, organization)?.unwrap();
             Ok::<_, WalkError>((page, clock))
         });
@@ -218,7 +218,7 @@ impl<R: Sample> Race<R> {
             let Some(cursor) = next else { return walked };
             std::thread::sleep(Duration::from_micros(rng.u64(..1_500)));
             let rows = rng.u8(1..=20);
-            let read = db.snapshot(move |tx| next_page::<R>(tx, organization, &cursor, limit(rows)));
+            let read = db.snapshot(move |tx| next_page::<R>(tx, ask(organization, rows), &cursor));
             page = read.wait().unwrap();
         }
     }
@@ -256,7 +256,7 @@ impl Walked {
             "the watermark is the clock of the first page"
         );
         if page.count > 0 {
-            self.pages.push(String::from_utf8(page.data).unwrap());
+            self.pages.push(text(page.text));
         }
         page.next
     }
