@@ -5,7 +5,10 @@
 
 use std::cell::RefCell;
 use std::fmt::{self, Write as _};
+use std::fs::File;
 use std::io::Write as _;
+use std::os::fd::AsFd;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use bursar_domain::Timestamp;
@@ -44,6 +47,15 @@ pub struct Line<'a> {
     pub token: Option<TokenId>,
 }
 
+/// Standard error without the lock that this process holds while it writes there: one short `write` is whole by itself.
+static STDERR: LazyLock<Option<File>> = LazyLock::new(|| {
+    std::io::stderr()
+        .as_fd()
+        .try_clone_to_owned()
+        .ok()
+        .map(File::from)
+});
+
 thread_local! {
     static BUFFER: RefCell<String> = RefCell::default();
 }
@@ -57,7 +69,10 @@ impl RequestLog {
         BUFFER.with_borrow_mut(|buffer| {
             buffer.clear();
             if self.render(line, buffer).is_ok() {
-                let _ = std::io::stderr().lock().write_all(buffer.as_bytes());
+                let _ = match STDERR.as_ref() {
+                    Some(mut stderr) => stderr.write_all(buffer.as_bytes()),
+                    None => std::io::stderr().write_all(buffer.as_bytes()),
+                };
             }
         });
     }
