@@ -244,7 +244,7 @@ impl Asked {
             .map_err(failed)?;
         let page = client
             .prepare(&numbered(
-                walk::statements::<Member>(EngineKind::Postgres, &Filters::default())[0],
+                walk::statements::<Member>(EngineKind::Postgres, &Filters::default()).0[0],
             ))
             .map_err(failed)?;
         let (organization, member) = (self.organization.to_bytes(), self.member.to_bytes());
@@ -258,7 +258,7 @@ impl Asked {
             } else {
                 client.query(&page, &[&organization, &i64::MIN, &nothing, &i64::MAX, &51_i64])
             };
-            let place = if scenario == Scenario::Get { 0 } else { 2 };
+            let place = if scenario == Scenario::Get { 0 } else { 1 };
             for row in rows.map_err(failed)? {
                 bytes += row.get::<_, &str>(place).len();
             }

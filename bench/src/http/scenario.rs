@@ -138,7 +138,9 @@ impl World {
         let members = &world.tenants[READING].members;
         for n in 0..CHANGES {
             let mut request = Vec::new();
-            world.patch(READING, members[n % members.len()], n as u64, &mut request);
+            // Spread over the whole list, so that every page of the walk has some of them.
+            let member = members[n * members.len() / CHANGES];
+            world.patch(READING, member, n as u64, &mut request);
             client.call(&request)?;
         }
         let (cursors, last) = world.walk(&mut client)?;

@@ -66,6 +66,14 @@ pub fn clock(tx: &mut Tx<'_>, id: OrganizationId) -> Result<Option<i64>, DbError
     )
 }
 
+/// The same for a read: where nothing was committed since it was last read, what it was then.
+pub fn known_clock(tx: &mut Tx<'_>, id: OrganizationId) -> Result<Option<i64>, DbError> {
+    let mut key = *b"the change clock of             ";
+    key[16..].copy_from_slice(&id.to_bytes());
+    let known = tx.remembered(key, |tx| clock(tx, id))?;
+    Ok(known.map(|clock| *clock))
+}
+
 /// Adds an organization whose clock starts at `clock`.
 pub fn insert(tx: &mut Tx<'_>, organization: &Organization, clock: Timestamp) -> Result<(), DbError> {
     write(

@@ -5,22 +5,28 @@
 //! up to the page's last live row (to W if the page is short), and merges the two by `(updated_at, id)`. When the
 //! clock still equals W there is no history to read. A page costs the same at any depth.
 
+use std::ops::Range;
+
 use bursar_domain::Timestamp;
 use bursar_domain::cursor::{Cursor, Filters, Position};
 use bursar_domain::ids::OrganizationId;
 use bursar_domain::page::PageLimit;
+use bursar_domain::resource::leading_key;
 
-use crate::engine::{EngineKind, RAW_DOCUMENT, Row, Tx, Value};
+use crate::engine::{EngineKind, RAW_DOCUMENT, Tx, Value};
 use crate::error::DbError;
+use crate::organizations;
 use crate::table::{Stored, Table};
 
 /// The statements of one list with one set of filters.
 #[derive(Debug)]
 pub struct WalkTexts {
     /// Live rows from a time on.
-    first: String,
+    first: Vec<String>,
+    /// Live rows after a row.
+    rest: Vec<String>,
     /// Live rows after a row, up to a time.
-    later: String,
+    later: Vec<String>,
     history: String,
 }
 
@@ -127,24 +133,39 @@ impl WalkTexts {
                 .map(|(n, filter)| format!(" AND {filter}{compared} ?{}", first + n))
                 .collect()
         };
-        let live = |bounds: &str, lead: &str| {
+        let (lead, value) = narrowing.before_position(6);
+        // SQLite remembers the clock; PostgreSQL tells it in the same statement, so that it is of the same moment.
+        let clock = match kind {
+            EngineKind::Sqlite => "",
+            EngineKind::Postgres => ", (SELECT clock FROM organizations WHERE id = ?1)",
+        };
+        let live = |bounds: &str| {
             format!(
-                "SELECT updated_at, id, {RAW_DOCUMENT}, (SELECT clock FROM organizations WHERE id = ?1) FROM {} \
+                "SELECT updated_at, {RAW_DOCUMENT}{clock} FROM {} \
                  WHERE organization_id = ?1{}{bounds}{} ORDER BY {lead}updated_at, id LIMIT ?5",
                 narrowing.source(table.bulk.table),
                 narrowing.equal(6),
                 others(6, " =")
             )
         };
-        let (lead, value) = narrowing.before_position(6);
-        let later = live(
-            &format!(" AND ({lead}updated_at, id) > ({value}?2, ?3) AND ({lead}updated_at) <= ({value}?4)"),
-            &lead,
-        );
-        let first = match kind {
-            EngineKind::Sqlite => live(" AND updated_at >= ?2", ""),
-            // A parameter that a text leaves out has no type there.
-            EngineKind::Postgres => later.clone(),
+        let (first, rest, later) = match kind {
+            // With a row value SQLite finds the place, and then compares every row with it once more. What changed at
+            // the same time as the cursor's row, which is seldom anything, has a statement of its own instead.
+            EngineKind::Sqlite => {
+                let tied = live(" AND updated_at = ?2 AND id > ?3");
+                (
+                    vec![live(" AND updated_at >= ?2")],
+                    vec![tied.clone(), live(" AND updated_at > ?2")],
+                    vec![tied, live(" AND updated_at > ?2 AND updated_at <= ?4")],
+                )
+            }
+            // All in one, because a parameter that a text leaves out has no type there.
+            EngineKind::Postgres => {
+                let all = vec![live(&format!(
+                    " AND ({lead}updated_at, id) > ({value}?2, ?3) AND ({lead}updated_at) <= ({value}?4)"
+                ))];
+                (all.clone(), all.clone(), all)
+            }
         };
         // The indexes of history leave out the rows of lists that do not have the filter.
         let has_value = given
@@ -152,7 +173,7 @@ impl WalkTexts {
             .map_or(String::new(), |filter| format!(" AND {filter} IS NOT NULL"));
         let (lead, value) = narrowing.before_position(8);
         let history = format!(
-            "SELECT updated_at, id, {RAW_DOCUMENT} FROM {} \
+            "SELECT updated_at, {RAW_DOCUMENT} FROM {} \
              WHERE organization_id = ?1 AND list = {}{} AND ({lead}updated_at, id) > ({value}?2, ?3) \
              AND ({lead}updated_at, id) <= ({value}?4, ?5) AND superseded_at > ?6{has_value}{} \
              ORDER BY {lead}updated_at, id LIMIT ?7",
@@ -163,6 +184,7 @@ impl WalkTexts {
         );
         Self {
             first,
+            rest,
             later,
             history,
         }
@@ -170,10 +192,14 @@ impl WalkTexts {
 }
 
 /// The statements of a list with the given filters, for tests that read their plans.
-pub fn statements<R: Stored>(kind: EngineKind, filters: &Filters) -> [&'static str; 3] {
+pub fn statements<R: Stored>(kind: EngineKind, filters: &Filters) -> (Vec<&'static str>, &'static str) {
     let (mask, _) = narrowing(R::table(), filters, &[0; 16]);
     let texts = R::table().walk_texts(kind, mask);
-    [&texts.first, &texts.later, &texts.history]
+    let live = [&texts.first, &texts.rest, &texts.later];
+    (
+        live.into_iter().flatten().map(String::as_str).collect(),
+        &texts.history,
+    )
 }
 
 /// Whose rows a page has, and how it is written.
@@ -203,7 +229,7 @@ pub fn first_page<R: Stored>(
         watermark,
         started_at: now,
         after,
-    }))
+    })?)
 }
 
 /// Reads a later page. All its statements must see one snapshot.
@@ -211,7 +237,7 @@ pub fn next_page<R: Stored>(tx: &mut Tx<'_>, ask: Ask, cursor: &Cursor) -> Resul
     let live = read_live(tx, R::table(), ask, &cursor.filters, LiveRange::Of(cursor))?;
     let clock = match live.clock {
         Some(clock) => clock,
-        None => crate::organizations::clock(tx, ask.organization)?.ok_or(WalkError::NoOrganization)?,
+        None => organizations::clock(tx, ask.organization)?.ok_or(WalkError::NoOrganization)?,
     };
     let watermark = cursor.watermark.micros();
     if clock < watermark {
@@ -220,9 +246,9 @@ pub fn next_page<R: Stored>(tx: &mut Tx<'_>, ask: Ask, cursor: &Cursor) -> Resul
     let mut rows = live.rows;
     if clock > watermark {
         let old = read_history(tx, R::table(), ask, cursor, &rows)?;
-        rows = rows.merge(old, ask);
+        rows = rows.merge(&old, ask);
     }
-    Ok(rows.into_page(ask, |after| Cursor { after, ..*cursor }))
+    Ok(rows.into_page(ask, |after| Cursor { after, ..*cursor })?)
 }
 
 /// The live rows that a page asks for.
@@ -234,8 +260,8 @@ enum LiveRange<'a> {
     Of(&'a Cursor),
 }
 
-/// Rows in order: each one's piece of `text`, where the pieces are joined by commas, and where it stands. In front of
-/// the first is the page's lead.
+/// Rows in order: each one's piece of `text`, where the pieces are joined by commas. In front of the first is the
+/// page's lead.
 #[derive(Default)]
 struct Rows {
     text: Vec<u8>,
@@ -243,19 +269,19 @@ struct Rows {
 }
 
 struct Piece {
-    range: std::ops::Range<usize>,
+    range: Range<usize>,
     /// Read where it is needed: of every row when the page is merged with history, else of the page's last one.
-    position: Option<Position>,
+    updated_at: Option<i64>,
 }
 
 struct Live {
     rows: Rows,
-    /// Known when there is at least one row.
+    /// Not known to PostgreSQL when there is no row, and not there when the organization is gone.
     clock: Option<i64>,
 }
 
 impl Rows {
-    fn push(&mut self, ask: Ask, position: Option<Position>, document: &[u8]) {
+    fn push(&mut self, ask: Ask, updated_at: Option<i64>, document: &[u8]) {
         if self.pieces.is_empty() {
             self.text.extend_from_slice(ask.lead);
         } else {
@@ -265,63 +291,75 @@ impl Rows {
         self.text.extend_from_slice(document);
         self.pieces.push(Piece {
             range: start..self.text.len(),
-            position,
+            updated_at,
         });
     }
 
-    fn merge(self, other: Self, ask: Ask) -> Self {
+    fn document(&self, piece: &Piece) -> &[u8] {
+        &self.text[piece.range.clone()]
+    }
+
+    /// The rows' times and documents.
+    fn iter(&self) -> impl Iterator<Item = (Option<i64>, &[u8])> {
+        let rows = self.pieces.iter();
+        rows.map(|piece| (piece.updated_at, self.document(piece)))
+    }
+
+    /// Where a row stands. Its id is what its representation starts with.
+    fn position(&self, piece: &Piece) -> Result<Position, DbError> {
+        let key = leading_key(self.document(piece));
+        match (piece.updated_at, key) {
+            (Some(updated_at), Some(id)) => Ok(Position {
+                updated_at: Timestamp::from_micros(updated_at),
+                id,
+            }),
+            _ => Err(DbError::Internal("a row of a page has no position".to_owned())),
+        }
+    }
+
+    /// Both in one order: by time, and by the id with which documents start.
+    fn merge(self, other: &Self, ask: Ask) -> Self {
         if other.pieces.is_empty() {
             return self;
         }
         let mut merged = Self {
             text: Vec::with_capacity(self.text.len() + other.text.len()),
-            pieces: Vec::new(),
+            pieces: Vec::with_capacity(self.pieces.len() + other.pieces.len()),
         };
-        let (mut a, mut b) = (self.pieces.iter().peekable(), other.pieces.iter().peekable());
+        let (mut a, mut b) = (self.iter().peekable(), other.iter().peekable());
         loop {
             let from_a = match (a.peek(), b.peek()) {
-                (Some(x), Some(y)) => x.position < y.position,
+                (Some(x), Some(y)) => x < y,
                 (Some(_), None) => true,
                 (None, Some(_)) => false,
                 (None, None) => return merged,
             };
-            let (side, text) = if from_a {
-                (&mut a, &self.text)
-            } else {
-                (&mut b, &other.text)
-            };
-            if let Some(piece) = side.next() {
-                merged.push(ask, piece.position, &text[piece.range.clone()]);
+            let next = if from_a { a.next() } else { b.next() };
+            if let Some((updated_at, document)) = next {
+                merged.push(ask, updated_at, document);
             }
         }
     }
 
     /// Cuts the rows to the page's size; the one row more that was read says whether there is a next page.
-    fn into_page(mut self, ask: Ask, cursor_after: impl FnOnce(Position) -> Cursor) -> Page {
+    fn into_page(mut self, ask: Ask, cursor_after: impl FnOnce(Position) -> Cursor) -> Result<Page, DbError> {
         let rows_max = ask.limit.rows();
         let has_more = self.pieces.len() > rows_max;
         self.pieces.truncate(rows_max);
-        let mut next = None;
+        let next = match self.pieces.last() {
+            Some(last) if has_more => Some(cursor_after(self.position(last)?)),
+            _ => None,
+        };
         match self.pieces.last() {
+            Some(last) => self.text.truncate(last.range.end),
             None => self.text.extend_from_slice(ask.lead),
-            Some(last) => {
-                self.text.truncate(last.range.end);
-                next = last.position.filter(|_| has_more).map(cursor_after);
-            }
         }
-        Page {
+        Ok(Page {
             text: self.text,
             count: self.pieces.len(),
             next,
-        }
+        })
     }
-}
-
-fn read_position(row: &Row<'_>) -> Result<Position, DbError> {
-    Ok(Position {
-        updated_at: Timestamp::from_micros(row.int(0)?),
-        id: row.key(1)?,
-    })
 }
 
 fn read_live(
@@ -335,44 +373,54 @@ fn read_live(
     let member = member_key(filters);
     let (mask, narrowed) = narrowing(table, filters, &member);
     let texts = table.walk_texts(tx.kind(), mask);
-    let (sql, from, up_to) = match range {
+    let mut clock = match tx.kind() {
+        EngineKind::Sqlite => organizations::known_clock(tx, ask.organization)?,
+        EngineKind::Postgres => None,
+    };
+    let (statements, from, up_to) = match range {
         LiveRange::From(since) => (&texts.first, (since, BELOW), i64::MAX),
-        LiveRange::Of(Cursor { after, watermark, .. }) => (
-            &texts.later,
-            (after.updated_at.micros(), &after.id[..]),
-            watermark.micros(),
-        ),
+        LiveRange::Of(Cursor { after, watermark, .. }) => {
+            let watermark = watermark.micros();
+            // Where nothing has changed since, no row is behind the watermark.
+            let is_still = clock == Some(watermark);
+            let statements = if is_still { &texts.rest } else { &texts.later };
+            (statements, (after.updated_at.micros(), &after.id[..]), watermark)
+        }
     };
     let mut params = vec![
         Value::Bytes(&organization),
         Value::Int(from.0),
         Value::Bytes(from.1),
         Value::Int(up_to),
-        one_more(ask),
+        count(0),
     ];
     params.extend(narrowed);
     let rows_max = ask.limit.rows();
-    let mut live = Live {
-        rows: Rows::default(),
-        clock: None,
-    };
-    let mut merges = false;
-    tx.each(sql, &params, |row| {
-        let document = row.raw(2)?;
-        if live.clock.is_none() {
-            let clock = row.int(3)?;
-            live.clock = Some(clock);
-            merges = clock > up_to;
-            // Documents of one list are much alike: the first one tells how long the page will be.
-            live.rows.text.reserve((document.len() + 32) * (rows_max + 1));
-            live.rows.pieces.reserve(rows_max + 1);
+    let mut rows = Rows::default();
+    for sql in statements {
+        let wanted = rows_max + 1 - rows.pieces.len();
+        if wanted == 0 {
+            break;
         }
-        let is_last = live.rows.pieces.len() + 1 == rows_max;
-        let position = (merges || is_last).then(|| read_position(row)).transpose()?;
-        live.rows.push(ask, position, document);
-        Ok(())
-    })?;
-    Ok(live)
+        params[4] = count(wanted);
+        tx.each(sql, &params, |row| {
+            let document = row.raw(1)?;
+            if rows.pieces.is_empty() {
+                if clock.is_none() {
+                    clock = Some(row.int(2)?);
+                }
+                // Documents of one list are much alike: the first one tells how long the page will be.
+                rows.text.reserve((document.len() + 32) * (rows_max + 1));
+                rows.pieces.reserve(rows_max + 1);
+            }
+            let merges = clock > Some(up_to);
+            let is_last = rows.pieces.len() + 1 == rows_max;
+            let updated_at = (merges || is_last).then(|| row.int(0)).transpose()?;
+            rows.push(ask, updated_at, document);
+            Ok(())
+        })?;
+    }
+    Ok(Live { rows, clock })
 }
 
 fn read_history(
@@ -387,9 +435,12 @@ fn read_history(
     let (mask, narrowed) = narrowing(table, &cursor.filters, &member);
     let watermark = cursor.watermark.micros();
     // A full page ends at its last live row; nothing behind it can be on this page.
-    let last = live.pieces.last().and_then(|piece| piece.position.as_ref());
-    let end = last.filter(|_| live.pieces.len() > ask.limit.rows());
-    let end = end.map_or((watermark, ABOVE), |position| {
+    let last = live
+        .pieces
+        .last()
+        .filter(|_| live.pieces.len() > ask.limit.rows());
+    let last = last.map(|piece| live.position(piece)).transpose()?;
+    let end = last.as_ref().map_or((watermark, ABOVE), |position| {
         (position.updated_at.micros(), &position.id[..])
     });
     let mut params = vec![
@@ -399,13 +450,13 @@ fn read_history(
         Value::Int(end.0),
         Value::Bytes(end.1),
         Value::Int(watermark),
-        one_more(ask),
+        count(ask.limit.rows() + 1),
     ];
     params.extend(narrowed);
     let texts = table.walk_texts(tx.kind(), mask);
     let mut rows = Rows::default();
     tx.each(&texts.history, &params, |row| {
-        rows.push(ask, Some(read_position(row)?), row.raw(2)?);
+        rows.push(ask, Some(row.int(0)?), row.raw(1)?);
         Ok(())
     })?;
     Ok(rows)
@@ -436,6 +487,6 @@ fn narrowing<'a>(table: &Table, filters: &'a Filters, member: &'a [u8; 16]) -> (
     (mask, values)
 }
 
-fn one_more(ask: Ask) -> Value<'static> {
-    Value::Int(i64::try_from(ask.limit.rows() + 1).unwrap_or(i64::MAX))
+fn count(rows: usize) -> Value<'static> {
+    Value::Int(i64::try_from(rows).unwrap_or(i64::MAX))
 }

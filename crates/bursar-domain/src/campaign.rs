@@ -92,7 +92,6 @@ impl Resource for Campaign {
     }
 
     fn write(&self, out: &mut Writer<'_>) {
-        out.id(self.id);
         out.field("name", &self.name);
         out.field("note", &self.note);
         out.field("goalAmount", &self.goal_amount);

@@ -201,7 +201,6 @@ impl Resource for Card {
     }
 
     fn write(&self, out: &mut Writer<'_>) {
-        out.id(self.id);
         out.field("name", &self.name);
         out.field("status", &self.status);
         out.field("last4", &self.last4);

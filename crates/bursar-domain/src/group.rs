@@ -172,7 +172,6 @@ impl Resource for Group {
     }
 
     fn write(&self, out: &mut Writer<'_>) {
-        out.id(self.id);
         out.field("name", &self.name);
         out.field("description", &self.description);
         out.field("amountDue", &self.amount_due);

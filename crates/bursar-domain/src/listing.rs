@@ -146,7 +146,6 @@ impl Resource for Listing {
     }
 
     fn write(&self, out: &mut Writer<'_>) {
-        out.id(self.id);
         out.field("name", &self.name);
         out.field("description", &self.description);
         out.field("currency", &self.currency);

@@ -106,7 +106,6 @@ impl Resource for Member {
     }
 
     fn write(&self, out: &mut Writer<'_>) {
-        out.id(self.id);
         out.field("firstName", &self.first_name);
         out.field("lastName", &self.last_name);
         out.field("email", &self.email);

@@ -111,7 +111,6 @@ impl Resource for Order {
     }
 
     fn write(&self, out: &mut Writer<'_>) {
-        out.id(self.id);
         out.field("listingId", &self.listing_id);
         out.field("memberId", &self.member_id);
         out.field("totalAmount", &self.total_amount);

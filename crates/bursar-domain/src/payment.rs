@@ -233,7 +233,6 @@ impl Resource for Payment {
     }
 
     fn write(&self, out: &mut Writer<'_>) {
-        out.id(self.id);
         out.field("memberId", &self.member_id);
         out.field("groupId", &self.group_id);
         out.organization("targetOrganizationId", self.target_organization_id);

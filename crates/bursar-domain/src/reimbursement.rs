@@ -164,7 +164,6 @@ impl Resource for Reimbursement {
     }
 
     fn write(&self, out: &mut Writer<'_>) {
-        out.id(self.id);
         out.field("memberId", &self.member_id);
         out.organization("recipientOrganizationId", self.recipient_organization_id);
         out.field("amount", &self.amount);

@@ -223,7 +223,6 @@ impl Resource for Reminder {
     }
 
     fn write(&self, out: &mut Writer<'_>) {
-        out.id(self.id);
         out.field("targetMemberId", &self.target_member_id);
         out.organization("targetOrganizationId", self.target_organization_id);
         out.field("groupId", &self.group_id);

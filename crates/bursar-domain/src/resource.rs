@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::fields::Fields;
-use crate::ids::{GroupId, Id, Kind, ListingId, MemberId, OrganizationId};
+use crate::ids::{self, GroupId, Id, Kind, ListingId, MemberId, OrganizationId};
 use crate::money::Currency;
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
@@ -55,17 +55,18 @@ pub trait Resource: Clone + PartialEq + Send + 'static {
     fn stamps(&self) -> Stamps;
     /// Its stamps, to be moved.
     fn stamps_mut(&mut self) -> &mut Stamps;
-    /// Lists its fields, in the order of the representation.
+    /// Lists its fields behind the id, in the order of the representation.
     fn write(&self, out: &mut Writer<'_>);
     /// Takes what a bundle's line says of its fields; id, organization and stamps are not among them.
     fn apply(&mut self, fields: &mut Fields<'_>) -> Result<(), Refusal>;
     /// What it refers to.
     fn references(&self, visit: &mut dyn FnMut(Reference));
 
-    /// Its v1 representation.
+    /// Its v1 representation, which starts with the id.
     fn document(&self) -> String {
         let mut out = String::with_capacity(384);
         let mut writer = Writer::open(&mut out, View::V1);
+        writer.id(self.id());
         self.write(&mut writer);
         writer.close();
         out
@@ -86,10 +87,20 @@ pub trait Resource: Clone + PartialEq + Send + 'static {
             },
         );
         writer.always("type", &Self::TYPE);
+        writer.id(self.id());
         self.write(&mut writer);
         writer.close();
         out
     }
+}
+
+/// The key of the id that a representation starts with. Of two representations of one kind the one with the smaller id
+/// is the smaller text.
+pub fn leading_key(document: &[u8]) -> Option<[u8; 16]> {
+    let id = document.strip_prefix(b"{\"id\":\"")?;
+    let end = id.iter().position(|byte| *byte == b'"')?;
+    let digits = id[..end].rsplit(|byte| *byte == b'_').next()?;
+    ids::decode(digits).map(u128::to_be_bytes)
 }
 
 /// For whom fields are written.
@@ -187,5 +198,45 @@ impl<'a> Writer<'a> {
     pub fn stamps(&mut self, stamps: Stamps) {
         self.always("createdAt", &stamps.created_at);
         self.always("updatedAt", &stamps.updated_at);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::group::Group;
+    use crate::ids::MemberId;
+    use crate::member::Member;
+
+    fn document<R: Resource>(bits: u128) -> String {
+        let at = Timestamp::from_micros(1_790_000_000_123_456);
+        let currency = Currency::parse("EUR").unwrap();
+        R::blank(Id::from_bits(bits), currency, Stamps::at(at)).document()
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_representation_starts_with_its_id_and_sorts_by_it(a: u128, b: u128) {
+            for document in [document::<Member>, document::<Group>] {
+                let (first, second) = (document(a), document(b));
+                proptest::prop_assert_eq!(leading_key(first.as_bytes()), Some(a.to_be_bytes()));
+                proptest::prop_assert_eq!(first.cmp(&second), a.cmp(&b));
+            }
+        }
+    }
+
+    #[test]
+    fn what_does_not_start_with_an_id_has_no_key() {
+        let id = MemberId::from_bits(7);
+        for text in [
+            "",
+            "{}",
+            "{\"id\":\"",
+            "{\"id\":\"mem_7\"}",
+            &format!("{{\"name\":\"x\",\"id\":\"{id}\"}}"),
+            &format!("{{\"id\":\"{id}"),
+        ] {
+            assert_eq!(leading_key(text.as_bytes()), None, "{text}");
+        }
     }
 }
