@@ -100,9 +100,10 @@ pub(crate) fn serve(args: &Args) -> Outcome {
             .await
             .map_err(|error| error.to_string())?;
         let address = listener.local_addr().map_err(|error| error.to_string())?;
-        println!("listening on http://{address}");
         let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())
             .map_err(|error| error.to_string())?;
+        // Only now: whoever reads it may want it to end at once.
+        println!("listening on http://{address}");
         let told = async move {
             terminate.recv().await;
         };

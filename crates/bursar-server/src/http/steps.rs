@@ -1,7 +1,9 @@
 //! The way of a request, in the order of the contract: each step answers before the next one looks.
 
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::{Arc, PoisonError};
+use std::task::Poll;
 
 use bursar_app::{Act, Actor, Context, chapters, tokens as app_tokens};
 use bursar_db::idempotency::{self, Record};
@@ -13,7 +15,7 @@ use bursar_domain::ids::RequestId;
 use bursar_domain::token::{self, TokenHash};
 use hyper::Method;
 use hyper::body::Incoming;
-use hyper::header::{AUTHORIZATION, HeaderMap};
+use hyper::header::{AUTHORIZATION, EXPECT, HeaderMap};
 use hyper::http::request::Parts;
 
 use super::address::client_address;
@@ -35,6 +37,8 @@ struct Call<'a> {
     found: Match<'a>,
     /// Of a token of the right form: there is no look-up for any other.
     hash: Option<TokenHash>,
+    /// The body, where it was there when the request was looked at. It is judged when its turn comes.
+    body: Option<Result<String, Error>>,
     now: Timestamp,
 }
 
@@ -43,6 +47,8 @@ struct Admitted {
     route: &'static Route,
     request: Request,
     key: Option<String>,
+    /// The key was looked up and found to be new.
+    is_key_new: bool,
 }
 
 /// How far a request came.
@@ -54,7 +60,7 @@ enum Step {
     /// What it asks for is known.
     Planned(Admitted, Plan),
     /// It is done.
-    Answered(Answer),
+    Answered(Done),
 }
 
 impl Edge {
@@ -68,16 +74,26 @@ impl Edge {
         trace: &mut Trace,
     ) -> Result<Done, Error> {
         // 1, 2. The request has its id; the route is looked up and the token resolved; neither answers yet.
-        let call = Call {
+        let mut call = Call {
             parts,
             peer,
             found: routes::find(&parts.method, parts.uri.path()),
             hash: bearer(&parts.headers)
                 .filter(|text| token::recognise(text).is_some())
                 .map(token::hash),
+            body: None,
             now: (self.clock)(),
         };
-        let mut step = match self.in_one_read(&call, trace) {
+        let mut reading = match &call.found {
+            Match::Found(route, _) if route.body != BodyRule::None => {
+                Some(Box::pin(super::body::read(body, &parts.headers, self.body_limit)))
+            }
+            _ => None,
+        };
+        if let Some(reading) = reading.as_mut().filter(|_| !parts.headers.contains_key(EXPECT)) {
+            call.body = if_there(reading).await;
+        }
+        let mut step = match self.in_one_read(&mut call, trace) {
             Some(step) => step?,
             None => Step::Resolved(self.resolve(&call, trace).await?),
         };
@@ -87,14 +103,15 @@ impl Edge {
             step = self.admit(&call, caller, charge, trace)?;
         }
         let (admitted, plan) = match step {
-            Step::Answered(answer) => return Ok((answer, false)),
+            Step::Answered(done) => return Ok(done),
             Step::Planned(admitted, plan) => (admitted, plan),
             Step::Admitted(mut admitted) => {
                 // 6. The body.
-                if admitted.route.body != BodyRule::None {
-                    let read = super::body::read(body, &parts.headers, self.body_limit);
-                    admitted.request.body = Box::pin(read).await?;
-                }
+                admitted.request.body = match (call.body, reading) {
+                    (Some(read), _) => read?,
+                    (None, Some(reading)) => reading.await?,
+                    (None, None) => String::new(),
+                };
                 let plan = handlers::plan(admitted.route, &admitted.request)?;
                 (admitted, plan)
             }
@@ -105,21 +122,25 @@ impl Edge {
     }
 
     /// As far as a request comes in one read of the database, where that is in this process: a read to its answer,
-    /// because nothing in between has to be waited for. The caller and the rows are then of one moment.
-    fn in_one_read(&self, call: &Call<'_>, trace: &mut Trace) -> Option<Result<Step, Error>> {
-        let hash = call.hash.as_ref()?;
+    /// and a write to the answer that its key already has, because nothing in between has to be waited for.
+    fn in_one_read(&self, call: &mut Call<'_>, trace: &mut Trace) -> Option<Result<Step, Error>> {
+        let hash = call.hash?;
         self.db.read_here(|tx| {
-            let caller = self.recognise(tokens::known_caller(tx, hash)?, call, trace);
+            let caller = self.recognise(tokens::known_caller(tx, &hash)?, call, trace);
             let Some(charge) = self.charge_now(call, caller.as_deref()) else {
                 return Ok(Step::Resolved(caller));
             };
-            match self.admit(call, caller, charge, trace)? {
-                Step::Admitted(admitted) if admitted.route.body == BodyRule::None => {
-                    let plan = handlers::plan(admitted.route, &admitted.request)?;
-                    answer_here(tx, admitted, plan)
-                }
-                step => Ok(step),
+            let mut admitted = match self.admit(call, caller, charge, trace)? {
+                Step::Admitted(admitted) => admitted,
+                step => return Ok(step),
+            };
+            match call.body.take() {
+                Some(read) => admitted.request.body = read?,
+                None if admitted.route.body == BodyRule::None => {}
+                None => return Ok(Step::Admitted(admitted)),
             }
+            let plan = handlers::plan(admitted.route, &admitted.request)?;
+            answer_here(tx, admitted, plan)
         })
     }
 
@@ -213,7 +234,7 @@ impl Edge {
             && !route.needs_token
         {
             query::none(call.parts.uri.query())?;
-            return Ok(Step::Answered(Answer::ok(self.site.document().to_owned())));
+            return Ok(Step::Answered(fresh(Answer::ok(self.site.document().to_owned()))));
         }
         let caller = caller.ok_or(Error::InvalidToken)?;
         let (route, params) = match &call.found {
@@ -231,7 +252,12 @@ impl Edge {
         } else {
             idempotency_key(&call.parts.headers, route.key)?
         };
-        Ok(Step::Admitted(Admitted { route, request, key }))
+        Ok(Step::Admitted(Admitted {
+            route,
+            request,
+            key,
+            is_key_new: false,
+        }))
     }
 
     async fn carry_out(
@@ -241,11 +267,11 @@ impl Edge {
         hash: Option<TokenHash>,
         request_id: RequestId,
     ) -> Result<Done, Error> {
-        let fresh = |answer| (answer, false);
         let Admitted {
             route,
             request: Request { caller, .. },
             key,
+            is_key_new,
         } = admitted;
         match plan {
             Plan::Ready(answer) => Ok(fresh(answer)),
@@ -270,6 +296,7 @@ impl Edge {
                     caller,
                     hash,
                     key,
+                    is_key_new,
                     fingerprint,
                     work,
                     request_id,
@@ -290,6 +317,7 @@ impl Edge {
             caller,
             hash,
             key,
+            is_key_new,
             fingerprint,
             mut work,
             request_id,
@@ -298,18 +326,18 @@ impl Edge {
         let _held = match &key {
             None => None,
             Some(key) => {
-                let held = self
-                    .in_flight
-                    .take(organization.to_bytes(), principal, key)
-                    .await
-                    .ok_or(Error::KeyInUse)?;
-                let name = key.clone();
-                let known = self
-                    .db
-                    .read::<_, DbError>(move |tx| idempotency::get(tx, organization, principal, &name))
-                    .await?;
-                if let Some(record) = known {
-                    return replay(record, fingerprint);
+                let held = self.in_flight.take(organization.to_bytes(), principal, key);
+                let held = held.await.ok_or(Error::KeyInUse)?;
+                // A key that was new may since have been used; the write looks again in any case.
+                if !is_key_new {
+                    let name = key.clone();
+                    let known = self
+                        .db
+                        .read::<_, DbError>(move |tx| idempotency::get(tx, organization, principal, &name))
+                        .await?;
+                    if let Some(record) = known {
+                        return replay(record, fingerprint);
+                    }
                 }
                 Some(held)
             }
@@ -361,18 +389,50 @@ struct WriteJob {
     caller: Arc<Caller>,
     hash: TokenHash,
     key: Option<String>,
+    is_key_new: bool,
     fingerprint: [u8; 32],
     work: Write,
     request_id: RequestId,
 }
 
-/// Carries a plain read out in the read that it was admitted in.
-fn answer_here(tx: &mut Tx<'_>, admitted: Admitted, plan: Plan) -> Result<Step, Error> {
+/// Answers a plain read in the read that it was admitted in, and a write whose key is known.
+fn answer_here(tx: &mut Tx<'_>, mut admitted: Admitted, plan: Plan) -> Result<Step, Error> {
     match plan {
-        Plan::Ready(answer) => Ok(Step::Answered(answer)),
-        Plan::Read(work) | Plan::Snapshot(work) => work(tx).map(Step::Answered),
-        Plan::Roster(..) | Plan::Write(..) => Ok(Step::Planned(admitted, plan)),
+        Plan::Ready(answer) => Ok(Step::Answered(fresh(answer))),
+        Plan::Read(work) | Plan::Snapshot(work) => work(tx).map(fresh).map(Step::Answered),
+        Plan::Roster(..) => Ok(Step::Planned(admitted, plan)),
+        Plan::Write(fingerprint, _) => {
+            if let Some(key) = &admitted.key {
+                let caller = &admitted.request.caller;
+                let (organization, principal) = (caller.token.organization_id, caller.principal());
+                if let Some(record) = idempotency::get(tx, organization, principal, key)? {
+                    return replay(record, fingerprint).map(Step::Answered);
+                }
+                admitted.is_key_new = true;
+            }
+            Ok(Step::Planned(admitted, plan))
+        }
     }
+}
+
+fn fresh(answer: Answer) -> Done {
+    (answer, false)
+}
+
+/// What a future gives if it need not wait. It is asked twice, because a connection reads a body only once it is
+/// wanted.
+async fn if_there<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
+    let mut is_second = false;
+    std::future::poll_fn(|context| match Pin::new(&mut *future).poll(context) {
+        Poll::Ready(output) => Poll::Ready(Some(output)),
+        Poll::Pending if is_second => Poll::Ready(None),
+        Poll::Pending => {
+            is_second = true;
+            context.waker().wake_by_ref();
+            Poll::Pending
+        }
+    })
+    .await
 }
 
 /// The token's text, from the one place it may be in.
