@@ -38,8 +38,8 @@ fn fits(scenario: Scenario, connections: usize) -> bool {
 /// `bench growth`.
 pub(crate) fn measure(args: &Args) -> Outcome {
     let scratch = args.scratch()?;
-    let time = Duration::from_millis(args.number("milliseconds", 1_000)?);
-    let rounds = args.number("rounds", 3)?;
+    let time = Duration::from_millis(args.number("milliseconds", 500)?);
+    let rounds = args.number("rounds", 9)?;
     let mut missed = Vec::new();
     let mut by_size: Vec<(u64, Scenario, f64, Sample)> = Vec::new();
     let (mut idle, mut loaded) = (Vec::new(), Vec::new());

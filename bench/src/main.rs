@@ -37,7 +37,7 @@ const USAGE: &str = "usage: bench MEASURE [--name value]…
   http       bursar beside a ceiling, over HTTP             [--members 100000] [--connections 32] [--rounds 3]
              [--milliseconds 1500] [--scenarios get,list-first,…] [--peers nginx,django,fastify | all]
   bare       bursar beside its engines without HTTP         [--rounds 5] [--callers 64] [--milliseconds 1500]
-  growth     by members and by connections                  [--rounds 3] [--milliseconds 1000]
+  growth     by members and by connections                  [--rounds 9] [--milliseconds 500]
   replicas   one, two and three processes on PostgreSQL     [--rounds 3] [--connections 48]
   start      from the command to the first answer           [--rounds 20] [--members 100000]
   bundle     only writes a bundle                           --file FILE [--members N] [--organizations N]

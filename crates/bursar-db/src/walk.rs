@@ -5,30 +5,24 @@
 //! up to the page's last live row (to W if the page is short), and merges the two by `(updated_at, id)`. When the
 //! clock still equals W there is no history to read. A page costs the same at any depth.
 
-use std::ops::Range;
+mod rows;
+mod texts;
+
+use std::cmp::Ordering;
+use std::ops::ControlFlow;
 
 use bursar_domain::Timestamp;
-use bursar_domain::cursor::{Cursor, Filters, Position};
+use bursar_domain::cursor::{Cursor, Filters};
 use bursar_domain::ids::OrganizationId;
 use bursar_domain::page::PageLimit;
 use bursar_domain::resource::leading_key;
 
-use crate::engine::{EngineKind, RAW_DOCUMENT, Tx, Value};
+use self::rows::Rows;
+pub use self::texts::WalkTexts;
+use crate::engine::{EngineKind, Row, Tx, Value};
 use crate::error::DbError;
 use crate::organizations;
 use crate::table::{Stored, Table};
-
-/// The statements of one list with one set of filters.
-#[derive(Debug)]
-pub struct WalkTexts {
-    /// Live rows from a time on.
-    first: Vec<String>,
-    /// Live rows after a row.
-    rest: Vec<String>,
-    /// Live rows after a row, up to a time.
-    later: Vec<String>,
-    history: String,
-}
 
 /// One page.
 #[derive(Debug)]
@@ -63,143 +57,16 @@ impl From<DbError> for WalkError {
 const BELOW: &[u8] = &[];
 const ABOVE: &[u8] = &[0xff; 17];
 
-impl Table {
-    fn walk_texts(&'static self, kind: EngineKind, mask: usize) -> &'static WalkTexts {
-        let masks = 1 << self.filters.len();
-        let all = self.walks.get_or_init(|| {
-            let of = |kind| (0..masks).map(move |mask| WalkTexts::new(self, kind, mask));
-            of(EngineKind::Sqlite).chain(of(EngineKind::Postgres)).collect()
-        });
-        match kind {
-            EngineKind::Sqlite => &all[mask],
-            EngineKind::Postgres => &all[masks + mask],
-        }
-    }
-}
-
-/// How an engine is made to take the index that starts with the first of the given filters: that one alone finds the
-/// rows and has them in order. Left to themselves both would now and then take the primary key and read past every
-/// row that the filter leaves out.
-struct Narrowing<'a> {
-    filter: Option<&'a str>,
-    kind: EngineKind,
-}
-
-impl Narrowing<'_> {
-    /// The table. SQLite can be told the index.
-    fn source(&self, table: &str) -> String {
-        match (self.kind, self.filter) {
-            (EngineKind::Sqlite, Some(filter)) => {
-                let named = filter.trim_start_matches("is_").trim_end_matches("_id");
-                format!("{table} INDEXED BY {table}_{named}")
-            }
-            _ => table.to_owned(),
-        }
-    }
-
-    /// The filter's condition on SQLite.
-    fn equal(&self, place: usize) -> String {
-        match (self.kind, self.filter) {
-            (EngineKind::Sqlite, Some(filter)) => format!(" AND {filter} = ?{place}"),
-            _ => String::new(),
-        }
-    }
-
-    /// What stands before the position in row values, and in the order of the rows. PostgreSQL has the filter there,
-    /// which leaves it no other index.
-    fn before_position(&self, place: usize) -> (String, String) {
-        match (self.kind, self.filter) {
-            (EngineKind::Postgres, Some(filter)) => (format!("{filter}, "), format!("?{place}, ")),
-            _ => (String::new(), String::new()),
-        }
-    }
-}
-
-impl WalkTexts {
-    /// Of what passes the first filter the others are compared row by row: one member has few payments, one status
-    /// many. In history `|| ''` keeps PostgreSQL from taking the index of the other filter.
-    fn new(table: &Table, kind: EngineKind, mask: usize) -> Self {
-        let given: Vec<&str> = (0..table.filters.len())
-            .filter(|i| mask & (1 << i) != 0)
-            .map(|i| table.filters[i])
-            .collect();
-        let narrowing = Narrowing {
-            filter: given.first().copied(),
-            kind,
-        };
-        let others = |first: usize, compared: &str| -> String {
-            let others = given.iter().enumerate().skip(1);
-            others
-                .map(|(n, filter)| format!(" AND {filter}{compared} ?{}", first + n))
-                .collect()
-        };
-        let (lead, value) = narrowing.before_position(6);
-        // SQLite remembers the clock; PostgreSQL tells it in the same statement, so that it is of the same moment.
-        let clock = match kind {
-            EngineKind::Sqlite => "",
-            EngineKind::Postgres => ", (SELECT clock FROM organizations WHERE id = ?1)",
-        };
-        let live = |bounds: &str| {
-            format!(
-                "SELECT updated_at, {RAW_DOCUMENT}{clock} FROM {} \
-                 WHERE organization_id = ?1{}{bounds}{} ORDER BY {lead}updated_at, id LIMIT ?5",
-                narrowing.source(table.bulk.table),
-                narrowing.equal(6),
-                others(6, " =")
-            )
-        };
-        let (first, rest, later) = match kind {
-            // With a row value SQLite finds the place, and then compares every row with it once more. What changed at
-            // the same time as the cursor's row, which is seldom anything, has a statement of its own instead.
-            EngineKind::Sqlite => {
-                let tied = live(" AND updated_at = ?2 AND id > ?3");
-                (
-                    vec![live(" AND updated_at >= ?2")],
-                    vec![tied.clone(), live(" AND updated_at > ?2")],
-                    vec![tied, live(" AND updated_at > ?2 AND updated_at <= ?4")],
-                )
-            }
-            // All in one, because a parameter that a text leaves out has no type there.
-            EngineKind::Postgres => {
-                let all = vec![live(&format!(
-                    " AND ({lead}updated_at, id) > ({value}?2, ?3) AND ({lead}updated_at) <= ({value}?4)"
-                ))];
-                (all.clone(), all.clone(), all)
-            }
-        };
-        // The indexes of history leave out the rows of lists that do not have the filter.
-        let has_value = given
-            .first()
-            .map_or(String::new(), |filter| format!(" AND {filter} IS NOT NULL"));
-        let (lead, value) = narrowing.before_position(8);
-        let history = format!(
-            "SELECT updated_at, {RAW_DOCUMENT} FROM {} \
-             WHERE organization_id = ?1 AND list = {}{} AND ({lead}updated_at, id) > ({value}?2, ?3) \
-             AND ({lead}updated_at, id) <= ({value}?4, ?5) AND superseded_at > ?6{has_value}{} \
-             ORDER BY {lead}updated_at, id LIMIT ?7",
-            narrowing.source("history"),
-            table.list,
-            narrowing.equal(8),
-            others(8, " || '' =")
-        );
-        Self {
-            first,
-            rest,
-            later,
-            history,
-        }
-    }
-}
-
 /// The statements of a list with the given filters, for tests that read their plans.
 pub fn statements<R: Stored>(kind: EngineKind, filters: &Filters) -> (Vec<&'static str>, &'static str) {
     let (mask, _) = narrowing(R::table(), filters, &[0; 16]);
     let texts = R::table().walk_texts(kind, mask);
-    let live = [&texts.first, &texts.rest, &texts.later];
-    (
-        live.into_iter().flatten().map(String::as_str).collect(),
-        &texts.history,
-    )
+    let after = [&texts.rest, &texts.later];
+    let after = after
+        .into_iter()
+        .flat_map(|after| after.from.iter().chain(&after.exact));
+    let live = std::iter::once(&texts.first).chain(after);
+    (live.map(String::as_str).collect(), &texts.history)
 }
 
 /// Whose rows a page has, and how it is written.
@@ -260,104 +127,33 @@ enum LiveRange<'a> {
     Of(&'a Cursor),
 }
 
-/// Rows in order: each one's piece of `text`, where the pieces are joined by commas. In front of the first is the
-/// page's lead.
-#[derive(Default)]
-struct Rows {
-    text: Vec<u8>,
-    pieces: Vec<Piece>,
-}
-
-struct Piece {
-    range: Range<usize>,
-    /// Read where it is needed: of every row when the page is merged with history, else of the page's last one.
-    updated_at: Option<i64>,
-}
-
 struct Live {
     rows: Rows,
     /// Not known to PostgreSQL when there is no row, and not there when the organization is gone.
     clock: Option<i64>,
 }
 
-impl Rows {
-    fn push(&mut self, ask: Ask, updated_at: Option<i64>, document: &[u8]) {
-        if self.pieces.is_empty() {
-            self.text.extend_from_slice(ask.lead);
-        } else {
-            self.text.push(b',');
-        }
-        let start = self.text.len();
-        self.text.extend_from_slice(document);
-        self.pieces.push(Piece {
-            range: start..self.text.len(),
-            updated_at,
-        });
-    }
-
-    fn document(&self, piece: &Piece) -> &[u8] {
-        &self.text[piece.range.clone()]
-    }
-
-    /// The rows' times and documents.
-    fn iter(&self) -> impl Iterator<Item = (Option<i64>, &[u8])> {
-        let rows = self.pieces.iter();
-        rows.map(|piece| (piece.updated_at, self.document(piece)))
-    }
-
-    /// Where a row stands. Its id is what its representation starts with.
-    fn position(&self, piece: &Piece) -> Result<Position, DbError> {
-        let key = leading_key(self.document(piece));
-        match (piece.updated_at, key) {
-            (Some(updated_at), Some(id)) => Ok(Position {
-                updated_at: Timestamp::from_micros(updated_at),
-                id,
-            }),
-            _ => Err(DbError::Internal("a row of a page has no position".to_owned())),
-        }
-    }
-
-    /// Both in one order: by time, and by the id with which documents start.
-    fn merge(self, other: &Self, ask: Ask) -> Self {
-        if other.pieces.is_empty() {
-            return self;
-        }
-        let mut merged = Self {
-            text: Vec::with_capacity(self.text.len() + other.text.len()),
-            pieces: Vec::with_capacity(self.pieces.len() + other.pieces.len()),
-        };
-        let (mut a, mut b) = (self.iter().peekable(), other.iter().peekable());
-        loop {
-            let from_a = match (a.peek(), b.peek()) {
-                (Some(x), Some(y)) => x < y,
-                (Some(_), None) => true,
-                (None, Some(_)) => false,
-                (None, None) => return merged,
-            };
-            let next = if from_a { a.next() } else { b.next() };
-            if let Some((updated_at, document)) = next {
-                merged.push(ask, updated_at, document);
+impl Live {
+    /// Takes a row. One more than the page has is enough.
+    fn take(&mut self, ask: Ask, up_to: i64, row: &Row<'_>) -> Result<ControlFlow<()>, DbError> {
+        let (rows, rows_max) = (&mut self.rows, ask.limit.rows());
+        let document = row.raw(1)?;
+        if rows.pieces.is_empty() {
+            if self.clock.is_none() {
+                self.clock = Some(row.int(2)?);
             }
+            // Documents of one list are much alike: the first one tells how long the page will be.
+            rows.text.reserve((document.len() + 32) * (rows_max + 1));
+            rows.pieces.reserve(rows_max + 1);
         }
-    }
-
-    /// Cuts the rows to the page's size; the one row more that was read says whether there is a next page.
-    fn into_page(mut self, ask: Ask, cursor_after: impl FnOnce(Position) -> Cursor) -> Result<Page, DbError> {
-        let rows_max = ask.limit.rows();
-        let has_more = self.pieces.len() > rows_max;
-        self.pieces.truncate(rows_max);
-        let next = match self.pieces.last() {
-            Some(last) if has_more => Some(cursor_after(self.position(last)?)),
-            _ => None,
-        };
-        match self.pieces.last() {
-            Some(last) => self.text.truncate(last.range.end),
-            None => self.text.extend_from_slice(ask.lead),
-        }
-        Ok(Page {
-            text: self.text,
-            count: self.pieces.len(),
-            next,
+        let merges = self.clock > Some(up_to);
+        let is_last = rows.pieces.len() + 1 == rows_max;
+        let updated_at = (merges || is_last).then(|| row.int(0)).transpose()?;
+        rows.push(ask, updated_at, document);
+        Ok(if rows.pieces.len() > rows_max {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         })
     }
 }
@@ -373,18 +169,14 @@ fn read_live(
     let member = member_key(filters);
     let (mask, narrowed) = narrowing(table, filters, &member);
     let texts = table.walk_texts(tx.kind(), mask);
-    let mut clock = match tx.kind() {
+    let clock = match tx.kind() {
         EngineKind::Sqlite => organizations::known_clock(tx, ask.organization)?,
         EngineKind::Postgres => None,
     };
-    let (statements, from, up_to) = match range {
-        LiveRange::From(since) => (&texts.first, (since, BELOW), i64::MAX),
+    let (from, up_to) = match range {
+        LiveRange::From(since) => ((since, BELOW), i64::MAX),
         LiveRange::Of(Cursor { after, watermark, .. }) => {
-            let watermark = watermark.micros();
-            // Where nothing has changed since, no row is behind the watermark.
-            let is_still = clock == Some(watermark);
-            let statements = if is_still { &texts.rest } else { &texts.later };
-            (statements, (after.updated_at.micros(), &after.id[..]), watermark)
+            ((after.updated_at.micros(), &after.id[..]), watermark.micros())
         }
     };
     let mut params = vec![
@@ -392,35 +184,48 @@ fn read_live(
         Value::Int(from.0),
         Value::Bytes(from.1),
         Value::Int(up_to),
-        count(0),
+        count(ask.limit.rows() + 1),
     ];
     params.extend(narrowed);
-    let rows_max = ask.limit.rows();
-    let mut rows = Rows::default();
-    for sql in statements {
-        let wanted = rows_max + 1 - rows.pieces.len();
-        if wanted == 0 {
-            break;
+    let mut live = Live {
+        rows: Rows::default(),
+        clock,
+    };
+    let after = match range {
+        LiveRange::From(_) => {
+            tx.each_until(&texts.first, &params, |row| live.take(ask, up_to, row))?;
+            return Ok(live);
         }
-        params[4] = count(wanted);
-        tx.each(sql, &params, |row| {
-            let document = row.raw(1)?;
-            if rows.pieces.is_empty() {
-                if clock.is_none() {
-                    clock = Some(row.int(2)?);
+        // Where nothing has changed since, no row is behind the watermark.
+        LiveRange::Of(_) if clock == Some(up_to) => &texts.rest,
+        LiveRange::Of(_) => &texts.later,
+    };
+    if let Some(sql) = &after.from {
+        params[4] = count(ask.limit.rows() + 2);
+        let (mut is_first, mut has_ties) = (true, false);
+        tx.each_until(sql, &params, |row| {
+            if std::mem::take(&mut is_first) && row.int(0)? == from.0 {
+                let key = leading_key(row.raw(1)?);
+                match key.as_ref().map(|key| &key[..]).cmp(&Some(from.1)) {
+                    Ordering::Less => {
+                        has_ties = true;
+                        return Ok(ControlFlow::Break(()));
+                    }
+                    Ordering::Equal => return Ok(ControlFlow::Continue(())),
+                    Ordering::Greater => {}
                 }
-                // Documents of one list are much alike: the first one tells how long the page will be.
-                rows.text.reserve((document.len() + 32) * (rows_max + 1));
-                rows.pieces.reserve(rows_max + 1);
             }
-            let merges = clock > Some(up_to);
-            let is_last = rows.pieces.len() + 1 == rows_max;
-            let updated_at = (merges || is_last).then(|| row.int(0)).transpose()?;
-            rows.push(ask, updated_at, document);
-            Ok(())
+            live.take(ask, up_to, row)
         })?;
+        if !has_ties {
+            return Ok(live);
+        }
     }
-    Ok(Live { rows, clock })
+    for sql in &after.exact {
+        params[4] = count(ask.limit.rows() + 1 - live.rows.pieces.len());
+        tx.each_until(sql, &params, |row| live.take(ask, up_to, row))?;
+    }
+    Ok(live)
 }
 
 fn read_history(

@@ -86,7 +86,17 @@ impl<'c> Tx<'c> {
         params: &[Value<'_>],
         mut f: impl FnMut(&Row<'_>) -> Result<(), DbError>,
     ) -> Result<(), DbError> {
-        self.visit(sql, Locking::Not, params, |row| f(row).map(ControlFlow::Continue))
+        self.each_until(sql, params, |row| f(row).map(ControlFlow::Continue))
+    }
+
+    /// The same, until `f` has enough.
+    pub fn each_until(
+        &mut self,
+        sql: &'static str,
+        params: &[Value<'_>],
+        f: impl FnMut(&Row<'_>) -> Result<ControlFlow<()>, DbError>,
+    ) -> Result<(), DbError> {
+        self.visit(sql, Locking::Not, params, f)
     }
 
     /// All rows, mapped.

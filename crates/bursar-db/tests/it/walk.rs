@@ -260,6 +260,7 @@ impl<'a, R: Sample> World<'a, R> {
         let mut page = self.first_page(filters, rows);
         let mut data = Vec::new();
         loop {
+            assert!(data.len() < 10_000, "the walk does not end");
             if page.count > 0 {
                 data.push(text(page.text));
             }

@@ -1,0 +1,110 @@
+//! Rows on their way to a page.
+
+use std::ops::Range;
+
+use bursar_domain::Timestamp;
+use bursar_domain::cursor::{Cursor, Position};
+use bursar_domain::resource::leading_key;
+
+use super::{Ask, Page};
+use crate::error::DbError;
+
+/// Rows in order: each one's piece of `text`, where the pieces are joined by commas. In front of the first is the
+/// page's lead.
+#[derive(Default)]
+pub(super) struct Rows {
+    pub(super) text: Vec<u8>,
+    pub(super) pieces: Vec<Piece>,
+}
+
+pub(super) struct Piece {
+    range: Range<usize>,
+    /// Read where it is needed: of every row when the page is merged with history, else of the page's last one.
+    updated_at: Option<i64>,
+}
+
+impl Rows {
+    pub(super) fn push(&mut self, ask: Ask, updated_at: Option<i64>, document: &[u8]) {
+        if self.pieces.is_empty() {
+            self.text.extend_from_slice(ask.lead);
+        } else {
+            self.text.push(b',');
+        }
+        let start = self.text.len();
+        self.text.extend_from_slice(document);
+        self.pieces.push(Piece {
+            range: start..self.text.len(),
+            updated_at,
+        });
+    }
+
+    fn document(&self, piece: &Piece) -> &[u8] {
+        &self.text[piece.range.clone()]
+    }
+
+    /// The rows' times and documents.
+    fn iter(&self) -> impl Iterator<Item = (Option<i64>, &[u8])> {
+        let rows = self.pieces.iter();
+        rows.map(|piece| (piece.updated_at, self.document(piece)))
+    }
+
+    /// Where a row stands. Its id is what its representation starts with.
+    pub(super) fn position(&self, piece: &Piece) -> Result<Position, DbError> {
+        let key = leading_key(self.document(piece));
+        match (piece.updated_at, key) {
+            (Some(updated_at), Some(id)) => Ok(Position {
+                updated_at: Timestamp::from_micros(updated_at),
+                id,
+            }),
+            _ => Err(DbError::Internal("a row of a page has no position".to_owned())),
+        }
+    }
+
+    /// Both in one order: by time, and by the id with which documents start.
+    pub(super) fn merge(self, other: &Self, ask: Ask) -> Self {
+        if other.pieces.is_empty() {
+            return self;
+        }
+        let mut merged = Self {
+            text: Vec::with_capacity(self.text.len() + other.text.len()),
+            pieces: Vec::with_capacity(self.pieces.len() + other.pieces.len()),
+        };
+        let (mut a, mut b) = (self.iter().peekable(), other.iter().peekable());
+        loop {
+            let from_a = match (a.peek(), b.peek()) {
+                (Some(x), Some(y)) => x < y,
+                (Some(_), None) => true,
+                (None, Some(_)) => false,
+                (None, None) => return merged,
+            };
+            let next = if from_a { a.next() } else { b.next() };
+            if let Some((updated_at, document)) = next {
+                merged.push(ask, updated_at, document);
+            }
+        }
+    }
+
+    /// Cuts the rows to the page's size; the one row more that was read says whether there is a next page.
+    pub(super) fn into_page(
+        mut self,
+        ask: Ask,
+        cursor_after: impl FnOnce(Position) -> Cursor,
+    ) -> Result<Page, DbError> {
+        let rows_max = ask.limit.rows();
+        let has_more = self.pieces.len() > rows_max;
+        self.pieces.truncate(rows_max);
+        let next = match self.pieces.last() {
+            Some(last) if has_more => Some(cursor_after(self.position(last)?)),
+            _ => None,
+        };
+        match self.pieces.last() {
+            Some(last) => self.text.truncate(last.range.end),
+            None => self.text.extend_from_slice(ask.lead),
+        }
+        Ok(Page {
+            text: self.text,
+            count: self.pieces.len(),
+            next,
+        })
+    }
+}
