@@ -107,6 +107,15 @@ const PATCHING: usize = 1;
 const CREATING: usize = 2;
 const MIXING: usize = 3;
 
+/// What a walk met.
+#[derive(Default)]
+struct Walked {
+    cursors: Vec<String>,
+    members: Vec<MemberId>,
+    /// The last row's time.
+    last: String,
+}
+
 /// Changes that come after the start of the walk that is in its middle.
 const CHANGES: usize = 1_000;
 
@@ -130,44 +139,44 @@ impl World {
             keys: Cell::new(0),
         };
         let mut client = Client::connect(server)?;
-        let (cursors, _) = world.walk(&mut client)?;
+        let walked = world.walk(&mut client)?;
+        let cursors = &walked.cursors;
         world.mid_walk = cursors
             .get(cursors.len() / 2)
             .ok_or("the list has one page only")?
             .clone();
-        let members = &world.tenants[READING].members;
         for n in 0..CHANGES {
             let mut request = Vec::new();
-            // Spread over the whole list, so that every page of the walk has some of them.
-            let member = members[n * members.len() / CHANGES];
+            // Spread over the whole walk, so that every page of it has some of them.
+            let member = walked.members[n * walked.members.len() / CHANGES];
             world.patch(READING, member, n as u64, &mut request);
             client.call(&request)?;
         }
-        let (cursors, last) = world.walk(&mut client)?;
-        world.deep = cursors
-            .iter()
-            .rev()
-            .nth(1)
-            .ok_or("the list has one page only")?
-            .clone();
-        world.now = last;
+        let walked = world.walk(&mut client)?;
+        let mut cursors = walked.cursors.iter().rev();
+        world.deep = cursors.nth(1).ok_or("the list has one page only")?.clone();
+        world.now = walked.last;
         Ok(world)
     }
 
-    /// The cursors of a whole walk, and the last row's time.
-    fn walk(&self, client: &mut Client) -> Outcome<(Vec<String>, String)> {
-        let (mut cursors, mut query) = (Vec::new(), String::new());
+    /// Walks a whole list.
+    fn walk(&self, client: &mut Client) -> Outcome<Walked> {
+        let mut walked = Walked::default();
+        let mut query = String::new();
         loop {
             let mut request = Vec::new();
             self.ask(READING, &format!("/v1/members?limit=50{query}"), &mut request);
             let body: serde_json::Value =
                 serde_json::from_slice(&client.call(&request)?).map_err(|error| error.to_string())?;
+            for row in body["data"].as_array().into_iter().flatten() {
+                let text = |name: &str| row[name].as_str().unwrap_or_default();
+                walked.members.extend(MemberId::parse(text("id")));
+                text("updatedAt").clone_into(&mut walked.last);
+            }
             let Some(next) = body["nextCursor"].as_str() else {
-                let last = body["data"].as_array().and_then(|rows| rows.last());
-                let last = last.and_then(|row| row["updatedAt"].as_str()).unwrap_or_default();
-                return Ok((cursors, last.to_owned()));
+                return Ok(walked);
             };
-            cursors.push(next.to_owned());
+            walked.cursors.push(next.to_owned());
             query = format!("&cursor={next}");
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! A walk is a snapshot at its watermark W, the change clock when its first page was read. A later page reads
 //! live rows that have not changed since W, then the versions in `history` that stood at W, after the cursor and
-//! up to the page's last live row (to W if the page is short), and merges the two by `(updated_at, id)`. When the
+//! up to the time of the last live row (to W if the page is short), and merges the two by `(updated_at, id)`. When the
 //! clock still equals W there is no history to read. A page costs the same at any depth.
 
 mod rows;
@@ -53,9 +53,8 @@ impl From<DbError> for WalkError {
     }
 }
 
-/// Below and above every id that a row can have.
+/// Below every id that a row can have.
 const BELOW: &[u8] = &[];
-const ABOVE: &[u8] = &[0xff; 17];
 
 /// The statements of a list with the given filters, for tests that read their plans.
 pub fn statements<R: Stored>(kind: EngineKind, filters: &Filters) -> (Vec<&'static str>, &'static str) {
@@ -239,21 +238,15 @@ fn read_history(
     let member = member_key(&cursor.filters);
     let (mask, narrowed) = narrowing(table, &cursor.filters, &member);
     let watermark = cursor.watermark.micros();
-    // A full page ends at its last live row; nothing behind it can be on this page.
-    let last = live
-        .pieces
-        .last()
-        .filter(|_| live.pieces.len() > ask.limit.rows());
-    let last = last.map(|piece| live.position(piece)).transpose()?;
-    let end = last.as_ref().map_or((watermark, ABOVE), |position| {
-        (position.updated_at.micros(), &position.id[..])
-    });
+    // A full page ends at its last live row; what is behind that row's time cannot be on this page.
+    let is_full = live.pieces.len() > ask.limit.rows();
+    let last = live.pieces.last().filter(|_| is_full);
+    let end = last.and_then(|piece| piece.updated_at).unwrap_or(watermark);
     let mut params = vec![
         Value::Bytes(&organization),
         Value::Int(cursor.after.updated_at.micros()),
         Value::Bytes(&cursor.after.id),
-        Value::Int(end.0),
-        Value::Bytes(end.1),
+        Value::Int(end),
         Value::Int(watermark),
         count(ask.limit.rows() + 1),
     ];

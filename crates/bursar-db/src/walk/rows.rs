@@ -20,7 +20,7 @@ pub(super) struct Rows {
 pub(super) struct Piece {
     range: Range<usize>,
     /// Read where it is needed: of every row when the page is merged with history, else of the page's last one.
-    updated_at: Option<i64>,
+    pub(super) updated_at: Option<i64>,
 }
 
 impl Rows {
@@ -49,7 +49,7 @@ impl Rows {
     }
 
     /// Where a row stands. Its id is what its representation starts with.
-    pub(super) fn position(&self, piece: &Piece) -> Result<Position, DbError> {
+    fn position(&self, piece: &Piece) -> Result<Position, DbError> {
         let key = leading_key(self.document(piece));
         match (piece.updated_at, key) {
             (Some(updated_at), Some(id)) => Ok(Position {

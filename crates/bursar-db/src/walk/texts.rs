@@ -138,16 +138,16 @@ impl WalkTexts {
         let has_value = given
             .first()
             .map_or(String::new(), |filter| format!(" AND {filter} IS NOT NULL"));
-        let (lead, value) = narrowing.before_position(8);
+        let (lead, value) = narrowing.before_position(7);
         let history = format!(
             "SELECT updated_at, {RAW_DOCUMENT} FROM {} \
              WHERE organization_id = ?1 AND list = {}{} AND ({lead}updated_at, id) > ({value}?2, ?3) \
-             AND ({lead}updated_at, id) <= ({value}?4, ?5) AND superseded_at > ?6{has_value}{} \
-             ORDER BY {lead}updated_at, id LIMIT ?7",
+             AND ({lead}updated_at) <= ({value}?4) AND superseded_at > ?5{has_value}{} \
+             ORDER BY {lead}updated_at, id LIMIT ?6",
             narrowing.source("history"),
             table.list,
-            narrowing.equal(8),
-            others(8, " || '' =")
+            narrowing.equal(7),
+            others(7, " || '' =")
         );
         Self {
             first,
