@@ -19,6 +19,7 @@ pub mod routes;
 pub mod serve;
 mod site;
 mod steps;
+mod writes;
 
 pub use inflight::InFlight;
 pub use site::Site;

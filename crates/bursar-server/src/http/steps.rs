@@ -2,13 +2,12 @@
 
 use std::net::SocketAddr;
 use std::pin::Pin;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::task::Poll;
 
-use bursar_app::{Act, Actor, Context, chapters, tokens as app_tokens};
-use bursar_db::idempotency::{self, Record};
+use bursar_app::{chapters, tokens as app_tokens};
 use bursar_db::tokens::{self, Caller};
-use bursar_db::{DbError, Tx};
+use bursar_db::{DbError, Tx, idempotency};
 use bursar_domain::Timestamp;
 use bursar_domain::access::effective;
 use bursar_domain::ids::RequestId;
@@ -22,13 +21,14 @@ use super::address::client_address;
 use super::error::Error;
 use super::handlers;
 use super::limits::{Bucket, Charge, Subject};
-use super::plan::{Answer, Plan, Request, Write};
+use super::plan::{Answer, Plan, Request};
 use super::query::{self, percent_decode};
 use super::routes::{self, BodyRule, Cost, KeyRule, Match, Route};
 use super::serve::{Edge, Trace};
+use super::writes::{WriteJob, replay};
 
 /// A success, and whether it was a replay.
-type Done = (Answer, bool);
+pub(super) type Done = (Answer, bool);
 
 /// A request as it came, before anyone is asked about it.
 struct Call<'a> {
@@ -310,89 +310,6 @@ impl Edge {
             }
         }
     }
-
-    async fn write(&self, job: WriteJob) -> Result<Done, Error> {
-        let WriteJob {
-            route,
-            caller,
-            hash,
-            key,
-            is_key_new,
-            fingerprint,
-            mut work,
-            request_id,
-        } = job;
-        let (organization, principal) = (caller.token.organization_id, caller.principal());
-        let _held = match &key {
-            None => None,
-            Some(key) => {
-                let held = self.in_flight.take(organization.to_bytes(), principal, key);
-                let held = held.await.ok_or(Error::KeyInUse)?;
-                // A key that was new may since have been used; the write looks again in any case.
-                if !is_key_new {
-                    let name = key.clone();
-                    let known = self
-                        .db
-                        .read::<_, DbError>(move |tx| idempotency::get(tx, organization, principal, &name))
-                        .await?;
-                    if let Some(record) = known {
-                        return replay(record, fingerprint);
-                    }
-                }
-                Some(held)
-            }
-        };
-        let mut context = self.context(&caller, request_id);
-        let clock = Arc::clone(&self.clock);
-        let written = self.db.write(organization.to_bytes(), move |tx| {
-            context.now = clock();
-            let now = context.now;
-            Act::run(tx, &mut context, organization, |act| {
-                // What was looked up before may have changed: a revoked token, a lowered role, the same key.
-                let caller = tokens::caller(act.tx, &hash)?.filter(|caller| caller.role_at(now).is_some());
-                let caller = caller.ok_or(Error::InvalidToken)?;
-                authorize(route, &caller, now)?;
-                if let Some(key) = &key
-                    && let Some(record) = idempotency::get(act.tx, organization, principal, key)?
-                {
-                    return replay(record, fingerprint);
-                }
-                let answer = work(act, &caller)?;
-                if let Some(key) = &key {
-                    let record = Record {
-                        fingerprint,
-                        status: answer.status,
-                        body: String::from_utf8_lossy(&answer.body).into_owned(),
-                    };
-                    idempotency::insert(act.tx, organization, principal, key, &record, now)?;
-                }
-                Ok((answer, false))
-            })
-        });
-        written.await
-    }
-
-    fn context(&self, caller: &Caller, request_id: RequestId) -> Context {
-        let ids = self.ids.lock().unwrap_or_else(PoisonError::into_inner).fork();
-        let actor = Actor::Token(caller.token.id, caller.token.organization_id);
-        Context {
-            now: (self.clock)(),
-            ids,
-            actor,
-            request_id: Some(request_id),
-        }
-    }
-}
-
-struct WriteJob {
-    route: &'static Route,
-    caller: Arc<Caller>,
-    hash: TokenHash,
-    key: Option<String>,
-    is_key_new: bool,
-    fingerprint: [u8; 32],
-    work: Write,
-    request_id: RequestId,
 }
 
 /// Answers a plain read in the read that it was admitted in, and a write whose key is known.
@@ -444,7 +361,7 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// Granted scopes ∩ role ceiling ∩ policy must have all that the endpoint needs.
-fn authorize(route: &Route, caller: &Caller, now: Timestamp) -> Result<(), Error> {
+pub(super) fn authorize(route: &Route, caller: &Caller, now: Timestamp) -> Result<(), Error> {
     let role = caller.role_at(now).ok_or(Error::InvalidToken)?;
     let granted = caller.token.scopes;
     if effective(granted, role, caller.policy).covers(route.scopes) {
@@ -490,20 +407,6 @@ fn idempotency_key(headers: &HeaderMap, rule: KeyRule) -> Result<Option<String>,
         }
         (Some(_), _) => Err(Error::KeyInvalid),
     }
-}
-
-/// The original answer again, if the parameters are the same.
-fn replay(record: Record, fingerprint: [u8; 32]) -> Result<Done, Error> {
-    if record.fingerprint != fingerprint {
-        return Err(Error::KeyReused);
-    }
-    Ok((
-        Answer {
-            status: record.status,
-            body: record.body.into(),
-        },
-        true,
-    ))
 }
 
 fn cost(route: &Route, query: Option<&str>) -> u32 {
