@@ -8,6 +8,7 @@ use bursar_db::{
 };
 use bursar_domain::campaign::Campaign;
 use bursar_domain::card::Card;
+use bursar_domain::fields::Fields;
 use bursar_domain::group::Group;
 use bursar_domain::ids::{GroupId, ListingId, MemberId, OrganizationId};
 use bursar_domain::listing::Listing;
@@ -18,7 +19,7 @@ use bursar_domain::organization::Organization;
 use bursar_domain::payment::Payment;
 use bursar_domain::reimbursement::Reimbursement;
 use bursar_domain::reminder::Reminder;
-use bursar_domain::{Reference, Resource, Timestamp};
+use bursar_domain::{Reference, Refusal, Resource, Timestamp};
 use serde::Serialize;
 
 use crate::organizations::check_place;
@@ -29,7 +30,7 @@ pub const PROBLEMS_MAX: usize = 1_000;
 /// Something that is broken.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Problem {
-    /// What kind of damage: `document`, `reference`, `count`, `sum`, `clock`, `currency`, `tree`, `row`, `id`, `file`.
+    /// What kind of damage: `document`, `reference`, `count`, `sum`, `clock`, `currency`, `tree`, `row`, `rule`, `id`, `file`.
     pub kind: &'static str,
     /// Whose data.
     pub organization: Option<OrganizationId>,
@@ -80,6 +81,22 @@ pub fn check(tx: &mut Tx<'_>, progress: &mut dyn FnMut(u64)) -> Result<Checked, 
         .problems
         .sort_by(|a, b| (a.organization, a.kind, &a.subject).cmp(&(b.organization, b.kind, &b.subject)));
     Ok(check.done)
+}
+
+/// Whether an import would take the row back from its line in an export.
+fn importable<R: Resource>(organization: &Organization, resource: &R) -> Result<(), Refusal> {
+    let line = resource.bundle_line(organization.id, &mut |_| true);
+    let mut fields = Fields::parse(&line)?.new_record(true);
+    for known in ["type", "id", "organizationId", "createdAt", "updatedAt"] {
+        fields.skip(known);
+    }
+    let mut again = R::blank(resource.id(), organization.currency, resource.stamps());
+    match again.apply(&mut fields) {
+        // A foreign currency is a problem of its own.
+        Err(refusal) if refusal.field() == Some("currency") => Ok(()),
+        Err(refusal) => Err(refusal),
+        Ok(()) => fields.finish(),
+    }
 }
 
 struct Check<'a> {
@@ -251,6 +268,9 @@ impl Check<'_> {
                     resource.id(),
                     "the kept representation differs from the row's fields",
                 );
+            }
+            if let Err(refusal) = importable(organization, &resource) {
+                self.problem("rule", Some(organization.id), resource.id(), refusal.message());
             }
             note(self, seen, &resource);
             self.references(organization.id, seen, &resource);

@@ -20,6 +20,9 @@ use crate::bundle::{organization_line, policy_line, role_line, user_line};
 use crate::error::AppError;
 use crate::organizations::subtree;
 
+/// Rows left out that an export names; more of them say nothing new.
+pub const BROKEN_MAX: usize = 100;
+
 /// What an export did.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Exported {
@@ -27,6 +30,21 @@ pub struct Exported {
     pub records: u64,
     /// References to organizations outside of it, which were written as null.
     pub outside: u64,
+    /// Rows that could not be read and were left out; at most [`BROKEN_MAX`].
+    pub broken: Vec<Broken>,
+    /// How many more of them there are.
+    pub broken_more: u64,
+}
+
+/// A row that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Broken {
+    /// Whose it is.
+    pub organization: OrganizationId,
+    /// Its id.
+    pub subject: String,
+    /// Why.
+    pub message: String,
 }
 
 /// Why an export broke off.
@@ -144,10 +162,16 @@ impl Export<'_> {
 
     fn resources<R: Stored>(&mut self, tx: &mut Tx<'_>) -> Result<(), ExportError> {
         let mut broken = None;
-        let walked = table::each_of_all::<R>(tx, |organization, resource| {
-            if !self.covers(organization) {
-                return Ok(());
-            }
+        let scope = self.scope.clone();
+        let wanted = |id| scope.as_ref().is_none_or(|scope| scope.contains(&id));
+        let walked = table::each_of_all::<R>(tx, wanted, |organization, kept| {
+            let resource = match kept.resource {
+                Ok(resource) => resource,
+                Err(error) => {
+                    self.left_out(organization, kept.id, &error);
+                    return Ok(());
+                }
+            };
             let line = resource.bundle_line(organization, &mut |id| self.names(id));
             self.line(&line).map_err(|error| {
                 broken = Some(error);
@@ -158,5 +182,18 @@ impl Export<'_> {
             (_, Some(error)) => Err(error),
             (walked, None) => walked.map_err(ExportError::from),
         }
+    }
+
+    /// One row that cannot be read must not keep all others from being exported.
+    fn left_out(&mut self, organization: OrganizationId, id: impl ToString, error: &DbError) {
+        if self.done.broken.len() == BROKEN_MAX {
+            self.done.broken_more += 1;
+            return;
+        }
+        self.done.broken.push(Broken {
+            organization,
+            subject: id.to_string(),
+            message: error.to_string(),
+        });
     }
 }

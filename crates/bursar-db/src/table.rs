@@ -216,23 +216,23 @@ pub fn each<R: Stored>(
     tx.each(
         &R::table().texts().all,
         &[Value::Bytes(&organization.to_bytes())],
-        |row| {
-            visit(Kept {
-                id: Id::from_bytes(row.key(1)?),
-                resource: read_row(row),
-                document: row.text(4)?,
-            })
-        },
+        |row| visit(read_kept(row)?),
     )
 }
 
-/// Gives every resource of every organization to `visit`, by id.
+/// Gives every row of the organizations that are `wanted` to `visit`, by id, those that cannot be read included.
+/// Rows of others are not even read: their damage is not ours.
 pub fn each_of_all<R: Stored>(
     tx: &mut Tx<'_>,
-    mut visit: impl FnMut(OrganizationId, R) -> Result<(), DbError>,
+    wanted: impl Fn(OrganizationId) -> bool,
+    mut visit: impl FnMut(OrganizationId, Kept<'_, R>) -> Result<(), DbError>,
 ) -> Result<(), DbError> {
     tx.each(&R::table().texts().everyone, &[], |row| {
-        visit(OrganizationId::from_bytes(row.key(0)?), read_row(row)?)
+        let organization = OrganizationId::from_bytes(row.key(0)?);
+        match wanted(organization) {
+            true => visit(organization, read_kept(row)?),
+            false => Ok(()),
+        }
     })
 }
 
@@ -249,6 +249,14 @@ pub fn owner<R: Stored>(tx: &mut Tx<'_>, id: Id<R::Kind>) -> Result<Option<Organ
 pub fn shared<R: Stored>(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Id<R::Kind>>, DbError> {
     tx.rows(&R::table().texts().shared, &[Value::Int(limit)], |row| {
         row.key(0).map(Id::from_bytes)
+    })
+}
+
+fn read_kept<'a, R: Stored>(row: &'a Row<'_>) -> Result<Kept<'a, R>, DbError> {
+    Ok(Kept {
+        id: Id::from_bytes(row.key(1)?),
+        resource: read_row(row),
+        document: row.text(4)?,
     })
 }
 

@@ -1,5 +1,7 @@
 //! Store listings: what an organization sells. Items and stock are hidden in v1.
 
+use std::ops::RangeInclusive;
+
 use serde::Serialize;
 
 use crate::fields::Fields;
@@ -44,11 +46,12 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// Reads the items as a database keeps them.
+    /// Reads the items as a database keeps them. A stock that no rule allows is read all the same, so that it can be
+    /// listed, changed and named by a check.
     pub fn read_items(json: &str, currency: Currency) -> Result<Vec<Item>, Refusal> {
         let wrapped = format!("{{\"items\":{json}}}");
         Fields::parse(&wrapped)?
-            .objects("items", |item| read_item(item, currency))?
+            .objects("items", |item| read_item(item, currency, i64::MIN..=i64::MAX))?
             .required()
     }
 }
@@ -109,11 +112,15 @@ impl Listing {
     }
 }
 
-fn read_item(fields: &mut Fields<'_>, currency: Currency) -> Result<Item, Refusal> {
+fn read_item(
+    fields: &mut Fields<'_>,
+    currency: Currency,
+    stock: RangeInclusive<i64>,
+) -> Result<Item, Refusal> {
     Ok(Item {
         name: fields.text("name", NAME)?.required()?,
         price: fields.money("price", currency)?.required()?,
-        inventory: fields.integer("inventory", 0..=INVENTORY_MAX)?.optional(),
+        inventory: fields.integer("inventory", stock)?.optional(),
     })
 }
 
@@ -161,7 +168,7 @@ impl Resource for Listing {
         fields.boolean("isActive")?.set(&mut self.is_active)?;
         let currency = self.currency;
         fields
-            .objects("items", |item| read_item(item, currency))?
+            .objects("items", |item| read_item(item, currency, 0..=INVENTORY_MAX))?
             .set(&mut self.items)
     }
 

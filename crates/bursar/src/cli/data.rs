@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter};
 use std::path::PathBuf;
 
+use bursar_app::check::Checked;
 use bursar_app::export::{ExportError, Exported};
 use bursar_app::import::{Progress, Source};
 use bursar_app::lists::{self, List};
@@ -101,9 +102,9 @@ pub(crate) fn import(session: &Session, args: &ImportArgs) -> Outcome {
 }
 
 pub(crate) fn export(session: &Session, args: &ExportArgs) -> Outcome {
-    if args.csv.is_some() && session.json {
+    if args.csv.is_some() && session.json_asked {
         return Err(Failure::new(
-            "--csv and --json are two forms of output; leave one out".into(),
+            "--csv and --json cannot be used together; leave one out".into(),
         ));
     }
     let db = session.open(Opening::Require)?;
@@ -118,7 +119,10 @@ pub(crate) fn export(session: &Session, args: &ExportArgs) -> Outcome {
     let done = db.survey(|tx| match (args.csv, args.organization) {
         (Some(list), Some(organization)) => {
             let records = lists::export(tx, organization, list, &mut out, &mut report)?;
-            Ok(Exported { records, outside: 0 })
+            Ok(Exported {
+                records,
+                ..Exported::default()
+            })
         }
         (_, organization) => exporting::export(tx, organization, &mut out, &mut report),
     });
@@ -139,21 +143,39 @@ pub(crate) fn export(session: &Session, args: &ExportArgs) -> Outcome {
             if done.outside == 1 { "was" } else { "were" }
         ));
     }
-    Ok(())
+    for broken in &done.broken {
+        output::complain(&format!(
+            "warning: {} of {} was left out: {}",
+            broken.subject, broken.organization, broken.message
+        ));
+    }
+    match u64::try_from(done.broken.len())? + done.broken_more {
+        0 => Ok(()),
+        count => Err(Failure::new(format!(
+            "{} could not be read and {} left out; `bursar check` names what is broken",
+            output::many(count, "record"),
+            if count == 1 { "is" } else { "are" }
+        ))),
+    }
 }
 
 pub(crate) fn check(session: &Session) -> Outcome {
     let db = session.open(Opening::Require)?;
-    prove(session, &db, None)
+    let done = run_check(&db)?;
+    print_checked(session, &done, None)?;
+    found(&done)
 }
 
-/// Checks a database; `copied` is how many rows were copied to it before.
-fn prove(session: &Session, db: &Db, copied: Option<u64>) -> Outcome {
+fn run_check(db: &Db) -> Result<Checked, Failure> {
     let bar = output::progress(0, "records");
     bar.set_message("checking");
     let done = db.survey::<_, DbError>(|tx| checking::check(tx, &mut |rows| bar.set_position(rows)));
     bar.finish_and_clear();
-    let done = done?;
+    Ok(done?)
+}
+
+/// Prints what a check found; `copied` is how many rows were copied before.
+fn print_checked(session: &Session, done: &Checked, copied: Option<u64>) -> Outcome {
     if session.json {
         let mut answer = json!({ "rows": done.rows, "problems": done.problems });
         if let Some(copied) = copied {
@@ -177,6 +199,11 @@ fn prove(session: &Session, db: &Db, copied: Option<u64>) -> Outcome {
             &good,
         );
     }
+    Ok(())
+}
+
+/// Problems are a failure.
+fn found(done: &Checked) -> Outcome {
     match done.problems.len() {
         0 => Ok(()),
         n if n == checking::PROBLEMS_MAX => Err(Failure::new(format!("at least {n} problems found"))),
@@ -218,5 +245,15 @@ pub(crate) fn copy(session: &Session, args: &CopyArgs) -> Outcome {
     if !session.json {
         output::say(&format!("{} copied", output::many(rows, "row")));
     }
-    prove(session, &to, Some(rows))
+    let done = run_check(&to)?;
+    print_checked(session, &done, Some(rows))?;
+    // A problem that the source has too was copied faithfully.
+    if !done.problems.is_empty() && run_check(&from)?.problems == done.problems {
+        let count = output::many(u64::try_from(done.problems.len())?, "problem");
+        output::complain(&format!(
+            "warning: the copy is complete; the source has the same {count}"
+        ));
+        return Ok(());
+    }
+    found(&done)
 }

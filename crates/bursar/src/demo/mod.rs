@@ -155,14 +155,22 @@ fn contents(db: &Db) -> Result<String, Failure> {
     let mut counts = [0_u64; 2];
     let organizations = db.read(organizations::all).wait()?.len();
     db.survey::<_, DbError>(|tx| {
-        table::each_of_all::<Member>(tx, |_, _| {
-            counts[0] += 1;
-            Ok(())
-        })?;
-        table::each_of_all::<Payment>(tx, |_, _| {
-            counts[1] += 1;
-            Ok(())
-        })
+        table::each_of_all::<Member>(
+            tx,
+            |_| true,
+            |_, _| {
+                counts[0] += 1;
+                Ok(())
+            },
+        )?;
+        table::each_of_all::<Payment>(
+            tx,
+            |_| true,
+            |_, _| {
+                counts[1] += 1;
+                Ok(())
+            },
+        )
     })?;
     Ok(format!(
         "{}, {} and {}",

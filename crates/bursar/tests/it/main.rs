@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod api;
 #[cfg(test)]
+mod bad_rows;
+#[cfg(test)]
 mod cli;
 #[cfg(test)]
 mod commands;

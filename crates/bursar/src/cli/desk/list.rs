@@ -14,7 +14,7 @@ use bursar_domain::payment::{Payment, PaymentStatus};
 use bursar_domain::reimbursement::{Reimbursement, ReimbursementStatus};
 use clap::Args;
 
-use super::super::{Outcome, Session, output, parse_id};
+use super::super::{Failure, Outcome, Session, output, parse_id};
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
@@ -229,11 +229,14 @@ fn list<R: Stored, const N: usize>(
 ) -> Outcome {
     let db = session.open(Opening::Require)?;
     let organization = args.organization;
-    let (mut documents, mut rows) = (Vec::new(), Vec::new());
+    let (mut documents, mut rows, mut left_out) = (Vec::new(), Vec::new(), 0);
     db.survey::<_, AppError>(|tx| {
         organizations::get(tx, organization)?.ok_or_else(|| no_organization(organization))?;
         table::each::<R>(tx, organization, |kept| {
-            let resource = kept.resource?;
+            let Ok(resource) = kept.resource else {
+                left_out += 1;
+                return Ok(());
+            };
             match is_asked(&resource) {
                 true if session.json => documents.push(resource.document()),
                 true => rows.push(row(&resource)),
@@ -245,10 +248,17 @@ fn list<R: Stored, const N: usize>(
     })?;
     if session.json {
         output::say(&format!("[{}]", documents.join(",")));
-        return Ok(());
+    } else {
+        output::table(header, rows, "there are none");
     }
-    output::table(header, rows, "there are none");
-    Ok(())
+    match left_out {
+        0 => Ok(()),
+        count => Err(Failure::new(format!(
+            "{} could not be read and {} left out; `bursar check` names what is broken",
+            output::many(count, "row"),
+            if count == 1 { "is" } else { "are" }
+        ))),
+    }
 }
 
 fn or_dash(value: Option<impl std::fmt::Display>) -> String {
