@@ -2,9 +2,10 @@
 
 use bursar_db::{Tx, due, organizations, table};
 use bursar_domain::access::Role;
-use bursar_domain::campaign::{Campaign, CampaignStatus};
+use bursar_domain::campaign::{Campaign, CampaignStatus, CampaignVerb};
 use bursar_domain::ids::{CampaignId, OrganizationId};
 use bursar_domain::money::{Currency, Money};
+use bursar_domain::states::Verb;
 use bursar_domain::text::{NAME, NOTE};
 use bursar_domain::{Date, Refusal, Resource, Stamps};
 
@@ -89,17 +90,17 @@ pub fn set(act: &mut Act<'_, '_>, id: CampaignId, change: &CampaignChange) -> Re
 }
 
 /// Starts or ends a campaign.
-pub fn move_to(act: &mut Act<'_, '_>, id: CampaignId, next: CampaignStatus) -> Result<Campaign, AppError> {
+pub fn perform(act: &mut Act<'_, '_>, id: CampaignId, verb: CampaignVerb) -> Result<Campaign, AppError> {
     require(act, Role::Editor, "start and end campaigns")?;
     let campaign: Campaign = table::get(act.tx, act.organization, id)?.ok_or_else(no_campaign)?;
-    shift(act, campaign, next)
+    shift(act, campaign, verb)
 }
 
-fn shift(act: &mut Act<'_, '_>, mut campaign: Campaign, next: CampaignStatus) -> Result<Campaign, AppError> {
-    use bursar_domain::states::Machine;
-    campaign.status = campaign.status.to(next)?;
+fn shift(act: &mut Act<'_, '_>, mut campaign: Campaign, verb: CampaignVerb) -> Result<Campaign, AppError> {
+    campaign.status = verb.after(campaign.status)?;
     act.update(&mut campaign)?;
-    act.log(&format!("campaign.{next}"), Some(campaign.id.to_string()), None)?;
+    let action = format!("campaign.{}", campaign.status);
+    act.log(&action, Some(campaign.id.to_string()), None)?;
     Ok(campaign)
 }
 
@@ -119,7 +120,7 @@ pub fn end_if_over(
         let Some(campaign) = found.filter(is_over) else {
             return Ok(false);
         };
-        shift(act, campaign, CampaignStatus::Ended)?;
+        shift(act, campaign, CampaignVerb::End)?;
         Ok(true)
     })
 }

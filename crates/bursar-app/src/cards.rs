@@ -2,11 +2,12 @@
 
 use bursar_db::{applications, organizations, table};
 use bursar_domain::access::Role;
-use bursar_domain::card::{Card, CardStatus, LimitFrequency, NewCard};
+use bursar_domain::card::{Card, CardStatus, CardVerb, LimitFrequency, NewCard};
 use bursar_domain::ids::{ApplicationId, CardId};
 use bursar_domain::member::Member;
 use bursar_domain::money::{Money, limit_from_number};
 use bursar_domain::organization::CardIssuing;
+use bursar_domain::states::Verb;
 use bursar_domain::{Refusal, Stamps};
 
 use crate::act::{Act, no_organization};
@@ -78,13 +79,13 @@ fn no_card() -> Refusal {
     Refusal::missing("there is no such card")
 }
 
-/// Moves a card to another state.
-pub fn move_to(act: &mut Act<'_, '_>, id: CardId, next: CardStatus) -> Result<Card, AppError> {
+/// Activates, freezes, unfreezes, cancels or denies a card.
+pub fn perform(act: &mut Act<'_, '_>, id: CardId, verb: CardVerb) -> Result<Card, AppError> {
     require(act, Role::Admin, "change cards")?;
     let mut card: Card = table::get(act.tx, act.organization, id)?.ok_or_else(no_card)?;
-    card.move_to(next, act.now())?;
+    card.perform(verb, act.now())?;
     act.update(&mut card)?;
-    act.log(&format!("card.{next}"), Some(id.to_string()), None)?;
+    act.log(&format!("card.{}", verb.leads_to()), Some(id.to_string()), None)?;
     Ok(card)
 }
 

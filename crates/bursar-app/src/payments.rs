@@ -1,5 +1,7 @@
 //! Charges, and what is received for them. The ledger is only added to.
 
+use std::collections::BTreeSet;
+
 use bursar_db::bulk::{self, BulkAct, Subject};
 use bursar_db::ledger::{self, Entry};
 use bursar_db::{organizations, recipients, table};
@@ -8,9 +10,9 @@ use bursar_domain::group::Group;
 use bursar_domain::ids::{BulkId, EntryId, GroupId, MemberId, OrganizationId, PaymentId};
 use bursar_domain::member::Member;
 use bursar_domain::money::Money;
-use bursar_domain::payment::{Payment, PaymentStatus};
+use bursar_domain::payment::Payment;
 use bursar_domain::text::{NOTE, REFERENCE};
-use bursar_domain::{Date, Refusal, Resource, Stamps, words};
+use bursar_domain::{Date, Refusal, Resource, Stamps, Timestamp, words};
 
 use crate::act::{Act, no_organization};
 use crate::error::AppError;
@@ -230,8 +232,9 @@ pub fn record(
         received_on: Some(received_on),
         reverses: None,
     };
-    enter(act, &mut payment, &entry, "payment.record")?;
-    Ok((payment, entry.id))
+    let entry_id = entry.id;
+    enter(act, &mut payment, &[entry], "payment.record")?;
+    Ok((payment, entry_id))
 }
 
 /// Takes an entry back by a counter-entry; the entry stays.
@@ -243,31 +246,50 @@ pub fn reverse(
 ) -> Result<Payment, AppError> {
     require(act, Role::Editor, "reverse payments")?;
     let mut payment: Payment = table::get(act.tx, act.organization, id)?.ok_or_else(no_payment)?;
+    let reason = reason.map(|text| REFERENCE.check(text)).transpose();
+    let reason = reason.map_err(|rule| Refusal::invalid("reason", rule))?;
     let entries = ledger::of_payment(act.tx, act.organization, id)?;
-    let original = entries.iter().find(|other| other.id == entry);
-    let original =
-        original.ok_or_else(|| Refusal::missing(format!("the payment has no ledger entry {entry}")))?;
-    if original.reverses.is_some() || entries.iter().any(|other| other.reverses == Some(entry)) {
-        return Err(Refusal::conflict("this entry is a reversal or was reversed before").into());
-    }
+    let original = standing(&entries, entry)?;
     payment.take_back(original.amount, act.now())?;
-    let counter = Entry {
-        payment: id,
+    let counter = counter_entry(act, original, reason);
+    enter(act, &mut payment, &[counter], "payment.reverse")?;
+    Ok(payment)
+}
+
+/// An entry of a payment that counts: it takes nothing back and was not taken back.
+fn standing(entries: &[Entry], id: EntryId) -> Result<&Entry, Refusal> {
+    let found = entries.iter().find(|entry| entry.id == id);
+    let found = found.ok_or_else(|| Refusal::missing(format!("the payment has no ledger entry {id}")))?;
+    if found.reverses.is_some() || entries.iter().any(|other| other.reverses == Some(id)) {
+        let message = format!("ledger entry {id} is a reversal or was reversed before");
+        return Err(Refusal::conflict(message));
+    }
+    Ok(found)
+}
+
+fn counter_entry(act: &mut Act<'_, '_>, original: &Entry, reason: Option<String>) -> Entry {
+    Entry {
+        payment: original.payment,
         id: act.new_id(),
         at: act.now(),
         amount: -original.amount,
         method: original.method.clone(),
-        reference: reason.map(str::to_owned),
+        reference: reason,
         received_on: Some(act.now().date()),
-        reverses: Some(entry),
-    };
-    enter(act, &mut payment, &counter, "payment.reverse")?;
-    Ok(payment)
+        reverses: Some(original.id),
+    }
 }
 
-/// One transaction: the entry, the payment, its activity line. The sum is proven before it is written.
-fn enter(act: &mut Act<'_, '_>, payment: &mut Payment, entry: &Entry, action: &str) -> Result<(), AppError> {
-    ledger::add(act.tx, act.organization, entry)?;
+/// One transaction: the entries, the payment, its activity line. The sum is proven before it is written.
+fn enter(
+    act: &mut Act<'_, '_>,
+    payment: &mut Payment,
+    entries: &[Entry],
+    action: &str,
+) -> Result<(), AppError> {
+    for entry in entries {
+        ledger::add(act.tx, act.organization, entry)?;
+    }
     let sum = ledger::sum(act.tx, act.organization, payment.id)?;
     if sum != payment.paid_to_date.minor {
         let message = format!(
@@ -280,12 +302,59 @@ fn enter(act: &mut Act<'_, '_>, payment: &mut Payment, entry: &Entry, action: &s
     act.log(action, Some(payment.id.to_string()), None)
 }
 
-/// Moves a payment to another state: `cancelled`, `disputed`, and out of a dispute to `paid` or `failed`.
-pub fn move_to(act: &mut Act<'_, '_>, id: PaymentId, next: PaymentStatus) -> Result<Payment, AppError> {
+/// Cancels a payment; what was received for it stays in the ledger.
+pub fn cancel(act: &mut Act<'_, '_>, id: PaymentId) -> Result<Payment, AppError> {
+    change(act, id, Payment::cancel)
+}
+
+/// Marks a paid payment as disputed.
+pub fn dispute(act: &mut Act<'_, '_>, id: PaymentId) -> Result<Payment, AppError> {
+    change(act, id, Payment::dispute)
+}
+
+/// Ends a dispute that was won: the payment is paid.
+pub fn win_dispute(act: &mut Act<'_, '_>, id: PaymentId) -> Result<Payment, AppError> {
+    change(act, id, Payment::win_dispute)
+}
+
+fn change(
+    act: &mut Act<'_, '_>,
+    id: PaymentId,
+    deed: fn(&mut Payment, Timestamp) -> Result<(), Refusal>,
+) -> Result<Payment, AppError> {
     require(act, Role::Editor, "change payments")?;
     let mut payment: Payment = table::get(act.tx, act.organization, id)?.ok_or_else(no_payment)?;
-    payment.move_to(next, act.now())?;
+    deed(&mut payment, act.now())?;
     act.update(&mut payment)?;
-    act.log(&format!("payment.{next}"), Some(id.to_string()), None)?;
+    act.log(&format!("payment.{}", payment.status), Some(id.to_string()), None)?;
+    Ok(payment)
+}
+
+/// Ends a dispute that was lost: the payment has failed, and what the bank took back is reversed with it. That is
+/// every entry that stands, or only those named when the bank left the others alone.
+pub fn lose_dispute(act: &mut Act<'_, '_>, id: PaymentId, named: &[EntryId]) -> Result<Payment, AppError> {
+    require(act, Role::Editor, "change payments")?;
+    let mut payment: Payment = table::get(act.tx, act.organization, id)?.ok_or_else(no_payment)?;
+    let entries = ledger::of_payment(act.tx, act.organization, id)?;
+    let taken: Vec<&Entry> = match named {
+        [] => entries
+            .iter()
+            .filter(|entry| standing(&entries, entry.id).is_ok())
+            .collect(),
+        _ => {
+            let named: BTreeSet<EntryId> = named.iter().copied().collect();
+            named
+                .into_iter()
+                .map(|id| standing(&entries, id))
+                .collect::<Result<_, _>>()?
+        }
+    };
+    payment.lose_dispute(taken.iter().map(|entry| entry.amount).sum(), act.now())?;
+    let reason = Some("dispute lost".to_owned());
+    let counters: Vec<Entry> = taken
+        .iter()
+        .map(|entry| counter_entry(act, entry, reason.clone()))
+        .collect();
+    enter(act, &mut payment, &counters, "payment.failed")?;
     Ok(payment)
 }

@@ -6,7 +6,7 @@ use bursar_domain::ids::{MemberId, OrganizationId, ReimbursementId};
 use bursar_domain::member::Member;
 use bursar_domain::money::Money;
 use bursar_domain::organization::address_key;
-use bursar_domain::reimbursement::{Approver, Reimbursement, ReimbursementStatus};
+use bursar_domain::reimbursement::{Approver, Reimbursement, ReimbursementVerb};
 use bursar_domain::text::{CATEGORY, NOTE, REFERENCE, TextRule};
 use bursar_domain::{Date, Refusal, Resource, Stamps};
 
@@ -107,28 +107,24 @@ pub struct Remarks {
 }
 
 /// Moves a reimbursement on. Approving is for admins who are people, and never for one's own.
-pub fn move_to(
+pub fn perform(
     act: &mut Act<'_, '_>,
     id: ReimbursementId,
-    next: ReimbursementStatus,
+    verb: ReimbursementVerb,
     remarks: &Remarks,
 ) -> Result<Reimbursement, AppError> {
-    let least = match next {
-        ReimbursementStatus::Approved | ReimbursementStatus::Rejected | ReimbursementStatus::Paid => {
-            Role::Admin
-        }
-        ReimbursementStatus::Draft | ReimbursementStatus::Submitted | ReimbursementStatus::Voided => {
-            Role::Editor
-        }
+    let least = match verb {
+        ReimbursementVerb::Approve | ReimbursementVerb::Reject | ReimbursementVerb::Pay => Role::Admin,
+        ReimbursementVerb::Reopen | ReimbursementVerb::Submit | ReimbursementVerb::Void => Role::Editor,
     };
     require(act, least, "move reimbursements so")?;
     let mut reimbursement: Reimbursement =
         table::get(act.tx, act.organization, id)?.ok_or_else(no_reimbursement)?;
-    if next == ReimbursementStatus::Approved {
+    if verb == ReimbursementVerb::Approve {
         let approver = approver(act, &reimbursement)?;
         reimbursement.approve(approver, act.now())?;
     } else {
-        reimbursement.move_to(next, act.now())?;
+        reimbursement.perform(verb, act.now())?;
     }
     if let Some(note) = &remarks.note {
         reimbursement.reviewer_note = Some(checked("note", NOTE, note)?);
@@ -137,7 +133,8 @@ pub fn move_to(
         reimbursement.payout_reference = Some(checked("reference", REFERENCE, reference)?);
     }
     act.update(&mut reimbursement)?;
-    act.log(&format!("reimbursement.{next}"), Some(id.to_string()), None)?;
+    let action = format!("reimbursement.{}", reimbursement.status);
+    act.log(&action, Some(id.to_string()), None)?;
     Ok(reimbursement)
 }
 

@@ -7,7 +7,7 @@ use bursar_domain::ids::{ListingId, MemberId, OrderId};
 use bursar_domain::listing::{Item, Listing};
 use bursar_domain::member::Member;
 use bursar_domain::money::{Currency, Money};
-use bursar_domain::order::{Order, OrderLine, OrderStatus};
+use bursar_domain::order::{Order, OrderLine, OrderStatus, OrderVerb};
 use bursar_domain::text::{NAME, NOTE};
 use bursar_domain::{Refusal, Resource, Stamps};
 
@@ -159,14 +159,15 @@ pub fn order(
 }
 
 /// Moves an order on. One that is called off, or refunded before it was handed over, gives its items back.
-pub fn move_order(act: &mut Act<'_, '_>, id: OrderId, next: OrderStatus) -> Result<Order, AppError> {
+pub fn perform_order(act: &mut Act<'_, '_>, id: OrderId, verb: OrderVerb) -> Result<Order, AppError> {
     require(act, Role::Editor, "change orders")?;
     let mut order: Order = table::get(act.tx, act.organization, id)?.ok_or_else(no_order)?;
     let was = order.status;
-    order.move_to(next, act.now())?;
-    let gives_back = match (was, next) {
-        (OrderStatus::Pending, OrderStatus::Cancelled) | (OrderStatus::Paid, OrderStatus::Refunded) => true,
-        (_, _) => false,
+    order.perform(verb, act.now())?;
+    let gives_back = match verb {
+        OrderVerb::Cancel => true,
+        OrderVerb::Refund => was == OrderStatus::Paid,
+        OrderVerb::Pay | OrderVerb::Fulfil => false,
     };
     if gives_back
         && let Some(listing) = order.listing_id
@@ -179,6 +180,6 @@ pub fn move_order(act: &mut Act<'_, '_>, id: OrderId, next: OrderStatus) -> Resu
         }
     }
     act.update(&mut order)?;
-    act.log(&format!("order.{next}"), Some(id.to_string()), None)?;
+    act.log(&format!("order.{}", order.status), Some(id.to_string()), None)?;
     Ok(order)
 }

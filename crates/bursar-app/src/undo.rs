@@ -7,7 +7,7 @@ use bursar_domain::access::Role;
 use bursar_domain::group::Group;
 use bursar_domain::ids::{BulkId, GroupId, MemberId, PaymentId};
 use bursar_domain::member::Member;
-use bursar_domain::payment::{Payment, PaymentStatus};
+use bursar_domain::payment::Payment;
 
 use crate::act::{Act, Context};
 use crate::error::AppError;
@@ -92,7 +92,7 @@ fn undo_payment(
             ));
         }
         Some(mut payment) => {
-            payment.move_to(PaymentStatus::Cancelled, act.now())?;
+            payment.cancel(act.now())?;
             act.update(&mut payment)?;
             undone.reversed.push(id.to_string());
         }

@@ -5,7 +5,7 @@ use crate::ids::{CampaignId, Id, kind};
 use crate::money::{Currency, Money};
 use crate::refusal::Refusal;
 use crate::resource::{Reference, Resource, Stamps, Writer};
-use crate::states::Machine;
+use crate::states::{Machine, Verb};
 use crate::text::{NAME, NOTE};
 use crate::time::Date;
 use crate::words;
@@ -30,6 +30,34 @@ impl Machine for CampaignStatus {
             Self::Draft => &[Self::Active],
             Self::Active => &[Self::Ended],
             Self::Ended => &[],
+        }
+    }
+}
+
+words! {
+    /// What an officer does to a campaign; the worker ends one that is over.
+    CampaignVerb {
+        /// Starts it.
+        Start "started",
+        /// Ends it.
+        End "ended",
+    }
+}
+
+impl Verb for CampaignVerb {
+    type State = CampaignStatus;
+
+    fn starts_from(self) -> &'static [CampaignStatus] {
+        match self {
+            Self::Start => &[CampaignStatus::Draft],
+            Self::End => &[CampaignStatus::Active],
+        }
+    }
+
+    fn leads_to(self) -> CampaignStatus {
+        match self {
+            Self::Start => CampaignStatus::Active,
+            Self::End => CampaignStatus::Ended,
         }
     }
 }
@@ -129,13 +157,18 @@ impl Resource for Campaign {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::states::testing::assert_table;
+    use crate::states::testing::{assert_table, assert_verbs};
 
     #[test]
     fn transitions() {
         assert_table(
             CampaignStatus::ALL,
             &["draft → active", "active → ended", "ended → "],
+        );
+        assert_verbs(
+            CampaignVerb::ALL,
+            CampaignStatus::ALL,
+            &["started: draft → active", "ended: active → ended"],
         );
     }
 }

@@ -7,7 +7,7 @@ use crate::ids::{CardId, Id, MemberId, kind};
 use crate::money::{Currency, Money};
 use crate::refusal::Refusal;
 use crate::resource::{Reference, Resource, Stamps, Writer};
-use crate::states::Machine;
+use crate::states::{Machine, Verb};
 use crate::text::{NAME, TextRule};
 use crate::time::Timestamp;
 use crate::words;
@@ -37,6 +37,44 @@ impl Machine for CardStatus {
             Self::Active => &[Self::Frozen, Self::Canceled],
             Self::Frozen => &[Self::Active, Self::Canceled],
             Self::Canceled | Self::Denied => &[],
+        }
+    }
+}
+
+words! {
+    /// What an officer does to a card.
+    CardVerb {
+        /// The holder accepts.
+        Activate "activated",
+        /// Stops it for now.
+        Freeze "frozen",
+        /// Lets it go on.
+        Unfreeze "unfrozen",
+        /// Ends it for good.
+        Cancel "canceled",
+        /// The holder declines.
+        Deny "denied",
+    }
+}
+
+impl Verb for CardVerb {
+    type State = CardStatus;
+
+    fn starts_from(self) -> &'static [CardStatus] {
+        match self {
+            Self::Activate | Self::Deny => &[CardStatus::Invited],
+            Self::Freeze => &[CardStatus::Active],
+            Self::Unfreeze => &[CardStatus::Frozen],
+            Self::Cancel => &[CardStatus::Invited, CardStatus::Active, CardStatus::Frozen],
+        }
+    }
+
+    fn leads_to(self) -> CardStatus {
+        match self {
+            Self::Activate | Self::Unfreeze => CardStatus::Active,
+            Self::Freeze => CardStatus::Frozen,
+            Self::Cancel => CardStatus::Canceled,
+            Self::Deny => CardStatus::Denied,
         }
     }
 }
@@ -149,14 +187,15 @@ impl NewCard {
 }
 
 impl Card {
-    /// Moves it to another state at `now`, with the state's own stamp.
-    pub fn move_to(&mut self, next: CardStatus, now: Timestamp) -> Result<(), Refusal> {
+    /// Does this to it at `now`, with the new state's own stamp.
+    pub fn perform(&mut self, verb: CardVerb, now: Timestamp) -> Result<(), Refusal> {
         let Some(status) = self.status else {
             return Err(Refusal::conflict(format!(
-                "the card has no status yet and cannot become {next}"
+                "the card has no status yet and cannot be {verb}"
             )));
         };
-        self.status = Some(status.to(next)?);
+        let next = verb.after(status)?;
+        self.status = Some(next);
         match next {
             CardStatus::Active => self.activated_at = self.activated_at.or(Some(now)),
             CardStatus::Canceled => self.canceled_at = Some(now),
@@ -254,7 +293,7 @@ impl Resource for Card {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::states::testing::assert_table;
+    use crate::states::testing::{assert_table, assert_verbs};
 
     #[test]
     fn transitions() {
@@ -267,6 +306,26 @@ mod tests {
                 "canceled → ",
                 "denied → ",
             ],
+        );
+    }
+
+    #[test]
+    fn verbs_name_where_they_start() {
+        assert_verbs(
+            CardVerb::ALL,
+            CardStatus::ALL,
+            &[
+                "activated: invited → active",
+                "frozen: active → frozen",
+                "unfrozen: frozen → active",
+                "canceled: invited, active, frozen → canceled",
+                "denied: invited → denied",
+            ],
+        );
+        let told = CardVerb::Unfreeze.after(CardStatus::Invited).unwrap_err();
+        assert_eq!(
+            told.message(),
+            "the card is invited; only a card that is frozen can be unfrozen"
         );
     }
 

@@ -7,7 +7,7 @@ use crate::ids::{Id, ListingId, MemberId, OrderId, kind};
 use crate::money::{Currency, Money};
 use crate::refusal::Refusal;
 use crate::resource::{Reference, Resource, Stamps, Writer};
-use crate::states::Machine;
+use crate::states::{Machine, Verb};
 use crate::time::Timestamp;
 use crate::words;
 
@@ -36,6 +36,41 @@ impl Machine for OrderStatus {
             Self::Paid => &[Self::Fulfilled, Self::Refunded],
             Self::Fulfilled => &[Self::Refunded],
             Self::Cancelled | Self::Refunded => &[],
+        }
+    }
+}
+
+words! {
+    /// What an officer does to an order.
+    OrderVerb {
+        /// The money is here.
+        Pay "paid",
+        /// The goods are handed over.
+        Fulfil "fulfilled",
+        /// Calls it off before it is paid.
+        Cancel "cancelled",
+        /// The money goes back.
+        Refund "refunded",
+    }
+}
+
+impl Verb for OrderVerb {
+    type State = OrderStatus;
+
+    fn starts_from(self) -> &'static [OrderStatus] {
+        match self {
+            Self::Pay | Self::Cancel => &[OrderStatus::Pending],
+            Self::Fulfil => &[OrderStatus::Paid],
+            Self::Refund => &[OrderStatus::Paid, OrderStatus::Fulfilled],
+        }
+    }
+
+    fn leads_to(self) -> OrderStatus {
+        match self {
+            Self::Pay => OrderStatus::Paid,
+            Self::Fulfil => OrderStatus::Fulfilled,
+            Self::Cancel => OrderStatus::Cancelled,
+            Self::Refund => OrderStatus::Refunded,
         }
     }
 }
@@ -71,10 +106,10 @@ pub struct Order {
 }
 
 impl Order {
-    /// Moves it to another state at `now`.
-    pub fn move_to(&mut self, next: OrderStatus, now: Timestamp) -> Result<(), Refusal> {
-        self.status = self.status.to(next)?;
-        if next == OrderStatus::Paid {
+    /// Does this to it at `now`.
+    pub fn perform(&mut self, verb: OrderVerb, now: Timestamp) -> Result<(), Refusal> {
+        self.status = verb.after(self.status)?;
+        if self.status == OrderStatus::Paid {
             self.paid_at = Some(now);
         }
         Ok(())
@@ -148,7 +183,7 @@ impl Resource for Order {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::states::testing::assert_table;
+    use crate::states::testing::{assert_table, assert_verbs};
 
     #[test]
     fn transitions() {
@@ -160,6 +195,16 @@ mod tests {
                 "fulfilled → refunded",
                 "cancelled → ",
                 "refunded → ",
+            ],
+        );
+        assert_verbs(
+            OrderVerb::ALL,
+            OrderStatus::ALL,
+            &[
+                "paid: pending → paid",
+                "fulfilled: paid → fulfilled",
+                "cancelled: pending → cancelled",
+                "refunded: paid, fulfilled → refunded",
             ],
         );
     }

@@ -5,7 +5,7 @@ use crate::ids::{GroupId, Id, MemberId, OrganizationId, PaymentId, kind};
 use crate::money::{Currency, Money};
 use crate::refusal::Refusal;
 use crate::resource::{Reference, Resource, Stamps, Writer};
-use crate::states::Machine;
+use crate::states::{Machine, Verb};
 use crate::text::{NOTE, REFERENCE};
 use crate::time::{Date, Timestamp};
 use crate::words;
@@ -15,7 +15,7 @@ words! {
     PaymentStatus {
         /// Nothing received.
         Pending "pending",
-        /// A provider is at work.
+        /// A provider is at work. None is connected yet: only an import brings this state.
         Processing "processing",
         /// Some received.
         PartiallyPaid "partially_paid",
@@ -42,6 +42,45 @@ impl Machine for PaymentStatus {
             Self::Paid => &[Self::Disputed],
             Self::Disputed => &[Self::Paid, Self::Failed],
             Self::Cancelled => &[],
+        }
+    }
+}
+
+words! {
+    /// What an officer does to a payment, beside recording and reversing money.
+    PaymentVerb {
+        /// Voids it.
+        Cancel "cancelled",
+        /// The payer objects.
+        Dispute "disputed",
+        /// The dispute ends, and the money stays.
+        Win "resolved as paid",
+        /// The dispute ends, and the bank has taken the money back.
+        Lose "resolved as failed",
+    }
+}
+
+impl Verb for PaymentVerb {
+    type State = PaymentStatus;
+
+    fn starts_from(self) -> &'static [PaymentStatus] {
+        match self {
+            Self::Cancel => &[
+                PaymentStatus::Pending,
+                PaymentStatus::PartiallyPaid,
+                PaymentStatus::Failed,
+            ],
+            Self::Dispute => &[PaymentStatus::Paid],
+            Self::Win | Self::Lose => &[PaymentStatus::Disputed],
+        }
+    }
+
+    fn leads_to(self) -> PaymentStatus {
+        match self {
+            Self::Cancel => PaymentStatus::Cancelled,
+            Self::Dispute => PaymentStatus::Disputed,
+            Self::Win => PaymentStatus::Paid,
+            Self::Lose => PaymentStatus::Failed,
         }
     }
 }
@@ -88,8 +127,43 @@ pub struct Payment {
 }
 
 impl Payment {
+    /// Cancels it; what was received for it stays.
+    pub fn cancel(&mut self, now: Timestamp) -> Result<(), Refusal> {
+        self.perform(PaymentVerb::Cancel, now)
+    }
+
+    /// Marks it as disputed; what was received stays until the dispute ends.
+    pub fn dispute(&mut self, now: Timestamp) -> Result<(), Refusal> {
+        self.perform(PaymentVerb::Dispute, now)
+    }
+
+    /// Ends a dispute that was won: the money stays.
+    pub fn win_dispute(&mut self, now: Timestamp) -> Result<(), Refusal> {
+        PaymentVerb::Win.after(self.status)?;
+        if self.paid_to_date.minor < self.amount.minor {
+            return Err(Refusal::conflict(format!(
+                "only {} of {} was received, so the payment cannot be paid; resolve it as failed and record what comes",
+                self.paid_to_date, self.amount
+            )));
+        }
+        self.perform(PaymentVerb::Win, now)
+    }
+
+    /// Ends a dispute that was lost: the bank took this much back, in minor units, and it is owed again.
+    pub fn lose_dispute(&mut self, minor: i64, now: Timestamp) -> Result<(), Refusal> {
+        self.perform(PaymentVerb::Lose, now)?;
+        self.paid_to_date.minor -= minor;
+        self.paid_at = None;
+        Ok(())
+    }
+
+    fn perform(&mut self, verb: PaymentVerb, now: Timestamp) -> Result<(), Refusal> {
+        verb.after(self.status)?;
+        self.move_to(verb.leads_to(), now)
+    }
+
     /// Moves it to another state at `now`, with the state's own stamp.
-    pub fn move_to(&mut self, next: PaymentStatus, now: Timestamp) -> Result<(), Refusal> {
+    fn move_to(&mut self, next: PaymentStatus, now: Timestamp) -> Result<(), Refusal> {
         self.status = self.status.to(next)?;
         match next {
             PaymentStatus::Paid => self.paid_at = Some(now),
@@ -143,7 +217,8 @@ impl Payment {
         }
     }
 
-    /// Takes back an amount that did not come after all. What was paid has failed and is owed again.
+    /// Takes back an amount that did not come after all. What was paid has failed and is owed again; what was cancelled
+    /// stays cancelled.
     pub fn take_back(&mut self, minor: i64, now: Timestamp) -> Result<(), Refusal> {
         if minor <= 0 || minor > self.paid_to_date.minor {
             return Err(Refusal::conflict(format!(
@@ -159,8 +234,9 @@ impl Payment {
             PaymentStatus::Disputed
             | PaymentStatus::Processing
             | PaymentStatus::PartiallyPaid
-            | PaymentStatus::Failed => {}
-            PaymentStatus::Pending | PaymentStatus::Cancelled => {
+            | PaymentStatus::Failed
+            | PaymentStatus::Cancelled => {}
+            PaymentStatus::Pending => {
                 return Err(Refusal::conflict(format!(
                     "the payment is {}; there is nothing to reverse",
                     self.status
@@ -289,7 +365,7 @@ impl Resource for Payment {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::states::testing::assert_table;
+    use crate::states::testing::{assert_table, assert_verbs};
 
     #[test]
     fn transitions() {
@@ -303,6 +379,20 @@ mod tests {
                 "paid → disputed",
                 "disputed → paid, failed",
                 "cancelled → ",
+            ],
+        );
+    }
+
+    #[test]
+    fn verbs_name_where_they_start() {
+        assert_verbs(
+            PaymentVerb::ALL,
+            PaymentStatus::ALL,
+            &[
+                "cancelled: pending, partially_paid, failed → cancelled",
+                "disputed: paid → disputed",
+                "resolved as paid: disputed → paid",
+                "resolved as failed: disputed → failed",
             ],
         );
     }

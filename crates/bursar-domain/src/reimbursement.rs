@@ -6,7 +6,7 @@ use crate::ids::{Id, MemberId, OrganizationId, ReimbursementId, kind};
 use crate::money::{Currency, Money};
 use crate::refusal::Refusal;
 use crate::resource::{Reference, Resource, Stamps, Writer};
-use crate::states::Machine;
+use crate::states::{Machine, Verb};
 use crate::text::{CATEGORY, NOTE, REFERENCE};
 use crate::time::{Date, Timestamp};
 use crate::words;
@@ -39,6 +39,50 @@ impl Machine for ReimbursementStatus {
             Self::Approved => &[Self::Paid, Self::Voided],
             Self::Rejected => &[Self::Draft],
             Self::Paid | Self::Voided => &[],
+        }
+    }
+}
+
+words! {
+    /// What an officer does to a reimbursement.
+    ReimbursementVerb {
+        /// Hands a draft in.
+        Submit "submitted",
+        /// Agrees to pay it.
+        Approve "approved",
+        /// Sends it back.
+        Reject "rejected",
+        /// Makes it a draft again.
+        Reopen "reopened",
+        /// Pays it out.
+        Pay "paid",
+        /// Withdraws it.
+        Void "voided",
+    }
+}
+
+impl Verb for ReimbursementVerb {
+    type State = ReimbursementStatus;
+
+    fn starts_from(self) -> &'static [ReimbursementStatus] {
+        use ReimbursementStatus::{Approved, Draft, Rejected, Submitted};
+        match self {
+            Self::Submit => &[Draft],
+            Self::Approve | Self::Reject => &[Submitted],
+            Self::Reopen => &[Rejected],
+            Self::Pay => &[Approved],
+            Self::Void => &[Draft, Submitted, Approved],
+        }
+    }
+
+    fn leads_to(self) -> ReimbursementStatus {
+        match self {
+            Self::Submit => ReimbursementStatus::Submitted,
+            Self::Approve => ReimbursementStatus::Approved,
+            Self::Reject => ReimbursementStatus::Rejected,
+            Self::Reopen => ReimbursementStatus::Draft,
+            Self::Pay => ReimbursementStatus::Paid,
+            Self::Void => ReimbursementStatus::Voided,
         }
     }
 }
@@ -92,11 +136,11 @@ pub struct Approver {
 }
 
 impl Reimbursement {
-    /// Moves it to another state at `now`, with the state's own stamp. Approving has a rule of its own:
+    /// Does this to it at `now`, with the new state's own stamp. Approving has a rule of its own:
     /// [`Reimbursement::approve`].
-    pub fn move_to(&mut self, next: ReimbursementStatus, now: Timestamp) -> Result<(), Refusal> {
-        self.status = self.status.to(next)?;
-        match next {
+    pub fn perform(&mut self, verb: ReimbursementVerb, now: Timestamp) -> Result<(), Refusal> {
+        self.status = verb.after(self.status)?;
+        match self.status {
             ReimbursementStatus::Submitted => self.submitted_at = Some(now),
             ReimbursementStatus::Approved | ReimbursementStatus::Rejected => self.reviewed_at = Some(now),
             ReimbursementStatus::Paid => self.paid_at = Some(now),
@@ -122,7 +166,7 @@ impl Reimbursement {
         if by.is_own {
             return forbidden("nobody approves their own reimbursement; ask another admin");
         }
-        self.move_to(ReimbursementStatus::Approved, now)
+        self.perform(ReimbursementVerb::Approve, now)
     }
 }
 
@@ -225,7 +269,7 @@ impl Resource for Reimbursement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::states::testing::assert_table;
+    use crate::states::testing::{assert_table, assert_verbs};
 
     #[test]
     fn transitions() {
@@ -240,13 +284,25 @@ mod tests {
                 "voided → ",
             ],
         );
+        assert_verbs(
+            ReimbursementVerb::ALL,
+            ReimbursementStatus::ALL,
+            &[
+                "submitted: draft → submitted",
+                "approved: submitted → approved",
+                "rejected: submitted → rejected",
+                "reopened: rejected → draft",
+                "paid: approved → paid",
+                "voided: draft, submitted, approved → voided",
+            ],
+        );
     }
 
     #[test]
     fn each_move_sets_its_stamp_and_approving_needs_another_admin() {
         let at = |n| Timestamp::from_micros(n);
         let mut r = Reimbursement::blank(ReimbursementId::from_bits(1), Currency::USD, Stamps::at(at(0)));
-        r.move_to(ReimbursementStatus::Submitted, at(1)).unwrap();
+        r.perform(ReimbursementVerb::Submit, at(1)).unwrap();
         let admin = Approver {
             role: Role::Admin,
             is_person: true,
@@ -279,7 +335,7 @@ mod tests {
             assert_eq!(r.status, ReimbursementStatus::Submitted);
         }
         r.approve(admin, at(2)).unwrap();
-        r.move_to(ReimbursementStatus::Paid, at(3)).unwrap();
+        r.perform(ReimbursementVerb::Pay, at(3)).unwrap();
         assert_eq!(
             [r.submitted_at, r.reviewed_at, r.paid_at, r.voided_at],
             [Some(at(1)), Some(at(2)), Some(at(3)), None]

@@ -71,9 +71,68 @@ pub trait Machine: Copy + PartialEq + std::fmt::Display + 'static {
     }
 }
 
+/// What an officer does to a resource, told by its participle ("unfrozen"). It starts from the states it names and
+/// leads to one. Two verbs can lead to the same state, as `activate` and `unfreeze` do for a card, so it is not enough
+/// that the state can be reached.
+pub trait Verb: Copy + std::fmt::Display + 'static {
+    /// The states of the resource.
+    type State: Machine;
+
+    /// The states it starts from.
+    fn starts_from(self) -> &'static [Self::State];
+
+    /// The state it leads to.
+    fn leads_to(self) -> Self::State;
+
+    /// The state after it, or a refusal that names the state and where it starts from.
+    fn after(self, state: Self::State) -> Result<Self::State, crate::Refusal> {
+        let next = state.to(self.leads_to())?;
+        if self.starts_from().contains(&state) {
+            return Ok(next);
+        }
+        let starts: Vec<String> = self.starts_from().iter().map(ToString::to_string).collect();
+        let noun = Self::State::NOUN;
+        Err(crate::Refusal::conflict(format!(
+            "the {noun} is {state}; only a {noun} that is {} can be {self}",
+            starts.join(" or ")
+        )))
+    }
+}
+
 #[cfg(test)]
 pub(crate) mod testing {
-    use super::Machine;
+    use super::{Machine, Verb};
+
+    /// Holds verbs against a table: `"unfrozen: frozen → active"`, one line a verb. Every other start is refused with
+    /// the state in the message.
+    pub(crate) fn assert_verbs<V: Verb>(verbs: &[V], states: &[V::State], table: &[&str]) {
+        assert_eq!(verbs.len(), table.len());
+        for (verb, line) in verbs.iter().zip(table) {
+            let (name, moves) = line.split_once(": ").unwrap();
+            let (starts, next) = moves.split_once(" → ").unwrap();
+            assert_eq!(verb.to_string(), name);
+            let starts: Vec<&str> = starts.split(", ").collect();
+            for state in states {
+                match verb.after(*state) {
+                    Ok(after) => {
+                        assert!(
+                            starts.contains(&state.to_string().as_str()),
+                            "{name} from {state}"
+                        );
+                        assert_eq!(after.to_string(), next, "{name} from {state}");
+                    }
+                    Err(refusal) => {
+                        assert!(
+                            !starts.contains(&state.to_string().as_str()),
+                            "{name} from {state}"
+                        );
+                        let told = refusal.message();
+                        assert!(told.contains(&format!("is {state}")), "{told}");
+                    }
+                }
+            }
+        }
+    }
 
     /// Holds a machine against a table written as in the contract: `"a → b, c"`, one line a state.
     pub(crate) fn assert_table<M: Machine + std::fmt::Debug>(all: &[M], table: &[&str]) {

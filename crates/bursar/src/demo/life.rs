@@ -13,17 +13,16 @@ use bursar_app::tokens::{self, Holder, NewToken};
 use bursar_app::{Act, Actor, AppError, Context, cards, groups, store};
 use bursar_db::{DbError, Stored, Tx, organizations, table};
 use bursar_domain::access::{Role, Scope, ScopeSet};
-use bursar_domain::campaign::CampaignStatus;
+use bursar_domain::campaign::CampaignVerb;
 use bursar_domain::card::{LimitFrequency, NewCard};
 use bursar_domain::group::{Group, NewGroup};
 use bursar_domain::ids::{IdSource, OrganizationId, PaymentId, UserId};
 use bursar_domain::listing::Listing;
 use bursar_domain::member::{Member, MemberChange};
 use bursar_domain::money::Money;
-use bursar_domain::order::{OrderLine, OrderStatus};
+use bursar_domain::order::{OrderLine, OrderVerb};
 use bursar_domain::organization::{Organization, OrganizationKind};
-use bursar_domain::payment::PaymentStatus;
-use bursar_domain::reimbursement::ReimbursementStatus;
+use bursar_domain::reimbursement::ReimbursementVerb;
 use bursar_domain::reminder::{Audience, Method};
 use bursar_domain::{Date, Refusal, Timestamp};
 
@@ -39,7 +38,7 @@ type Deed = Box<dyn FnOnce(&mut Act<'_, '_>, &mut Life) -> Done>;
 type Story = (
     &'static str,
     &'static str,
-    &'static [(ReimbursementStatus, Officer)],
+    &'static [(ReimbursementVerb, Officer)],
 );
 
 /// Who does it.
@@ -187,13 +186,13 @@ impl Life {
             draw if draw < settled + 4 => self.receive(id, Money::new(amount.minor / 2, amount.currency), at),
             draw if draw < settled + 5 => {
                 self.at(at, Officer::Treasurer, move |act, _| {
-                    payments::move_to(act, id, PaymentStatus::Cancelled).map(drop)
+                    payments::cancel(act, id).map(drop)
                 });
             }
             draw if draw < settled + 6 => {
                 self.receive(id, amount, at);
                 self.at(soon, Officer::Secretary, move |act, _| {
-                    payments::move_to(act, id, PaymentStatus::Disputed).map(drop)
+                    payments::dispute(act, id).map(drop)
                 });
             }
             draw if draw < settled + 7 => self.bounce(id, amount, at, soon),
@@ -307,31 +306,31 @@ impl Life {
 
     /// Four expenses, each a step further: paid out, approved, sent back, handed in.
     fn expenses(&mut self, members: &[Member]) {
-        use ReimbursementStatus::{Approved, Paid, Rejected, Submitted};
+        use ReimbursementVerb::{Approve, Pay, Reject, Submit};
         let stories: [Story; 4] = [
             (
                 "Trailer hire for the autumn regatta",
                 "travel",
                 &[
-                    (Submitted, Officer::Secretary),
-                    (Approved, Officer::Treasurer),
-                    (Paid, Officer::Treasurer),
+                    (Submit, Officer::Secretary),
+                    (Approve, Officer::Treasurer),
+                    (Pay, Officer::Treasurer),
                 ],
             ),
             (
                 "Oar varnish and brushes",
                 "equipment",
-                &[(Submitted, Officer::Secretary), (Approved, Officer::Treasurer)],
+                &[(Submit, Officer::Secretary), (Approve, Officer::Treasurer)],
             ),
             (
                 "Dinner after the race",
                 "catering",
-                &[(Submitted, Officer::Secretary), (Rejected, Officer::Treasurer)],
+                &[(Submit, Officer::Secretary), (Reject, Officer::Treasurer)],
             ),
             (
                 "Posters for the open day",
                 "printing",
-                &[(Submitted, Officer::Secretary)],
+                &[(Submit, Officer::Secretary)],
             ),
         ];
         for (i, ((description, category, steps), member)) in stories.into_iter().zip(members).enumerate() {
@@ -351,14 +350,14 @@ impl Life {
             };
             self.at(drafted, Officer::Secretary, move |act, life| {
                 let id = reimbursements::draft(act, &draft)?.id;
-                for (number, (next, who)) in steps.iter().copied().enumerate() {
+                for (number, (verb, who)) in steps.iter().copied().enumerate() {
                     let at = drafted.plus_seconds(3_600 * 20 * (i64::try_from(number).unwrap_or(0) + 1));
                     let remarks = Remarks {
-                        note: (next == Rejected).then(|| "Please attach the itemised receipt.".to_owned()),
-                        payout_reference: (next == Paid).then(|| "TRF-PAYOUT-1".to_owned()),
+                        note: (verb == Reject).then(|| "Please attach the itemised receipt.".to_owned()),
+                        payout_reference: (verb == Pay).then(|| "TRF-PAYOUT-1".to_owned()),
                     };
                     life.at(at, who, move |act, _| {
-                        reimbursements::move_to(act, id, next, &remarks).map(drop)
+                        reimbursements::perform(act, id, verb, &remarks).map(drop)
                     });
                 }
                 Ok(())
@@ -393,7 +392,7 @@ impl Life {
         self.at(made, Officer::Secretary, move |act, life| {
             let id = campaigns::create(act, &new)?.id;
             life.at(started, Officer::Secretary, move |act, _| {
-                campaigns::move_to(act, id, CampaignStatus::Active).map(drop)
+                campaigns::perform(act, id, CampaignVerb::Start).map(drop)
             });
             Ok(())
         });
@@ -402,8 +401,8 @@ impl Life {
     /// Orders of the last weeks: handed over, paid, and one that waits.
     fn orders(&mut self, listing: &Listing, members: &[Member]) {
         for (days_ago, steps) in [
-            (15, &[OrderStatus::Paid, OrderStatus::Fulfilled][..]),
-            (6, &[OrderStatus::Paid]),
+            (15, &[OrderVerb::Pay, OrderVerb::Fulfil][..]),
+            (6, &[OrderVerb::Pay]),
             (2, &[]),
         ] {
             let (at, listing) = (self.hours(days_ago), listing.id);
@@ -414,11 +413,11 @@ impl Life {
             }];
             self.at(at, Officer::Secretary, move |act, life| {
                 let id = store::order(act, listing, Some(member), &lines)?.id;
-                for (number, next) in (1..).zip(steps) {
+                for (number, verb) in (1..).zip(steps) {
                     life.at(
                         at.plus_seconds(7_200 * number),
                         Officer::Treasurer,
-                        move |act, _| store::move_order(act, id, *next).map(drop),
+                        move |act, _| store::perform_order(act, id, *verb).map(drop),
                     );
                 }
                 Ok(())

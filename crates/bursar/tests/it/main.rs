@@ -22,6 +22,8 @@ mod lists;
 #[cfg(test)]
 mod messages;
 #[cfg(test)]
+mod money;
+#[cfg(test)]
 mod roster;
 // The mail server of the server's own tests.
 #[cfg(test)]

@@ -238,8 +238,9 @@ fn of_the_month(club: &mut Club<'_>, chapter: &str, month: usize, story: &mut St
                 "nothing can be received",
             );
             story.damage = club.charge_member("Ben", 9_900, "Boat damage", "2028-06-30");
-            // Part of it came before it is called off: that is in the ledger for good.
+            // Part of it came before it is called off: that is in the ledger for good, unless it bounces.
             club.record(story.damage, 905, "cash", None);
+            club.record(story.damage, 1_100, "check", None);
         }
         5 => {
             club.leave("Dov", "Rowers");
@@ -250,7 +251,14 @@ fn of_the_month(club: &mut Club<'_>, chapter: &str, month: usize, story: &mut St
             club.refused(&["group", "remove-member", &group, &member], "not in the group");
             club.move_payment(story.disputed, &["resolve", "--outcome", "paid"]);
             club.move_payment(story.lost, &["resolve", "--outcome", "failed"]);
-            club.reverse(story.lost, 0, "charged back");
+            let (id, entry) = {
+                let lost = &club.payments[story.lost];
+                (lost.is.id.clone(), lost.entries[0].id.clone().unwrap())
+            };
+            club.refused(
+                &["payment", "reverse", &id, "--entry", &entry],
+                "was reversed before",
+            );
             club.move_payment(story.damage, &["cancel"]);
             let id = club.payments[story.damage].is.id.clone();
             club.refused(&["payment", "cancel", &id], "nothing more can happen");
@@ -261,6 +269,7 @@ fn of_the_month(club: &mut Club<'_>, chapter: &str, month: usize, story: &mut St
         }
         6 => {
             club.reverse(story.disputed, 0, "the check bounced");
+            club.reverse(story.damage, 1, "the check bounced");
             // A bulk charge is undone as far as nothing has moved on.
             club.join("Ada", "Coxes");
             club.join("Cleo", "Coxes");

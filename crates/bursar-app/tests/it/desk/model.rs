@@ -18,15 +18,29 @@ enum Deed {
     Raise(u8, i64),
     Record(u8, i64),
     Reverse(u8, u8),
-    Move(u8, u8),
+    Change(u8, Change),
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Change {
+    Cancel,
+    Dispute,
+    Win,
+    Lose,
 }
 
 fn deeds() -> impl Strategy<Value = Vec<(u8, Deed)>> {
+    let change = prop_oneof![
+        Just(Change::Cancel),
+        Just(Change::Dispute),
+        Just(Change::Win),
+        Just(Change::Lose),
+    ];
     let deed = prop_oneof![
         2 => (0u8..4, 1i64..5_000).prop_map(|(m, a)| Deed::Raise(m, a)),
         5 => (0u8..6, -1i64..6_000).prop_map(|(p, a)| Deed::Record(p, a)),
         2 => (0u8..6, 0u8..4).prop_map(|(p, e)| Deed::Reverse(p, e)),
-        2 => (0u8..6, 0u8..7).prop_map(|(p, s)| Deed::Move(p, s)),
+        3 => (0u8..6, change).prop_map(|(p, change)| Deed::Change(p, change)),
     ];
     proptest::collection::vec((0u8..3, deed), 1..40)
 }
@@ -56,10 +70,10 @@ impl Known {
         let Some((amount, true)) = self.entries.get(entry).copied() else {
             return false;
         };
-        if matches!(self.status, Pending | Cancelled) {
+        if self.status == Pending {
             return false;
         }
-        let keeps = self.status == PartiallyPaid && amount != self.paid();
+        let keeps = self.status == Cancelled || (self.status == PartiallyPaid && amount != self.paid());
         self.entries[entry].1 = false;
         if !keeps {
             self.status = Failed;
@@ -67,15 +81,21 @@ impl Known {
         true
     }
 
-    fn move_to(&mut self, next: PaymentStatus) -> bool {
-        use bursar_domain::states::Machine;
-        match self.status.to(next) {
-            Ok(status) => {
-                self.status = status;
-                true
+    fn change(&mut self, change: Change) -> bool {
+        use PaymentStatus::{Cancelled, Disputed, Failed, Paid, PartiallyPaid, Pending};
+        let (may, next) = match change {
+            Change::Cancel => (matches!(self.status, Pending | PartiallyPaid | Failed), Cancelled),
+            Change::Dispute => (self.status == Paid, Disputed),
+            Change::Win => (self.status == Disputed, Paid),
+            Change::Lose => (self.status == Disputed, Failed),
+        };
+        if may {
+            self.status = next;
+            if next == Failed {
+                self.entries.iter_mut().for_each(|(_, counts)| *counts = false);
             }
-            Err(_) => false,
         }
+        may
     }
 }
 
@@ -145,20 +165,25 @@ fn play(test: &TestDb, seed: u64, deeds: &[(u8, Deed)]) -> Result<(), TestCaseEr
                     reversed
                 );
             }
-            Deed::Move(place, next) if !model.is_empty() => {
+            Deed::Change(place, change) if !model.is_empty() => {
                 let place = usize::from(place) % model.len();
                 let (id, known, _) = &mut model[place];
-                let (id, next) = (*id, PaymentStatus::ALL[usize::from(next)]);
-                let moved = desk.try_as(actor, move |act| payments::move_to(act, id, next));
+                let id = *id;
+                let changed = desk.try_as(actor, move |act| match change {
+                    Change::Cancel => payments::cancel(act, id),
+                    Change::Dispute => payments::dispute(act, id),
+                    Change::Win => payments::win_dispute(act, id),
+                    Change::Lose => payments::lose_dispute(act, id, &[]),
+                });
                 prop_assert_eq!(
-                    moved.is_ok(),
-                    may && known.move_to(next),
+                    changed.is_ok(),
+                    may && known.change(change),
                     "{:?} {:?}",
                     deed,
-                    moved
+                    changed
                 );
             }
-            Deed::Record(..) | Deed::Reverse(..) | Deed::Move(..) => {}
+            Deed::Record(..) | Deed::Reverse(..) | Deed::Change(..) => {}
         }
     }
     for (id, known, _) in &model {

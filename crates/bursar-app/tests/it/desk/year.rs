@@ -6,12 +6,12 @@ use bursar_app::cards;
 use bursar_app::members::OfficerChange;
 use bursar_app::reimbursements::{self, Draft, Remarks};
 use bursar_app::reports;
-use bursar_domain::campaign::CampaignStatus;
-use bursar_domain::card::{CardStatus, LimitFrequency, NewCard};
+use bursar_domain::campaign::CampaignVerb;
+use bursar_domain::card::{CardStatus, CardVerb, LimitFrequency, NewCard};
 use bursar_domain::member::MemberChange;
 use bursar_domain::money::Money;
-use bursar_domain::order::OrderStatus;
-use bursar_domain::reimbursement::{Reimbursement, ReimbursementStatus};
+use bursar_domain::order::OrderVerb;
+use bursar_domain::reimbursement::{Reimbursement, ReimbursementStatus, ReimbursementVerb};
 
 use super::*;
 
@@ -80,8 +80,8 @@ fn a_year() {
         // A paid one is disputed and resolved; another bounces, is owed again and comes after all; one is cancelled.
         let disputed = desk.charge(people[0], "12.00").id;
         let (_, entry) = desk.act(move |act| payments::record(act, disputed, &cash("12.00")));
-        desk.act(move |act| payments::move_to(act, disputed, PaymentStatus::Disputed));
-        desk.act(move |act| payments::move_to(act, disputed, PaymentStatus::Paid));
+        desk.act(move |act| payments::dispute(act, disputed));
+        desk.act(move |act| payments::win_dispute(act, disputed));
         desk.act(move |act| payments::reverse(act, disputed, entry, Some("the check bounced")));
         assert_eq!(desk.get::<Payment>(disputed).status, PaymentStatus::Failed);
         assert!(
@@ -90,9 +90,9 @@ fn a_year() {
         );
         desk.act(move |act| payments::record(act, disputed, &cash("12.00")));
         let cancelled = desk.charge(people[1], "99.00").id;
-        desk.act(move |act| payments::move_to(act, cancelled, PaymentStatus::Cancelled));
+        desk.act(move |act| payments::cancel(act, cancelled));
         assert!(
-            desk.refused(move |act| payments::move_to(act, cancelled, PaymentStatus::Paid))
+            desk.refused(move |act| payments::win_dispute(act, cancelled))
                 .contains("nothing more can happen")
         );
         (expected, collected) = (expected + 1_200, collected + 1_200);
@@ -132,7 +132,7 @@ fn a_year() {
 }
 
 fn reimbursement_paths(desk: &Desk, treasurer: Actor, ada: Actor, ada_member: MemberId) {
-    use ReimbursementStatus::{Approved, Draft as Drafted, Paid, Rejected, Submitted, Voided};
+    use ReimbursementVerb::{Approve, Pay, Reject, Reopen, Submit, Void};
     let draft = |amount: &str| {
         let new = Draft {
             member_id: Some(ada_member),
@@ -145,41 +145,41 @@ fn reimbursement_paths(desk: &Desk, treasurer: Actor, ada: Actor, ada_member: Me
         };
         desk.act(move |act| reimbursements::draft(act, &new)).id
     };
-    let go = |id, next| {
+    let go = |id, verb| {
         let remarks = Remarks {
             note: Some("seen".into()),
             payout_reference: None,
         };
         desk.try_as(treasurer, move |act| {
-            reimbursements::move_to(act, id, next, &remarks)
+            reimbursements::perform(act, id, verb, &remarks)
         })
     };
     let paid = draft("18.40");
     assert!(
-        go(paid, Approved)
+        go(paid, Approve)
             .unwrap_err()
             .contains("is draft and cannot become approved; it can become submitted, voided")
     );
-    go(paid, Submitted).unwrap();
+    go(paid, Submit).unwrap();
     let own = desk.try_as(ada, move |act| {
-        reimbursements::move_to(act, paid, Approved, &Remarks::default())
+        reimbursements::perform(act, paid, Approve, &Remarks::default())
     });
     assert!(own.unwrap_err().contains("own"));
     let by_operator =
-        desk.refused(move |act| reimbursements::move_to(act, paid, Approved, &Remarks::default()));
+        desk.refused(move |act| reimbursements::perform(act, paid, Approve, &Remarks::default()));
     assert!(by_operator.contains("person"));
-    go(paid, Approved).unwrap();
-    go(paid, Paid).unwrap();
+    go(paid, Approve).unwrap();
+    go(paid, Pay).unwrap();
     let again = draft("5.00");
-    for next in [Submitted, Rejected, Drafted, Submitted, Approved, Voided] {
-        go(again, next).unwrap();
+    for verb in [Submit, Reject, Reopen, Submit, Approve, Void] {
+        go(again, verb).unwrap();
     }
     let done: Reimbursement = desk.get(paid);
     assert_eq!(
         (done.status, done.reviewer_note.as_deref(), done.paid_at.is_some()),
-        (Paid, Some("seen"), true)
+        (ReimbursementStatus::Paid, Some("seen"), true)
     );
-    assert!(go(paid, Voided).unwrap_err().contains("nothing more"));
+    assert!(go(paid, Void).unwrap_err().contains("nothing more"));
 }
 
 fn card_life(desk: &Desk, holder: MemberId, archived: MemberId) {
@@ -201,8 +201,8 @@ fn card_life(desk: &Desk, holder: MemberId, archived: MemberId) {
         panic!("a card")
     };
     let id = card.id;
-    for next in [CardStatus::Active, CardStatus::Frozen, CardStatus::Active] {
-        desk.act(move |act| cards::move_to(act, id, next));
+    for verb in [CardVerb::Activate, CardVerb::Freeze, CardVerb::Unfreeze] {
+        desk.act(move |act| cards::perform(act, id, verb));
     }
     let limits = cards::Limits {
         spend_limit: Some("750".into()),
@@ -215,9 +215,9 @@ fn card_life(desk: &Desk, holder: MemberId, archived: MemberId) {
             .to_string(),
         "750.00"
     );
-    desk.act(move |act| cards::move_to(act, id, CardStatus::Canceled));
+    desk.act(move |act| cards::perform(act, id, CardVerb::Cancel));
     assert!(
-        desk.refused(move |act| cards::move_to(act, id, CardStatus::Active))
+        desk.refused(move |act| cards::perform(act, id, CardVerb::Activate))
             .contains("canceled")
     );
     let free = new(None);
@@ -253,7 +253,7 @@ fn campaign_life(desk: &Desk) {
         desk.refused(move |act| campaigns::set(act, id, &backwards))
             .contains("must not be before")
     );
-    desk.act(move |act| campaigns::move_to(act, id, CampaignStatus::Active));
+    desk.act(move |act| campaigns::perform(act, id, CampaignVerb::Start));
     let (org, today) = (desk.org, desk.now.borrow().date());
     let over = desk
         .db
@@ -310,11 +310,11 @@ fn store_life(desk: &Desk, buyer: MemberId) {
             .contains("1 of Blue are left, and 2 were asked for")
     );
     let id = first.id;
-    desk.act(move |act| store::move_order(act, id, OrderStatus::Cancelled));
+    desk.act(move |act| store::perform_order(act, id, OrderVerb::Cancel));
     assert_eq!(stock(), Some(3), "what is called off goes back");
     let id = desk.act(buy(3)).id;
-    for next in [OrderStatus::Paid, OrderStatus::Fulfilled, OrderStatus::Refunded] {
-        desk.act(move |act| store::move_order(act, id, next));
+    for verb in [OrderVerb::Pay, OrderVerb::Fulfil, OrderVerb::Refund] {
+        desk.act(move |act| store::perform_order(act, id, verb));
     }
     assert_eq!(
         stock(),

@@ -1,7 +1,7 @@
 //! `bursar campaign`.
 
 use bursar_app::campaigns::{self, CampaignChange};
-use bursar_domain::campaign::{Campaign, CampaignStatus};
+use bursar_domain::campaign::{Campaign, CampaignVerb};
 use bursar_domain::ids::{CampaignId, OrganizationId, kind};
 use bursar_domain::{Date, Resource};
 use clap::{Args, Subcommand};
@@ -105,9 +105,9 @@ pub(crate) fn run(session: &Session, command: CampaignCommand) -> Outcome {
                 move |act| campaigns::set(act, id, &change),
             )?
         }
-        CampaignCommand::Start(args) => move_to(session, &args, CampaignStatus::Active)?,
+        CampaignCommand::Start(args) => change(session, &args, CampaignVerb::Start)?,
         CampaignCommand::List(args) => return list::campaigns(session, &args),
-        CampaignCommand::End(args) => move_to(session, &args, CampaignStatus::Ended)?,
+        CampaignCommand::End(args) => change(session, &args, CampaignVerb::End)?,
     };
     tell(
         session,
@@ -116,16 +116,12 @@ pub(crate) fn run(session: &Session, command: CampaignCommand) -> Outcome {
     )
 }
 
-fn move_to(
-    session: &Session,
-    args: &IdArgs,
-    next: CampaignStatus,
-) -> Result<Campaign, super::super::Failure> {
+fn change(session: &Session, args: &IdArgs, verb: CampaignVerb) -> Result<Campaign, super::super::Failure> {
     let id = args.id;
     perform(
         session,
         |db| organization_of::<Campaign>(db, id),
         &args.officer,
-        move |act| campaigns::move_to(act, id, next),
+        move |act| campaigns::perform(act, id, verb),
     )
 }

@@ -3,7 +3,7 @@
 use bursar_app::cards::{self, BuiltIn, Limits};
 use bursar_db::{DbError, Opening};
 use bursar_domain::Resource;
-use bursar_domain::card::{Card, CardStatus, LimitFrequency};
+use bursar_domain::card::{Card, CardStatus, CardVerb, LimitFrequency};
 use bursar_domain::ids::{ApplicationId, CardId, OrganizationId, kind};
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -77,12 +77,11 @@ fn parse_frequency(text: &str) -> Result<LimitFrequency, String> {
 
 pub(crate) fn run(session: &Session, command: CardCommand) -> Outcome {
     match command {
-        CardCommand::Activate(args) | CardCommand::Unfreeze(args) => {
-            move_to(session, &args, CardStatus::Active)
-        }
-        CardCommand::Freeze(args) => move_to(session, &args, CardStatus::Frozen),
-        CardCommand::Cancel(args) => move_to(session, &args, CardStatus::Canceled),
-        CardCommand::Deny(args) => move_to(session, &args, CardStatus::Denied),
+        CardCommand::Activate(args) => change(session, &args, CardVerb::Activate),
+        CardCommand::Freeze(args) => change(session, &args, CardVerb::Freeze),
+        CardCommand::Unfreeze(args) => change(session, &args, CardVerb::Unfreeze),
+        CardCommand::Cancel(args) => change(session, &args, CardVerb::Cancel),
+        CardCommand::Deny(args) => change(session, &args, CardVerb::Deny),
         CardCommand::Limits(args) => {
             let (id, officer) = (args.card.id, args.card.officer);
             let limits = Limits {
@@ -105,13 +104,13 @@ pub(crate) fn run(session: &Session, command: CardCommand) -> Outcome {
     }
 }
 
-fn move_to(session: &Session, args: &IdArgs, next: CardStatus) -> Outcome {
+fn change(session: &Session, args: &IdArgs, verb: CardVerb) -> Outcome {
     let id = args.id;
     let card = perform(
         session,
         |db| organization_of::<Card>(db, id),
         &args.officer,
-        move |act| cards::move_to(act, id, next),
+        move |act| cards::perform(act, id, verb),
     )?;
     tell_card(session, &card)
 }

@@ -1,10 +1,11 @@
 //! `bursar payment`.
 
 use bursar_app::payments::{self, Charge, Debtor, Raised, Receipt, ReceivedBy};
+use bursar_app::{Act, AppError};
 use bursar_domain::ids::{EntryId, GroupId, MemberId, OrganizationId, PaymentId, kind};
-use bursar_domain::payment::{Payment, PaymentStatus};
+use bursar_domain::payment::Payment;
 use bursar_domain::{Date, Resource};
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 
 use super::super::{Failure, Outcome, Session, output, parse_id};
@@ -108,9 +109,18 @@ pub(crate) struct IdArgs {
 pub(crate) struct ResolveArgs {
     #[command(flatten)]
     payment: IdArgs,
-    /// How it ended: paid or failed
-    #[arg(long, value_parser = ["paid", "failed"])]
-    outcome: String,
+    /// How it ended: paid, or failed when the bank took the money back
+    #[arg(long, value_enum)]
+    outcome: DisputeOutcome,
+    /// A ledger entry that the bank took back; may be given again. All of them by default
+    #[arg(long, value_name = "ENTRY", value_parser = parse_id::<kind::Entry>)]
+    entry: Vec<EntryId>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum DisputeOutcome {
+    Paid,
+    Failed,
 }
 
 fn parse_method(text: &str) -> Result<ReceivedBy, String> {
@@ -162,24 +172,35 @@ pub(crate) fn run(session: &Session, command: PaymentCommand) -> Outcome {
             )?;
             tell_payment(session, &payment)
         }
-        PaymentCommand::Cancel(args) => move_to(session, &args, PaymentStatus::Cancelled),
-        PaymentCommand::Dispute(args) => move_to(session, &args, PaymentStatus::Disputed),
-        PaymentCommand::Resolve(args) => {
-            let next = PaymentStatus::parse(&args.outcome)
-                .ok_or_else(|| Failure::new("the outcome is paid or failed".into()))?;
-            move_to(session, &args.payment, next)
-        }
+        PaymentCommand::Cancel(args) => change(session, &args, payments::cancel),
+        PaymentCommand::Dispute(args) => change(session, &args, payments::dispute),
+        PaymentCommand::Resolve(args) => match args.outcome {
+            DisputeOutcome::Paid if !args.entry.is_empty() => Err(Failure::new(
+                "--entry names what the bank took back; it goes with --outcome failed".into(),
+            )),
+            DisputeOutcome::Paid => change(session, &args.payment, payments::win_dispute),
+            DisputeOutcome::Failed => {
+                let entries = args.entry;
+                change(session, &args.payment, move |act, id| {
+                    payments::lose_dispute(act, id, &entries)
+                })
+            }
+        },
         PaymentCommand::List(args) => list::payments(session, &args),
     }
 }
 
-fn move_to(session: &Session, args: &IdArgs, next: PaymentStatus) -> Outcome {
+fn change(
+    session: &Session,
+    args: &IdArgs,
+    work: impl Fn(&mut Act<'_, '_>, PaymentId) -> Result<Payment, AppError> + Send + 'static,
+) -> Outcome {
     let id = args.id;
     let payment = perform(
         session,
         |db| organization_of::<Payment>(db, id),
         &args.officer,
-        move |act| payments::move_to(act, id, next),
+        move |act| work(act, id),
     )?;
     tell_payment(session, &payment)
 }

@@ -2,7 +2,7 @@
 
 use bursar_app::reimbursements::{self, Draft, Remarks};
 use bursar_domain::ids::{MemberId, OrganizationId, ReimbursementId, kind};
-use bursar_domain::reimbursement::{Reimbursement, ReimbursementStatus};
+use bursar_domain::reimbursement::{Reimbursement, ReimbursementVerb};
 use bursar_domain::{Date, Resource};
 use clap::{Args, Subcommand};
 
@@ -76,16 +76,15 @@ pub(crate) struct MoveArgs {
 }
 
 pub(crate) fn run(session: &Session, command: ReimbursementCommand) -> Outcome {
-    use ReimbursementStatus::{Approved, Draft as Drafted, Paid, Rejected, Submitted, Voided};
-    let (args, next) = match command {
+    let (args, verb) = match command {
         ReimbursementCommand::Draft(args) => return draft(session, args),
         ReimbursementCommand::List(args) => return list::reimbursements(session, &args),
-        ReimbursementCommand::Submit(args) => (args, Submitted),
-        ReimbursementCommand::Approve(args) => (args, Approved),
-        ReimbursementCommand::Reject(args) => (args, Rejected),
-        ReimbursementCommand::Reopen(args) => (args, Drafted),
-        ReimbursementCommand::Pay(args) => (args, Paid),
-        ReimbursementCommand::Void(args) => (args, Voided),
+        ReimbursementCommand::Submit(args) => (args, ReimbursementVerb::Submit),
+        ReimbursementCommand::Approve(args) => (args, ReimbursementVerb::Approve),
+        ReimbursementCommand::Reject(args) => (args, ReimbursementVerb::Reject),
+        ReimbursementCommand::Reopen(args) => (args, ReimbursementVerb::Reopen),
+        ReimbursementCommand::Pay(args) => (args, ReimbursementVerb::Pay),
+        ReimbursementCommand::Void(args) => (args, ReimbursementVerb::Void),
     };
     let (id, remarks) = (
         args.id,
@@ -94,7 +93,7 @@ pub(crate) fn run(session: &Session, command: ReimbursementCommand) -> Outcome {
             payout_reference: args.reference,
         },
     );
-    let work = move |act: &mut bursar_app::Act<'_, '_>| reimbursements::move_to(act, id, next, &remarks);
+    let work = move |act: &mut bursar_app::Act<'_, '_>| reimbursements::perform(act, id, verb, &remarks);
     let moved = perform(
         session,
         |db| organization_of::<Reimbursement>(db, id),

@@ -4,7 +4,7 @@ use bursar_app::store::{self, ListingChange};
 use bursar_domain::Resource;
 use bursar_domain::ids::{ListingId, MemberId, OrderId, OrganizationId, kind};
 use bursar_domain::listing::Listing;
-use bursar_domain::order::{Order, OrderLine, OrderStatus};
+use bursar_domain::order::{Order, OrderLine, OrderVerb};
 use clap::{Args, Subcommand};
 
 use super::super::{Outcome, Session, output, parse_id};
@@ -195,7 +195,7 @@ pub(crate) fn run_listing(session: &Session, command: ListingCommand) -> Outcome
 }
 
 pub(crate) fn run_order(session: &Session, command: OrderCommand) -> Outcome {
-    let (args, next) = match command {
+    let (args, verb) = match command {
         OrderCommand::Create(args) => {
             let (listing, member, lines) = (args.listing, args.member, args.item);
             let work = move |act: &mut bursar_app::Act<'_, '_>| store::order(act, listing, member, &lines);
@@ -208,17 +208,17 @@ pub(crate) fn run_order(session: &Session, command: OrderCommand) -> Outcome {
             return tell_order(session, &order);
         }
         OrderCommand::List(args) => return list::orders(session, &args),
-        OrderCommand::Pay(args) => (args, OrderStatus::Paid),
-        OrderCommand::Fulfil(args) => (args, OrderStatus::Fulfilled),
-        OrderCommand::Cancel(args) => (args, OrderStatus::Cancelled),
-        OrderCommand::Refund(args) => (args, OrderStatus::Refunded),
+        OrderCommand::Pay(args) => (args, OrderVerb::Pay),
+        OrderCommand::Fulfil(args) => (args, OrderVerb::Fulfil),
+        OrderCommand::Cancel(args) => (args, OrderVerb::Cancel),
+        OrderCommand::Refund(args) => (args, OrderVerb::Refund),
     };
     let id = args.id;
     let order = perform(
         session,
         |db| organization_of::<Order>(db, id),
         &args.officer,
-        move |act| store::move_order(act, id, next),
+        move |act| store::perform_order(act, id, verb),
     )?;
     tell_order(session, &order)
 }

@@ -477,8 +477,10 @@ impl<'p> Club<'p> {
             reverses: taken.id.clone(),
             method: taken.method,
         });
-        if known.status != "partially_paid" || known.paid() == 0 {
-            known.status = "failed";
+        match known.status {
+            "cancelled" => {}
+            "partially_paid" if known.paid() > 0 => {}
+            _ => known.status = "failed",
         }
         (known.paid_at, known.is.moved) = (None, today);
         let known = known.clone();
@@ -505,7 +507,20 @@ impl<'p> Club<'p> {
             ["cancel"] => (known.status, known.voided_at) = ("cancelled", Some(today.clone())),
             ["dispute"] => known.status = "disputed",
             ["resolve", "--outcome", "paid"] => (known.status, known.paid_at) = ("paid", Some(today.clone())),
-            ["resolve", "--outcome", "failed"] => known.status = "failed",
+            ["resolve", "--outcome", "failed"] => {
+                (known.status, known.paid_at) = ("failed", None);
+                let counter = |entry: &Entry| Entry {
+                    id: None,
+                    at: today.clone(),
+                    cents: -entry.cents,
+                    reference: Some("dispute lost".to_owned()),
+                    received: today.clone(),
+                    reverses: entry.id.clone(),
+                    method: entry.method,
+                };
+                let counters: Vec<Entry> = known.entries.iter().map(counter).collect();
+                known.entries.extend(counters);
+            }
             _ => panic!("{args:?}"),
         }
         known.is.moved = today;
