@@ -254,7 +254,13 @@ fn payment() -> Vec<Field> {
             says(money(), "What was received so far. Never more than `amount`."),
         ),
         ("currency", currency()),
-        ("status", says(words!(PaymentStatus), "Where it stands.")),
+        (
+            "status",
+            says(
+                words!(PaymentStatus),
+                "Where it stands. No payment provider is connected yet, so only an imported payment is `processing`.",
+            ),
+        ),
         ("dueDate", says(or_null(date()), "The day it is due.")),
         ("paidAt", says(or_null(timestamp()), "When it was paid in full.")),
         ("voidedAt", says(or_null(timestamp()), "When it was cancelled.")),
