@@ -1,7 +1,7 @@
 //! Everything from one database to an empty one of either engine: history, tokens and activity too.
 
 use bursar_db::tables::{EVERY_TABLE, read_rows};
-use bursar_db::{Db, OwnedValue, Tx, organizations};
+use bursar_db::{Db, OwnedValue, Tx, organizations, worker_clock};
 use bursar_domain::Refusal;
 
 use crate::error::AppError;
@@ -22,6 +22,8 @@ fn copy_tables(
     if !organizations::all(target)?.is_empty() || !organizations::users(target)?.is_empty() {
         return Err(Refusal::conflict("the database to copy to is not empty; name an empty one").into());
     }
+    // A server that once ran on the target left its time there.
+    worker_clock::forget(target)?;
     let mut total = 0;
     for table in EVERY_TABLE {
         let mut chunk: Vec<Vec<OwnedValue>> = Vec::with_capacity(CHUNK_ROWS);

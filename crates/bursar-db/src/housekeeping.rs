@@ -1,6 +1,9 @@
 //! Pruning what has served its time: a thousand rows a transaction, so that nobody waits for it.
 
+use std::collections::BTreeMap;
+
 use bursar_domain::Timestamp;
+use bursar_domain::ids::OrganizationId;
 
 use crate::engine::{EngineKind, Tx, Value};
 use crate::error::DbError;
@@ -10,29 +13,61 @@ pub const PRUNE_ROWS_MAX: u64 = 1_000;
 /// History outlives every cursor by an hour.
 pub const HISTORY_SECONDS: i64 = 25 * 3600;
 
-/// Removes versions that no walk can ask for any more; how many. Fewer than a thousand: there are no more.
+/// Removes versions that no walk can ask for any more; how many. Fewer than a thousand: there are no more. Writes
+/// down how far each organization's history is gone, so that a walk that needs more is refused (see [`horizon`]).
 pub fn prune_history(tx: &mut Tx<'_>, now: Timestamp) -> Result<u64, DbError> {
-    prune(
-        tx,
-        now.plus_seconds(-HISTORY_SECONDS),
+    let (mut count, mut horizons) = (0, BTreeMap::new());
+    tx.each(
         "DELETE FROM history WHERE (organization_id, list, updated_at, id) IN \
-         (SELECT organization_id, list, updated_at, id FROM history WHERE superseded_at < ?1 ORDER BY superseded_at LIMIT ?2)",
+         (SELECT organization_id, list, updated_at, id FROM history WHERE superseded_at < ?1 ORDER BY superseded_at LIMIT ?2) \
+         RETURNING organization_id, superseded_at",
+        &[
+            Value::Int(now.plus_seconds(-HISTORY_SECONDS).micros()),
+            Value::Int(rows_max()),
+        ],
+        |row| {
+            let (organization, superseded_at): ([u8; 16], i64) = (row.key(0)?, row.int(1)?);
+            let horizon = horizons.entry(organization).or_insert(superseded_at);
+            *horizon = superseded_at.max(*horizon);
+            count += 1;
+            Ok(())
+        },
+    )?;
+    for (organization, superseded_at) in horizons {
+        tx.execute(
+            "INSERT INTO history_horizons (organization_id, superseded_at) VALUES (?1, ?2) \
+             ON CONFLICT (organization_id) DO UPDATE SET superseded_at = excluded.superseded_at \
+             WHERE history_horizons.superseded_at < excluded.superseded_at",
+            &[Value::Bytes(&organization), Value::Int(superseded_at)],
+        )?;
+    }
+    Ok(count)
+}
+
+/// The largest `superseded_at` among the versions that were pruned. A walk whose watermark lies below it may lack
+/// rows.
+pub fn horizon(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Option<Timestamp>, DbError> {
+    tx.first(
+        "SELECT superseded_at FROM history_horizons WHERE organization_id = ?1",
+        &[Value::Bytes(&organization.to_bytes())],
+        |row| row.int(0).map(Timestamp::from_micros),
     )
 }
 
 /// Removes idempotency records older than `keep_seconds`; how many.
 pub fn prune_idempotency(tx: &mut Tx<'_>, now: Timestamp, keep_seconds: i64) -> Result<u64, DbError> {
-    prune(
-        tx,
-        now.plus_seconds(-keep_seconds),
+    tx.execute(
         "DELETE FROM idempotency WHERE (organization_id, principal, key) IN \
          (SELECT organization_id, principal, key FROM idempotency WHERE created_at < ?1 ORDER BY created_at LIMIT ?2)",
+        &[
+            Value::Int(now.plus_seconds(-keep_seconds).micros()),
+            Value::Int(rows_max()),
+        ],
     )
 }
 
-fn prune(tx: &mut Tx<'_>, before: Timestamp, sql: &'static str) -> Result<u64, DbError> {
-    let rows = i64::try_from(PRUNE_ROWS_MAX).unwrap_or(i64::MAX);
-    tx.execute(sql, &[Value::Int(before.micros()), Value::Int(rows)])
+fn rows_max() -> i64 {
+    i64::try_from(PRUNE_ROWS_MAX).unwrap_or(i64::MAX)
 }
 
 /// Whether this process may keep house now: on PostgreSQL one of the replicas at a time, until the transaction

@@ -60,10 +60,7 @@ fn server(tx: &mut Tx<'_>) -> Result<ServerFacts, DbError> {
     let is_standby = "SELECT CASE WHEN pg_is_in_recovery() THEN 1 ELSE 0 END";
     Ok(ServerFacts {
         version: text(tx, "SELECT current_setting('server_version')")?,
-        now: Timestamp::from_micros(int(
-            tx,
-            "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)",
-        )?),
+        now: server_now(tx)?,
         connections_max: int(
             tx,
             "SELECT CAST(current_setting('max_connections') AS BIGINT) \
@@ -80,6 +77,15 @@ fn server(tx: &mut Tx<'_>) -> Result<ServerFacts, DbError> {
         is_standby: int(tx, is_standby)? == 1,
         unsafe_settings,
     })
+}
+
+/// The time on the server's wall.
+pub(crate) fn server_now(tx: &mut Tx<'_>) -> Result<Timestamp, DbError> {
+    let micros = int(
+        tx,
+        "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)",
+    )?;
+    Ok(Timestamp::from_micros(micros))
 }
 
 /// The organization whose change clock is the furthest, if there is one.

@@ -28,6 +28,7 @@ pub mod tables;
 pub mod testing;
 pub mod tokens;
 pub mod walk;
+pub mod worker_clock;
 
 pub use engine::{
     Bulk, DatabaseUrl, Db, EngineKind, Kind, Opening, Options, OwnedValue, PostgresUrl, Reply, Row, Stats,

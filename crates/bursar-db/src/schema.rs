@@ -4,7 +4,7 @@
 //! key, `PLAIN` the others, `CARRYING` what an index holds beside its key. Keys of tenant data start with the organization, so that they can be sharded by it.
 
 /// The steps, in order; the schema's version is how many of them were applied.
-pub(crate) const STEPS: &[&str] = &[FOUNDATION];
+pub(crate) const STEPS: &[&str] = &[FOUNDATION, TIME_SEEN];
 
 const FOUNDATION: &str = r"
 CREATE TABLE organizations (
@@ -212,5 +212,18 @@ CREATE INDEX outbox_messages_kept ON outbox_messages (ended_at) WHERE ended_at I
 CREATE TABLE outbox_attempts (
     organization_id BYTEA NOT NULL, message_id BYTEA NOT NULL, attempt BIGINT NOT NULL, at BIGINT NOT NULL, detail TEXT NOT NULL,
     PRIMARY KEY (organization_id, message_id, attempt)
+) CLUSTERED;
+";
+
+/// What is known of time: how far each organization's history was pruned, and the last time that a worker trusted.
+const TIME_SEEN: &str = r"
+CREATE TABLE history_horizons (
+    organization_id BYTEA NOT NULL, superseded_at BIGINT NOT NULL,
+    PRIMARY KEY (organization_id)
+) CLUSTERED;
+
+CREATE TABLE worker_clock (
+    id BIGINT NOT NULL, seen_at BIGINT NOT NULL, steady_since BIGINT NOT NULL,
+    PRIMARY KEY (id)
 ) CLUSTERED;
 ";

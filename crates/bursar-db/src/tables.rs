@@ -39,6 +39,7 @@ static HISTORY: Bulk = bulk! { "history" {
     organization_id Bytes, list Int, updated_at Int, id Bytes, superseded_at Int, document Text, is_active Int,
     status Text, member_id Bytes,
 } };
+static HISTORY_HORIZONS: Bulk = bulk! { "history_horizons" { organization_id Bytes, superseded_at Int, } };
 static TOKENS: Bulk = bulk! { "tokens" {
     organization_id Bytes, id Bytes, kind Text, name Text, hash Bytes, user_id Bytes, role Text, scopes Int, days Int,
     created_at Int, expires_at Int, ends_at Int, revoked_at Int, family_id Bytes, predecessor_id Bytes,
@@ -68,9 +69,10 @@ static OUTBOX_MESSAGES: Bulk = bulk! { "outbox_messages" {
 static OUTBOX_ATTEMPTS: Bulk = bulk! { "outbox_attempts" {
     organization_id Bytes, message_id Bytes, attempt Int, at Int, detail Text,
 } };
+static WORKER_CLOCK: Bulk = bulk! { "worker_clock" { id Int, seen_at Int, steady_since Int, } };
 
 /// Every table. A test holds the columns against the schema of both engines.
-pub static EVERY_TABLE: [&Bulk; 26] = [
+pub static EVERY_TABLE: [&Bulk; 28] = [
     &ORGANIZATIONS,
     &USERS,
     &ROLES,
@@ -89,6 +91,7 @@ pub static EVERY_TABLE: [&Bulk; 26] = [
     &listings::LISTINGS.bulk,
     &orders::ORDERS.bulk,
     &HISTORY,
+    &HISTORY_HORIZONS,
     &TOKENS,
     &IDEMPOTENCY,
     &ACTIVITY,
@@ -97,6 +100,7 @@ pub static EVERY_TABLE: [&Bulk; 26] = [
     &OUTBOX_JOBS,
     &OUTBOX_MESSAGES,
     &OUTBOX_ATTEMPTS,
+    &WORKER_CLOCK,
 ];
 
 /// Gives every row of a table to `visit`.

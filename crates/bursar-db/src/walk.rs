@@ -21,8 +21,8 @@ use self::rows::Rows;
 pub use self::texts::WalkTexts;
 use crate::engine::{EngineKind, Row, Tx, Value};
 use crate::error::DbError;
-use crate::organizations;
 use crate::table::{Stored, Table};
+use crate::{housekeeping, organizations};
 
 /// One page.
 #[derive(Debug)]
@@ -41,6 +41,8 @@ pub enum WalkError {
     /// The cursor's watermark lies ahead of the clock: it is from another time of this database, before a backup
     /// was restored.
     AheadOfClock,
+    /// Versions that the walk needs were pruned: without them it would leave out rows.
+    Pruned,
     /// The organization is gone.
     NoOrganization,
     /// The database.
@@ -111,6 +113,9 @@ pub fn next_page<R: Stored>(tx: &mut Tx<'_>, ask: Ask, cursor: &Cursor) -> Resul
     }
     let mut rows = live.rows;
     if clock > watermark {
+        if housekeeping::horizon(tx, ask.organization)?.is_some_and(|horizon| horizon > cursor.watermark) {
+            return Err(WalkError::Pruned);
+        }
         let old = read_history(tx, R::table(), ask, cursor, &rows)?;
         rows = rows.merge(&old, ask);
     }

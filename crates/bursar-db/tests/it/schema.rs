@@ -118,7 +118,7 @@ fn keys_of_tenant_data_start_with_the_organization() {
         .map(|rows| rows.into_iter().collect());
     for (table, column) in first.unwrap() {
         let expected = match table.as_str() {
-            "organizations" | "users" => "id",
+            "organizations" | "users" | "worker_clock" => "id",
             _ => "organization_id",
         };
         assert_eq!(column, expected, "{table}");

@@ -6,7 +6,8 @@ mod model;
 mod sample;
 
 use bursar_db::clock::Clock;
-use bursar_db::testing::{TestDb, is_full};
+use bursar_db::housekeeping::{HISTORY_SECONDS, prune_history};
+use bursar_db::testing::{TestDb, both_engines, is_full};
 use bursar_db::walk::{Ask, Page, WalkError, first_page, next_page};
 use bursar_db::{Db, DbError, organizations, table};
 use bursar_domain::campaign::Campaign;
@@ -57,6 +58,29 @@ fn every_list(test: &TestDb) {
     interleave::<Order>(test, 4 * times);
 }
 
+/// Ten of twenty rows change after the first page, and their old versions are pruned: the walk must not go on without
+/// them. The next one is complete.
+#[test]
+fn a_walk_without_its_history_is_refused() {
+    both_engines(|test| {
+        let mut world = World::<Member>::new(test, &[0; 20]);
+        let quiet = World::<Member>::new(test, &[0; 20]);
+        let cursor = world.first_page(Filters::default(), 10).next.unwrap();
+        let undisturbed = quiet.first_page(Filters::default(), 10).next.unwrap();
+        for seed in 0..10 {
+            // The eleventh row, which becomes the last.
+            world.write(vec![(1 << 31, seed)], None);
+        }
+        assert_eq!(world.next_page(cursor, 10).count, 10);
+        world.prune(0);
+        let refused = world.try_next_page(world.organization, cursor, 10);
+        assert_eq!(refused.unwrap_err(), WalkError::Pruned);
+        assert_eq!(world.walk(Filters::default(), 7).len(), 3);
+        // What happens to one organization's history is nothing to another.
+        assert_eq!(quiet.next_page(undisturbed, 10).count, 10);
+    });
+}
+
 /// Picks one of however many there are: 0 the first, the largest the last.
 type Pick = u32;
 
@@ -81,6 +105,8 @@ enum Op {
     Page(Pick, u8),
     /// A client reads everything, and later what changed since.
     Sync(u8),
+    /// What was superseded so long before the clock is pruned, though walks may still need it.
+    Prune(u8),
 }
 
 /// A step of the wall clock, which may be back, and what happens then.
@@ -95,6 +121,7 @@ fn ops() -> impl Strategy<Value = Vec<(i64, Op)>> {
         2 => (any::<u64>(), limit()).prop_map(|(seed, limit)| Op::Begin(seed, limit)),
         6 => (any::<u32>(), limit()).prop_map(|(walk, limit)| Op::Page(walk, limit)),
         1 => limit().prop_map(Op::Sync),
+        2 => (0u8..24).prop_map(Op::Prune),
     ];
     prop::collection::vec((-20i64..40, op), 1..60)
 }
@@ -130,6 +157,8 @@ struct World<'a, R> {
     clock: i64,
     model: Model<R>,
     walks: Vec<Walk<R>>,
+    /// Nothing that was superseded from here on was pruned.
+    pruned_before: i64,
 }
 
 /// A walk under way, and all that it has to give.
@@ -166,6 +195,7 @@ impl<'a, R: Sample> World<'a, R> {
             clock,
             model,
             walks: Vec::new(),
+            pruned_before: i64::MIN,
         }
     }
 
@@ -178,6 +208,7 @@ impl<'a, R: Sample> World<'a, R> {
             Op::Begin(seed, limit) => self.begin(&mut Rng::with_seed(seed), limit),
             Op::Page(walk, limit) => self.go_on(walk, limit),
             Op::Sync(limit) => self.sync(limit),
+            Op::Prune(before) => self.prune(i64::from(before)),
         }
     }
 
@@ -237,11 +268,33 @@ impl<'a, R: Sample> World<'a, R> {
         }
         let number = picked(index, self.walks.len());
         let mut walk = self.walks.swap_remove(number);
-        let page = self.next_page(walk.cursor, rows);
+        let page = match self.try_next_page(self.organization, walk.cursor, rows) {
+            // Complete or refused, never short.
+            Err(WalkError::Pruned) => {
+                assert!(
+                    walk.cursor.watermark.micros() < self.pruned_before,
+                    "nothing that it needs was pruned"
+                );
+                return;
+            }
+            page => page.unwrap(),
+        };
         walk.given += self.check(&page, &walk.expected, walk.given, rows);
         if let Some(cursor) = page.next {
             walk.cursor = cursor;
             self.walks.push(walk);
+        }
+    }
+
+    fn prune(&mut self, before: i64) {
+        let cut = self.clock + 1 - before;
+        let now = at(cut).plus_seconds(HISTORY_SECONDS);
+        let pruned = self
+            .db
+            .write::<_, DbError>([0; 16], move |tx| prune_history(tx, now))
+            .wait();
+        if pruned.unwrap() > 0 {
+            self.pruned_before = self.pruned_before.max(cut);
         }
     }
 

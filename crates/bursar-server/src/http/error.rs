@@ -245,6 +245,7 @@ impl From<WalkError> for Error {
     fn from(error: WalkError) -> Self {
         match error {
             WalkError::AheadOfClock => Self::InvalidCursor("is of another time of this database"),
+            WalkError::Pruned => Self::InvalidCursor("is of a walk whose older versions are no longer kept"),
             WalkError::NoOrganization => Self::Internal("a caller's organization is gone".into()),
             WalkError::Db(error) => error.into(),
         }
