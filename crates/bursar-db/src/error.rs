@@ -31,6 +31,8 @@ pub enum DbError {
         /// The newest version this program knows.
         known: i64,
     },
+    /// The schema has this program's version, but lacks tables, columns or indexes of it.
+    SchemaDamaged(String),
     /// The file or its folder cannot be opened for writing.
     Unwritable(String),
     /// The database URL cannot be understood.
@@ -60,6 +62,10 @@ impl fmt::Display for DbError {
             DbError::SchemaNewer { found, known } => write!(
                 f,
                 "the database has schema version {found}, this program knows only {known}; use a newer bursar"
+            ),
+            DbError::SchemaDamaged(what) => write!(
+                f,
+                "the database is damaged: {what}; restore a backup, or put back what was removed"
             ),
             DbError::Panicked(what) => write!(f, "a fault in this program undid the operation: {what}"),
             DbError::Internal(what) => write!(f, "an unexpected database fault: {what}"),

@@ -2,6 +2,7 @@
 
 use super::fault::Fault;
 use super::lane::Session;
+use super::shape::{self, Shape};
 use super::tx::Tx;
 use super::{EngineKind, Opening};
 use crate::error::DbError;
@@ -12,23 +13,21 @@ pub(super) const APPLICATION_ID: i64 = 0x6275_7273;
 /// Any number will do, as long as every version of this program takes the same one.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(7094703281)";
 
-/// Applies the steps that the database lacks, or refuses it.
+/// Where the version is kept.
+pub(super) const VERSION_TABLE: &str =
+    "CREATE TABLE IF NOT EXISTS bursar_schema (version BIGINT NOT NULL) PLAIN";
+
+/// Applies the steps that the database lacks, or refuses it. Nothing is applied to a database that lacks parts of what
+/// earlier steps made.
 pub(super) fn migrate(
     session: &mut impl Session,
     steps: &'static [&'static str],
     opening: Opening,
 ) -> Result<(), DbError> {
-    let wanted = i64::try_from(steps.len()).unwrap_or(i64::MAX);
     loop {
-        let found = version(&mut session.tx())?;
-        if found > wanted {
-            return Err(DbError::SchemaNewer { found, known: wanted });
-        }
-        if found == wanted {
-            return Ok(());
-        }
-        if opening == Opening::Require {
-            return Err(DbError::SchemaOlder { found, wanted });
+        match examine(&mut session.tx(), steps) {
+            Err(DbError::SchemaOlder { .. }) if opening == Opening::Migrate => {}
+            result => return result.map(drop),
         }
         session.begin(false).map_err(|fault| fault.error)?;
         let result = next_step(&mut session.tx(), steps)
@@ -38,6 +37,27 @@ pub(super) fn migrate(
         }
         result?;
     }
+}
+
+/// Compares the database with what these steps make: its version first, then its tables, columns and indexes. Returns
+/// what is there beside them.
+pub(super) fn examine(tx: &mut Tx<'_>, steps: &[&str]) -> Result<Vec<String>, DbError> {
+    let wanted = i64::try_from(steps.len()).unwrap_or(i64::MAX);
+    if !has_schema(tx)? {
+        return Err(DbError::SchemaOlder { found: 0, wanted });
+    }
+    let (found, shape) = Shape::read(tx)?;
+    // A newer schema may have any shape.
+    if found > wanted {
+        return Err(DbError::SchemaNewer { found, known: wanted });
+    }
+    let applied = usize::try_from(found).unwrap_or(0).min(steps.len());
+    let known = Shape::of_steps(&steps[..applied], tx.kind())?;
+    shape::damage(&shape.lacks(&known))?;
+    if found < wanted {
+        return Err(DbError::SchemaOlder { found, wanted });
+    }
+    Ok(shape.beside(&known))
 }
 
 /// The schema's version, 0 where there is none.
@@ -75,10 +95,8 @@ fn next_step(tx: &mut Tx<'_>, steps: &[&str]) -> Result<(), DbError> {
         if tx.kind() == EngineKind::Sqlite {
             tx.batch(&format!("PRAGMA application_id = {APPLICATION_ID}"))?;
         }
-        tx.batch(
-            "CREATE TABLE IF NOT EXISTS bursar_schema (version BIGINT NOT NULL) PLAIN;\
-             DELETE FROM bursar_schema; INSERT INTO bursar_schema (version) VALUES (0)",
-        )?;
+        tx.batch(VERSION_TABLE)?;
+        tx.batch("DELETE FROM bursar_schema; INSERT INTO bursar_schema (version) VALUES (0)")?;
     }
     tx.batch(step)?;
     tx.execute("UPDATE bursar_schema SET version = ?1", &[(found + 1).into()])?;

@@ -9,6 +9,7 @@ mod migrate;
 mod postgres;
 mod reply;
 mod schedule;
+mod shape;
 mod sqlite;
 mod tx;
 mod url;
@@ -284,6 +285,12 @@ impl Db {
     /// The version of the schema as it is now.
     pub fn schema_version(&self) -> Reply<i64, DbError> {
         self.read(migrate::version)
+    }
+
+    /// Compares the schema as it is now with what this program makes. Returns the tables and indexes that are there
+    /// beside it, which are an operator's own.
+    pub fn examine_schema(&self) -> Reply<Vec<String>, DbError> {
+        self.read(|tx| migrate::examine(tx, crate::schema::STEPS))
     }
 
     /// What the lanes have committed so far.

@@ -10,4 +10,6 @@ mod report_plans;
 #[cfg(test)]
 mod schema;
 #[cfg(test)]
+mod shape;
+#[cfg(test)]
 mod walk;

@@ -48,6 +48,7 @@ impl Exit {
             | DbError::Foreign(_)
             | DbError::SchemaOlder { .. }
             | DbError::SchemaNewer { .. }
+            | DbError::SchemaDamaged(_)
             | DbError::Unwritable(_)
             | DbError::BadUrl(_)
             | DbError::Panicked(_)

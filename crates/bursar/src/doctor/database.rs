@@ -46,12 +46,28 @@ pub(super) fn check(setup: &Setup<'_>) -> (Vec<Finding>, Option<Db>) {
         Ok(EngineFacts::Postgres(facts)) => findings.extend(server(setup, &facts)),
         Err(error) => findings.push(not_opened(&error)),
     }
-    findings.push(Finding::ok(
-        "schema",
-        format!("version {}, this program's own", schema_version()),
-    ));
+    findings.push(schema(&db));
     findings.extend(integrity(setup, &db));
     (findings, Some(db))
+}
+
+/// Opening has found it whole. What an operator added does no harm, and is worth knowing.
+fn schema(db: &Db) -> Finding {
+    match db.examine_schema().wait() {
+        Ok(beside) if beside.is_empty() => Finding::ok(
+            "schema",
+            format!("version {}, this program's own", schema_version()),
+        ),
+        Ok(beside) => Finding::ok(
+            "schema",
+            format!(
+                "version {}, this program's own; beside it: {}",
+                schema_version(),
+                beside.join(", ")
+            ),
+        ),
+        Err(error) => not_opened(&error),
+    }
 }
 
 fn not_opened(error: &DbError) -> Finding {
@@ -75,6 +91,11 @@ fn not_opened(error: &DbError) -> Finding {
             "schema",
             format!("version {found}, this program knows only {known}"),
             "use the newer bursar that made it",
+        ),
+        DbError::SchemaDamaged(what) => Finding::problem(
+            "schema",
+            what.clone(),
+            "restore a backup, or put back what was removed",
         ),
         DbError::Unavailable(why) => Finding::problem(
             "database",

@@ -241,6 +241,48 @@ fn what_it_says_on_postgres() {
     set_ups(&place, "postgres");
 }
 
+/// A part that is missing is a problem with a name; what an operator added is only told.
+#[test]
+fn the_schema_is_compared_with_what_this_program_makes() {
+    both_engines(|place| {
+        place.import(EVERY_RECORD);
+        let schema = || {
+            let done = finish(doctor(place, &[]).arg("--json"));
+            let findings: Value = serde_json::from_str(&done.stdout).unwrap();
+            let found = findings
+                .as_array()
+                .unwrap()
+                .iter()
+                .find(|f| f["check"] == "schema");
+            found.unwrap().clone()
+        };
+        place.plant(|tx| tx.batch("CREATE INDEX mine ON members (last_name)"));
+        let found = schema();
+        assert_eq!(found["status"], "ok");
+        assert!(
+            found["found"]
+                .as_str()
+                .unwrap()
+                .ends_with("beside it: index mine on members"),
+            "{found}"
+        );
+        place.plant(|tx| tx.batch("DROP INDEX members_active"));
+        let found = schema();
+        assert_eq!(
+            (&found["status"], &found["found"]),
+            (
+                &"problem".into(),
+                &"table members lacks index members_active".into()
+            )
+        );
+        let said = place.refused(&["organization", "create", "--name", "Union", "--kind", "national"]);
+        assert_eq!(
+            said,
+            "the database is damaged: table members lacks index members_active; restore a backup, or put back what was removed"
+        );
+    });
+}
+
 #[test]
 fn machines_read_a_list_and_people_what_to_do() {
     both_engines(|place| {

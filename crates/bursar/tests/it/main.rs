@@ -35,4 +35,6 @@ mod support;
 #[cfg(test)]
 mod sync;
 #[cfg(test)]
+mod upgrade;
+#[cfg(test)]
 mod year;

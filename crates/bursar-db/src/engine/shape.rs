@@ -1,0 +1,207 @@
+//! The shape of a schema: its tables, columns, keys and indexes.
+//!
+//! The version says which steps were applied; the shape says whether what they made is still there. What it should be
+//! is found by running the steps on an empty database in memory, so that it is written down nowhere else. Tables,
+//! columns and indexes that are there beside it are an operator's own and do no harm.
+
+use std::collections::BTreeMap;
+
+use super::dialect;
+use super::fault::sqlite_error;
+use super::tx::Tx;
+use super::{EngineKind, migrate};
+use crate::error::DbError;
+
+/// Names what a message lists before it says how many more there are.
+const LISTED_MAX: usize = 3;
+
+const SQLITE: &str = "\
+    SELECT 'version', '', '', '', version FROM bursar_schema \
+    UNION ALL SELECT 'column', t.name, c.name, c.type, c.\"notnull\" \
+    FROM sqlite_schema t JOIN pragma_table_info(t.name) c WHERE t.type = 'table' \
+    UNION ALL SELECT 'key', t.name, '', \
+    (SELECT group_concat(c.name, ', ' ORDER BY c.pk) FROM pragma_table_info(t.name) c WHERE c.pk > 0), 0 \
+    FROM sqlite_schema t WHERE t.type = 'table' AND EXISTS (SELECT 1 FROM pragma_table_info(t.name) c WHERE c.pk > 0) \
+    UNION ALL SELECT 'index', t.name, i.name, \
+    (SELECT group_concat(COALESCE(k.name, '(expression)'), ', ' ORDER BY k.seqno) \
+     FROM pragma_index_xinfo(i.name) k WHERE k.\"key\" = 1), i.\"unique\" + 2 * i.partial \
+    FROM sqlite_schema t JOIN pragma_index_list(t.name) i WHERE t.type = 'table' AND i.origin = 'c'";
+
+const POSTGRES: &str = "\
+    SELECT 'version', '', '', '', version FROM bursar_schema \
+    UNION ALL SELECT 'column', CAST(t.relname AS TEXT), CAST(c.attname AS TEXT), \
+    upper(format_type(c.atttypid, c.atttypmod)), CASE WHEN c.attnotnull THEN 1 ELSE 0 END \
+    FROM pg_catalog.pg_class t JOIN pg_catalog.pg_attribute c ON c.attrelid = t.oid AND c.attnum > 0 AND NOT c.attisdropped \
+    WHERE t.relnamespace = CAST(current_schema() AS regnamespace) AND t.relkind IN ('r', 'p') \
+    UNION ALL SELECT CASE WHEN x.indisprimary THEN 'key' ELSE 'index' END, CAST(t.relname AS TEXT), \
+    CASE WHEN x.indisprimary THEN '' ELSE CAST(i.relname AS TEXT) END, \
+    (SELECT string_agg(COALESCE(CAST(c.attname AS TEXT), '(expression)'), ', ' ORDER BY k.nth) \
+     FROM unnest(x.indkey) WITH ORDINALITY AS k (attnum, nth) \
+     LEFT JOIN pg_catalog.pg_attribute c ON c.attrelid = x.indrelid AND c.attnum = k.attnum AND k.attnum > 0), \
+    CASE WHEN x.indisprimary THEN 0 ELSE \
+     CASE WHEN x.indisunique THEN 1 ELSE 0 END + CASE WHEN x.indpred IS NULL THEN 0 ELSE 2 END END \
+    FROM pg_catalog.pg_index x JOIN pg_catalog.pg_class i ON i.oid = x.indexrelid \
+    JOIN pg_catalog.pg_class t ON t.oid = x.indrelid \
+    WHERE t.relnamespace = CAST(current_schema() AS regnamespace) AND t.relkind IN ('r', 'p') AND x.indisvalid";
+
+/// What a database has.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Shape {
+    tables: BTreeMap<String, Table>,
+    indexes: BTreeMap<String, Index>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Table {
+    columns: BTreeMap<String, Column>,
+    key: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Column {
+    kind: String,
+    is_required: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Index {
+    table: String,
+    columns: String,
+    is_unique: bool,
+    is_partial: bool,
+}
+
+impl Shape {
+    /// What these steps make on this engine.
+    pub(super) fn of_steps(steps: &[&str], kind: EngineKind) -> Result<Self, DbError> {
+        let connection = rusqlite::Connection::open_in_memory().map_err(|error| sqlite_error(&error))?;
+        for step in [migrate::VERSION_TABLE].iter().chain(steps) {
+            connection
+                .execute_batch(&dialect::ddl(step, kind))
+                .map_err(|error| sqlite_error(&error))?;
+        }
+        Ok(Self::read(&mut Tx::sqlite(&connection))?.1)
+    }
+
+    /// The version and the shape of a database that has a schema, both in one state of it.
+    pub(super) fn read(tx: &mut Tx<'_>) -> Result<(i64, Self), DbError> {
+        let sql = match tx.kind() {
+            EngineKind::Sqlite => SQLITE,
+            EngineKind::Postgres => POSTGRES,
+        };
+        let (mut version, mut shape) = (0, Shape::default());
+        tx.each(sql, &[], |row| {
+            let (table, name, flags) = (row.text(1)?.to_owned(), row.text(2)?.to_owned(), row.int(4)?);
+            let detail = row.text(3)?.to_owned();
+            match row.text(0)? {
+                "version" => version = flags,
+                "column" => {
+                    let column = Column {
+                        kind: detail,
+                        is_required: flags != 0,
+                    };
+                    shape
+                        .tables
+                        .entry(table)
+                        .or_default()
+                        .columns
+                        .insert(name, column);
+                }
+                "key" => shape.tables.entry(table).or_default().key = Some(detail),
+                _ => {
+                    let index = Index {
+                        table,
+                        columns: detail,
+                        is_unique: flags & 1 != 0,
+                        is_partial: flags & 2 != 0,
+                    };
+                    shape.indexes.insert(name, index);
+                }
+            }
+            Ok(())
+        })?;
+        Ok((version, shape))
+    }
+
+    /// What this one lacks of the other, a phrase each.
+    pub(super) fn lacks(&self, wanted: &Shape) -> Vec<String> {
+        let mut faults = Vec::new();
+        for (name, wanted) in &wanted.tables {
+            match self.tables.get(name) {
+                Some(table) => table.lacks(name, wanted, &mut faults),
+                None => faults.push(format!("table {name} is missing")),
+            }
+        }
+        for (name, wanted) in &wanted.indexes {
+            // A missing table says it all.
+            if self.tables.contains_key(&wanted.table) {
+                faults.extend(wanted.fault(name, self.indexes.get(name)));
+            }
+        }
+        faults
+    }
+
+    /// Tables and indexes of this one that the other does not have.
+    pub(super) fn beside(&self, known: &Shape) -> Vec<String> {
+        let tables = self
+            .tables
+            .keys()
+            .filter(|name| !known.tables.contains_key(*name));
+        let indexes = self.indexes.iter().filter(|(name, index)| {
+            !known.indexes.contains_key(*name) && known.tables.contains_key(&index.table)
+        });
+        tables
+            .map(|name| format!("table {name}"))
+            .chain(indexes.map(|(name, index)| format!("index {name} on {}", index.table)))
+            .collect()
+    }
+}
+
+impl Table {
+    fn lacks(&self, name: &str, wanted: &Table, faults: &mut Vec<String>) {
+        for (column, wanted) in &wanted.columns {
+            match self.columns.get(column) {
+                None => faults.push(format!("table {name} lacks column {column}")),
+                Some(found) if found.kind != wanted.kind => faults.push(format!(
+                    "column {column} of table {name} is {}, not {}",
+                    found.kind, wanted.kind
+                )),
+                Some(found) if found.is_required != wanted.is_required => faults.push(format!(
+                    "column {column} of table {name} {} be null",
+                    if wanted.is_required { "may" } else { "may not" }
+                )),
+                Some(_) => {}
+            }
+        }
+        if self.key != wanted.key {
+            let key = wanted.key.as_deref().unwrap_or("none");
+            faults.push(format!("table {name} lacks its primary key ({key})"));
+        }
+    }
+}
+
+impl Index {
+    fn fault(&self, name: &str, found: Option<&Index>) -> Option<String> {
+        let table = &self.table;
+        match found {
+            None => Some(format!("table {table} lacks index {name}")),
+            Some(found) if found != self => Some(format!(
+                "index {name} of table {table} is not the one that bursar makes ({})",
+                self.columns
+            )),
+            Some(_) => None,
+        }
+    }
+}
+
+/// The error that names what is missing, or nothing when there is nothing.
+pub(super) fn damage(faults: &[String]) -> Result<(), DbError> {
+    if faults.is_empty() {
+        return Ok(());
+    }
+    let mut text = faults[..faults.len().min(LISTED_MAX)].join(", ");
+    if faults.len() > LISTED_MAX {
+        text += &format!(" and {} more", faults.len() - LISTED_MAX);
+    }
+    Err(DbError::SchemaDamaged(text))
+}
