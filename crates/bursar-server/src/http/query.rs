@@ -3,11 +3,18 @@
 use std::borrow::Cow;
 
 use bursar_domain::Timestamp;
-use bursar_domain::cursor::Filters;
+use bursar_domain::cursor::{BadCursor, Filters};
 use bursar_domain::ids::MemberId;
 use bursar_domain::page::PageLimit;
 
 use super::error::Error;
+
+/// Parts between `&`, empty ones included.
+const PARTS_MAX: usize = 64;
+/// What is looked at of a parameter's name.
+const NAME_BYTES_MAX: usize = 512;
+/// Bytes of a value as it was sent. A cursor, the longest, takes about a hundred.
+const VALUE_BYTES_MAX: usize = 2048;
 
 /// What a list takes beside `limit`, `cursor` and `updatedSince`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -33,27 +40,20 @@ pub struct ListQuery {
 
 /// Takes no parameter at all.
 pub fn none(raw: Option<&str>) -> Result<(), Error> {
-    let pairs = pairs(raw)?;
-    match pairs.first() {
-        None => Ok(()),
-        Some((name, _)) => Err(unknown(name, &[])),
-    }
+    read(raw, &[]).map(drop)
 }
 
 /// Reads a list's query.
 pub fn list(raw: Option<&str>, rules: &ListRules) -> Result<ListQuery, Error> {
-    let pairs = pairs(raw)?;
     let mut names = vec!["limit", "cursor", "updatedSince"];
     names.extend((!rules.status.is_empty()).then_some("status"));
     names.extend(rules.is_active.then_some("isActive"));
     names.extend(rules.member_id.then_some("memberId"));
-    if let Some((name, _)) = pairs.iter().find(|(name, _)| !names.contains(&&**name)) {
-        return Err(unknown(name, &names));
-    }
+    let pairs = read(raw, &names)?;
     let get = |name: &str| {
         pairs
             .iter()
-            .find(|(other, _)| other == name)
+            .find(|(other, _)| *other == name)
             .map(|(_, value)| &**value)
     };
     let filters = Filters {
@@ -116,22 +116,55 @@ fn member(value: &str) -> Result<MemberId, Error> {
 }
 
 /// A parameter's name and value.
-type Pair<'q> = (Cow<'q, str>, Cow<'q, str>);
+type Pair<'q> = (&'q str, Cow<'q, str>);
 
-/// The parameters in order. A repeated one is refused.
-fn pairs(raw: Option<&str>) -> Result<Vec<Pair<'_>>, Error> {
+/// The parameters in order, each one of `names` and given once.
+///
+/// The price of a request can depend on its query, so this is read before the charge, for anyone. The work is
+/// bounded: it ends at the first name that is not known, and no more than `names` can be known.
+fn read<'q>(raw: Option<&'q str>, names: &[&'q str]) -> Result<Vec<Pair<'q>>, Error> {
     let mut pairs: Vec<Pair<'_>> = Vec::new();
-    for part in raw.unwrap_or("").split('&').filter(|part| !part.is_empty()) {
-        let (name, value) = part.split_once('=').unwrap_or((part, ""));
-        let name = decode(name).ok_or_else(unreadable)?;
-        let value = decode(value)
-            .ok_or_else(|| Error::invalid(&shorten(&name), "is not UTF-8 in percent-encoding"))?;
-        if pairs.iter().any(|(earlier, _)| *earlier == name) {
-            return Err(Error::invalid(&shorten(&name), "is given twice; give it once"));
+    for (place, part) in raw.unwrap_or("").split('&').enumerate() {
+        if place == PARTS_MAX {
+            return Err(Error::InvalidRequest {
+                param: None,
+                message: format!("the query has more than {PARTS_MAX} parts; send fewer parameters"),
+            });
         }
+        if part.is_empty() {
+            continue;
+        }
+        let (name, value) = part.split_once('=').unwrap_or((part, ""));
+        let name = decode(cut(name)).ok_or_else(unreadable)?;
+        let Some(name) = names.iter().copied().find(|known| *known == name) else {
+            return Err(unknown(&name, names));
+        };
+        if pairs.iter().any(|(earlier, _)| *earlier == name) {
+            return Err(Error::invalid(name, "is given twice; give it once"));
+        }
+        if value.len() > VALUE_BYTES_MAX {
+            return Err(match name {
+                "cursor" => BadCursor::Foreign.into(),
+                _ => Error::invalid(name, format_args!("is longer than {VALUE_BYTES_MAX} bytes")),
+            });
+        }
+        let value = decode(value).ok_or_else(|| Error::invalid(name, "is not UTF-8 in percent-encoding"))?;
         pairs.push((name, value));
     }
     Ok(pairs)
+}
+
+/// A name as far as it is looked at, without half an escape at its end.
+fn cut(name: &str) -> &str {
+    let mut end = name.len().min(NAME_BYTES_MAX);
+    while !name.is_char_boundary(end) {
+        end -= 1;
+    }
+    let shown = &name[..end];
+    match shown.rfind('%') {
+        Some(at) if end < name.len() && at + 3 > end => &shown[..at],
+        _ => shown,
+    }
 }
 
 /// Where a name cannot be read there is none to tell.
@@ -214,6 +247,31 @@ mod tests {
         ] {
             assert_eq!(param(raw), name, "{raw}");
         }
+    }
+
+    #[test]
+    fn reading_ends_at_the_first_name_that_is_not_known() {
+        // What comes after it is not even decoded.
+        assert_eq!(param("page=2&limit=%zz&limit=5&limit=5"), "page");
+        let many: String = (0..8_000).map(|n| format!("a{n}&")).collect();
+        assert_eq!(param(&many), "a0");
+        assert_eq!(param(&"x".repeat(30_000)), "x".repeat(60));
+        assert_eq!(param(&"%41".repeat(10_000)), "A".repeat(60));
+        assert_eq!(param(&format!("{}é", "x".repeat(511))), "x".repeat(60));
+    }
+
+    #[test]
+    fn a_query_is_bounded() {
+        for raw in [
+            "&".repeat(20_000),
+            format!("limit=5&{}isActive=true", "&".repeat(100)),
+        ] {
+            assert_eq!(param(&raw), "", "{}", &raw[..20]);
+        }
+        assert_eq!(param(&format!("limit={}5", "0".repeat(9_000))), "limit");
+        let long = |length| list(Some(&format!("limit=5&cursor={}", "x".repeat(length))), &RULES);
+        assert!(matches!(long(2_049), Err(Error::InvalidCursor(_))));
+        assert_eq!(long(2_048).unwrap().cursor.map(|text| text.len()), Some(2_048));
     }
 
     #[test]
