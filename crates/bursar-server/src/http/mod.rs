@@ -3,6 +3,7 @@
 pub mod address;
 mod body;
 pub mod error;
+mod framing;
 pub mod handlers;
 mod inflight;
 pub mod limits;
@@ -11,6 +12,7 @@ mod lists;
 pub mod log;
 pub mod metrics;
 pub mod openapi;
+mod page;
 pub mod pages;
 pub mod plan;
 pub mod query;

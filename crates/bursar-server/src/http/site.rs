@@ -1,58 +1,52 @@
 //! What is served beside the API: health, the docs pages, and the API's document.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 use http_body_util::Full;
 use hyper::body::Bytes;
-use hyper::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, LOCATION, X_CONTENT_TYPE_OPTIONS,
-};
+use hyper::header::{HeaderMap, HeaderValue, LOCATION};
 use hyper::{Method, Response, StatusCode};
 use serde_json::json;
 
 use super::error::Error;
 use super::limits::BackendState;
+use super::page::Page;
 use super::reply::{self, Reply};
 use super::serve::Edge;
 use super::{openapi, pages};
 
-/// The pages, rendered once for the base URL.
+/// What is the same for everybody, made once. A response shares these bytes: it holds no copy, however slowly it is
+/// taken.
 #[derive(Debug)]
 pub struct Site {
-    document: String,
-    pages: HashMap<&'static str, (&'static str, Bytes)>,
+    document: Bytes,
+    pages: HashMap<&'static str, Page>,
 }
 
-/// Everything of a page comes from this server.
-const CSP: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
 impl Site {
-    /// Renders everything.
+    /// Renders everything for the base URL.
     pub fn new(base_url: &str) -> Self {
-        let document = openapi::document(base_url);
-        let render = |path: &&'static str| {
-            let page = pages::page(path, base_url)?;
-            let body = match page.body {
-                Cow::Borrowed(bytes) => Bytes::from_static(bytes),
-                Cow::Owned(bytes) => Bytes::from(bytes),
-            };
-            Some((*path, (page.content_type, body)))
-        };
+        let render = |path: &&'static str| Some((*path, Page::new(pages::page(path, base_url)?)));
         Self {
-            document: document.to_string(),
+            document: Bytes::from(openapi::document(base_url).to_string()),
             pages: pages::PATHS.iter().filter_map(render).collect(),
         }
     }
 
     /// The OpenAPI document.
-    pub fn document(&self) -> &str {
-        &self.document
+    pub fn document(&self) -> Bytes {
+        self.document.clone()
     }
 
     /// Answers a request outside of `/v1`.
-    pub async fn answer(&self, edge: &Edge, method: &Method, path: &str) -> Result<Reply, Error> {
-        let known = matches!(path, "/" | "/healthz" | "/readyz") || self.pages.contains_key(path);
+    pub async fn answer(
+        &self,
+        edge: &Edge,
+        method: &Method,
+        path: &str,
+        headers: &HeaderMap,
+    ) -> Result<Reply, Error> {
+        let known = matches!(path, "/" | "/healthz" | "/readyz") || self.page_at(path).is_some();
         if !known {
             return Err(Error::no_such("page; /docs is the way in"));
         }
@@ -63,23 +57,21 @@ impl Site {
             "/" => Ok(redirect(pages::HOME)),
             "/healthz" => Ok(reply::json(200, json!({ "status": "ok" }).to_string())),
             "/readyz" => Ok(ready(edge).await),
-            _ => self
-                .pages
-                .get(path)
-                .map(|(kind, body)| page(kind, body))
-                .ok_or_else(|| Error::no_such("page")),
+            _ => match self.page_at(path) {
+                Some((exact, page)) if exact == path => Ok(page.answer(headers)),
+                Some((exact, _)) => Ok(redirect(exact)),
+                None => Err(Error::no_such("page")),
+            },
         }
     }
-}
 
-fn page(kind: &'static str, body: &Bytes) -> Reply {
-    let mut reply = Response::new(Full::new(body.clone()));
-    let headers = reply.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(CSP));
-    reply
+    /// The page of this path, and its exact path: people type a slash at the end.
+    fn page_at(&self, path: &str) -> Option<(&'static str, &Page)> {
+        let exact = path.strip_suffix('/').unwrap_or(path);
+        self.pages
+            .get_key_value(exact)
+            .map(|(exact, page)| (*exact, page))
+    }
 }
 
 fn redirect(to: &'static str) -> Reply {

@@ -234,7 +234,7 @@ impl Edge {
             && !route.needs_token
         {
             query::none(call.parts.uri.query())?;
-            return Ok(Step::Answered(fresh(Answer::ok(self.site.document().to_owned()))));
+            return Ok(Step::Answered(fresh(Answer::ok(self.site.document()))));
         }
         let caller = caller.ok_or(Error::InvalidToken)?;
         let (route, params) = match &call.found {
