@@ -42,7 +42,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "ADDRESS", value_delimiter = ',')]
     pub(crate) trusted_proxy: Vec<String>,
     /// The one origin whose pages may call the API
-    #[arg(long, value_name = "ORIGIN", value_parser = parse_base_url)]
+    #[arg(long, value_name = "ORIGIN", value_parser = parse_origin)]
     pub(crate) cors_origin: Option<String>,
     /// Units of the read bucket, per token per minute
     #[arg(long, default_value_t = 600, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -113,6 +113,35 @@ pub(crate) fn parse_base_url(text: &str) -> Result<String, String> {
         Some(_) => Ok(text.to_owned()),
         None => Err("must be an address such as https://dues.example.org".to_owned()),
     }
+}
+
+/// Reads an origin and writes it as browsers do: in lower case, without a slash at the end and without the port that
+/// the scheme has anyway. They compare it letter by letter, so any other form would never match.
+fn parse_origin(text: &str) -> Result<String, String> {
+    let wrong = || {
+        "must be an origin such as https://app.example.org: a scheme, a host and a port if it is not the usual one".to_owned()
+    };
+    let lower = text.to_ascii_lowercase();
+    let (scheme, usual_port) = match lower.split_once("://").ok_or_else(wrong)?.0 {
+        "https" => ("https", ":443"),
+        "http" => ("http", ":80"),
+        _ => return Err(wrong()),
+    };
+    let host = &lower[scheme.len() + 3..];
+    let host = host.strip_suffix('/').unwrap_or(host);
+    let host = host.strip_suffix(usual_port).unwrap_or(host);
+    if !host.is_ascii() {
+        return Err(
+            "must have its host in the form that browsers send, such as https://xn--bcher-kva.example"
+                .to_owned(),
+        );
+    }
+    let authority: hyper::http::uri::Authority = host.parse().map_err(|_| wrong())?;
+    let port_is_wrong = authority.port().is_some() && authority.port_u16().is_none();
+    if host.contains('@') || host.ends_with(':') || authority.host().is_empty() || port_is_wrong {
+        return Err(wrong());
+    }
+    Ok(format!("{scheme}://{host}"))
 }
 
 /// Reads `30s`, `5m`, `36h`, `7d` or a plain number of seconds.
@@ -302,4 +331,44 @@ pub(crate) fn start_log(args: &LogArgs) {
             .with_ansi(output::is_colourful(&std::io::stderr()))
             .try_init(),
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_origin_is_written_as_browsers_do() {
+        for (given, origin) in [
+            ("https://app.example.org", "https://app.example.org"),
+            ("https://app.example.org/", "https://app.example.org"),
+            ("https://App.Example.ORG", "https://app.example.org"),
+            ("HTTPS://app.example.org:443/", "https://app.example.org"),
+            ("http://localhost:80", "http://localhost"),
+            ("http://localhost:443", "http://localhost:443"),
+            ("https://app.example.org:8443", "https://app.example.org:8443"),
+            ("http://[::1]:3000", "http://[::1]:3000"),
+        ] {
+            assert_eq!(parse_origin(given).as_deref(), Ok(origin), "{given}");
+        }
+        for given in [
+            "*",
+            "null",
+            "app.example.org",
+            "ftp://app.example.org",
+            "https://",
+            "https:///",
+            "https://app.example.org/app",
+            "https://app.example.org//",
+            "https://app.example.org?x",
+            "https://me@app.example.org",
+            "https://app.example.org:",
+            "https://app.example.org:99999",
+            "https://a.example,https://b.example",
+            "https://a.example https://b.example",
+            "https://b\u{fc}cher.example",
+        ] {
+            assert!(parse_origin(given).is_err(), "{given}");
+        }
+    }
 }
