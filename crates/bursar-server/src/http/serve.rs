@@ -11,13 +11,14 @@ use bursar_db::Db;
 use bursar_domain::Timestamp;
 use bursar_domain::ids::{IdSource, OrganizationId, RequestId, TokenId};
 use hyper::body::Incoming;
-use hyper::header::{HeaderMap, HeaderValue, ORIGIN};
+use hyper::header::{CONNECTION, HeaderMap, HeaderValue, ORIGIN};
 use hyper::http::request::Parts;
-use hyper::{Method, Request as HttpRequest};
+use hyper::{Method, Request as HttpRequest, Version};
 use tokio::time::timeout;
 
 use super::address::TrustedProxies;
 use super::error::Error;
+use super::framing;
 use super::inflight::InFlight;
 use super::limits::{Charge, Limiter};
 use super::listen::{Panicked, Service, catch_panic};
@@ -66,6 +67,14 @@ pub struct Edge {
     pub on_queued: Arc<dyn Fn() + Send + Sync>,
 }
 
+/// What is logged of a method's name: a client may send one of many kilobytes.
+const LOGGED_METHOD_BYTES: usize = 16;
+
+/// A method's name as it is logged. It is ASCII, so it can be cut anywhere.
+fn short(method: &str) -> &str {
+    method.get(..LOGGED_METHOD_BYTES).unwrap_or(method)
+}
+
 /// What is known of a request when it is answered, however far it came.
 #[derive(Default)]
 pub(super) struct Trace {
@@ -77,7 +86,13 @@ pub(super) struct Trace {
 
 impl Edge {
     /// Answers a request below `/v1`: every way out has the same headers, one log line and one count.
-    async fn v1(&self, parts: &Parts, mut body: Incoming, peer: SocketAddr) -> Reply {
+    async fn v1(
+        &self,
+        parts: &Parts,
+        mut body: Incoming,
+        peer: SocketAddr,
+        framing: Result<(), Error>,
+    ) -> Reply {
         let (started, _counted) = (Instant::now(), self.metrics.enter());
         let request_id = self
             .ids
@@ -85,7 +100,9 @@ impl Edge {
             .unwrap_or_else(PoisonError::into_inner)
             .next((self.clock)());
         let mut trace = Trace::default();
-        let answered = if self.is_preflight(parts) {
+        let answered = if let Err(error) = framing {
+            Err(error)
+        } else if self.is_preflight(parts) {
             trace.charge = Some(self.charge_address(parts, peer).await);
             Ok(reply::preflight())
         } else {
@@ -123,7 +140,7 @@ impl Edge {
         self.request_log.write(&Line {
             at: (self.clock)(),
             request_id,
-            method: parts.method.as_str(),
+            method: short(parts.method.as_str()),
             route: trace.route.map_or("none", |route| route.path),
             status,
             took,
@@ -154,16 +171,20 @@ impl Edge {
     }
 
     /// Answers a request outside of the API.
-    async fn elsewhere(&self, parts: &Parts) -> Reply {
+    async fn elsewhere(&self, parts: &Parts, framing: Result<(), Error>) -> Reply {
         let request_id: RequestId = self
             .ids
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .next((self.clock)());
-        let mut reply = match self.site.answer(self, &parts.method, parts.uri.path()).await {
-            Ok(reply) => reply,
-            Err(error) => reply::error(&error, request_id, &self.base_url),
+        let answered = match framing {
+            Ok(()) => {
+                let (method, path) = (&parts.method, parts.uri.path());
+                self.site.answer(self, method, path, &parts.headers).await
+            }
+            Err(error) => Err(error),
         };
+        let mut reply = answered.unwrap_or_else(|error| reply::error(&error, request_id, &self.base_url));
         reply::stamp(&mut reply, request_id);
         if parts.method == Method::HEAD {
             reply::strip_body(reply)
@@ -183,12 +204,20 @@ impl Service for Edge {
 
     async fn call(&self, request: HttpRequest<Incoming>, peer: SocketAddr) -> Reply {
         let (parts, body) = request.into_parts();
+        let framing = framing::check(&parts);
+        // Nobody can tell where such a request ends for the others on its way.
+        let must_close = framing.is_err() && parts.version < Version::HTTP_2;
         let path = parts.uri.path();
-        if path == "/v1" || path.starts_with("/v1/") {
-            self.v1(&parts, body, peer).await
+        let mut reply = if path == "/v1" || path.starts_with("/v1/") {
+            self.v1(&parts, body, peer, framing).await
         } else {
-            self.elsewhere(&parts).await
+            self.elsewhere(&parts, framing).await
+        };
+        if must_close {
+            let close = HeaderValue::from_static("close");
+            reply.headers_mut().insert(CONNECTION, close);
         }
+        reply
     }
 
     fn on_panic(&self, panicked: Panicked) -> Reply {

@@ -52,6 +52,8 @@ impl<S: Service> Host<S> {
         http1
             // Hyper's own timer also runs while a connection is idle, and is made anew for every request.
             .header_read_timeout(None)
+            // A client that has sent its whole request may close its side and wait for the response.
+            .half_close(true)
             // More than 100 headers are refused with 431 by default; setting it would cost an allocation.
             .max_header_size(HEAD_BYTES_MAX)
             .max_buf_size(BUFFER_BYTES_MAX);

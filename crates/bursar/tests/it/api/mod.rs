@@ -6,6 +6,7 @@ mod cards;
 mod chapters;
 mod commands;
 mod credentials;
+mod edge;
 mod errors;
 mod groups;
 mod hostile;

@@ -137,6 +137,10 @@ impl Server {
         fs::read_to_string(&self.log).unwrap()
     }
 
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     pub(crate) fn signal(&self, name: &str) {
         let status = Command::new("kill")
             .args(["-s", name, "--", &self.child.id().to_string()])
