@@ -70,7 +70,7 @@ fn undo_one(
                 .other
                 .map(GroupId::from_bytes)
                 .ok_or_else(|| Refusal::missing("the group is not known"))?;
-            undo_membership(act, MemberId::from_bytes(subject.id), group, undone)
+            undo_membership(act, MemberId::from_bytes(subject.id), group, subject, undone)
         }
         kind => Err(Refusal::conflict(format!("{kind} cannot be undone")).into()),
     }
@@ -104,6 +104,7 @@ fn undo_membership(
     act: &mut Act<'_, '_>,
     id: MemberId,
     group: GroupId,
+    subject: &Subject,
     undone: &mut Undone,
 ) -> Result<(), AppError> {
     let (member, group): (Option<Member>, Option<Group>) = (
@@ -114,12 +115,19 @@ fn undo_membership(
         undone.left.push((id.to_string(), "it is gone".to_owned()));
         return Ok(());
     };
-    if !memberships::remove(act.tx, act.organization, group.id, id)? {
-        undone
-            .left
-            .push((id.to_string(), "the member has left the group since".to_owned()));
+    let left = match memberships::joined_at(act.tx, act.organization, group.id, id)? {
+        None => Some("the member has left the group since"),
+        // Whoever left and came back is in the group by somebody else's act.
+        Some(at) if at != subject.updated_at => {
+            Some("the member has left the group since and was added again")
+        }
+        Some(_) => None,
+    };
+    if let Some(why) = left {
+        undone.left.push((id.to_string(), why.to_owned()));
         return Ok(());
     }
+    memberships::remove(act.tx, act.organization, group.id, id)?;
     member.groups.retain(|other| *other != group.id);
     act.update(&mut member)?;
     if member.is_active {

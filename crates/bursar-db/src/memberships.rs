@@ -57,6 +57,25 @@ pub fn remove(
     Ok(rows > 0)
 }
 
+/// When a member joined a group, if it is in it.
+pub fn joined_at(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    group: GroupId,
+    member: MemberId,
+) -> Result<Option<Timestamp>, DbError> {
+    let (organization, group, member) = (organization.to_bytes(), group.to_bytes(), member.to_bytes());
+    tx.first(
+        "SELECT joined_at FROM memberships WHERE organization_id = ?1 AND group_id = ?2 AND member_id = ?3",
+        &[
+            Value::Bytes(&organization),
+            Value::Bytes(&group),
+            Value::Bytes(&member),
+        ],
+        |row| row.int(0).map(Timestamp::from_micros),
+    )
+}
+
 /// How many active members a group has, counted anew.
 pub fn count_active(tx: &mut Tx<'_>, organization: OrganizationId, group: GroupId) -> Result<i64, DbError> {
     let (organization, group) = (organization.to_bytes(), group.to_bytes());

@@ -10,7 +10,7 @@ use bursar_app::members::NewMember;
 use bursar_app::organizations::{NewOrganization, create};
 use bursar_app::payments::{self, Charge, Debtor, Receipt, ReceivedBy};
 use bursar_app::store::{self, ListingChange};
-use bursar_app::{Act, Actor, AppError, Context, members, roles, undo};
+use bursar_app::{Act, Actor, AppError, Context, groups, members, roles, undo};
 use bursar_db::testing::{TestDb, both_engines};
 use bursar_db::{Db, Stored, table};
 use bursar_domain::access::Role;
@@ -261,6 +261,45 @@ fn adding_by_address_is_all_or_nothing_and_can_be_undone() {
             (1, vec![])
         );
         assert_eq!(desk.get::<Member>(ben.id).groups, [id]);
+        assert_eq!(problems(&desk.db), []);
+    });
+}
+
+#[test]
+fn an_undo_leaves_whoever_left_and_was_added_again() {
+    both_engines(|test| {
+        let desk = Desk::open(test, 7, noon("2026-01-10"));
+        let group = desk.group("Crew").id;
+        let people = ["Ada", "Ben", "Cat"].map(|name| desk.member(name, &[]).id);
+        let list: Vec<String> = ["ada", "ben", "cat"]
+            .map(|name| format!("{name}@example.org"))
+            .into();
+        let bulk = desk.act(move |act| groups::add_by_address(act, group, &list)).id;
+        *desk.now.borrow_mut() = noon("2026-01-11");
+        let [ada, ben, cat] = people;
+        // Ada comes back, Ben does not, Cat stays.
+        desk.act(move |act| groups::remove_member_as_officer(act, group, ada));
+        desk.act(move |act| groups::remove_member_as_officer(act, group, ben));
+        *desk.now.borrow_mut() = noon("2026-01-12");
+        desk.act(move |act| groups::add_member(act, group, ada));
+        let mut context = desk.context(Actor::Operator);
+        let undone = desk
+            .db
+            .write(desk.org.to_bytes(), move |tx| undo::undo(tx, &mut context, bulk))
+            .wait()
+            .unwrap();
+        assert_eq!(undone.reversed, [cat.to_string()]);
+        let why = |who: MemberId| {
+            let left = undone.left.iter().find(|(id, _)| *id == who.to_string());
+            left.unwrap().1.as_str()
+        };
+        assert_eq!(
+            why(ada),
+            "the member has left the group since and was added again"
+        );
+        assert_eq!(why(ben), "the member has left the group since");
+        assert_eq!(desk.get::<Member>(ada).groups, [group]);
+        assert_eq!(desk.get::<Group>(group).member_count, 1);
         assert_eq!(problems(&desk.db), []);
     });
 }
