@@ -81,6 +81,8 @@ pub fn set(act: &mut Act<'_, '_>, id: CampaignId, change: &CampaignChange) -> Re
     }
     let mut campaign = before.clone();
     apply(&mut campaign, change, before.currency)?;
+    // A campaign that was over when it was imported waits for an officer: this is their word.
+    campaign.is_held &= change.end_date.is_none();
     if campaign == before {
         return Ok(before);
     }

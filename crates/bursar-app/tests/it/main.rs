@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod bad_lines;
 #[cfg(test)]
+mod campaigns;
+#[cfg(test)]
 mod check;
 #[cfg(test)]
 mod copy;
