@@ -90,18 +90,12 @@ pub fn set(
     let email = check_email(email).map_err(|rule| Refusal::invalid("user", rule))?;
     Act::run(tx, context, organization, |act| {
         require_admin(act.tx, act.context.actor, organization, "give roles")?;
-        let user = match organizations::user_by_email(act.tx, &email)? {
-            Some(user) => user,
-            None => {
-                let user = User {
-                    id: act.new_id(),
-                    email: email.clone(),
-                    name: None,
-                };
-                organizations::insert_user(act.tx, &user)?;
-                user
-            }
+        let new = User {
+            id: act.new_id(),
+            email: email.clone(),
+            name: None,
         };
+        let user = organizations::user_or_insert(act.tx, &new)?;
         if organizations::role(act.tx, organization, user.id)? != Some(role) {
             organizations::set_role(act.tx, organization, user.id, role)?;
             act.log(&format!("role.set.{role}"), Some(user.id.to_string()), None)?;

@@ -157,6 +157,25 @@ pub fn users(tx: &mut Tx<'_>) -> Result<Vec<User>, DbError> {
     tx.rows("SELECT id, email, name FROM users ORDER BY id", &[], read_user)
 }
 
+/// The user with this user's address, who is added if there is none: also when several try at once.
+pub fn user_or_insert(tx: &mut Tx<'_>, user: &User) -> Result<User, DbError> {
+    if let Some(found) = user_by_email(tx, &user.email)? {
+        return Ok(found);
+    }
+    let (id, key) = (user.id.to_bytes(), address_key(&user.email));
+    tx.execute(
+        "INSERT INTO users (id, email, address_key, name) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (address_key) DO NOTHING",
+        &[
+            Value::Bytes(&id),
+            Value::Text(&user.email),
+            Value::Text(&key),
+            user.name.as_deref().into(),
+        ],
+    )?;
+    let gone = || DbError::Unavailable("the user was changed at this very moment".to_owned());
+    user_by_email(tx, &user.email)?.ok_or_else(gone)
+}
+
 /// Adds a user.
 pub fn insert_user(tx: &mut Tx<'_>, user: &User) -> Result<(), DbError> {
     let key = address_key(&user.email);

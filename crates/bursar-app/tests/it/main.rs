@@ -20,6 +20,8 @@ mod outbox;
 #[cfg(test)]
 mod reminders;
 #[cfg(test)]
+mod roles;
+#[cfg(test)]
 mod roster;
 #[cfg(test)]
 mod round_trip;
