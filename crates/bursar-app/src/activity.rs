@@ -227,6 +227,7 @@ fn deed(line: &Line, subject: &str) -> String {
         "reminder.delivered" => return format!("delivered reminder {subject}"),
         "reminder.failed" => return format!("could not deliver reminder {subject} to anybody"),
         "message.retry" => "queued once more message",
+        "message.skip" => "skipped message",
         "dues.set" => "set the dues of group",
         "dues.clear" => "took the dues from group",
         "dues.raise" => return format!("raised {count} payments of the dues of group {subject}"),

@@ -32,6 +32,7 @@ pub mod reminders;
 pub mod reports;
 pub mod roles;
 pub mod roster;
+pub mod sms;
 pub mod spreadsheet;
 pub mod store;
 pub mod tokens;

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::act::{Act, Context, no_organization};
 use crate::error::AppError;
 use crate::outbox::{LOOK_AGAIN_SECONDS, REMINDER_JOB};
-use crate::recipients::OwedLine;
+use crate::recipients::{self, OwedLine};
 use crate::roles::require_editor;
 
 /// The messages of a page at most.
@@ -75,14 +75,24 @@ impl Statement {
 
     /// In plain text.
     pub fn text(&self) -> String {
+        self.text_of(self.lines.len())
+    }
+
+    /// In plain text, with the first so many lines. The total is always that of all lines.
+    pub(crate) fn text_of(&self, shown: usize) -> String {
         let line = |line: &StatementLine| {
             // The description of dues tells the date already.
             let due = line.due.as_deref().filter(|due| !line.what.contains(due));
             let due = due.map_or_else(String::new, |due| format!(" (due {due})"));
             format!("- {}{due}: {} {}\n", line.what, line.amount, self.currency)
         };
-        let lines: String = self.lines.iter().map(line).collect();
-        format!("What is owed:\n{lines}Total: {} {}", self.total, self.currency)
+        let lines: String = self.lines.iter().take(shown).map(line).collect();
+        let (total, currency, all) = (&self.total, &self.currency, self.lines.len());
+        match (shown, all.saturating_sub(shown)) {
+            (0, _) => format!("Total owed: {total} {currency} ({all} payments)"),
+            (_, 0) => format!("What is owed:\n{lines}Total: {total} {currency}"),
+            (_, more) => format!("What is owed:\n{lines}- and {more} more\nTotal: {total} {currency}"),
+        }
     }
 }
 
@@ -95,36 +105,6 @@ pub fn full_text(message: &Message) -> String {
         (body, None) => body.to_owned(),
         (body, Some(owed)) => format!("{body}\n\n{}", owed.text()),
     }
-}
-
-/// The characters that one septet of an SMS can carry (GSM 03.38), and those that take two.
-const GSM: &str = "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà";
-const GSM_DOUBLE: &str = "\u{c}^{}\\[~]|€";
-
-/// How many parts an SMS is sent in. A text that GSM 03.38 can carry has 160 septets in one part or 153 in each of
-/// several, any other text 70 or 67 units of UTF-16; what takes two is never cut in half.
-pub fn segments(text: &str) -> usize {
-    let septets = |c: char| match (GSM.contains(c), GSM_DOUBLE.contains(c)) {
-        (true, _) => Some(1),
-        (false, true) => Some(2),
-        (false, false) => None,
-    };
-    let widths: Option<Vec<usize>> = text.chars().map(septets).collect();
-    let (widths, alone, each) = match widths {
-        Some(widths) => (widths, 160, 153),
-        None => (text.chars().map(char::len_utf16).collect(), 70, 67),
-    };
-    if widths.iter().sum::<usize>() <= alone {
-        return 1;
-    }
-    let (mut parts, mut used) = (1, 0);
-    for width in widths {
-        if used + width > each {
-            (parts, used) = (parts + 1, 0);
-        }
-        used += width;
-    }
-    parts
 }
 
 /// A message as officers see it.
@@ -280,7 +260,7 @@ fn recipient_id(
     })
 }
 
-/// Queues a failed message once more: an officer's act.
+/// Queues a failed message once more: an officer's act. Whoever does not qualify any more is skipped, with the reason.
 pub fn retry(
     tx: &mut Tx<'_>,
     context: &mut Context,
@@ -291,16 +271,49 @@ pub fn retry(
         require_editor(act.tx, act.context.actor, organization, "send its messages again")?;
         let missing = || Refusal::missing(format!("there is no message {id} in organization {organization}"));
         let record = messages::get(act.tx, organization, id)?.ok_or_else(missing)?;
-        if !messages::retry(act.tx, organization, id, act.now())? {
+        if record.state != "failed" || !record.has_body {
             return Err(not_again(&record).into());
         }
-        if record.kind == REMINDER_JOB {
-            resume(act, &record)?;
-        }
-        act.log("message.retry", Some(id.to_string()), None)?;
+        let now = act.now();
+        let action = match qualifies_still(act, &record)? {
+            Ok(()) => {
+                messages::retry(act.tx, organization, id, now)?;
+                if record.kind == REMINDER_JOB {
+                    resume(act, &record)?;
+                }
+                "message.retry"
+            }
+            Err(reason) => {
+                messages::skip(act.tx, organization, id, &reason, now)?;
+                "message.skip"
+            }
+        };
+        act.log(action, Some(id.to_string()), None)?;
         let record = messages::get(act.tx, organization, id)?.ok_or_else(missing)?;
         describe(act.tx, organization, record)
     })
+}
+
+/// Whether the message may still go to its recipient, or why not. Time has passed: the member may have paid, left or got
+/// another address, so what is owed and where it goes are looked up anew.
+fn qualifies_still(act: &mut Act<'_, '_>, record: &messages::Record) -> Result<Result<(), String>, AppError> {
+    if record.kind != REMINDER_JOB {
+        let now = act.now();
+        return crate::notices::still_due(act.tx, TokenId::from_bytes(record.subject_id), now);
+    }
+    let id = ReminderId::from_bytes(record.subject_id);
+    let found = table::get::<Reminder>(act.tx, act.organization, id)?;
+    let message = outbox::message(act.tx, act.organization, record.id)?;
+    let (Some(reminder), Some(mut message)) = (found, message) else {
+        return Ok(Err("the reminder is gone".to_owned()));
+    };
+    let recipient = match recipients::again(act.tx, act.organization, &reminder, record.recipient)? {
+        Ok(recipient) => recipient,
+        Err(reason) => return Ok(Err(reason.to_owned())),
+    };
+    crate::outbox::address_to(&mut message, &reminder, &recipient);
+    outbox::readdress(act.tx, &message)?;
+    Ok(Ok(()))
 }
 
 fn not_again(record: &messages::Record) -> Refusal {
@@ -341,32 +354,6 @@ fn resume(act: &mut Act<'_, '_>, record: &messages::Record) -> Result<(), AppErr
 mod tests {
     use super::*;
     use bursar_domain::money::Currency;
-
-    #[test]
-    fn parts_of_an_sms() {
-        for (text, parts) in [
-            (String::new(), 1),
-            ("a".repeat(160), 1),
-            ("a".repeat(161), 2),
-            ("a".repeat(306), 2),
-            ("a".repeat(307), 3),
-            ("€".repeat(80), 1),
-            ("€".repeat(81), 2),
-            // 152 septets and an escape that does not fit in the part's last one.
-            (format!("{}€{}", "a".repeat(152), "a".repeat(152)), 3),
-            ("é".repeat(160), 1),
-            ("ż".repeat(70), 1),
-            ("ż".repeat(71), 2),
-            ("ż".repeat(134), 2),
-            ("ż".repeat(135), 3),
-            ("😀".repeat(35), 1),
-            ("😀".repeat(36), 2),
-            ("😀".repeat(66), 2),
-            ("😀".repeat(67), 3),
-        ] {
-            assert_eq!(segments(&text), parts, "{text}");
-        }
-    }
 
     #[test]
     fn a_statement_adds_up_and_is_read_again() {

@@ -5,7 +5,7 @@ use bursar_db::tokens::{self, Expiring, Token};
 use bursar_db::{Tx, organizations};
 use bursar_domain::Timestamp;
 use bursar_domain::access::Role;
-use bursar_domain::ids::MessageId;
+use bursar_domain::ids::{MessageId, TokenId};
 use bursar_domain::organization::User;
 
 use crate::act::{Context, no_organization};
@@ -82,6 +82,21 @@ pub fn queue(tx: &mut Tx<'_>, context: &mut Context, expiring: &Expiring) -> Res
         outbox::add(tx, &message, now)?;
     }
     Ok(true)
+}
+
+/// Whether a token's notice still says something, or why not.
+pub(crate) fn still_due(
+    tx: &mut Tx<'_>,
+    id: TokenId,
+    now: Timestamp,
+) -> Result<Result<(), String>, AppError> {
+    Ok(match tokens::get(tx, id)? {
+        Some(token) if token.revoked_at.is_some() => Err("the token was revoked".to_owned()),
+        Some(token) if token.successor_id.is_some() => Err("the token was rotated".to_owned()),
+        Some(token) if token.expires_at <= now => Err("the token has expired".to_owned()),
+        Some(_) => Ok(()),
+        None => Err("the token is gone".to_owned()),
+    })
 }
 
 fn readers(tx: &mut Tx<'_>, token: &Token) -> Result<Vec<User>, AppError> {

@@ -11,8 +11,9 @@ use bursar_domain::reminder::{Audience, Method, Reminder, ReminderStatus};
 
 use crate::act::{Act, Context, no_organization};
 use crate::error::AppError;
-use crate::messages::{Statement, full_text, segments};
+use crate::messages::Statement;
 use crate::recipients::{self, Recipient};
+use crate::sms;
 
 /// The kind of a reminder's jobs.
 pub const REMINDER_JOB: &str = "reminder";
@@ -89,7 +90,6 @@ fn compose(
     recipient: &Recipient,
     id: MessageId,
 ) -> Message {
-    let statement = Statement::of(&recipient.owed);
     let subject = reminder.subject.clone().filter(|subject| !subject.is_empty());
     let mut message = Message {
         organization: job.organization,
@@ -97,18 +97,26 @@ fn compose(
         job: job.id,
         recipient: recipient.key,
         method: reminder.method.as_str().to_owned(),
-        address: recipient.address.clone(),
-        name: recipient.name.clone(),
+        address: String::new(),
+        name: String::new(),
         subject: subject.unwrap_or_else(|| format!("A reminder from {}", organization.name)),
         body: reminder.body.clone().unwrap_or_default(),
-        owed: statement.as_ref().map(Statement::to_json),
+        owed: None,
         headers: unsubscribe(reminder, organization).unwrap_or_default(),
         segments: None,
     };
-    if reminder.method == Method::Sms {
-        message.segments = i64::try_from(segments(&full_text(&message))).ok();
-    }
+    address_to(&mut message, reminder, recipient);
     message
+}
+
+/// Says whom a message is for, and what they owe.
+pub(crate) fn address_to(message: &mut Message, reminder: &Reminder, recipient: &Recipient) {
+    message.address.clone_from(&recipient.address);
+    message.name.clone_from(&recipient.name);
+    message.owed = Statement::of(&recipient.owed).as_ref().map(Statement::to_json);
+    if reminder.method == Method::Sms {
+        message.segments = i64::try_from(sms::segments(&sms::text(message))).ok();
+    }
 }
 
 /// A reminder of what is owed is about a debt, and one to a person or an organization is a letter: neither is a list

@@ -1,9 +1,9 @@
 //! Who is written to: one rule for the answer of send-now, for the worker and for previews.
 
 use bursar_db::recipients::Candidate;
-use bursar_db::{Tx, organizations, recipients};
+use bursar_db::{Tx, memberships, organizations, recipients};
 use bursar_domain::email::e164;
-use bursar_domain::ids::OrganizationId;
+use bursar_domain::ids::{GroupId, MemberId, OrganizationId};
 use bursar_domain::money::{Currency, Money};
 use bursar_domain::reminder::{Audience, Method, Reminder};
 
@@ -68,10 +68,11 @@ pub fn page(
     after: Option<[u8; 16]>,
     limit: usize,
 ) -> Result<Recipients, AppError> {
-    let own = organizations::get(tx, organization)?.ok_or_else(|| no_organization(organization))?;
     let (candidates, group) = match reminder.audience() {
         Audience::Nobody => return Ok(Recipients::default()),
-        Audience::Organization(target) => return organization_page(tx, &own, reminder, target, after),
+        Audience::Organization(target) => {
+            return organization_page(tx, organization, reminder, target, after);
+        }
         Audience::Member(_) if after.is_some() => return Ok(Recipients::default()),
         Audience::Member(member) => match recipients::member(tx, organization, member)? {
             Some(candidate) => (vec![candidate], reminder.group_id),
@@ -90,6 +91,53 @@ pub fn page(
         next: candidates.last().filter(|_| !is_last).map(|c| c.id.to_bytes()),
         ..Recipients::default()
     };
+    judge_members(tx, organization, reminder, group, candidates, &mut page)?;
+    Ok(page)
+}
+
+/// Looks at one recipient of an earlier run again: as they are now, or why they do not qualify any more.
+pub fn again(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    reminder: &Reminder,
+    key: [u8; 16],
+) -> Result<Result<Recipient, &'static str>, AppError> {
+    let now = match reminder.audience() {
+        Audience::Group(group) => {
+            let member = MemberId::from_bytes(key);
+            let Some(candidate) = recipients::member(tx, organization, member)? else {
+                return Ok(Err("the member is archived"));
+            };
+            if memberships::joined_at(tx, organization, group, member)?.is_none() {
+                return Ok(Err("the member has left the group"));
+            }
+            let mut now = Recipients::default();
+            judge_members(tx, organization, reminder, Some(group), vec![candidate], &mut now)?;
+            now
+        }
+        Audience::Member(_) | Audience::Organization(_) | Audience::Nobody => {
+            page(tx, organization, reminder, None, 1)?
+        }
+    };
+    if let Some(recipient) = now.qualify.into_iter().find(|recipient| recipient.key == key) {
+        return Ok(Ok(recipient));
+    }
+    let reason = now.skipped.iter().find(|skipped| skipped.key == key);
+    Ok(Err(reason
+        .map_or("the reminder is for somebody else now", |skipped| {
+            skipped.reason
+        })))
+}
+
+fn judge_members(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    reminder: &Reminder,
+    group: Option<GroupId>,
+    candidates: Vec<Candidate>,
+    page: &mut Recipients,
+) -> Result<(), AppError> {
+    let own = organizations::get(tx, organization)?.ok_or_else(|| no_organization(organization))?;
     for candidate in candidates {
         let owed = match reminder.include_payment_info {
             true => lines(
@@ -101,7 +149,7 @@ pub fn page(
         let contact = (Some(candidate.email.as_str()), candidate.phone.as_deref());
         page.judge(reminder, candidate.id.to_bytes(), candidate.name, contact, owed);
     }
-    Ok(page)
+    Ok(())
 }
 
 impl Recipients {
@@ -179,11 +227,12 @@ pub fn somebody_qualifies(
 /// The contact of an organization: itself, its parent or a direct child; no other may be written to.
 fn organization_page(
     tx: &mut Tx<'_>,
-    own: &bursar_domain::organization::Organization,
+    organization: OrganizationId,
     reminder: &Reminder,
     target: OrganizationId,
     after: Option<[u8; 16]>,
 ) -> Result<Recipients, AppError> {
+    let own = organizations::get(tx, organization)?.ok_or_else(|| no_organization(organization))?;
     let Some(target) = organizations::get(tx, target)?.filter(|_| after.is_none()) else {
         return Ok(Recipients::default());
     };

@@ -14,9 +14,8 @@ use crate::error::AppError;
 use crate::outbox::{REMINDER_JOB, note_skipped};
 use crate::recipients;
 use crate::roles::require_editor;
+use crate::sms;
 
-/// Characters that one SMS may have, whoever carries it.
-const SMS_TEXT_MAX: usize = 1_600;
 /// Days between the runs of a recurring reminder at most.
 const INTERVAL_DAYS_MAX: i64 = 3_650;
 
@@ -111,8 +110,9 @@ fn check_new(new: &NewReminder, body: Option<&str>, now: Timestamp) -> Result<()
         };
     };
     let count = body.chars().count();
-    if new.method == Method::Sms && count > SMS_TEXT_MAX {
-        let rule = format!("must have at most {SMS_TEXT_MAX} characters for an SMS, got {count}");
+    if new.method == Method::Sms && count > sms::TEXT_MAX {
+        let max = sms::TEXT_MAX;
+        let rule = format!("must have at most {max} characters for an SMS, got {count}");
         return Err(Refusal::invalid("body", rule));
     }
     Ok(())

@@ -181,6 +181,28 @@ pub fn retry(
     Ok(rows > 0)
 }
 
+/// Ends a failed message as skipped, for a reason.
+pub fn skip(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    id: MessageId,
+    reason: &str,
+    now: Timestamp,
+) -> Result<(), DbError> {
+    let (organization, id) = (organization.to_bytes(), id.to_bytes());
+    tx.execute(
+        "UPDATE outbox_messages SET state = 'skipped', detail = ?3, ended_at = ?4 \
+         WHERE organization_id = ?1 AND id = ?2 AND state = 'failed'",
+        &[
+            Value::Bytes(&organization),
+            Value::Bytes(&id),
+            Value::Text(reason),
+            Value::Int(now.micros()),
+        ],
+    )
+    .map(drop)
+}
+
 /// Takes address and text from messages that ended before `before`; of how many. The records stay.
 pub fn forget(tx: &mut Tx<'_>, before: Timestamp) -> Result<u64, DbError> {
     let rows = i64::try_from(PRUNE_ROWS_MAX).unwrap_or(i64::MAX);

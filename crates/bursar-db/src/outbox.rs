@@ -311,25 +311,61 @@ pub fn claim(
     Ok(claimed)
 }
 
-fn read_claimed(row: &Row<'_>) -> Result<Claimed, DbError> {
-    let mut row = Columns::from(row, 0);
+fn read_message(row: &mut Columns<'_, '_>) -> Result<Message, DbError> {
     let (organization, id) = (row.id()?, row.id()?);
     let (job, recipient): (Id<()>, Id<()>) = (row.id()?, row.id()?);
+    Ok(Message {
+        organization,
+        id,
+        job: job.to_bytes(),
+        recipient: recipient.to_bytes(),
+        method: row.text()?,
+        address: row.text_opt()?.unwrap_or_default(),
+        name: row.text_opt()?.unwrap_or_default(),
+        subject: row.text_opt()?.unwrap_or_default(),
+        body: row.text_opt()?.unwrap_or_default(),
+        owed: row.text_opt()?,
+        headers: row.text_opt()?.unwrap_or_default(),
+        segments: row.int_opt()?,
+    })
+}
+
+/// One message, whatever its state.
+pub fn message(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    id: MessageId,
+) -> Result<Option<Message>, DbError> {
+    let (organization, id) = (organization.to_bytes(), id.to_bytes());
+    tx.first(
+        "SELECT organization_id, id, job_id, recipient, method, address, name, subject, body, owed, headers, segments \
+         FROM outbox_messages WHERE organization_id = ?1 AND id = ?2",
+        &[Value::Bytes(&organization), Value::Bytes(&id)],
+        |row| read_message(&mut Columns::from(row, 0)),
+    )
+}
+
+/// Writes down where a message goes now, and what its reader owes now.
+pub fn readdress(tx: &mut Tx<'_>, message: &Message) -> Result<(), DbError> {
+    let (organization, id) = (message.organization.to_bytes(), message.id.to_bytes());
+    tx.execute(
+        "UPDATE outbox_messages SET address = ?3, name = ?4, owed = ?5, segments = ?6 WHERE organization_id = ?1 AND id = ?2",
+        &[
+            Value::Bytes(&organization),
+            Value::Bytes(&id),
+            Value::Text(&message.address),
+            Value::Text(&message.name),
+            message.owed.as_deref().into(),
+            message.segments.into(),
+        ],
+    )
+    .map(drop)
+}
+
+fn read_claimed(row: &Row<'_>) -> Result<Claimed, DbError> {
+    let mut row = Columns::from(row, 0);
     let mut claimed = Claimed {
-        message: Message {
-            organization,
-            id,
-            job: job.to_bytes(),
-            recipient: recipient.to_bytes(),
-            method: row.text()?,
-            address: row.text_opt()?.unwrap_or_default(),
-            name: row.text_opt()?.unwrap_or_default(),
-            subject: row.text_opt()?.unwrap_or_default(),
-            body: row.text_opt()?.unwrap_or_default(),
-            owed: row.text_opt()?,
-            headers: row.text_opt()?.unwrap_or_default(),
-            segments: row.int_opt()?,
-        },
+        message: read_message(&mut row)?,
         created_at: Timestamp::from_micros(row.int()?),
         attempt: row.int()?,
         tries: 0,

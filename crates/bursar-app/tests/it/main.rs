@@ -20,6 +20,8 @@ mod outbox;
 #[cfg(test)]
 mod reminders;
 #[cfg(test)]
+mod retry;
+#[cfg(test)]
 mod roles;
 #[cfg(test)]
 mod roster;

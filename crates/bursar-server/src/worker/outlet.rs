@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use bursar_app::messages::full_text;
+use bursar_app::sms;
 use bursar_db::outbox::Claimed;
 use lettre::Address;
 
@@ -72,7 +72,7 @@ impl Outlet {
     fn hand_over(&mut self, claimed: &Claimed) -> Result<String, Undelivered> {
         let message = &claimed.message;
         if message.method == "sms" {
-            let text = full_text(message);
+            let text = sms::text(message);
             return match &self.sms {
                 Some(sms) => sms.send(&message.address, &text),
                 None => {

@@ -95,9 +95,13 @@ fn retry(session: &Session, db: &Db, organization: OrganizationId, id: MessageId
     if session.json {
         return output::json(&message);
     }
-    output::say(&format!(
-        "message {id} is queued again; a running worker sends it"
-    ));
+    output::say(&match message.state.as_str() {
+        "skipped" => format!(
+            "message {id} was not sent: {}",
+            message.detail.as_deref().unwrap_or_default()
+        ),
+        _ => format!("message {id} is queued again; a running worker sends it"),
+    });
     Ok(())
 }
 

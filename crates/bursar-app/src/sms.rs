@@ -1,0 +1,201 @@
+//! The text of an SMS: what it says, and how many parts it is sent in.
+
+use bursar_db::outbox::Message;
+
+use crate::messages::{Statement, full_text};
+
+/// Characters that one SMS may have, whoever carries it.
+pub const TEXT_MAX: usize = 1_600;
+/// Parts that a statement may fill: a longer one tells fewer payments. Each part is paid for.
+pub const PARTS_MAX: usize = 6;
+/// Ends a text that was cut. Three dots, because an ellipsis would more than double the parts.
+const CUT: &str = "...";
+
+/// What an SMS says. A statement names as many payments as [`PARTS_MAX`] parts hold, and always the total. The
+/// officer's own words are kept whole, up to [`TEXT_MAX`] characters in all.
+pub fn text(message: &Message) -> String {
+    let body = message.body.as_str();
+    let Some(owed) = message.owed.as_deref().and_then(Statement::from_json) else {
+        return cut(&full_text(message), TEXT_MAX);
+    };
+    let with = |shown: usize| match body {
+        "" => owed.text_of(shown),
+        body => format!("{body}\n\n{}", owed.text_of(shown)),
+    };
+    let fits = |text: &str| segments(text) <= PARTS_MAX && text.chars().count() <= TEXT_MAX;
+    let whole = with(owed.lines.len());
+    if fits(&whole) {
+        return whole;
+    }
+    // The most lines that fit: `few` do, `many` do not.
+    let (mut few, mut many) = (0, owed.lines.len());
+    while many - few > 1 {
+        let middle = few.midpoint(many);
+        match fits(&with(middle)) {
+            true => few = middle,
+            false => many = middle,
+        }
+    }
+    let short = with(few);
+    if short.chars().count() <= TEXT_MAX {
+        return short;
+    }
+    let total = owed.text_of(0);
+    let body = cut(body, TEXT_MAX.saturating_sub(total.chars().count() + 2));
+    format!("{body}\n\n{total}")
+}
+
+/// The text itself, or its beginning: up to a space where there is one near, and never through a character.
+fn cut(text: &str, characters_max: usize) -> String {
+    if text.chars().count() <= characters_max {
+        return text.to_owned();
+    }
+    let kept = characters_max.saturating_sub(CUT.len());
+    let end = text.char_indices().nth(kept).map_or(text.len(), |(at, _)| at);
+    let kept = &text[..end];
+    let words = kept
+        .rfind(char::is_whitespace)
+        .filter(|space| *space > kept.len() / 2);
+    let kept = kept[..words.unwrap_or(kept.len())].trim_end();
+    format!("{kept}{CUT}")
+}
+
+/// The characters that one septet of an SMS can carry (GSM 03.38), and those that take two.
+const GSM: &str = "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà";
+const GSM_DOUBLE: &str = "\u{c}^{}\\[~]|€";
+
+/// How many parts an SMS is sent in. A text that GSM 03.38 can carry has 160 septets in one part or 153 in each of
+/// several, any other text 70 or 67 units of UTF-16; what takes two is never cut in half.
+pub fn segments(text: &str) -> usize {
+    let septets = |c: char| match (GSM.contains(c), GSM_DOUBLE.contains(c)) {
+        (true, _) => Some(1),
+        (false, true) => Some(2),
+        (false, false) => None,
+    };
+    let widths: Option<Vec<usize>> = text.chars().map(septets).collect();
+    let (widths, alone, each) = match widths {
+        Some(widths) => (widths, 160, 153),
+        None => (text.chars().map(char::len_utf16).collect(), 70, 67),
+    };
+    if widths.iter().sum::<usize>() <= alone {
+        return 1;
+    }
+    let (mut parts, mut used) = (1, 0);
+    for width in widths {
+        if used + width > each {
+            (parts, used) = (parts + 1, 0);
+        }
+        used += width;
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::messages::StatementLine;
+    use bursar_domain::ids::Id;
+
+    #[test]
+    fn parts_of_an_sms() {
+        for (text, parts) in [
+            (String::new(), 1),
+            ("a".repeat(160), 1),
+            ("a".repeat(161), 2),
+            ("a".repeat(306), 2),
+            ("a".repeat(307), 3),
+            ("€".repeat(80), 1),
+            ("€".repeat(81), 2),
+            // 152 septets and an escape that does not fit in the part's last one.
+            (format!("{}€{}", "a".repeat(152), "a".repeat(152)), 3),
+            ("é".repeat(160), 1),
+            ("ż".repeat(70), 1),
+            ("ż".repeat(71), 2),
+            ("ż".repeat(134), 2),
+            ("ż".repeat(135), 3),
+            ("😀".repeat(35), 1),
+            ("😀".repeat(36), 2),
+            ("😀".repeat(66), 2),
+            ("😀".repeat(67), 3),
+        ] {
+            assert_eq!(segments(&text), parts, "{text}");
+        }
+    }
+
+    fn message(body: &str, payments: usize, what: &str) -> Message {
+        let line = |n: usize| StatementLine {
+            what: format!("{what} {n}"),
+            due: None,
+            amount: "12.50".to_owned(),
+        };
+        let statement = Statement {
+            currency: "USD".to_owned(),
+            total: "4711.00".to_owned(),
+            lines: (1..=payments).map(line).collect(),
+        };
+        Message {
+            organization: Id::from_bits(1),
+            id: Id::from_bits(1),
+            job: [0; 16],
+            recipient: [0; 16],
+            method: "sms".to_owned(),
+            address: "+12025550100".to_owned(),
+            name: String::new(),
+            subject: "S".to_owned(),
+            body: body.to_owned(),
+            owed: (payments > 0).then(|| statement.to_json()),
+            headers: String::new(),
+            segments: None,
+        }
+    }
+
+    #[test]
+    fn a_statement_is_bounded_and_keeps_its_total() {
+        for (body, what) in [
+            ("", "Dues"),
+            ("Please pay.", "Dues of the year"),
+            ("Bitte zahlen, Łoś!", "Beitrag für das Jahr, Łoś 🚣"),
+        ] {
+            for payments in [1, 2, 5, 6, 20, 100, 5_000] {
+                let message = message(body, payments, what);
+                let text = text(&message);
+                assert!(segments(&text) <= PARTS_MAX, "{} parts: {text}", segments(&text));
+                assert!(text.starts_with(body) && text.contains("4711.00 USD"), "{text}");
+                let told = text.lines().filter(|line| line.ends_with("12.50 USD")).count();
+                let is_whole = told == payments;
+                assert!(
+                    is_whole || text.contains(&format!("- and {} more\n", payments - told)),
+                    "{text}"
+                );
+                assert_eq!(is_whole, segments(&full_text(&message)) <= PARTS_MAX, "{text}");
+            }
+        }
+        let long = text(&message("Hello.", 3, &"x".repeat(1_000)));
+        assert_eq!(long, "Hello.\n\nTotal owed: 4711.00 USD (3 payments)");
+    }
+
+    #[test]
+    fn an_officers_words_stay_whole_as_long_as_a_provider_takes_them() {
+        let words = "A word or two. ".repeat(100);
+        let said = text(&message(words.trim(), 40, "Dues"));
+        assert!(said.starts_with(words.trim()) && said.ends_with("Total owed: 4711.00 USD (40 payments)"));
+        for body in [
+            "é".repeat(10_000),
+            "é é é é é é é. ".repeat(1_000),
+            "😀".repeat(1_600),
+        ] {
+            for payments in [0, 40] {
+                let said = text(&message(&body, payments, "Dues"));
+                assert!(said.chars().count() <= TEXT_MAX, "{}", said.chars().count());
+                let beginning = said.split("\n\nTotal").next().unwrap();
+                let beginning = beginning.strip_suffix(CUT).unwrap_or(beginning);
+                assert!(body.starts_with(beginning) && beginning.chars().count() > 1_000);
+                assert_eq!(
+                    said.ends_with("Total owed: 4711.00 USD (40 payments)"),
+                    payments > 0
+                );
+            }
+        }
+        assert_eq!(text(&message("Short.", 0, "")), "Short.");
+    }
+}
