@@ -21,6 +21,8 @@ EXCEPTIONS = {
     ("RejectedPositiveData", 400, "invalid_cursor"):
         "A cursor is what the page before gave. A schema says which characters it has, but one that was made up "
         "cannot carry a matching checksum, and one of another walk does not fit other filters.",
+    ("RejectedPositiveData", 400, "invisible"):
+        "A name must have a visible character. Which ones are is a table of Unicode's that no pattern can hold.",
     ("UnsupportedMethodResponse", 401, "invalid_token"):
         "The document is the one thing that needs no token, so here schemathesis sends none. Another method on its path "
         "is no operation, and who has no token is told so (401) before which methods a path has (405).",
@@ -61,7 +63,8 @@ def before_call(context, case, kwargs):
 def filter_failure(context, failure, case, response):
     """False drops the failure."""
     try:
-        code = json.loads(response.content)["error"]["code"]
+        error = json.loads(response.content)["error"]
+        code = "invisible" if "must have a visible character" in error["message"] else error["code"]
     except (ValueError, KeyError, TypeError):
         code = "trimmed" if is_valid_when_trimmed(case) else None
     query = case.query or {}

@@ -1,5 +1,10 @@
 //! Texts that people write: trimmed, counted in characters, free of control characters.
 
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use unicode_width::UnicodeWidthChar;
+
 /// How long a text may be, and whether it may have lines.
 #[derive(Clone, Copy, Debug)]
 pub struct TextRule {
@@ -68,13 +73,78 @@ impl TextRule {
         }
         let count = text.chars().count();
         if (self.min..=self.max).contains(&count) {
-            return Ok(text.to_owned());
+            return match text.chars().next() {
+                Some(first) if self.min > 0 && !text.chars().any(is_visible) => Err(format!(
+                    "must have a visible character; this text has none and starts with U+{:04X}",
+                    u32::from(first)
+                )),
+                _ => Ok(text.to_owned()),
+            };
         }
         Err(match self.min {
             0 => format!("must have at most {} characters, got {count}", self.max),
             min => format!("must have {min} to {} characters, got {count}", self.max),
         })
     }
+}
+
+/// Whether a character acts on a terminal, or on the text around it, instead of being shown: control characters,
+/// and what turns the direction of a line or ends it.
+const fn acts_on_display(c: char) -> bool {
+    matches!(c, '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}'
+        | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// A text as one line for people: what would act on the terminal is shown, as `\u{1b}`.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    escaped(text, acts_on_display, |c, out| {
+        let _ = write!(out, "{}", c.escape_unicode());
+    })
+}
+
+/// JSON that says the same, without characters that would act on a terminal. JSON itself escapes those below the
+/// space, which are left here as white space between values only.
+pub fn printable_json(json: &str) -> Cow<'_, str> {
+    let acts = |c: char| c >= '\u{7f}' && acts_on_display(c);
+    escaped(json, acts, |c, out| {
+        let _ = write!(out, "\\u{:04x}", u32::from(c));
+    })
+}
+
+/// Writing to a String cannot fail.
+fn escaped(text: &str, is_bad: impl Fn(char) -> bool, escape: impl Fn(char, &mut String)) -> Cow<'_, str> {
+    if !text.chars().any(&is_bad) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match is_bad(c) {
+            true => escape(c, &mut out),
+            false => out.push(c),
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// A text as a part of a URI: all but letters, digits and `-._~` as `%XX`.
+pub fn percent_encoded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            // Writing to a String cannot fail.
+            let _ = write!(out, "%{byte:02X}");
+        }
+    }
+    out
+}
+
+/// Whether a reader sees the character by itself. Joiners, marks and fillers take no room, and blanks no ink.
+fn is_visible(c: char) -> bool {
+    // They have a width, and nothing is drawn in it: a Hangul filler, the empty Braille cell, the null note head.
+    const BLANK: [char; 3] = ['\u{115f}', '\u{2800}', '\u{1d159}'];
+    !c.is_whitespace() && !BLANK.contains(&c) && c.width().is_some_and(|columns| columns > 0)
 }
 
 #[cfg(test)]
@@ -91,11 +161,83 @@ mod tests {
     }
 
     #[test]
+    fn values_of_a_uri_are_encoded() {
+        assert_eq!(
+            percent_encoded("2026-01-01T00:00:00+02:00&x=ä"),
+            "2026-01-01T00%3A00%3A00%2B02%3A00%26x%3D%C3%A4"
+        );
+    }
+
+    #[test]
+    fn what_acts_on_a_terminal_is_shown() {
+        for (text, shown) in [
+            ("Łoś 山田 👩\u{200d}🚀", "Łoś 山田 👩\u{200d}🚀"),
+            ("a\u{1b}[31m\n\t", "a\\u{1b}[31m\\u{a}\\u{9}"),
+            ("\u{9b}2J\u{7f}", "\\u{9b}2J\\u{7f}"),
+            (
+                "\u{202e}x\u{2069}\u{61c}\u{2028}",
+                "\\u{202e}x\\u{2069}\\u{61c}\\u{2028}",
+            ),
+        ] {
+            assert_eq!(printable(text), shown);
+            let json = serde_json::to_string_pretty(&[text]).unwrap();
+            let safe = printable_json(&json);
+            assert!(safe.chars().all(|c| c == '\n' || !acts_on_display(c)), "{safe:?}");
+            assert_eq!(serde_json::from_str::<Vec<String>>(&safe).unwrap(), [text]);
+        }
+    }
+
+    #[test]
     fn control_characters() {
         assert_eq!(NOTE.check("a\r\nb\tc").as_deref(), Ok("a\nb\tc"));
         for bad in ["a\0b", "a\u{7f}b", "a\u{85}b", "a\rb", "a\u{1b}[31m"] {
             assert!(NOTE.check(bad).is_err(), "{bad:?}");
         }
         assert!(NAME.check("a\nb").unwrap_err().contains("U+000A"));
+    }
+
+    #[test]
+    fn what_is_required_can_be_seen() {
+        for (blank, named) in [
+            ("\u{200b}", "U+200B"),
+            ("\u{2060}\u{2060}", "U+2060"),
+            ("\u{feff}", "U+FEFF"),
+            ("\u{ad}", "U+00AD"),
+            ("\u{3164}", "U+3164"),
+            ("\u{115f}\u{1160}", "U+115F"),
+            ("\u{ffa0}", "U+FFA0"),
+            ("\u{2800}", "U+2800"),
+            ("\u{180e}", "U+180E"),
+            ("\u{202e}\u{202c}", "U+202E"),
+            ("\u{34f}", "U+034F"),
+            ("\u{fe0f}", "U+FE0F"),
+            ("\u{e0041}", "U+E0041"),
+            ("\u{301}\u{301}", "U+0301"),
+            ("\u{200b} \u{2003} \u{200b}", "U+200B"),
+        ] {
+            for rule in [NAME, REFERENCE] {
+                let refused = rule.check(blank).unwrap_err();
+                assert!(
+                    refused.contains("visible") && refused.contains(named),
+                    "{blank:?}: {refused}"
+                );
+            }
+        }
+        // Joiners and marks belong to names in many languages, and an emoji is a name for a group.
+        for name in [
+            "می\u{200c}خواهم",
+            "ශ්\u{200d}රී",
+            "e\u{301}",
+            "नमस्ते",
+            "محمد",
+            "🚣",
+            "👩\u{200d}🚀",
+            "1\u{fe0f}\u{20e3}",
+            "¿",
+            "\u{f8ff}",
+        ] {
+            assert_eq!(NAME.check(name).as_deref(), Ok(name));
+        }
+        assert_eq!(NOTE.check("\u{200b}").as_deref(), Ok("\u{200b}"));
     }
 }

@@ -13,6 +13,7 @@ use bursar_domain::access::Role;
 use bursar_domain::group::Group;
 use bursar_domain::ids::{BulkId, GroupId, IdSource, MemberId};
 use bursar_domain::member::{Member, MemberChange};
+use bursar_domain::text::NAME;
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
@@ -577,10 +578,7 @@ fn csv_of(db: &Db, list: List) -> String {
 /// Names that are awkward in a table, and any others.
 fn any_name() -> impl Strategy<Value = String> {
     let awkward = "['=+@\\-,;|\"#. 0-9A-Zé\u{ff1d}\u{feff}]{1,8}";
-    prop_oneof![awkward, "\\PC{1,20}"].prop_filter_map("a name has characters", |text| {
-        let text = text.trim().to_owned();
-        (!text.is_empty()).then_some(text)
-    })
+    prop_oneof![awkward, "\\PC{1,20}"].prop_filter_map("a name can be seen", |text| NAME.check(&text).ok())
 }
 
 proptest! {
