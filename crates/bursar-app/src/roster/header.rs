@@ -201,7 +201,7 @@ pub(super) fn columns(names: &[String], line: u64, options: &Options) -> Result<
 }
 
 fn column(place: usize, name: &str, options: &Options) -> Column {
-    let shown = tidy(plain(name.trim()));
+    let shown = tidy(&plain(name.trim()));
     let said = options.map.iter().find(|(other, _)| key(other) == key(&shown));
     let field = match said {
         Some((_, field)) => *field,

@@ -109,22 +109,22 @@ impl Cells<'_> {
         Row {
             line: self.line,
             // The numbers that others give their members are nothing to us.
-            id: MemberId::parse(self.cell(Field::Id)),
+            id: MemberId::parse(&self.cell(Field::Id)),
             first_name,
             last_name,
             email,
             phone,
             is_active,
             join_date,
-            groups: self.cell(Field::Groups).to_owned(),
+            groups: self.cell(Field::Groups),
         }
     }
 
-    /// The cell of a field, trimmed and without an apostrophe that guards it; empty when there is no such column.
-    fn cell(&self, field: Field) -> &str {
+    /// The cell of a field, trimmed and without apostrophes that guard it; empty when there is no such column.
+    fn cell(&self, field: Field) -> String {
         let at = self.columns.iter().position(|column| column.field == Some(field));
         let cell = at.and_then(|at| self.record.get(at)).unwrap_or_default();
-        plain(cell.trim()).trim()
+        plain(cell.trim()).trim().to_owned()
     }
 
     fn refuse(&mut self, field: Field, message: String) {
@@ -138,7 +138,7 @@ impl Cells<'_> {
     }
 
     fn checked<T>(&mut self, field: Field, check: impl Fn(&str) -> Result<T, String>) -> Option<T> {
-        check(self.cell(field))
+        check(&self.cell(field))
             .map_err(|rule| self.refuse(field, rule))
             .ok()
     }
