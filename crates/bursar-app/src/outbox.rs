@@ -8,6 +8,7 @@ use bursar_db::{Tx, messages, organizations, table};
 use bursar_domain::ids::{MessageId, ReminderId};
 use bursar_domain::organization::Organization;
 use bursar_domain::reminder::{Audience, Method, Reminder, ReminderStatus};
+use bursar_domain::text::percent_encoded;
 
 use crate::act::{Act, Context, no_organization};
 use crate::error::AppError;
@@ -123,10 +124,14 @@ pub(crate) fn address_to(message: &mut Message, reminder: &Reminder, recipient: 
 /// one can leave. What goes to a whole group and names no debt is an announcement: its readers can ask to be left
 /// out, by a mail to the organization's contact. Without a contact nobody would read that mail, so nothing is said.
 fn unsubscribe(reminder: &Reminder, organization: &Organization) -> Option<String> {
-    let contact = organization.contact_email.as_deref()?;
+    let (name, host) = organization.contact_email.as_deref()?.rsplit_once('@')?;
     let is_announcement = matches!(reminder.audience(), Audience::Group(_)) && !reminder.include_payment_info;
-    (is_announcement && reminder.method == Method::Email)
-        .then(|| format!("List-Unsubscribe: <mailto:{contact}?subject=Unsubscribe>"))
+    (is_announcement && reminder.method == Method::Email).then(|| {
+        format!(
+            "List-Unsubscribe: <mailto:{}@{host}?subject=Unsubscribe>",
+            percent_encoded(name)
+        )
+    })
 }
 
 /// Writes down how an attempt ended, and ends the run when it was the last one.

@@ -377,6 +377,28 @@ fn an_announcement_to_a_group_can_be_left() {
     assert_eq!(header(&mail_of(&office), "List-Unsubscribe"), None);
 }
 
+/// An address may hold signs that mean something else in a URI (RFC 6068).
+#[test]
+fn the_address_to_leave_by_is_a_uri() {
+    for (contact, uri) in [
+        ("the+club@example.org", "the%2Bclub@example.org"),
+        ("a&cc=b@example.org", "a%26cc%3Db@example.org"),
+        ("what?x@example.org", "what%3Fx@example.org"),
+        ("50%25@example.org", "50%2525@example.org"),
+        ("o'neil_x~y-z@example.org", "o%27neil_x~y-z@example.org"),
+    ] {
+        let test = TestDb::sqlite();
+        let mut records = club(1);
+        records[0]["contactEmail"] = json!(contact);
+        let office = Office::open(&test, NOW, &records);
+        office.remind();
+        assert_eq!(
+            header(&mail_of(&office), "List-Unsubscribe"),
+            Some(format!("<mailto:{uri}?subject=Unsubscribe>"))
+        );
+    }
+}
+
 /// A mail as a foreign parser reads it.
 fn parsed(mail: &str) -> String {
     use std::fmt::Write;
