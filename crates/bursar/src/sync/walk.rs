@@ -7,6 +7,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use bursar_domain::text::percent_encoded;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -216,6 +217,9 @@ impl Walker<'_> {
             };
             report.pages += 1;
             rows += page.data.len() as u64;
+            if page.has_more {
+                self.expect_progress(&page, &walk)?;
+            }
             let (lines, met_again) = self.take(&page, &mut walk)?;
             if walk.since == progress.mark {
                 report.unchanged += met_again;
@@ -233,8 +237,6 @@ impl Walker<'_> {
                 } else {
                     walk.is_complete = true;
                 }
-            } else if walk.cursor.is_none() {
-                return Err(self.out_of_promise("more pages, and no cursor for them"));
             }
             let is_over = walk.cursor.is_none();
             progress.walk = Some(walk);
@@ -249,6 +251,16 @@ impl Walker<'_> {
         self.note(progress)
     }
 
+    /// A page with more to follow must lead on: a walk that cannot end is not begun.
+    fn expect_progress(&self, page: &Page, walk: &Walk) -> Result<(), Stop> {
+        match &page.next_cursor {
+            None => Err(self.out_of_promise("more pages, and no cursor for them")),
+            Some(_) if page.data.is_empty() => Err(self.out_of_promise("an empty page that is not the last")),
+            next if *next == walk.cursor => Err(self.out_of_promise("the same cursor again")),
+            Some(_) => Ok(()),
+        }
+    }
+
     /// The lines of a page for the journal, and how many rows were left out because they are here already; the walk
     /// moves to the page's last row.
     fn take(&self, page: &Page, walk: &mut Walk) -> Result<(Vec<u8>, u64), Stop> {
@@ -259,7 +271,7 @@ impl Walker<'_> {
             let text = row.get();
             let mark: Mark = serde_json::from_str(text)
                 .map_err(|_| self.out_of_promise("a row without id or updatedAt"))?;
-            let is_behind = |last: &Mark| mark.updated_at < last.updated_at || mark.id == last.id;
+            let is_behind = |last: &Mark| (&mark.updated_at, &mark.id) <= (&last.updated_at, &last.id);
             if previous.as_ref().is_some_and(is_behind) {
                 return Err(self.out_of_promise(&format!("{} out of the order of change", mark.id)));
             }
@@ -314,10 +326,10 @@ impl Walker<'_> {
         let mut query = format!("{}?limit={}", self.list.path, self.page_rows);
         // Writing to a String cannot fail.
         if let Some(since) = &walk.since {
-            let _ = write!(query, "&updatedSince={}", escaped(&since.updated_at));
+            let _ = write!(query, "&updatedSince={}", percent_encoded(&since.updated_at));
         }
         if let Some(cursor) = &walk.cursor {
-            let _ = write!(query, "&cursor={}", escaped(cursor));
+            let _ = write!(query, "&cursor={}", percent_encoded(cursor));
         }
         query
     }
@@ -355,31 +367,5 @@ fn from_the_beginning() -> Walk {
     Walk {
         is_full: true,
         ..Walk::default()
-    }
-}
-
-/// A value for a query: all but letters, digits and `-._~` as `%XX`.
-fn escaped(value: &str) -> String {
-    let mut out = String::with_capacity(value.len());
-    for byte in value.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            let _ = write!(out, "%{byte:02X}");
-        }
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::escaped;
-
-    #[test]
-    fn values_of_a_query_are_escaped() {
-        assert_eq!(
-            escaped("2026-01-01T00:00:00+02:00&x=ä"),
-            "2026-01-01T00%3A00%3A00%2B02%3A00%26x%3D%C3%A4"
-        );
     }
 }

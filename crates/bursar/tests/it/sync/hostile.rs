@@ -28,9 +28,11 @@ enum Answer {
     Half,
     /// Something else.
     Nonsense,
+    /// A page with these numbers of rows, that says there is more, and this cursor for it.
+    Page(&'static [u32], &'static str),
 }
 
-use Answer::{Error, Half, Nonsense, Nothing, Pretty, Status, Well};
+use Answer::{Error, Half, Nonsense, Nothing, Page, Pretty, Status, Well};
 
 /// A server with members, each a minute after the one before.
 struct Server {
@@ -145,6 +147,12 @@ fn serve(mut stream: &TcpStream, data: &Mutex<Data>) -> Option<()> {
             return None;
         }
         Nonsense => (200, "", "<html>".to_owned()),
+        Page(numbers, cursor) => {
+            // Changed all at one time.
+            let rows: Vec<Value> = numbers.iter().map(|n| row((*n, 1))).collect();
+            let page = json!({ "data": rows, "hasMore": true, "nextCursor": cursor });
+            (200, "", page.to_string())
+        }
     };
     let reply = format!(
         "HTTP/1.1 {status} X\r\n{more}Content-Length: {}\r\n\r\n{text}",
@@ -354,4 +362,31 @@ fn a_server_that_breaks_the_order_is_not_believed() {
     let refused = mirror.run(&["--page-size", "2"]).failed();
     assert!(refused.contains("out of the order of change"), "{refused}");
     assert_eq!(mirror.rows("members"), before, "the file stays as it was");
+}
+
+/// A server that always has more and never comes on is told from one that has much.
+#[test]
+fn a_server_that_makes_no_progress_is_not_asked_for_ever() {
+    let server = Server::start(5, &[]);
+    for (pages, said) in [
+        // More than anybody would wait for.
+        (vec![Page(&[], "1"); 500], "an empty page that is not the last"),
+        (vec![Page(&[1], "1"), Page(&[2], "1")], "the same cursor again"),
+        (
+            [Page(&[1], "1"), Page(&[2], "2")].repeat(250),
+            "out of the order of change",
+        ),
+    ] {
+        let mirror = server.mirror();
+        server.answer(&[&[Well], &pages[..]].concat());
+        server.asked();
+        let refused = mirror.run(&[]).failed();
+        assert!(refused.contains(said), "{refused}");
+        assert!(server.asked().len() <= 4, "{said}");
+        // The same folder is brought up to date once the server is itself again: it ends that walk, and begins another.
+        server.answer(&[]);
+        mirror.sync(&["--full"]);
+        mirror.sync(&["--full"]);
+        assert_eq!(mirror.rows("members"), server.rows());
+    }
 }
