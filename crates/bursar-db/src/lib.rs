@@ -18,6 +18,7 @@ pub mod memberships;
 pub mod messages;
 pub mod organizations;
 pub mod outbox;
+pub mod private;
 pub mod recipients;
 pub mod reports;
 pub mod resources;

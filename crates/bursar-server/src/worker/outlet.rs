@@ -1,11 +1,12 @@
 //! Where messages go: a mail server and an SMS provider, or files in a folder where none is configured.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use bursar_app::sms;
 use bursar_db::outbox::Claimed;
+use bursar_db::private;
 use lettre::Address;
 
 use super::mail;
@@ -91,9 +92,9 @@ impl Outlet {
     /// Writes a whole file or none: a temporary name, synced, then renamed. Written again it is the same file.
     fn write_file(&self, name: &str, bytes: &[u8]) -> Result<String, Undelivered> {
         let write = |folder: &Path| -> std::io::Result<()> {
-            fs::create_dir_all(folder)?;
+            private::create_folder(folder)?;
             let temporary = folder.join(format!(".{name}.part"));
-            let mut file = File::create(&temporary)?;
+            let mut file = private::create(&temporary)?;
             file.write_all(bytes)?;
             file.sync_all()?;
             fs::rename(&temporary, folder.join(name))

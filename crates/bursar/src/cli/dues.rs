@@ -104,7 +104,7 @@ fn set(session: &Session, db: &Db, args: &SetArgs) -> Outcome {
     });
     let group: Group = changed.wait()?;
     if session.json {
-        output::say(&group.document());
+        output::document(&group.document());
         return Ok(());
     }
     match (group.amount_due, group.due_date) {

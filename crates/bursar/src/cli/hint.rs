@@ -3,6 +3,7 @@
 use bursar_db::organizations;
 use bursar_domain::ids::{Id, Kind, OrganizationId, PREFIXES};
 use bursar_domain::organization::Organization;
+use bursar_domain::token::TokenKind;
 use clap::ArgMatches;
 
 use super::Session;
@@ -12,6 +13,11 @@ const NAMED_MAX: usize = 5;
 
 /// Why this text is not the id of a `K`; it reads on after the flag's name.
 pub(crate) fn not_an_id<K: Kind>(text: &str) -> String {
+    if TokenKind::ALL.iter().any(|kind| text.starts_with(kind.prefix())) {
+        return "that is the secret of a token, not an id; `bursar token list` shows ids. Your shell may remember the \
+                secret: `bursar token revoke ID` makes it worthless"
+            .to_owned();
+    }
     let wanted = with_article(K::NOUN);
     let (prefix, suffix) = text.split_once('_').unwrap_or_default();
     if prefix != K::PREFIX

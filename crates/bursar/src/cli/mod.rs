@@ -143,6 +143,21 @@ enum Command {
     Man(manual::ManArgs),
 }
 
+impl Command {
+    /// Whether what it prints is about nobody, so that a file of it may be anybody's to read.
+    const fn is_for_everybody(&self) -> bool {
+        matches!(
+            self,
+            Self::Serve(_)
+                | Self::Worker(_)
+                | Self::Openapi(_)
+                | Self::Health(_)
+                | Self::Completions(_)
+                | Self::Man(_)
+        )
+    }
+}
+
 /// What every command has at hand.
 pub(crate) struct Session {
     database: Option<String>,
@@ -259,6 +274,9 @@ fn with_hint(session: &Session, matches: &ArgMatches, failure: &Failure) -> Stri
 }
 
 fn perform(session: &Session, command: Command) -> Outcome {
+    if !command.is_for_everybody() {
+        output::keep_private();
+    }
     match command {
         Command::Demo(args) => crate::demo::run(session, &args),
         Command::Serve(args) => serve::run(session, &args),

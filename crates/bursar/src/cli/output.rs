@@ -1,10 +1,15 @@
 //! Tables for people, JSON for machines, progress on a terminal.
 #![expect(clippy::print_stderr, reason = "this is where the command line speaks")]
 
+use std::fs::File;
 use std::io::{ErrorKind, IsTerminal, Write};
+use std::os::fd::AsFd;
 use std::time::Duration;
 
 use bursar_app::spreadsheet::field;
+use bursar_db::private;
+use bursar_domain::text::{printable, printable_json};
+use bursar_domain::token::masked;
 use clap::builder::styling::{AnsiColor, Style, Styles};
 use comfy_table::{Attribute, Cell, Color, ContentArrangement, Table, presets};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -27,9 +32,10 @@ pub(crate) fn is_colourful(output: &impl IsTerminal) -> bool {
     output.is_terminal() && !is_refused && !is_dumb
 }
 
-/// One line on standard error.
+/// One line on standard error. A secret is not repeated there, whoever gave it: terminals and logs keep what they show.
 pub(crate) fn complain(message: &str) {
     let message = message.replace('\n', " ");
+    let message = printable(&masked(&message)).into_owned();
     if is_colourful(&std::io::stderr()) {
         let red = AnsiColor::Red.on_default().bold();
         eprintln!("{red}bursar:{red:#} {message}");
@@ -40,12 +46,38 @@ pub(crate) fn complain(message: &str) {
 
 /// A question on standard error, with the answer on the same line.
 pub(crate) fn prompt(question: &str) {
-    eprint!("{question}");
+    eprint!("{}", printable(question));
 }
 
-/// One line on standard output.
+/// One line for people on standard output. What others wrote may be in it.
 pub(crate) fn say(line: &str) {
-    write(format!("{line}\n").as_bytes());
+    write(format!("{}\n", printable(line)).as_bytes());
+}
+
+/// A title for people, on a terminal in bold.
+pub(crate) fn say_bold(title: &str) {
+    let bold = Style::new().bold();
+    let title = printable(title);
+    match is_colourful(&std::io::stdout()) {
+        true => write(format!("{bold}{title}{bold:#}\n").as_bytes()),
+        false => write(format!("{title}\n").as_bytes()),
+    }
+}
+
+/// JSON that is rendered already, on a line of its own.
+pub(crate) fn document(json: &str) {
+    write(format!("{}\n", printable_json(json)).as_bytes());
+}
+
+/// Takes a file that standard output begins from everybody but its owner: what follows is about people. A file that
+/// has something in it already, or that is another's, stays as it is.
+pub(crate) fn keep_private() {
+    let Ok(out) = std::io::stdout().as_fd().try_clone_to_owned().map(File::from) else {
+        return;
+    };
+    if out.metadata().is_ok_and(|file| file.is_file() && file.len() == 0) {
+        let _ = private::restrict(&out);
+    }
 }
 
 /// Bytes on standard output. A reader that has seen enough, like `head`, ends the command quietly; an output that
@@ -64,7 +96,7 @@ pub(crate) fn write(bytes: &[u8]) {
 
 /// A value as JSON, on one line.
 pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
-    say(&serde_json::to_string(value)?);
+    document(&serde_json::to_string(value)?);
     Ok(())
 }
 
@@ -86,30 +118,18 @@ pub(crate) fn table<const N: usize>(header: [&str; N], rows: Vec<[String; N]>, n
     }
     table.set_header(header.map(|name| Cell::new(name.to_uppercase()).add_attribute(Attribute::Bold)));
     for row in rows {
-        table.add_row(
-            header
-                .into_iter()
-                .zip(row)
-                .map(|(name, text)| match colour(name, &text) {
-                    Some(colour) => Cell::new(text).fg(colour),
-                    None => Cell::new(text),
-                }),
-        );
+        table.add_row(header.into_iter().zip(row).map(|(name, text)| {
+            match (colour(name, &text), Cell::new(printable(&text))) {
+                (Some(colour), cell) => cell.fg(colour),
+                (None, cell) => cell,
+            }
+        }));
     }
     table.column_iter_mut().for_each(|column| {
         column.set_padding((0, 2));
     });
     for line in table.to_string().lines() {
-        say(line.trim_end());
-    }
-}
-
-/// A title, on a terminal in bold.
-pub(crate) fn bold(text: &str) -> String {
-    let bold = Style::new().bold();
-    match is_colourful(&std::io::stdout()) {
-        true => format!("{bold}{text}{bold:#}"),
-        false => text.to_owned(),
+        write(format!("{}\n", line.trim_end()).as_bytes());
     }
 }
 
@@ -158,9 +178,10 @@ pub(crate) fn progress(total: u64, unit: &str) -> ProgressBar {
 
 /// Comma-separated values, safe for spreadsheets.
 pub(crate) fn csv<const N: usize>(header: [&str; N], rows: &[[String; N]]) {
-    say(&header.map(field).join(","));
+    let line = |fields: [String; N]| write(format!("{}\n", fields.join(",")).as_bytes());
+    line(header.map(field));
     for row in rows {
-        say(&row.each_ref().map(|text| field(text)).join(","));
+        line(row.each_ref().map(|text| field(text)));
     }
 }
 

@@ -125,7 +125,7 @@ fn act(
 
 fn tell(session: &Session, reminder: &Reminder, said: &str) -> Outcome {
     if session.json {
-        output::say(&reminder.document());
+        output::document(&reminder.document());
     } else {
         output::say(said);
     }

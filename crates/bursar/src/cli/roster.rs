@@ -1,6 +1,6 @@
 //! `bursar import FILE.csv` and `bursar import --undo FILE`.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use bursar_app::lists::List;
 use bursar_app::roster::{
     self, Action, DateOrder, Entry, FILE_BYTES_MAX, Field, Options, Plan, Roster, RosterError,
 };
-use bursar_db::Opening;
+use bursar_db::{Opening, private};
 use bursar_domain::ids::{BulkId, OrganizationId, kind};
 use clap::Args;
 use serde_json::{Value, json};
@@ -199,11 +199,7 @@ fn leave_undo_file(roster: &Path, organization: OrganizationId, id: BulkId, plan
         "added": plan.count(Action::Added),
         "changed": plan.count(Action::Changed),
     });
-    let written = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(&path)
-        .and_then(|mut file| writeln!(file, "{text}"));
+    let written = private::create_new(&path).and_then(|mut file| writeln!(file, "{text}"));
     match written {
         Ok(()) => Some(path),
         Err(error) => {

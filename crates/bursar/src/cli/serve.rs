@@ -100,7 +100,7 @@ pub(crate) struct OpenapiArgs {
 
 pub(crate) fn openapi(args: &OpenapiArgs) -> Outcome {
     let document = bursar_server::http::openapi::document(args.base_url.trim_end_matches('/'));
-    output::say(&serde_json::to_string_pretty(&document)?);
+    output::document(&serde_json::to_string_pretty(&document)?);
     Ok(())
 }
 

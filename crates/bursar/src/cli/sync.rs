@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use bursar_domain::ids::{OrganizationId, kind};
+use bursar_domain::text::printable;
 use clap::Args;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
@@ -244,7 +245,8 @@ impl Bars {
             }
             Event::Waiting(pause, why) => {
                 let seconds = pause.as_secs_f64();
-                self.bar.set_message(format!("waiting {seconds:.1} s: {why}"));
+                self.bar
+                    .set_message(format!("waiting {seconds:.1} s: {}", printable(why)));
             }
             Event::Merging => self.bar.set_message("writing the file"),
             Event::Ended => self.bar.finish_with_message("done"),

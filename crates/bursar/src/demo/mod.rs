@@ -69,7 +69,7 @@ pub(crate) fn run(session: &Session, args: &DemoArgs) -> Outcome {
         since: today.plus_days(-7),
     };
     serve(db, &url, &serve_args, &mut |address| match session.json_asked {
-        true => output::say(&welcome.for_machines(address).to_string()),
+        true => output::document(&welcome.for_machines(address).to_string()),
         false => welcome.show(address),
     })
 }

@@ -74,7 +74,7 @@ impl Welcome {
             ", as an earlier run left them"
         };
         let say = output::say;
-        let head = |text: &str| output::say(&output::bold(text));
+        let head = output::say_bold;
         say("");
         head(&self.name);
         say(&format!("{}{of_old}, in {}", self.contents, self.database));

@@ -1,6 +1,7 @@
 //! Who may read and write the files: what is in them is about people and money.
 
-use std::fs::Metadata;
+use std::fs::{File, Metadata};
+use std::io::Read;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -10,18 +11,19 @@ use super::disk::folder_of;
 use super::{Finding, Setup};
 
 const CHECK: &str = "permissions";
+/// Files that are looked at in one folder.
+const ENTRIES_MAX: usize = 10_000;
 
 pub(super) fn check(setup: &Setup<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     if let Some(file) = setup.database_file() {
         let folder = folder_of(&file);
         findings.extend(folder_takes_files(&folder, "the database"));
-        findings.extend(private(&file, "600"));
-        // SQLite gives them the rights of the file, but another user may have made them.
-        for end in ["-wal", "-shm"] {
+        // SQLite gives its log the rights of the file, but another user may have made it.
+        for end in ["", "-wal", "-shm"] {
             let mut name = file.clone().into_os_string();
             name.push(end);
-            findings.extend(usable(&PathBuf::from(name)));
+            findings.extend(private(&PathBuf::from(name), "600"));
         }
     }
     if setup.uses_outbox() {
@@ -39,9 +41,13 @@ pub(super) fn check(setup: &Setup<'_>) -> Vec<Finding> {
             Ok(_) => {
                 findings.extend(folder_takes_files(&outbox, "messages"));
                 findings.extend(private(&outbox, "700"));
+                findings.extend(open_files(&outbox, "message", |path| {
+                    path.extension().is_some_and(|end| end == "eml" || end == "sms")
+                }));
             }
         }
     }
+    findings.extend(left_about(setup));
     // The folder of the database and of the outbox is one by default.
     findings.dedup();
     if findings.is_empty() {
@@ -86,23 +92,121 @@ fn usable(path: &Path) -> Option<Finding> {
     })
 }
 
+/// What commands leave where they are run or beside the database: backups, exports, undo files and mirrors.
+fn left_about(setup: &Setup<'_>) -> Vec<Finding> {
+    let database = setup.database_file();
+    let mut folders = vec![PathBuf::from(".")];
+    if let Some(folder) = database.as_deref().map(folder_of)
+        && folder.canonicalize().ok() != Path::new(".").canonicalize().ok()
+    {
+        folders.push(folder);
+    }
+    // To open the database and close it again would let go of the locks that this process holds on it.
+    let place = |path: &Path| {
+        std::fs::metadata(path)
+            .ok()
+            .map(|found| (found.dev(), found.ino()))
+    };
+    let database = database.as_deref().and_then(place);
+    let mut findings = Vec::new();
+    for folder in folders {
+        let is_other = |path: &Path| place(path) != database;
+        findings.extend(open_files(&folder, "backup", |path| {
+            is_other(path) && is_backup(path)
+        }));
+        findings.extend(open_files(&folder, "export", |path| {
+            is_other(path) && is_export(path)
+        }));
+        findings.extend(open_files(&folder, "undo file", is_undo_file));
+        for mirror in entries(&folder).filter(|path| path.join(".bursar-sync").is_dir()) {
+            findings.extend(open_files(&mirror, "mirrored list", |path| {
+                path.extension().is_some_and(|end| end == "ndjson")
+            }));
+        }
+    }
+    findings
+}
+
+/// A copy of a database of bursar's, by the marks in its first bytes.
+fn is_backup(path: &Path) -> bool {
+    let start = start_of(path);
+    start.starts_with(b"SQLite format 3\0") && start.get(68..72) == Some(b"burs")
+}
+
+/// A bundle begins with an organization.
+fn is_export(path: &Path) -> bool {
+    start_of(path).starts_with(b"{\"type\":\"organization\",")
+}
+
+fn is_undo_file(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.contains(".undo-blk_") && name.ends_with(".json")
+}
+
+fn start_of(path: &Path) -> Vec<u8> {
+    let mut start = Vec::new();
+    // A pipe or a device would be waited for.
+    if path.is_file()
+        && let Ok(file) = File::open(path)
+    {
+        let _ = file.take(100).read_to_end(&mut start);
+    }
+    start
+}
+
+fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().take(ENTRIES_MAX);
+    entries.filter_map(|entry| Some(entry.ok()?.path()))
+}
+
+/// The files of one kind that everybody can read, as one finding.
+fn open_files(folder: &Path, noun: &str, is_meant: impl Fn(&Path) -> bool) -> Option<Finding> {
+    let open = entries(folder).filter(|path| everybody_can(path).is_some() && is_meant(path));
+    let mut open: Vec<PathBuf> = open.collect();
+    open.sort();
+    let first = open.first()?;
+    let more = open.len() - 1;
+    let (found, others) = match more {
+        0 => (format!("the {noun} {}", first.display()), String::new()),
+        _ => (
+            format!(
+                "{} of {noun}s, such as {}",
+                crate::cli::output::many(more as u64 + 1, "file"),
+                first.display()
+            ),
+            " and the others".to_owned(),
+        ),
+    };
+    Some(Finding::warning(
+        CHECK,
+        format!("every user of this machine can read {found}"),
+        format!("chmod 600 {}{others}", first.display()),
+    ))
+}
+
 /// And not everybody's to read. A folder above that is closed to others is as good.
 fn private(path: &Path, mode: &str) -> Option<Finding> {
-    let found = std::fs::metadata(path).ok()?;
     if let Some(unusable) = usable(path) {
         return Some(unusable);
     }
-    let others = found.permissions().mode() & 0o007;
-    let is_open_above =
-        std::fs::metadata(folder_of(path)).map_or(0, |folder| folder.permissions().mode()) & 0o001 != 0;
-    (others != 0 && is_open_above).then(|| {
-        let may = if others & 0o002 == 0 { "read" } else { "write" };
+    everybody_can(path).map(|may| {
         Finding::warning(
             CHECK,
             format!("every user of this machine can {may} {}", path.display()),
             format!("chmod {mode} {}", path.display()),
         )
     })
+}
+
+fn everybody_can(path: &Path) -> Option<&'static str> {
+    let mode = |path: &Path| {
+        std::fs::metadata(path)
+            .ok()
+            .map(|found| found.permissions().mode())
+    };
+    let others = mode(path)? & 0o007;
+    let is_open_above = mode(&folder_of(path)).unwrap_or(0) & 0o001 != 0;
+    (others != 0 && is_open_above).then_some(if others & 0o002 == 0 { "read" } else { "write" })
 }
 
 fn owner_advice(path: &Path, found: &Metadata) -> String {

@@ -6,10 +6,11 @@
 use std::borrow::Cow;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use bursar_db::private;
 use serde::Deserialize;
 
 use super::state::replace;
@@ -30,11 +31,7 @@ pub(super) struct Journal {
 impl Journal {
     /// Opens a journal and cuts off what is not known to count: a page that came before its place was noted.
     pub(super) fn open(path: &Path, bytes: u64) -> io::Result<Self> {
-        let mut file = OpenOptions::new()
-            .create(true)
-            .write(true)
-            .truncate(false)
-            .open(path)?;
+        let mut file = private::open(path)?;
         if file.metadata()?.len() < bytes {
             return Err(io::Error::other(format!(
                 "{} is shorter than it was",
@@ -102,6 +99,10 @@ fn merge_with(
     }
     let new = journal.with_extension("merged");
     let merged = combine(&runs, mirror, &new, is_full)?;
+    // Whoever was given the right to read the mirror keeps it.
+    if let Ok(old) = fs::metadata(mirror) {
+        fs::set_permissions(&new, old.permissions())?;
+    }
     replace(&new, mirror)?;
     remove(&runs)?;
     Ok(merged)
@@ -212,7 +213,7 @@ fn run_path(journal: &Path, number: usize) -> PathBuf {
 }
 
 fn create(path: &Path) -> io::Result<BufWriter<File>> {
-    Ok(BufWriter::with_capacity(BUFFER, File::create(path)?))
+    Ok(BufWriter::with_capacity(BUFFER, private::create(path)?))
 }
 
 fn remove(files: &[PathBuf]) -> io::Result<()> {

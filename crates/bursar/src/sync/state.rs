@@ -8,6 +8,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
+use bursar_db::private;
 use serde::{Deserialize, Serialize};
 
 /// The form of the state. A program refuses one that is newer than its own.
@@ -92,10 +93,10 @@ impl Folder {
     ) -> Result<Self, String> {
         let hidden = path.join(HIDDEN);
         let cannot = |error| format!("{} cannot be used for the mirror: {error}", path.display());
-        make_private(path)
-            .and_then(|()| make_private(&hidden))
+        private::create_folder(path)
+            .and_then(|()| private::create_folder(&hidden))
             .map_err(cannot)?;
-        let lock = File::create(hidden.join("lock")).map_err(cannot)?;
+        let lock = private::create(&hidden.join("lock")).map_err(cannot)?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -145,7 +146,7 @@ impl Folder {
         let write = || -> std::io::Result<()> {
             let text = serde_json::to_vec_pretty(&self.state)?;
             let new = self.hidden.join("state.json.new");
-            let mut out = File::create(&new)?;
+            let mut out = private::create(&new)?;
             out.write_all(&text)?;
             out.sync_all()?;
             replace(&new, &file)
@@ -161,12 +162,6 @@ pub(super) fn replace(new: &Path, old: &Path) -> std::io::Result<()> {
         Some(folder) => File::open(folder)?.sync_all(),
         None => Ok(()),
     }
-}
-
-/// What is mirrored is about people: a folder that is made here is its owner's alone.
-fn make_private(folder: &Path) -> std::io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 /// Removes what a run that was killed left behind: all but the lock, the state and the journals.

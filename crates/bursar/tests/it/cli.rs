@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::support::{BURSAR, Done, EVERY_RECORD, Place, both_engines, bursar, done, finish};
 
 /// An organization, a token and members of the bundle with every type of record.
-const UNION: &str = "org_01jbst1c00e008000000000000";
+pub(crate) const UNION: &str = "org_01jbst1c00e008000000000000";
 const NOBODY: &str = "org_7zzzzzzzzzzzzzzzzzzzzzzzzz";
 
 fn place() -> Place {
@@ -28,7 +28,7 @@ fn piped(place: &Place, args: &[&str]) -> Command {
 
 /// Runs the program on a terminal that `script` makes, and types something; its exit code and what the terminal
 /// shows.
-fn on_a_terminal(
+pub(crate) fn on_a_terminal(
     place: &Place,
     args: &[&str],
     variables: &[(&str, &str)],

@@ -509,6 +509,80 @@ fn rights_that_are_too_wide_or_too_narrow_are_told() {
     assert!(done.stdout.contains(&line), "{}", done.stdout);
 }
 
+/// Everything that bursar leaves about, where anybody could read it.
+#[test]
+fn every_file_that_is_about_people_is_looked_at() {
+    let place = Place::sqlite();
+    place.import(EVERY_RECORD);
+    place.ok(&["backup", "backup.db"]);
+    let exported = place.export();
+    for folder in ["outbox", "mirror/.bursar-sync"] {
+        std::fs::create_dir_all(place.file(folder)).unwrap();
+    }
+    // A running server has a log; here is one that another version left.
+    for (name, text) in [
+        ("outbox/msg_1.eml", ""),
+        ("outbox/msg_2.eml", ""),
+        ("outbox/msg_3.sms", ""),
+        ("all.ndjson", &exported),
+        ("list.csv.undo-blk_01jbst1c00e008000000000000.json", "{}"),
+        ("mirror/members.ndjson", ""),
+        ("notes.txt", "mine"),
+    ] {
+        std::fs::write(place.file(name), text).unwrap();
+    }
+    let all = [
+        ("bursar.db", 0o600, "can read"),
+        ("backup.db", 0o600, "can read the backup"),
+        ("outbox", 0o700, "can read"),
+        ("outbox/msg_1.eml", 0o600, "can read 3 files of messages, such as"),
+        ("all.ndjson", 0o600, "can read the export"),
+        (
+            "list.csv.undo-blk_01jbst1c00e008000000000000.json",
+            0o600,
+            "can read the undo file",
+        ),
+        ("mirror/members.ndjson", 0o600, "can read the mirrored list"),
+    ];
+    set_mode(place.folder.path(), 0o755);
+    for name in ["mirror", "outbox"] {
+        set_mode(&place.file(name), 0o755);
+    }
+    for name in [
+        "backup.db",
+        "bursar.db",
+        "outbox/msg_1.eml",
+        "outbox/msg_2.eml",
+        "outbox/msg_3.sms",
+    ] {
+        set_mode(&place.file(name), 0o644);
+    }
+    for name in [
+        "all.ndjson",
+        "list.csv.undo-blk_01jbst1c00e008000000000000.json",
+        "mirror/members.ndjson",
+    ] {
+        set_mode(&place.file(name), 0o644);
+    }
+    let said = place.ok(&["doctor", "--listen", "127.0.0.1:0"]);
+    for (name, mode, words) in all {
+        let found = said
+            .lines()
+            .any(|line| line.contains(words) && line.ends_with(name));
+        let advised = said.contains(&format!("→ chmod {mode:o} ")) && said.contains(name);
+        assert!(found && advised, "{name}: {said}");
+    }
+    assert!(!said.contains("notes.txt"), "{said}");
+    for (name, mode, _) in all {
+        set_mode(&place.file(name), mode);
+    }
+    for name in ["outbox/msg_2.eml", "outbox/msg_3.sms"] {
+        set_mode(&place.file(name), 0o600);
+    }
+    let said = place.ok(&["doctor", "--listen", "127.0.0.1:0"]);
+    assert!(!said.contains("every user"), "{said}");
+}
+
 fn is_root() -> bool {
     let said = Command::new("id").arg("-u").output().unwrap();
     said.stdout == b"0\n"

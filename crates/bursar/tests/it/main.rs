@@ -24,7 +24,13 @@ mod messages;
 #[cfg(test)]
 mod money;
 #[cfg(test)]
+mod names;
+#[cfg(test)]
+mod private;
+#[cfg(test)]
 mod roster;
+#[cfg(test)]
+mod secrets;
 // The mail server of the server's own tests.
 #[cfg(test)]
 #[path = "../../../bursar-server/tests/it/sink.rs"]
@@ -34,6 +40,8 @@ mod sink;
 mod support;
 #[cfg(test)]
 mod sync;
+#[cfg(test)]
+mod terminal;
 #[cfg(test)]
 mod upgrade;
 #[cfg(test)]

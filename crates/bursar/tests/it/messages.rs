@@ -43,7 +43,7 @@ fn worker(place: &Place, sink: &Sink) -> Child {
         .unwrap()
 }
 
-fn terminate(mut child: Child) {
+pub(crate) fn terminate(child: &mut Child) {
     let told = Command::new("kill")
         .args(["-TERM", &child.id().to_string()])
         .status();
@@ -126,7 +126,7 @@ fn killed_workers_lose_nothing(place: &Place) {
             states(place, organization)
         );
     }
-    workers.into_iter().for_each(terminate);
+    workers.iter_mut().for_each(terminate);
 
     let mut copies: HashMap<String, Vec<String>> = HashMap::new();
     let mut cuts = 0;
@@ -213,12 +213,12 @@ fn reminders_by_command() {
             assert!(refused.contains(said), "{refused}");
         }
         let (sink, id) = (Sink::kind(), later["id"].as_str().unwrap());
-        let worker = worker(place, &sink);
+        let mut worker = worker(place, &sink);
         let since = Instant::now();
         while states(place, roster.organization).get("delivered") != Some(&2) {
             assert!(since.elapsed() < Duration::from_secs(30));
         }
-        terminate(worker);
+        terminate(&mut worker);
         let cancelled = place.ok(&["reminder", "cancel", id, "--organization", &org]);
         assert_eq!(cancelled.trim(), format!("reminder {id} is called off"));
         let again = place.refused(&["reminder", "cancel", id, "--organization", &org]);

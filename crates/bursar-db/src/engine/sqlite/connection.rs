@@ -9,6 +9,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use super::super::fault::sqlite_error;
 use super::super::migrate::APPLICATION_ID;
 use crate::error::DbError;
+use crate::private;
 
 /// How long a connection polls for a lock that another process holds.
 const BUSY_MAX: Duration = Duration::from_secs(30);
@@ -75,7 +76,9 @@ pub(in super::super) fn open(path: &Path, role: Role) -> Result<Connection, DbEr
     };
     if create {
         flags |= OpenFlags::SQLITE_OPEN_CREATE;
-        make_private(path);
+        // SQLite gives its log the same rights. A file that is there keeps its own, and what goes wrong here is told
+        // better by opening it.
+        drop(private::create_new(path));
     }
     let mut connection = Connection::open_with_flags(path, flags).map_err(|e| opening_error(path, &e))?;
     wait_when_busy(&mut connection, role.busy_max()).map_err(|e| opening_error(path, &e))?;
@@ -84,16 +87,6 @@ pub(in super::super) fn open(path: &Path, role: Role) -> Result<Connection, DbEr
     }
     configure(&connection, role, path)?;
     Ok(connection)
-}
-
-/// Makes the file for its owner's eyes alone: it holds people and money. SQLite gives its log the same rights. A file
-/// that is there keeps its own, and what goes wrong here is told better by opening it.
-fn make_private(path: &Path) {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    drop(options.open(path));
 }
 
 /// Polls, with sleeps that grow to 10 ms: SQLite has no queue of those who wait.

@@ -22,6 +22,7 @@ use super::lane::Session;
 use super::tx::Tx;
 use super::{Opening, Options, migrate};
 use crate::error::DbError;
+use crate::private;
 
 /// After this long a batch takes no more jobs, so that the write lock comes free for other processes.
 pub(super) const BATCH_DURATION_MAX: Duration = Duration::from_millis(20);
@@ -138,9 +139,10 @@ pub(super) fn backup(path: &Path, to: &Path) -> Result<(), DbError> {
     let temporary = to.with_file_name(temporary_name);
     // A file of this name is the rest of a backup that was cut off.
     let _ = std::fs::remove_file(&temporary);
+    // SQLite writes into an empty file, and leaves its rights alone.
+    let file = private::create_new(&temporary).map_err(|error| unwritable(&error))?;
     let written = vacuum_into(path, &temporary).and_then(|()| {
-        std::fs::File::open(&temporary)
-            .and_then(|file| file.sync_all())
+        file.sync_all()
             .and_then(|()| std::fs::rename(&temporary, to))
             .and_then(|()| std::fs::File::open(folder_of(to)))
             .and_then(|folder| folder.sync_all())

@@ -247,7 +247,7 @@ fn list<R: Stored, const N: usize>(
         Ok(())
     })?;
     if session.json {
-        output::say(&format!("[{}]", documents.join(",")));
+        output::document(&format!("[{}]", documents.join(",")));
     } else {
         output::table(header, rows, "there are none");
     }

@@ -73,7 +73,10 @@ pub(crate) fn perform<T: Send + 'static>(
 
 /// Prints a resource: its representation for machines, a line for people.
 pub(crate) fn tell(session: &Session, document: &str, line: &str) -> Outcome {
-    output::say(if session.json { document } else { line });
+    match session.json {
+        true => output::document(document),
+        false => output::say(line),
+    }
     Ok(())
 }
 
