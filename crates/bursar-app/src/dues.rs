@@ -47,6 +47,7 @@ pub fn raise(
         }
         let mut group: Group = table::get(act.tx, organization, group)?.ok_or_else(no_group)?;
         let Some(due) = due_now(&group, act.now().date()) else {
+            note_skipped(act, &group)?;
             return Ok(Raised::Nothing);
         };
         let members = uncharged(act.tx, organization, &group, due, after)?;
@@ -58,7 +59,7 @@ pub fn raise(
         let last = members.last().filter(|_| members.len() == RAISE_MAX);
         if last.is_none() {
             let before = group.due_date;
-            move_on(&mut group, due);
+            group.move_on(due);
             // A group whose date stays shows nothing new, so it does not move.
             match group.due_date == before {
                 true => due::set_dues_from(act.tx, organization, group.id, group.dues_from)?,
@@ -98,27 +99,17 @@ fn uncharged(
 
 /// The due date that is to be raised, if one is by `today`.
 pub fn due_now(group: &Group, today: Date) -> Option<Date> {
-    let due = group.due_date.filter(|due| *due <= today)?;
-    let from = group.dues_from.unwrap_or(due);
-    (from <= due && group.amount_due.is_some_and(|amount| amount.minor > 0)).then_some(due)
+    group.next_due().filter(|due| *due <= today)
 }
 
-/// The group after the period of `due`: the next due date by the calendar, or no more.
-fn move_on(group: &mut Group, due: Date) {
-    match group.recurring_interval.filter(|_| group.is_recurring) {
-        Some(interval) => {
-            let next = next_due(interval, due, group.due_anchor_day);
-            group.due_date = Some(next);
-            group.dues_from = Some(next);
-        }
-        // The date stays as it was told; it is not raised again.
-        None => group.dues_from = Some(due.plus_days(1)),
+/// Keeps the next date of a series in mind whose past dates are skipped, so that it is not found due before. It is part
+/// of no representation, so nothing moves.
+fn note_skipped(act: &mut Act<'_, '_>, group: &Group) -> Result<(), AppError> {
+    let next = group.next_due();
+    if next.is_some() && next > group.dues_from && group.dues_from > group.due_date {
+        due::set_dues_from(act.tx, act.organization, group.id, next)?;
     }
-}
-
-/// The due date after this one.
-pub fn next_due(interval: Interval, due: Date, anchor_day: Option<i8>) -> Date {
-    interval.after(due, anchor_day.unwrap_or_else(|| due.day()))
+    Ok(())
 }
 
 fn charge(act: &mut Act<'_, '_>, group: &Group, member: MemberId, due: Date) -> Payment {
@@ -265,14 +256,14 @@ pub fn preview(
         name: group.name.clone(),
         amount_due: group.amount_due,
         currency: group.currency,
-        due_date: pending(&group),
+        due_date: group.next_due(),
         recurring_interval: group.recurring_interval,
         periods: Vec::new(),
         count: 0,
         total: zero,
     };
     let mut names_left = PREVIEW_NAMES_MAX;
-    while let Some(due) = pending(&group) {
+    while let Some(due) = group.next_due() {
         let is_due = due <= today;
         if !is_due && !preview.periods.is_empty() {
             break;
@@ -281,14 +272,9 @@ pub fn preview(
         preview.count += period.count;
         preview.total.minor += period.total.minor;
         preview.periods.push(period);
-        move_on(&mut group, due);
+        group.move_on(due);
     }
     Ok(preview)
-}
-
-/// The due date that is raised next, whenever that is.
-fn pending(group: &Group) -> Option<Date> {
-    group.due_date.and_then(|due| due_now(group, due))
 }
 
 fn preview_period(

@@ -20,12 +20,13 @@ pub fn reminders(
     )
 }
 
-/// Groups whose dues fall due by `today`, the longest due first. Dues of a time before `dues_from` never do.
+/// Groups whose dues fall due by `today`, the longest due first. Dues of a time before `dues_from` never do; a series
+/// goes on from there.
 pub fn groups(tx: &mut Tx<'_>, today: Date, limit: i64) -> Result<Vec<(OrganizationId, GroupId)>, DbError> {
     let today = today.to_string();
     tx.rows(
         "SELECT organization_id, id FROM groups WHERE amount_due IS NOT NULL AND amount_due > 0 AND due_date <= ?1 \
-         AND (dues_from IS NULL OR dues_from <= due_date) ORDER BY due_date LIMIT ?2",
+         AND (dues_from IS NULL OR dues_from <= due_date OR (is_recurring = 1 AND dues_from <= ?1)) ORDER BY due_date LIMIT ?2",
         &[Value::Text(&today), Value::Int(limit)],
         |row| Ok((OrganizationId::from_bytes(row.key(0)?), GroupId::from_bytes(row.key(1)?))),
     )

@@ -57,7 +57,7 @@ pub struct Group {
     pub is_recurring: bool,
     /// How often; none unless recurring.
     pub recurring_interval: Option<Interval>,
-    /// The day of the month that the series of due dates began on. Not part of any representation.
+    /// The day of the month that the series of due dates began on; hidden in v1.
     pub due_anchor_day: Option<i8>,
     /// Dues that fell due before this day are not raised. Not part of any representation.
     pub dues_from: Option<Date>,
@@ -138,6 +138,62 @@ fn refuse_read_only(fields: &Fields<'_>) -> Result<(), Refusal> {
     }
 }
 
+impl Group {
+    /// The due date that is raised next, whenever that is. A date before `dues_from` is skipped: recurring dues go on
+    /// with the first date of their series that is not, others are over.
+    pub fn next_due(&self) -> Option<Date> {
+        self.amount_due.filter(|amount| amount.minor > 0)?;
+        let due = self.due_date?;
+        match self.dues_from {
+            Some(from) if from > due => self.due_from(from),
+            Some(_) | None => Some(due),
+        }
+    }
+
+    /// Skips the due dates before this day. Recurring dues keep the first date that is left in mind, so that nobody
+    /// has to look for it again.
+    pub fn skip_dues_before(&mut self, day: Date) {
+        self.dues_from = self
+            .due_date
+            .map(|due| (due < day).then(|| self.due_from(day)).flatten().unwrap_or(day));
+    }
+
+    /// Moves on after the dues of `due` are raised: to the next date of the series, or to nothing more.
+    pub fn move_on(&mut self, due: Date) {
+        match self.interval() {
+            Some(interval) => {
+                let next = interval.after(due, self.anchor_day(due));
+                self.due_date = Some(next);
+                self.dues_from = Some(next);
+            }
+            // The date stays as it was told; it is not raised again.
+            None => self.dues_from = Some(due.plus_days(1)),
+        }
+    }
+
+    /// The first date of the series on or after this day.
+    fn due_from(&self, day: Date) -> Option<Date> {
+        let (interval, mut due) = (self.interval()?, self.due_date?);
+        while due < day {
+            let next = interval.after(due, self.anchor_day(due));
+            if next <= due {
+                // The calendar ends here.
+                return None;
+            }
+            due = next;
+        }
+        Some(due)
+    }
+
+    fn interval(&self) -> Option<Interval> {
+        self.recurring_interval.filter(|_| self.is_recurring)
+    }
+
+    fn anchor_day(&self, due: Date) -> i8 {
+        self.due_anchor_day.unwrap_or_else(|| due.day())
+    }
+}
+
 impl Resource for Group {
     type Kind = kind::Group;
     const TYPE: &'static str = "group";
@@ -178,6 +234,7 @@ impl Resource for Group {
         out.field("dueDate", &self.due_date);
         out.field("isRecurring", &self.is_recurring);
         out.field("recurringInterval", &self.recurring_interval);
+        out.hidden("dueAnchorDay", &self.due_date.map(|due| self.anchor_day(due)));
         out.derived("memberCount", &self.member_count);
         out.stamps(self.stamps);
     }
@@ -191,8 +248,22 @@ impl Resource for Group {
         let due_before = self.due_date;
         fields.date("dueDate")?.set_or_null(&mut self.due_date);
         if self.due_date != due_before {
-            self.due_anchor_day = self.due_date.map(Date::day);
+            self.due_anchor_day = None;
         }
+        let anchor_day = fields.integer("dueAnchorDay", 1..=31)?;
+        anchor_day
+            .map(|day| i8::try_from(day).unwrap_or(31))
+            .set_or_null(&mut self.due_anchor_day);
+        self.due_anchor_day = match (self.due_date, self.due_anchor_day) {
+            (None, Some(_)) => {
+                return Err(Refusal::invalid(
+                    "dueAnchorDay",
+                    "must be null when dueDate is null",
+                ));
+            }
+            // A series begins on its due date, unless the bundle knows it to be older.
+            (due, anchor) => due.map(|due| anchor.unwrap_or_else(|| due.day())),
+        };
         fields.boolean("isRecurring")?.set(&mut self.is_recurring)?;
         fields
             .word("recurringInterval", Interval::parse, Interval::WORDS)?
@@ -212,4 +283,104 @@ impl Resource for Group {
     }
 
     fn references(&self, _: &mut dyn FnMut(Reference)) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn date(text: &str) -> Date {
+        Date::parse(text).unwrap()
+    }
+
+    fn group(due: &str, interval: Option<Interval>) -> Group {
+        let at = crate::Timestamp::from_micros(0);
+        Group {
+            amount_due: Some(Money::new(500, Currency::USD)),
+            due_date: Some(date(due)),
+            due_anchor_day: Some(date(due).day()),
+            is_recurring: interval.is_some(),
+            recurring_interval: interval,
+            ..Group::blank(GroupId::from_bits(1), Currency::USD, Stamps::at(at))
+        }
+    }
+
+    #[test]
+    fn dues_before_a_day_are_skipped_and_the_series_goes_on() {
+        for (due, interval, day, next) in [
+            (
+                "2026-01-31",
+                Some(Interval::Monthly),
+                "2026-11-15",
+                Some("2026-11-30"),
+            ),
+            (
+                "2026-01-31",
+                Some(Interval::Monthly),
+                "2026-02-28",
+                Some("2026-02-28"),
+            ),
+            (
+                "2026-01-31",
+                Some(Interval::Monthly),
+                "2026-03-01",
+                Some("2026-03-31"),
+            ),
+            (
+                "2026-11-12",
+                Some(Interval::Weekly),
+                "2026-11-15",
+                Some("2026-11-19"),
+            ),
+            (
+                "2024-02-29",
+                Some(Interval::Annual),
+                "2026-11-15",
+                Some("2027-02-28"),
+            ),
+            (
+                "2026-01-31",
+                Some(Interval::Quarterly),
+                "2026-05-01",
+                Some("2026-07-31"),
+            ),
+            (
+                "2026-11-15",
+                Some(Interval::Monthly),
+                "2026-11-15",
+                Some("2026-11-15"),
+            ),
+            (
+                "2026-12-01",
+                Some(Interval::Monthly),
+                "2026-11-15",
+                Some("2026-12-01"),
+            ),
+            ("2026-11-14", None, "2026-11-15", None),
+            ("2026-11-15", None, "2026-11-15", Some("2026-11-15")),
+        ] {
+            let mut skipped = group(due, interval);
+            skipped.skip_dues_before(date(day));
+            assert_eq!(skipped.next_due(), next.map(date), "{due} from {day}");
+            assert_eq!(skipped.due_date, Some(date(due)), "what is told stays as it was");
+            // The same where only the day is kept.
+            skipped.dues_from = Some(date(day));
+            assert_eq!(skipped.next_due(), next.map(date), "{due} from {day}");
+        }
+    }
+
+    #[test]
+    fn a_series_comes_back_to_its_day_and_ends_with_the_calendar() {
+        let mut monthly = group("2026-01-31", Some(Interval::Monthly));
+        for due in ["2026-01-31", "2026-02-28", "2026-03-31", "2026-04-30"] {
+            assert_eq!(monthly.next_due(), Some(date(due)));
+            monthly.move_on(date(due));
+        }
+        let mut last = group("9999-12-31", Some(Interval::Annual));
+        last.dues_from = Some(date("9999-12-31"));
+        assert_eq!(last.next_due(), Some(date("9999-12-31")));
+        let mut once = group("2026-01-31", None);
+        once.move_on(date("2026-01-31"));
+        assert_eq!((once.next_due(), once.due_date), (None, Some(date("2026-01-31"))));
+    }
 }

@@ -8,6 +8,7 @@ use crate::money::{Currency, Money};
 use crate::refusal::Refusal;
 use crate::resource::{Reference, Resource, Stamps, Writer};
 use crate::states::{Machine, Verb};
+use crate::text::NAME;
 use crate::time::Timestamp;
 use crate::words;
 
@@ -84,6 +85,18 @@ pub struct OrderLine {
     pub quantity: i64,
 }
 
+/// The most of one item that one line can have.
+pub const QUANTITY_MAX: i64 = 10_000;
+
+impl OrderLine {
+    fn read(fields: &mut Fields<'_>) -> Result<Self, Refusal> {
+        Ok(Self {
+            item: fields.text("item", NAME)?.required()?,
+            quantity: fields.integer("quantity", 1..=QUANTITY_MAX)?.required()?,
+        })
+    }
+}
+
 /// A store order. Its representation has no `updatedAt`; the change clock moves it all the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Order {
@@ -99,7 +112,7 @@ pub struct Order {
     pub status: OrderStatus,
     /// When it was paid.
     pub paid_at: Option<Timestamp>,
-    /// What was bought, for the stock. Not part of any representation.
+    /// What was bought, for the stock; hidden in v1.
     pub lines: Vec<OrderLine>,
     /// When it was made and changed.
     pub stamps: Stamps,
@@ -152,7 +165,9 @@ impl Resource for Order {
         out.field("currency", &self.total_amount.currency);
         out.field("status", &self.status);
         out.field("paidAt", &self.paid_at);
+        out.hidden("lines", &self.lines);
         out.field("createdAt", &self.stamps.created_at);
+        out.hidden("updatedAt", &self.stamps.updated_at);
     }
 
     fn apply(&mut self, fields: &mut Fields<'_>) -> Result<(), Refusal> {
@@ -167,7 +182,7 @@ impl Resource for Order {
             .word("status", OrderStatus::parse, OrderStatus::WORDS)?
             .set(&mut self.status)?;
         fields.timestamp("paidAt")?.set_or_null(&mut self.paid_at);
-        Ok(())
+        fields.objects("lines", OrderLine::read)?.set(&mut self.lines)
     }
 
     fn references(&self, visit: &mut dyn FnMut(Reference)) {

@@ -495,7 +495,20 @@ trait Settle: Stored {
 impl Settle for bursar_domain::reimbursement::Reimbursement {}
 impl Settle for bursar_domain::card::Card {}
 impl Settle for Listing {}
-impl Settle for bursar_domain::order::Order {}
+
+impl Settle for bursar_domain::order::Order {
+    fn settle(
+        load: &mut Load<'_>,
+        tx: &mut Tx<'_>,
+        mut header: Header<Self>,
+        before: Option<Self>,
+        after: Self,
+    ) -> Result<(), AppError> {
+        // The API shows no updatedAt of an order, so a bundle made from what it shows has none.
+        header.updated_at = header.updated_at.or(header.created_at);
+        put(load, tx, &header, before.as_ref(), after).map(drop)
+    }
+}
 
 impl Settle for Group {
     fn settle(
@@ -507,7 +520,7 @@ impl Settle for Group {
     ) -> Result<(), AppError> {
         // Dues of the time before the import are not raised.
         if before.as_ref().and_then(|group| group.due_date) != after.due_date {
-            after.dues_from = after.due_date.map(|_| load.now.date());
+            after.skip_dues_before(load.now.date());
         }
         load.groups.insert(
             header.id,

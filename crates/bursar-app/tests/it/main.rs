@@ -6,6 +6,8 @@ mod bad_lines;
 #[cfg(test)]
 mod campaigns;
 #[cfg(test)]
+mod carried;
+#[cfg(test)]
 mod check;
 #[cfg(test)]
 mod copy;

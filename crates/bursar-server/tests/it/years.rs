@@ -184,7 +184,13 @@ fn an_import_of_the_past_starts_nothing() {
             "method": "email", "status": "sending", "scheduledAt": "2026-11-01T00:00:00Z"}));
         let office = Office::open(test, "2026-11-15T12:00:00Z", &records);
         live_through(&office, instant("2027-11-15T12:00:00Z"), |_| {});
-        assert_eq!(charges(&office), BTreeMap::new());
+        let charged = charges(&office);
+        let first = charged.first_key_value().unwrap();
+        assert_eq!(
+            (first.0.as_str(), charged.len()),
+            ("2026-12-14", 12),
+            "the past date is skipped, and the series goes on"
+        );
         assert_eq!(office.messages().len(), 0);
         assert_eq!(office.reminder(reminder).status, ReminderStatus::Scheduled);
         // It waits for an officer: from then on it is like any other.
