@@ -245,7 +245,7 @@ impl Asked {
             .map_err(failed)?;
         let page = client
             .prepare(&numbered(
-                walk::statements::<Member>(EngineKind::Postgres, &Filters::default()).0[0],
+                walk::statements::<Member>(EngineKind::Postgres, &Filters::default()).live[0],
             ))
             .map_err(failed)?;
         let (organization, member) = (self.organization.to_bytes(), self.member.to_bytes());

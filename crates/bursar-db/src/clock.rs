@@ -3,12 +3,20 @@
 //! It is taken first in every write transaction, which is also the lock that puts an organization's writes in
 //! order on every replica; it is counted up in memory, one microsecond per changed row, and written back before
 //! the commit.
+//!
+//! The clock also divides history into epochs. A version that is superseded belongs to the epoch that is open then;
+//! after `EPOCH_CHANGES` changes the next transaction opens another. An epoch is named by the first stamp that can be
+//! in it, so all that is superseded at that stamp or later is in this epoch or a later one.
 
 use bursar_domain::Timestamp;
 use bursar_domain::ids::OrganizationId;
 
 use crate::engine::{Tx, Value};
 use crate::error::DbError;
+
+/// How many changes an epoch of history has at least. A page may pass over as many versions that are of no use to it,
+/// and looks once into every epoch since its walk began: `docs/decisions/0006-history-in-epochs.md` has the figures.
+pub const EPOCH_CHANGES: i64 = 512;
 
 /// An organization's clock, held by this transaction.
 #[derive(Debug)]
@@ -17,6 +25,7 @@ pub struct Clock {
     now: i64,
     taken: i64,
     last: i64,
+    changes: i64,
 }
 
 impl Clock {
@@ -35,6 +44,7 @@ impl Clock {
             now: now.micros(),
             taken,
             last: taken,
+            changes: 0,
         }))
     }
 
@@ -45,6 +55,7 @@ impl Clock {
             now: now.micros(),
             taken: i64::MIN,
             last: at.micros(),
+            changes: 0,
         }
     }
 
@@ -56,6 +67,7 @@ impl Clock {
         } else {
             self.now
         };
+        self.changes += 1;
         Timestamp::from_micros(self.last)
     }
 
@@ -69,8 +81,19 @@ impl Clock {
         if self.last == self.taken {
             return Ok(());
         }
-        let params = [Value::Bytes(&self.organization.to_bytes()), Value::Int(self.last)];
-        tx.execute("UPDATE organizations SET clock = ?2 WHERE id = ?1", &params)
-            .map(drop)
+        let params = [
+            Value::Bytes(&self.organization.to_bytes()),
+            Value::Int(self.last),
+            Value::Int(self.changes),
+            Value::Int(EPOCH_CHANGES),
+            Value::Int(self.last + 1),
+        ];
+        tx.execute(
+            "UPDATE organizations SET clock = ?2, \
+             epoch = CASE WHEN epoch_changes + ?3 < ?4 THEN epoch ELSE ?5 END, \
+             epoch_changes = CASE WHEN epoch_changes + ?3 < ?4 THEN epoch_changes + ?3 ELSE 0 END WHERE id = ?1",
+            &params,
+        )
+        .map(drop)
     }
 }

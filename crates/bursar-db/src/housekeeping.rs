@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use bursar_domain::Timestamp;
-use bursar_domain::ids::OrganizationId;
 
 use crate::engine::{EngineKind, Tx, Value};
 use crate::error::DbError;
@@ -14,12 +13,12 @@ pub const PRUNE_ROWS_MAX: u64 = 1_000;
 pub const HISTORY_SECONDS: i64 = 25 * 3600;
 
 /// Removes versions that no walk can ask for any more; how many. Fewer than a thousand: there are no more. Writes
-/// down how far each organization's history is gone, so that a walk that needs more is refused (see [`horizon`]).
+/// down how far each organization's history is gone, so that a walk that needs more is refused (`organizations::Reading`).
 pub fn prune_history(tx: &mut Tx<'_>, now: Timestamp) -> Result<u64, DbError> {
     let (mut count, mut horizons) = (0, BTreeMap::new());
     tx.each(
-        "DELETE FROM history WHERE (organization_id, list, updated_at, id) IN \
-         (SELECT organization_id, list, updated_at, id FROM history WHERE superseded_at < ?1 ORDER BY superseded_at LIMIT ?2) \
+        "DELETE FROM history WHERE (organization_id, list, epoch, updated_at, id) IN \
+         (SELECT organization_id, list, epoch, updated_at, id FROM history WHERE superseded_at < ?1 ORDER BY superseded_at LIMIT ?2) \
          RETURNING organization_id, superseded_at",
         &[
             Value::Int(now.plus_seconds(-HISTORY_SECONDS).micros()),
@@ -42,16 +41,6 @@ pub fn prune_history(tx: &mut Tx<'_>, now: Timestamp) -> Result<u64, DbError> {
         )?;
     }
     Ok(count)
-}
-
-/// The largest `superseded_at` among the versions that were pruned. A walk whose watermark lies below it may lack
-/// rows.
-pub fn horizon(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Option<Timestamp>, DbError> {
-    tx.first(
-        "SELECT superseded_at FROM history_horizons WHERE organization_id = ?1",
-        &[Value::Bytes(&organization.to_bytes())],
-        |row| row.int(0).map(Timestamp::from_micros),
-    )
 }
 
 /// Removes idempotency records older than `keep_seconds`; how many.

@@ -66,12 +66,52 @@ pub fn clock(tx: &mut Tx<'_>, id: OrganizationId) -> Result<Option<i64>, DbError
     )
 }
 
-/// The same for a read: where nothing was committed since it was last read, what it was then.
-pub fn known_clock(tx: &mut Tx<'_>, id: OrganizationId) -> Result<Option<i64>, DbError> {
+/// What an organization's change clock shows, and which epoch of history is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// The last stamp given.
+    pub clock: i64,
+    /// Where the versions that are superseded next go.
+    pub epoch: i64,
+    /// The largest `superseded_at` among the versions that were pruned. A walk whose watermark lies below it may lack
+    /// rows.
+    pub horizon: i64,
+}
+
+/// The columns of a reading, for the organization `?1`.
+macro_rules! reading_columns {
+    () => {
+        "(SELECT clock FROM organizations WHERE id = ?1), (SELECT epoch FROM organizations WHERE id = ?1), \
+         COALESCE((SELECT superseded_at FROM history_horizons WHERE organization_id = ?1), 0)"
+    };
+}
+pub(crate) use reading_columns;
+
+impl Reading {
+    /// Reads it from a row's columns, from the one with this number on; `None` when there is no such organization.
+    pub(crate) fn read(row: &Row<'_>, first: usize) -> Result<Option<Self>, DbError> {
+        let Some(clock) = row.int_opt(first)? else {
+            return Ok(None);
+        };
+        Ok(Some(Self {
+            clock,
+            epoch: row.int(first + 1)?,
+            horizon: row.int(first + 2)?,
+        }))
+    }
+}
+
+/// Reads the change clock for a page: where nothing was committed since it was last read, what it was then.
+pub fn reading(tx: &mut Tx<'_>, id: OrganizationId) -> Result<Option<Reading>, DbError> {
+    let id = id.to_bytes();
     let mut key = *b"the change clock of             ";
-    key[16..].copy_from_slice(&id.to_bytes());
-    let known = tx.remembered(key, |tx| clock(tx, id))?;
-    Ok(known.map(|clock| *clock))
+    key[16..].copy_from_slice(&id);
+    let known = tx.remembered(key, |tx| {
+        let sql = concat!("SELECT ", reading_columns!());
+        tx.first(sql, &[Value::Bytes(&id)], |row| Reading::read(row, 0))
+            .map(Option::flatten)
+    })?;
+    Ok(known.map(|reading| *reading))
 }
 
 /// Adds an organization whose clock starts at `clock`.

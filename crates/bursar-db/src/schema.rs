@@ -4,7 +4,7 @@
 //! key, `PLAIN` the others, `CARRYING` what an index holds beside its key. Keys of tenant data start with the organization, so that they can be sharded by it.
 
 /// The steps, in order; the schema's version is how many of them were applied.
-pub(crate) const STEPS: &[&str] = &[FOUNDATION, TIME_SEEN];
+pub(crate) const STEPS: &[&str] = &[FOUNDATION, TIME_SEEN, EPOCHS];
 
 const FOUNDATION: &str = r"
 CREATE TABLE organizations (
@@ -226,4 +226,36 @@ CREATE TABLE worker_clock (
     id BIGINT NOT NULL, seen_at BIGINT NOT NULL, steady_since BIGINT NOT NULL,
     PRIMARY KEY (id)
 ) CLUSTERED;
+";
+
+/// Keeps history in epochs, so that a page passes over no version of an epoch that ended before its walk began, and
+/// adds the indexes of payments by member and status.
+///
+/// Versions from before this step are one epoch, 0, which ends with it.
+const EPOCHS: &str = r"
+ALTER TABLE organizations ADD COLUMN epoch BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE organizations ADD COLUMN epoch_changes BIGINT NOT NULL DEFAULT 0;
+UPDATE organizations SET epoch = clock + 1;
+
+CREATE TABLE history_before AS SELECT * FROM history;
+DROP TABLE history;
+CREATE TABLE history (
+    organization_id BYTEA NOT NULL, list BIGINT NOT NULL, epoch BIGINT NOT NULL, updated_at BIGINT NOT NULL, id BYTEA NOT NULL,
+    superseded_at BIGINT NOT NULL, document TEXT NOT NULL, is_active BIGINT, status TEXT, member_id BYTEA,
+    PRIMARY KEY (organization_id, list, epoch, updated_at, id)
+) CLUSTERED;
+INSERT INTO history (organization_id, list, epoch, updated_at, id, superseded_at, document, is_active, status, member_id)
+    SELECT organization_id, list, 0, updated_at, id, superseded_at, document, is_active, status, member_id FROM history_before;
+DROP TABLE history_before;
+CREATE INDEX history_active ON history (organization_id, list, is_active, epoch, updated_at, id, superseded_at)
+    WHERE is_active IS NOT NULL;
+CREATE INDEX history_status ON history (organization_id, list, status, epoch, updated_at, id, superseded_at)
+    WHERE status IS NOT NULL;
+CREATE INDEX history_member ON history (organization_id, list, member_id, epoch, updated_at, id, superseded_at)
+    WHERE member_id IS NOT NULL;
+CREATE INDEX history_member_status ON history (organization_id, list, member_id, status, epoch, updated_at, id, superseded_at)
+    WHERE COALESCE(LENGTH(member_id), 0) > 0;
+CREATE INDEX history_superseded ON history (superseded_at);
+
+CREATE INDEX payments_member_status ON payments (organization_id, member_id, status, updated_at, id);
 ";

@@ -20,9 +20,11 @@ pub struct Table {
     pub bulk: Bulk,
     /// Its number in `history`.
     pub list: i64,
-    /// Columns that a list can be narrowed by, the one that leaves the fewest rows first; `history` has them
-    /// under the same names.
+    /// Columns that a list can be narrowed by; `history` has them under the same names.
     pub filters: &'static [&'static str],
+    /// What the index for each set of filters is called after the table's name, and after `history`: by the bits of
+    /// `filters`, without the empty set.
+    pub indexes: &'static [&'static str],
     /// The statements, made once.
     pub texts: OnceLock<Texts>,
     /// The statements of its list, made once: one pair for each set of filters, by the bits of `filters`.
@@ -68,9 +70,9 @@ impl Texts {
             insert: format!("INSERT INTO {name} ({listed}) VALUES ({places})"),
             update: format!("UPDATE {name} SET {sets} WHERE organization_id = ?1 AND id = ?2"),
             supersede: format!(
-                "INSERT INTO history (organization_id, list, updated_at, id, superseded_at, document{filters}) \
-                 SELECT organization_id, {}, updated_at, id, ?3, document{filters} FROM {name} \
-                 WHERE organization_id = ?1 AND id = ?2",
+                "INSERT INTO history (organization_id, list, epoch, updated_at, id, superseded_at, document{filters}) \
+                 SELECT organization_id, {}, (SELECT epoch FROM organizations WHERE id = ?1), updated_at, id, ?3, \
+                 document{filters} FROM {name} WHERE organization_id = ?1 AND id = ?2",
                 table.list
             ),
             get: format!("SELECT {listed} FROM {name} WHERE organization_id = ?1 AND id = ?2"),
@@ -95,9 +97,9 @@ pub fn statements<R: Stored>() -> [&'static str; 5] {
     ]
 }
 
-/// Declares a resource's table: name, number in `history`, filter columns, own columns.
+/// Declares a resource's table: name, number in `history`, filter columns and their indexes, own columns.
 macro_rules! table {
-    ($name:ident = $table:literal, list $list:literal, filters [$($filter:literal),*], columns { $($column:ident $kind:ident,)* }) => {
+    ($name:ident = $table:literal, list $list:literal, filters [$($filter:literal),*], indexes [$($index:literal),*], columns { $($column:ident $kind:ident,)* }) => {
         pub(crate) static $name: crate::table::Table = crate::table::Table {
             bulk: crate::engine::Bulk {
                 table: $table,
@@ -112,6 +114,7 @@ macro_rules! table {
             },
             list: $list,
             filters: &[$($filter),*],
+            indexes: &[$($index),*],
             texts: std::sync::OnceLock::new(),
             walks: std::sync::OnceLock::new(),
         };

@@ -18,7 +18,7 @@ macro_rules! bulk {
 
 static ORGANIZATIONS: Bulk = bulk! { "organizations" {
     id Bytes, name Text, kind Text, parent_id Bytes, currency Text, contact_email Text, contact_phone Text,
-    card_issuing Text, clock Int,
+    card_issuing Text, clock Int, epoch Int, epoch_changes Int,
 } };
 static USERS: Bulk = bulk! { "users" { id Bytes, email Text, address_key Text, name Text, } };
 static ROLES: Bulk = bulk! { "roles" { organization_id Bytes, user_id Bytes, role Text, } };
@@ -36,8 +36,8 @@ static APPLICATIONS: Bulk = bulk! { "card_applications" {
     spend_limit_frequency Text, transaction_limit Int, assigned_member_id Bytes, currency Text,
 } };
 static HISTORY: Bulk = bulk! { "history" {
-    organization_id Bytes, list Int, updated_at Int, id Bytes, superseded_at Int, document Text, is_active Int,
-    status Text, member_id Bytes,
+    organization_id Bytes, list Int, epoch Int, updated_at Int, id Bytes, superseded_at Int, document Text,
+    is_active Int, status Text, member_id Bytes,
 } };
 static HISTORY_HORIZONS: Bulk = bulk! { "history_horizons" { organization_id Bytes, superseded_at Int, } };
 static TOKENS: Bulk = bulk! { "tokens" {

@@ -82,6 +82,23 @@ impl TestDb {
         }
     }
 
+    /// Empties the database and gives it the schema of an earlier version.
+    ///
+    /// # Panics
+    /// When it fails.
+    pub fn make_older(&self, version: usize) {
+        let made: Result<(), DbError> = self.db.exclusive(|tx| {
+            for table in crate::tables::EVERY_TABLE {
+                tx.batch(&format!("DROP TABLE {}", table.table))?;
+            }
+            for step in &crate::schema::STEPS[..version] {
+                tx.batch(step)?;
+            }
+            tx.batch(&format!("UPDATE bursar_schema SET version = {version}"))
+        });
+        must(made);
+    }
+
     /// A second handle on the same database, as another process would have it.
     pub fn open_again(&self) -> Result<Db, DbError> {
         Db::open(&self.url, &Options::default(), Opening::Require)

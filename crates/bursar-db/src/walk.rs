@@ -3,7 +3,11 @@
 //! A walk is a snapshot at its watermark W, the change clock when its first page was read. A later page reads
 //! live rows that have not changed since W, then the versions in `history` that stood at W, after the cursor and
 //! up to the time of the last live row (to W if the page is short), and merges the two by `(updated_at, id)`. When the
-//! clock still equals W there is no history to read. A page costs the same at any depth.
+//! clock still equals W there is no history to read.
+//!
+//! What stood at W was superseded after it, so it is in the epoch of history that W + 1 falls into or in a later one.
+//! Older epochs are not looked at, so a page costs the same at any depth and however many versions were superseded
+//! before W.
 
 mod rows;
 mod texts;
@@ -18,11 +22,12 @@ use bursar_domain::page::PageLimit;
 use bursar_domain::resource::leading_key;
 
 use self::rows::Rows;
+use self::texts::Since;
 pub use self::texts::WalkTexts;
 use crate::engine::{EngineKind, Row, Tx, Value};
 use crate::error::DbError;
+use crate::organizations::{self, Reading};
 use crate::table::{Stored, Table};
-use crate::{housekeeping, organizations};
 
 /// One page.
 #[derive(Debug)]
@@ -58,8 +63,19 @@ impl From<DbError> for WalkError {
 /// Below every id that a row can have.
 const BELOW: &[u8] = &[];
 
-/// The statements of a list with the given filters, for tests that read their plans.
-pub fn statements<R: Stored>(kind: EngineKind, filters: &Filters) -> (Vec<&'static str>, &'static str) {
+/// The statements of a list with one set of filters, for tests that read their plans.
+#[derive(Debug)]
+pub struct Statements {
+    /// Live rows.
+    pub live: Vec<&'static str>,
+    /// Versions of one epoch.
+    pub of_epoch: &'static str,
+    /// Versions of several epochs, or the epochs of a list.
+    pub since: Vec<&'static str>,
+}
+
+/// The statements of a list with the given filters.
+pub fn statements<R: Stored>(kind: EngineKind, filters: &Filters) -> Statements {
     let (mask, _) = narrowing(R::table(), filters, &[0; 16]);
     let texts = R::table().walk_texts(kind, mask);
     let after = [&texts.rest, &texts.later];
@@ -67,7 +83,14 @@ pub fn statements<R: Stored>(kind: EngineKind, filters: &Filters) -> (Vec<&'stat
         .into_iter()
         .flat_map(|after| after.from.iter().chain(&after.exact));
     let live = std::iter::once(&texts.first).chain(after);
-    (live.map(String::as_str).collect(), &texts.history)
+    Statements {
+        live: live.map(String::as_str).collect(),
+        of_epoch: &texts.history.of_epoch,
+        since: match &texts.history.since {
+            Since::Epochs { last, next } => vec![last, next],
+            Since::Whole(whole) => vec![whole],
+        },
+    }
 }
 
 /// Whose rows a page has, and how it is written.
@@ -91,7 +114,7 @@ pub fn first_page<R: Stored>(
     let since = filters.updated_since.map_or(i64::MIN, Timestamp::micros);
     let live = read_live(tx, R::table(), ask, &filters, LiveRange::From(since))?;
     // A list without rows needs no watermark: there is no next page.
-    let watermark = Timestamp::from_micros(live.clock.unwrap_or(0));
+    let watermark = Timestamp::from_micros(live.reading.map_or(0, |reading| reading.clock));
     Ok(live.rows.into_page(ask, |after| Cursor {
         filters,
         watermark,
@@ -103,21 +126,20 @@ pub fn first_page<R: Stored>(
 /// Reads a later page. All its statements must see one snapshot.
 pub fn next_page<R: Stored>(tx: &mut Tx<'_>, ask: Ask, cursor: &Cursor) -> Result<Page, WalkError> {
     let live = read_live(tx, R::table(), ask, &cursor.filters, LiveRange::Of(cursor))?;
-    let clock = match live.clock {
-        Some(clock) => clock,
-        None => organizations::clock(tx, ask.organization)?.ok_or(WalkError::NoOrganization)?,
+    let reading = match live.reading {
+        Some(reading) => reading,
+        None => organizations::reading(tx, ask.organization)?.ok_or(WalkError::NoOrganization)?,
     };
     let watermark = cursor.watermark.micros();
-    if clock < watermark {
+    if reading.clock < watermark {
         return Err(WalkError::AheadOfClock);
     }
     let mut rows = live.rows;
-    if clock > watermark {
-        if housekeeping::horizon(tx, ask.organization)?.is_some_and(|horizon| horizon > cursor.watermark) {
+    if reading.clock > watermark {
+        if reading.horizon > watermark {
             return Err(WalkError::Pruned);
         }
-        let old = read_history(tx, R::table(), ask, cursor, &rows)?;
-        rows = rows.merge(&old, ask);
+        rows = add_history(tx, R::table(), ask, cursor, reading.epoch, rows)?;
     }
     Ok(rows.into_page(ask, |after| Cursor { after, ..*cursor })?)
 }
@@ -134,7 +156,7 @@ enum LiveRange<'a> {
 struct Live {
     rows: Rows,
     /// Not known to PostgreSQL when there is no row, and not there when the organization is gone.
-    clock: Option<i64>,
+    reading: Option<Reading>,
 }
 
 impl Live {
@@ -143,14 +165,14 @@ impl Live {
         let (rows, rows_max) = (&mut self.rows, ask.limit.rows());
         let document = row.raw(1)?;
         if rows.pieces.is_empty() {
-            if self.clock.is_none() {
-                self.clock = Some(row.int(2)?);
+            if self.reading.is_none() {
+                self.reading = Reading::read(row, 2)?;
             }
             // Documents of one list are much alike: the first one tells how long the page will be.
             rows.text.reserve((document.len() + 32) * (rows_max + 1));
             rows.pieces.reserve(rows_max + 1);
         }
-        let merges = self.clock > Some(up_to);
+        let merges = self.reading.is_some_and(|reading| reading.clock > up_to);
         let is_last = rows.pieces.len() + 1 == rows_max;
         let updated_at = (merges || is_last).then(|| row.int(0)).transpose()?;
         rows.push(ask, updated_at, document);
@@ -173,8 +195,8 @@ fn read_live(
     let member = member_key(filters);
     let (mask, narrowed) = narrowing(table, filters, &member);
     let texts = table.walk_texts(tx.kind(), mask);
-    let clock = match tx.kind() {
-        EngineKind::Sqlite => organizations::known_clock(tx, ask.organization)?,
+    let reading = match tx.kind() {
+        EngineKind::Sqlite => organizations::reading(tx, ask.organization)?,
         EngineKind::Postgres => None,
     };
     let (from, up_to) = match range {
@@ -193,7 +215,7 @@ fn read_live(
     params.extend(narrowed);
     let mut live = Live {
         rows: Rows::default(),
-        clock,
+        reading,
     };
     let after = match range {
         LiveRange::From(_) => {
@@ -201,7 +223,7 @@ fn read_live(
             return Ok(live);
         }
         // Where nothing has changed since, no row is behind the watermark.
-        LiveRange::Of(_) if clock == Some(up_to) => &texts.rest,
+        LiveRange::Of(_) if reading.is_some_and(|reading| reading.clock == up_to) => &texts.rest,
         LiveRange::Of(_) => &texts.later,
     };
     if let Some(sql) = &after.from {
@@ -232,37 +254,60 @@ fn read_live(
     Ok(live)
 }
 
-fn read_history(
+/// Adds the versions that stood at the watermark to the live rows. `open` is the epoch that is open now.
+fn add_history(
     tx: &mut Tx<'_>,
     table: &'static Table,
     ask: Ask,
     cursor: &Cursor,
-    live: &Rows,
+    open: i64,
+    mut rows: Rows,
 ) -> Result<Rows, DbError> {
     let organization = ask.organization.to_bytes();
     let member = member_key(&cursor.filters);
     let (mask, narrowed) = narrowing(table, &cursor.filters, &member);
     let watermark = cursor.watermark.micros();
-    // A full page ends at its last live row; what is behind that row's time cannot be on this page.
-    let is_full = live.pieces.len() > ask.limit.rows();
-    let last = live.pieces.last().filter(|_| is_full);
-    let end = last.and_then(|piece| piece.updated_at).unwrap_or(watermark);
+    let texts = &table.walk_texts(tx.kind(), mask).history;
     let mut params = vec![
         Value::Bytes(&organization),
         Value::Int(cursor.after.updated_at.micros()),
         Value::Bytes(&cursor.after.id),
-        Value::Int(end),
+        Value::Null,
         Value::Int(watermark),
         count(ask.limit.rows() + 1),
+        Value::Null,
     ];
     params.extend(narrowed);
-    let texts = table.walk_texts(tx.kind(), mask);
-    let mut rows = Rows::default();
-    tx.each(&texts.history, &params, |row| {
-        rows.push(ask, Some(row.int(0)?), row.raw(1)?);
-        Ok(())
-    })?;
-    Ok(rows)
+    let mut add = |tx: &mut Tx<'_>, rows: Rows, sql: &'static str, epoch: i64| {
+        params[3] = Value::Int(rows.end(ask).unwrap_or(watermark));
+        params[6] = Value::Int(epoch);
+        let mut old = Rows::default();
+        tx.each(sql, &params, |row| {
+            old.push(ask, Some(row.int(0)?), row.raw(1)?);
+            Ok(())
+        })?;
+        Ok::<_, DbError>(rows.merge(&old, ask))
+    };
+    let since = watermark + 1;
+    if open <= since {
+        return add(tx, rows, &texts.of_epoch, open);
+    }
+    let (last, next) = match &texts.since {
+        Since::Whole(sql) => return add(tx, rows, sql, since),
+        Since::Epochs { last, next } => (last, next),
+    };
+    let found = |tx: &mut Tx<'_>, sql, epoch| {
+        let params = [Value::Bytes(&organization), Value::Int(epoch)];
+        tx.first(sql, &params, |row| row.int(0))
+    };
+    let mut epoch = found(tx, last, since)?.unwrap_or(0);
+    loop {
+        rows = add(tx, rows, &texts.of_epoch, epoch)?;
+        epoch = match found(tx, next, epoch)? {
+            Some(epoch) => epoch,
+            None => return Ok(rows),
+        };
+    }
 }
 
 fn member_key(filters: &Filters) -> [u8; 16] {

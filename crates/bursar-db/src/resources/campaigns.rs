@@ -10,7 +10,7 @@ use crate::error::DbError;
 use crate::table::{Columns, Stored, Table, boolean, date_opt, money_opt, table, text, text_opt};
 
 table! {
-    CAMPAIGNS = "campaigns", list 7, filters [],
+    CAMPAIGNS = "campaigns", list 7, filters [], indexes [],
     columns { name Text, note Text, goal_amount Int, currency Text, start_date Text, end_date Text, status Text, is_held Int, }
 }
 

@@ -10,7 +10,7 @@ use crate::error::DbError;
 use crate::table::{Columns, Stored, Table, instant_opt, key_opt, money_opt, table, text, text_opt};
 
 table! {
-    CARDS = "cards", list 6, filters ["status"],
+    CARDS = "cards", list 6, filters ["status"], indexes ["status"],
     columns {
         name Text, status Text, last4 Text, spend_limit Int, spend_limit_frequency Text, transaction_limit Int,
         assigned_member_id Bytes, invited_at Int, activated_at Int, canceled_at Int, currency Text,

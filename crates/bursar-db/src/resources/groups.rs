@@ -12,7 +12,7 @@ use crate::table::{
 };
 
 table! {
-    GROUPS = "groups", list 2, filters [],
+    GROUPS = "groups", list 2, filters [], indexes [],
     columns {
         name Text, description Text, amount_due Int, due_date Text, is_recurring Int, recurring_interval Text,
         due_anchor_day Int, dues_from Text, member_count Int, currency Text,

@@ -9,7 +9,7 @@ use crate::error::DbError;
 use crate::table::{Columns, Stored, Table, boolean, table, text};
 
 table! {
-    LISTINGS = "listings", list 8, filters [],
+    LISTINGS = "listings", list 8, filters [], indexes [],
     columns { name Text, description Text, currency Text, is_active Int, items Text, }
 }
 

@@ -9,7 +9,7 @@ use crate::error::DbError;
 use crate::table::{Columns, Stored, Table, boolean, date_opt, table, text, text_opt};
 
 table! {
-    MEMBERS = "members", list 1, filters ["is_active"],
+    MEMBERS = "members", list 1, filters ["is_active"], indexes ["active"],
     columns {
         first_name Text, last_name Text, email Text, phone Text, is_active Int, join_date Text, group_ids Bytes,
     }

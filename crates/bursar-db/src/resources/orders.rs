@@ -10,7 +10,7 @@ use crate::error::DbError;
 use crate::table::{Columns, Stored, Table, instant_opt, int, key_opt, table, text};
 
 table! {
-    ORDERS = "orders", list 9, filters [],
+    ORDERS = "orders", list 9, filters [], indexes [],
     columns { listing_id Bytes, member_id Bytes, total_amount Int, currency Text, status Text, paid_at Int, lines Text, }
 }
 

@@ -10,7 +10,7 @@ use crate::error::DbError;
 use crate::table::{Columns, Stored, Table, date_opt, instant_opt, int, key_opt, table, text, text_opt};
 
 table! {
-    PAYMENTS = "payments", list 3, filters ["member_id", "status"],
+    PAYMENTS = "payments", list 3, filters ["member_id", "status"], indexes ["member", "status", "member_status"],
     columns {
         member_id Bytes, group_id Bytes, target_organization_id Bytes, description Text, amount Int, paid_to_date Int,
         currency Text, status Text, due_date Text, paid_at Int, voided_at Int, provider_id Text,

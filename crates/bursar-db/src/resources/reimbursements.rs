@@ -10,7 +10,7 @@ use crate::error::DbError;
 use crate::table::{Columns, Stored, Table, date_opt, instant_opt, int, key_opt, table, text, text_opt};
 
 table! {
-    REIMBURSEMENTS = "reimbursements", list 4, filters ["status"],
+    REIMBURSEMENTS = "reimbursements", list 4, filters ["status"], indexes ["status"],
     columns {
         member_id Bytes, recipient_organization_id Bytes, amount Int, currency Text, category Text, description Text,
         incurred_at Text, status Text, submitted_at Int, reviewed_at Int, paid_at Int, voided_at Int, receipts Text,

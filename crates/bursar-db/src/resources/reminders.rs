@@ -9,7 +9,7 @@ use crate::error::DbError;
 use crate::table::{Columns, Stored, Table, boolean, instant_opt, int_opt, key_opt, table, text, text_opt};
 
 table! {
-    REMINDERS = "reminders", list 5, filters ["status"],
+    REMINDERS = "reminders", list 5, filters ["status"], indexes ["status"],
     columns {
         target_member_id Bytes, target_organization_id Bytes, group_id Bytes, method Text, status Text, subject Text,
         body Text, scheduled_at Int, sent_at Int, is_recurring Int, recurring_interval_days Int,

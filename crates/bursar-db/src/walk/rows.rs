@@ -60,7 +60,13 @@ impl Rows {
         }
     }
 
-    /// Both in one order: by time, and by the id with which documents start.
+    /// The time of the row that says whether there is a next page, if there is one: what is behind it cannot be on
+    /// this page.
+    pub(super) fn end(&self, ask: Ask) -> Option<i64> {
+        self.pieces.get(ask.limit.rows())?.updated_at
+    }
+
+    /// Both in one order, by time and by the id with which documents start, as far as the page goes.
     pub(super) fn merge(self, other: &Self, ask: Ask) -> Self {
         if other.pieces.is_empty() {
             return self;
@@ -77,6 +83,9 @@ impl Rows {
                 (None, Some(_)) => false,
                 (None, None) => return merged,
             };
+            if merged.pieces.len() > ask.limit.rows() {
+                return merged;
+            }
             let next = if from_a { a.next() } else { b.next() };
             if let Some((updated_at, document)) = next {
                 merged.push(ask, updated_at, document);

@@ -1,6 +1,7 @@
 //! The statements of walks, made once for each list, set of filters and engine.
 
 use crate::engine::{EngineKind, RAW_DOCUMENT};
+use crate::organizations::reading_columns;
 use crate::table::Table;
 
 /// The statements of one list with one set of filters.
@@ -12,7 +13,25 @@ pub struct WalkTexts {
     pub(super) rest: After,
     /// Live rows after a row, up to a time.
     pub(super) later: After,
-    pub(super) history: String,
+    pub(super) history: History,
+}
+
+/// How the versions of a walk's watermark are found.
+#[derive(Debug)]
+pub(super) struct History {
+    /// In one epoch.
+    pub(super) of_epoch: String,
+    pub(super) since: Since,
+}
+
+/// How they are found in several epochs.
+#[derive(Debug)]
+pub(super) enum Since {
+    /// Epoch by epoch, which lets what one has narrow the search in the next: the last one that begins at a stamp or
+    /// before it, and the next one after another.
+    Epochs { last: String, next: String },
+    /// In one statement, which saves the round trips.
+    Whole(String),
 }
 
 /// How rows after a row are found.
@@ -39,75 +58,92 @@ impl Table {
     }
 }
 
-/// How an engine is made to take the index that starts with the first of the given filters: that one alone finds the
-/// rows and has them in order. Left to themselves both would now and then take the primary key and read past every
-/// row that the filter leaves out.
+/// How an engine is made to take the index of the given filters: that one alone finds the rows and has them in order.
+/// Left to themselves both would now and then take the primary key and read past every row that the filters leave out.
 struct Narrowing<'a> {
-    filter: Option<&'a str>,
+    filters: Vec<&'a str>,
+    index: Option<&'a str>,
     kind: EngineKind,
 }
 
 impl Narrowing<'_> {
     /// The table. SQLite can be told the index.
     fn source(&self, table: &str) -> String {
-        match (self.kind, self.filter) {
-            (EngineKind::Sqlite, Some(filter)) => {
-                let named = filter.trim_start_matches("is_").trim_end_matches("_id");
-                format!("{table} INDEXED BY {table}_{named}")
-            }
+        match (self.kind, self.index) {
+            (EngineKind::Sqlite, Some(index)) => format!("{table} INDEXED BY {table}_{index}"),
             _ => table.to_owned(),
         }
     }
 
-    /// The filter's condition on SQLite.
+    /// The filters' conditions. Their values are the parameters from `place` on.
+    ///
+    /// PostgreSQL has them in row values too (`before_position`), but without statistics it takes those for less
+    /// selective than they are, so the first one is told once more.
     fn equal(&self, place: usize) -> String {
-        match (self.kind, self.filter) {
-            (EngineKind::Sqlite, Some(filter)) => format!(" AND {filter} = ?{place}"),
-            _ => String::new(),
+        let equal = |filter: &str, value| format!(" AND {filter} = {value}");
+        match (self.kind, self.filters.first()) {
+            (EngineKind::Postgres, Some(first)) => equal(first, format!("?{place}")),
+            _ => self.each(place, equal),
         }
     }
 
-    /// What stands before the position in row values, and in the order of the rows. PostgreSQL has the filter there,
+    /// The same in history, whose indexes leave out the rows of lists that do not have the filter.
+    ///
+    /// From the condition of the index of several filters PostgreSQL cannot see that the first one has a value, and is not
+    /// told so either: it would take the index of that one alone wherever it expects few rows.
+    fn equal_in_history(&self, place: usize) -> String {
+        match (self.kind, &self.filters[..]) {
+            (_, [] | [_]) => self.equal(place),
+            (EngineKind::Sqlite, [first, ..]) => format!("{}{}", self.equal(place), has_value(first)),
+            (EngineKind::Postgres, [first, ..]) => has_value(first),
+        }
+    }
+
+    /// What stands before the position in row values, and in the order of the rows. PostgreSQL has the filters there,
     /// which leaves it no other index.
     fn before_position(&self, place: usize) -> (String, String) {
-        match (self.kind, self.filter) {
-            (EngineKind::Postgres, Some(filter)) => (format!("{filter}, "), format!("?{place}, ")),
-            _ => (String::new(), String::new()),
+        match self.kind {
+            EngineKind::Sqlite => (String::new(), String::new()),
+            EngineKind::Postgres => (
+                self.each(place, |filter, _| format!("{filter}, ")),
+                self.each(place, |_, value| format!("{value}, ")),
+            ),
         }
+    }
+
+    fn each(&self, place: usize, text: impl Fn(&str, String) -> String) -> String {
+        let filters = self.filters.iter().enumerate();
+        filters
+            .map(|(n, filter)| text(filter, format!("?{}", place + n)))
+            .collect()
     }
 }
 
+fn has_value(filter: &str) -> String {
+    format!(" AND COALESCE(LENGTH({filter}), 0) > 0")
+}
+
 impl WalkTexts {
-    /// Of what passes the first filter the others are compared row by row: one member has few payments, one status
-    /// many. In history `|| ''` keeps PostgreSQL from taking the index of the other filter.
     fn new(table: &Table, kind: EngineKind, mask: usize) -> Self {
-        let given: Vec<&str> = (0..table.filters.len())
-            .filter(|i| mask & (1 << i) != 0)
-            .map(|i| table.filters[i])
-            .collect();
+        let filters = table.filters.iter().enumerate();
+        let given = filters.filter(|(i, _)| mask & (1 << i) != 0);
         let narrowing = Narrowing {
-            filter: given.first().copied(),
+            filters: given.map(|(_, filter)| *filter).collect(),
+            index: mask.checked_sub(1).map(|set| table.indexes[set]),
             kind,
-        };
-        let others = |first: usize, compared: &str| -> String {
-            let others = given.iter().enumerate().skip(1);
-            others
-                .map(|(n, filter)| format!(" AND {filter}{compared} ?{}", first + n))
-                .collect()
         };
         let (lead, value) = narrowing.before_position(6);
         // SQLite remembers the clock; PostgreSQL tells it in the same statement, so that it is of the same moment.
-        let clock = match kind {
+        let reading = match kind {
             EngineKind::Sqlite => "",
-            EngineKind::Postgres => ", (SELECT clock FROM organizations WHERE id = ?1)",
+            EngineKind::Postgres => concat!(", ", reading_columns!()),
         };
         let live = |bounds: &str| {
             format!(
-                "SELECT updated_at, {RAW_DOCUMENT}{clock} FROM {} \
-                 WHERE organization_id = ?1{}{bounds}{} ORDER BY {lead}updated_at, id LIMIT ?5",
+                "SELECT updated_at, {RAW_DOCUMENT}{reading} FROM {} \
+                 WHERE organization_id = ?1{}{bounds} ORDER BY {lead}updated_at, id LIMIT ?5",
                 narrowing.source(table.bulk.table),
                 narrowing.equal(6),
-                others(6, " =")
             )
         };
         let (first, rest, later) = match kind {
@@ -134,26 +170,64 @@ impl WalkTexts {
                 (all, after.clone(), after)
             }
         };
-        // The indexes of history leave out the rows of lists that do not have the filter.
-        let has_value = given
-            .first()
-            .map_or(String::new(), |filter| format!(" AND {filter} IS NOT NULL"));
-        let (lead, value) = narrowing.before_position(7);
-        let history = format!(
-            "SELECT updated_at, {RAW_DOCUMENT} FROM {} \
-             WHERE organization_id = ?1 AND list = {}{} AND ({lead}updated_at, id) > ({value}?2, ?3) \
-             AND ({lead}updated_at) <= ({value}?4) AND superseded_at > ?5{has_value}{} \
-             ORDER BY {lead}updated_at, id LIMIT ?6",
-            narrowing.source("history"),
-            table.list,
-            narrowing.equal(7),
-            others(7, " || '' =")
-        );
         Self {
             first,
             rest,
             later,
-            history,
+            history: History::new(table, &narrowing),
+        }
+    }
+}
+
+impl History {
+    fn new(table: &Table, narrowing: &Narrowing<'_>) -> Self {
+        let of_list = format!("organization_id = ?1 AND list = {}", table.list);
+        let (lead, value) = narrowing.before_position(8);
+        let versions = |columns: &str, epoch: &str| {
+            let in_epoch = match (narrowing.kind, lead.is_empty()) {
+                (EngineKind::Postgres, false) => format!(
+                    "({lead}epoch, updated_at, id) > ({value}{epoch}, ?2, ?3) AND ({lead}epoch, updated_at) <= ({value}{epoch}, ?4)"
+                ),
+                _ => format!("epoch = {epoch} AND (updated_at, id) > (?2, ?3) AND updated_at <= ?4"),
+            };
+            let order = if lead.is_empty() {
+                String::new()
+            } else {
+                format!("{lead}epoch, ")
+            };
+            format!(
+                "SELECT {columns} FROM {} WHERE {of_list}{} AND {in_epoch} AND superseded_at > ?5 \
+                 ORDER BY {order}updated_at, id LIMIT ?6",
+                narrowing.source("history"),
+                narrowing.equal_in_history(8),
+            )
+        };
+        let columns = format!("updated_at, {RAW_DOCUMENT}");
+        let first_epoch = |after: &str| {
+            format!("SELECT epoch FROM history WHERE {of_list} AND epoch > {after} ORDER BY epoch LIMIT 1")
+        };
+        let last_epoch = |up_to: &str| {
+            format!(
+                "SELECT epoch FROM history WHERE {of_list} AND epoch <= {up_to} ORDER BY epoch DESC LIMIT 1"
+            )
+        };
+        Self {
+            of_epoch: versions(&columns, "?7"),
+            since: match narrowing.kind {
+                EngineKind::Sqlite => Since::Epochs {
+                    last: last_epoch("?2"),
+                    next: first_epoch("?2"),
+                },
+                EngineKind::Postgres => Since::Whole(format!(
+                    "WITH RECURSIVE epochs (epoch) AS (SELECT COALESCE(({}), 0) \
+                     UNION ALL SELECT next.epoch FROM epochs CROSS JOIN LATERAL ({}) AS next) \
+                     SELECT version.updated_at, version.document FROM epochs CROSS JOIN LATERAL ({}) AS version \
+                     ORDER BY version.updated_at, version.id LIMIT ?6",
+                    last_epoch("?7"),
+                    first_epoch("epochs.epoch"),
+                    versions("updated_at, id, document", "epochs.epoch"),
+                )),
+            },
         }
     }
 }

@@ -2,14 +2,16 @@
 //! between its pages, a walk gives each row of its watermark exactly once, in order, as it stood.
 
 mod concurrent;
+mod dead;
 mod model;
 mod sample;
+mod upgrade;
 
-use bursar_db::clock::Clock;
+use bursar_db::clock::{Clock, EPOCH_CHANGES};
 use bursar_db::housekeeping::{HISTORY_SECONDS, prune_history};
 use bursar_db::testing::{TestDb, both_engines, is_full};
 use bursar_db::walk::{Ask, Page, WalkError, first_page, next_page};
-use bursar_db::{Db, DbError, organizations, table};
+use bursar_db::{Db, DbError, Value, organizations, table};
 use bursar_domain::campaign::Campaign;
 use bursar_domain::card::Card;
 use bursar_domain::cursor::{Cursor, Filters};
@@ -99,6 +101,10 @@ enum Op {
     Several(Vec<(Pick, u64)>, u64),
     /// A transaction takes the clock and changes nothing.
     Nothing,
+    /// The open epoch of history is about to end.
+    EpochEnds,
+    /// What an upgrade leaves: all versions in one epoch that has ended.
+    Upgrade,
     /// A walk begins.
     Begin(u64, u8),
     /// A walk that is under way goes on.
@@ -118,6 +124,8 @@ fn ops() -> impl Strategy<Value = Vec<(i64, Op)>> {
         2 => (prop::collection::vec((any::<u32>(), any::<u64>()), 1..4), any::<u64>())
             .prop_map(|(rows, seed)| Op::Several(rows, seed)),
         1 => Just(Op::Nothing),
+        3 => Just(Op::EpochEnds),
+        1 => Just(Op::Upgrade),
         2 => (any::<u64>(), limit()).prop_map(|(seed, limit)| Op::Begin(seed, limit)),
         6 => (any::<u32>(), limit()).prop_map(|(walk, limit)| Op::Page(walk, limit)),
         1 => limit().prop_map(Op::Sync),
@@ -205,6 +213,8 @@ impl<'a, R: Sample> World<'a, R> {
             Op::Change(row, seed) => self.write(vec![(row, seed)], None),
             Op::Several(rows, seed) => self.write(rows, Some(seed)),
             Op::Nothing => self.write(vec![], None),
+            Op::EpochEnds => epoch_ends(self.db, self.organization),
+            Op::Upgrade => self.upgrade(),
             Op::Begin(seed, limit) => self.begin(&mut Rng::with_seed(seed), limit),
             Op::Page(walk, limit) => self.go_on(walk, limit),
             Op::Sync(limit) => self.sync(limit),
@@ -239,6 +249,17 @@ impl<'a, R: Sample> World<'a, R> {
             self.clock = stamp;
             self.model.put(row);
         }
+    }
+
+    fn upgrade(&self) {
+        let organization = self.organization;
+        let done = self.db.write(organization.to_bytes(), move |tx| {
+            let params = [Value::Bytes(&organization.to_bytes())];
+            tx.execute("UPDATE history SET epoch = 0 WHERE organization_id = ?1", &params)?;
+            let opened = "UPDATE organizations SET epoch = clock + 1, epoch_changes = 0 WHERE id = ?1";
+            tx.execute(opened, &params)
+        });
+        done.wait().map_err(|error: DbError| error).unwrap();
     }
 
     fn begin(&mut self, rng: &mut Rng, rows: u8) {
@@ -398,6 +419,21 @@ impl<'a, R: Sample> World<'a, R> {
             .snapshot(move |tx| next_page::<R>(tx, ask(organization, rows), &cursor));
         read.wait()
     }
+}
+
+/// Leaves the open epoch of history room for one change.
+fn epoch_ends(db: &Db, organization: OrganizationId) {
+    let done = db.write(organization.to_bytes(), move |tx| {
+        let params = [
+            Value::Bytes(&organization.to_bytes()),
+            Value::Int(EPOCH_CHANGES - 1),
+        ];
+        tx.execute(
+            "UPDATE organizations SET epoch_changes = ?2 WHERE id = ?1",
+            &params,
+        )
+    });
+    done.wait().map_err(|error: DbError| error).unwrap();
 }
 
 /// One transaction as every act makes it: the clock first, one tick a row, the clock back. The rows as stamped.

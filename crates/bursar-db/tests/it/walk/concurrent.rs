@@ -19,7 +19,7 @@ use fastrand::Rng;
 
 use super::model::{Model, joined};
 use super::sample::Sample;
-use super::{START, ask, at, named, new_row, text};
+use super::{START, ask, at, epoch_ends, named, new_row, text};
 
 const PROCESSES: usize = 3;
 const WRITERS: usize = 4;
@@ -164,6 +164,9 @@ impl<R: Sample> Race<R> {
                 Ok::<_, DbError>(())
             };
             db.write(organization.to_bytes(), job).wait().unwrap();
+            if round % 4 == 0 {
+                epoch_ends(db, organization);
+            }
         }
     }
 

@@ -1,0 +1,90 @@
+//! A walk that began before an upgrade goes on after it.
+
+use bursar_db::testing::both_engines;
+use bursar_db::walk::next_page;
+use bursar_db::{Bulk, Db, DbError, Kind, Opening, Options, OwnedValue, Stored};
+use bursar_domain::Resource;
+use bursar_domain::cursor::{Cursor, Filters, Position};
+use bursar_domain::ids::{IdSource, OrganizationId};
+use bursar_domain::member::Member;
+
+use super::model::joined;
+use super::{START, ask, at, commit, named, new_row, text};
+
+/// The schema before history had epochs.
+const BEFORE: usize = 2;
+static HISTORY: Bulk = Bulk {
+    table: "history",
+    columns: &[
+        ("organization_id", Kind::Bytes),
+        ("list", Kind::Int),
+        ("updated_at", Kind::Int),
+        ("id", Kind::Bytes),
+        ("superseded_at", Kind::Int),
+        ("document", Kind::Text),
+        ("is_active", Kind::Int),
+    ],
+};
+
+#[test]
+fn a_walk_goes_on_after_an_upgrade() {
+    both_engines(|test| {
+        let mut ids = IdSource::seeded(1);
+        let organization: OrganizationId = ids.next(at(START));
+        // Three members of which the second changed after the watermark, and the third before it.
+        let before: Vec<Member> = (0..3).map(|n| new_row(&mut ids, START + n)).collect();
+        let watermark = START + 10;
+        let changed = |row: &Member, stamp: i64, name: &str| {
+            let mut row = row.clone();
+            row.stamps_mut().updated_at = at(stamp);
+            row.first_name = name.to_owned();
+            row
+        };
+        let dead = before[2].clone();
+        let third = changed(&before[2], START + 5, "Third");
+        let second = changed(&before[1], START + 20, "Second");
+        let version = |row: &Member, superseded_at: i64| {
+            vec![
+                OwnedValue::Bytes(organization.to_bytes().to_vec()),
+                OwnedValue::Int(1),
+                OwnedValue::Int(row.stamps().updated_at.micros()),
+                OwnedValue::Bytes(row.id().to_bytes().to_vec()),
+                OwnedValue::Int(superseded_at),
+                OwnedValue::Text(row.document()),
+                OwnedValue::Int(1),
+            ]
+        };
+        test.make_older(BEFORE);
+        let live = [&before[0], &second, &third].map(|row| bursar_db::table::row_values(organization, row));
+        let versions = [version(&before[1], START + 20), version(&dead, START + 5)];
+        let filled: Result<(), DbError> = test.db.exclusive(|tx| {
+            bursar_db::organizations::insert(tx, &named(organization), at(START + 20))?;
+            tx.bulk(&Member::table().bulk, &live)?;
+            tx.bulk(&HISTORY, &versions)
+        });
+        filled.unwrap();
+
+        let db = Db::open(&test.url, &Options::default(), Opening::Migrate).unwrap();
+        let cursor = |watermark: i64| Cursor {
+            filters: Filters::default(),
+            watermark: at(watermark),
+            started_at: at(START),
+            after: Position {
+                updated_at: before[0].stamps().updated_at,
+                id: before[0].id().to_bytes(),
+            },
+        };
+        let rest = |watermark: i64| {
+            let cursor = cursor(watermark);
+            let read = db.snapshot(move |tx| next_page::<Member>(tx, ask(organization, 10), &cursor));
+            text(read.wait().unwrap().text)
+        };
+        let stood = [before[1].clone(), third.clone()];
+        assert_eq!(rest(watermark), joined(&stood));
+        // And so it stays when versions of a new epoch are added.
+        commit(&db, organization, at(START + 30), vec![third.clone()], None).unwrap();
+        assert_eq!(rest(watermark), joined(&stood));
+        assert_eq!(rest(START + 20), joined(&[third, second]));
+        db.shutdown();
+    });
+}
