@@ -51,9 +51,7 @@ fn apply(listing: &mut Listing, change: &ListingChange, currency: Currency) -> R
         if items.iter().any(|item| item.name == name) {
             return Err(Refusal::invalid("item", format!("{name:?} is named twice")).into());
         }
-        if inventory.is_some_and(|left| left < 0) {
-            return Err(Refusal::invalid("item", "has a stock below zero").into());
-        }
+        Item::check_inventory(*inventory).map_err(rule("item"))?;
         items.push(Item {
             name,
             price: Money::parse(price, currency).map_err(rule("item"))?,
@@ -174,7 +172,7 @@ pub fn perform_order(act: &mut Act<'_, '_>, id: OrderId, verb: OrderVerb) -> Res
         && let Some(before) = table::get::<Listing>(act.tx, act.organization, listing)?
     {
         let mut listing = before.clone();
-        listing.take_in(&order.lines);
+        listing.take_in(&order.lines)?;
         if listing != before {
             act.update(&mut listing)?;
         }

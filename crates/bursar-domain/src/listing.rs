@@ -6,13 +6,13 @@ use serde::Serialize;
 
 use crate::fields::Fields;
 use crate::ids::{Id, ListingId, kind};
-use crate::money::{Currency, Money};
+use crate::money::{Currency, Money, decimal};
 use crate::order::OrderLine;
 use crate::refusal::Refusal;
 use crate::resource::{Reference, Resource, Stamps, Writer};
 use crate::text::{NAME, NOTE};
 
-/// The most of one item that can be in stock.
+/// The most of one item that can be in stock, for whoever reads and whoever writes a listing.
 const INVENTORY_MAX: i64 = 1_000_000_000;
 
 /// One thing of a listing that can be bought.
@@ -24,6 +24,18 @@ pub struct Item {
     pub price: Money,
     /// How many are left; none when it is not counted.
     pub inventory: Option<i64>,
+}
+
+impl Item {
+    /// Checks a stock before it is written, by the rule that it is read by. The error reads on after a field's name.
+    pub fn check_inventory(inventory: Option<i64>) -> Result<(), String> {
+        match inventory {
+            Some(left) if !(0..=INVENTORY_MAX).contains(&left) => {
+                Err(format!("must have a stock from 0 to {INVENTORY_MAX}, got {left}"))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
 }
 
 /// A store listing.
@@ -65,7 +77,7 @@ impl Listing {
                 self.name
             )));
         }
-        let mut total = 0i64;
+        let mut total = 0i128;
         for line in lines {
             let item = self.item(line)?;
             let left = item.inventory.map(|left| left - line.quantity);
@@ -79,18 +91,31 @@ impl Listing {
                 return Err(Refusal::conflict(message));
             }
             item.inventory = left;
-            total += item.price.minor * line.quantity;
+            total += i128::from(item.price.minor) * i128::from(line.quantity);
         }
-        Ok(Money::new(total, self.currency))
+        Money::within_limit(total, self.currency).map_err(|rule| {
+            let total = decimal(total, self.currency);
+            Refusal::conflict(format!(
+                "the order's total {rule}, got {total}; order less at once"
+            ))
+        })
     }
 
     /// Puts items back into the stock; one that the listing no longer has is left out.
-    pub fn take_in(&mut self, lines: &[OrderLine]) {
+    pub fn take_in(&mut self, lines: &[OrderLine]) -> Result<(), Refusal> {
         for line in lines {
-            if let Ok(item) = self.item(line) {
-                item.inventory = item.inventory.map(|left| left + line.quantity);
-            }
+            let Ok(item) = self.item(line) else { continue };
+            let Some(left) = item.inventory else { continue };
+            let left = left.saturating_add(line.quantity);
+            Item::check_inventory(Some(left)).map_err(|rule| {
+                Refusal::conflict(format!(
+                    "{} {rule} with what comes back; lower its stock with `bursar listing set` first",
+                    item.name
+                ))
+            })?;
+            item.inventory = Some(left);
         }
+        Ok(())
     }
 
     fn item(&mut self, line: &OrderLine) -> Result<&mut Item, Refusal> {

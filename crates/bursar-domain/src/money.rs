@@ -4,7 +4,10 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-/// A trillion units of a two-digit currency: far above any real amount, far below an overflow.
+use crate::refusal::Refusal;
+
+/// The largest amount that is kept, in minor units: a trillion units of a two-digit currency. It is far above any real
+/// amount and far below an overflow. Readers refuse more, so writers must too.
 const MINOR_MAX: i64 = 100_000_000_000_000;
 
 /// An ISO 4217 currency with minor units.
@@ -83,29 +86,58 @@ impl Money {
             return Err(rule());
         }
         let padded = format!("{whole}{fraction:0<width$}", width = digits as usize);
-        match padded.parse::<i64>() {
-            Ok(minor) if minor <= MINOR_MAX => Ok(Self::new(minor, currency)),
-            _ => Err(format!("must be at most {}", Self::new(MINOR_MAX, currency))),
+        match padded.parse::<i128>() {
+            Ok(minor) => Self::within_limit(minor, currency),
+            Err(_) => Err(too_large(currency)),
         }
+    }
+
+    /// An amount that may be kept: at most the largest one that is read again. The error reads on after a field's name.
+    pub fn within_limit(minor: i128, currency: Currency) -> Result<Self, String> {
+        match i64::try_from(minor) {
+            Ok(minor) if minor <= MINOR_MAX => Ok(Self::new(minor, currency)),
+            _ => Err(too_large(currency)),
+        }
+    }
+
+    /// A sum to be shown, of `what`. Sums are not kept, so they may pass the limit of one amount, but not what can be
+    /// counted.
+    pub fn total(what: &str, minor: i128, currency: Currency) -> Result<Self, Refusal> {
+        match i64::try_from(minor) {
+            Ok(minor) => Ok(Self::new(minor, currency)),
+            Err(_) => Err(Refusal::conflict(format!(
+                "the total of {what} is {} {currency}, and sums are counted up to {}; ask for fewer payments at once",
+                decimal(minor, currency),
+                Self::new(i64::MAX, currency)
+            ))),
+        }
+    }
+}
+
+fn too_large(currency: Currency) -> String {
+    format!("must be at most {}", Money::new(MINOR_MAX, currency))
+}
+
+/// A sum of minor units as decimal text, however large it is.
+pub fn decimal(minor: i128, currency: Currency) -> String {
+    let digits = currency.digits();
+    let unit = 10u128.pow(digits);
+    let (sign, minor) = (if minor < 0 { "-" } else { "" }, minor.unsigned_abs());
+    match digits {
+        0 => format!("{sign}{minor}"),
+        _ => format!(
+            "{sign}{}.{:0width$}",
+            minor / unit,
+            minor % unit,
+            width = digits as usize
+        ),
     }
 }
 
 /// The decimal text with the currency's minor digits.
 impl fmt::Display for Money {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let digits = self.currency.digits();
-        let unit = 10u64.pow(digits);
-        let (sign, minor) = (if self.minor < 0 { "-" } else { "" }, self.minor.unsigned_abs());
-        match digits {
-            0 => write!(f, "{sign}{minor}"),
-            _ => write!(
-                f,
-                "{sign}{}.{:0width$}",
-                minor / unit,
-                minor % unit,
-                width = digits as usize
-            ),
-        }
+        f.write_str(&decimal(i128::from(self.minor), self.currency))
     }
 }
 
@@ -121,13 +153,16 @@ const LIMIT_MAX_UNITS: i64 = 1_000_000;
 const NUMBER_DIGITS_MAX: usize = 40;
 
 /// Reads a card's limit from the text of a JSON number, exactly: above 0, at most 1,000,000, a multiple of
-/// 0.01, and one that the currency can hold. The error reads on after a field's name.
+/// 0.01, and one that the currency can hold. The text may come from a command line, so it may be anything. The error
+/// reads on after a field's name.
 pub fn limit_from_number(number: &str, currency: Currency) -> Result<Money, String> {
-    let shown: String = if number.len() > 24 {
-        format!("{}…", &number[..24])
-    } else {
-        number.to_owned()
+    let shown = match number.char_indices().nth(24) {
+        Some((end, _)) => format!("{}…", &number[..end]),
+        None => number.to_owned(),
     };
+    if !is_json_number(number) {
+        return Err(format!("must be a number such as 250 or 99.50, got {shown:?}"));
+    }
     if number.starts_with('-') {
         return Err(format!("must be greater than 0, got {shown}"));
     }
@@ -190,6 +225,25 @@ pub fn limit_from_number(number: &str, currency: Currency) -> Result<Money, Stri
         }
     };
     Ok(Money::new(minor, currency))
+}
+
+/// Whether this is a number as JSON writes it.
+fn is_json_number(text: &str) -> bool {
+    let text = text.strip_prefix('-').unwrap_or(text);
+    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
+        None => (text, None),
+    };
+    let (whole, fraction) = match mantissa.split_once('.') {
+        Some((whole, fraction)) => (whole, Some(fraction)),
+        None => (mantissa, None),
+    };
+    let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    let is_exponent = |part: &str| is_digits(part.strip_prefix(['+', '-']).unwrap_or(part));
+    is_digits(whole)
+        && (whole == "0" || !whole.starts_with('0'))
+        && fraction.is_none_or(is_digits)
+        && exponent.is_none_or(is_exponent)
 }
 
 #[cfg(test)]
@@ -294,11 +348,58 @@ mod tests {
             let refused = limit(text, code).unwrap_err();
             assert!(refused.contains(word), "{text}: {refused}");
         }
+        for (text, shown) in [
+            ("abc", r#""abc""#),
+            ("aééééééééééééééééééééééééé", r#""aééééééééééééééééééééééé…""#),
+            ("", r#""""#),
+            ("-", r#""-""#),
+            ("1,5", r#""1,5""#),
+            ("01", r#""01""#),
+            ("1.", r#""1.""#),
+            (".5", r#"".5""#),
+            ("1e", r#""1e""#),
+            ("+1", r#""+1""#),
+            ("1 ", r#""1 ""#),
+            ("NaN", r#""NaN""#),
+            ("٣", r#""٣""#),
+        ] {
+            assert_eq!(
+                limit(text, "USD"),
+                Err(format!("must be a number such as 250 or 99.50, got {shown}"))
+            );
+        }
         assert!(limit(&"9".repeat(1000), "USD").unwrap_err().len() < 80);
         assert!(limit(&format!("0.{}1", "0".repeat(1000)), "USD").is_err());
     }
 
+    #[test]
+    fn sums_are_counted_or_refused() {
+        let (usd, jpy) = (Currency::USD, currency("JPY"));
+        let most = i128::from(i64::MAX);
+        assert_eq!(Money::total("dues", most, usd), Ok(Money::new(i64::MAX, usd)));
+        let refused = Money::total("dues", most + 1, usd).unwrap_err();
+        assert_eq!(
+            refused.message(),
+            "the total of dues is 92233720368547758.08 USD, and sums are counted up to 92233720368547758.07; ask for \
+             fewer payments at once"
+        );
+        assert!(Money::total("dues", -most - 2, jpy).is_err());
+        assert_eq!(decimal(-most - 2, jpy), "-9223372036854775809");
+        assert!(Money::within_limit(i128::from(MINOR_MAX) + 1, usd).is_err());
+        assert!(Money::within_limit(i128::from(MINOR_MAX), usd).is_ok());
+    }
+
     proptest::proptest! {
+        #[test]
+        fn limits_are_read_or_refused(text in ".{0,40}", number in "-?[0-9]{0,30}[.eE]?[0-9+-]{0,30}") {
+            for text in [text, number] {
+                let is_number = serde_json::from_str::<serde_json::Number>(&text).is_ok()
+                    && text.trim() == text;
+                let told = limit_from_number(&text, Currency::USD);
+                let is_read = !told.is_err_and(|rule| rule.starts_with("must be a number"));
+                proptest::prop_assert_eq!(is_read, is_number, "{}", text);
+            }
+        }
         #[test]
         fn text_and_minor_units_agree(minor in 0..=MINOR_MAX, which in 0usize..3) {
             let money = Money::new(minor, currency(["USD", "JPY", "KWD"][which]));
