@@ -381,7 +381,7 @@ impl Check<'_> {
                     payment,
                     "has ledger entries, but there is no such payment",
                 ),
-                Some(paid) if paid != sum => {
+                Some(paid) if i128::from(paid) != sum => {
                     self.problem(
                         "sum",
                         Some(organization),

@@ -262,7 +262,7 @@ pub fn preview(
         count: 0,
         total: zero,
     };
-    let mut names_left = PREVIEW_NAMES_MAX;
+    let (mut total, mut names_left) = (0, PREVIEW_NAMES_MAX);
     while let Some(due) = group.next_due() {
         let is_due = due <= today;
         if !is_due && !preview.periods.is_empty() {
@@ -270,10 +270,11 @@ pub fn preview(
         }
         let period = preview_period(tx, organization, &group, (due, is_due), &mut names_left)?;
         preview.count += period.count;
-        preview.total.minor += period.total.minor;
+        total += i128::from(period.total.minor);
         preview.periods.push(period);
         group.move_on(due);
     }
+    preview.total = Money::total("these dues", total, group.currency)?;
     Ok(preview)
 }
 
@@ -297,7 +298,6 @@ fn preview_period(
         let members = uncharged(tx, organization, group, due, after)?;
         let count = i64::try_from(members.len()).unwrap_or(i64::MAX);
         period.count += count;
-        period.total.minor += amount.minor * count;
         after = members.last().map(|(id, _)| *id);
         let is_last = members.len() < RAISE_MAX;
         for (member_id, name) in members.into_iter().take(*names_left) {
@@ -305,6 +305,8 @@ fn preview_period(
             period.members.push(Charged { member_id, name });
         }
         if is_last {
+            let total = i128::from(amount.minor) * i128::from(period.count);
+            period.total = Money::total("these dues", total, group.currency)?;
             return Ok(period);
         }
     }

@@ -6,7 +6,7 @@ use bursar_db::{Tx, organizations, table};
 use bursar_domain::Refusal;
 use bursar_domain::Timestamp;
 use bursar_domain::ids::{MemberId, MessageId, OrganizationId, ReminderId, TokenId, UserId};
-use bursar_domain::money::Money;
+use bursar_domain::money::decimal;
 use bursar_domain::reminder::{Audience, Reminder, ReminderStatus};
 use bursar_domain::states::Machine;
 use serde::{Deserialize, Serialize};
@@ -46,7 +46,7 @@ impl Statement {
     /// What these lines come to; `None` when nothing is owed.
     pub fn of(owed: &[OwedLine]) -> Option<Self> {
         let currency = owed.first()?.amount.currency;
-        let total: i64 = owed.iter().map(|line| line.amount.minor).sum();
+        let total: i128 = owed.iter().map(|line| i128::from(line.amount.minor)).sum();
         let line = |line: &OwedLine| StatementLine {
             what: match line.description.as_str() {
                 "" => "Payment".to_owned(),
@@ -58,7 +58,7 @@ impl Statement {
         };
         Some(Self {
             currency: currency.code().to_owned(),
-            total: Money::new(total, currency).to_string(),
+            total: decimal(total, currency),
             lines: owed.iter().map(line).collect(),
         })
     }
@@ -353,7 +353,7 @@ fn resume(act: &mut Act<'_, '_>, record: &messages::Record) -> Result<(), AppErr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bursar_domain::money::Currency;
+    use bursar_domain::money::{Currency, Money};
 
     #[test]
     fn a_statement_adds_up_and_is_read_again() {

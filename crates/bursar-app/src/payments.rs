@@ -105,8 +105,11 @@ pub fn raise(act: &mut Act<'_, '_>, charge: &Charge, is_preview: bool) -> Result
             ..Payment::blank(id, own.currency, stamps)
         });
     }
-    let total = payments.iter().map(|payment| payment.amount.minor).sum();
-    let total = Money::new(total, own.currency);
+    let total = payments
+        .iter()
+        .map(|payment| i128::from(payment.amount.minor))
+        .sum();
+    let total = Money::total("these charges", total, own.currency)?;
     if is_preview {
         return Ok(Raised {
             id: None,
@@ -291,7 +294,7 @@ fn enter(
         ledger::add(act.tx, act.organization, entry)?;
     }
     let sum = ledger::sum(act.tx, act.organization, payment.id)?;
-    if sum != payment.paid_to_date.minor {
+    if sum != i128::from(payment.paid_to_date.minor) {
         let message = format!(
             "the ledger of {} sums up to {sum}, not to {}",
             payment.id, payment.paid_to_date.minor

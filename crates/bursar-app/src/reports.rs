@@ -35,8 +35,18 @@ fn own(tx: &mut Tx<'_>, id: OrganizationId) -> Result<Organization, AppError> {
     Ok(organizations::get(tx, id)?.ok_or_else(|| no_organization(id))?)
 }
 
-/// Expected, collected and overdue by group, of payments due between two days. What was cancelled counts for what had
-/// come for it.
+fn check_range(from: Date, until: Date) -> Result<(), Refusal> {
+    if until < from {
+        return Err(Refusal::invalid(
+            "until",
+            format!("must not be before {from}, got {until}"),
+        ));
+    }
+    Ok(())
+}
+
+/// Expected, collected and overdue by group, of payments due between two days; one without a due date counts on the day
+/// it was raised. What was cancelled counts for what had come for it.
 pub fn dues(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -45,7 +55,7 @@ pub fn dues(
     today: Date,
 ) -> Result<Vec<DuesLine>, AppError> {
     let currency = own(tx, organization)?.currency;
-    let money = |minor| Money::new(minor, currency);
+    check_range(from, until)?;
     let mut lines = Vec::new();
     for sums in reports::by_group(tx, organization, from, until, today)? {
         let group = match sums.group {
@@ -54,14 +64,13 @@ pub fn dues(
             }
             None => "(no group)".to_owned(),
         };
-        let (expected, collected, overdue) =
-            (money(sums.expected), money(sums.collected), money(sums.overdue));
+        let money = |minor| Money::total(&group, minor, currency);
         lines.push(DuesLine {
-            group,
             payments: sums.count,
-            expected,
-            collected,
-            overdue,
+            expected: money(sums.expected)?,
+            collected: money(sums.collected)?,
+            overdue: money(sums.overdue)?,
+            group,
         });
     }
     Ok(lines)
@@ -86,16 +95,18 @@ pub struct OwingLine {
 /// Who owes what, the oldest due first.
 pub fn owing(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Vec<OwingLine>, AppError> {
     let currency = own(tx, organization)?.currency;
-    let mut lines: Vec<OwingLine> = Vec::new();
+    // Each line with its sum, which is money once it is complete.
+    let mut lines: Vec<(OwingLine, i128)> = Vec::new();
     let mut line_of = HashMap::new();
     for payment in reports::owed(tx, organization)? {
         let debtor = (
             payment.member,
             payment.organization.filter(|_| payment.member.is_none()),
         );
-        if let Some(line) = line_of.get(&debtor).and_then(|at: &usize| lines.get_mut(*at)) {
+        let known = line_of.get(&debtor).and_then(|at: &usize| lines.get_mut(*at));
+        if let Some((line, owed)) = known {
             line.payments += 1;
-            line.owed.minor += payment.owed;
+            *owed += i128::from(payment.owed);
             continue;
         }
         let (id, name) = match debtor {
@@ -113,15 +124,20 @@ pub fn owing(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Vec<OwingL
             (None, None) => ("-".to_owned(), "(nobody named)".to_owned()),
         };
         line_of.insert(debtor, lines.len());
-        lines.push(OwingLine {
+        let line = OwingLine {
             name,
             id,
             payments: 1,
             oldest_due: payment.due_date,
-            owed: Money::new(payment.owed, currency),
-        });
+            owed: Money::zero(currency),
+        };
+        lines.push((line, i128::from(payment.owed)));
     }
-    Ok(lines)
+    let total = |(line, owed): (OwingLine, i128)| {
+        let owed = Money::total(&line.name, owed, currency)?;
+        Ok(OwingLine { owed, ..line })
+    };
+    lines.into_iter().map(total).collect()
 }
 
 /// The ledger between two days.
@@ -131,10 +147,10 @@ pub struct LedgerReport {
     pub currency: Currency,
     /// The entries, in order.
     pub entries: Vec<Entry>,
-    /// The sums by method, and in all.
-    pub sums: BTreeMap<String, i64>,
+    /// The sums by method.
+    pub sums: BTreeMap<String, Money>,
     /// What all entries come to.
-    pub total: i64,
+    pub total: Money,
 }
 
 /// Entries written between two days, both included, with sums per method.
@@ -145,15 +161,17 @@ pub fn ledger(
     until: Date,
 ) -> Result<LedgerReport, AppError> {
     let currency = own(tx, organization)?.currency;
-    if until < from {
-        return Err(Refusal::invalid("until", format!("must not be before {from}, got {until}")).into());
-    }
+    check_range(from, until)?;
     let entries = ledger::between(tx, organization, from.start(), until.plus_days(1).start())?;
-    let mut sums: BTreeMap<String, i64> = BTreeMap::new();
+    let mut by_method: BTreeMap<&str, i128> = BTreeMap::new();
     for entry in &entries {
-        *sums.entry(entry.method.clone()).or_default() += entry.amount;
+        *by_method.entry(&entry.method).or_default() += i128::from(entry.amount);
     }
-    let total = entries.iter().map(|entry| entry.amount).sum();
+    let total = Money::total("the ledger", by_method.values().sum(), currency)?;
+    let sums = by_method
+        .into_iter()
+        .map(|(method, sum)| Ok((method.to_owned(), Money::total(method, sum, currency)?)))
+        .collect::<Result<_, Refusal>>()?;
     Ok(LedgerReport {
         currency,
         entries,
@@ -178,6 +196,8 @@ pub struct ChapterLine {
     pub collected: Money,
     /// What is owed.
     pub owed: Money,
+    /// The chapter's currency, which the amounts are in.
+    pub currency: Currency,
 }
 
 /// Totals per direct child chapter, for a national organization.
@@ -187,16 +207,55 @@ pub fn chapters(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Vec<Cha
     }
     let mut lines = Vec::new();
     for chapter in organizations::children(tx, organization)? {
-        let (members, expected, collected, owed) = reports::totals(tx, chapter.id)?;
-        let money = |minor| Money::new(minor, chapter.currency);
+        let totals = reports::totals(tx, chapter.id)?;
+        let money = |minor| Money::total(&chapter.name, minor, chapter.currency);
         lines.push(ChapterLine {
             id: chapter.id,
             name: chapter.name.clone(),
-            members,
-            expected: money(expected),
-            collected: money(collected),
-            owed: money(owed),
+            members: totals.members,
+            expected: money(totals.expected)?,
+            collected: money(totals.collected)?,
+            owed: money(totals.owed)?,
+            currency: chapter.currency,
         });
     }
     Ok(lines)
+}
+
+/// What the chapters of one currency come to.
+#[derive(Clone, Debug)]
+pub struct CurrencyTotal {
+    /// The currency.
+    pub currency: Currency,
+    /// Active members of its chapters.
+    pub members: i64,
+    /// What their payments come to.
+    pub expected: Money,
+    /// What came.
+    pub collected: Money,
+    /// What is owed.
+    pub owed: Money,
+}
+
+/// The totals of chapters by currency, which are never added to each other.
+pub fn by_currency(lines: &[ChapterLine]) -> Result<Vec<CurrencyTotal>, Refusal> {
+    let mut codes: BTreeMap<&str, Vec<&ChapterLine>> = BTreeMap::new();
+    for line in lines {
+        codes.entry(line.currency.code()).or_default().push(line);
+    }
+    let total = |lines: Vec<&ChapterLine>| {
+        let currency = lines[0].currency;
+        let sum = |pick: fn(&ChapterLine) -> Money| {
+            let minor = lines.iter().map(|line| i128::from(pick(line).minor)).sum();
+            Money::total("the chapters", minor, currency)
+        };
+        Ok(CurrencyTotal {
+            currency,
+            members: lines.iter().map(|line| line.members).sum(),
+            expected: sum(|line| line.expected)?,
+            collected: sum(|line| line.collected)?,
+            owed: sum(|line| line.owed)?,
+        })
+    };
+    codes.into_values().map(total).collect()
 }

@@ -5,6 +5,7 @@ use bursar_domain::{Date, Timestamp};
 
 use crate::engine::{Bulk, Kind, OwnedValue, Row, Tx, Value};
 use crate::error::DbError;
+use crate::sums::{self, sum};
 use crate::table::{Columns, int, key, text};
 
 /// Where a bulk load of entries goes.
@@ -143,12 +144,16 @@ fn read_entry(row: &Row<'_>) -> Result<Entry, DbError> {
 }
 
 /// The sum of a payment's entries.
-pub fn sum(tx: &mut Tx<'_>, organization: OrganizationId, payment: PaymentId) -> Result<i64, DbError> {
+pub fn sum(tx: &mut Tx<'_>, organization: OrganizationId, payment: PaymentId) -> Result<i128, DbError> {
     let (organization, payment) = (organization.to_bytes(), payment.to_bytes());
     let sum = tx.first(
-        "SELECT CAST(COALESCE(SUM(amount), 0) AS BIGINT) FROM ledger_entries WHERE organization_id = ?1 AND payment_id = ?2",
+        concat!(
+            "SELECT ",
+            sum!("amount"),
+            " FROM ledger_entries WHERE organization_id = ?1 AND payment_id = ?2"
+        ),
         &[Value::Bytes(&organization), Value::Bytes(&payment)],
-        |row| row.int(0),
+        |row| sums::read(row, 0),
     )?;
     Ok(sum.unwrap_or(0))
 }
@@ -157,12 +162,15 @@ pub fn sum(tx: &mut Tx<'_>, organization: OrganizationId, payment: PaymentId) ->
 pub fn each_sum(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
-    mut visit: impl FnMut(PaymentId, i64) -> Result<(), DbError>,
+    mut visit: impl FnMut(PaymentId, i128) -> Result<(), DbError>,
 ) -> Result<(), DbError> {
     tx.each(
-        "SELECT payment_id, CAST(SUM(amount) AS BIGINT) FROM ledger_entries WHERE organization_id = ?1 \
-         GROUP BY payment_id ORDER BY payment_id",
+        concat!(
+            "SELECT payment_id, ",
+            sum!("amount"),
+            " FROM ledger_entries WHERE organization_id = ?1 GROUP BY payment_id ORDER BY payment_id"
+        ),
         &[Value::Bytes(&organization.to_bytes())],
-        |row| visit(PaymentId::from_bytes(row.key(0)?), row.int(1)?),
+        |row| visit(PaymentId::from_bytes(row.key(0)?), sums::read(row, 1)?),
     )
 }

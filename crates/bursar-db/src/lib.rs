@@ -23,6 +23,7 @@ pub mod recipients;
 pub mod reports;
 pub mod resources;
 mod schema;
+mod sums;
 pub mod table;
 pub mod tables;
 #[cfg(feature = "testing")]

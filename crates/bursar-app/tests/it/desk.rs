@@ -1,6 +1,7 @@
 //! The officers' desk, on both engines, with time passed in.
 
 mod model;
+mod sums;
 mod year;
 
 use std::cell::RefCell;

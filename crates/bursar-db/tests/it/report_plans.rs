@@ -18,13 +18,22 @@ struct Expected {
     is_alone: bool,
 }
 
-const EXPECTED: [Expected; 5] = [
+const EXPECTED: [Expected; 6] = [
     Expected {
         name: "dues",
         sqlite: "SEARCH payments USING COVERING INDEX payments_due (organization_id=? AND due_date>? AND due_date<?)",
         postgres: (
             "payments_due",
             &["organization_id = ", "due_date >= ", "due_date <= "],
+        ),
+        is_alone: false,
+    },
+    Expected {
+        name: "dues, undated",
+        sqlite: "SEARCH payments USING COVERING INDEX payments_undated (organization_id=? AND created_at>? AND created_at<?)",
+        postgres: (
+            "payments_undated",
+            &["organization_id = ", "created_at >= ", "created_at < "],
         ),
         is_alone: false,
     },
@@ -150,6 +159,7 @@ fn postgres_answers_reports_from_indexes() {
                     ("text", "'2026-12-31'"),
                     ("text", "'2027-01-01'"),
                 ],
+                "dues, undated" => vec![organization, ("bigint", "10000"), ("bigint", "40000")],
                 "ledger" => vec![organization, ("bigint", "10000000000"), ("bigint", "40000000000")],
                 _ => vec![organization],
             };

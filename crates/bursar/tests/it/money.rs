@@ -264,3 +264,247 @@ fn a_reason_for_a_reversal_is_a_text_like_others() {
         assert_eq!(ledger["entries"][1]["reference"], "bounced");
     });
 }
+
+#[test]
+fn a_stock_above_the_limit_is_never_written() {
+    both_engines(|place| {
+        let club = Club::open(place);
+        let rule = "item must have a stock from 0 to 1000000000, got";
+        let create = ["--name", "Shirt", "--item"];
+        for stock in ["1000000001", "9223372036854775807", "-1"] {
+            let item = format!("M=1.00:{stock}");
+            let args = [
+                &["listing", "create", "--organization", &club.id],
+                &create[..],
+                &[&item],
+            ]
+            .concat();
+            assert_eq!(place.refused(&args), format!("{rule} {stock}"));
+        }
+        let made = club.run(&["listing", "create"], &[&create[..], &["M=1.00:10"]].concat());
+        let listing = text(&made["id"]);
+        assert_eq!(
+            place.refused(&["listing", "set", &listing, "--item", "M=1.00:1000000001"]),
+            format!("{rule} 1000000001")
+        );
+        let order = place.json(&["order", "create", &listing, "--item", "M=10"]);
+        let order = text(&order["id"]);
+        place.ok(&["listing", "set", &listing, "--item", "M=1.00:1000000000"]);
+        assert_eq!(
+            place.refused(&["order", "cancel", &order]),
+            "M must have a stock from 0 to 1000000000, got 1000000010 with what comes back; lower its stock with `bursar \
+             listing set` first"
+        );
+        let orders = club.run(&["order", "list"], &[]);
+        assert_eq!(orders[0]["status"], "pending", "a refusal changes nothing");
+        place.ok(&["listing", "set", &listing, "--item", "M=1.00:999999990"]);
+        place.ok(&["order", "cancel", &order]);
+        let listed = club.run(&["listing", "list"], &[]);
+        assert_eq!(listed.as_array().unwrap().len(), 1);
+        place.export();
+        place.check();
+    });
+}
+
+#[test]
+fn an_order_costs_at_most_what_can_be_restored() {
+    both_engines(|place| {
+        let club = Club::open(place);
+        let most = "1000000000000.00";
+        let items: Vec<String> = (0..10).map(|n| format!("I{n}={most}")).collect();
+        let args: Vec<&str> = items.iter().flat_map(|item| ["--item", item]).collect();
+        let listing = club.run(&["listing", "create"], &[&["--name", "Boat"], &args[..]].concat());
+        let listing = text(&listing["id"]);
+        let order = |lines: &[String]| -> Vec<String> {
+            let mut args = vec!["order".to_owned(), "create".to_owned(), listing.clone()];
+            args.extend(lines.iter().flat_map(|line| ["--item".to_owned(), line.clone()]));
+            args
+        };
+        let all: Vec<String> = (0..10).map(|n| format!("I{n}=10000")).collect();
+        assert_eq!(
+            place.refused(&order(&all)),
+            "the order's total must be at most 1000000000000.00, got 100000000000000000.00; order less at once"
+        );
+        let two = ["I0=2".to_owned()];
+        assert!(place.refused(&order(&two)).contains("must be at most"));
+        assert_eq!(club.run(&["order", "list"], &[]), json!([]));
+        let one = place.json(&order(&["I0=1".to_owned()]));
+        assert_eq!(one["totalAmount"], most);
+        let bundle = place.export();
+        let elsewhere = Place::sqlite();
+        elsewhere.import(elsewhere.bundle("all.ndjson", &bundle));
+        assert_eq!(elsewhere.export(), bundle);
+    });
+}
+
+#[test]
+fn a_cards_limit_is_a_number() {
+    both_engines(|place| {
+        let club = Club::open(place);
+        let id = "card_01jbst1c00e008000000000001";
+        let card = json!({
+            "type": "card", "id": id, "organizationId": club.id, "name": "Fuel", "status": "active",
+            "spendLimit": "10.00", "spendLimitFrequency": "daily",
+        });
+        place.import(place.bundle("cards.ndjson", &format!("{card}\n")));
+        let accents = format!("a{}", "é".repeat(40));
+        let shown = format!("a{}…", "é".repeat(23));
+        for (limit, shown) in [
+            ("abc", "abc"),
+            (accents.as_str(), shown.as_str()),
+            ("1,000", "1,000"),
+        ] {
+            for field in ["spend-limit", "transaction-limit"] {
+                assert_eq!(
+                    place.refused(&["card", "limits", id, &format!("--{field}"), limit]),
+                    format!("{field} must be a number such as 250 or 99.50, got {shown:?}")
+                );
+            }
+        }
+        let set = place.json(&["card", "limits", id, "--spend-limit", "99.50"]);
+        assert_eq!(set["spendLimit"], "99.50");
+    });
+}
+
+#[test]
+fn dues_without_a_due_date_are_reported_on_the_day_they_were_raised() {
+    both_engines(|place| {
+        let club = Club::open(place);
+        let payment = |n: u8, day: &str, more: Value| {
+            let mut record = json!({
+                "type": "payment", "id": format!("pay_01jbst1c00e00800000000000{n}"), "organizationId": club.id,
+                "memberId": club.member, "amount": "50.00", "createdAt": format!("{day}T23:59:59.999999Z"),
+                "updatedAt": format!("{day}T23:59:59.999999Z"),
+            });
+            let fields = record.as_object_mut().unwrap();
+            fields.extend(more.as_object().unwrap().clone());
+            format!("{record}\n")
+        };
+        // Times are kept only in a new organization, so the club moves to a database of its own.
+        let bundle = [
+            place.export(),
+            payment(1, "2025-03-31", json!({})),
+            payment(2, "2025-04-01", json!({})),
+            payment(
+                3,
+                "2025-03-01",
+                json!({ "dueDate": "2025-06-30", "amount": "7.00" }),
+            ),
+            payment(
+                4,
+                "2025-03-02",
+                json!({ "status": "cancelled", "voidedAt": "2025-03-03T00:00:00Z" }),
+            ),
+        ]
+        .concat();
+        let elsewhere = if place.is_sqlite() {
+            Place::sqlite()
+        } else {
+            Place::postgres()
+        };
+        elsewhere.import(elsewhere.bundle("all.ndjson", &bundle));
+        let dues = |from: &str, until: &str| {
+            let range = ["--from", from, "--until", until];
+            elsewhere.json(&[&["report", "dues", "--organization", &club.id], &range[..]].concat())
+        };
+        let line = |payments: u8, expected: &str, overdue: &str| {
+            json!([{
+                "group": "(no group)", "payments": payments, "expected": expected, "collected": "0.00", "overdue": overdue,
+            }])
+        };
+        assert_eq!(dues("2025-03-01", "2025-03-31"), line(1, "50.00", "0.00"));
+        assert_eq!(dues("2025-04-01", "2025-04-01"), line(1, "50.00", "0.00"));
+        assert_eq!(dues("2025-03-01", "2025-06-30"), line(3, "107.00", "7.00"));
+        assert_eq!(dues("2025-04-02", "2025-06-29"), json!([]));
+        let reversed = ["--from", "2025-06-30", "--until", "2025-03-01"];
+        for report in ["dues", "ledger"] {
+            let args = [&["report", report, "--organization", &club.id], &reversed[..]].concat();
+            assert_eq!(
+                elsewhere.refused(&args),
+                "until must not be before 2025-06-30, got 2025-03-01"
+            );
+        }
+    });
+}
+
+#[test]
+fn chapters_are_reported_with_their_currencies() {
+    both_engines(|place| {
+        let club = Club::open(place);
+        for (name, currency, amounts) in [
+            ("North Bank", "EUR", &["10.00", "2.50"][..]),
+            ("South Bank", "JPY", &["700"]),
+            ("West Bank", "EUR", &["30.00"]),
+        ] {
+            let made = place.json(&[
+                "organization",
+                "create",
+                "--name",
+                name,
+                "--kind",
+                "chapter",
+                "--parent",
+                &club.id,
+                "--currency",
+                currency,
+            ]);
+            let chapter = Club {
+                place,
+                id: text(&made["id"]),
+                member: String::new(),
+            };
+            let names = [
+                "--first-name",
+                "Ben",
+                "--last-name",
+                "Ode",
+                "--email",
+                "ben@example.org",
+            ];
+            let member = text(&chapter.run(&["member", "add"], &names)["id"]);
+            let chapter = Club { member, ..chapter };
+            for amount in amounts {
+                chapter.raise(amount);
+            }
+        }
+        let lines = club.run(&["report", "chapters"], &[]);
+        let told: Vec<[&str; 3]> = lines
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|line| ["name", "expected", "currency"].map(|field| line[field].as_str().unwrap()))
+            .collect();
+        let expected = [
+            ["North Bank", "12.50", "EUR"],
+            ["South Bank", "700", "JPY"],
+            ["West Bank", "30.00", "EUR"],
+        ];
+        assert_eq!(told, expected);
+        let table = place.ok(&["report", "chapters", "--organization", &club.id]);
+        let words: Vec<Vec<&str>> = table
+            .lines()
+            .map(|line| line.split_whitespace().collect())
+            .collect();
+        assert_eq!(
+            words[0],
+            ["CHAPTER", "MEMBERS", "EXPECTED", "COLLECTED", "OWED", "CURRENCY"]
+        );
+        assert_eq!(
+            words[4..],
+            [
+                ["total", "2", "42.50", "0.00", "42.50", "EUR"],
+                ["total", "1", "700", "0", "700", "JPY"]
+            ]
+        );
+        let csv = place.ok(&["report", "chapters", "--organization", &club.id, "--csv"]);
+        assert_eq!(
+            csv.lines().collect::<Vec<_>>(),
+            [
+                "chapter,members,expected,collected,owed,currency",
+                "North Bank,1,12.50,0.00,12.50,EUR",
+                "South Bank,1,700,0,700,JPY",
+                "West Bank,1,30.00,0.00,30.00,EUR",
+            ]
+        );
+    });
+}

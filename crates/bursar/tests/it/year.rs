@@ -295,6 +295,8 @@ fn of_the_month(club: &mut Club<'_>, chapter: &str, month: usize, story: &mut St
                 .charge(Debtor::Chapter(chapter), 50_000, "Federation", Some("2028-08-31"))
                 .0[0];
             club.record(dues, 20_000, "transfer", Some("first half"));
+            let deposit = club.charge(Debtor::Chapter(chapter), 450, "Key deposit", None).0[0];
+            club.record(deposit, 50, "cash", None);
             let stranger = [
                 "payment",
                 "raise",

@@ -107,22 +107,34 @@ pub(crate) fn run(session: &Session, command: ReportCommand) -> Outcome {
         }
         ReportCommand::Chapters(args) => {
             let lines = db.survey::<_, AppError>(|tx| reports::chapters(tx, args.organization))?;
-            let rows = lines.iter().map(|l| {
-                [
-                    l.name.clone(),
-                    l.members.to_string(),
-                    l.expected.to_string(),
-                    l.collected.to_string(),
-                    l.owed.to_string(),
-                ]
-            });
-            print(
-                session,
-                args.csv,
-                ["chapter", "members", "expected", "collected", "owed"],
-                rows.collect(),
-                &lines,
-            )
+            let mut rows: Vec<_> = lines
+                .iter()
+                .map(|l| {
+                    [
+                        l.name.clone(),
+                        l.members.to_string(),
+                        l.expected.to_string(),
+                        l.collected.to_string(),
+                        l.owed.to_string(),
+                        l.currency.to_string(),
+                    ]
+                })
+                .collect();
+            // Programs add up what they need; people read the totals, one for each currency.
+            if !args.csv && !session.json {
+                rows.extend(reports::by_currency(&lines)?.iter().map(|total| {
+                    [
+                        "total".to_owned(),
+                        total.members.to_string(),
+                        total.expected.to_string(),
+                        total.collected.to_string(),
+                        total.owed.to_string(),
+                        total.currency.to_string(),
+                    ]
+                }));
+            }
+            let header = ["chapter", "members", "expected", "collected", "owed", "currency"];
+            print(session, args.csv, header, rows, &lines)
         }
     }
 }
@@ -138,9 +150,9 @@ fn ledger(session: &Session, csv: bool, report: &reports::LedgerReport) -> Outco
         let sums: serde_json::Map<String, serde_json::Value> = report
             .sums
             .iter()
-            .map(|(method, sum)| (method.clone(), json!(money(*sum))))
+            .map(|(method, sum)| (method.clone(), json!(sum)))
             .collect();
-        return output::json(&json!({ "entries": entries, "sums": sums, "total": money(report.total) }));
+        return output::json(&json!({ "entries": entries, "sums": sums, "total": report.total }));
     }
     let mut rows: Vec<[String; 5]> = report
         .entries
@@ -166,7 +178,7 @@ fn ledger(session: &Session, csv: bool, report: &reports::LedgerReport) -> Outco
             String::new(),
             method.clone(),
             "sum".to_owned(),
-            money(*sum).to_string(),
+            sum.to_string(),
         ]);
     }
     rows.push([
@@ -174,7 +186,7 @@ fn ledger(session: &Session, csv: bool, report: &reports::LedgerReport) -> Outco
         String::new(),
         String::new(),
         "total".to_owned(),
-        money(report.total).to_string(),
+        report.total.to_string(),
     ]);
     output::table(header, rows, "no entries");
     Ok(())

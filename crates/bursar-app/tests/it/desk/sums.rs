@@ -1,0 +1,144 @@
+//! Sums that pass 64 bits are refused by name, on both engines: they never wrap, and no engine's own fault is shown.
+
+use bursar_app::dues::{self, NewDues};
+use bursar_app::messages::Statement;
+use bursar_app::recipients::OwedLine;
+use bursar_app::reports;
+use bursar_db::{DbError, EngineKind, Tx, ledger};
+use bursar_domain::money::Money;
+
+use super::*;
+
+/// The largest amount, so often, is more than 64 bits hold.
+const MOST: &str = "1000000000000.00";
+const MANY: i64 = 93_000;
+const TOLD: &str = "is 93000000000000000.00 USD, and sums are counted up to 92233720368547758.07";
+
+/// Fills a chapter with members of its one group, who owe the most each, and with entries of that much.
+fn fill(tx: &mut Tx<'_>, joined: Timestamp) -> Result<(), DbError> {
+    let bytes = match tx.kind() {
+        EngineKind::Sqlite => "BLOB",
+        EngineKind::Postgres => "BYTEA",
+    };
+    let key = format!("CAST(CAST(1000000000000000 + n AS TEXT) AS {bytes})");
+    let first = format!("CAST(CAST(1000000000000000 AS TEXT) AS {bytes})");
+    let from = format!(
+        "FROM (WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < {}) SELECT n FROM numbers) \
+         AS numbers, groups g WHERE g.name = 'Rowers'",
+        MANY - 1
+    );
+    let at = joined.micros();
+    tx.batch(&format!(
+        "INSERT INTO members (organization_id, updated_at, id, document, created_at, first_name, last_name, email, is_active, \
+         group_ids) SELECT g.organization_id, n, {key}, 'x', {at}, 'Ada', 'Test', 'ada@example.org', 1, g.id {from}; \
+         INSERT INTO memberships (organization_id, group_id, member_id, joined_at) \
+         SELECT g.organization_id, g.id, {key}, {at} {from}; \
+         INSERT INTO payments (organization_id, updated_at, id, document, created_at, member_id, group_id, description, amount, \
+         paid_to_date, currency, status, due_date) SELECT g.organization_id, n, {key}, 'x', {at}, {first}, \
+         g.id, 'x', 100000000000000, 0, 'USD', 'pending', CASE WHEN n % 2 = 0 THEN '2025-01-01' END {from}; \
+         INSERT INTO ledger_entries (organization_id, payment_id, id, at, amount, method) \
+         SELECT g.organization_id, {first}, {key}, {at}, 100000000000000, 'cash' {from}; ANALYZE"
+    ))
+}
+
+#[test]
+fn sums_beyond_64_bits_are_refused() {
+    both_engines(|test| {
+        let national = Desk::open(test, 20, noon("2025-01-05"));
+        let desk = chapter_of(&national);
+        let group = desk.group("Rowers");
+        let joined = *desk.now.borrow();
+        desk.db.exclusive(|tx| fill(tx, joined)).unwrap();
+
+        let (org, id) = (desk.org, group.id);
+        let (from, until) = (day("2025-01-01"), day("2025-12-31"));
+        let told = |report: Result<String, AppError>| match report {
+            Err(AppError::Refused(refusal)) => {
+                let told = refusal.message();
+                assert!(told.contains(TOLD), "{told}");
+            }
+            other => panic!("{other:?}"),
+        };
+        // Half of the payments have a due date and the other half have none: neither half is too much by itself.
+        let dues = desk.db.read(move |tx| reports::dues(tx, org, from, until, until));
+        told(dues.wait().map(|lines| format!("{lines:?}")));
+        let dues = desk
+            .db
+            .read(move |tx| reports::dues(tx, org, from, day("2025-01-04"), until));
+        let lines = dues.wait().unwrap();
+        assert_eq!(lines[0].overdue.to_string(), "46500000000000000.00");
+        let owing = desk.db.read(move |tx| reports::owing(tx, org));
+        told(owing.wait().map(|lines| format!("{lines:?}")));
+        let ledger = desk.db.read(move |tx| reports::ledger(tx, org, from, until));
+        told(ledger.wait().map(|report| report.total.to_string()));
+        let parent = national.org;
+        let chapters = desk.db.read(move |tx| reports::chapters(tx, parent));
+        told(chapters.wait().map(|lines| format!("{lines:?}")));
+
+        let preview = charge(Debtor::Group(id), MOST);
+        let refused =
+            desk.refused(move |act| payments::raise(act, &preview, true).map(|raised| raised.total));
+        assert!(refused.contains(TOLD), "{refused}");
+        let new = NewDues {
+            amount: MOST.into(),
+            due: day("2025-02-01"),
+            interval: None,
+        };
+        let mut context = desk.context(Actor::Operator);
+        let set = desk.db.write(org.to_bytes(), move |tx| {
+            dues::set(tx, &mut context, org, id, Some(&new))
+        });
+        set.wait().unwrap();
+        let context = desk.context(Actor::Operator);
+        let preview = desk.db.read(move |tx| dues::preview(tx, &context, org, id));
+        told(preview.wait().map(|preview| preview.total.to_string()));
+
+        // What a check reads is counted, so that it can name the payment and go on.
+        let sums = desk.db.read(move |tx| {
+            let mut sums = Vec::new();
+            ledger::each_sum(tx, org, |payment, sum| {
+                sums.push((payment, sum));
+                Ok(())
+            })?;
+            let alone = ledger::sum(tx, org, sums[0].0)?;
+            Ok::<_, DbError>((sums.len(), sums[0].1, alone))
+        });
+        let sum = i128::from(MANY) * 100_000_000_000_000;
+        assert_eq!(sums.wait().unwrap(), (1, sum, sum));
+    });
+}
+
+fn chapter_of(national: &Desk) -> Desk {
+    let new = NewOrganization {
+        name: "North Bank".into(),
+        kind: OrganizationKind::Chapter,
+        parent_id: Some(national.org),
+        currency: Currency::USD,
+        contact_email: None,
+        contact_phone: None,
+        card_issuing: CardIssuing::Approved,
+    };
+    let (mut context, now) = (national.context(Actor::Operator), *national.now.borrow());
+    let org = context.ids.next(now);
+    let made = national
+        .db
+        .write::<_, AppError>(org.to_bytes(), move |tx| create(tx, &mut context, org, &new));
+    made.wait().unwrap();
+    Desk {
+        db: national.db.clone(),
+        org,
+        now: RefCell::new(now),
+        ids: RefCell::new(IdSource::seeded(21)),
+    }
+}
+
+#[test]
+fn a_statement_adds_up_whatever_is_owed() {
+    let line = OwedLine {
+        description: "Dues".into(),
+        due_date: None,
+        amount: Money::parse(MOST, Currency::USD).unwrap(),
+    };
+    let lines = vec![line; usize::try_from(MANY).unwrap()];
+    assert_eq!(Statement::of(&lines).unwrap().total, "93000000000000000.00");
+}
