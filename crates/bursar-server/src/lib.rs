@@ -1,4 +1,5 @@
 //! bursar's HTTP edge and its worker.
 
 pub mod http;
+pub mod log;
 pub mod worker;

@@ -1,18 +1,16 @@
 //! The line that a request leaves in the log: never a query's values, a body, an address or a secret.
 //!
 //! It looks like the lines of `tracing`, which writes all others, and is written by hand because every request pays
-//! for it: a third of the time, and one call into the kernel.
+//! for it: a third of the time.
 
 use std::cell::RefCell;
 use std::fmt::{self, Write as _};
-use std::fs::File;
-use std::io::Write as _;
-use std::os::fd::AsFd;
-use std::sync::LazyLock;
 use std::time::Duration;
 
 use bursar_domain::Timestamp;
 use bursar_domain::ids::{OrganizationId, RequestId, TokenId};
+
+use crate::log;
 
 /// Whether and how requests are logged, on standard error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,21 +45,12 @@ pub struct Line<'a> {
     pub token: Option<TokenId>,
 }
 
-/// Standard error without the lock that this process holds while it writes there: one short `write` is whole by itself.
-static STDERR: LazyLock<Option<File>> = LazyLock::new(|| {
-    std::io::stderr()
-        .as_fd()
-        .try_clone_to_owned()
-        .ok()
-        .map(File::from)
-});
-
 thread_local! {
     static BUFFER: RefCell<String> = RefCell::default();
 }
 
 impl RequestLog {
-    /// Writes the line, at once and whole. A log that cannot be written does not fail the request.
+    /// Logs the line, without waiting for anybody.
     pub fn write(self, line: &Line<'_>) {
         if self == Self::Off {
             return;
@@ -69,10 +58,7 @@ impl RequestLog {
         BUFFER.with_borrow_mut(|buffer| {
             buffer.clear();
             if self.render(line, buffer).is_ok() {
-                let _ = match STDERR.as_ref() {
-                    Some(mut stderr) => stderr.write_all(buffer.as_bytes()),
-                    None => std::io::stderr().write_all(buffer.as_bytes()),
-                };
+                log::line(buffer);
             }
         });
     }

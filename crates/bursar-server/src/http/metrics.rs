@@ -106,6 +106,12 @@ impl Metrics {
                 "bursar_request_duration_seconds_count{{route=\"{name}\",method=\"{method}\"}} {total}"
             );
         }
+        let _ = writeln!(
+            out,
+            "# HELP bursar_log_lines_dropped_total Lines of the log that could not be written.\n\
+             # TYPE bursar_log_lines_dropped_total counter\nbursar_log_lines_dropped_total {}",
+            crate::log::dropped()
+        );
         let in_flight = self.in_flight.load(Ordering::Relaxed);
         let own = [("bursar_requests_in_flight", "Requests being answered.", in_flight)];
         for (name, help, value) in own.iter().chain(gauges) {

@@ -29,6 +29,7 @@ use std::process::ExitCode;
 
 use bursar_db::{DatabaseUrl, Db, Opening, Options};
 use bursar_domain::ids::{Id, Kind};
+use bursar_server::log;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use exit::Exit;
@@ -239,6 +240,13 @@ fn refuse(error: &clap::Error, is_bare: bool) -> ExitCode {
 }
 
 pub(crate) fn run() -> ExitCode {
+    output::tell_panics();
+    let exit = run_command();
+    log::flush();
+    exit
+}
+
+fn run_command() -> ExitCode {
     let parsed = definition().try_get_matches().and_then(|matches| {
         let cli = Cli::from_arg_matches(&matches)?;
         Ok((cli, form::of(&matches)?, matches))

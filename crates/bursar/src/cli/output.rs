@@ -1,6 +1,7 @@
 //! Tables for people, JSON for machines, progress on a terminal.
 #![expect(clippy::print_stderr, reason = "this is where the command line speaks")]
 
+use std::backtrace::{Backtrace, BacktraceStatus};
 use std::fs::File;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::os::fd::AsFd;
@@ -10,6 +11,7 @@ use bursar_app::spreadsheet::field;
 use bursar_db::private;
 use bursar_domain::text::{printable, printable_json};
 use bursar_domain::token::masked;
+use bursar_server::log;
 use clap::builder::styling::{AnsiColor, Style, Styles};
 use comfy_table::{Attribute, Cell, Color, ContentArrangement, Table, presets};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -36,12 +38,32 @@ pub(crate) fn is_colourful(output: &impl IsTerminal) -> bool {
 pub(crate) fn complain(message: &str) {
     let message = message.replace('\n', " ");
     let message = printable(&masked(&message)).into_owned();
-    if is_colourful(&std::io::stderr()) {
-        let red = AnsiColor::Red.on_default().bold();
-        eprintln!("{red}bursar:{red:#} {message}");
-    } else {
-        eprintln!("bursar: {message}");
-    }
+    log::last(&match is_colourful(&std::io::stderr()) {
+        true => {
+            let red = AnsiColor::Red.on_default().bold();
+            format!("{red}bursar:{red:#} {message}\n")
+        }
+        false => format!("bursar: {message}\n"),
+    });
+}
+
+/// Tells a panic in a line, in the log where there is one: the words in it may be others'.
+pub(crate) fn tell_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let words = panic.payload_as_str().unwrap_or("without a word");
+        let place = panic
+            .location()
+            .map_or_else(String::new, |place| format!(" at {place}"));
+        let trace = Backtrace::capture();
+        let trace = match trace.status() {
+            BacktraceStatus::Captured => format!("\n{trace}"),
+            _ => String::new(),
+        };
+        let message = format!("panicked{place}: {words}{trace}");
+        if !log::fault(&message) {
+            complain(&message);
+        }
+    }));
 }
 
 /// A question on standard error, with the answer on the same line.

@@ -13,6 +13,7 @@ use bursar_server::http::log::RequestLog;
 use bursar_server::http::metrics::Metrics;
 use bursar_server::http::serve::{Edge, WallClock};
 use bursar_server::http::{InFlight, Site, listen, metrics};
+use bursar_server::log;
 use bursar_server::worker::Bell;
 use clap::Args;
 use tokio::net::TcpListener;
@@ -320,16 +321,20 @@ pub(crate) fn start_log(args: &LogArgs) {
         .log_level
         .parse()
         .unwrap_or(tracing_subscriber::filter::LevelFilter::INFO);
+    let is_colourful = output::is_colourful(&std::io::stderr());
+    let form = match args.log_format.as_str() {
+        "json" => log::Form::Json,
+        _ => log::Form::Text { is_colourful },
+    };
     // Standard output is for what was asked for; the log goes beside it.
+    log::start(form, ambient::now);
     let builder = tracing_subscriber::fmt()
         .with_max_level(level)
-        .with_writer(std::io::stderr)
+        .with_writer(|| log::Lines)
         .with_target(false);
-    let _ = match args.log_format.as_str() {
-        "json" => builder.json().flatten_event(true).with_ansi(false).try_init(),
-        _ => builder
-            .with_ansi(output::is_colourful(&std::io::stderr()))
-            .try_init(),
+    let _ = match form {
+        log::Form::Json => builder.json().flatten_event(true).with_ansi(false).try_init(),
+        log::Form::Text { is_colourful } => builder.with_ansi(is_colourful).try_init(),
     };
 }
 

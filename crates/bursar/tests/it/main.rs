@@ -20,6 +20,8 @@ mod faults;
 #[cfg(test)]
 mod lists;
 #[cfg(test)]
+mod log;
+#[cfg(test)]
 mod messages;
 #[cfg(test)]
 mod money;
