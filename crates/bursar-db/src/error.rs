@@ -33,7 +33,9 @@ pub enum DbError {
     },
     /// The schema has this program's version, but lacks tables, columns or indexes of it.
     SchemaDamaged(String),
-    /// The file or its folder cannot be opened for writing.
+    /// The SQLite file was deleted or replaced while it was open.
+    FileReplaced(String),
+    /// The database takes no writes: its file or folder cannot be opened for writing, or the server is read-only.
     Unwritable(String),
     /// The database URL cannot be understood.
     BadUrl(String),
@@ -41,6 +43,27 @@ pub enum DbError {
     Panicked(String),
     /// A fault of this program. Never shown to API clients.
     Internal(String),
+}
+
+impl DbError {
+    /// Whether the database as a whole cannot be used now, so that the same work may succeed later.
+    pub fn is_outage(&self) -> bool {
+        match self {
+            DbError::Unavailable(_)
+            | DbError::Full(_)
+            | DbError::NoDatabase(_)
+            | DbError::SchemaOlder { .. }
+            | DbError::SchemaNewer { .. }
+            | DbError::SchemaDamaged(_)
+            | DbError::FileReplaced(_)
+            | DbError::Unwritable(_) => true,
+            DbError::Constraint(_)
+            | DbError::Foreign(_)
+            | DbError::BadUrl(_)
+            | DbError::Panicked(_)
+            | DbError::Internal(_) => false,
+        }
+    }
 }
 
 impl fmt::Display for DbError {
@@ -71,6 +94,7 @@ impl fmt::Display for DbError {
             DbError::Internal(what) => write!(f, "an unexpected database fault: {what}"),
             DbError::NoDatabase(line)
             | DbError::Foreign(line)
+            | DbError::FileReplaced(line)
             | DbError::Unwritable(line)
             | DbError::BadUrl(line) => f.write_str(line),
         }

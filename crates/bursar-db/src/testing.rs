@@ -104,14 +104,16 @@ impl TestDb {
         Db::open(&self.url, &Options::default(), Opening::Require)
     }
 
-    /// Runs SQL on a connection of its own, beside the engine. PostgreSQL only.
+    /// Runs SQL on a connection of its own, beside the engine.
     ///
     /// # Panics
     /// When it fails.
     pub fn beside(&self, sql: &str) {
         match &self.url {
             DatabaseUrl::Postgres(url) => must(administer(url, sql)),
-            DatabaseUrl::Sqlite(_) => fail("only PostgreSQL is asked from beside"),
+            DatabaseUrl::Sqlite(path) => {
+                must(rusqlite::Connection::open(path).and_then(|connection| connection.execute_batch(sql)));
+            }
         }
     }
 }

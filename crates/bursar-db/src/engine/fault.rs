@@ -106,6 +106,8 @@ impl From<postgres::Error> for Fault {
             DbError::Constraint(text)
         } else if *state == SqlState::DISK_FULL {
             DbError::Full(text)
+        } else if *state == SqlState::READ_ONLY_SQL_TRANSACTION {
+            DbError::Unwritable(format!("PostgreSQL takes no writes: {text}"))
         } else if *state == SqlState::LOCK_NOT_AVAILABLE
             || *state == SqlState::QUERY_CANCELED
             || state.code().starts_with("53")

@@ -18,12 +18,14 @@ pub(super) struct Memo {
 }
 
 impl Memo {
-    /// Forgets everything when the version of the snapshot is another one.
-    pub(super) fn renew(&mut self, version: i64) {
-        if version != self.version {
+    /// Forgets everything when the version of the snapshot is another one; whether it is.
+    pub(super) fn renew(&mut self, version: i64) -> bool {
+        let is_other = version != self.version;
+        if is_other {
             self.version = version;
             self.kept.clear();
         }
+        is_other
     }
 
     /// What is remembered under the key.

@@ -1,5 +1,7 @@
 //! Brings the schema up, step by step.
 
+use std::cmp::Ordering;
+
 use super::fault::Fault;
 use super::lane::Session;
 use super::shape::{self, Shape};
@@ -10,8 +12,13 @@ use crate::error::DbError;
 /// What `PRAGMA application_id` says in our SQLite files: "burs".
 pub(super) const APPLICATION_ID: i64 = 0x6275_7273;
 
-/// Any number will do, as long as every version of this program takes the same one.
+/// Taken for a step. Any number will do, as long as every version of this program takes the same one.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(7094703281)";
+/// Taken for every write, so that no step is applied while one is under way.
+pub(super) const SHARED_LOCK: &str = "SELECT pg_advisory_xact_lock_shared(7094703281)";
+
+/// Asks for the version.
+pub(super) const VERSION: &str = "SELECT version FROM bursar_schema";
 
 /// Where the version is kept.
 pub(super) const VERSION_TABLE: &str =
@@ -60,14 +67,34 @@ pub(super) fn examine(tx: &mut Tx<'_>, steps: &[&str]) -> Result<Vec<String>, Db
     Ok(shape.beside(&known))
 }
 
+/// Refuses a database whose schema has become another program's since it was opened.
+pub(super) fn require_version(tx: &mut Tx<'_>) -> Result<(), DbError> {
+    let found = match tx.first(VERSION, &[], |row| row.int(0)) {
+        Ok(found) => found.unwrap_or(0),
+        Err(error) => match has_schema(tx) {
+            Ok(false) => 0,
+            _ => return Err(error),
+        },
+    };
+    compare_version(found)
+}
+
+/// The same, where the version is known.
+pub(super) fn compare_version(found: i64) -> Result<(), DbError> {
+    let known = crate::schema_version();
+    match found.cmp(&known) {
+        Ordering::Equal => Ok(()),
+        Ordering::Less => Err(DbError::SchemaOlder { found, wanted: known }),
+        Ordering::Greater => Err(DbError::SchemaNewer { found, known }),
+    }
+}
+
 /// The schema's version, 0 where there is none.
 pub(super) fn version(tx: &mut Tx<'_>) -> Result<i64, DbError> {
     if !has_schema(tx)? {
         return Ok(0);
     }
-    Ok(tx
-        .first("SELECT version FROM bursar_schema", &[], |row| row.int(0))?
-        .unwrap_or(0))
+    Ok(tx.first(VERSION, &[], |row| row.int(0))?.unwrap_or(0))
 }
 
 /// Whether a migrator has been here.

@@ -14,9 +14,10 @@ mod sqlite;
 mod tx;
 mod url;
 mod value;
+mod watch;
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
@@ -77,6 +78,9 @@ pub enum Opening {
     Require,
 }
 
+/// The organization that probes are queued for, so that none has to wait behind a real one's writes.
+const PROBE: [u8; 16] = [0xFF; 16];
+
 /// An open database. Clones are the same one; the last to go shuts it down.
 #[derive(Clone)]
 pub struct Db(Arc<Shared>);
@@ -92,7 +96,7 @@ struct Shared {
 
 enum Engine {
     Sqlite {
-        path: PathBuf,
+        files: Arc<sqlite::Files>,
         readers: sqlite::Readers,
         checkpointer: Arc<sqlite::Checkpointer>,
     },
@@ -116,7 +120,7 @@ impl Db {
         let checkpointer = Arc::clone(&opened.checkpointer);
         let db = Db::new(
             Engine::Sqlite {
-                path: path.to_owned(),
+                files: opened.files,
                 readers: opened.readers,
                 checkpointer,
             },
@@ -240,10 +244,7 @@ impl Db {
         work: impl FnOnce(&mut Tx<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
         match &self.0.engine {
-            Engine::Sqlite { path, .. } => exclusive(
-                &mut sqlite::SqliteSession::new(sqlite::open(path, sqlite::Role::Exclusive)?),
-                work,
-            ),
+            Engine::Sqlite { files, .. } => exclusive(&mut sqlite::SqliteSession::exclusive(files)?, work),
             Engine::Postgres { server, .. } => exclusive(
                 &mut postgres::PgSession::new(Arc::clone(server), postgres::Mode::LongWrite),
                 work,
@@ -257,17 +258,21 @@ impl Db {
         work: impl FnOnce(&mut Tx<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
         match &self.0.engine {
-            Engine::Sqlite { path, .. } => {
-                let connection = sqlite::open(path, sqlite::Role::Reader)?;
+            Engine::Sqlite { files, .. } => {
+                let connection = files.open(sqlite::Role::Reader)?;
                 connection
                     .execute_batch("BEGIN DEFERRED")
                     .map_err(|e| fault::sqlite_error(&e))?;
-                work(&mut Tx::sqlite(&connection))
+                let mut tx = Tx::sqlite(&connection);
+                migrate::require_version(&mut tx)?;
+                work(&mut tx)
             }
             Engine::Postgres { server, .. } => {
                 let mut session = postgres::PgSession::new(Arc::clone(server), postgres::Mode::Survey);
                 session.start_reading().map_err(|fault| fault.error)?;
-                work(&mut Tx::postgres(&mut session))
+                let mut tx = Tx::postgres(&mut session);
+                migrate::require_version(&mut tx)?;
+                work(&mut tx)
             }
         }
     }
@@ -275,16 +280,23 @@ impl Db {
     /// Writes a consistent copy to a file while others write.
     pub fn backup(&self, to: &Path) -> Result<(), DbError> {
         match &self.0.engine {
-            Engine::Sqlite { path, .. } => sqlite::backup(path, to),
+            Engine::Sqlite { files, .. } => sqlite::backup(files.path(), to),
             Engine::Postgres { .. } => Err(DbError::BadUrl(
                 "backup copies the embedded database only; on PostgreSQL use pg_dump".to_owned(),
             )),
         }
     }
 
-    /// The version of the schema as it is now.
-    pub fn schema_version(&self) -> Reply<i64, DbError> {
-        self.read(migrate::version)
+    /// Writes something that changes nothing, on the way of every write, and waits at most a second for a lock. Fails
+    /// where a write would: the lanes are stuck, the disk is full, the server is read-only, a table is locked.
+    pub fn probe_writes(&self) -> Reply<(), DbError> {
+        self.write(PROBE, |tx| {
+            if tx.kind() == EngineKind::Postgres {
+                tx.batch(&postgres::lock_every_table())?;
+            }
+            tx.execute("UPDATE bursar_schema SET version = version", &[])?;
+            Ok(())
+        })
     }
 
     /// Compares the schema as it is now with what this program makes. Returns the tables and indexes that are there

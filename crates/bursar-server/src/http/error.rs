@@ -213,11 +213,10 @@ impl From<Refusal> for Error {
 
 impl From<DbError> for Error {
     fn from(error: DbError) -> Self {
-        match error {
-            DbError::Unavailable(_) | DbError::Full(_) | DbError::SchemaNewer { .. } => {
-                Self::Unavailable(error.to_string())
-            }
-            _ => Self::Internal(error.to_string()),
+        if error.is_outage() {
+            Self::Unavailable(error.to_string())
+        } else {
+            Self::Internal(error.to_string())
         }
     }
 }

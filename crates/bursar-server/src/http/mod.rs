@@ -16,6 +16,7 @@ mod page;
 pub mod pages;
 pub mod plan;
 pub mod query;
+mod ready;
 mod reply;
 pub mod routes;
 pub mod serve;
@@ -24,4 +25,5 @@ mod steps;
 mod writes;
 
 pub use inflight::InFlight;
+pub use ready::Readiness;
 pub use site::Site;

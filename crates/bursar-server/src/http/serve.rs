@@ -24,6 +24,7 @@ use super::limits::{Charge, Limiter};
 use super::listen::{Panicked, Service, catch_panic};
 use super::log::{Line, RequestLog};
 use super::metrics::Metrics;
+use super::ready::Readiness;
 use super::reply::{self, Reply};
 use super::routes::Route;
 use super::site::Site;
@@ -61,6 +62,8 @@ pub struct Edge {
     pub last_used: Arc<app_tokens::LastUsed>,
     /// False once the server is told to stop.
     pub is_ready: AtomicBool,
+    /// What is known of the database's health.
+    pub readiness: Readiness,
     /// Pages, health and the API's document.
     pub site: Site,
     /// Called when something was put into the outbox.

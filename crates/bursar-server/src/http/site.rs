@@ -9,11 +9,10 @@ use hyper::{Method, Response, StatusCode};
 use serde_json::json;
 
 use super::error::Error;
-use super::limits::BackendState;
 use super::page::Page;
 use super::reply::{self, Reply};
 use super::serve::Edge;
-use super::{openapi, pages};
+use super::{openapi, pages, ready};
 
 /// What is the same for everybody, made once. A response shares these bytes: it holds no copy, however slowly it is
 /// taken.
@@ -56,7 +55,7 @@ impl Site {
         match path {
             "/" => Ok(redirect(pages::HOME)),
             "/healthz" => Ok(reply::json(200, json!({ "status": "ok" }).to_string())),
-            "/readyz" => Ok(ready(edge).await),
+            "/readyz" => Ok(ready::answer(edge).await),
             _ => match self.page_at(path) {
                 Some((exact, page)) if exact == path => Ok(page.answer(headers)),
                 Some((exact, _)) => Ok(redirect(exact)),
@@ -79,24 +78,4 @@ fn redirect(to: &'static str) -> Reply {
     *reply.status_mut() = StatusCode::FOUND;
     reply.headers_mut().insert(LOCATION, HeaderValue::from_static(to));
     reply
-}
-
-/// Ready means: not told to stop, the database answers, and its schema is this binary's. Redis may be away: the
-/// API keeps serving and counts in the process.
-async fn ready(edge: &Edge) -> Reply {
-    let database = match edge.db.schema_version().await {
-        Ok(version) if version == bursar_db::schema_version() => "ok",
-        Ok(_) => "another schema",
-        Err(_) => "away",
-    };
-    let limits = match edge.limiter.backend_state() {
-        BackendState::Local => "local",
-        BackendState::Shared => "redis",
-        BackendState::Away => "redis is away, counted locally",
-    };
-    let is_ready = edge.takes_requests() && database == "ok";
-    let status = if is_ready { "ready" } else { "not ready" };
-    let stopping = !edge.takes_requests();
-    let body = json!({ "status": status, "database": database, "rateLimits": limits, "stopping": stopping });
-    reply::json(if is_ready { 200 } else { 503 }, body.to_string())
 }

@@ -120,6 +120,7 @@ impl Worker {
         let leases = Leases::default();
         let keeper = leases.keep(&self.db, &self.clock, self.lease_seconds);
         let mut kept_house = None;
+        let mut told = None;
         while !self.bell.is_over() {
             let now = (self.clock)();
             if kept_house.is_none_or(|at: Timestamp| now < at || now >= at.plus_seconds(HOUSEKEEPING_SECONDS))
@@ -130,10 +131,20 @@ impl Worker {
             // A panic is told of by its hook; the worker is not to die of it while the server lives on.
             let step = catch_unwind(AssertUnwindSafe(|| self.step_with(&leases)));
             match step {
-                Ok(Ok(0)) | Err(_) => self.rest(),
-                Ok(Ok(_)) => {}
+                Ok(Ok(done)) => {
+                    told = None;
+                    if done == 0 {
+                        self.rest();
+                    }
+                }
+                Err(_) => self.rest(),
                 Ok(Err(error)) => {
-                    tracing::error!(%error, "the worker could not go on; it tries again");
+                    // A database that a newer program has taken over stays so: once is enough.
+                    let error = error.to_string();
+                    if told.as_ref() != Some(&error) {
+                        tracing::error!(error, "the worker has stopped; it goes on when this is over");
+                        told = Some(error);
+                    }
                     self.rest();
                 }
             }
@@ -205,7 +216,7 @@ impl Worker {
             .wait()
         {
             Ok(value) => Ok(Some(value)),
-            Err(AppError::Db(error @ (DbError::Unavailable(_) | DbError::Full(_)))) => Err(error.into()),
+            Err(AppError::Db(error)) if error.is_outage() => Err(error.into()),
             Err(error) => {
                 tracing::error!(%organization, %error, "a piece of the worker's work failed; it is tried again");
                 Ok(None)

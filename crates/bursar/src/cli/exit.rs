@@ -41,7 +41,7 @@ impl Exit {
 
     fn of_db(error: &DbError) -> Self {
         match error {
-            DbError::Unavailable(_) => Self::Later,
+            DbError::Unavailable(_) | DbError::FileReplaced(_) => Self::Later,
             DbError::NoDatabase(_) => Self::Missing,
             DbError::Constraint(_)
             | DbError::Full(_)

@@ -12,7 +12,7 @@ use bursar_server::http::limits::{Capacity, Limiter, Limits, Memory, Redis, Redi
 use bursar_server::http::log::RequestLog;
 use bursar_server::http::metrics::Metrics;
 use bursar_server::http::serve::{Edge, WallClock};
-use bursar_server::http::{InFlight, Site, listen, metrics};
+use bursar_server::http::{InFlight, Readiness, Site, listen, metrics};
 use bursar_server::log;
 use bursar_server::worker::Bell;
 use clap::Args;
@@ -289,6 +289,7 @@ async fn accept(
         request_log: args.log.of_requests(),
         last_used,
         is_ready: AtomicBool::new(true),
+        readiness: Readiness::default(),
         site: Site::new(&base_url),
         base_url,
         on_queued: Arc::new(move || ring.ring()),

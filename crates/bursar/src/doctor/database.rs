@@ -104,7 +104,10 @@ fn not_opened(error: &DbError) -> Finding {
         ),
         DbError::Full(why) => Finding::problem("database", why.clone(), "free some space on its disk"),
         // These name the way out themselves.
-        DbError::Foreign(line) | DbError::Unwritable(line) | DbError::BadUrl(line) => {
+        DbError::Foreign(line)
+        | DbError::FileReplaced(line)
+        | DbError::Unwritable(line)
+        | DbError::BadUrl(line) => {
             let (found, advice) = line.rsplit_once("; ").unwrap_or((line, "correct --database"));
             Finding::problem("database", found, advice)
         }

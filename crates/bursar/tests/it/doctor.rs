@@ -58,7 +58,18 @@ fn without_versions(line: &str) -> String {
     let mut words: Vec<String> = line.split(' ').map(str::to_owned).collect();
     for at in 1..words.len() {
         let is_number = words[at].starts_with(|c: char| c.is_ascii_digit());
-        if is_number && ["SQLite", "PostgreSQL", "Redis", "user", "chown"].contains(&words[at - 1].as_str()) {
+        if is_number
+            && [
+                "SQLite",
+                "PostgreSQL",
+                "Redis",
+                "user",
+                "chown",
+                "version",
+                "only",
+            ]
+            .contains(&words[at - 1].as_str())
+        {
             let comma = if words[at].ends_with(',') { "," } else { "" };
             words[at] = format!("N{comma}");
         }

@@ -20,6 +20,7 @@ use super::tx::Tx;
 use super::url::{PostgresUrl, TlsMode};
 use super::{Opening, migrate};
 use crate::error::DbError;
+use crate::tables::EVERY_TABLE;
 
 /// After this long a batch takes no more jobs, so that other organizations get their turn.
 pub(super) const BATCH_DURATION_MAX: Duration = Duration::from_millis(5);
@@ -165,6 +166,15 @@ fn refuse_foreign(tx: &mut Tx<'_>) -> Result<(), DbError> {
         ));
     }
     Ok(())
+}
+
+/// Asks for every table as a write would, so that one that somebody has locked is found.
+pub(super) fn lock_every_table() -> String {
+    let names: Vec<&str> = EVERY_TABLE.iter().map(|table| table.table).collect();
+    format!(
+        "SET LOCAL lock_timeout = '1s'; LOCK TABLE {} IN ROW EXCLUSIVE MODE",
+        names.join(", ")
+    )
 }
 
 /// A failure to commit: what the server answered is certain, a lost connection is not.

@@ -4,7 +4,9 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::super::job::ReadJob;
+use super::super::migrate;
 use super::super::tx::Tx;
+use super::super::watch::Watch;
 use super::{Mode, PgSession, Server};
 use crate::error::DbError;
 
@@ -13,6 +15,7 @@ pub(in super::super) struct Readers {
     state: Mutex<State>,
     ready: Condvar,
     queue_max: usize,
+    watch: Watch,
 }
 
 #[derive(Default)]
@@ -34,6 +37,7 @@ impl Readers {
             state: Mutex::default(),
             ready: Condvar::new(),
             queue_max: queue_max.max(1),
+            watch: Watch::new(),
         }
     }
 
@@ -68,13 +72,26 @@ impl Readers {
             if job.is_abandoned() {
                 continue;
             }
-            if let Err(fault) = session.start(snapshot) {
-                job.fail(fault.error);
+            let started = self
+                .look(&mut session)
+                .and_then(|()| session.start(snapshot).map_err(|fault| fault.error));
+            if let Err(error) = started {
+                job.fail(error);
                 continue;
             }
             let intact = job.run(Tx::postgres(&mut session));
             session.finish(intact);
         }
+    }
+
+    /// Refuses a schema that has become another program's, once one of the threads has seen it.
+    fn look(&self, session: &mut PgSession) -> Result<(), DbError> {
+        self.watch.look(|| {
+            session.start(false).map_err(|fault| fault.error)?;
+            let found = migrate::require_version(&mut Tx::postgres(session));
+            session.finish(true);
+            found
+        })
     }
 
     /// Takes no more reads; the threads end when the queued ones are done.

@@ -6,13 +6,15 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use postgres::binary_copy::BinaryCopyInWriter;
+use postgres::error::SqlState;
 use postgres::fallible_iterator::FallibleIterator;
 use postgres::types::{ToSql, Type};
-use postgres::{Client, Statement};
+use postgres::{Client, SimpleQueryMessage, Statement};
 
 use super::super::dialect;
 use super::super::fault::{Class, Fault};
 use super::super::lane::Session;
+use super::super::migrate;
 use super::super::tx::{Locking, Tx};
 use super::super::value::{Bulk, Kind, OwnedValue, Row, RowInner, Value};
 use super::{Server, commit_fault};
@@ -277,6 +279,28 @@ impl PgSession {
         result
     }
 
+    /// Runs what begins a transaction, and refuses a schema that is not this program's.
+    fn begin_guarded(&mut self, text: &str) -> Result<(), Fault> {
+        let Some(link) = &mut self.link else {
+            return Err(Fault::lost("the connection to PostgreSQL was lost"));
+        };
+        let version = match link.client.simple_query(text) {
+            Ok(messages) => messages.iter().find_map(|message| match message {
+                SimpleQueryMessage::Row(row) => row.try_get("version").ok().flatten()?.parse().ok(),
+                _ => None,
+            }),
+            Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => None,
+            Err(error) => {
+                let fault = Fault::from(error);
+                if fault.class == Class::Lost {
+                    self.disconnect();
+                }
+                return Err(fault);
+            }
+        };
+        migrate::compare_version(version.unwrap_or(0)).map_err(Fault::statement)
+    }
+
     fn disconnect(&mut self) {
         self.link = None;
         self.in_transaction = false;
@@ -393,13 +417,21 @@ impl Session for PgSession {
     fn begin(&mut self, marked: bool) -> Result<(), Fault> {
         self.connect()?;
         let begin = self.mode.begin().unwrap_or("BEGIN");
-        if marked {
-            self.run(&format!("{begin}; SAVEPOINT job"))?;
-        } else {
+        if self.mode == Mode::Schema {
             self.run(begin)?;
+            self.in_transaction = true;
+            return Ok(());
         }
+        // In one message, so that it costs no round trip. The version is read under the lock: until this transaction
+        // ends, no step is applied.
+        let mark = if marked { "; SAVEPOINT job" } else { "" };
+        let text = format!("{begin}; {}; {}{mark}", migrate::SHARED_LOCK, migrate::VERSION);
         self.in_transaction = true;
-        Ok(())
+        let result = self.begin_guarded(&text);
+        if result.is_err() {
+            self.rollback();
+        }
+        result
     }
 
     fn mark(&mut self) -> Result<(), Fault> {

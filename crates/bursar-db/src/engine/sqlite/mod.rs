@@ -2,6 +2,7 @@
 
 mod checkpoint;
 mod connection;
+mod files;
 mod readers;
 mod statement;
 
@@ -13,6 +14,7 @@ use rusqlite::Connection;
 
 pub(super) use self::checkpoint::Checkpointer;
 pub(super) use self::connection::{Role, open};
+pub(super) use self::files::Files;
 pub(super) use self::readers::Readers;
 pub(super) use self::statement::{bulk, execute, visit};
 
@@ -27,18 +29,29 @@ use crate::private;
 /// After this long a batch takes no more jobs, so that the write lock comes free for other processes.
 pub(super) const BATCH_DURATION_MAX: Duration = Duration::from_millis(20);
 
-/// The lane's connection.
+/// A connection that writes.
 pub(super) struct SqliteSession {
     connection: Connection,
     checkpoint: Option<LaneCheckpoint>,
+    /// The files that it must be in when a commit is told of; while the schema is brought up there are none yet.
+    files: Option<Arc<Files>>,
 }
 
 impl SqliteSession {
-    pub(super) fn new(connection: Connection) -> Self {
+    fn new(connection: Connection) -> Self {
         SqliteSession {
             connection,
             checkpoint: None,
+            files: None,
         }
+    }
+
+    /// For a long write on the caller's thread.
+    pub(super) fn exclusive(files: &Arc<Files>) -> Result<Self, DbError> {
+        Ok(SqliteSession {
+            files: Some(Arc::clone(files)),
+            ..SqliteSession::new(files.open(Role::Exclusive)?)
+        })
     }
 
     fn run(&self, sql: &str) -> Result<(), Fault> {
@@ -50,6 +63,11 @@ impl SqliteSession {
 impl Session for SqliteSession {
     fn begin(&mut self, marked: bool) -> Result<(), Fault> {
         self.run("BEGIN IMMEDIATE")?;
+        if let Some(files) = &self.files {
+            files.look().map_err(Fault::statement)?;
+            // Nobody changes the schema while this transaction has the lock.
+            migrate::require_version(&mut Tx::sqlite(&self.connection)).map_err(Fault::statement)?;
+        }
         if marked { self.run("SAVEPOINT job") } else { Ok(()) }
     }
 
@@ -63,7 +81,11 @@ impl Session for SqliteSession {
     }
 
     fn commit(&mut self) -> Result<(), Fault> {
-        self.run("COMMIT")
+        self.run("COMMIT")?;
+        match &self.files {
+            Some(files) => files.check().map_err(Fault::statement),
+            None => Ok(()),
+        }
     }
 
     fn rollback(&mut self) {
@@ -91,6 +113,7 @@ impl Session for SqliteSession {
 
 /// The parts of an opened file.
 pub(super) struct Opened {
+    pub(super) files: Arc<Files>,
     pub(super) lane: SqliteSession,
     pub(super) readers: Readers,
     pub(super) checkpointer: Arc<Checkpointer>,
@@ -114,9 +137,12 @@ pub(super) fn open_file(path: &Path, options: &Options, opening: Opening) -> Res
     let mut lane = SqliteSession::new(connection);
     migrate::migrate(&mut lane, crate::schema::STEPS, opening)?;
     lane.checkpoint = Some(checkpoint);
+    let files = Arc::new(Files::of(path));
+    lane.files = Some(Arc::clone(&files));
     Ok(Opened {
+        readers: Readers::new(&files, options.connections),
+        files,
         lane,
-        readers: Readers::new(path, options.connections),
         checkpointer,
     })
 }

@@ -1,7 +1,6 @@
 //! The reader connections, lent to the threads that call.
 
-use std::path::{Path, PathBuf};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
@@ -9,8 +8,9 @@ use rusqlite::Connection;
 use super::super::fault::sqlite_error;
 use super::super::job::guarded;
 use super::super::memo::Memo;
+use super::super::migrate;
 use super::super::tx::Tx;
-use super::{Role, open};
+use super::{Files, Role};
 use crate::error::DbError;
 
 /// How long a caller waits for a connection that others use.
@@ -18,7 +18,7 @@ const WAIT_MAX: Duration = Duration::from_secs(30);
 
 /// A pool that opens connections when they are first needed.
 pub(in super::super) struct Readers {
-    path: PathBuf,
+    files: Arc<Files>,
     connections_max: usize,
     state: Mutex<State>,
     returned: Condvar,
@@ -52,7 +52,12 @@ impl Reader {
             // neither BEGIN nor ROLLBACK has to be run.
             let mut rows = versions.query([])?;
             let version = rows.next()?.map_or(Ok(0), |row| row.get(0))?;
-            self.memo.renew(version);
+            if self.memo.renew(version)
+                && let Err(error) = migrate::require_version(&mut Tx::sqlite(connection))
+            {
+                self.memo = Memo::default();
+                return Ok((Err(error.into()), true));
+            }
             Ok(guarded(work, &mut Tx::sqlite_reader(connection, &mut self.memo)))
         });
         begun.unwrap_or_else(|error| (Err(sqlite_error(&error).into()), false))
@@ -60,9 +65,9 @@ impl Reader {
 }
 
 impl Readers {
-    pub(super) fn new(path: &Path, connections_max: usize) -> Self {
+    pub(super) fn new(files: &Arc<Files>, connections_max: usize) -> Self {
         Readers {
-            path: path.to_owned(),
+            files: Arc::clone(files),
             connections_max: connections_max.max(1),
             state: Mutex::default(),
             returned: Condvar::new(),
@@ -74,6 +79,7 @@ impl Readers {
         &self,
         work: impl FnOnce(&mut Tx<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
+        self.files.look()?;
         let mut reader = self.take()?;
         let (result, intact) = reader.read(work);
         if intact {
@@ -121,7 +127,7 @@ impl Readers {
             state.waiting -= 1;
         }
         drop(state);
-        let connection = open(&self.path, Role::Reader).inspect_err(|_| self.discard())?;
+        let connection = self.files.open(Role::Reader).inspect_err(|_| self.discard())?;
         Ok(Reader {
             connection,
             memo: Memo::default(),

@@ -280,7 +280,7 @@ fn shutdown_finishes_what_is_queued_and_takes_no_more() {
         }
         test.db.shutdown();
         assert!(matches!(
-            test.db.schema_version().wait(),
+            test.db.examine_schema().wait(),
             Err(DbError::Unavailable(_))
         ));
         let again = test.open_again().unwrap();

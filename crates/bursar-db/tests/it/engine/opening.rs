@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use bursar_db::testing::{TestDb, both_engines};
-use bursar_db::{DatabaseUrl, Db, DbError, Opening, Options};
+use bursar_db::testing::{TestDb, both_engines, eventually};
+use bursar_db::{DatabaseUrl, Db, DbError, Opening, Options, schema_version};
 
 use super::A;
 
@@ -41,9 +41,8 @@ fn set_version(test: &TestDb, change: i64) {
 #[test]
 fn a_newer_schema_is_refused_by_everyone() {
     both_engines(|test| {
-        let known = test.db.schema_version().wait().unwrap();
+        let known = schema_version();
         set_version(test, 1);
-        assert_eq!(test.db.schema_version().wait(), Ok(known + 1));
         for opening in [Opening::Migrate, Opening::Require] {
             let refused = Db::open(&test.url, &Options::default(), opening).err();
             assert_eq!(
@@ -60,7 +59,7 @@ fn a_newer_schema_is_refused_by_everyone() {
 #[test]
 fn an_older_schema_is_refused_where_it_is_required() {
     both_engines(|test| {
-        let wanted = test.db.schema_version().wait().unwrap();
+        let wanted = schema_version();
         test.make_older(1);
         let refused = Db::open(&test.url, &Options::default(), Opening::Require).err();
         assert_eq!(refused, Some(DbError::SchemaOlder { found: 1, wanted }));
@@ -85,12 +84,12 @@ fn many_who_start_at_once_all_succeed() {
                     scope.spawn(|| {
                         barrier.wait();
                         Db::open(&url, &Options::default(), Opening::Migrate)
-                            .and_then(|db| db.schema_version().wait())
+                            .and_then(|db| db.examine_schema().wait())
                     })
                 })
                 .collect();
             for opening in openings {
-                assert!(opening.join().unwrap().unwrap() >= 1);
+                assert_eq!(opening.join().unwrap(), Ok(Vec::new()));
             }
         });
     });
@@ -196,4 +195,73 @@ fn a_new_file_is_for_its_owner_alone_and_an_old_one_keeps_its_rights() {
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
     open(&path, Opening::Migrate).unwrap().shutdown();
     assert_eq!(rights(&path), 0o640);
+}
+
+/// A program that stays behind while a newer one brings the schema up writes nothing from that moment on, and reads
+/// nothing a second later.
+#[test]
+fn a_schema_that_becomes_newer_stops_reads_and_writes() {
+    both_engines(|test| {
+        super::with_table(test);
+        let known = schema_version();
+        let newer = DbError::SchemaNewer { found: 1000, known };
+        super::write_id(&test.db, A, 1).wait().unwrap();
+        test.beside("UPDATE bursar_schema SET version = 1000");
+        assert_eq!(super::write_id(&test.db, A, 2).wait(), Err(newer.clone()));
+        let written: Result<(), DbError> = test.db.exclusive(|tx| super::insert(tx, 3));
+        assert_eq!(written, Err(newer.clone()));
+        assert_eq!(test.db.survey(|_| Ok(())), Err(newer.clone()));
+        eventually("reads are refused", || {
+            test.db.examine_schema().wait() == Err(newer.clone())
+        });
+        test.beside(&format!("UPDATE bursar_schema SET version = {known}"));
+        eventually("reads work again", || test.db.examine_schema().wait().is_ok());
+        super::write_id(&test.db, A, 4).wait().unwrap();
+        assert_eq!(super::ids(&test.db), [1, 4]);
+    });
+}
+
+/// On PostgreSQL a step waits for the writes that have begun, and the writes that come later wait for the step.
+#[test]
+fn a_step_is_not_applied_in_the_middle_of_a_write() {
+    let test = TestDb::postgres();
+    super::with_table(&test);
+    let (release, held) = super::hold(&test.db, A);
+    let refused = std::thread::scope(|scope| {
+        let step = scope.spawn(|| {
+            test.beside(
+                "BEGIN; SELECT pg_advisory_xact_lock(7094703281); UPDATE bursar_schema SET version = 1000; COMMIT",
+            );
+        });
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        assert!(!step.is_finished(), "the step waits for the write");
+        let late = super::write_id(&test.db, super::B, 2);
+        drop(release);
+        step.join().unwrap();
+        late.wait()
+    });
+    held.wait().unwrap();
+    assert!(
+        matches!(refused, Err(DbError::SchemaNewer { found: 1000, .. })),
+        "{refused:?}"
+    );
+}
+
+/// A probe fails where a write would, and changes nothing.
+#[test]
+fn a_probe_finds_a_table_that_somebody_has_locked() {
+    both_engines(|test| {
+        test.db.probe_writes().wait().unwrap();
+        test.db.probe_writes().wait().unwrap();
+        test.open_again().unwrap();
+    });
+    let test = TestDb::postgres();
+    std::thread::scope(|scope| {
+        let held = scope.spawn(|| test.beside("BEGIN; LOCK TABLE members IN SHARE MODE; SELECT pg_sleep(3)"));
+        eventually("the table is locked", || {
+            matches!(test.db.probe_writes().wait(), Err(DbError::Unavailable(_)))
+        });
+        held.join().unwrap();
+    });
+    test.db.probe_writes().wait().unwrap();
 }

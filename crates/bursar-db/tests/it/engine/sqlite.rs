@@ -229,3 +229,39 @@ fn the_write_ahead_log_stays_bounded_with_readers_about() {
     let left = std::fs::metadata(&log).map_or(0, |metadata| metadata.len());
     assert_eq!(left, 0, "the last to close leaves no log behind");
 }
+
+/// What is committed to a file that nobody will find again is not acknowledged, and later writes do not begin.
+#[test]
+fn a_write_to_a_file_that_was_deleted_or_replaced_is_refused() {
+    let test = TestDb::sqlite();
+    with_table(&test);
+    let file = test.path();
+    let (aside, copy) = (file.with_extension("aside"), file.with_extension("copy"));
+    test.db.backup(&copy).unwrap();
+    let is_replaced =
+        |error: &DbError| matches!(error, DbError::FileReplaced(line) if line.contains("bursar.db"));
+    let refused = |id| {
+        let error = write_id(&test.db, A, id).wait().unwrap_err();
+        assert!(is_replaced(&error), "{error:?}");
+        // What the lane has seen, the readers know.
+        let error = test.db.examine_schema().wait().unwrap_err();
+        assert!(is_replaced(&error), "{error:?}");
+        let error = test.db.exclusive(|tx| insert(tx, id)).unwrap_err();
+        assert!(is_replaced(&error), "{error:?}");
+    };
+    write_id(&test.db, A, 1).wait().unwrap();
+    std::fs::rename(&file, &aside).unwrap();
+    refused(2);
+    std::fs::rename(&copy, &file).unwrap();
+    refused(3);
+    std::fs::rename(&aside, &file).unwrap();
+    eventually("writes work again", || write_id(&test.db, A, 4).wait().is_ok());
+    let log = file.with_file_name("bursar.db-wal");
+    let log_aside = file.with_file_name("wal.aside");
+    std::fs::rename(&log, &log_aside).unwrap();
+    refused(5);
+    std::fs::rename(&log_aside, &log).unwrap();
+    eventually("writes work once more", || {
+        write_id(&test.db, A, 6).wait().is_ok()
+    });
+}

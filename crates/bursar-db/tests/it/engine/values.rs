@@ -166,6 +166,6 @@ fn a_panic_in_a_read_is_an_answer_and_the_next_read_works() {
                 .wait();
             assert_eq!(result, Err(DbError::Panicked("a broken map".to_owned())));
         }
-        assert!(test.db.schema_version().wait().unwrap() >= 1);
+        test.db.examine_schema().wait().unwrap();
     });
 }

@@ -16,6 +16,7 @@ mod life;
 mod limits;
 mod members;
 mod order;
+mod readiness;
 mod reminders;
 mod resources;
 mod walks;

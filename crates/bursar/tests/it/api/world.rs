@@ -298,6 +298,42 @@ impl World {
         db.shutdown();
     }
 
+    /// Runs SQL on a connection of its own that asks for no schema.
+    pub(crate) fn beside(&self, sql: &str) {
+        match self.database.strip_prefix("sqlite:") {
+            Some(path) => rusqlite::Connection::open(path)
+                .and_then(|connection| connection.execute_batch(sql))
+                .unwrap(),
+            None => administer(&self.database, sql),
+        }
+    }
+
+    /// The same, and what it counts.
+    pub(crate) fn count_beside(&self, sql: &str) -> i64 {
+        match self.database.strip_prefix("sqlite:") {
+            Some(path) => rusqlite::Connection::open(path)
+                .and_then(|connection| connection.query_row(sql, [], |row| row.get(0)))
+                .unwrap(),
+            None => postgres::Client::connect(&self.database, postgres::NoTls)
+                .and_then(|mut client| client.query_one(sql, &[]))
+                .unwrap()
+                .get(0),
+        }
+    }
+
+    /// Holds a transaction of somebody else open, with what this statement locks, until it is dropped.
+    pub(crate) fn hold_beside(&self, on_sqlite: &str, on_postgres: &str) -> Box<dyn std::any::Any> {
+        if let Some(path) = self.database.strip_prefix("sqlite:") {
+            let connection = rusqlite::Connection::open(path).unwrap();
+            connection.execute_batch(on_sqlite).unwrap();
+            Box::new(connection)
+        } else {
+            let mut client = postgres::Client::connect(&self.database, postgres::NoTls).unwrap();
+            client.batch_execute(&format!("BEGIN; {on_postgres}")).unwrap();
+            Box::new(client)
+        }
+    }
+
     /// Lets nobody into the PostgreSQL database and throws everybody out, or lets them in again.
     pub(crate) fn database_allows(&self, connections: bool) {
         let (server, name) = self.drop_at_end.as_ref().expect("it is on PostgreSQL");
@@ -310,6 +346,22 @@ impl World {
                 format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'");
             administer(server, &all);
         }
+    }
+
+    /// Makes the PostgreSQL database read-only for everybody, or not, and throws everybody out.
+    pub(crate) fn database_takes_writes(&self, takes: bool) {
+        let (server, name) = self.drop_at_end.as_ref().expect("it is on PostgreSQL");
+        administer(
+            server,
+            &format!(
+                "ALTER DATABASE {name} SET default_transaction_read_only = {}",
+                if takes { "off" } else { "on" }
+            ),
+        );
+        administer(
+            server,
+            &format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"),
+        );
     }
 
     /// A new token of a person in an organization.
