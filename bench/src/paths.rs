@@ -19,7 +19,7 @@ use bursar_server::http::limits::{Capacity, Limiter, Limits, Memory, monotonic_c
 use bursar_server::http::listen::{self, Service};
 use bursar_server::http::log::RequestLog;
 use bursar_server::http::serve::Edge;
-use bursar_server::http::{InFlight, Site as Pages};
+use bursar_server::http::{InFlight, Readiness, Site as Pages};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -180,6 +180,7 @@ fn edge(db: &Db) -> Edge {
         request_log: RequestLog::Text,
         last_used: Arc::new(LastUsed::default()),
         is_ready: AtomicBool::new(true),
+        readiness: Readiness::default(),
         site: Pages::new("http://127.0.0.1:8080"),
         on_queued: Arc::new(|| {}),
     }

@@ -80,7 +80,7 @@ fn what_an_operator_adds_is_left_alone() {
 fn an_older_schema_that_is_damaged_is_not_brought_up() {
     both_engines(|test| {
         test.make_older(1);
-        alter(test, "DROP INDEX payments_owed");
+        test.beside("DROP INDEX payments_owed");
         let refused = Db::open(&test.url, &Options::default(), Opening::Migrate).err();
         let damage = "table payments lacks index payments_owed".to_owned();
         assert_eq!(refused, Some(DbError::SchemaDamaged(damage)));

@@ -219,6 +219,14 @@ fn set_ups(place: &Place, engine: &str) {
     );
     assert_eq!(done.code, Some(1));
 
+    place.ok(&[
+        "group",
+        "create",
+        "--organization",
+        &organization(place),
+        "--name",
+        "Coxes",
+    ]);
     record.note("with a clock that went back", &mut at("-80h", place, &[]));
     record.note(
         "with a clock of long ago",
