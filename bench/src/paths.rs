@@ -197,7 +197,13 @@ async fn exchange<S: Service>(service: Arc<S>, request: &[u8], count: u64) -> Ou
     let told = async {
         let _ = stopped.await;
     };
-    let server = tokio::spawn(listen::serve(listener, service, listen::Options::default(), told));
+    let server = tokio::spawn(listen::serve(
+        listener,
+        service,
+        listen::Options::default(),
+        told,
+        std::future::ready(()),
+    ));
     let mut stream = TcpStream::connect(address).await.map_err(failed)?;
     stream.set_nodelay(true).map_err(failed)?;
     let mut buffer = Vec::with_capacity(64 << 10);

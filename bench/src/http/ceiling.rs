@@ -107,7 +107,14 @@ pub(crate) fn serve(args: &Args) -> Outcome {
         let told = async move {
             terminate.recv().await;
         };
-        listen::serve(listener, ceiling, listen::Options::default(), told).await;
+        listen::serve(
+            listener,
+            ceiling,
+            listen::Options::default(),
+            told,
+            std::future::ready(()),
+        )
+        .await;
         Ok(())
     })
 }

@@ -4,6 +4,7 @@ mod ambient;
 mod cli;
 mod demo;
 mod doctor;
+mod open_files;
 mod sync;
 
 use std::process::ExitCode;

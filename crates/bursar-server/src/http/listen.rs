@@ -7,6 +7,9 @@
 mod connection;
 mod guarded;
 mod panics;
+mod places;
+mod pulse;
+mod sending;
 
 use std::error::Error;
 use std::future::Future;
@@ -19,16 +22,18 @@ use std::time::Duration;
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::{Request, Response};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
-use tokio::time::{Instant, sleep, timeout};
+use tokio::sync::watch;
+use tokio::time::{sleep, timeout};
 
 use self::connection::Host;
 pub use self::panics::{Panicked, catch_panic};
+use self::places::Places;
+use self::pulse::Pulse;
 
 /// What answers requests. One value serves all connections.
 pub trait Service: Send + Sync + 'static {
     /// The body of its responses.
-    type Body: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static;
+    type Body: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + Unpin + 'static;
 
     /// Answers one request. The future is dropped when the client goes away.
     fn call(
@@ -43,17 +48,17 @@ pub trait Service: Send + Sync + 'static {
 }
 
 /// How long a connection may take for what. A connection is looked at four times within the shortest of
-/// `header_read` and `idle`, so those two may last a quarter longer.
+/// `header_read`, `idle` and `write_stall`, so those may last a quarter longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
     /// From accepting to the first byte.
     pub first_byte: Duration,
     /// From a request's first byte to the end of its head; on HTTP/2, from the preface to the first request.
     pub header_read: Duration,
-    /// From the last response to the next request. A response that the client has not taken by then is given
-    /// `closing` more.
+    /// From the last response to the next request. It begins when the client has taken the response.
     pub idle: Duration,
-    /// Without a byte of the response taken by the client.
+    /// Without a byte of a response taken by the client. Other requests do not make up for it: HTTP/2 ends the whole
+    /// connection, and cuts it `closing` later.
     pub write_stall: Duration,
     /// The age at which a connection is asked to end, so that clients spread over new replicas.
     pub age: Duration,
@@ -108,47 +113,55 @@ pub struct Drained {
     pub cut: usize,
 }
 
-/// A server that stays full says so this often.
-const FULL_TOLD_EVERY: Duration = Duration::from_secs(10);
-
-/// What the listener tells its connections.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What the listener tells its connections, in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
     Serving,
+    /// Still serving, while clients are told to go elsewhere.
+    Leaving,
     Draining,
     Cutting,
 }
 
-/// Serves until `shutdown` resolves; then accepts no more, lets the requests in flight finish, and cuts what is
-/// left after the drain time.
+/// Serves until `leave` and then `stop` resolve. In between everything is answered, and clients are told to use other
+/// connections, so that a balancer can find out in time. Then it accepts no more, lets the requests in flight finish,
+/// and cuts what is left after the drain time.
 ///
 /// When all places are taken, the next connection waits for one, those after it in the kernel's queue, and the
-/// connection that has been idle the longest is asked to give its place up: a client is delayed rather than
-/// refused, and idle connections cannot lock others out.
+/// connection that can best be missed is asked to give its place up: a client is delayed rather than refused, and idle
+/// connections cannot lock others out.
 pub async fn serve<S: Service>(
     listener: TcpListener,
     service: Arc<S>,
     options: Options,
-    shutdown: impl Future<Output = ()>,
+    leave: impl Future<Output = ()>,
+    stop: impl Future<Output = ()>,
 ) -> Drained {
     let stage = watch::Sender::new(Stage::Serving);
     let mut places = Places::new(options.connections_max);
-    let host = Arc::new(Host::new(service, options.timeouts, Arc::clone(&places.pressure)));
+    let host = Arc::new(Host::new(service, options.timeouts));
     {
-        let mut shutdown = pin!(shutdown);
+        let mut end = pin!(async {
+            leave.await;
+            host.leave();
+            stage.send_replace(Stage::Leaving);
+            stop.await;
+        });
         loop {
             let next = async {
-                let (stream, peer) = accept(&listener).await;
-                (stream, peer, places.take().await)
+                let (stream, peer) = accept(&listener, &places).await;
+                let pulse = Arc::new(Pulse::new());
+                let place = places.take(Arc::clone(&pulse)).await;
+                (stream, peer, pulse, place)
             };
-            let (stream, peer, place) = tokio::select! {
+            let (stream, peer, pulse, place) = tokio::select! {
                 biased;
-                () = &mut shutdown => break,
+                () = &mut end => break,
                 next = next => next,
             };
             // The task is the only holder of the place and of the receiver, so both end with it.
             let stage = stage.subscribe();
-            let visit = Arc::clone(&host).receive(stream, peer, stage);
+            let visit = Arc::clone(&host).receive(stream, peer, pulse, stage);
             tokio::spawn(async move {
                 visit.await;
                 drop(place);
@@ -176,7 +189,7 @@ async fn drain(stage: &watch::Sender<Stage>, at_most: Duration) -> Drained {
 }
 
 /// The next connection. An error here is never the end: it concerns one client, or passes.
-async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
+async fn accept(listener: &TcpListener, places: &Places) -> (TcpStream, SocketAddr) {
     let mut wait = Duration::from_millis(10);
     loop {
         match listener.accept().await {
@@ -185,8 +198,9 @@ async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
                 tracing::debug!(%error, "a client left before it was accepted");
             }
             Err(error) => {
-                // Out of file descriptors or memory: connections that end make room, so waiting is the cure, and
-                // the doubling wait keeps the log short.
+                // Out of file descriptors or memory: connections that end make room. The doubling wait keeps the log
+                // short.
+                places.ask_one_to_end();
                 tracing::error!(%error, wait_ms = wait.as_millis(), "cannot accept connections");
                 sleep(wait).await;
                 wait = wait.saturating_mul(2).min(Duration::from_secs(1));
@@ -201,41 +215,4 @@ fn concerns_one_client(error: &io::Error) -> bool {
         error.kind(),
         ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted
     )
-}
-
-/// The bound on connections.
-struct Places {
-    free: Arc<Semaphore>,
-    /// Each notification asks one idle connection, the one idle for longest, to end.
-    pressure: Arc<Notify>,
-    told_full: Option<Instant>,
-}
-
-impl Places {
-    fn new(connections_max: usize) -> Self {
-        let places = connections_max.clamp(1, Semaphore::MAX_PERMITS);
-        Self {
-            free: Arc::new(Semaphore::new(places)),
-            pressure: Arc::new(Notify::new()),
-            told_full: None,
-        }
-    }
-
-    async fn take(&mut self) -> Option<OwnedSemaphorePermit> {
-        if let Ok(place) = Arc::clone(&self.free).try_acquire_owned() {
-            return Some(place);
-        }
-        if self.told_full.is_none_or(|at| at.elapsed() >= FULL_TOLD_EVERY) {
-            self.told_full = Some(Instant::now());
-            tracing::warn!("all connections are taken: new ones wait for a place");
-        }
-        loop {
-            self.pressure.notify_one();
-            let place = Arc::clone(&self.free).acquire_owned();
-            if let Ok(place) = timeout(Duration::from_secs(1), place).await {
-                // The semaphore is never closed, so this is always a place.
-                return place.ok();
-            }
-        }
-    }
 }

@@ -15,6 +15,9 @@ const STATUSES: [u16; 14] = [
     200, 201, 204, 400, 401, 403, 404, 405, 409, 413, 415, 429, 500, 503,
 ];
 
+/// Connections of those who read the metrics: files that the API cannot have.
+pub const CONNECTIONS_MAX: usize = 32;
+
 /// What a server counts.
 #[derive(Debug)]
 pub struct Metrics {
@@ -193,10 +196,15 @@ pub async fn serve(listener: tokio::net::TcpListener, metrics: std::sync::Arc<Me
         }
     }
     let service = std::sync::Arc::new(Exposition { metrics, db });
+    let options = super::listen::Options {
+        connections_max: CONNECTIONS_MAX,
+        ..super::listen::Options::default()
+    };
     super::listen::serve(
         listener,
         service,
-        super::listen::Options::default(),
+        options,
+        std::future::pending(),
         std::future::pending(),
     )
     .await;

@@ -19,6 +19,9 @@ use tokio::time::{sleep, timeout};
 /// Larger than what the kernel buffers between two sockets.
 pub(crate) const BIG_BYTES: usize = 32 << 20;
 
+/// Larger than a window of HTTP/2, and less than what a connection may hold.
+pub(crate) const MIDDLING_BYTES: usize = 512 << 10;
+
 /// A service with one path for each thing that a connection can meet.
 struct Paths;
 
@@ -38,6 +41,7 @@ impl Service for Paths {
             }
             "/never" => std::future::pending().await,
             "/big" => Bytes::from(vec![b'x'; BIG_BYTES]),
+            "/middling" => Bytes::from(vec![b'x'; MIDDLING_BYTES]),
             "/peer" => Bytes::from(peer.to_string()),
             "/echo" => match request.into_body().collect().await {
                 Ok(body) => body.to_bytes(),
@@ -57,6 +61,7 @@ impl Service for Paths {
 /// A listener in this process, which ends when the test says so.
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
+    leave: oneshot::Sender<()>,
     stop: oneshot::Sender<()>,
     ended: JoinHandle<Drained>,
 }
@@ -66,11 +71,20 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel();
-        let ended = tokio::spawn(serve(listener, Arc::new(Paths), options, async {
+        let (leave, left) = oneshot::channel::<()>();
+        let leaving = async {
+            let _ = left.await;
+        };
+        let ended = tokio::spawn(serve(listener, Arc::new(Paths), options, leaving, async {
             // A test that drops the sender is over.
             let _ = stopped.await;
         }));
-        Self { address, stop, ended }
+        Self {
+            address,
+            leave,
+            stop,
+            ended,
+        }
     }
 
     pub(crate) async fn with(timeouts: Timeouts) -> Self {
@@ -87,13 +101,19 @@ impl Server {
 
     pub(crate) async fn connect_http2(&self) -> SendRequest<Empty<Bytes>> {
         let stream = TcpStream::connect(self.address).await.unwrap();
-        let handshake = hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream));
-        let (sender, connection) = handshake.await.unwrap();
+        // The windows that the protocol begins with.
+        let (sender, connection) = hyper::client::conn::http2::Builder::new(TokioExecutor::new())
+            .initial_stream_window_size(65_535)
+            .initial_connection_window_size(65_535)
+            .handshake(TokioIo::new(stream))
+            .await
+            .unwrap();
         tokio::spawn(connection);
         sender
     }
 
     async fn stop(self) -> Drained {
+        let _ = self.leave.send(());
         self.stop.send(()).unwrap();
         timeout(Duration::from_secs(10), self.ended)
             .await
@@ -166,7 +186,9 @@ impl Client {
             let more = timeout(Duration::from_secs(10), self.0.read(&mut buffer))
                 .await
                 .expect("bytes in time");
-            read += more.unwrap();
+            let more = more.unwrap();
+            assert!(more > 0, "it breaks off after {read} bytes");
+            read += more;
         }
         read.min(BIG_BYTES)
     }
@@ -354,6 +376,64 @@ async fn shutdown_cuts_what_does_not_finish() {
     );
     client.closed().await;
     assert!(stream.await.unwrap().is_err());
+}
+
+#[tokio::test]
+async fn a_server_that_is_leaving_answers_and_sends_its_clients_elsewhere() {
+    let server = Server::start(Options::default()).await;
+    let (mut idle, mut silent) = (server.connect().await, server.connect().await);
+    let mut http2 = server.connect_http2().await;
+    assert_eq!(idle.get("/").await, "ok");
+    let stream = tokio::spawn(http2.send_request(request("/slow")));
+    sleep(Duration::from_millis(100)).await;
+
+    let Server {
+        address,
+        leave,
+        stop,
+        ended,
+    } = server;
+    leave.send(()).unwrap();
+    let start = Instant::now();
+    while !http2.is_closed() {
+        assert!(
+            start.elapsed() < Duration::from_secs(10),
+            "a GOAWAY comes at once"
+        );
+        sleep(Duration::from_millis(10)).await;
+    }
+    assert_eq!(text(stream.await.unwrap().unwrap()).await.1, "slow");
+    // Old and new connections are answered once more each, and nobody is cut off in the middle of sending.
+    for client in [
+        &mut idle,
+        &mut silent,
+        &mut Client(TcpStream::connect(address).await.unwrap()),
+    ] {
+        client.ask("/").await;
+        let (head, body) = client.answer().await;
+        assert_eq!(body, "ok");
+        assert!(head.contains("connection: close"), "{head}");
+        client.closed().await;
+    }
+    stop.send(()).unwrap();
+    assert_eq!(ended.await.unwrap(), Drained { cut: 0 });
+    assert!(TcpStream::connect(address).await.is_err());
+}
+
+#[tokio::test]
+async fn a_request_waits_while_its_connection_holds_too_much() {
+    let server = Server::start(Options::default()).await;
+    let mut http2 = server.connect_http2().await;
+    let mut big = http2.send_request(request("/big")).await.unwrap();
+    let mut next = tokio::spawn(http2.send_request(request("/")));
+    assert!(
+        timeout(Duration::from_millis(300), &mut next).await.is_err(),
+        "32 MiB are enough for one connection"
+    );
+    while let Some(frame) = big.body_mut().frame().await {
+        frame.unwrap();
+    }
+    assert_eq!(text(next.await.unwrap().unwrap()).await.1, "ok");
 }
 
 #[tokio::test]

@@ -18,10 +18,11 @@ use bursar_server::worker::Bell;
 use clap::Args;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::time::timeout;
 
 use super::worker::SendArgs;
 use super::{Outcome, Session, output};
-use crate::ambient;
+use crate::{ambient, open_files};
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ServeArgs {
@@ -60,6 +61,9 @@ pub(crate) struct ServeArgs {
     /// For a whole request, such as 30s
     #[arg(long, default_value = "30s", value_parser = parse_timeout, value_name = "TIME")]
     pub(crate) request_timeout: Duration,
+    /// After SIGTERM, how long to keep answering while /readyz says no; 0 to stop at once
+    #[arg(long, default_value = "7s", value_parser = parse_delay, value_name = "TIME")]
+    pub(crate) drain_delay: Duration,
     /// Connections to the database
     #[arg(long, default_value_t = 8, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) database_connections: u16,
@@ -138,8 +142,13 @@ fn parse_origin(text: &str) -> Result<String, String> {
         );
     }
     let authority: hyper::http::uri::Authority = host.parse().map_err(|_| wrong())?;
-    let port_is_wrong = authority.port().is_some() && authority.port_u16().is_none();
-    if host.contains('@') || host.ends_with(':') || authority.host().is_empty() || port_is_wrong {
+    let name = authority.host();
+    // What remains is nothing or a port that is a number; the name of somebody before the host fits neither.
+    let is_plain = host == name
+        || authority
+            .port_u16()
+            .is_some_and(|port| host == format!("{name}:{port}"));
+    if name.is_empty() || !is_plain {
         return Err(wrong());
     }
     Ok(format!("{scheme}://{host}"))
@@ -179,6 +188,13 @@ pub(crate) fn parse_timeout(text: &str) -> Result<Duration, String> {
     match parse_seconds(text)? {
         seconds @ 1..=3600 => Ok(Duration::from_secs(seconds.unsigned_abs())),
         _ => Err("must be from 1 second to 1 hour".into()),
+    }
+}
+
+fn parse_delay(text: &str) -> Result<Duration, String> {
+    match parse_seconds(text)? {
+        seconds @ 0..=300 => Ok(Duration::from_secs(seconds.unsigned_abs())),
+        _ => Err("must be from 0 to 300 seconds".into()),
     }
 }
 
@@ -239,6 +255,7 @@ async fn accept(
     clock: WallClock,
     started: &mut dyn FnMut(&str),
 ) -> Outcome {
+    let files_allowed = open_files::raise();
     let listener = TcpListener::bind(args.listen).await.map_err(|error| {
         format!(
             "cannot listen on {}: {error}; --listen names another address, and port 0 picks one",
@@ -295,13 +312,27 @@ async fn accept(
         on_queued: Arc::new(move || ring.ring()),
     });
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-    let told = {
-        let edge = Arc::clone(&edge);
+    let is_hurried = AtomicBool::new(args.drain_delay.is_zero());
+    let leave = {
+        let (edge, is_hurried) = (Arc::clone(&edge), &is_hurried);
         async move {
-            tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {} }
+            tokio::select! {
+                _ = terminate.recv() => {}
+                // Somebody sits at the terminal and waits.
+                _ = interrupt.recv() => is_hurried.store(true, Ordering::Relaxed),
+            }
             edge.is_ready.store(false, Ordering::Relaxed);
-            tracing::info!("stopping: finishing the requests in flight");
         }
+    };
+    let stop = async {
+        if !is_hurried.load(Ordering::Relaxed) {
+            tracing::info!(
+                seconds = args.drain_delay.as_secs(),
+                "stopping: not ready, and still answering until balancers have noticed"
+            );
+            let _ = timeout(args.drain_delay, another_signal()).await;
+        }
+        tracing::info!("stopping: finishing the requests in flight");
     };
     if let Some(address) = args.metrics_listen {
         let listener = TcpListener::bind(address)
@@ -310,11 +341,25 @@ async fn accept(
         tokio::spawn(metrics::serve(listener, metrics, db));
     }
     started(&address);
-    let drained = listen::serve(listener, edge, listen::Options::default(), told).await;
+    let options = listen::Options {
+        connections_max: open_files::connections_max(files_allowed, open_files::beside(args)),
+        ..listen::Options::default()
+    };
+    let drained = listen::serve(listener, edge, options, leave, stop).await;
     if drained.cut > 0 {
         tracing::warn!(connections = drained.cut, "stopped with connections cut");
     }
     Ok(())
+}
+
+/// Waits for a signal to stop that comes from now on.
+async fn another_signal() {
+    let signals = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()));
+    if let (Ok(mut terminate), Ok(mut interrupt)) = signals {
+        tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {} }
+    } else {
+        std::future::pending().await
+    }
 }
 
 pub(crate) fn start_log(args: &LogArgs) {

@@ -1,27 +1,24 @@
 //! Limits: of the system on us, and of us on others.
 
 use bursar_server::http::listen;
-use rustix::process::{Resource, getrlimit};
 
 use super::{Finding, Setup, span};
+use crate::open_files;
 
-/// Files beside the connections: the database's, the log's, the libraries'.
-const FILES_BESIDE: u64 = 64;
 /// Fewer reads than one a second make even one honest client wait.
 const READS_LOW: u32 = 60;
 
 pub(super) fn check(setup: &Setup<'_>) -> Vec<Finding> {
     let serve = setup.serve;
-    // A connection to the embedded database has the file, its log and its index open.
-    let database = u64::from(serve.database_connections) * 3;
-    let wanted = listen::Options::default().connections_max as u64 + database + FILES_BESIDE;
+    let wanted = listen::Options::default().connections_max as u64 + open_files::beside(serve);
     let kept = |seconds| {
         span(std::time::Duration::from_secs(
             u64::try_from(seconds).unwrap_or(0),
         ))
     };
     vec![
-        open_files(getrlimit(Resource::Nofile).current, wanted),
+        // A server raises its limit to what is allowed when it starts.
+        files(open_files::allowed(), wanted),
         rates(
             serve.rate_limit_read,
             serve.rate_limit_write,
@@ -38,7 +35,7 @@ pub(super) fn check(setup: &Setup<'_>) -> Vec<Finding> {
     ]
 }
 
-fn open_files(allowed: Option<u64>, wanted: u64) -> Finding {
+fn files(allowed: Option<u64>, wanted: u64) -> Finding {
     let Some(allowed) = allowed else {
         return Finding::ok("open files", "as many as are wanted");
     };
@@ -47,12 +44,12 @@ fn open_files(allowed: Option<u64>, wanted: u64) -> Finding {
         0..256 => Finding::problem(
             "open files",
             found,
-            format!("ulimit -n {wanted}, or LimitNOFILE= in the unit"),
+            format!("raise the hard limit to {wanted}: ulimit -Hn, or LimitNOFILE= in the unit"),
         ),
         _ if allowed < wanted => Finding::warning(
             "open files",
             found,
-            format!("ulimit -n {wanted}, or LimitNOFILE= in the unit"),
+            format!("raise the hard limit to {wanted}: ulimit -Hn, or LimitNOFILE= in the unit"),
         ),
         _ => Finding::ok("open files", found),
     }
@@ -83,7 +80,7 @@ mod tests {
             (Some(1_024), Status::Warning),
             (Some(64), Status::Problem),
         ] {
-            assert_eq!(open_files(allowed, 10_088).status, status, "{allowed:?}");
+            assert_eq!(files(allowed, 10_088).status, status, "{allowed:?}");
         }
         assert_eq!(rates(600, 120, 20).status, Status::Ok);
         assert_eq!(rates(59, 120, 20).status, Status::Warning);

@@ -5,20 +5,23 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use hyper::body::Incoming;
+use hyper::header::{CONNECTION, HeaderValue};
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulConnection;
 use tokio::net::TcpStream;
-use tokio::sync::{Notify, watch};
+use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
 use super::guarded::{Guarded, Protocol, recognise};
+use super::pulse::{Pulse, Verdict};
+use super::sending::Watched;
 use super::{Service, Stage, Timeouts, catch_panic};
 
 /// A request's head, of HTTP/1 as sent and of HTTP/2 as decoded.
@@ -26,6 +29,8 @@ const HEAD_BYTES_MAX: usize = 32 * 1024;
 /// What one HTTP/1 connection buffers, in each direction.
 const BUFFER_BYTES_MAX: usize = 64 * 1024;
 const STREAMS_MAX: u32 = 128;
+/// What one stream of HTTP/2 buffers of its response; the rest stays with the response.
+const STREAM_BUFFER_BYTES_MAX: usize = 64 * 1024;
 /// Bodies are small, so a wide window would only let one client park bytes in our memory.
 const STREAM_WINDOW_BYTES: u32 = 64 * 1024;
 const CONNECTION_WINDOW_BYTES: u32 = 256 * 1024;
@@ -34,20 +39,19 @@ const CONNECTION_WINDOW_BYTES: u32 = 256 * 1024;
 const RESETS_PENDING_MAX: usize = 20;
 /// Streams that we had to reset because of what the client sent; beyond this the connection ends.
 const RESETS_OWN_MAX: usize = 128;
-/// Idle for less than this is a pause between two requests, not an offer of the place.
-const RESTING_AFTER: Duration = Duration::from_secs(1);
 
 /// What all connections of a listener share.
 pub(super) struct Host<S> {
     service: Arc<S>,
     timeouts: Timeouts,
-    pressure: Arc<Notify>,
+    /// Set when the server is about to stop: clients are told to use other connections.
+    is_leaving: AtomicBool,
     http1: http1::Builder,
     http2: http2::Builder<TokioExecutor>,
 }
 
 impl<S: Service> Host<S> {
-    pub(super) fn new(service: Arc<S>, timeouts: Timeouts, pressure: Arc<Notify>) -> Self {
+    pub(super) fn new(service: Arc<S>, timeouts: Timeouts) -> Self {
         let mut http1 = http1::Builder::new();
         http1
             // Hyper's own timer also runs while a connection is idle, and is made anew for every request.
@@ -66,15 +70,21 @@ impl<S: Service> Host<S> {
             .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
             .max_pending_accept_reset_streams(RESETS_PENDING_MAX)
             .max_local_error_reset_streams(RESETS_OWN_MAX)
+            .max_send_buf_size(STREAM_BUFFER_BYTES_MAX)
             .keep_alive_interval(timeouts.ping_every)
             .keep_alive_timeout(timeouts.ping_answer);
         Self {
             service,
             timeouts,
-            pressure,
+            is_leaving: AtomicBool::new(false),
             http1,
             http2,
         }
+    }
+
+    /// From now on responses tell their clients to use other connections.
+    pub(super) fn leave(&self) {
+        self.is_leaving.store(true, Ordering::Relaxed);
     }
 
     /// Serves one client until it leaves, breaks a time limit, or the listener ends.
@@ -82,6 +92,7 @@ impl<S: Service> Host<S> {
         self: Arc<Self>,
         mut stream: TcpStream,
         peer: SocketAddr,
+        pulse: Arc<Pulse>,
         mut stage: watch::Receiver<Stage>,
     ) {
         if let Err(error) = stream.set_nodelay(true) {
@@ -90,12 +101,13 @@ impl<S: Service> Host<S> {
         let recognised = tokio::select! {
             recognised = recognise(&mut stream, &self.timeouts) => recognised,
             // Nothing was asked yet, so there is nothing to finish.
-            _ = stage.changed() => return,
+            () = pulse.asked_to_end() => return,
+            _ = stage.wait_for(|stage| *stage >= Stage::Draining) => return,
         };
         let Some((protocol, opening)) = recognised else {
             return;
         };
-        let pulse = Arc::new(Pulse::new(protocol));
+        pulse.recognised(protocol);
         let io = TokioIo::new(Guarded::new(
             stream,
             opening,
@@ -105,6 +117,7 @@ impl<S: Service> Host<S> {
         let visit = Arc::new(Visit {
             host: Arc::clone(&self),
             peer,
+            protocol,
             pulse: Arc::clone(&pulse),
         });
         let service = service_fn(move |request| {
@@ -113,27 +126,37 @@ impl<S: Service> Host<S> {
         });
         match protocol {
             Protocol::Http1 => {
-                self.supervise(self.http1.serve_connection(io, service), &pulse, stage)
+                self.supervise(self.http1.serve_connection(io, service), protocol, &pulse, stage)
                     .await;
             }
             // Boxed, because its state is much larger than that of the common case, whose task has to hold it.
             Protocol::Http2 => {
                 let connection = self.http2.serve_connection(io, service);
-                Box::pin(self.supervise(connection, &pulse, stage)).await;
+                Box::pin(self.supervise(connection, protocol, &pulse, stage)).await;
             }
         }
     }
 
     /// Runs the connection and looks at it now and then. Dropping it is what cuts it.
-    async fn supervise<C>(&self, connection: C, pulse: &Pulse, mut stage: watch::Receiver<Stage>)
-    where
+    async fn supervise<C>(
+        &self,
+        connection: C,
+        protocol: Protocol,
+        pulse: &Pulse,
+        mut stage: watch::Receiver<Stage>,
+    ) where
         C: GracefulConnection<Error: fmt::Display>,
     {
-        let every = (self.timeouts.header_read.min(self.timeouts.idle) / 4).max(Duration::from_millis(1));
+        let Timeouts {
+            header_read,
+            idle,
+            write_stall,
+            closing,
+            ..
+        } = self.timeouts;
+        let every = (header_read.min(idle).min(write_stall) / 4).max(Duration::from_millis(1));
         let mut connection = pin!(connection);
         let mut look = pin!(sleep(every));
-        let mut place_wanted = pin!(self.pressure.notified());
-        let mut resting = false;
         let mut asked_to_end: Option<Instant> = None;
         loop {
             tokio::select! {
@@ -144,40 +167,44 @@ impl<S: Service> Host<S> {
                     }
                     return;
                 }
-                () = place_wanted.as_mut(), if resting => {
-                    resting = false;
-                    asked_to_end = Some(Instant::now());
+                () = pulse.asked_to_end() => {
+                    // Hyper waits for the rest of a first head, however long that takes.
+                    if pulse.waits_for_head() {
+                        return;
+                    }
+                    asked_to_end.get_or_insert_with(Instant::now);
                     connection.as_mut().graceful_shutdown();
                 }
                 news = stage.changed() => {
-                    if news.is_err() || *stage.borrow() == Stage::Cutting {
+                    let stage = *stage.borrow_and_update();
+                    if news.is_err() || stage == Stage::Cutting {
                         return;
                     }
-                    asked_to_end = Some(Instant::now());
-                    connection.as_mut().graceful_shutdown();
+                    // HTTP/1 has no way to say that a connection ends but to end it or to answer on it, so an idle one
+                    // stays open until the server stops: its client may be sending a request.
+                    if stage >= Stage::Draining || protocol == Protocol::Http2 {
+                        asked_to_end.get_or_insert_with(Instant::now);
+                        connection.as_mut().graceful_shutdown();
+                    }
                 }
                 () = look.as_mut() => {
                     let now = Instant::now();
                     look.as_mut().reset(now + every);
-                    if asked_to_end.is_some_and(|since| now.duration_since(since) >= self.timeouts.closing) {
+                    if asked_to_end.is_some_and(|since| now.duration_since(since) >= closing) {
                         tracing::debug!("cut a connection that did not end when asked");
                         return;
                     }
-                    let verdict = pulse.verdict(now, &self.timeouts);
-                    if verdict == Verdict::Cut {
-                        tracing::debug!("cut a connection whose request head did not come in time");
-                        return;
+                    match pulse.verdict(now, &self.timeouts) {
+                        Verdict::Cut => {
+                            tracing::debug!("cut a connection whose request head did not come in time");
+                            return;
+                        }
+                        Verdict::End if asked_to_end.is_none() => {
+                            asked_to_end = Some(now);
+                            connection.as_mut().graceful_shutdown();
+                        }
+                        Verdict::End | Verdict::Active => {}
                     }
-                    if verdict == Verdict::End && asked_to_end.is_none() {
-                        asked_to_end = Some(now);
-                        connection.as_mut().graceful_shutdown();
-                    }
-                    let rests = verdict == Verdict::Resting && asked_to_end.is_none();
-                    if resting && !rests {
-                        // Leaves the queue; a call that already came goes to the next in it.
-                        place_wanted.set(self.pressure.notified());
-                    }
-                    resting = rests;
                 }
             }
         }
@@ -188,6 +215,7 @@ impl<S: Service> Host<S> {
 struct Visit<S> {
     host: Arc<Host<S>>,
     peer: SocketAddr,
+    protocol: Protocol,
     pulse: Arc<Pulse>,
 }
 
@@ -208,114 +236,33 @@ impl<S> Drop for InFlight<S> {
 }
 
 impl<S: Service> InFlight<S> {
-    async fn answer(&self, request: Request<Incoming>) -> Response<S::Body> {
-        let service = &*self.0.host.service;
+    async fn answer(&self, request: Request<Incoming>) -> Response<Watched<S::Body>> {
+        let visit = &*self.0;
+        if visit.protocol == Protocol::Http2 {
+            visit.pulse.room().await;
+        }
+        let service = &*visit.host.service;
         // The call is made inside the future, so that what it does before its first await is covered too.
-        let call = pin!(async { service.call(request, self.0.peer).await });
-        match catch_panic(call).await {
+        let call = pin!(async { service.call(request, visit.peer).await });
+        let mut response = match catch_panic(call).await {
             Ok(response) => response,
             Err(panicked) => service.on_panic(panicked),
-        }
-    }
-}
-
-/// The signs of life of a connection, written by its socket and its requests, read by its supervisor. Times are
-/// microseconds since its start.
-pub(super) struct Pulse {
-    protocol: Protocol,
-    born: Instant,
-    in_flight: AtomicU32,
-    /// Whether a request ever came.
-    used: AtomicBool,
-    /// When the last response was handed over.
-    idle_since: AtomicU64,
-    /// When the first byte of a head came that is not complete yet; [`NEVER`] if there is none.
-    head_since: AtomicU64,
-}
-
-const NEVER: u64 = u64::MAX;
-
-/// What a connection deserves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verdict {
-    /// To go on.
-    Active,
-    /// To go on, unless its place is wanted.
-    Resting,
-    /// To end after what it is doing.
-    End,
-    /// To end at once.
-    Cut,
-}
-
-impl Pulse {
-    fn new(protocol: Protocol) -> Self {
-        Self {
-            protocol,
-            born: Instant::now(),
-            in_flight: AtomicU32::new(0),
-            used: AtomicBool::new(false),
-            idle_since: AtomicU64::new(0),
-            // The bytes that told the protocol are the first of the first head.
-            head_since: AtomicU64::new(0),
-        }
-    }
-
-    fn micros(&self, now: Instant) -> u64 {
-        u64::try_from(now.duration_since(self.born).as_micros()).unwrap_or(NEVER - 1)
-    }
-
-    pub(super) fn bytes_came(&self) {
-        if self.in_flight.load(Ordering::Relaxed) == 0 && self.head_since.load(Ordering::Relaxed) == NEVER {
-            self.head_since
-                .store(self.micros(Instant::now()), Ordering::Relaxed);
-        }
-    }
-
-    /// While a response is still being taken, the client may already have sent the next head; hyper reads that
-    /// only afterwards, so its time starts then.
-    pub(super) fn bytes_left(&self) {
-        if self.head_since.load(Ordering::Relaxed) != NEVER {
-            self.head_since
-                .store(self.micros(Instant::now()), Ordering::Relaxed);
-        }
-    }
-
-    fn request_came(&self) {
-        self.in_flight.fetch_add(1, Ordering::Relaxed);
-        self.used.store(true, Ordering::Relaxed);
-        self.head_since.store(NEVER, Ordering::Relaxed);
-    }
-
-    fn request_left(&self) {
-        self.idle_since
-            .store(self.micros(Instant::now()), Ordering::Relaxed);
-        // The time must be seen by whoever sees that the request has left.
-        self.in_flight.fetch_sub(1, Ordering::Release);
-    }
-
-    fn verdict(&self, now: Instant, timeouts: &Timeouts) -> Verdict {
-        let now_micros = self.micros(now);
-        let since = |then: u64| Duration::from_micros(now_micros.saturating_sub(then));
-        if since(0) >= timeouts.age {
-            return Verdict::End;
-        }
-        if self.in_flight.load(Ordering::Acquire) > 0 {
-            return Verdict::Active;
-        }
-        let head_since = match self.protocol {
-            Protocol::Http1 => self.head_since.load(Ordering::Relaxed),
-            // Bytes may be pings and settings here, so only the first request has a time limit of its own.
-            Protocol::Http2 if self.used.load(Ordering::Relaxed) => NEVER,
-            Protocol::Http2 => 0,
         };
-        if head_since != NEVER && since(head_since) >= timeouts.header_read {
-            return Verdict::Cut;
-        }
-        match since(self.idle_since.load(Ordering::Relaxed)) {
-            idle if idle >= timeouts.idle => Verdict::End,
-            idle if idle >= RESTING_AFTER && head_since == NEVER => Verdict::Resting,
-            _ => Verdict::Active,
+        let is_leaving = visit.host.is_leaving.load(Ordering::Relaxed);
+        match visit.protocol {
+            Protocol::Http1 => {
+                if is_leaving {
+                    let close = HeaderValue::from_static("close");
+                    response.headers_mut().insert(CONNECTION, close);
+                }
+                response.map(Watched::not)
+            }
+            Protocol::Http2 => {
+                if is_leaving {
+                    visit.pulse.ask_to_end();
+                }
+                response.map(|body| Watched::by(&visit.pulse, body))
+            }
         }
     }
 }

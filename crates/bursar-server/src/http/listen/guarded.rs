@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep, timeout};
 
 use super::Timeouts;
-use super::connection::Pulse;
+use super::pulse::Pulse;
 
 /// How every HTTP/2 connection with prior knowledge begins.
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";

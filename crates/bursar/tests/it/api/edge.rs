@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{Read, Write};
-use std::net::{Shutdown, SocketAddr};
+use std::net::{Shutdown, SocketAddr, TcpStream};
 
 use serde_json::Value;
 
@@ -193,4 +193,34 @@ fn pages_have_tags_are_compressed_and_are_found_with_a_slash() {
     }
     assert_eq!(nobody.get("/docs//").status, 404);
     assert_eq!(nobody.get("/healthz/").status, 404);
+}
+
+/// Whatever the system allows, connections that say nothing take no place from those that do.
+#[test]
+fn idle_connections_lock_nobody_out() {
+    let world = World::with_open_files(60, 240);
+    let limits = fs::read_to_string(format!("/proc/{}/limits", world.server().pid())).unwrap();
+    let files = limits
+        .lines()
+        .find(|line| line.starts_with("Max open files"))
+        .unwrap();
+    assert_eq!(files.split_whitespace().nth(3), Some("240"), "{files}");
+    let address = world.server().address;
+    let editor = world.editor();
+    editor.get("/v1/groups").ok();
+    // Silent ones, and some that stop in the middle of a head.
+    let idle: Vec<TcpStream> = (0..400)
+        .map(|n| {
+            let mut stream = http::connect(address);
+            if n % 2 == 0 {
+                let _ = stream.write_all(b"GET /healthz HTTP/1.1\r\n");
+            }
+            stream
+        })
+        .collect();
+    for _ in 0..20 {
+        editor.get("/v1/groups").ok();
+    }
+    assert!(!world.server().log().contains("cannot accept connections"));
+    drop(idle);
 }

@@ -55,6 +55,23 @@ pub(crate) fn read_reply(stream: &mut TcpStream, asked: &str) -> Reply {
     parse(&bytes, asked)
 }
 
+/// Reads one answer with a length, and leaves the connection open.
+pub(crate) fn read_one(stream: &mut TcpStream) -> Reply {
+    let mut bytes = Vec::new();
+    let mut part = [0; 16 << 10];
+    loop {
+        let read = stream.read(&mut part).unwrap();
+        assert!(read > 0, "closed after {:?}", String::from_utf8_lossy(&bytes));
+        bytes.extend_from_slice(&part[..read]);
+        if bytes.windows(4).any(|four| four == b"\r\n\r\n") {
+            let reply = parse(&bytes, "a connection that is kept");
+            if reply.body.len() == reply.must("content-length").parse::<usize>().unwrap() {
+                return reply;
+            }
+        }
+    }
+}
+
 fn parse(bytes: &[u8], asked: &str) -> Reply {
     let text = String::from_utf8_lossy(bytes);
     let (head, body) = text

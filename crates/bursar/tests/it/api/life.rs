@@ -41,7 +41,7 @@ fn free_address() -> String {
 
 fn a_request_in_flight_finishes(engine: Engine) {
     let metrics = free_address();
-    let mut world = World::with(engine, &["--metrics-listen", &metrics]);
+    let mut world = World::with(engine, &["--metrics-listen", &metrics, "--drain-delay", "0"]);
     let metrics = metrics.parse().unwrap();
     let scrape = || {
         http::exchange(
@@ -172,6 +172,41 @@ fn metrics_and_logs() {
     assert!(!scrape.body.contains("QUERYVALUE"));
     // The API's own listener does not tell them.
     assert_eq!(world.nobody().get("/metrics").status, 404);
+}
+
+/// A balancer has to see that a server stops before the server is gone.
+#[test]
+fn a_server_that_is_told_to_stop_goes_on_until_balancers_have_noticed() {
+    let mut world = World::with(Engine::Sqlite, &["--drain-delay", "300"]);
+    let editor = world.editor();
+    let call = editor.ask("GET", "/v1/groups");
+    // A connection that is kept, as proxies do.
+    let head = call.head().replace("Connection: close\r\n", "");
+    let mut kept = http::connect(call.address());
+    kept.write_all(head.as_bytes()).unwrap();
+    http::read_one(&mut kept);
+    world.server().signal("TERM");
+    eventually("it is not ready", || {
+        let ready = world.nobody().get("/readyz");
+        (ready.status == 503 && ready.json()["stopping"] == true).then_some(())
+    });
+    assert_eq!(world.nobody().get("/healthz").status, 200);
+    kept.write_all(head.as_bytes()).unwrap();
+    let last = http::read_reply(&mut kept, "on the kept connection");
+    last.ok();
+    assert_eq!(last.must("connection"), "close");
+    editor
+        .post("/v1/groups")
+        .key("k")
+        .json(json!({ "name": "Late" }))
+        .done(201);
+    // Asked again, it does not wait any longer.
+    world.server().signal("TERM");
+    assert_eq!(world.server_mut().ended(), Some(0));
+
+    let refused = world.output(&["serve", "--drain-delay", "301"]);
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(said.contains("from 0 to 300 seconds"), "{said}");
 }
 
 #[test]

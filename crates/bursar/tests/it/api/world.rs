@@ -102,9 +102,15 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    fn start(home: &Path, database: &str, number: usize, flags: &[&str], variables: &[(&str, &str)]) -> Self {
+    fn start(
+        mut command: Command,
+        home: &Path,
+        number: usize,
+        flags: &[&str],
+        variables: &[(&str, &str)],
+    ) -> Self {
         let log = home.join(format!("server-{number}.log"));
-        let mut child = bursar(home, database)
+        let mut child = command
             .args([
                 "serve",
                 "--listen",
@@ -238,8 +244,29 @@ impl World {
 
     fn start_with(&mut self, flags: &[&str], variables: &[(&str, &str)]) {
         let number = self.servers.len();
-        let server = Server::start(self.home.path(), &self.database, number, flags, variables);
+        let home = self.home.path();
+        let server = Server::start(bursar(home, &self.database), home, number, flags, variables);
         self.servers.push(server);
+    }
+
+    /// The bundle on SQLite, with a server that may have so many files open and begins with fewer.
+    pub(crate) fn with_open_files(first: u32, most: u32) -> Self {
+        let mut world = Self::without_server(Engine::Sqlite);
+        let home = world.home.path();
+        let mut command = Command::new("sh");
+        command
+            .current_dir(home)
+            .env_clear()
+            .arg("-c")
+            .arg(format!(
+                "ulimit -Sn {first} && ulimit -Hn {most} && exec \"$0\" \"$@\""
+            ))
+            .arg(env!("CARGO_BIN_EXE_bursar"))
+            .args(["--database", &world.database, "--json"])
+            .stdin(Stdio::null());
+        let server = Server::start(command, home, 0, &[], &[]);
+        world.servers.push(server);
+        world
     }
 
     /// One more server, whose clock on the wall is so many days ahead; the monotonic clock is left as it is.
