@@ -33,6 +33,15 @@ pub enum Raised {
     Nothing,
 }
 
+impl Raised {
+    fn count(self) -> i64 {
+        match self {
+            Self::Some(count, _) | Self::Period(count) => i64::try_from(count).unwrap_or(i64::MAX),
+            Self::Nothing => 0,
+        }
+    }
+}
+
 /// Raises the next payments of the period that is due, after the member that was last seen.
 pub fn raise(
     tx: &mut Tx<'_>,
@@ -50,14 +59,13 @@ pub fn raise(
             note_skipped(act, &group)?;
             return Ok(Raised::Nothing);
         };
-        let members = uncharged(act.tx, organization, &group, due, after)?;
-        for (member, _) in &members {
-            let payment = charge(act, &group, *member, due);
-            act.insert(&payment)?;
-            due::raised(act.tx, organization, group.id, due, *member, payment.id)?;
-        }
-        let last = members.last().filter(|_| members.len() == RAISE_MAX);
-        if last.is_none() {
+        let amount = group.amount_due.unwrap_or(Money::zero(group.currency));
+        let raised = raise_some(act, &group, amount, due, after)?;
+        if let Raised::Period(_) = raised {
+            // Those of a long raising who joined behind it are charged at the day's end too, also past midnight.
+            if act.now().date() <= due.plus_days(1) {
+                due::keep_open(act.tx, organization, group.id, due, amount.minor)?;
+            }
             let before = group.due_date;
             group.move_on(due);
             // A group whose date stays shows nothing new, so it does not move.
@@ -66,17 +74,61 @@ pub fn raise(
                 false => act.update(&mut group)?,
             }
         }
-        let count = i64::try_from(members.len()).unwrap_or(i64::MAX);
-        act.log("dues.raise", Some(group.id.to_string()), Some(count))?;
-        Ok(match last {
-            Some((last, _)) => Raised::Some(members.len(), *last),
-            None => Raised::Period(members.len()),
-        })
+        act.log("dues.raise", Some(group.id.to_string()), Some(raised.count()))?;
+        Ok(raised)
     })
 }
 
-/// The next members to charge. Whoever joins on the day itself is charged; whoever joins later, from the next period
-/// on.
+/// Charges those who joined on a due day after its dues were raised, once the day is over: so it is the day that
+/// counts, and not the hour at which the worker came by.
+pub fn end_day(
+    tx: &mut Tx<'_>,
+    context: &mut Context,
+    organization: OrganizationId,
+    group: GroupId,
+    due: Date,
+    after: Option<MemberId>,
+) -> Result<Raised, AppError> {
+    Act::run(tx, context, organization, |act| {
+        let amount = due::open_amount(act.tx, organization, group, due)?.filter(|_| due < act.now().date());
+        let Some(amount) = amount else {
+            return Ok(Raised::Nothing);
+        };
+        let group: Group = table::get(act.tx, organization, group)?.ok_or_else(no_group)?;
+        let raised = raise_some(act, &group, Money::new(amount, group.currency), due, after)?;
+        if let Raised::Period(_) = raised {
+            due::close(act.tx, organization, group.id, Some(due))?;
+        }
+        if raised.count() > 0 {
+            act.log("dues.raise", Some(group.id.to_string()), Some(raised.count()))?;
+        }
+        Ok(raised)
+    })
+}
+
+/// Charges the next members who are not charged yet.
+fn raise_some(
+    act: &mut Act<'_, '_>,
+    group: &Group,
+    amount: Money,
+    due: Date,
+    after: Option<MemberId>,
+) -> Result<Raised, AppError> {
+    let organization = act.organization;
+    let members = uncharged(act.tx, organization, group, due, after)?;
+    for (member, _) in &members {
+        let payment = charge(act, group, amount, *member, due);
+        act.insert(&payment)?;
+        due::raised(act.tx, organization, group.id, due, *member, payment.id)?;
+    }
+    Ok(match members.last().filter(|_| members.len() == RAISE_MAX) {
+        Some((last, _)) => Raised::Some(members.len(), *last),
+        None => Raised::Period(members.len()),
+    })
+}
+
+/// The next members to charge: whoever joined on the due day or before it, at whatever hour. Whoever joins later is
+/// charged from the next period on.
 fn uncharged(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -112,14 +164,14 @@ fn note_skipped(act: &mut Act<'_, '_>, group: &Group) -> Result<(), AppError> {
     Ok(())
 }
 
-fn charge(act: &mut Act<'_, '_>, group: &Group, member: MemberId, due: Date) -> Payment {
+fn charge(act: &mut Act<'_, '_>, group: &Group, amount: Money, member: MemberId, due: Date) -> Payment {
     let id: PaymentId = act.new_id();
     let stamps = Stamps::at(act.tick());
     Payment {
         member_id: Some(member),
         group_id: Some(group.id),
         description: format!("{}, due {due}", group.name),
-        amount: group.amount_due.unwrap_or(Money::zero(group.currency)),
+        amount,
         due_date: Some(due),
         ..Payment::blank(id, group.currency, stamps)
     }
@@ -153,6 +205,7 @@ pub fn set(
             None => {
                 (group.amount_due, group.due_date, group.dues_from) = (None, None, None);
                 (group.is_recurring, group.recurring_interval, group.due_anchor_day) = (false, None, None);
+                due::close(act.tx, organization, group.id, None)?;
             }
         }
         if group == before {

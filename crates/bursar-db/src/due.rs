@@ -20,16 +20,120 @@ pub fn reminders(
     )
 }
 
-/// Groups whose dues fall due by `today`, the longest due first. Dues of a time before `dues_from` never do; a series
-/// goes on from there.
-pub fn groups(tx: &mut Tx<'_>, today: Date, limit: i64) -> Result<Vec<(OrganizationId, GroupId)>, DbError> {
+/// Dues that are to be raised or ended now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DuesWork {
+    /// The due date.
+    pub due: Date,
+    /// Whose group.
+    pub organization: OrganizationId,
+    /// The group.
+    pub group: GroupId,
+    /// They were raised on this day, which is over now.
+    pub is_raised: bool,
+}
+
+/// Dues to be raised by `today`, and days to be ended that lie before it, the longest due first, after `after`. Dues of
+/// a time before `dues_from` are never raised; a series goes on from there.
+pub fn dues(
+    tx: &mut Tx<'_>,
+    today: Date,
+    after: Option<&DuesWork>,
+    limit: i64,
+) -> Result<Vec<DuesWork>, DbError> {
     let today = today.to_string();
+    let (date, organization, group) = after.map_or_else(
+        || (String::new(), Vec::new(), Vec::new()),
+        |work| {
+            let (organization, group) = (work.organization.to_bytes(), work.group.to_bytes());
+            (work.due.to_string(), organization.to_vec(), group.to_vec())
+        },
+    );
     tx.rows(
-        "SELECT organization_id, id FROM groups WHERE amount_due IS NOT NULL AND amount_due > 0 AND due_date <= ?1 \
-         AND (dues_from IS NULL OR dues_from <= due_date OR (is_recurring = 1 AND dues_from <= ?1)) ORDER BY due_date LIMIT ?2",
-        &[Value::Text(&today), Value::Int(limit)],
-        |row| Ok((OrganizationId::from_bytes(row.key(0)?), GroupId::from_bytes(row.key(1)?))),
+        "SELECT due_date, organization_id, group_id, 1 FROM dues_open \
+         WHERE due_date < ?1 AND (due_date, organization_id, group_id) > (?2, ?3, ?4) \
+         UNION ALL SELECT due_date, organization_id, id, 0 FROM groups \
+         WHERE amount_due IS NOT NULL AND amount_due > 0 AND due_date <= ?1 \
+         AND (dues_from IS NULL OR dues_from <= due_date OR (is_recurring = 1 AND dues_from <= ?1)) \
+         AND (due_date, organization_id, id) > (?2, ?3, ?4) ORDER BY 1, 2, 3, 4 DESC LIMIT ?5",
+        &[
+            Value::Text(&today),
+            Value::Text(&date),
+            Value::Bytes(&organization),
+            Value::Bytes(&group),
+            Value::Int(limit),
+        ],
+        |row| {
+            let due = Date::parse(row.text(0)?);
+            Ok(DuesWork {
+                due: due.ok_or_else(|| DbError::Internal("a due date is none".to_owned()))?,
+                organization: OrganizationId::from_bytes(row.key(1)?),
+                group: GroupId::from_bytes(row.key(2)?),
+                is_raised: row.bool(3)?,
+            })
+        },
     )
+}
+
+/// Writes down that the dues of a day were raised while others can still join on it, and how high they were.
+pub fn keep_open(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    group: GroupId,
+    due: Date,
+    amount: i64,
+) -> Result<(), DbError> {
+    let (organization, group, due) = (organization.to_bytes(), group.to_bytes(), due.to_string());
+    tx.execute(
+        "INSERT INTO dues_open (organization_id, group_id, due_date, amount) VALUES (?1, ?2, ?3, ?4) \
+         ON CONFLICT (organization_id, group_id, due_date) DO UPDATE SET amount = excluded.amount",
+        &[
+            Value::Bytes(&organization),
+            Value::Bytes(&group),
+            Value::Text(&due),
+            Value::Int(amount),
+        ],
+    )
+    .map(drop)
+}
+
+/// How high the dues of a day are that [`keep_open`] wrote down.
+pub fn open_amount(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    group: GroupId,
+    due: Date,
+) -> Result<Option<i64>, DbError> {
+    let (organization, group, due) = (organization.to_bytes(), group.to_bytes(), due.to_string());
+    tx.first(
+        "SELECT amount FROM dues_open WHERE organization_id = ?1 AND group_id = ?2 AND due_date = ?3",
+        &[
+            Value::Bytes(&organization),
+            Value::Bytes(&group),
+            Value::Text(&due),
+        ],
+        |row| row.int(0),
+    )
+}
+
+/// Ends what [`keep_open`] wrote down: one day, or all of a group.
+pub fn close(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    group: GroupId,
+    due: Option<Date>,
+) -> Result<(), DbError> {
+    let (organization, group) = (organization.to_bytes(), group.to_bytes());
+    let due = due.map(|due| due.to_string());
+    tx.execute(
+        "DELETE FROM dues_open WHERE organization_id = ?1 AND group_id = ?2 AND due_date = COALESCE(?3, due_date)",
+        &[
+            Value::Bytes(&organization),
+            Value::Bytes(&group),
+            due.as_deref().into(),
+        ],
+    )
+    .map(drop)
 }
 
 /// Up to `limit` active members of a group with their names, by id, after `after`, who joined it before

@@ -4,7 +4,7 @@
 //! key, `PLAIN` the others, `CARRYING` what an index holds beside its key. Keys of tenant data start with the organization, so that they can be sharded by it.
 
 /// The steps, in order; the schema's version is how many of them were applied.
-pub(crate) const STEPS: &[&str] = &[FOUNDATION, TIME_SEEN, EPOCHS, UNDATED_PAYMENTS];
+pub(crate) const STEPS: &[&str] = &[FOUNDATION, TIME_SEEN, EPOCHS, UNDATED_PAYMENTS, DUES_OPEN];
 
 const FOUNDATION: &str = r"
 CREATE TABLE organizations (
@@ -265,4 +265,13 @@ CREATE INDEX payments_member_status ON payments (organization_id, member_id, sta
 const UNDATED_PAYMENTS: &str = r"
 CREATE INDEX payments_undated ON payments (organization_id, created_at, group_id, status, amount, paid_to_date, due_date)
     WHERE due_date IS NULL;
+";
+
+/// Due days on which dues were raised before the day was over: whoever joins later that day is charged at its end.
+const DUES_OPEN: &str = r"
+CREATE TABLE dues_open (
+    organization_id BYTEA NOT NULL, group_id BYTEA NOT NULL, due_date TEXT NOT NULL, amount BIGINT NOT NULL,
+    PRIMARY KEY (organization_id, group_id, due_date)
+) CLUSTERED;
+CREATE INDEX dues_open_due ON dues_open (due_date);
 ";

@@ -29,13 +29,14 @@ fn group(db: &Db) -> Group {
 fn raise(db: &Db, day: &str) -> Vec<dues::Raised> {
     let at = instant(&format!("{day}T12:00:00Z"));
     let found = db
-        .survey::<_, DbError>(|tx| due::groups(tx, at.date(), 20))
+        .survey::<_, DbError>(|tx| due::dues(tx, at.date(), None, 20))
         .unwrap();
     found
         .into_iter()
-        .map(|(organization, group)| {
+        .filter(|work| !work.is_raised)
+        .map(|work| {
             act(db, Actor::Worker, at, move |tx, context| {
-                dues::raise(tx, context, organization, group, None)
+                dues::raise(tx, context, work.organization, work.group, None)
             })
             .unwrap()
         })

@@ -3,6 +3,7 @@
 //! One thread in every server. It claims with leases, so that several workers never send the same message and a
 //! dead one's claims come back. It wakes when something is queued and sleeps until the next due time otherwise.
 
+mod dues;
 mod html;
 mod lease;
 pub mod mail;
@@ -16,15 +17,15 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use bursar_app::dues::Raised;
 use bursar_app::tokens::last_used::{self, LastUsed};
-use bursar_app::{Actor, AppError, Context, campaigns, dues, notices, outbox as app_outbox, reminders};
+use bursar_app::{Actor, AppError, Context, campaigns, notices, outbox as app_outbox, reminders};
 use bursar_db::outbox::{self, Attempt, Claimed};
 use bursar_db::{Db, DbError, Tx, due, housekeeping, messages};
 use bursar_domain::Timestamp;
 use bursar_domain::ids::{IdSource, OrganizationId};
 
 use crate::http::serve::WallClock;
+pub use dues::DuesPass;
 use lease::Leases;
 use outlet::{Outlet, Undelivered};
 
@@ -104,6 +105,8 @@ pub struct Worker {
     pub message_seconds: i64,
     /// How long the claims of a worker that died are held back.
     pub lease_seconds: i64,
+    /// How far dues are raised.
+    pub dues: DuesPass,
     /// Attempts that the database could not take down yet.
     pub unrecorded: Vec<(Claimed, Attempt)>,
 }
@@ -180,8 +183,14 @@ impl Worker {
     fn step_with(&mut self, leases: &Leases) -> Result<usize, AppError> {
         self.record()?;
         leases.clear();
-        let mut done =
-            self.start_reminders()? + self.raise_dues()? + self.queue_notices()? + self.end_campaigns()?;
+        let mut done = self.queue_notices()?;
+        // Dues come before reminders, which tell what is owed.
+        let (raised, complete_at) = self.raise_dues()?;
+        done += raised;
+        if let Some(at) = complete_at {
+            done += self.start_reminders(at)?;
+        }
+        done += self.end_campaigns()?;
         let now = (self.clock)();
         let is_due = self
             .db
@@ -224,8 +233,7 @@ impl Worker {
         }
     }
 
-    fn start_reminders(&mut self) -> Result<usize, AppError> {
-        let now = (self.clock)();
+    fn start_reminders(&mut self, now: Timestamp) -> Result<usize, AppError> {
         let mut done = 0;
         for (organization, reminder) in self
             .db
@@ -236,31 +244,6 @@ impl Worker {
                 reminders::run_due(tx, context, organization, reminder)
             })?;
             done += usize::from(run.is_some());
-        }
-        Ok(done)
-    }
-
-    /// After downtime a group can be several periods behind: each is raised.
-    fn raise_dues(&mut self) -> Result<usize, AppError> {
-        let today = (self.clock)().date();
-        let mut done = 0;
-        for (organization, group) in self
-            .db
-            .read::<_, DbError>(move |tx| due::groups(tx, today, CLAIM_MAX))
-            .wait()?
-        {
-            let mut after = None;
-            while !self.bell.is_over() {
-                let raising = self.act(organization, move |tx, context| {
-                    dues::raise(tx, context, organization, group, after)
-                })?;
-                after = match raising {
-                    Some(Raised::Some(_, last)) => Some(last),
-                    Some(Raised::Period(_)) => None,
-                    Some(Raised::Nothing) | None => break,
-                };
-                done += 1;
-            }
         }
         Ok(done)
     }

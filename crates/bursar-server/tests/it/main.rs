@@ -8,6 +8,7 @@
 )]
 
 mod address;
+mod dues;
 mod limits;
 mod limits_redis;
 mod listen;

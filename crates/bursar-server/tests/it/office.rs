@@ -14,7 +14,7 @@ use bursar_domain::ids::{GroupId, Id, IdSource, MemberId, OrganizationId, Remind
 use bursar_domain::reminder::{Audience, Method, Reminder};
 use bursar_server::worker::outlet::Outlet;
 use bursar_server::worker::smtp::Smtp;
-use bursar_server::worker::{Bell, Worker};
+use bursar_server::worker::{Bell, DuesPass, Worker};
 use serde_json::{Value as Json, json};
 
 pub(crate) const ORG: OrganizationId = Id::from_bits(1);
@@ -107,6 +107,7 @@ impl<'a> Office<'a> {
             idempotency_seconds: 7 * 86_400,
             message_seconds: 90 * 86_400,
             lease_seconds: 60,
+            dues: DuesPass::default(),
             unrecorded: Vec::new(),
         }
     }

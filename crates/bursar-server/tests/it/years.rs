@@ -23,7 +23,7 @@ fn date(text: &str) -> Date {
 }
 
 /// The due dates of the group's payments, with how many there are of each.
-fn charges(office: &Office<'_>) -> BTreeMap<String, i64> {
+pub(crate) fn charges(office: &Office<'_>) -> BTreeMap<String, i64> {
     let rows: Result<Vec<(String, i64)>, DbError> = office.db().survey(|tx| {
         tx.rows(
             "SELECT due_date, COUNT(*) FROM payments WHERE organization_id = ?1 AND due_date IS NOT NULL GROUP BY due_date",
@@ -34,7 +34,7 @@ fn charges(office: &Office<'_>) -> BTreeMap<String, i64> {
     rows.unwrap().into_iter().collect()
 }
 
-fn set_dues(office: &Office<'_>, due: &'static str, interval: Interval) {
+pub(crate) fn set_dues(office: &Office<'_>, due: &'static str, interval: Interval) {
     let set = office.act(move |tx, context| {
         let new = NewDues {
             amount: "12.50".to_owned(),

@@ -9,7 +9,7 @@ use bursar_server::http::serve::WallClock;
 use bursar_server::worker::outlet::Outlet;
 use bursar_server::worker::sms::Sms;
 use bursar_server::worker::smtp::Smtp;
-use bursar_server::worker::{Bell, Worker};
+use bursar_server::worker::{Bell, DuesPass, Worker};
 use clap::Args;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -102,6 +102,7 @@ impl SendArgs {
             idempotency_seconds: self.idempotency_retention,
             message_seconds: self.message_retention,
             lease_seconds: i64::try_from(self.worker_lease.as_secs())?,
+            dues: DuesPass::default(),
             unrecorded: Vec::new(),
         })
     }
