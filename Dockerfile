@@ -4,7 +4,19 @@
 # docker run -p 8080:8080 -v bursar:/var/lib/bursar bursar
 # docker run --rm -it -p 8080:8080 bursar demo
 
-FROM rust:1.95-slim-bookworm AS build
+# The base images have tags and not digests: no registry was reachable where this file was written and tested, and a
+# digest that was not looked up there would pin nothing that anybody has checked. Under a tag a build also gets Debian's
+# security fixes. For a build that can be repeated, look the digests up once, compare them with what the registries'
+# pages show, and give them to every build:
+#   docker buildx imagetools inspect rust:1.95-slim-bookworm --format '{{.Manifest.Digest}}'
+#   docker buildx imagetools inspect gcr.io/distroless/cc-debian12:nonroot --format '{{.Manifest.Digest}}'
+#   docker build --build-arg BUILD_IMAGE=rust:1.95-slim-bookworm@sha256:… \
+#       --build-arg RUN_IMAGE=gcr.io/distroless/cc-debian12:nonroot@sha256:… …
+# Look them up anew at every release, or the fixes never come.
+ARG BUILD_IMAGE=rust:1.95-slim-bookworm
+ARG RUN_IMAGE=gcr.io/distroless/cc-debian12:nonroot
+
+FROM $BUILD_IMAGE AS build
 RUN apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
 COPY . .
@@ -18,7 +30,7 @@ RUN --mount=type=cache,target=/usr/local/cargo/registry \
     install -d -o 65532 -g 65532 -m 0700 /out/var/lib/bursar
 
 # The C library and nothing else: SQLite is inside the program, TLS is rustls, and the root certificates are built in.
-FROM gcr.io/distroless/cc-debian12:nonroot
+FROM $RUN_IMAGE
 COPY --from=build --chown=65532:65532 /out/var/lib/bursar /var/lib/bursar
 COPY --from=build /out/usr/bin/bursar /usr/bin/bursar
 ENV BURSAR_DATABASE=sqlite:/var/lib/bursar/bursar.db \
