@@ -4,7 +4,7 @@ use bursar_db::{Tx, organizations, outbox, table};
 use bursar_domain::group::Group;
 use bursar_domain::ids::{MessageId, OrganizationId, ReminderId};
 use bursar_domain::member::Member;
-use bursar_domain::reminder::{Audience, Method, Outcome, Reminder, ReminderStatus};
+use bursar_domain::reminder::{Audience, INTERVAL_DAYS_MAX, Method, Outcome, Reminder, ReminderStatus};
 use bursar_domain::states::Machine;
 use bursar_domain::text::{BODY, SUBJECT};
 use bursar_domain::{Refusal, Resource, Stamps, Timestamp};
@@ -15,9 +15,6 @@ use crate::outbox::{REMINDER_JOB, note_skipped};
 use crate::recipients;
 use crate::roles::require_editor;
 use crate::sms;
-
-/// Days between the runs of a recurring reminder at most.
-const INTERVAL_DAYS_MAX: i64 = 3_650;
 
 /// Runs of one reminder that may name the same time.
 const RUNS_AT_ONCE_MAX: i64 = 100;

@@ -7,13 +7,19 @@ use serde::Serialize;
 use crate::fields::Fields;
 use crate::ids::{Id, ListingId, kind};
 use crate::money::{Currency, Money, decimal};
-use crate::order::OrderLine;
+use crate::order::{OrderLine, QUANTITY_MAX};
 use crate::refusal::Refusal;
 use crate::resource::{Reference, Resource, Stamps, Writer};
-use crate::text::{NAME, NOTE};
+use crate::text::{NAME, NOTE, TextRule};
 
 /// The most of one item that can be in stock, for whoever reads and whoever writes a listing.
 const INVENTORY_MAX: i64 = 1_000_000_000;
+/// The name of an item in the database.
+const KEPT_NAME: TextRule = TextRule {
+    min: 0,
+    max: usize::MAX,
+    lines: false,
+};
 
 /// One thing of a listing that can be bought.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -58,12 +64,14 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// Reads the items as a database keeps them. A stock that no rule allows is read all the same, so that it can be
-    /// listed, changed and named by a check.
+    /// Reads the items as a database keeps them. A name or a stock that no rule allows is read all the same, because
+    /// rules get stricter: it can be listed, changed and named by a check.
     pub fn read_items(json: &str, currency: Currency) -> Result<Vec<Item>, Refusal> {
         let wrapped = format!("{{\"items\":{json}}}");
         Fields::parse(&wrapped)?
-            .objects("items", |item| read_item(item, currency, i64::MIN..=i64::MAX))?
+            .objects("items", |item| {
+                read_item(item, currency, KEPT_NAME, i64::MIN..=i64::MAX)
+            })?
             .required()
     }
 }
@@ -80,7 +88,7 @@ impl Listing {
         let mut total = 0i128;
         for line in lines {
             let item = self.item(line)?;
-            let left = item.inventory.map(|left| left - line.quantity);
+            let left = item.inventory.map(|left| left.saturating_sub(line.quantity));
             if left.is_some_and(|left| left < 0) {
                 let message = format!(
                     "{} of {} are left, and {} were asked for",
@@ -127,12 +135,12 @@ impl Listing {
                 format!("must be one of {}, got {:?}", names.join(", "), line.item),
             )
         })?;
-        if (1..=10_000).contains(&line.quantity) {
+        if (1..=QUANTITY_MAX).contains(&line.quantity) {
             return Ok(item);
         }
         Err(Refusal::invalid(
             "quantity",
-            format!("must be from 1 to 10000, got {}", line.quantity),
+            format!("must be from 1 to {QUANTITY_MAX}, got {}", line.quantity),
         ))
     }
 }
@@ -140,10 +148,11 @@ impl Listing {
 fn read_item(
     fields: &mut Fields<'_>,
     currency: Currency,
+    name: TextRule,
     stock: RangeInclusive<i64>,
 ) -> Result<Item, Refusal> {
     Ok(Item {
-        name: fields.text("name", NAME)?.required()?,
+        name: fields.text("name", name)?.required()?,
         price: fields.money("price", currency)?.required()?,
         inventory: fields.integer("inventory", stock)?.optional(),
     })
@@ -193,9 +202,49 @@ impl Resource for Listing {
         fields.boolean("isActive")?.set(&mut self.is_active)?;
         let currency = self.currency;
         fields
-            .objects("items", |item| read_item(item, currency, 0..=INVENTORY_MAX))?
+            .objects("items", |item| read_item(item, currency, NAME, 0..=INVENTORY_MAX))?
             .set(&mut self.items)
     }
 
     fn references(&self, _: &mut dyn FnMut(Reference)) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_database_keeps_is_read_by_no_rule_that_is_newer() {
+        let long = "x".repeat(200);
+        for name in ["\u{200b}", &long] {
+            let json = format!(r#"[{{"name":"{name}","price":"1.00","inventory":-5}}]"#);
+            let items = Listing::read_items(&json, Currency::USD).unwrap();
+            assert_eq!((items[0].name.as_str(), items[0].inventory), (name, Some(-5)));
+        }
+    }
+
+    #[test]
+    fn a_stock_that_no_rule_allows_sells_nothing() {
+        let item = |inventory| Item {
+            name: "M".to_owned(),
+            price: Money::new(100, Currency::USD),
+            inventory: Some(inventory),
+        };
+        let stamps = Stamps::at(crate::Timestamp::from_micros(1));
+        let mut listing = Listing::blank(ListingId::from_bits(1), Currency::USD, stamps);
+        let lines = [OrderLine {
+            item: "M".to_owned(),
+            quantity: 1,
+        }];
+        listing.items = vec![item(i64::MIN)];
+        assert!(listing.sell(&lines).unwrap_err().message().contains("are left"));
+        listing.items = vec![item(i64::MAX)];
+        assert!(
+            listing
+                .take_in(&lines)
+                .unwrap_err()
+                .message()
+                .contains("bursar listing set")
+        );
+    }
 }

@@ -10,6 +10,9 @@ use crate::text::{BODY, SUBJECT};
 use crate::time::{DAY_MICROS, Timestamp};
 use crate::words;
 
+/// Days between the runs of a recurring reminder at most.
+pub const INTERVAL_DAYS_MAX: i64 = 3_650;
+
 words! {
     /// How a reminder is sent.
     Method {
@@ -260,7 +263,7 @@ impl Resource for Reminder {
         fields.timestamp("sentAt")?.set_or_null(&mut self.sent_at);
         fields.boolean("isRecurring")?.set(&mut self.is_recurring)?;
         fields
-            .integer("recurringIntervalDays", 1..=3650)?
+            .integer("recurringIntervalDays", 1..=INTERVAL_DAYS_MAX)?
             .set_or_null(&mut self.recurring_interval_days);
         fields
             .boolean("includePaymentInfo")?
