@@ -9,7 +9,7 @@ use crate::http::scenario::Scenario;
 use crate::http::site::Site;
 use crate::http::{Sample, sample};
 use crate::plot::Line;
-use crate::{Args, Outcome, plot, report};
+use crate::{Args, Outcome, history, plot, report};
 
 const SIZES: [u64; 3] = [10_000, 100_000, 1_000_000];
 const CONNECTIONS: [usize; 5] = [1, 16, 64, 256, 1_000];
@@ -37,6 +37,11 @@ fn fits(scenario: Scenario, connections: usize) -> bool {
 
 /// `bench growth`.
 pub(crate) fn measure(args: &Args) -> Outcome {
+    match args.text("part") {
+        None => {}
+        Some("history") => return history::measure(args),
+        Some(other) => return Err(format!("--part must be history, got {other}")),
+    }
     let scratch = args.scratch()?;
     let time = Duration::from_millis(args.number("milliseconds", 500)?);
     let rounds = args.number("rounds", 9)?;
@@ -241,5 +246,7 @@ pub(crate) fn measure(args: &Args) -> Outcome {
             "kibAConnection": (each * 10.0).round() / 10.0,
         }),
     )?;
+    let of_history = history::measure(args);
+    missed.extend(of_history.err());
     report::verdict(&missed)
 }

@@ -11,6 +11,7 @@ mod callgrind;
 mod database;
 mod fairness;
 mod growth;
+mod history;
 mod http;
 mod import;
 mod load;
@@ -37,7 +38,7 @@ const USAGE: &str = "usage: bench MEASURE [--name value]…
   http       bursar beside a ceiling, over HTTP             [--members 100000] [--connections 32] [--rounds 3]
              [--milliseconds 1500] [--scenarios get,list-first,…] [--peers nginx,django,fastify | all]
   bare       bursar beside its engines without HTTP         [--rounds 5] [--callers 64] [--milliseconds 1500]
-  growth     by members and by connections                  [--rounds 9] [--milliseconds 500]
+  growth     by members, connections and dead history       [--rounds 9] [--milliseconds 500] [--part history]
   replicas   one, two and three processes on PostgreSQL     [--rounds 3] [--connections 48]
   start      from the command to the first answer           [--rounds 20] [--members 100000]
   bundle     only writes a bundle                           --file FILE [--members N] [--organizations N]

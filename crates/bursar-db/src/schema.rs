@@ -247,6 +247,7 @@ CREATE TABLE history (
 INSERT INTO history (organization_id, list, epoch, updated_at, id, superseded_at, document, is_active, status, member_id)
     SELECT organization_id, list, 0, updated_at, id, superseded_at, document, is_active, status, member_id FROM history_before;
 DROP TABLE history_before;
+CREATE INDEX history_time ON history (organization_id, list, updated_at, id, superseded_at, is_active, status, member_id);
 CREATE INDEX history_active ON history (organization_id, list, is_active, epoch, updated_at, id, superseded_at)
     WHERE is_active IS NOT NULL;
 CREATE INDEX history_status ON history (organization_id, list, status, epoch, updated_at, id, superseded_at)

@@ -6,8 +6,9 @@
 //! clock still equals W there is no history to read.
 //!
 //! What stood at W was superseded after it, so it is in the epoch of history that W + 1 falls into or in a later one.
-//! Older epochs are not looked at, so a page costs the same at any depth and however many versions were superseded
-//! before W.
+//! Older epochs need not be looked at, so a page costs the same at any depth and however many versions were superseded
+//! before W. If there are several epochs since W, the versions of all epochs are tried first, in the order of the list: where
+//! few of them are of no use, that is one search instead of many.
 
 mod rows;
 mod texts;
@@ -60,6 +61,9 @@ impl From<DbError> for WalkError {
     }
 }
 
+/// How many versions are tried in the order of the list for each row of a page.
+const TRIED: usize = 4;
+
 /// Below every id that a row can have.
 const BELOW: &[u8] = &[];
 
@@ -68,6 +72,8 @@ const BELOW: &[u8] = &[];
 pub struct Statements {
     /// Live rows.
     pub live: Vec<&'static str>,
+    /// Versions of all epochs, in the order of the list.
+    pub in_order: &'static str,
     /// Versions of one epoch.
     pub of_epoch: &'static str,
     /// Versions of several epochs, or the epochs of a list.
@@ -85,6 +91,7 @@ pub fn statements<R: Stored>(kind: EngineKind, filters: &Filters) -> Statements 
     let live = std::iter::once(&texts.first).chain(after);
     Statements {
         live: live.map(String::as_str).collect(),
+        in_order: &texts.history.in_order,
         of_epoch: &texts.history.of_epoch,
         since: match &texts.history.since {
             Since::Epochs { last, next } => vec![last, next],
@@ -277,7 +284,7 @@ fn add_history(
         count(ask.limit.rows() + 1),
         Value::Null,
     ];
-    params.extend(narrowed);
+    params.extend_from_slice(&narrowed);
     let mut add = |tx: &mut Tx<'_>, rows: Rows, sql: &'static str, epoch: i64| {
         params[3] = Value::Int(rows.end(ask).unwrap_or(watermark));
         params[6] = Value::Int(epoch);
@@ -291,6 +298,10 @@ fn add_history(
     let since = watermark + 1;
     if open <= since {
         return add(tx, rows, &texts.of_epoch, open);
+    }
+    let (is_all, old) = try_in_order(tx, &texts.in_order, ask, cursor, &narrowed, &rows)?;
+    if is_all {
+        return Ok(rows.merge(&old, ask));
     }
     let (last, next) = match &texts.since {
         Since::Whole(sql) => return add(tx, rows, sql, since),
@@ -308,6 +319,42 @@ fn add_history(
             None => return Ok(rows),
         };
     }
+}
+
+/// Reads versions in the order of the list, a bounded number of them; whether they are all that the page needs.
+fn try_in_order(
+    tx: &mut Tx<'_>,
+    sql: &'static str,
+    ask: Ask,
+    cursor: &Cursor,
+    narrowed: &[Value<'_>],
+    live: &Rows,
+) -> Result<(bool, Rows), DbError> {
+    let (organization, watermark) = (ask.organization.to_bytes(), cursor.watermark.micros());
+    let versions_max = TRIED * (ask.limit.rows() + 1);
+    let mut params = vec![
+        Value::Bytes(&organization),
+        Value::Int(cursor.after.updated_at.micros()),
+        Value::Bytes(&cursor.after.id),
+        Value::Int(live.end(ask).unwrap_or(watermark)),
+        Value::Int(watermark),
+        count(versions_max),
+    ];
+    params.extend_from_slice(narrowed);
+    let (mut tried, mut old) = (0, Rows::default());
+    tx.each_until(sql, &params, |row| {
+        tried += 1;
+        if let Some(updated_at) = row.int_opt(0)? {
+            old.push(ask, Some(updated_at), row.raw(1)?);
+        }
+        Ok(if old.pieces.len() > ask.limit.rows() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        })
+    })?;
+    let is_all = tried < versions_max || old.pieces.len() > ask.limit.rows();
+    Ok((is_all, old))
 }
 
 fn member_key(filters: &Filters) -> [u8; 16] {

@@ -19,6 +19,9 @@ pub struct WalkTexts {
 /// How the versions of a walk's watermark are found.
 #[derive(Debug)]
 pub(super) struct History {
+    /// In all epochs, in the order of the list; those that did not stand then, and those that the filters leave out, are
+    /// NULL.
+    pub(super) in_order: String,
     /// In one epoch.
     pub(super) of_epoch: String,
     pub(super) since: Since,
@@ -77,13 +80,15 @@ impl Narrowing<'_> {
 
     /// The filters' conditions. Their values are the parameters from `place` on.
     ///
-    /// PostgreSQL has them in row values too (`before_position`), but without statistics it takes those for less
-    /// selective than they are, so the first one is told once more.
+    /// PostgreSQL has them in row values (`before_position`), but without statistics it takes those for less selective than
+    /// they are, so the first one is told once more. As an equality it would be left out of the order of the rows, and
+    /// indexes of other filters would have that order too.
     fn equal(&self, place: usize) -> String {
-        let equal = |filter: &str, value| format!(" AND {filter} = {value}");
         match (self.kind, self.filters.first()) {
-            (EngineKind::Postgres, Some(first)) => equal(first, format!("?{place}")),
-            _ => self.each(place, equal),
+            (EngineKind::Postgres, Some(first)) => {
+                format!(" AND {first} >= ?{place} AND {first} <= ?{place}")
+            }
+            _ => self.each(place, |filter, value| format!(" AND {filter} = {value}")),
         }
     }
 
@@ -184,16 +189,17 @@ impl History {
         let of_list = format!("organization_id = ?1 AND list = {}", table.list);
         let (lead, value) = narrowing.before_position(8);
         let versions = |columns: &str, epoch: &str| {
-            let in_epoch = match (narrowing.kind, lead.is_empty()) {
-                (EngineKind::Postgres, false) => format!(
-                    "({lead}epoch, updated_at, id) > ({value}{epoch}, ?2, ?3) AND ({lead}epoch, updated_at) <= ({value}{epoch}, ?4)"
+            let (in_epoch, order) = match narrowing.kind {
+                EngineKind::Sqlite => (
+                    format!("epoch = {epoch} AND (updated_at, id) > (?2, ?3) AND updated_at <= ?4"),
+                    String::new(),
                 ),
-                _ => format!("epoch = {epoch} AND (updated_at, id) > (?2, ?3) AND updated_at <= ?4"),
-            };
-            let order = if lead.is_empty() {
-                String::new()
-            } else {
-                format!("{lead}epoch, ")
+                EngineKind::Postgres => (
+                    format!(
+                        "({lead}epoch, updated_at, id) > ({value}{epoch}, ?2, ?3) AND ({lead}epoch, updated_at) <= ({value}{epoch}, ?4)"
+                    ),
+                    format!("{lead}epoch, "),
+                ),
             };
             format!(
                 "SELECT {columns} FROM {} WHERE {of_list}{} AND {in_epoch} AND superseded_at > ?5 \
@@ -211,7 +217,19 @@ impl History {
                 "SELECT epoch FROM history WHERE {of_list} AND epoch <= {up_to} ORDER BY epoch DESC LIMIT 1"
             )
         };
+        let stood = format!(
+            "superseded_at > ?5{}",
+            narrowing.each(7, |filter, value| format!(" AND {filter} = {value}"))
+        );
+        let by_time = match narrowing.kind {
+            EngineKind::Sqlite => "history INDEXED BY history_time",
+            EngineKind::Postgres => "history",
+        };
         Self {
+            in_order: format!(
+                "SELECT CASE WHEN {stood} THEN updated_at END, CASE WHEN {stood} THEN {RAW_DOCUMENT} END FROM {by_time} \
+                 WHERE {of_list} AND (updated_at, id) > (?2, ?3) AND updated_at <= ?4 ORDER BY updated_at, id LIMIT ?6"
+            ),
             of_epoch: versions(&columns, "?7"),
             since: match narrowing.kind {
                 EngineKind::Sqlite => Since::Epochs {

@@ -119,6 +119,17 @@ fn of_list<R: Stored>(kind: EngineKind, all: &mut Vec<Asked>) {
             merges: false,
         });
         let of_list = equal(kind, &["organization_id", "list"]);
+        let in_order = match kind {
+            EngineKind::Sqlite => ["(updated_at,id)>(", "updated_at<?"].map(str::to_owned),
+            EngineKind::Postgres => position_conditions(&["updated_at"]),
+        };
+        all.push(Asked {
+            name: format!("versions of {} in the order of the list, by {given:?}", R::TYPE),
+            sql: texts.in_order,
+            parameters: [&[KEY, from, KEY, to, from, limit], &values[..]].concat(),
+            found_by: vec![[&of_list[..], &in_order].concat()],
+            merges: false,
+        });
         let with = |bound: &str| [&of_list[..], &[bound.to_owned()]].concat();
         match kind {
             EngineKind::Sqlite => {
@@ -187,17 +198,15 @@ fn live_conditions(kind: EngineKind, sql: &str, given: &[&str]) -> Vec<String> {
 /// Versions are of an epoch, after a row, and up to a time.
 fn epoch_conditions(kind: EngineKind, given: &[&str]) -> Vec<String> {
     let mut conditions = equal(kind, &["organization_id", "list"]);
-    match (kind, given) {
-        (EngineKind::Postgres, []) => {
-            conditions.extend(equal(kind, &["epoch"]));
-            conditions.extend(position_conditions(&["updated_at"]));
-        }
-        (EngineKind::Postgres, _) => {
+    match kind {
+        EngineKind::Postgres => {
             conditions.extend(position_conditions(&[given, &["epoch", "updated_at"]].concat()));
             // Dead versions of the epoch are left out without a look at the table.
-            conditions.push("superseded_at > ".to_owned());
+            if !given.is_empty() {
+                conditions.push("superseded_at > ".to_owned());
+            }
         }
-        (EngineKind::Sqlite, _) => {
+        EngineKind::Sqlite => {
             conditions.extend(equal(kind, &[given, &["epoch"]].concat()));
             conditions.extend(["(updated_at,id)>(", "updated_at<?"].map(str::to_owned));
         }
@@ -313,6 +322,17 @@ fn postgres_finds_rows_by_index_in_order() {
     check_postgres(&test, "filled");
     test.beside("VACUUM ANALYZE");
     check_postgres(&test, "filled and analyzed");
+    let uneven: Result<(), DbError> = test.db.exclusive(|tx| {
+        ["payments", "history"].iter().try_for_each(|table| {
+            tx.batch(&format!(
+                "UPDATE {table} SET member_id = {}, status = CASE WHEN updated_at % 1000 = 0 THEN 'paid' ELSE 'failed' END",
+                KEY.1
+            ))
+        })
+    });
+    uneven.unwrap();
+    test.beside("VACUUM ANALYZE");
+    check_postgres(&test, "one member has everything, and few are paid");
 }
 
 fn check_postgres(test: &TestDb, when: &str) {
