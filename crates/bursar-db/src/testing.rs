@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use postgres::NoTls;
 use tempfile::TempDir;
 
-use crate::{DatabaseUrl, Db, DbError, Opening, Options, PostgresUrl};
+use crate::{DatabaseUrl, Db, DbError, Opening, Options, PostgresUrl, Tx};
 
 /// An empty database with the schema, gone when this is dropped.
 pub struct TestDb {
@@ -87,6 +87,14 @@ impl TestDb {
     /// # Panics
     /// When it fails.
     pub fn make_older(&self, version: usize) {
+        self.make_older_with(version, |_| Ok(()));
+    }
+
+    /// The same, and what `fill` puts into it.
+    ///
+    /// # Panics
+    /// When it fails.
+    pub fn make_older_with(&self, version: usize, fill: impl FnOnce(&mut Tx<'_>) -> Result<(), DbError>) {
         let made: Result<(), DbError> = self.db.exclusive(|tx| {
             for table in crate::tables::EVERY_TABLE {
                 tx.batch(&format!("DROP TABLE {}", table.table))?;
@@ -94,6 +102,7 @@ impl TestDb {
             for step in &crate::schema::STEPS[..version] {
                 tx.batch(step)?;
             }
+            fill(tx)?;
             tx.batch(&format!("UPDATE bursar_schema SET version = {version}"))
         });
         must(made);

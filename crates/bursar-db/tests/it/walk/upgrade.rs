@@ -2,7 +2,7 @@
 
 use bursar_db::testing::both_engines;
 use bursar_db::walk::next_page;
-use bursar_db::{Bulk, Db, DbError, Kind, Opening, Options, OwnedValue, Stored};
+use bursar_db::{Bulk, Db, Kind, Opening, Options, OwnedValue, Stored};
 use bursar_domain::Resource;
 use bursar_domain::cursor::{Cursor, Filters, Position};
 use bursar_domain::ids::{IdSource, OrganizationId};
@@ -54,15 +54,13 @@ fn a_walk_goes_on_after_an_upgrade() {
                 OwnedValue::Int(1),
             ]
         };
-        test.make_older(BEFORE);
         let live = [&before[0], &second, &third].map(|row| bursar_db::table::row_values(organization, row));
         let versions = [version(&before[1], START + 20), version(&dead, START + 5)];
-        let filled: Result<(), DbError> = test.db.exclusive(|tx| {
+        test.make_older_with(BEFORE, |tx| {
             bursar_db::organizations::insert(tx, &named(organization), at(START + 20))?;
             tx.bulk(&Member::table().bulk, &live)?;
             tx.bulk(&HISTORY, &versions)
         });
-        filled.unwrap();
 
         let db = Db::open(&test.url, &Options::default(), Opening::Migrate).unwrap();
         let cursor = |watermark: i64| Cursor {
