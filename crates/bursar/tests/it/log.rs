@@ -37,6 +37,8 @@ fn serve(place: &Place) -> Server {
     let mut child = place
         .command(&[
             "serve",
+            "--drain-delay",
+            "0s",
             "--listen",
             "127.0.0.1:0",
             "--log-format",

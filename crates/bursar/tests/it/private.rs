@@ -209,7 +209,7 @@ fn mirrors() {
 fn the_demonstration() {
     let place = Place::sqlite();
     let mut command = crate::support::bursar(place.folder.path());
-    command.args(["demo", "--listen", "127.0.0.1:0"]);
+    command.args(["demo", "--listen", "127.0.0.1:0", "--drain-delay", "0s"]);
     let mut child = unmasked(&command).stdout(Stdio::piped()).spawn().unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
     assert!(
