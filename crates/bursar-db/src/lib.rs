@@ -34,7 +34,7 @@ pub mod worker_clock;
 
 pub use engine::{
     Bulk, DatabaseUrl, Db, EngineKind, Kind, Opening, Options, OwnedValue, PostgresUrl, Reply, Row, Stats,
-    Tx, Value,
+    TlsMode, Tx, Value,
 };
 pub use error::DbError;
 pub use table::Stored;

@@ -25,7 +25,7 @@ pub(crate) use self::dialect::RAW_DOCUMENT;
 pub use self::lane::Stats;
 pub use self::reply::Reply;
 pub use self::tx::Tx;
-pub use self::url::{DatabaseUrl, PostgresUrl};
+pub use self::url::{DatabaseUrl, PostgresUrl, TlsMode};
 pub use self::value::{Bulk, Kind, OwnedValue, Row, Value};
 
 use self::lane::{Counters, Session};

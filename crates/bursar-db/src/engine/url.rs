@@ -1,6 +1,7 @@
 //! The database's address: a file or a server.
 
 use std::fmt;
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -23,15 +24,21 @@ pub struct PostgresUrl {
     pub(super) config: Box<postgres::Config>,
     pub(super) tls: TlsMode,
     pub(super) root_certificate: Option<PathBuf>,
+    is_remote: bool,
 }
 
 /// How much the connection is protected, in the words of PostgreSQL's `sslmode`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TlsMode {
+pub enum TlsMode {
+    /// Not encrypted.
     Disable,
+    /// Encrypted if the server offers it, whoever it is.
     Prefer,
+    /// Encrypted, whoever the server is.
     Require,
+    /// Encrypted, and the certificate leads to a known authority.
     VerifyCa,
+    /// The same, and the certificate is that of the host.
     VerifyFull,
 }
 
@@ -86,16 +93,31 @@ impl PostgresUrl {
         if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
             config.host("localhost");
         }
-        let mut tls = tls.unwrap_or(TlsMode::Prefer);
-        // As libpq does it: whoever names a root certificate wants the server's to be checked against it.
-        if tls == TlsMode::Require && root_certificate.is_some() {
-            tls = TlsMode::VerifyCa;
-        }
+        let is_remote = is_remote(&config);
+        let tls = match tls {
+            // As libpq does it: whoever names a root certificate wants the server's to be checked against it.
+            Some(TlsMode::Require) if root_certificate.is_some() => TlsMode::VerifyCa,
+            Some(tls) => tls,
+            // The password must not go to whoever answers there. What is weaker has to be asked for by name.
+            None if is_remote || root_certificate.is_some() => TlsMode::VerifyFull,
+            None => TlsMode::Prefer,
+        };
         Ok(PostgresUrl {
             config: Box::new(config),
             tls,
             root_certificate,
+            is_remote,
         })
+    }
+
+    /// Whether the server is on another machine.
+    pub fn is_remote(&self) -> bool {
+        self.is_remote
+    }
+
+    /// The `sslmode` that was asked for, or is the default.
+    pub fn tls_mode(&self) -> TlsMode {
+        self.tls
     }
 
     /// The server's host and port, for messages.
@@ -132,6 +154,17 @@ impl PostgresUrl {
 }
 
 impl TlsMode {
+    /// Its name in a URL.
+    pub fn name(self) -> &'static str {
+        match self {
+            TlsMode::Disable => "disable",
+            TlsMode::Prefer => "prefer",
+            TlsMode::Require => "require",
+            TlsMode::VerifyCa => "verify-ca",
+            TlsMode::VerifyFull => "verify-full",
+        }
+    }
+
     fn parse(text: &str) -> Result<Self, DbError> {
         match text {
             "disable" => Ok(TlsMode::Disable),
@@ -144,6 +177,26 @@ impl TlsMode {
             ))),
         }
     }
+}
+
+/// Whether any of the hosts is neither a socket nor this machine. A name with an address beside it counts as remote if
+/// either does: the certificate that is wanted is that of the name.
+fn is_remote(config: &postgres::Config) -> bool {
+    let is_remote_host = |host: &Host| match host {
+        Host::Tcp(name) if name.eq_ignore_ascii_case("localhost") => false,
+        Host::Tcp(name) => !name.parse().is_ok_and(is_loopback),
+        #[cfg(unix)]
+        Host::Unix(_) => false,
+    };
+    config.get_hosts().iter().any(is_remote_host)
+        || config
+            .get_hostaddrs()
+            .iter()
+            .any(|address| !is_loopback(*address))
+}
+
+fn is_loopback(address: IpAddr) -> bool {
+    address.to_canonical().is_loopback()
 }
 
 fn percent_decoded(text: &str) -> Result<String, DbError> {
@@ -260,8 +313,8 @@ mod tests {
 
     #[test]
     fn tls_settings_are_ours_and_a_root_certificate_asks_for_a_check() {
-        assert_eq!(postgres("postgres://h/d").tls, TlsMode::Prefer);
         assert_eq!(postgres("postgres://h/d?sslmode=disable").tls, TlsMode::Disable);
+        assert_eq!(postgres("postgres://h/d?sslmode=prefer").tls, TlsMode::Prefer);
         assert_eq!(postgres("postgres://h/d?sslmode=require").tls, TlsMode::Require);
         assert_eq!(
             postgres("postgres://h/d?sslmode=verify-full").tls,
@@ -270,5 +323,35 @@ mod tests {
         let url = postgres("postgres://h/d?sslmode=require&sslrootcert=/etc/my%20ca.pem");
         assert_eq!(url.tls, TlsMode::VerifyCa);
         assert_eq!(url.root_certificate, Some(PathBuf::from("/etc/my ca.pem")));
+        let url = postgres("postgres://localhost/d?sslrootcert=ca.pem");
+        assert_eq!(url.tls, TlsMode::VerifyFull);
+    }
+
+    #[test]
+    fn a_remote_server_is_verified_unless_the_url_says_otherwise() {
+        for remote in [
+            "postgres://db.example.org/d",
+            "postgres://ann:secret@10.0.0.5:6432/d",
+            "postgres://[2001:db8::1]/d",
+            "postgres://127.0.0.1,db.example.org/d",
+            "postgres://db.example.org/d?hostaddr=127.0.0.1",
+            "postgres://localhost/d?hostaddr=10.0.0.5",
+            "postgres://localhost.example.org/d",
+        ] {
+            let url = postgres(remote);
+            assert_eq!((url.tls, url.is_remote), (TlsMode::VerifyFull, true), "{remote}");
+        }
+        for local in [
+            "postgres:///d",
+            "postgres://localhost/d",
+            "postgres://127.8.0.1:6432/d",
+            "postgres://[::1]/d",
+            "postgres://[::ffff:127.0.0.1]/d",
+            "postgres://%2Fvar%2Frun%2Fpostgresql/d",
+            "postgres://localhost,127.0.0.1/d",
+        ] {
+            let url = postgres(local);
+            assert_eq!((url.tls, url.is_remote), (TlsMode::Prefer, false), "{local}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! The database: whether it opens, as what, in which schema, and how it is set up. Nothing is brought up here.
 
 use bursar_db::inspect::{self, EngineFacts, ServerFacts};
-use bursar_db::{DatabaseUrl, Db, DbError, Opening, Options, housekeeping, schema_version};
+use bursar_db::{DatabaseUrl, Db, DbError, Opening, Options, TlsMode, housekeeping, schema_version};
 
 use super::{Finding, Setup, bytes};
 
@@ -123,6 +123,11 @@ fn server(setup: &Setup<'_>, facts: &ServerFacts) -> Vec<Finding> {
     // Packagers add words of their own.
     let version = facts.version.split(' ').next().unwrap_or_default();
     let mut findings = vec![Finding::ok("database", format!("PostgreSQL {version}"))];
+    if let Some(DatabaseUrl::Postgres(url)) = setup.url()
+        && url.is_remote()
+    {
+        findings.push(encryption(url.tls_mode()));
+    }
     if facts.is_standby {
         findings.push(Finding::problem(
             "database",
@@ -146,6 +151,29 @@ fn server(setup: &Setup<'_>, facts: &ServerFacts) -> Vec<Finding> {
     }
     findings.push(connections(setup, facts));
     findings
+}
+
+/// How the way to a server on another machine is protected.
+fn encryption(mode: TlsMode) -> Finding {
+    let weakness = match mode {
+        TlsMode::VerifyFull => {
+            return Finding::ok(
+                "database TLS",
+                "the server's certificate is verified (sslmode=verify-full)",
+            );
+        }
+        TlsMode::Disable => "the connection is not encrypted",
+        TlsMode::Prefer => {
+            "the connection is encrypted only if the server offers it, and any server is trusted"
+        }
+        TlsMode::Require => "the connection is encrypted, but any server is trusted",
+        TlsMode::VerifyCa => "any server with a certificate of the authority is trusted",
+    };
+    Finding::warning(
+        "database TLS",
+        format!("{weakness} (sslmode={})", mode.name()),
+        "leave sslmode out of --database, so that the certificate is verified, and name its authority with sslrootcert=FILE",
+    )
 }
 
 /// A server has as many lanes as readers, at least two of each, and now and then one more for long work.

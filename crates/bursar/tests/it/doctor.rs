@@ -302,6 +302,38 @@ fn the_schema_is_compared_with_what_this_program_makes() {
     });
 }
 
+/// A server elsewhere is reached in the clear only if the URL asks for it, and even then the operator hears of it.
+#[test]
+fn a_weak_way_to_a_server_elsewhere_is_told() {
+    let mut place = Place::postgres();
+    place.import(EVERY_RECORD);
+    let local = place.database.clone();
+    let tls = |place: &Place| {
+        let done = finish(doctor(place, &[]).arg("--json"));
+        let findings: Value = serde_json::from_str(&done.stdout).unwrap();
+        let found = findings
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|f| f["check"] == "database TLS");
+        found.cloned()
+    };
+    assert_eq!(tls(&place), None);
+    let (user, rest) = local.split_once('@').unwrap();
+    let (server, name) = rest.split_once('/').unwrap();
+    let port = server.rsplit_once(':').unwrap().1;
+    for (mode, said) in [
+        ("disable", "the connection is not encrypted (sslmode=disable)"),
+        ("prefer", "any server is trusted (sslmode=prefer)"),
+    ] {
+        place.database = format!("{user}@db.example.org:{port}/{name}?hostaddr=127.0.0.1&sslmode={mode}");
+        let found = tls(&place).unwrap();
+        assert_eq!(found["status"], "warning");
+        assert!(found["found"].as_str().unwrap().ends_with(said), "{found}");
+    }
+    place.database = local;
+}
+
 #[test]
 fn machines_read_a_list_and_people_what_to_do() {
     both_engines(|place| {
@@ -614,8 +646,12 @@ fn a_damaged_file_and_another_programs_are_told() {
     let file = place.database_file();
     let whole = std::fs::read(&file).unwrap();
     let mut damaged = whole.clone();
-    // A page in the middle, so that the file still opens.
-    let page = 4_096 * (whole.len() / 4_096 / 2);
+    // A page of data, so that the file still opens.
+    let root = rusqlite::Connection::open(&file).and_then(|connection| {
+        let sql = "SELECT rootpage FROM sqlite_schema WHERE name = 'payments'";
+        connection.query_row(sql, [], |row| row.get::<_, u32>(0))
+    });
+    let page = 4_096 * usize::try_from(root.unwrap() - 1).unwrap();
     damaged[page..page + 4_096].fill(0x5a);
     std::fs::write(&file, &damaged).unwrap();
     let done = finish(&mut doctor(&place, &[]));

@@ -1,7 +1,8 @@
 //! What can go wrong from outside: one clear line, exit code 1, nothing half-written, and the next start works.
 
 use std::ffi::OsStr;
-use std::net::TcpListener;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -430,4 +431,59 @@ fn a_killed_import_leaves_all_or_nothing() {
         place.check();
         assert!(members() > kept);
     });
+}
+
+/// A server that is not PostgreSQL: it offers no TLS, and asks whoever connects for the password in the clear.
+fn false_server() -> (SocketAddr, std::thread::JoinHandle<Vec<u8>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let heard = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        let (mut heard, mut buffer) = (Vec::new(), [0; 1024]);
+        // No to TLS; then "R", a length of 8 and 3: the password, as it is.
+        for answer in [&b"N"[..], &[b'R', 0, 0, 0, 8, 0, 0, 0, 3], b""] {
+            match stream.read(&mut buffer) {
+                Ok(count) if count > 0 => heard.extend_from_slice(&buffer[..count]),
+                _ => break,
+            }
+            if stream.write_all(answer).is_err() {
+                break;
+            }
+        }
+        heard
+    });
+    (address, heard)
+}
+
+#[test]
+fn a_false_server_elsewhere_does_not_get_the_password() {
+    for (query, is_told) in [
+        ("", false),
+        ("&sslmode=require", false),
+        ("&sslmode=prefer", true),
+    ] {
+        let (address, heard) = false_server();
+        let mut place = Place::sqlite();
+        // A name elsewhere whose address somebody else has taken.
+        place.database = format!(
+            "postgres://ada:secret@db.example.org:{}/books?hostaddr=127.0.0.1{query}",
+            address.port()
+        );
+        let said = place.refused(&["check"]);
+        let heard = heard.join().unwrap();
+        let has_password = heard.windows(6).any(|bytes| bytes == b"secret");
+        assert_eq!(
+            has_password,
+            is_told,
+            "{query}: {}",
+            String::from_utf8_lossy(&heard)
+        );
+        if !is_told {
+            assert!(
+                said.contains("PostgreSQL at db.example.org") && said.contains("sslrootcert=FILE"),
+                "{said}"
+            );
+        }
+    }
 }

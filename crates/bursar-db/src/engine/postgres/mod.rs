@@ -120,7 +120,8 @@ impl Server {
             )),
             Some(_) => Fault::lost(format!("PostgreSQL at {name} refuses the connection: {text}")),
             None if is_tls(error) => Fault::statement(DbError::BadUrl(format!(
-                "PostgreSQL at {name} cannot be trusted: {text}; check sslmode and sslrootcert in the database URL"
+                "PostgreSQL at {name} cannot be trusted: {text}; name its certificate authority with sslrootcert=FILE \
+                 in the database URL, or a weaker sslmode if nobody can come in between"
             ))),
             None => Fault::lost(format!("PostgreSQL at {name} does not answer: {text}")),
         }
@@ -128,13 +129,15 @@ impl Server {
 }
 
 fn is_tls(error: &postgres::Error) -> bool {
-    std::iter::successors(std::error::Error::source(error), |source| source.source())
-        .filter_map(|source| source.downcast_ref::<std::io::Error>())
-        .any(|source| {
-            source
-                .get_ref()
-                .is_some_and(<dyn std::error::Error + Send + Sync>::is::<rustls::Error>)
-        })
+    // The driver has no other name for its own errors about TLS: that the server offers none is one.
+    error.to_string().contains("TLS handshake")
+        || std::iter::successors(std::error::Error::source(error), |source| source.source())
+            .filter_map(|source| source.downcast_ref::<std::io::Error>())
+            .any(|source| {
+                source
+                    .get_ref()
+                    .is_some_and(<dyn std::error::Error + Send + Sync>::is::<rustls::Error>)
+            })
 }
 
 /// Brings the schema up on a thread of its own, because the caller's may be an async one.
