@@ -19,7 +19,7 @@ use bursar_server::http::limits::{Capacity, Limiter, Limits, Memory, monotonic_c
 use bursar_server::http::listen::{self, Service};
 use bursar_server::http::log::RequestLog;
 use bursar_server::http::serve::Edge;
-use bursar_server::http::{InFlight, Readiness, Site as Pages};
+use bursar_server::http::{InFlight, Lookups, Readiness, Site as Pages};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -176,6 +176,7 @@ fn edge(db: &Db) -> Edge {
         clock: Arc::new(database::now),
         ids: Mutex::new(IdSource::seeded(1)),
         in_flight: InFlight::default(),
+        lookups: Lookups::new(8),
         metrics: Arc::default(),
         request_log: RequestLog::Text,
         last_used: Arc::new(LastUsed::default()),

@@ -10,6 +10,7 @@ pub mod limits;
 pub mod listen;
 mod lists;
 pub mod log;
+mod lookups;
 pub mod metrics;
 pub mod openapi;
 mod page;
@@ -25,5 +26,6 @@ mod steps;
 mod writes;
 
 pub use inflight::InFlight;
+pub use lookups::Lookups;
 pub use ready::Readiness;
 pub use site::Site;

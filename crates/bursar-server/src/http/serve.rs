@@ -23,6 +23,7 @@ use super::inflight::InFlight;
 use super::limits::{Charge, Limiter};
 use super::listen::{Panicked, Service, catch_panic};
 use super::log::{Line, RequestLog};
+use super::lookups::Lookups;
 use super::metrics::Metrics;
 use super::ready::Readiness;
 use super::reply::{self, Reply};
@@ -54,6 +55,8 @@ pub struct Edge {
     pub ids: Mutex<IdSource>,
     /// Keys whose first request is running.
     pub in_flight: InFlight,
+    /// Whose turn it is to be looked up.
+    pub lookups: Lookups,
     /// What is counted.
     pub metrics: Arc<Metrics>,
     /// What is logged of each request.

@@ -17,7 +17,7 @@ use hyper::body::Incoming;
 use hyper::header::{AUTHORIZATION, EXPECT, HeaderMap};
 use hyper::http::request::Parts;
 
-use super::address::client_address;
+use super::address::{client_address, counted};
 use super::error::Error;
 use super::handlers;
 use super::limits::{Bucket, Charge, Subject};
@@ -78,12 +78,16 @@ impl Edge {
             parts,
             peer,
             found: routes::find(&parts.method, parts.uri.path()),
-            hash: bearer(&parts.headers)
-                .filter(|text| token::recognise(text).is_some())
-                .map(token::hash),
+            hash: None,
             body: None,
             now: (self.clock)(),
         };
+        // What needs no token asks nobody about one.
+        if !matches!(&call.found, Match::Found(route, _) if !route.needs_token) {
+            call.hash = bearer(&parts.headers)
+                .filter(|text| token::recognise(text).is_some())
+                .map(token::hash);
+        }
         let mut reading = match &call.found {
             Match::Found(route, _) if route.body != BodyRule::None => {
                 Some(Box::pin(super::body::read(body, &parts.headers, self.body_limit)))
@@ -148,11 +152,19 @@ impl Edge {
         let Some(hash) = call.hash else {
             return Ok(None);
         };
+        let address = client_address(call.peer.ip(), &call.parts.headers, &self.trusted_proxies);
+        let left = self
+            .limiter
+            .left(Subject::Address(address), self.price(call, None).1);
+        let turn = self.lookups.turn(&hash, counted(address), left).await;
         let found = self
             .db
             .read::<_, DbError>(move |tx| tokens::known_caller(tx, &hash))
             .await?;
-        Ok(self.recognise(found, call, trace))
+        drop(turn);
+        let caller = self.recognise(found, call, trace);
+        self.lookups.learn(&hash, caller.is_some());
+        Ok(caller)
     }
 
     /// The caller that was found, if the token and its owner are still in force.

@@ -12,7 +12,7 @@ use bursar_server::http::limits::{Capacity, Limiter, Limits, Memory, Redis, Redi
 use bursar_server::http::log::RequestLog;
 use bursar_server::http::metrics::Metrics;
 use bursar_server::http::serve::{Edge, WallClock};
-use bursar_server::http::{InFlight, Readiness, Site, listen, metrics};
+use bursar_server::http::{InFlight, Lookups, Readiness, Site, listen, metrics};
 use bursar_server::log;
 use bursar_server::worker::Bell;
 use clap::Args;
@@ -302,6 +302,7 @@ async fn accept(
         clock,
         ids: Mutex::new(ambient::ids()?),
         in_flight: InFlight::default(),
+        lookups: Lookups::new(usize::from(args.database_connections)),
         metrics: Arc::clone(&metrics),
         request_log: args.log.of_requests(),
         last_used,

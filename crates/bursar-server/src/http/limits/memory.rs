@@ -106,6 +106,18 @@ impl Memory {
         Charge::new(bucket, limit, used, WINDOW_MICROS, allowed)
     }
 
+    /// Units that a subject has left in its window.
+    pub fn left(&self, subject: Subject, bucket: Bucket) -> u32 {
+        let now = (self.clock)();
+        let limit = self.limits.of(bucket);
+        let (table, key) = self.locate(subject, bucket);
+        let used = table
+            .shard(&key)
+            .open_window(&key, now)
+            .map_or(0, |window| window.used);
+        limit.saturating_sub(used)
+    }
+
     /// Takes over what a shared counter said, so that counting can go on here if it goes away.
     pub(super) fn note(&self, subject: Subject, bucket: Bucket, used: u32, left_micros: u64) {
         let now = (self.clock)();

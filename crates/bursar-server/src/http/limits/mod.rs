@@ -196,6 +196,14 @@ impl Limiter {
         }
     }
 
+    /// Units that a subject has left, as far as this process knows. It never waits and charges nothing.
+    pub fn left(&self, subject: Subject, bucket: Bucket) -> u32 {
+        match &self.backend {
+            Backend::Memory(memory) => memory.left(subject, bucket),
+            Backend::Redis(redis) => redis.left(subject, bucket),
+        }
+    }
+
     /// Where the counts are now; it never waits.
     pub fn backend_state(&self) -> BackendState {
         match &self.backend {

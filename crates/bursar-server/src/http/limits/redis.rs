@@ -139,6 +139,11 @@ impl Redis {
         (self.state() == BackendState::Away).then(|| self.link.memory.charge(subject, bucket, cost))
     }
 
+    /// What Redis last said about the subject, less what was counted here since.
+    pub(super) fn left(&self, subject: Subject, bucket: Bucket) -> u32 {
+        self.link.memory.left(subject, bucket)
+    }
+
     pub(super) async fn charge(&self, subject: Subject, bucket: Bucket, cost: u32) -> Charge {
         let link = &*self.link;
         if let Some(connection) = link.connection() {
