@@ -47,6 +47,8 @@ pub enum WalkError {
     /// The cursor's watermark lies ahead of the clock: it is from another time of this database, before a backup
     /// was restored.
     AheadOfClock,
+    /// The walk began earlier than the cursor says.
+    NotItsStart,
     /// Versions that the walk needs were pruned: without them it would leave out rows.
     Pruned,
     /// The organization is gone.
@@ -140,6 +142,9 @@ pub fn next_page<R: Stored>(tx: &mut Tx<'_>, ask: Ask, cursor: &Cursor) -> Resul
     let watermark = cursor.watermark.micros();
     if reading.clock < watermark {
         return Err(WalkError::AheadOfClock);
+    }
+    if cursor.began_before(Timestamp::from_micros(reading.clock)) {
+        return Err(WalkError::NotItsStart);
     }
     let mut rows = live.rows;
     if reading.clock > watermark {

@@ -2,7 +2,10 @@
 //!
 //! A cursor carries the walk: its filters, its watermark, when it began and the last row it gave. Eight bytes of
 //! SHA-256 over all that and over what it belongs to (organization and path) tell a foreign or damaged one.
-//! There is no secret in it: the organization always comes from the token, so forging one gains nothing.
+//! There is no secret in it: the organization always comes from the token, so forging one gains nothing. A client
+//! can write another start into its cursor. A start that cannot be true is refused ([`Cursor::decode`] and
+//! [`Cursor::began_before`]), and a walk whose history was pruned is refused whatever its start. What is left is a cursor
+//! that equals the one of a new walk.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -14,6 +17,8 @@ use crate::time::Timestamp;
 const VERSION: u8 = 1;
 /// How long a walk may take, from its first page.
 pub const LIFETIME_SECONDS: i64 = 24 * 3600;
+/// How far the clocks of two servers may be apart. With it, a cursor lives shorter than history is kept.
+const SKEW_SECONDS: i64 = 5 * 60;
 
 /// What a list is narrowed to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,6 +73,8 @@ pub enum BadCursor {
     Foreign,
     /// The walk began too long ago.
     Expired,
+    /// The walk has not begun yet.
+    Early,
     /// The filters beside it are others.
     OtherFilters,
 }
@@ -133,6 +140,9 @@ impl Cursor {
         if now > cursor.started_at.plus_seconds(LIFETIME_SECONDS) {
             return Err(BadCursor::Expired);
         }
+        if cursor.started_at > now.plus_seconds(SKEW_SECONDS) {
+            return Err(BadCursor::Early);
+        }
         let own = &cursor.filters;
         fn agrees<T: PartialEq + Copy>(beside: Option<T>, own: Option<T>) -> bool {
             beside.is_none() || beside == own
@@ -146,6 +156,12 @@ impl Cursor {
         } else {
             Err(BadCursor::OtherFilters)
         }
+    }
+
+    /// Whether the walk must have begun earlier than it says, given the change clock now. A walk's watermark is the
+    /// clock at its first page. So a change after the watermark came after the start, and not well before it.
+    pub fn began_before(&self, clock: Timestamp) -> bool {
+        clock > self.watermark && clock.plus_seconds(SKEW_SECONDS) < self.started_at
     }
 
     fn read(body: &[u8], words: &[&'static str]) -> Option<Self> {
@@ -276,6 +292,38 @@ mod tests {
             let read = Cursor::decode(&text, belongs("/v1/payments"), &Filters::default(), Timestamp::from_micros(0));
             prop_assert_eq!(read, Err(BadCursor::Foreign));
         }
+    }
+
+    #[test]
+    fn a_start_that_cannot_be_true_is_refused() {
+        let at = |seconds: i64| Timestamp::from_micros(1_790_000_000_000_000).plus_seconds(seconds);
+        let cursor = |watermark: i64, started_at: i64| Cursor {
+            filters: Filters::default(),
+            watermark: at(watermark),
+            started_at: at(started_at),
+            after: Position {
+                updated_at: at(0),
+                id: [1; 16],
+            },
+        };
+        let read = |cursor: Cursor| {
+            let text = cursor.encode(belongs("/v1/payments"));
+            Cursor::decode(&text, belongs("/v1/payments"), &Filters::default(), at(0)).map(|_| ())
+        };
+        assert_eq!(read(cursor(-10, SKEW_SECONDS)), Ok(()), "another server's clock");
+        assert_eq!(read(cursor(-10, SKEW_SECONDS + 1)), Err(BadCursor::Early));
+        // The organization changed a day ago, after the watermark: the walk began before that.
+        let day = 24 * 3600;
+        assert!(cursor(-2 * day, -60).began_before(at(-day)));
+        assert!(
+            !cursor(-2 * day, -60).began_before(at(-2 * day)),
+            "nothing changed since"
+        );
+        assert!(
+            !cursor(-2 * day, -60).began_before(at(-30)),
+            "it changed after the start"
+        );
+        assert!(!cursor(-2 * day, -60).began_before(at(-60 - SKEW_SECONDS)));
     }
 
     #[test]

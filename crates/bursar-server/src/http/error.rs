@@ -235,6 +235,7 @@ impl From<BadCursor> for Error {
         Self::InvalidCursor(match bad {
             BadCursor::Foreign => "is not one of this list and this organization",
             BadCursor::Expired => "is of a walk that began more than 24 hours ago",
+            BadCursor::Early => "is of a walk that has not begun yet",
             BadCursor::OtherFilters => "belongs to a walk with other filters",
         })
     }
@@ -244,6 +245,7 @@ impl From<WalkError> for Error {
     fn from(error: WalkError) -> Self {
         match error {
             WalkError::AheadOfClock => Self::InvalidCursor("is of another time of this database"),
+            WalkError::NotItsStart => Self::InvalidCursor("is of a walk that began earlier than it says"),
             WalkError::Pruned => Self::InvalidCursor("is of a walk whose older versions are no longer kept"),
             WalkError::NoOrganization => Self::Internal("a caller's organization is gone".into()),
             WalkError::Db(error) => error.into(),

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::bundle::{CELLS, NATIONAL, RIVAL, id, member, organization};
 use super::world::{Caller, Engine, World, on_both_engines};
 
-on_both_engines! { rows_that_change_between_pages since_a_time cursors_that_are_not_taken a_copy_kept_beside_writers rows_with_one_stamp }
+on_both_engines! { rows_that_change_between_pages since_a_time cursors_that_are_not_taken a_start_that_was_written_anew a_copy_kept_beside_writers rows_with_one_stamp }
 
 const FAST: &[&str] = &["--rate-limit-read", "100000", "--rate-limit-write", "100000"];
 
@@ -293,6 +293,36 @@ fn cursors_that_are_not_taken(engine: Engine) {
             .ok(),
         once
     );
+}
+
+/// Anyone can compute a cursor's checksum, and so write a later start into it than the walk had.
+fn a_start_that_was_written_anew(engine: Engine) {
+    let mut world = World::with(engine, FAST);
+    let page = world.editor().get("/v1/members?limit=1").ok();
+    let text = page["nextCursor"].as_str().unwrap();
+    let changed = rename(&world.editor(), 1, "Later");
+    let now = Timestamp::parse(changed["updatedAt"].as_str().unwrap()).unwrap();
+    world.start_after(2);
+    let belongs = Belongs {
+        organization: OrganizationId::parse(&organization(NATIONAL)).unwrap(),
+        path: "/v1/members",
+        words: &[],
+    };
+    let walk = Cursor::decode(text, belongs, &Filters::default(), now).unwrap();
+    let next = |server: usize, started_at: Timestamp| {
+        let forged = Cursor { started_at, ..walk }.encode(belongs);
+        world
+            .editor()
+            .through(server)
+            .get(&format!("/v1/members?cursor={forged}"))
+    };
+    next(0, now).ok();
+    next(0, now.plus_seconds(3_600)).refused(400, "invalid_cursor");
+    // Two days later the cursor is dead, whatever start it claims.
+    let later = now.plus_seconds(2 * 24 * 3_600);
+    for started_at in [walk.started_at, later.plus_seconds(-23 * 3_600), later] {
+        next(1, started_at).refused(400, "invalid_cursor");
+    }
 }
 
 /// A client that only ever asks for what changed since the largest stamp it saw ends up with the source, though
