@@ -9,7 +9,7 @@ use bursar_domain::group::{Group, Interval};
 use bursar_domain::ids::{GroupId, MemberId, OrganizationId, PaymentId};
 use bursar_domain::money::{Currency, Money};
 use bursar_domain::payment::Payment;
-use bursar_domain::{Date, Refusal, Resource, Stamps};
+use bursar_domain::{Date, Refusal, Resource, Stamps, Timestamp};
 use serde::Serialize;
 
 use crate::act::{Act, Actor, Context, no_organization};
@@ -19,6 +19,8 @@ use crate::roles::require_editor;
 
 /// Payments that one transaction raises at most.
 pub const RAISE_MAX: usize = 500;
+/// Before anybody joined.
+const ALWAYS: Timestamp = Timestamp::from_micros(i64::MIN);
 /// Members that a preview names at most; it counts all of them.
 pub const PREVIEW_NAMES_MAX: usize = 10_000;
 
@@ -60,7 +62,7 @@ pub fn raise(
             return Ok(Raised::Nothing);
         };
         let amount = group.amount_due.unwrap_or(Money::zero(group.currency));
-        let raised = raise_some(act, &group, amount, due, after)?;
+        let raised = raise_some(act, &group, amount, (due, ALWAYS), after)?;
         if let Raised::Period(_) = raised {
             // Those of a long raising who joined behind it are charged at the day's end too, also past midnight.
             if act.now().date() <= due.plus_days(1) {
@@ -95,7 +97,9 @@ pub fn end_day(
             return Ok(Raised::Nothing);
         };
         let group: Group = table::get(act.tx, organization, group)?.ok_or_else(no_group)?;
-        let raised = raise_some(act, &group, Money::new(amount, group.currency), due, after)?;
+        // Whoever joined before and was archived then is not charged for being back.
+        let amount = Money::new(amount, group.currency);
+        let raised = raise_some(act, &group, amount, (due, due.start()), after)?;
         if let Raised::Period(_) = raised {
             due::close(act.tx, organization, group.id, Some(due))?;
         }
@@ -111,11 +115,11 @@ fn raise_some(
     act: &mut Act<'_, '_>,
     group: &Group,
     amount: Money,
-    due: Date,
+    (due, joined_from): (Date, Timestamp),
     after: Option<MemberId>,
 ) -> Result<Raised, AppError> {
     let organization = act.organization;
-    let members = uncharged(act.tx, organization, group, due, after)?;
+    let members = uncharged(act.tx, organization, group, (due, joined_from), after)?;
     for (member, _) in &members {
         let payment = charge(act, group, amount, *member, due);
         act.insert(&payment)?;
@@ -133,17 +137,17 @@ fn uncharged(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
     group: &Group,
-    due: Date,
+    (due, joined_from): (Date, Timestamp),
     after: Option<MemberId>,
 ) -> Result<Vec<(MemberId, String)>, AppError> {
     let limit = i64::try_from(RAISE_MAX).unwrap_or(i64::MAX);
-    let joined_before = due.plus_days(1).start();
+    let joined = joined_from..due.plus_days(1).start();
     Ok(due::uncharged(
         tx,
         organization,
         group.id,
         due,
-        joined_before,
+        joined,
         after,
         limit,
     )?)
@@ -348,7 +352,7 @@ fn preview_period(
     };
     let mut after = None;
     loop {
-        let members = uncharged(tx, organization, group, due, after)?;
+        let members = uncharged(tx, organization, group, (due, ALWAYS), after)?;
         let count = i64::try_from(members.len()).unwrap_or(i64::MAX);
         period.count += count;
         after = members.last().map(|(id, _)| *id);

@@ -1,5 +1,7 @@
 //! What falls due by itself: reminders and dues.
 
+use std::ops::Range;
+
 use bursar_domain::ids::{CampaignId, GroupId, MemberId, OrganizationId, PaymentId, ReminderId};
 use bursar_domain::{Date, Timestamp};
 
@@ -136,14 +138,14 @@ pub fn close(
     .map(drop)
 }
 
-/// Up to `limit` active members of a group with their names, by id, after `after`, who joined it before
-/// `joined_before`, were not charged by [`raised`] and have no payment for this group and due date.
+/// Up to `limit` active members of a group with their names, by id, after `after`, who joined it in this
+/// time, were not charged by [`raised`] and have no payment for this group and due date.
 pub fn uncharged(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
     group: GroupId,
     due: Date,
-    joined_before: Timestamp,
+    joined: Range<Timestamp>,
     after: Option<MemberId>,
     limit: i64,
 ) -> Result<Vec<(MemberId, String)>, DbError> {
@@ -153,7 +155,8 @@ pub fn uncharged(
     tx.rows(
         "SELECT s.member_id, m.first_name, m.last_name FROM memberships s \
          JOIN members m ON m.organization_id = s.organization_id AND m.id = s.member_id \
-         WHERE s.organization_id = ?1 AND s.group_id = ?2 AND s.member_id > ?3 AND s.joined_at < ?4 AND m.is_active = 1 \
+         WHERE s.organization_id = ?1 AND s.group_id = ?2 AND s.member_id > ?3 AND s.joined_at < ?4 AND s.joined_at >= ?7 \
+         AND m.is_active = 1 \
          AND NOT EXISTS (SELECT 1 FROM payments p WHERE p.organization_id = ?1 AND p.group_id = ?2 AND p.due_date = ?5 \
          AND p.member_id = s.member_id) \
          AND NOT EXISTS (SELECT 1 FROM dues_raised r WHERE r.organization_id = ?1 AND r.group_id = ?2 AND r.due_date = ?5 \
@@ -162,9 +165,10 @@ pub fn uncharged(
             Value::Bytes(&organization),
             Value::Bytes(&group),
             Value::Bytes(after),
-            Value::Int(joined_before.micros()),
+            Value::Int(joined.end.micros()),
             Value::Text(&due),
             Value::Int(limit),
+            Value::Int(joined.start.micros()),
         ],
         |row| {
             let name = format!("{} {}", row.text(1)?, row.text(2)?);

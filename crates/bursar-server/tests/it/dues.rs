@@ -65,6 +65,27 @@ fn whoever_joins_on_the_due_day_is_charged_at_whatever_hour() {
     }
 }
 
+/// Whoever was archived on the due day owes nothing for it, also when the worker ends the day much later.
+#[test]
+fn whoever_comes_back_after_the_due_day_is_charged_from_the_next_one_on() {
+    both_engines(|test| {
+        let office = Office::open(test, "2026-11-15T12:00:00Z", &club(2));
+        set_dues(&office, "2026-12-01", Interval::Monthly);
+        let archive = |is_active: bool| {
+            office.import(&[
+                json!({"type": "member", "id": member(2), "organizationId": ORG, "isActive": is_active}),
+            ]);
+        };
+        archive(false);
+        office.set(instant("2026-12-01T10:00:00Z"));
+        drain(&mut office.worker());
+        office.set(instant("2026-12-15T10:00:00Z"));
+        archive(true);
+        drain(&mut office.worker());
+        assert_eq!(charges(&office), BTreeMap::from([("2026-12-01".to_owned(), 1)]));
+    });
+}
+
 #[test]
 fn dues_that_were_cleared_on_the_due_day_charge_nobody_any_more() {
     both_engines(|test| {
