@@ -34,17 +34,23 @@ fn due_notice(token: &Token, noticed_days: Option<i64>, now: Timestamp) -> Optio
     (!is_told && !was_before).then_some(fallen)
 }
 
-/// Queues a token's notice and writes down that it was. The token is looked at again, in this transaction.
-pub fn queue(tx: &mut Tx<'_>, context: &mut Context, expiring: &Expiring) -> Result<bool, AppError> {
+/// Queues a token's notice, if it is due at `at`, and writes down that it was. The token is looked at again, in this
+/// transaction.
+pub fn queue(
+    tx: &mut Tx<'_>,
+    context: &mut Context,
+    expiring: &Expiring,
+    at: Timestamp,
+) -> Result<bool, AppError> {
     let (now, organization) = (context.now, expiring.token.organization_id);
     let Some(token) = tokens::get(tx, expiring.token.id)?
         .filter(|token| token.revoked_at.is_none() && token.successor_id.is_none())
     else {
         return Ok(false);
     };
-    let Some(days) = due_notice(&token, expiring.noticed_days, now) else {
+    let Some(days) = due_notice(&token, expiring.noticed_days, at) else {
         // Made too late for this one: the next that can fall due is the 3-day one.
-        let passed = if now >= token.expires_at.plus_days(-DAYS[1]) {
+        let passed = if at >= token.expires_at.plus_days(-DAYS[1]) {
             DAYS[1]
         } else {
             DAYS[0]

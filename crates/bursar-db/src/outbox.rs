@@ -493,6 +493,33 @@ pub fn last_delivery(
     Ok(at.flatten().map(Timestamp::from_micros))
 }
 
+/// Nothing waits longer for its next attempt: the longest back-off is 12 hours, and a provider may ask for a day.
+const WAIT_SECONDS_MAX: i64 = 25 * 3_600;
+/// No lease is longer, and no job is looked at again later.
+const LEASE_SECONDS_MAX: i64 = 2 * 3_600;
+/// What was queued and never tried is due at once; clocks may be that far apart.
+const FRESH_SECONDS_MAX: i64 = 60;
+
+/// Makes due what a clock that was ahead has put off: nothing waits longer than it may.
+pub fn pull_in(tx: &mut Tx<'_>, now: Timestamp) -> Result<(), DbError> {
+    let at = |seconds: i64| Value::Int(now.plus_seconds(seconds).micros());
+    tx.execute(
+        "UPDATE outbox_messages SET due_at = ?1 WHERE state = 'queued' AND due_at > ?2 \
+         AND (due_at > ?3 OR attempts = attempts_before)",
+        &[at(0), at(FRESH_SECONDS_MAX), at(WAIT_SECONDS_MAX)],
+    )?;
+    tx.execute(
+        "UPDATE outbox_messages SET leased_until = ?1, due_at = ?1 WHERE state = 'sending' AND (leased_until > ?2 OR due_at > ?2)",
+        &[at(0), at(LEASE_SECONDS_MAX)],
+    )?;
+    tx.execute(
+        "UPDATE outbox_jobs SET due_at = ?1, leased_until = 0 WHERE state <> 'done' \
+         AND (due_at > ?3 OR leased_until > ?3 OR (state = 'expanding' AND due_at > ?2))",
+        &[at(0), at(FRESH_SECONDS_MAX), at(LEASE_SECONDS_MAX)],
+    )
+    .map(drop)
+}
+
 /// Whether something of the outbox can be claimed now. Claiming writes, so it is looked for first.
 pub fn is_due(tx: &mut Tx<'_>, now: Timestamp) -> Result<bool, DbError> {
     let now = [Value::Int(now.micros())];

@@ -1,6 +1,7 @@
 //! The only place that asks the system for the time and for randomness; everything else is given them.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use bursar_app::{Actor, Context};
 use bursar_domain::Timestamp;
@@ -14,6 +15,16 @@ use bursar_domain::ids::IdSource;
 pub(crate) fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_micros(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
+}
+
+/// How long the machine has run, sleep included, whatever the clock on the wall was set to.
+pub(crate) fn running() -> Duration {
+    static STARTED: OnceLock<Instant> = OnceLock::new();
+    let uptime = std::fs::read_to_string("/proc/uptime").ok();
+    let seconds = uptime.and_then(|text| text.split(' ').next()?.parse::<f64>().ok());
+    let uptime = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    // Elsewhere than on Linux sleep is not counted.
+    uptime.unwrap_or_else(|| STARTED.get_or_init(Instant::now).elapsed())
 }
 
 /// Random bytes from the system.

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::routes::{ROUTES, Route};
+use crate::worker::guard::ClockGuard;
 
 /// Upper bounds of the duration buckets, in microseconds.
 const BOUNDS_MICROS: [u64; 12] = [
@@ -157,10 +158,16 @@ impl Drop for InFlightGuard<'_> {
 }
 
 /// Serves the metrics on a listener of their own, for as long as the process runs.
-pub async fn serve(listener: tokio::net::TcpListener, metrics: std::sync::Arc<Metrics>, db: bursar_db::Db) {
+pub async fn serve(
+    listener: tokio::net::TcpListener,
+    metrics: std::sync::Arc<Metrics>,
+    db: bursar_db::Db,
+    guard: ClockGuard,
+) {
     struct Exposition {
         metrics: std::sync::Arc<Metrics>,
         db: bursar_db::Db,
+        guard: ClockGuard,
     }
     impl super::listen::Service for Exposition {
         type Body = http_body_util::Full<hyper::body::Bytes>;
@@ -180,6 +187,11 @@ pub async fn serve(listener: tokio::net::TcpListener, metrics: std::sync::Arc<Me
                         stats.batches,
                     ),
                     ("bursar_write_jobs", "Writes that ran in them.", stats.jobs),
+                    (
+                        "bursar_worker_clock_held",
+                        "1 while automatic work waits because the clock cannot be trusted.",
+                        u64::from(self.guard.is_held()),
+                    ),
                 ];
                 *reply.body_mut() = self.metrics.render(&gauges).into();
                 let kind =
@@ -195,7 +207,7 @@ pub async fn serve(listener: tokio::net::TcpListener, metrics: std::sync::Arc<Me
             super::reply::json(500, String::new())
         }
     }
-    let service = std::sync::Arc::new(Exposition { metrics, db });
+    let service = std::sync::Arc::new(Exposition { metrics, db, guard });
     let options = super::listen::Options {
         connections_max: CONNECTIONS_MAX,
         ..super::listen::Options::default()

@@ -21,7 +21,7 @@ pub struct DuesPass {
 impl Worker {
     /// Goes on with the pass: how much it did, and once nothing is left the time as of which all dues are raised.
     pub(super) fn raise_dues(&mut self) -> Result<(usize, Option<Timestamp>), AppError> {
-        let now = (self.clock)();
+        let now = self.guard.now();
         // A clock that was set back begins anew.
         let started_at = *self.dues.started_at.insert(match self.dues.started_at {
             Some(at) if at <= now => at,

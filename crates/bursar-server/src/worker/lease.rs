@@ -9,7 +9,7 @@ use bursar_db::{Db, DbError};
 use bursar_domain::ids::{MessageId, OrganizationId};
 
 use super::NO_ORGANIZATION;
-use crate::http::serve::WallClock;
+use super::guard::ClockGuard;
 
 /// The claims of one worker.
 #[derive(Clone, Debug, Default)]
@@ -46,16 +46,16 @@ impl Leases {
     pub(super) fn keep(
         &self,
         db: &Db,
-        clock: &WallClock,
+        guard: &ClockGuard,
         lease_seconds: i64,
     ) -> std::io::Result<JoinHandle<()>> {
-        let (leases, db, clock) = (self.clone(), db.clone(), Arc::clone(clock));
+        let (leases, db, guard) = (self.clone(), db.clone(), guard.clone());
         let pause = Duration::from_secs(lease_seconds.unsigned_abs()) / 3;
         thread::Builder::new()
             .name("bursar-leases".into())
             .spawn(move || {
                 while let Some(claims) = leases.wait(pause) {
-                    let until = clock().plus_seconds(lease_seconds);
+                    let until = guard.now().plus_seconds(lease_seconds);
                     let renewed = db.write::<_, DbError>(NO_ORGANIZATION, move |tx| {
                         for (organization, id, attempt) in &claims {
                             outbox::renew(tx, *organization, *id, *attempt, until)?;

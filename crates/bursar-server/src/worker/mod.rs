@@ -4,6 +4,7 @@
 //! dead one's claims come back. It wakes when something is queued and sleeps until the next due time otherwise.
 
 mod dues;
+pub mod guard;
 mod html;
 mod lease;
 pub mod mail;
@@ -24,8 +25,8 @@ use bursar_db::{Db, DbError, Tx, due, housekeeping, messages};
 use bursar_domain::Timestamp;
 use bursar_domain::ids::{IdSource, OrganizationId};
 
-use crate::http::serve::WallClock;
 pub use dues::DuesPass;
+use guard::ClockGuard;
 use lease::Leases;
 use outlet::{Outlet, Undelivered};
 
@@ -38,7 +39,7 @@ const SLEEP_MAX: Duration = Duration::from_secs(1);
 /// Seconds before the second, third … attempt, give or take a fifth; after the last one a message has failed.
 const BACK_OFF_SECONDS: [i64; 6] = [5, 300, 1_800, 7_200, 18_000, 36_000];
 /// Housekeeping comes once a minute.
-const HOUSEKEEPING_SECONDS: i64 = 60;
+const HOUSEKEEPING: Duration = Duration::from_secs(60);
 /// The lane of work that belongs to no organization.
 const NO_ORGANIZATION: [u8; 16] = [0; 16];
 
@@ -89,8 +90,8 @@ pub struct Worker {
     pub db: Db,
     /// Where messages go.
     pub outlet: Outlet,
-    /// Tells the time.
-    pub clock: WallClock,
+    /// Tells the time, and whether it can be believed.
+    pub guard: ClockGuard,
     /// Makes ids.
     pub ids: IdSource,
     /// Spreads retries.
@@ -121,13 +122,12 @@ impl Worker {
 
     fn run(&mut self) {
         let leases = Leases::default();
-        let keeper = leases.keep(&self.db, &self.clock, self.lease_seconds);
+        let keeper = leases.keep(&self.db, &self.guard, self.lease_seconds);
         let mut kept_house = None;
         let mut told = None;
         while !self.bell.is_over() {
-            let now = (self.clock)();
-            if kept_house.is_none_or(|at: Timestamp| now < at || now >= at.plus_seconds(HOUSEKEEPING_SECONDS))
-            {
+            let now = self.guard.running();
+            if kept_house.is_none_or(|at| now < at || now - at >= HOUSEKEEPING) {
                 kept_house = Some(now);
                 self.noting(Self::keep_house);
             }
@@ -183,15 +183,14 @@ impl Worker {
     fn step_with(&mut self, leases: &Leases) -> Result<usize, AppError> {
         self.record()?;
         leases.clear();
+        self.guard.check(&self.db)?;
         let mut done = self.queue_notices()?;
-        // Dues come before reminders, which tell what is owed.
-        let (raised, complete_at) = self.raise_dues()?;
-        done += raised;
-        if let Some(at) = complete_at {
-            done += self.start_reminders(at)?;
+        match self.guard.is_held() {
+            // Mail that a request queues by a wrong clock is sent at once all the same.
+            true => self.pull_in()?,
+            false => done += self.start_what_is_due()?,
         }
-        done += self.end_campaigns()?;
-        let now = (self.clock)();
+        let now = self.guard.now();
         let is_due = self
             .db
             .read::<_, DbError>(move |tx| outbox::is_due(tx, now))
@@ -202,9 +201,27 @@ impl Worker {
         Ok(done)
     }
 
+    /// What goes by the time, and so waits while the clock cannot be believed. Dues come before reminders, which tell what
+    /// is owed.
+    fn start_what_is_due(&mut self) -> Result<usize, AppError> {
+        let (mut done, complete_at) = self.raise_dues()?;
+        if let Some(at) = complete_at {
+            done += self.start_reminders(at)?;
+        }
+        Ok(done + self.end_campaigns()?)
+    }
+
+    fn pull_in(&mut self) -> Result<(), AppError> {
+        let now = self.guard.now();
+        let pulled = self
+            .db
+            .write::<_, DbError>(NO_ORGANIZATION, move |tx| outbox::pull_in(tx, now));
+        Ok(pulled.wait()?)
+    }
+
     fn context(&mut self) -> Context {
         Context {
-            now: (self.clock)(),
+            now: self.guard.now(),
             ids: self.ids.fork(),
             actor: Actor::Worker,
             request_id: None,
@@ -248,13 +265,14 @@ impl Worker {
         Ok(done)
     }
 
+    /// Notices go by the wall clock, also by one in doubt: tokens expire by it.
     fn queue_notices(&mut self) -> Result<usize, AppError> {
-        let now = (self.clock)();
+        let now = self.guard.wall();
         let mut done = 0;
         for expiring in self.db.read(move |tx| notices::due(tx, now, CLAIM_MAX)).wait()? {
             let organization = expiring.token.organization_id;
             let queued = self.act(organization, move |tx, context| {
-                notices::queue(tx, context, &expiring)
+                notices::queue(tx, context, &expiring, now)
             })?;
             done += usize::from(queued.is_some());
         }
@@ -262,7 +280,7 @@ impl Worker {
     }
 
     fn end_campaigns(&mut self) -> Result<usize, AppError> {
-        let today = (self.clock)().date();
+        let today = self.guard.now().date();
         let mut done = 0;
         for (organization, id) in self
             .db
@@ -279,7 +297,7 @@ impl Worker {
 
     /// Goes on with each job by one transaction, so that a large one does not keep deliveries waiting.
     fn expand_jobs(&mut self) -> Result<usize, AppError> {
-        let now = (self.clock)();
+        let now = self.guard.now();
         let lease = now.plus_seconds(self.lease_seconds);
         let claimed = self.db.write::<_, DbError>(NO_ORGANIZATION, move |tx| {
             outbox::claim_jobs(tx, now, lease, CLAIM_MAX)
@@ -296,7 +314,7 @@ impl Worker {
     }
 
     fn deliver_messages(&mut self, leases: &Leases) -> Result<usize, AppError> {
-        let now = (self.clock)();
+        let now = self.guard.now();
         let lease = now.plus_seconds(self.lease_seconds);
         let claimed = self.db.write::<_, DbError>(NO_ORGANIZATION, move |tx| {
             outbox::claim(tx, now, lease, CLAIM_MAX)
@@ -335,7 +353,7 @@ impl Worker {
             if recorded.is_none() {
                 // What could not be done is the rest of it: the end of a run, which is looked at again. The attempt
                 // itself must be kept, or the message would be sent for ever.
-                let now = (self.clock)();
+                let now = self.guard.now();
                 let only = self.db.write::<_, DbError>(organization.to_bytes(), move |tx| {
                     outbox::attempted(tx, &again, &kept, now)
                 });
@@ -361,7 +379,7 @@ impl Worker {
         let attempt = match back_off.filter(|_| !is_final) {
             Some(seconds) => {
                 let wait = jittered(*seconds, &mut self.random).max(micros(retry_after_seconds.unwrap_or(0)));
-                let at = Timestamp::from_micros((self.clock)().micros().saturating_add(wait));
+                let at = Timestamp::from_micros(self.guard.now().micros().saturating_add(wait));
                 Attempt::Again(reason, at)
             }
             None => Attempt::Failed(reason),
@@ -377,9 +395,15 @@ impl Worker {
         attempt
     }
 
-    fn keep_house(&mut self) -> Result<(), AppError> {
+    /// Prunes what has served its time, and writes down what waited for it.
+    pub fn keep_house(&mut self) -> Result<(), AppError> {
         self.flush_last_used()?;
-        let (now, keep) = ((self.clock)(), self.idempotency_seconds);
+        self.guard.check(&self.db)?;
+        self.pull_in()?;
+        if !self.guard.may_prune() {
+            return Ok(());
+        }
+        let (now, keep) = (self.guard.now(), self.idempotency_seconds);
         let forget_before = now.plus_seconds(-self.message_seconds);
         loop {
             let pruned = self.db.write::<_, DbError>(NO_ORGANIZATION, move |tx| {
@@ -403,7 +427,7 @@ impl Worker {
         let uses = if self.bell.is_over() {
             self.last_used.take_all()
         } else {
-            self.last_used.take_due((self.clock)())
+            self.last_used.take_due(self.guard.wall())
         };
         for uses in uses {
             self.db

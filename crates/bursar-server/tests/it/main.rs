@@ -8,6 +8,7 @@
 )]
 
 mod address;
+mod clock;
 mod dues;
 mod limits;
 mod limits_redis;

@@ -12,6 +12,7 @@ use bursar_db::{Db, DbError, Tx, Value, table};
 use bursar_domain::Timestamp;
 use bursar_domain::ids::{GroupId, Id, IdSource, MemberId, OrganizationId, ReminderId};
 use bursar_domain::reminder::{Audience, Method, Reminder};
+use bursar_server::worker::guard::ClockGuard;
 use bursar_server::worker::outlet::Outlet;
 use bursar_server::worker::smtp::Smtp;
 use bursar_server::worker::{Bell, DuesPass, Worker};
@@ -99,7 +100,9 @@ impl<'a> Office<'a> {
                 from: "bursar@club.example".parse().unwrap(),
                 sms: None,
             },
-            clock: Arc::new(move || Timestamp::from_micros(clock.load(Ordering::SeqCst))),
+            guard: ClockGuard::trusting(Arc::new(move || {
+                Timestamp::from_micros(clock.load(Ordering::SeqCst))
+            })),
             ids: IdSource::seeded(fastrand::u64(..)),
             random: fastrand::Rng::new(),
             bell: Bell::default(),

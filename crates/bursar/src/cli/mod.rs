@@ -1,6 +1,7 @@
 //! The command line. A command parses, calls one function of `bursar-app`, and prints.
 
 mod activity;
+mod clock;
 mod consent;
 mod data;
 pub(crate) mod desk;
@@ -128,6 +129,8 @@ enum Command {
     Check,
     /// Look at everything that `serve` with these settings would use, and say what to do
     Doctor(Box<doctor::DoctorArgs>),
+    /// Show whether automatic work trusts this machine's clock, or say that it is right
+    Clock(clock::ClockArgs),
     /// Copy the embedded database while the server runs
     Backup(data::BackupArgs),
     /// Print the OpenAPI document
@@ -311,6 +314,7 @@ fn perform(session: &Session, command: Command) -> Outcome {
         Command::Export(args) => data::export(session, &args),
         Command::Check => data::check(session),
         Command::Doctor(args) => doctor::run(session, &args),
+        Command::Clock(args) => clock::run(session, &args),
         Command::Backup(args) => data::backup(session, &args),
         Command::Openapi(args) => serve::openapi(&args),
         Command::Sync(args) => sync::run(session, &args),

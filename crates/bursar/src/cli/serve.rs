@@ -15,6 +15,7 @@ use bursar_server::http::serve::{Edge, WallClock};
 use bursar_server::http::{InFlight, Lookups, Readiness, Site, listen, metrics};
 use bursar_server::log;
 use bursar_server::worker::Bell;
+use bursar_server::worker::guard::ClockGuard;
 use clap::Args;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -198,6 +199,13 @@ fn parse_delay(text: &str) -> Result<Duration, String> {
     }
 }
 
+pub(crate) fn parse_tolerance(text: &str) -> Result<i64, String> {
+    match parse_seconds(text)? {
+        seconds @ 1..=315_360_000 => Ok(seconds),
+        _ => Err("must be from 1 second to 3650 days".into()),
+    }
+}
+
 fn parse_bytes(text: &str) -> Result<usize, String> {
     let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
     let factor = match unit.trim() {
@@ -234,11 +242,18 @@ pub(crate) fn serve(db: Db, url: &DatabaseUrl, args: &ServeArgs, started: &mut d
     let bell = Bell::default();
     let last_used = Arc::new(LastUsed::default());
     let clock: WallClock = Arc::new(ambient::now);
+    let guard = args.send.guard();
     let worker = match args.no_worker {
         true => None,
-        false => Some(args.send.worker(&db, url, &bell, &last_used, &clock)?.start()?),
+        false => Some(args.send.worker(&db, url, &bell, &last_used, &guard)?.start()?),
     };
-    let outcome = runtime.block_on(accept(db.clone(), args, &bell, last_used, clock, started));
+    let outcome = runtime.block_on(accept(
+        db.clone(),
+        args,
+        &bell,
+        (last_used, clock, guard),
+        started,
+    ));
     bell.stop();
     if let Some(worker) = worker {
         let _ = worker.join();
@@ -251,8 +266,7 @@ async fn accept(
     db: Db,
     args: &ServeArgs,
     bell: &Bell,
-    last_used: Arc<LastUsed>,
-    clock: WallClock,
+    (last_used, clock, guard): (Arc<LastUsed>, WallClock, ClockGuard),
     started: &mut dyn FnMut(&str),
 ) -> Outcome {
     let files_allowed = open_files::raise();
@@ -339,7 +353,7 @@ async fn accept(
         let listener = TcpListener::bind(address)
             .await
             .map_err(|error| format!("cannot listen on {address}: {error}"))?;
-        tokio::spawn(metrics::serve(listener, metrics, db));
+        tokio::spawn(metrics::serve(listener, metrics, db, guard));
     }
     started(&address);
     let options = listen::Options {

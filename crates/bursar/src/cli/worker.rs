@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bursar_app::tokens::last_used::LastUsed;
 use bursar_db::{DatabaseUrl, Db, Opening, Options};
-use bursar_server::http::serve::WallClock;
+use bursar_server::worker::guard::ClockGuard;
 use bursar_server::worker::outlet::Outlet;
 use bursar_server::worker::sms::Sms;
 use bursar_server::worker::smtp::Smtp;
@@ -13,7 +13,7 @@ use bursar_server::worker::{Bell, DuesPass, Worker};
 use clap::Args;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::serve::{LogArgs, parse_retention, parse_timeout, start_log};
+use super::serve::{LogArgs, parse_retention, parse_timeout, parse_tolerance, start_log};
 use super::{Failure, Outcome, Session, output};
 use crate::ambient;
 
@@ -45,6 +45,9 @@ pub(crate) struct SendArgs {
     /// How long the claims of a worker that died are held back, such as 60s
     #[arg(long, default_value = "60s", value_parser = parse_timeout, value_name = "TIME")]
     worker_lease: std::time::Duration,
+    /// How far this machine's clock may be from the database's before automatic work stops, such as 60s or 2h
+    #[arg(long, default_value = "60s", value_parser = parse_tolerance, value_name = "TIME")]
+    pub(crate) clock_tolerance: i64,
 }
 
 #[derive(Debug, Args)]
@@ -61,8 +64,9 @@ pub(crate) fn run(session: &Session, args: &WorkerArgs) -> Outcome {
     let url: DatabaseUrl = session.database().parse()?;
     let db = Db::open(&url, &Options::default(), Opening::Require)?;
     let bell = Bell::default();
-    let clock: WallClock = Arc::new(ambient::now);
-    let worker = args.send.worker(&db, &url, &bell, &Arc::default(), &clock)?;
+    let worker = args
+        .send
+        .worker(&db, &url, &bell, &Arc::default(), &args.send.guard())?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
@@ -82,6 +86,15 @@ pub(crate) fn run(session: &Session, args: &WorkerArgs) -> Outcome {
 }
 
 impl SendArgs {
+    /// What watches the clock.
+    pub(crate) fn guard(&self) -> ClockGuard {
+        ClockGuard::new(
+            Arc::new(ambient::now),
+            Arc::new(ambient::running),
+            self.clock_tolerance,
+        )
+    }
+
     /// The worker that these flags ask for.
     pub(crate) fn worker(
         &self,
@@ -89,12 +102,12 @@ impl SendArgs {
         url: &DatabaseUrl,
         bell: &Bell,
         last_used: &Arc<LastUsed>,
-        clock: &WallClock,
+        guard: &ClockGuard,
     ) -> Result<Worker, Failure> {
         Ok(Worker {
             db: db.clone(),
             outlet: self.outlet(url)?,
-            clock: Arc::clone(clock),
+            guard: guard.clone(),
             ids: ambient::ids()?,
             random: fastrand::Rng::with_seed(u64::from_le_bytes(ambient::entropy()?)),
             bell: bell.clone(),

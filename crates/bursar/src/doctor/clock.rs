@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use bursar_db::inspect::{self, EngineFacts};
-use bursar_db::{Db, DbError};
+use bursar_db::{Db, DbError, worker_clock};
 use bursar_domain::Timestamp;
+use bursar_server::worker::guard::{self, Doubt};
 
 use super::{Finding, Setup, between, span};
 use crate::ambient;
@@ -29,6 +30,7 @@ pub(super) fn check(setup: &Setup<'_>, db: Option<&Db>) -> Vec<Finding> {
     let mut findings = Vec::new();
     if let Some(db) = db {
         findings.extend(of_server(db));
+        findings.extend(of_worker(db, setup));
         findings.extend(of_changes(db, setup.now));
     }
     if findings.is_empty() {
@@ -53,6 +55,19 @@ fn of_server(db: &Db) -> Option<Finding> {
         apart if apart > APART_BADLY => Some(Finding::problem("clock", found, advice)),
         apart if apart > APART_MAX => Some(Finding::warning("clock", found, advice)),
         _ => None,
+    }
+}
+
+/// The last time that a worker trusted, beside our own. What the other checks find is not told twice.
+fn of_worker(db: &Db, setup: &Setup<'_>) -> Option<Finding> {
+    let known = db.survey::<_, DbError>(worker_clock::known).ok()?;
+    match guard::doubt(setup.now, None, &known, setup.serve.send.clock_tolerance)? {
+        doubt @ (Doubt::Ahead(_) | Doubt::Behind(_)) => Some(Finding::problem(
+            "clock",
+            format!("automatic work waits, because this clock is not trusted: {doubt}"),
+            "set the clock by NTP; if it is right, run `bursar clock --accept`",
+        )),
+        Doubt::Server(_) | Doubt::Leapt(_) | Doubt::BehindChanges(_) => None,
     }
 }
 

@@ -8,6 +8,8 @@ mod bad_rows;
 #[cfg(test)]
 mod cli;
 #[cfg(test)]
+mod clock;
+#[cfg(test)]
 mod commands;
 #[cfg(test)]
 mod crash;

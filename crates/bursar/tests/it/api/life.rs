@@ -31,7 +31,7 @@ fn health_and_readiness(engine: Engine) {
 }
 
 /// A port that was free a moment ago.
-fn free_address() -> String {
+pub(super) fn free_address() -> String {
     TcpListener::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()

@@ -12,6 +12,7 @@ mod groups;
 mod hostile;
 pub(crate) mod http;
 mod idempotency;
+mod leap;
 mod life;
 mod limits;
 mod members;

@@ -271,13 +271,27 @@ impl World {
 
     /// One more server, whose clock on the wall is so many days ahead; the monotonic clock is left as it is.
     pub(crate) fn start_after(&mut self, days: u32) {
+        self.start_after_with(days, &["--no-worker"]);
+    }
+
+    /// The same with these flags.
+    pub(crate) fn start_after_with(&mut self, days: u32, flags: &[&str]) {
         let variables = other_time(&format!("+{days}d"));
         let variables = variables.each_ref().map(|(name, value)| (*name, value.as_str()));
-        self.start_with(&["--no-worker"], &variables);
+        self.start_with(flags, &variables);
     }
 
     pub(crate) fn server(&self) -> &Server {
-        &self.servers[0]
+        self.server_of(0)
+    }
+
+    /// The server with this number, in the order of their starts.
+    pub(crate) fn server_of(&self, number: usize) -> &Server {
+        &self.servers[number]
+    }
+
+    pub(crate) fn server_of_mut(&mut self, number: usize) -> &mut Server {
+        &mut self.servers[number]
     }
 
     pub(crate) fn server_mut(&mut self) -> &mut Server {

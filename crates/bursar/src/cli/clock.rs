@@ -1,0 +1,73 @@
+//! `bursar clock`: whether automatic work trusts this machine's clock, and the operator's word that it is right.
+
+use bursar_db::worker_clock::{self, Seen};
+use bursar_db::{Db, DbError, Opening};
+use bursar_server::worker::guard::{self, Doubt, TOLERANCE_SECONDS};
+use clap::Args;
+use serde_json::json;
+
+use super::{Outcome, Session, output};
+use crate::ambient;
+
+#[derive(Debug, Args)]
+pub(crate) struct ClockArgs {
+    /// Say that this machine's clock is right, so that automatic work goes on
+    #[arg(long)]
+    accept: bool,
+}
+
+pub(crate) fn run(session: &Session, args: &ClockArgs) -> Outcome {
+    let db = session.open(Opening::Require)?;
+    match args.accept {
+        true => accept(session, &db),
+        false => show(session, &db),
+    }
+}
+
+fn show(session: &Session, db: &Db) -> Outcome {
+    let known = db.survey(worker_clock::known)?;
+    let now = ambient::now();
+    let doubt = guard::doubt(now, None, &known, TOLERANCE_SECONDS);
+    let seen = known.seen.map(|seen| seen.at);
+    if session.json {
+        return output::json(&json!({
+            "now": now, "serverNow": known.server_now, "seenAt": seen, "isTrusted": doubt.is_none(),
+            "doubt": doubt.map(|doubt| doubt.to_string()),
+        }));
+    }
+    output::say(&format!("this machine: {now}"));
+    if let Some(server) = known.server_now {
+        output::say(&format!("database server: {server}"));
+    }
+    output::say(&match seen {
+        Some(seen) => format!("last seen by a worker: {seen}"),
+        None => "no worker has run on this database yet".to_owned(),
+    });
+    output::say(&match doubt {
+        None => "a worker that starts now trusts the clock".to_owned(),
+        Some(doubt) => format!("a worker that starts now does not trust the clock: {doubt}"),
+    });
+    Ok(())
+}
+
+fn accept(session: &Session, db: &Db) -> Outcome {
+    let known = db.survey(worker_clock::known)?;
+    let at = ambient::now();
+    if let Some(Doubt::Server(server)) = guard::doubt(at, None, &known, TOLERANCE_SECONDS) {
+        return Err(format!(
+            "this machine says {at} and the database server {server}; set one of the clocks, or start the worker with a \
+             larger --clock-tolerance"
+        )
+        .into());
+    }
+    let seen = Seen { at, steady_since: at };
+    db.write::<_, DbError>([0; 16], move |tx| worker_clock::saw(tx, seen))
+        .wait()?;
+    if session.json {
+        return output::json(&json!({"seenAt": at}));
+    }
+    output::say(&format!(
+        "Accepted {at} as the time. Workers that waited go on within seconds."
+    ));
+    Ok(())
+}
