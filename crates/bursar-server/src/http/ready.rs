@@ -62,6 +62,8 @@ impl Found {
                  put the file back, or restart the server"
                     .to_owned(),
             ),
+            DbError::Full(_) => ("not writable", "the disk of the database is full".to_owned()),
+            DbError::Unwritable(_) => ("not writable", "the database is read-only".to_owned()),
             _ if is_readable => (
                 "not writable",
                 "the database can be read but not written; the log says why".to_owned(),

@@ -252,9 +252,14 @@ fn a_step_is_not_applied_in_the_middle_of_a_write() {
 fn a_probe_finds_a_table_that_somebody_has_locked() {
     both_engines(|test| {
         test.db.probe_writes().wait().unwrap();
-        test.db.probe_writes().wait().unwrap();
         test.open_again().unwrap();
     });
+    // It does reach the disk.
+    let test = TestDb::sqlite();
+    let log = || std::fs::read(test.path().with_file_name("bursar.db-wal")).unwrap();
+    let before = log();
+    test.db.probe_writes().wait().unwrap();
+    assert!(log() != before);
     let test = TestDb::postgres();
     std::thread::scope(|scope| {
         let held = scope.spawn(|| test.beside("BEGIN; LOCK TABLE members IN SHARE MODE; SELECT pg_sleep(3)"));
