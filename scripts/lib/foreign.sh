@@ -44,12 +44,15 @@ provide_venv() {
     exec 8>&-
 }
 
-# Sets `bursar` to a debug build, or to the binary that BURSAR_TEST_BINARY names.
+# Sets `bursar` to a debug build, to a release build with --release, or to the binary that BURSAR_TEST_BINARY names.
 build_bursar() {
-    bursar=${BURSAR_TEST_BINARY:-${CARGO_TARGET_DIR:-$root/target}/debug/bursar}
+    local kind=debug
+    [[ ${1:-} != --release ]] || kind=release
+    bursar=${BURSAR_TEST_BINARY:-${CARGO_TARGET_DIR:-$root/target}/$kind/bursar}
     if [[ -z ${BURSAR_TEST_BINARY:-} ]]; then
         provide cc rust
-        run_job cargo build --quiet --locked --manifest-path "$root/Cargo.toml" -p bursar || die "bursar does not build"
+        run_job cargo build --quiet --locked --manifest-path "$root/Cargo.toml" -p bursar "$@" ||
+            die "bursar does not build"
     fi
     bursar=$(realpath -- "$bursar")
 }

@@ -52,6 +52,7 @@ find_missing() {
             curl) command -v curl >/dev/null || missing+=(curl) ;;
             git) command -v git >/dev/null || missing+=(git) ;;
             nginx) [[ -x /usr/sbin/nginx ]] || missing+=(nginx) ;;
+            haproxy) command -v haproxy >/dev/null || missing+=(haproxy) ;;
             chromium) command -v chromium >/dev/null || missing+=(chromium) ;;
             rust) ;;
         esac

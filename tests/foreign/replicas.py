@@ -53,12 +53,16 @@ def start_replica(port, *more):
     raise SystemExit("a replica did not become ready")
 
 
-def start_nginx(port, replicas):
-    """nginx with the ready-made file; only ports, certificate and folders are this test's."""
+def certificate():
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out", "cert.pem", "-days", "2",
          "-subj", "/CN=dues.example.org"], cwd=FOLDER, check=True, capture_output=True,
     )
+
+
+def start_nginx(port, replicas):
+    """nginx with the ready-made file; only ports, certificate and folders are this test's."""
+    certificate()
     site = CONFIG.read_text()
     for was, now in {
         "127.0.0.1:8081": f"127.0.0.1:{replicas[0]}",
@@ -103,7 +107,7 @@ def main():
     try:
         for _ in range(100):
             try:
-                if call("GET", "/readyz", port=front)[0] == 200:
+                if call("GET", "/healthz", port=front)[0] == 200:
                     break
             except OSError:
                 time.sleep(0.1)
@@ -211,4 +215,5 @@ def survive(front, replicas, processes):
     print(f"a replica killed, another stopped: {answered} requests, none failed, {len(made)} writes, each once")
 
 
-main()
+if __name__ == "__main__":
+    main()
