@@ -52,6 +52,7 @@ fn assert_kept(before: &str, after: &str) {
     }
 }
 
+/// A step that was edited in place is found here too: what it makes is not what the kept database has.
 #[test]
 fn a_database_of_every_kept_schema_is_brought_up() {
     for version in KEPT {
@@ -74,20 +75,6 @@ fn a_database_of_every_kept_schema_is_brought_up() {
             );
             place.check();
             assert_kept(&before, &place.export());
-        });
-    }
-}
-
-/// A schema that is changed in place, and not by a step of its own, is found here.
-#[test]
-fn what_earlier_steps_make_stays_as_it_is() {
-    for version in KEPT {
-        both_engines(|place| {
-            restore(place, version);
-            let url = place.database.parse().unwrap();
-            let options = bursar_db::Options::default();
-            let opened = bursar_db::Db::open(&url, &options, bursar_db::Opening::Migrate);
-            assert!(opened.is_ok(), "{:?}", opened.err());
         });
     }
 }
