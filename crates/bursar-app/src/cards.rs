@@ -1,9 +1,9 @@
 //! Cards and applications for them.
 
-use bursar_db::{applications, organizations, table};
+use bursar_db::{applications, cards as db_cards, organizations, table};
 use bursar_domain::access::Role;
 use bursar_domain::card::{Card, CardStatus, CardVerb, LimitFrequency, NewCard};
-use bursar_domain::ids::{ApplicationId, CardId};
+use bursar_domain::ids::{ApplicationId, CardId, MemberId};
 use bursar_domain::member::Member;
 use bursar_domain::money::{Money, limit_from_number};
 use bursar_domain::organization::CardIssuing;
@@ -25,7 +25,7 @@ pub enum Issued {
 
 /// Issues a card, or files an application where the organization is not approved for issuing yet.
 pub fn create(act: &mut Act<'_, '_>, issuing: CardIssuing, new: &NewCard) -> Result<Issued, AppError> {
-    require_holder(act, new)?;
+    require_active(act, new.assigned_member_id)?;
     match issuing {
         CardIssuing::Approved => {
             let id = act.new_id();
@@ -45,8 +45,8 @@ pub fn create(act: &mut Act<'_, '_>, issuing: CardIssuing, new: &NewCard) -> Res
 }
 
 /// A card is for an active member, if it is for one.
-fn require_holder(act: &mut Act<'_, '_>, new: &NewCard) -> Result<(), AppError> {
-    let Some(id) = new.assigned_member_id else {
+fn require_active(act: &mut Act<'_, '_>, holder: Option<MemberId>) -> Result<(), AppError> {
+    let Some(id) = holder else {
         return Ok(());
     };
     let missing = || Refusal::missing_reference("assignedMemberId", id);
@@ -84,9 +84,27 @@ pub fn perform(act: &mut Act<'_, '_>, id: CardId, verb: CardVerb) -> Result<Card
     require(act, Role::Admin, "change cards")?;
     let mut card: Card = table::get(act.tx, act.organization, id)?.ok_or_else(no_card)?;
     card.perform(verb, act.now())?;
-    act.update(&mut card)?;
-    act.log(&format!("card.{}", verb.leads_to()), Some(id.to_string()), None)?;
+    if card.status == Some(CardStatus::Active) {
+        require_active(act, card.assigned_member_id)?;
+    }
+    keep(act, &mut card, verb)?;
     Ok(card)
+}
+
+fn keep(act: &mut Act<'_, '_>, card: &mut Card, verb: CardVerb) -> Result<(), AppError> {
+    act.update(card)?;
+    let action = format!("card.{}", verb.leads_to());
+    act.log(&action, Some(card.id.to_string()), None)
+}
+
+/// Freezes the active cards of a member who is archived. Nobody has to ask for it: an archived member spends nothing.
+pub(crate) fn freeze_of(act: &mut Act<'_, '_>, member: MemberId) -> Result<(), AppError> {
+    for id in db_cards::active_of(act.tx, act.organization, member)? {
+        let mut card: Card = table::get(act.tx, act.organization, id)?.ok_or_else(no_card)?;
+        card.perform(CardVerb::Freeze, act.now())?;
+        keep(act, &mut card, CardVerb::Freeze)?;
+    }
+    Ok(())
 }
 
 /// New limits for a card; what is left out stays.
@@ -150,7 +168,7 @@ pub fn decide(
         return Err(Refusal::conflict(message).into());
     }
     // The member may have been archived since the application.
-    require_holder(act, &new)?;
+    require_active(act, new.assigned_member_id)?;
     let card_id = act.new_id();
     let stamps = Stamps::at(act.tick());
     let mut card = new.issue(card_id, stamps);

@@ -10,6 +10,7 @@ use bursar_domain::text::NAME;
 use bursar_domain::{Date, Refusal, Stamps};
 
 use crate::act::Act;
+use crate::cards;
 use crate::error::AppError;
 use crate::groups::no_group;
 use crate::officers::require;
@@ -19,7 +20,8 @@ pub fn no_member() -> Refusal {
     Refusal::missing("there is no such member")
 }
 
-/// Changes a member. Archiving and restoring move the groups it is in, because their counts change.
+/// Changes a member. Archiving and restoring move the groups it is in, because their counts change; archiving freezes
+/// the member's active cards.
 pub fn change(act: &mut Act<'_, '_>, id: MemberId, change: &MemberChange) -> Result<Member, AppError> {
     let before: Member = table::get(act.tx, act.organization, id)?.ok_or_else(no_member)?;
     let Some(mut member) = change.clone().apply(&before) else {
@@ -31,6 +33,9 @@ pub fn change(act: &mut Act<'_, '_>, id: MemberId, change: &MemberChange) -> Res
             group.member_count += if member.is_active { 1 } else { -1 };
             act.update(&mut group)?;
         }
+    }
+    if before.is_active && !member.is_active {
+        cards::freeze_of(act, id)?;
     }
     act.update(&mut member)?;
     let action = match (before.is_active, member.is_active) {

@@ -1,6 +1,6 @@
 //! Organizations and their tree.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use bursar_db::{Tx, organizations};
 use bursar_domain::Refusal;
@@ -124,6 +124,29 @@ pub fn check_place(
         "parentId",
         "makes a circle among the organizations above",
     ))
+}
+
+/// The organizations that came from an export without what is above them: their topmost one is a chapter that has no
+/// parent. Their references to organizations outside of that export are null.
+pub fn parts(all: &HashMap<OrganizationId, Organization>) -> HashSet<OrganizationId> {
+    let is_cut = |o: &Organization| o.kind == OrganizationKind::Chapter && o.parent_id.is_none();
+    if !all.values().any(is_cut) {
+        return HashSet::new();
+    }
+    let top = |organization: &Organization| {
+        let mut top = organization.id;
+        // A circle, which nothing should have made, ends here too.
+        for _ in 0..all.len() {
+            match all.get(&top).and_then(|o| o.parent_id) {
+                Some(parent) => top = parent,
+                None => break,
+            }
+        }
+        top
+    };
+    let mut parts: HashSet<OrganizationId> = all.keys().copied().collect();
+    parts.retain(|id| all.get(id).and_then(|o| all.get(&top(o))).is_some_and(is_cut));
+    parts
 }
 
 /// An organization and all below it, itself first.

@@ -174,3 +174,45 @@ pub fn each_sum(
         |row| visit(PaymentId::from_bytes(row.key(0)?), sums::read(row, 1)?),
     )
 }
+
+/// An entry that takes another one back.
+#[derive(Clone, Copy, Debug)]
+pub struct Reversal {
+    /// What it is for.
+    pub payment: PaymentId,
+    /// Names it.
+    pub id: EntryId,
+    /// Minor units.
+    pub amount: i64,
+    /// The entry that it takes back.
+    pub reverses: EntryId,
+    /// That entry's amount, and whether it takes one back itself; none when the payment has no such entry.
+    pub original: Option<(i64, bool)>,
+}
+
+/// Gives every reversal to `visit`, those of one entry one after the other.
+pub fn each_reversal(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    mut visit: impl FnMut(Reversal) -> Result<(), DbError>,
+) -> Result<(), DbError> {
+    tx.each(
+        "SELECT r.payment_id, r.id, r.amount, r.reverses_id, o.amount, CASE WHEN o.reverses_id IS NULL THEN 0 ELSE 1 END \
+         FROM ledger_entries r LEFT JOIN ledger_entries o ON o.organization_id = r.organization_id \
+         AND o.payment_id = r.payment_id AND o.id = r.reverses_id \
+         WHERE r.organization_id = ?1 AND r.reverses_id IS NOT NULL ORDER BY r.payment_id, r.reverses_id, r.id",
+        &[Value::Bytes(&organization.to_bytes())],
+        |row| {
+            let mut row = Columns::from(row, 0);
+            let (payment, id, amount, reverses) = (row.id()?, row.id()?, row.int()?, row.id()?);
+            let (original, is_reversal) = (row.int_opt()?, row.boolean()?);
+            visit(Reversal {
+                payment,
+                id,
+                amount,
+                reverses,
+                original: original.map(|amount| (amount, is_reversal)),
+            })
+        },
+    )
+}

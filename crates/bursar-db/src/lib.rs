@@ -6,6 +6,7 @@
 pub mod activity;
 pub mod applications;
 pub mod bulk;
+pub mod cards;
 pub mod clock;
 pub mod due;
 mod engine;

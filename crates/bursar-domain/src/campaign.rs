@@ -4,7 +4,7 @@ use crate::fields::Fields;
 use crate::ids::{CampaignId, Id, kind};
 use crate::money::{Currency, Money};
 use crate::refusal::Refusal;
-use crate::resource::{Reference, Resource, Stamps, Writer};
+use crate::resource::{Reference, Resource, Stamps, Surroundings, Writer};
 use crate::states::{Machine, Verb};
 use crate::text::{NAME, NOTE};
 use crate::time::Date;
@@ -142,6 +142,10 @@ impl Resource for Campaign {
         fields
             .word("status", CampaignStatus::parse, CampaignStatus::WORDS)?
             .set(&mut self.status)?;
+        Ok(())
+    }
+
+    fn check(&self, _: &Surroundings) -> Result<(), Refusal> {
         match (self.start_date, self.end_date) {
             (Some(start), Some(end)) if end < start => Err(Refusal::invalid(
                 "endDate",

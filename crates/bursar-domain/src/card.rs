@@ -4,9 +4,9 @@ use serde::Serialize;
 
 use crate::fields::Fields;
 use crate::ids::{CardId, Id, MemberId, kind};
-use crate::money::{Currency, Money};
+use crate::money::{Currency, Money, limit_from_number};
 use crate::refusal::Refusal;
-use crate::resource::{Reference, Resource, Stamps, Writer};
+use crate::resource::{Reference, Resource, Stamps, Surroundings, Writer, only_when};
 use crate::states::{Machine, Verb};
 use crate::text::{NAME, TextRule};
 use crate::time::Timestamp;
@@ -281,6 +281,35 @@ impl Resource for Card {
             .set_or_null(&mut self.activated_at);
         fields.timestamp("canceledAt")?.set_or_null(&mut self.canceled_at);
         Ok(())
+    }
+
+    fn check(&self, around: &Surroundings) -> Result<(), Refusal> {
+        let is_digits = |text: &String| text.bytes().all(|byte| byte.is_ascii_digit());
+        if !self.last4.as_ref().is_none_or(is_digits) {
+            return Err(Refusal::invalid("last4", "must be four digits"));
+        }
+        let limits = [
+            ("spendLimit", self.spend_limit),
+            ("transactionLimit", self.transaction_limit),
+        ];
+        for (field, limit) in limits {
+            let checked = limit.map(|limit| limit_from_number(&limit.to_string(), limit.currency));
+            checked
+                .transpose()
+                .map_err(|rule| Refusal::invalid(field, rule))?;
+        }
+        let was_never_active = matches!(self.status, Some(CardStatus::Invited | CardStatus::Denied));
+        only_when(
+            "activatedAt",
+            self.activated_at,
+            !was_never_active,
+            "active, frozen or canceled",
+        )?;
+        let is_canceled = self.status == Some(CardStatus::Canceled);
+        only_when("canceledAt", self.canceled_at, is_canceled, "canceled")?;
+        around.past("invitedAt", self.invited_at)?;
+        around.past("activatedAt", self.activated_at)?;
+        around.past("canceledAt", self.canceled_at)
     }
 
     fn references(&self, visit: &mut dyn FnMut(Reference)) {

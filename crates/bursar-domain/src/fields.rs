@@ -90,6 +90,11 @@ impl<'a> Fields<'a> {
             .find(|key| !known.contains(key))
     }
 
+    /// Whether the record is new, so that a field left out gets its default.
+    pub fn is_new_record(&self) -> bool {
+        self.is_new
+    }
+
     /// Takes a field as it stands, without looking at it.
     pub fn skip(&mut self, field: &str) {
         let _ = self.take(field);

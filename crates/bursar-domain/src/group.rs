@@ -6,7 +6,7 @@ use crate::fields::Fields;
 use crate::ids::{GroupId, Id, kind};
 use crate::money::{Currency, Money};
 use crate::refusal::Refusal;
-use crate::resource::{Reference, Resource, Stamps, Writer};
+use crate::resource::{Reference, Resource, Stamps, Surroundings, Writer};
 use crate::text::{NAME, NOTE};
 use crate::time::Date;
 use crate::words;
@@ -269,17 +269,36 @@ impl Resource for Group {
             .word("recurringInterval", Interval::parse, Interval::WORDS)?
             .set_or_null(&mut self.recurring_interval);
         fields.skip("memberCount");
-        match (self.is_recurring, self.recurring_interval) {
-            (true, None) => Err(Refusal::invalid(
-                "recurringInterval",
-                "is required when isRecurring is true",
-            )),
-            (false, Some(_)) => Err(Refusal::invalid(
-                "recurringInterval",
-                "must be null when isRecurring is false",
-            )),
-            (true, Some(_)) | (false, None) => Ok(()),
+        Ok(())
+    }
+
+    fn check(&self, _: &Surroundings) -> Result<(), Refusal> {
+        let refuse = |field, rule: &str| Err(Refusal::invalid(field, rule));
+        if self.amount_due.is_some_and(|amount| amount.minor <= 0) {
+            return refuse(
+                "amountDue",
+                "must be greater than 0; null for a group without dues",
+            );
         }
+        match (self.is_recurring, self.recurring_interval) {
+            (true, None) => return refuse("recurringInterval", "is required when isRecurring is true"),
+            (false, Some(_)) => {
+                return refuse("recurringInterval", "must be null when isRecurring is false");
+            }
+            (true, Some(_)) | (false, None) => {}
+        }
+        let Some(due) = self.due_date else {
+            return Ok(());
+        };
+        let is_by_months = self
+            .interval()
+            .is_some_and(|interval| interval != Interval::Weekly);
+        let anchor = self.anchor_day(due);
+        if is_by_months && due.plus_months(0, anchor) != due {
+            let rule = format!("must be a day that leads to dueDate, {due}, got {anchor}");
+            return Err(Refusal::invalid("dueAnchorDay", rule));
+        }
+        Ok(())
     }
 
     fn references(&self, _: &mut dyn FnMut(Reference)) {}

@@ -1,5 +1,6 @@
 //! Store listings: what an organization sells. Items and stock are hidden in v1.
 
+use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
 use serde::Serialize;
@@ -9,7 +10,7 @@ use crate::ids::{Id, ListingId, kind};
 use crate::money::{Currency, Money, decimal};
 use crate::order::{OrderLine, QUANTITY_MAX};
 use crate::refusal::Refusal;
-use crate::resource::{Reference, Resource, Stamps, Writer};
+use crate::resource::{Reference, Resource, Stamps, Surroundings, Writer};
 use crate::text::{NAME, NOTE, TextRule};
 
 /// The most of one item that can be in stock, for whoever reads and whoever writes a listing.
@@ -204,6 +205,17 @@ impl Resource for Listing {
         fields
             .objects("items", |item| read_item(item, currency, NAME, 0..=INVENTORY_MAX))?
             .set(&mut self.items)
+    }
+
+    fn check(&self, _: &Surroundings) -> Result<(), Refusal> {
+        let mut names = HashSet::with_capacity(self.items.len());
+        match self.items.iter().find(|item| !names.insert(item.name.as_str())) {
+            Some(item) => Err(Refusal::invalid(
+                "items",
+                format!("must have names of their own, got {:?} twice", item.name),
+            )),
+            None => Ok(()),
+        }
     }
 
     fn references(&self, _: &mut dyn FnMut(Reference)) {}

@@ -6,7 +6,7 @@ use crate::fields::Fields;
 use crate::ids::{GroupId, Id, MemberId, kind};
 use crate::money::Currency;
 use crate::refusal::Refusal;
-use crate::resource::{Reference, Resource, Stamps, Writer};
+use crate::resource::{Reference, Resource, Stamps, Surroundings, Writer};
 use crate::text::NAME;
 use crate::time::Date;
 
@@ -124,6 +124,10 @@ impl Resource for Member {
         fields.boolean("isActive")?.set(&mut self.is_active)?;
         fields.date("joinDate")?.set_or_null(&mut self.join_date);
         fields.ids("groups")?.set(&mut self.groups)
+    }
+
+    fn check(&self, _: &Surroundings) -> Result<(), Refusal> {
+        Ok(())
     }
 
     fn references(&self, visit: &mut dyn FnMut(Reference)) {

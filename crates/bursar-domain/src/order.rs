@@ -6,7 +6,7 @@ use crate::fields::Fields;
 use crate::ids::{Id, ListingId, MemberId, OrderId, kind};
 use crate::money::{Currency, Money};
 use crate::refusal::Refusal;
-use crate::resource::{Reference, Resource, Stamps, Writer};
+use crate::resource::{Reference, Resource, Stamps, Surroundings, Writer, only_when};
 use crate::states::{Machine, Verb};
 use crate::text::NAME;
 use crate::time::Timestamp;
@@ -183,6 +183,15 @@ impl Resource for Order {
             .set(&mut self.status)?;
         fields.timestamp("paidAt")?.set_or_null(&mut self.paid_at);
         fields.objects("lines", OrderLine::read)?.set(&mut self.lines)
+    }
+
+    fn check(&self, around: &Surroundings) -> Result<(), Refusal> {
+        let is_paid = match self.status {
+            OrderStatus::Paid | OrderStatus::Fulfilled | OrderStatus::Refunded => true,
+            OrderStatus::Pending | OrderStatus::Cancelled => false,
+        };
+        only_when("paidAt", self.paid_at, is_paid, "paid, fulfilled or refunded")?;
+        around.past("paidAt", self.paid_at)
     }
 
     fn references(&self, visit: &mut dyn FnMut(Reference)) {

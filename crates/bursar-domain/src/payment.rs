@@ -4,7 +4,7 @@ use crate::fields::Fields;
 use crate::ids::{GroupId, Id, MemberId, OrganizationId, PaymentId, kind};
 use crate::money::{Currency, Money};
 use crate::refusal::Refusal;
-use crate::resource::{Reference, Resource, Stamps, Writer};
+use crate::resource::{Reference, Resource, Stamps, Surroundings, Writer, only_when};
 use crate::states::{Machine, Verb};
 use crate::text::{NOTE, REFERENCE};
 use crate::time::{Date, Timestamp};
@@ -260,17 +260,46 @@ impl Payment {
         }
     }
 
+    /// The status and what was paid tell the same.
     fn check_paid(&self) -> Result<(), Refusal> {
-        if self.paid_to_date.minor <= self.amount.minor {
-            return Ok(());
+        let (paid, amount, status) = (self.paid_to_date, self.amount, self.status);
+        if !(0..=amount.minor).contains(&paid.minor) {
+            let rule = format!("must be at most the amount, {amount}, got {paid}");
+            return Err(Refusal::invalid("paidToDate", rule));
         }
+        let is_all = paid.minor == amount.minor;
+        let rule = match status {
+            PaymentStatus::Pending if paid.minor > 0 => format!("must be 0, got {paid}"),
+            PaymentStatus::PartiallyPaid if paid.minor == 0 || is_all => {
+                format!("must be more than 0 and less than the amount, {amount}, got {paid}")
+            }
+            PaymentStatus::Paid | PaymentStatus::Disputed if !is_all => {
+                format!("must be the amount, {amount}, got {paid}")
+            }
+            PaymentStatus::Processing | PaymentStatus::Failed | PaymentStatus::Cancelled if is_all => {
+                format!("must be less than the amount, {amount}, got {paid}")
+            }
+            PaymentStatus::Pending
+            | PaymentStatus::Processing
+            | PaymentStatus::PartiallyPaid
+            | PaymentStatus::Paid
+            | PaymentStatus::Cancelled
+            | PaymentStatus::Failed
+            | PaymentStatus::Disputed => return Ok(()),
+        };
         Err(Refusal::invalid(
             "paidToDate",
-            format!(
-                "must be at most the amount, {}, got {}",
-                self.amount, self.paid_to_date
-            ),
+            format!("{rule}, when the status is {status}"),
         ))
+    }
+
+    /// The status of a payment of which only this is known: what is due, and what was paid of it.
+    fn status_by_paid(&self) -> PaymentStatus {
+        match self.paid_to_date.minor {
+            0 => PaymentStatus::Pending,
+            paid if paid < self.amount.minor => PaymentStatus::PartiallyPaid,
+            _ => PaymentStatus::Paid,
+        }
     }
 }
 
@@ -337,6 +366,9 @@ impl Resource for Payment {
         fields
             .money("paidToDate", currency)?
             .set(&mut self.paid_to_date)?;
+        if fields.is_new_record() {
+            self.status = self.status_by_paid();
+        }
         fields
             .word("status", PaymentStatus::parse, PaymentStatus::WORDS)?
             .set(&mut self.status)?;
@@ -346,7 +378,40 @@ impl Resource for Payment {
         fields
             .text("providerId", REFERENCE)?
             .set_or_null(&mut self.provider_id);
-        self.check_paid()
+        Ok(())
+    }
+
+    fn check(&self, around: &Surroundings) -> Result<(), Refusal> {
+        match (self.member_id, self.target_organization_id) {
+            (Some(_), Some(_)) => {
+                return Err(Refusal::invalid(
+                    "targetOrganizationId",
+                    "must be null when memberId is given; a payment has one debtor",
+                ));
+            }
+            (None, None) if !around.is_part => {
+                return Err(Refusal::invalid(
+                    "memberId",
+                    "is required unless targetOrganizationId is given; a payment has one debtor",
+                ));
+            }
+            (Some(_), None) | (None, Some(_)) | (None, None) => {}
+        }
+        if self.amount.minor <= 0 {
+            return Err(Refusal::invalid("amount", "must be greater than 0"));
+        }
+        self.check_paid()?;
+        let status = self.status;
+        // A dispute or a reversal can leave the stamp behind; what nobody paid cannot.
+        only_when("paidAt", self.paid_at, status != PaymentStatus::Pending, "paid")?;
+        only_when(
+            "voidedAt",
+            self.voided_at,
+            status == PaymentStatus::Cancelled,
+            "cancelled",
+        )?;
+        around.past("paidAt", self.paid_at)?;
+        around.past("voidedAt", self.voided_at)
     }
 
     fn references(&self, visit: &mut dyn FnMut(Reference)) {

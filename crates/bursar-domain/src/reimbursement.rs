@@ -5,7 +5,7 @@ use crate::fields::Fields;
 use crate::ids::{Id, MemberId, OrganizationId, ReimbursementId, kind};
 use crate::money::{Currency, Money};
 use crate::refusal::Refusal;
-use crate::resource::{Reference, Resource, Stamps, Writer};
+use crate::resource::{Reference, Resource, Stamps, Surroundings, Writer, only_when};
 use crate::states::{Machine, Verb};
 use crate::text::{CATEGORY, NOTE, REFERENCE};
 use crate::time::{Date, Timestamp};
@@ -253,6 +253,63 @@ impl Resource for Reimbursement {
         fields
             .text("reviewerNote", NOTE)?
             .set_or_null(&mut self.reviewer_note);
+        Ok(())
+    }
+
+    fn check(&self, around: &Surroundings) -> Result<(), Refusal> {
+        // One that names nobody yet can wait; two cannot both be paid.
+        if self.member_id.is_some() && self.recipient_organization_id.is_some() {
+            return Err(Refusal::invalid(
+                "recipientOrganizationId",
+                "must be null when memberId is given; name one of the two",
+            ));
+        }
+        if self.amount.minor <= 0 {
+            return Err(Refusal::invalid("amount", "must be greater than 0"));
+        }
+        if let Some(day) = self.incurred_at.filter(|day| *day > around.now.date()) {
+            let rule = format!("must not be in the future, got {day}");
+            return Err(Refusal::invalid("incurredAt", rule));
+        }
+        let status = self.status;
+        only_when(
+            "paidAt",
+            self.paid_at,
+            status == ReimbursementStatus::Paid,
+            "paid",
+        )?;
+        only_when(
+            "voidedAt",
+            self.voided_at,
+            status == ReimbursementStatus::Voided,
+            "voided",
+        )?;
+        around.past("submittedAt", self.submitted_at)?;
+        around.past("reviewedAt", self.reviewed_at)?;
+        around.past("paidAt", self.paid_at)?;
+        around.past("voidedAt", self.voided_at)?;
+        // A rejected one that is submitted again has the older review beside the newer submission.
+        let is_reviewed = match status {
+            ReimbursementStatus::Approved | ReimbursementStatus::Rejected | ReimbursementStatus::Paid => true,
+            ReimbursementStatus::Draft | ReimbursementStatus::Submitted | ReimbursementStatus::Voided => {
+                false
+            }
+        };
+        let mut last = ("submittedAt", self.submitted_at);
+        let steps = [
+            ("reviewedAt", self.reviewed_at.filter(|_| is_reviewed)),
+            ("paidAt", self.paid_at),
+            ("voidedAt", self.voided_at),
+        ];
+        for (field, at) in steps {
+            let Some(at) = at else { continue };
+            // Clocks of two machines may differ by less than a day.
+            if let Some(before) = last.1.filter(|before| at.date() < before.date()) {
+                let rule = format!("must not be before {}, {before}, got {at}", last.0);
+                return Err(Refusal::invalid(field, rule));
+            }
+            last = (field, Some(at));
+        }
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use crate::fields::Fields;
 use crate::ids::{GroupId, Id, MemberId, OrganizationId, ReminderId, kind};
 use crate::money::Currency;
 use crate::refusal::Refusal;
-use crate::resource::{Reference, Resource, Stamps, Writer};
+use crate::resource::{Reference, Resource, Stamps, Surroundings, Writer};
 use crate::states::Machine;
 use crate::text::{BODY, SUBJECT};
 use crate::time::{DAY_MICROS, Timestamp};
@@ -268,13 +268,45 @@ impl Resource for Reminder {
         fields
             .boolean("includePaymentInfo")?
             .set(&mut self.include_payment_info)?;
-        if self.is_recurring && self.recurring_interval_days.is_none() {
-            return Err(Refusal::invalid(
-                "recurringIntervalDays",
-                "is required when isRecurring is true",
-            ));
-        }
         Ok(())
+    }
+
+    fn check(&self, around: &Surroundings) -> Result<(), Refusal> {
+        let refuse = |field, rule: &str| Err(Refusal::invalid(field, rule));
+        let members = (self.target_member_id, self.group_id);
+        match (members, self.target_organization_id) {
+            ((None, None), Some(_)) | ((Some(_), _) | (_, Some(_)), None) => {}
+            ((None, None), None) if around.is_part => {}
+            ((None, None), None) => {
+                return refuse(
+                    "targetMemberId",
+                    "is required unless groupId or targetOrganizationId is given",
+                );
+            }
+            (_, Some(_)) => {
+                return refuse(
+                    "targetOrganizationId",
+                    "must be null when targetMemberId or groupId is given; a reminder has one target",
+                );
+            }
+        }
+        match (self.is_recurring, self.recurring_interval_days) {
+            (true, None) => {
+                return refuse("recurringIntervalDays", "is required when isRecurring is true");
+            }
+            (false, Some(_)) => {
+                return refuse("recurringIntervalDays", "must be null when isRecurring is false");
+            }
+            (true, Some(_)) | (false, None) => {}
+        }
+        if self.is_recurring && matches!(self.status, ReminderStatus::Sent | ReminderStatus::Completed) {
+            let rule = format!(
+                "must not be {} when isRecurring is true: a recurring reminder is scheduled again",
+                self.status
+            );
+            return Err(Refusal::invalid("status", rule));
+        }
+        around.past("sentAt", self.sent_at)
     }
 
     fn references(&self, visit: &mut dyn FnMut(Reference)) {

@@ -40,6 +40,46 @@ pub enum Reference {
     Organization(&'static str, OrganizationId),
 }
 
+/// What a resource is judged by beside its own fields.
+#[derive(Clone, Copy, Debug)]
+pub struct Surroundings {
+    /// Nothing can have happened later.
+    pub now: Timestamp,
+    /// The organization came from an export without what is above it: a reference to an organization may be missing,
+    /// because the export left it out.
+    pub is_part: bool,
+}
+
+impl Surroundings {
+    /// Something that happened did so in the past.
+    pub fn past(&self, field: &'static str, at: Option<Timestamp>) -> Result<(), Refusal> {
+        match at.filter(|at| *at > self.now) {
+            Some(at) => Err(Refusal::invalid(
+                field,
+                format!("must not be in the future, got {at}"),
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A stamp that belongs to some states is null in the others. In its own states it may be null too: not everybody
+/// kept it.
+pub(crate) fn only_when(
+    field: &'static str,
+    at: Option<Timestamp>,
+    holds: bool,
+    states: &str,
+) -> Result<(), Refusal> {
+    match at {
+        Some(_) if !holds => Err(Refusal::invalid(
+            field,
+            format!("must be null unless the status is {states}"),
+        )),
+        Some(_) | None => Ok(()),
+    }
+}
+
 /// A resource of the API.
 pub trait Resource: Clone + PartialEq + Send + 'static {
     /// What its id names.
@@ -59,6 +99,9 @@ pub trait Resource: Clone + PartialEq + Send + 'static {
     fn write(&self, out: &mut Writer<'_>);
     /// Takes what a bundle's line says of its fields; id, organization and stamps are not among them.
     fn apply(&mut self, fields: &mut Fields<'_>) -> Result<(), Refusal>;
+    /// Whether acts can have led to it: the one rule that an import and a check of the data hold it against. What
+    /// [`Resource::apply`] refuses is refused before.
+    fn check(&self, around: &Surroundings) -> Result<(), Refusal>;
     /// What it refers to.
     fn references(&self, visit: &mut dyn FnMut(Reference));
 

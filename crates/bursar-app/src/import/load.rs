@@ -1,20 +1,21 @@
 //! The second pass: references are resolved and everything is written, in one transaction.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use bursar_db::clock::Clock;
-use bursar_db::{Bulk, OwnedValue, Stored, Tx, ledger, memberships, organizations, table};
+use bursar_db::{Bulk, OwnedValue, Stored, Tx, cards, ledger, memberships, organizations, table};
 use bursar_domain::access::Policy;
 use bursar_domain::campaign::{Campaign, CampaignStatus};
+use bursar_domain::card::{Card, CardStatus};
 use bursar_domain::fields::Fields;
 use bursar_domain::group::Group;
-use bursar_domain::ids::{GroupId, IdSource, OrganizationId, UserId};
+use bursar_domain::ids::{GroupId, IdSource, MemberId, OrganizationId, UserId};
 use bursar_domain::listing::Listing;
 use bursar_domain::member::Member;
 use bursar_domain::organization::{Organization, User, address_key, apply_policy, read_role};
 use bursar_domain::payment::Payment;
 use bursar_domain::reminder::{Reminder, ReminderStatus};
-use bursar_domain::{Reference, Refusal, Resource, Timestamp};
+use bursar_domain::{Reference, Refusal, Resource, Surroundings, Timestamp};
 
 use super::lines::each_line;
 use super::record::{Header, RecordType, exists, open, with_resource};
@@ -22,7 +23,7 @@ use super::scan::{Plan, read_user};
 use super::{ImportError, Imported, Progress, Source, at_line};
 use crate::act::{Actor, Context, log};
 use crate::error::AppError;
-use crate::organizations::check_place;
+use crate::organizations::{check_place, parts};
 use crate::policy::changes as policy_changes;
 
 /// Rows that wait for one bulk load.
@@ -47,6 +48,9 @@ pub(super) fn load(
         groups: BTreeMap::new(),
         counts: BTreeMap::new(),
         records: BTreeMap::new(),
+        number: 0,
+        parts: HashSet::new(),
+        holders: Vec::new(),
         done: Imported::default(),
     };
     load.take_clocks(tx)?;
@@ -57,6 +61,7 @@ pub(super) fn load(
     load.put_users(tx)?;
     load.put_groups(tx).map_err(at_line(0))?;
     load.flush(tx)?;
+    load.check_holders(tx)?;
     load.finish(tx).map_err(at_line(0))
 }
 
@@ -76,7 +81,21 @@ struct Load<'a> {
     counts: BTreeMap<GroupId, (OrganizationId, i64)>,
     /// Records of each organization, for its activity log.
     records: BTreeMap<OrganizationId, i64>,
+    /// The line that is read.
+    number: u64,
+    /// Organizations that came without what is above them.
+    parts: HashSet<OrganizationId>,
+    /// Who is given an active card, or archived: with all lines read it is seen whether somebody is both.
+    holders: Vec<Holder>,
     done: Imported,
+}
+
+struct Holder {
+    line: u64,
+    organization: OrganizationId,
+    member: MemberId,
+    /// The field at fault if it is wrong.
+    field: &'static str,
 }
 
 struct PendingUser {
@@ -142,6 +161,7 @@ impl Load<'_> {
         }
         // A change of kind can break the place of those below, whom the bundle does not name: the first one that
         // it names above them did it.
+        self.parts = parts(&all);
         let mut below: Vec<&Organization> = all.values().collect();
         below.sort_unstable_by_key(|organization| organization.id);
         for child in below {
@@ -159,6 +179,7 @@ impl Load<'_> {
 
     fn line(&mut self, tx: &mut Tx<'_>, number: u64, line: &str) -> Result<(), AppError> {
         self.done.records += 1;
+        self.number = number;
         let (record_type, fields) = open(line)?;
         with_resource!(record_type, resource::<R>(self, tx, fields), else match record_type {
             RecordType::Organization => Ok(()),
@@ -369,6 +390,36 @@ impl Load<'_> {
         Ok(())
     }
 
+    /// An archived member has no active card.
+    fn check_holders(&mut self, tx: &mut Tx<'_>) -> Result<(), ImportError> {
+        for holder in std::mem::take(&mut self.holders) {
+            let (organization, id) = (holder.organization, holder.member);
+            let member: Option<Member> = table::get(tx, organization, id)?;
+            if member.is_none_or(|member| member.is_active) {
+                continue;
+            }
+            if let Some(card) = cards::active_of(tx, organization, id)?.first() {
+                let rule = format!(
+                    "makes {card} an active card of {id}, who is archived; freeze or cancel the card, or keep the member"
+                );
+                return Err(ImportError::Line(
+                    holder.line,
+                    Refusal::invalid(holder.field, rule),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn hold(&mut self, organization: OrganizationId, member: MemberId, field: &'static str) {
+        self.holders.push(Holder {
+            line: self.number,
+            organization,
+            member,
+            field,
+        });
+    }
+
     /// Puts every group that the bundle names or whose count changed, once.
     fn put_groups(&mut self, tx: &mut Tx<'_>) -> Result<(), AppError> {
         let mut counts = std::mem::take(&mut self.counts);
@@ -450,6 +501,13 @@ fn resource<R: Settle>(load: &mut Load<'_>, tx: &mut Tx<'_>, mut fields: Fields<
     };
     let after = header.apply(fields, before.as_ref(), currency)?;
     load.check_references(tx, organization, &after)?;
+    // What is there already and stays as it is is not the bundle's.
+    if before.as_ref() != Some(&after) {
+        after.check(&Surroundings {
+            now: load.now,
+            is_part: load.parts.contains(&organization),
+        })?;
+    }
     R::settle(load, tx, header, before, after)
 }
 
@@ -493,7 +551,24 @@ trait Settle: Stored {
 }
 
 impl Settle for bursar_domain::reimbursement::Reimbursement {}
-impl Settle for bursar_domain::card::Card {}
+
+impl Settle for Card {
+    fn settle(
+        load: &mut Load<'_>,
+        tx: &mut Tx<'_>,
+        header: Header<Self>,
+        before: Option<Self>,
+        after: Self,
+    ) -> Result<(), AppError> {
+        let organization = header.organization;
+        if let Some(card) = put(load, tx, &header, before.as_ref(), after)?
+            && let (Some(CardStatus::Active), Some(member)) = (card.status, card.assigned_member_id)
+        {
+            load.hold(organization, member, "assignedMemberId");
+        }
+        Ok(())
+    }
+}
 impl Settle for Listing {}
 
 impl Settle for bursar_domain::order::Order {
@@ -548,6 +623,9 @@ impl Settle for Member {
         };
         let groups_before = before.as_ref().map_or(&[][..], |member| &member.groups);
         let was_active = before.as_ref().is_some_and(|member| member.is_active);
+        if was_active && !after.is_active {
+            load.hold(organization, after.id, "isActive");
+        }
         for group in groups_before {
             if was_active {
                 load.counts.entry(*group).or_insert((organization, 0)).1 -= 1;

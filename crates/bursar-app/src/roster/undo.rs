@@ -13,6 +13,7 @@ use bursar_domain::{Resource, Timestamp};
 
 use super::write::Counts;
 use crate::act::Act;
+use crate::cards;
 use crate::error::AppError;
 use crate::groups::no_group;
 use crate::undo::Undone;
@@ -40,6 +41,9 @@ pub(crate) fn undo(act: &mut Act<'_, '_>, subjects: &[Subject], undone: &mut Und
                 let found = table::get(act.tx, act.organization, *group)?.ok_or_else(no_group)?;
                 groups.insert(*group, found);
             }
+        }
+        if now.is_active && !restored.is_active {
+            cards::freeze_of(act, id)?;
         }
         if restored != now {
             act.update(&mut restored)?;

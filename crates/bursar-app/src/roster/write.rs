@@ -14,6 +14,7 @@ use bursar_domain::member::Member;
 use super::plan::{Action, Entry, Plan, plan};
 use super::{Options, Roster, RosterError};
 use crate::act::Act;
+use crate::cards;
 use crate::error::AppError;
 use crate::officers::require;
 use crate::payments::note_bulk;
@@ -61,7 +62,12 @@ pub fn import(
                 after.stamps = Stamps::at(act.tick());
                 members.push(table::row_values(act.organization, after));
             }
-            Some(_) => act.update(after)?,
+            Some(before) => {
+                if before.is_active && !after.is_active {
+                    cards::freeze_of(act, after.id)?;
+                }
+                act.update(after)?;
+            }
         }
         counts.moved(before.as_ref(), Some(&*after));
         let groups_before = before.as_ref().map_or(&[][..], |member| &member.groups);

@@ -24,7 +24,7 @@ fn known() -> String {
         named("group", json!(grp(1)), 1),
         named("group", json!(grp(4)), 4),
         named("storeListing", json!("lst_00000000000000000000000004"), 4),
-        json!({"type": "payment", "id": pay(1), "organizationId": org(1), "amount": "10", "paidToDate": "5"}),
+        json!({"type": "payment", "id": pay(1), "organizationId": org(1), "memberId": mem(1), "amount": "10", "paidToDate": "5"}),
     ])
 }
 
@@ -44,18 +44,18 @@ fn good(kind: &str) -> Json {
             "isRecurring": true, "recurringInterval": "monthly"})
         }
         "payment" => {
-            json!({"id": pay(50), "memberId": mem(1), "groupId": grp(1), "targetOrganizationId": org(2),
+            json!({"id": pay(50), "memberId": mem(1), "groupId": grp(1),
             "description": "D", "amount": "10.00", "paidToDate": "10.00", "currency": "USD", "status": "paid",
             "dueDate": "2026-01-31", "paidAt": "2026-01-31T00:00:00Z", "providerId": "p"})
         }
         "reimbursement" => {
-            json!({"id": "rmb_00000000000000000000000050", "memberId": mem(1), "recipientOrganizationId": org(2),
+            json!({"id": "rmb_00000000000000000000000050", "memberId": mem(1),
             "amount": "1.00", "currency": "USD", "category": "travel", "incurredAt": "2026-01-31", "status": "submitted",
             "submittedAt": "2026-01-31T00:00:00Z", "receipts": ["r"], "payoutReference": "p", "reviewerNote": "n"})
         }
         "reminder" => {
             json!({"id": "rem_00000000000000000000000050", "targetMemberId": mem(1), "groupId": grp(1),
-            "targetOrganizationId": org(2), "method": "sms", "status": "scheduled", "subject": "S", "body": "B",
+            "method": "sms", "status": "scheduled", "subject": "S", "body": "B",
             "scheduledAt": "2027-01-31T00:00:00Z", "isRecurring": true, "recurringIntervalDays": 30, "includePaymentInfo": true})
         }
         "card" => {

@@ -189,9 +189,9 @@ fn what_was_charged_by_hand_counts_as_raised() {
     both_engines(|test| {
         let db = &test.db;
         let mut records = club(3);
-        for (n, member, status) in [(1, 1, "paid"), (2, 2, "cancelled")] {
+        for (n, member, status, paid) in [(1, 1, "paid", "10.00"), (2, 2, "cancelled", "0.00")] {
             records.push(json!({"type": "payment", "id": pay(n), "organizationId": org(1), "memberId": mem(member), "groupId": grp(1),
-                "amount": "10.00", "dueDate": "2026-11-15", "status": status}));
+                "amount": "10.00", "dueDate": "2026-11-15", "status": status, "paidToDate": paid}));
         }
         import_now(db, &bundle(&records)).unwrap();
         let once = NewDues {

@@ -40,10 +40,10 @@ fn club() -> Vec<Json> {
             json!({"type": "payment", "id": pay(1), "memberId": mem(1), "amount": "100.00", "paidToDate": "25.00"}),
         ),
         of(
-            json!({"type": "reminder", "id": rem(1), "method": "email", "scheduledAt": "2026-11-15T12:00:00Z"}),
+            json!({"type": "reminder", "id": rem(1), "targetMemberId": mem(1), "method": "email", "scheduledAt": "2026-11-15T12:00:00Z"}),
         ),
         of(
-            json!({"type": "reminder", "id": rem(2), "method": "email", "scheduledAt": "2026-11-15T12:00:00.000001Z"}),
+            json!({"type": "reminder", "id": rem(2), "targetMemberId": mem(1), "method": "email", "scheduledAt": "2026-11-15T12:00:00.000001Z"}),
         ),
     ]
 }
@@ -366,7 +366,7 @@ fn what_was_paid_is_one_opening_entry_and_a_change_is_one_more() {
         );
         assert_eq!(record(db, pay(1))["paidToDate"], "10.00");
         assert_eq!(problems(db), []);
-        let nothing = json!({"type": "payment", "id": pay(2), "organizationId": org(1), "amount": "1", "paidToDate": "0"});
+        let nothing = json!({"type": "payment", "id": pay(2), "organizationId": org(1), "memberId": mem(2), "amount": "1", "paidToDate": "0"});
         import_now(db, &nothing.to_string()).unwrap();
         assert_eq!(
             numbers(db, "SELECT amount FROM ledger_entries", &[]).len(),
@@ -543,9 +543,11 @@ fn what_others_write_between_the_passes_is_seen() {
         );
         let mut mine = club();
         mine.remove(1);
-        mine.iter_mut()
-            .filter(|r| r["memberId"] == json!(mem(1)))
-            .for_each(|r| r["memberId"] = json!(null));
+        for field in ["memberId", "targetMemberId"] {
+            mine.iter_mut()
+                .filter(|r| r[field] == json!(mem(1)))
+                .for_each(|r| r[field] = json!(mem(2)));
+        }
         let done = between(
             &bundle(&mine),
             &bundle(&[json!({"type": "organization", "id": org(1), "contactPhone": "+12025550199"})]),

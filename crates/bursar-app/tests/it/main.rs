@@ -18,6 +18,8 @@ mod dues;
 #[cfg(test)]
 mod import;
 #[cfg(test)]
+mod impossible;
+#[cfg(test)]
 mod outbox;
 #[cfg(test)]
 mod reminders;

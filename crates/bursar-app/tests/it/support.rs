@@ -108,7 +108,7 @@ pub(crate) fn record(db: &Db, id: impl ToString) -> Json {
 
 /// What `check` finds: kind and subject of each problem.
 pub(crate) fn problems(db: &Db) -> Vec<(&'static str, String)> {
-    let checked: Result<_, DbError> = db.survey(|tx| check::check(tx, &mut |_| {}));
+    let checked: Result<_, DbError> = db.survey(|tx| check::check(tx, now(), &mut |_| {}));
     let problems = checked.unwrap().problems;
     problems
         .into_iter()

@@ -169,7 +169,8 @@ pub(crate) fn check(session: &Session) -> Outcome {
 fn run_check(db: &Db) -> Result<Checked, Failure> {
     let bar = output::progress(0, "records");
     bar.set_message("checking");
-    let done = db.survey::<_, DbError>(|tx| checking::check(tx, &mut |rows| bar.set_position(rows)));
+    let done =
+        db.survey::<_, DbError>(|tx| checking::check(tx, ambient::now(), &mut |rows| bar.set_position(rows)));
     bar.finish_and_clear();
     Ok(done?)
 }

@@ -205,7 +205,9 @@ mod tests {
             let today = Date::parse(day).unwrap();
             bring_in(&db, 3, today).unwrap();
             live(&db, 3, today).unwrap();
-            let done = db.survey::<_, DbError>(|tx| check(tx, &mut |_| {})).unwrap();
+            let done = db
+                .survey::<_, DbError>(|tx| check(tx, today.plus_days(1).start(), &mut |_| {}))
+                .unwrap();
             assert!(done.problems.is_empty(), "{day}: {:?}", done.problems);
             let bundle = exported(&db);
             live(&db, 3, today).unwrap();

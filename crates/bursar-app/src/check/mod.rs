@@ -1,28 +1,28 @@
-//! Proving the data: sums, counts, clocks, references and documents, row by row.
+//! Proving the data: sums, counts, clocks, references, rules and documents, row by row.
+
+mod books;
+mod people;
+mod rows;
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use bursar_db::{
-    DbError, Stored, Tx, due, housekeeping, ledger, memberships, organizations, table, tables, tokens,
-};
+use bursar_db::{DbError, Stored, Tx, housekeeping, memberships, organizations, table, tables};
 use bursar_domain::campaign::Campaign;
-use bursar_domain::card::Card;
-use bursar_domain::fields::Fields;
+use bursar_domain::card::{Card, CardStatus};
 use bursar_domain::group::Group;
 use bursar_domain::ids::{GroupId, ListingId, MemberId, OrganizationId};
 use bursar_domain::listing::Listing;
 use bursar_domain::member::Member;
-use bursar_domain::money::Currency;
 use bursar_domain::order::Order;
 use bursar_domain::organization::Organization;
 use bursar_domain::payment::Payment;
 use bursar_domain::reimbursement::Reimbursement;
 use bursar_domain::reminder::Reminder;
-use bursar_domain::{Reference, Refusal, Resource, Timestamp};
+use bursar_domain::{Surroundings, Timestamp};
 use serde::Serialize;
 
-use crate::organizations::check_place;
+use crate::organizations::{check_place, parts};
 
 /// How many problems are told; more of them say nothing new.
 pub const PROBLEMS_MAX: usize = 1_000;
@@ -30,7 +30,7 @@ pub const PROBLEMS_MAX: usize = 1_000;
 /// Something that is broken.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Problem {
-    /// What kind of damage: `document`, `reference`, `count`, `sum`, `clock`, `currency`, `tree`, `row`, `rule`, `id`, `file`.
+    /// What kind of damage: `document`, `reference`, `count`, `sum`, `ledger`, `clock`, `currency`, `tree`, `row`, `rule`, `id`, `file`.
     pub kind: &'static str,
     /// Whose data.
     pub organization: Option<OrganizationId>,
@@ -49,15 +49,18 @@ pub struct Checked {
     pub problems: Vec<Problem>,
 }
 
-/// Checks everything.
-pub fn check(tx: &mut Tx<'_>, progress: &mut dyn FnMut(u64)) -> Result<Checked, DbError> {
+/// Checks everything, at `now`.
+pub fn check(tx: &mut Tx<'_>, now: Timestamp, progress: &mut dyn FnMut(u64)) -> Result<Checked, DbError> {
     let mut check = Check {
         done: Checked::default(),
+        now,
         progress,
         organizations: HashMap::new(),
+        parts: HashSet::new(),
     };
     check.file(tx)?;
     check.organizations = organizations::all(tx)?.into_iter().map(|o| (o.id, o)).collect();
+    check.parts = parts(&check.organizations);
     let all: Vec<Organization> = check.organizations.values().cloned().collect();
     for organization in &all {
         if let Err(refusal) = check_place(organization, &check.organizations) {
@@ -83,38 +86,42 @@ pub fn check(tx: &mut Tx<'_>, progress: &mut dyn FnMut(u64)) -> Result<Checked, 
     Ok(check.done)
 }
 
-/// Whether an import would take the row back from its line in an export.
-fn importable<R: Resource>(organization: &Organization, resource: &R) -> Result<(), Refusal> {
-    let line = resource.bundle_line(organization.id, &mut |_| true);
-    let mut fields = Fields::parse(&line)?.new_record(true);
-    for known in ["type", "id", "organizationId", "createdAt", "updatedAt"] {
-        fields.skip(known);
-    }
-    let mut again = R::blank(resource.id(), organization.currency, resource.stamps());
-    match again.apply(&mut fields) {
-        // A foreign currency is a problem of its own.
-        Err(refusal) if refusal.field() == Some("currency") => Ok(()),
-        Err(refusal) => Err(refusal),
-        Ok(()) => fields.finish(),
-    }
-}
-
 struct Check<'a> {
     done: Checked,
+    now: Timestamp,
     progress: &'a mut dyn FnMut(u64),
     organizations: HashMap<OrganizationId, Organization>,
+    /// Organizations that came without what is above them.
+    parts: HashSet<OrganizationId>,
 }
 
 /// What the rows of one organization may refer to, and what is counted over them.
-#[derive(Default)]
 struct Seen {
+    around: Surroundings,
     members: HashSet<MemberId>,
+    /// Those who are archived.
+    archived: HashSet<MemberId>,
     groups: HashMap<GroupId, i64>,
     listings: HashSet<ListingId>,
     /// Memberships by the members' rows, by group.
     named: HashMap<GroupId, Named>,
     paid: HashMap<[u8; 16], i64>,
     newest: i64,
+}
+
+impl Seen {
+    fn new(around: Surroundings) -> Self {
+        Self {
+            around,
+            members: HashSet::new(),
+            archived: HashSet::new(),
+            groups: HashMap::new(),
+            listings: HashSet::new(),
+            named: HashMap::new(),
+            paid: HashMap::new(),
+            newest: 0,
+        }
+    }
 }
 
 /// The members of a group: how many, how many of them active, and a sum of their hashes, which tells whether two
@@ -162,35 +169,14 @@ impl Check<'_> {
         Ok(())
     }
 
-    fn people(&mut self, tx: &mut Tx<'_>, organization: OrganizationId) -> Result<(), DbError> {
-        for (user, _) in organizations::roles(tx, organization)? {
-            if organizations::user(tx, user)?.is_none() {
-                self.problem(
-                    "reference",
-                    Some(organization),
-                    user,
-                    "has a role here, but there is no such user",
-                );
-            }
-        }
-        for token in tokens::all(tx, organization)? {
-            if let Some(user) = token.user_id
-                && organizations::user(tx, user)?.is_none()
-            {
-                self.problem(
-                    "reference",
-                    Some(organization),
-                    token.id,
-                    &format!("belongs to user {user}, who does not exist"),
-                );
-            }
-        }
-        Ok(())
-    }
-
     fn organization(&mut self, tx: &mut Tx<'_>, organization: &Organization) -> Result<(), DbError> {
         let id = organization.id;
-        let mut seen = Seen::default();
+        let clock = organizations::clock(tx, id)?.unwrap_or(i64::MIN);
+        let mut seen = Seen::new(Surroundings {
+            // A clock on the wall that ran ahead has left stamps that its organization's clock covers.
+            now: self.now.max(Timestamp::from_micros(clock)),
+            is_part: self.parts.contains(&id),
+        });
         // Members, groups and listings first: the others refer to them.
         self.rows::<Group>(tx, organization, &mut seen, |check, seen, group| {
             seen.groups.insert(group.id, group.member_count);
@@ -202,6 +188,9 @@ impl Check<'_> {
         })?;
         self.rows::<Member>(tx, organization, &mut seen, |_, seen, member| {
             seen.members.insert(member.id);
+            if !member.is_active {
+                seen.archived.insert(member.id);
+            }
             for group in &member.groups {
                 let named = seen.named.entry(*group).or_default();
                 named.add(member.id, member.is_active);
@@ -216,8 +205,15 @@ impl Check<'_> {
             check.currency(id, r.amount.currency, &r.id)
         })?;
         self.rows::<Reminder>(tx, organization, &mut seen, |_, _, _| {})?;
-        self.rows::<Card>(tx, organization, &mut seen, |check, _, card| {
-            check.currency(id, card.currency, &card.id)
+        self.rows::<Card>(tx, organization, &mut seen, |check, seen, card| {
+            check.currency(id, card.currency, &card.id);
+            let holder = card
+                .assigned_member_id
+                .filter(|member| seen.archived.contains(member));
+            if let (Some(CardStatus::Active), Some(member)) = (card.status, holder) {
+                let message = format!("is active, and its holder {member} is archived");
+                check.problem("rule", Some(id), card.id, &message);
+            }
         })?;
         self.rows::<Campaign>(tx, organization, &mut seen, |check, _, c| {
             check.currency(id, c.currency, &c.id)
@@ -228,7 +224,7 @@ impl Check<'_> {
         self.counts(tx, id, &seen)?;
         self.raised(tx, id, &seen)?;
         self.ledger(tx, id, seen.paid)?;
-        let clock = organizations::clock(tx, id)?.unwrap_or(i64::MIN);
+        self.reversals(tx, id)?;
         if clock < seen.newest {
             let (clock, newest) = (Timestamp::from_micros(clock), Timestamp::from_micros(seen.newest));
             self.problem(
@@ -239,76 +235,6 @@ impl Check<'_> {
             );
         }
         Ok(())
-    }
-
-    fn rows<R: Stored>(
-        &mut self,
-        tx: &mut Tx<'_>,
-        organization: &Organization,
-        seen: &mut Seen,
-        mut note: impl FnMut(&mut Self, &mut Seen, &R),
-    ) -> Result<(), DbError> {
-        table::each::<R>(tx, organization.id, |kept| {
-            self.done.rows += 1;
-            if self.done.rows.is_multiple_of(1_000) {
-                (self.progress)(self.done.rows);
-            }
-            let resource = match kept.resource {
-                Ok(resource) => resource,
-                Err(error) => {
-                    self.problem("row", Some(organization.id), kept.id, &error.to_string());
-                    return Ok(());
-                }
-            };
-            seen.newest = seen.newest.max(resource.stamps().updated_at.micros());
-            if resource.document() != kept.document {
-                self.problem(
-                    "document",
-                    Some(organization.id),
-                    resource.id(),
-                    "the kept representation differs from the row's fields",
-                );
-            }
-            if let Err(refusal) = importable(organization, &resource) {
-                self.problem("rule", Some(organization.id), resource.id(), refusal.message());
-            }
-            note(self, seen, &resource);
-            self.references(organization.id, seen, &resource);
-            Ok(())
-        })
-    }
-
-    fn references<R: Resource>(&mut self, organization: OrganizationId, seen: &Seen, resource: &R) {
-        resource.references(&mut |reference| {
-            let (field, id, found) = match reference {
-                Reference::Member(field, id) => (field, id.to_string(), seen.members.contains(&id)),
-                Reference::Group(field, id) => (field, id.to_string(), seen.groups.contains_key(&id)),
-                Reference::Listing(field, id) => (field, id.to_string(), seen.listings.contains(&id)),
-                Reference::Organization(field, id) => {
-                    (field, id.to_string(), self.organizations.contains_key(&id))
-                }
-            };
-            if !found {
-                self.problem(
-                    "reference",
-                    Some(organization),
-                    resource.id(),
-                    &format!("{field} names {id}, which does not exist here"),
-                );
-            }
-        });
-    }
-
-    fn currency(&mut self, organization: OrganizationId, currency: Currency, subject: &impl ToString) {
-        let own = self.organizations.get(&organization).map(|o| o.currency);
-        if own.is_some_and(|own| own != currency) {
-            self.problem(
-                "currency",
-                Some(organization),
-                subject.to_string(),
-                &format!("is in {currency}, not in the organization's currency"),
-            );
-        }
     }
 
     /// `memberships` and the members' rows must say the same, and a group's count must be that of its active ones.
@@ -345,62 +271,6 @@ impl Check<'_> {
                     "the list of its members differs from what the members say",
                 );
             }
-        }
-        Ok(())
-    }
-
-    /// What was raised by dues names what there is.
-    fn raised(&mut self, tx: &mut Tx<'_>, organization: OrganizationId, seen: &Seen) -> Result<(), DbError> {
-        due::each_raised(tx, organization, |group, member, payment| {
-            let is_known = seen.groups.contains_key(&group)
-                && seen.members.contains(&member)
-                && seen.paid.contains_key(&payment.to_bytes());
-            if !is_known {
-                self.problem(
-                    "reference",
-                    Some(organization),
-                    payment,
-                    &format!("is the dues of {member} in {group}, and one of the three does not exist"),
-                );
-            }
-            Ok(())
-        })
-    }
-
-    fn ledger(
-        &mut self,
-        tx: &mut Tx<'_>,
-        organization: OrganizationId,
-        mut paid: HashMap<[u8; 16], i64>,
-    ) -> Result<(), DbError> {
-        ledger::each_sum(tx, organization, |payment, sum| {
-            match paid.remove(&payment.to_bytes()) {
-                None => self.problem(
-                    "reference",
-                    Some(organization),
-                    payment,
-                    "has ledger entries, but there is no such payment",
-                ),
-                Some(paid) if i128::from(paid) != sum => {
-                    self.problem(
-                        "sum",
-                        Some(organization),
-                        payment,
-                        &format!("paidToDate is {paid} minor units, the ledger's sum {sum}"),
-                    );
-                }
-                Some(_) => {}
-            }
-            Ok(())
-        })?;
-        for (payment, paid) in paid.into_iter().filter(|(_, paid)| *paid != 0) {
-            let payment = bursar_domain::ids::PaymentId::from_bytes(payment);
-            self.problem(
-                "sum",
-                Some(organization),
-                payment,
-                &format!("paidToDate is {paid} minor units, the ledger has no entry"),
-            );
         }
         Ok(())
     }
