@@ -53,7 +53,7 @@ fn is_guarded(text: &str) -> bool {
 
 fn is_number(text: &str) -> bool {
     let digits = text.trim_start_matches('-');
-    !text.is_empty() && digits.bytes().all(|b| b.is_ascii_digit() || b == b'.')
+    digits.bytes().any(|b| b.is_ascii_digit()) && digits.bytes().all(|b| b.is_ascii_digit() || b == b'.')
 }
 
 #[cfg(test)]
@@ -73,6 +73,7 @@ mod tests {
             ("@cmd", "'@cmd"),
             ("-12.50", "-12.50"),
             ("-cmd", "'-cmd"),
+            ("-", "'-"),
             ("+1 202", "'+1 202"),
             ("\u{ff1d}1", "'\u{ff1d}1"),
             ("'=1", "''=1"),
