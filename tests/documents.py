@@ -166,7 +166,7 @@ class Shell:
     def end(self):
         for process in self.servers:
             if process.poll() is None:
-                os.killpg(process.pid, signal.SIGTERM)
+                os.killpg(process.pid, signal.SIGINT)
                 process.wait(20)
 
 

@@ -76,7 +76,8 @@ start_bursar() {
         --rate-limit-read 1000000000 --rate-limit-write 1000000000 --rate-limit-messaging 1000000000 \
         >"$tmp/serve.out" 2>"$tmp/serve.log" </dev/null &
     server=$!
-    stop_at_exit "$server" TERM
+    # It does not wait for balancers then.
+    stop_at_exit "$server" INT
     local tries
     url=
     for ((tries = 0; tries < 300; tries++)); do
@@ -96,7 +97,8 @@ start_demo() {
     setpriv --pdeathsig TERM -- "$bursar" demo --json --listen 127.0.0.1:0 --no-worker \
         >"$tmp/demo.json" 2>"$tmp/serve.log" </dev/null &
     server=$!
-    stop_at_exit "$server" TERM
+    # It does not wait for balancers then.
+    stop_at_exit "$server" INT
     local tries
     for ((tries = 0; tries < 600; tries++)); do
         if [[ -s $tmp/demo.json ]]; then

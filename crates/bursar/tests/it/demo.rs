@@ -50,7 +50,7 @@ impl Demo {
 
     fn stop(mut self) {
         let told = Command::new("kill")
-            .args(["-TERM", &self.child.id().to_string()])
+            .args(["-INT", &self.child.id().to_string()])
             .status();
         assert!(told.unwrap().success());
         assert!(self.child.wait().unwrap().success());

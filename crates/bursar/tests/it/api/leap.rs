@@ -58,7 +58,7 @@ fn a_year_ahead_for_eight_seconds(engine: Engine) {
     eventually("the mail was tried", || {
         (message()["attempts"].as_i64() >= Some(1)).then_some(())
     });
-    world.server().signal("TERM");
+    world.server().signal("INT");
     world.server_mut().ended();
 
     let metrics = free_address();
@@ -83,7 +83,7 @@ fn a_year_ahead_for_eight_seconds(engine: Engine) {
         1,
         "once a change of state"
     );
-    leapt.signal("TERM");
+    leapt.signal("INT");
     world.server_of_mut(1).ended();
 
     world.start(&[]);

@@ -970,7 +970,7 @@ impl Running {
     /// Tells it to stop, which it must do well.
     fn end(&mut self) {
         let told = Command::new("kill")
-            .args(["-TERM", &self.0.id().to_string()])
+            .args(["-INT", &self.0.id().to_string()])
             .status();
         assert!(told.unwrap().success());
         assert!(self.0.wait().unwrap().success(), "it drains and ends well");
