@@ -6,7 +6,6 @@
 use hyper::Version;
 use hyper::header::{HOST, HeaderMap, HeaderName, HeaderValue, TE, TRANSFER_ENCODING};
 use hyper::http::request::Parts;
-use hyper::http::uri::Authority;
 
 use super::error::Error;
 
@@ -57,10 +56,11 @@ fn words<'h>(headers: &'h HeaderMap, name: &HeaderName) -> impl Iterator<Item = 
         .filter(|word| !word.is_empty())
 }
 
-/// An empty one is for requests whose target has no authority.
+/// Names, addresses and ports are made of these. Every request pays for this look, so it is no full parser. An empty
+/// one is for requests whose target has no authority.
 fn is_host(value: &HeaderValue) -> bool {
-    let bytes = value.as_bytes();
-    bytes.is_empty() || (!bytes.contains(&b'@') && Authority::try_from(bytes).is_ok())
+    let is_of_host = |byte: &u8| byte.is_ascii_alphanumeric() || b".-_:[]%~".contains(byte);
+    value.as_bytes().iter().all(is_of_host)
 }
 
 #[cfg(test)]
