@@ -162,7 +162,8 @@ fn create(db: &Db, organization: OrganizationId, hash: TokenHash, load: Load, ro
                 let caller = tokens::caller(act.tx, &hash)?
                     .ok_or_else(|| bursar_domain::Refusal::missing("no token"))?;
                 let principal = caller.principal();
-                if idempotency::get(act.tx, organization, principal, &key)?.is_some() {
+                let since = now.plus_seconds(-7 * 86_400);
+                if idempotency::get(act.tx, organization, principal, &key, since)?.is_some() {
                     return Ok(());
                 }
                 let body = groups::create(act, &new)?.document();

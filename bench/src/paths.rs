@@ -175,6 +175,7 @@ fn edge(db: &Db) -> Edge {
         request_timeout: Duration::from_secs(30),
         clock: Arc::new(database::now),
         ids: Mutex::new(IdSource::seeded(1)),
+        idempotency_seconds: 7 * 86_400,
         in_flight: InFlight::default(),
         lookups: Lookups::new(8),
         metrics: Arc::default(),

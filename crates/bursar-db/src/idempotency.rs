@@ -17,26 +17,43 @@ pub struct Record {
     pub body: String,
 }
 
-/// The record of a key, if there is one. Keys belong to a principal: a user, or a family of service tokens.
+/// The record of a key that was used at `since` or later, if there is one. Keys belong to a principal: a user, or a
+/// family of service tokens.
 pub fn get(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
     principal: [u8; 16],
     key: &str,
+    since: Timestamp,
 ) -> Result<Option<Record>, DbError> {
     let organization = organization.to_bytes();
     tx.first(
-        "SELECT fingerprint, status, body FROM idempotency WHERE organization_id = ?1 AND principal = ?2 AND key = ?3",
-        &[Value::Bytes(&organization), Value::Bytes(&principal), Value::Text(key)],
+        "SELECT fingerprint, status, body FROM idempotency \
+         WHERE organization_id = ?1 AND principal = ?2 AND key = ?3 AND created_at >= ?4",
+        &[
+            Value::Bytes(&organization),
+            Value::Bytes(&principal),
+            Value::Text(key),
+            Value::Int(since.micros()),
+        ],
         |row| {
-            let fingerprint = row.bytes(0)?.try_into().map_err(|_| DbError::Internal("a fingerprint has 32 bytes".into()))?;
-            let status = u16::try_from(row.int(1)?).map_err(|_| DbError::Internal("a status has three digits".into()))?;
-            Ok(Record { fingerprint, status, body: row.text(2)?.to_owned() })
+            let fingerprint = row
+                .bytes(0)?
+                .try_into()
+                .map_err(|_| DbError::Internal("a fingerprint has 32 bytes".into()))?;
+            let status = u16::try_from(row.int(1)?)
+                .map_err(|_| DbError::Internal("a status has three digits".into()))?;
+            Ok(Record {
+                fingerprint,
+                status,
+                body: row.text(2)?.to_owned(),
+            })
         },
     )
 }
 
-/// Keeps a record.
+/// Keeps a record, in place of one that is no longer kept but was not pruned yet. The caller has looked for the key
+/// under the organization's clock.
 pub fn insert(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -48,7 +65,8 @@ pub fn insert(
     let organization = organization.to_bytes();
     tx.execute(
         "INSERT INTO idempotency (organization_id, principal, key, fingerprint, status, body, created_at) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (organization_id, principal, key) DO UPDATE SET \
+         fingerprint = excluded.fingerprint, status = excluded.status, body = excluded.body, created_at = excluded.created_at",
         &[
             Value::Bytes(&organization),
             Value::Bytes(&principal),

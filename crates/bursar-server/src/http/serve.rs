@@ -53,6 +53,8 @@ pub struct Edge {
     pub clock: WallClock,
     /// Makes ids.
     pub ids: Mutex<IdSource>,
+    /// How long an idempotency key is known.
+    pub idempotency_seconds: i64,
     /// Keys whose first request is running.
     pub in_flight: InFlight,
     /// Whose turn it is to be looked up.

@@ -144,7 +144,7 @@ impl Edge {
                 None => return Ok(Step::Admitted(admitted)),
             }
             let plan = handlers::plan(admitted.route, &admitted.request)?;
-            answer_here(tx, admitted, plan)
+            answer_here(tx, admitted, plan, self.keys_since(call.now))
         })
     }
 
@@ -325,7 +325,12 @@ impl Edge {
 }
 
 /// Answers a plain read in the read that it was admitted in, and a write whose key is known.
-fn answer_here(tx: &mut Tx<'_>, mut admitted: Admitted, plan: Plan) -> Result<Step, Error> {
+fn answer_here(
+    tx: &mut Tx<'_>,
+    mut admitted: Admitted,
+    plan: Plan,
+    keys_since: Timestamp,
+) -> Result<Step, Error> {
     match plan {
         Plan::Ready(answer) => Ok(Step::Answered(fresh(answer))),
         Plan::Read(work) | Plan::Snapshot(work) => work(tx).map(fresh).map(Step::Answered),
@@ -334,7 +339,7 @@ fn answer_here(tx: &mut Tx<'_>, mut admitted: Admitted, plan: Plan) -> Result<St
             if let Some(key) = &admitted.key {
                 let caller = &admitted.request.caller;
                 let (organization, principal) = (caller.token.organization_id, caller.principal());
-                if let Some(record) = idempotency::get(tx, organization, principal, key)? {
+                if let Some(record) = idempotency::get(tx, organization, principal, key, keys_since)? {
                     return replay(record, fingerprint).map(Step::Answered);
                 }
                 admitted.is_key_new = true;

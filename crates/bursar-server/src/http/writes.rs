@@ -6,6 +6,7 @@ use bursar_app::{Act, Actor, Context};
 use bursar_db::DbError;
 use bursar_db::idempotency::{self, Record};
 use bursar_db::tokens::{self, Caller};
+use bursar_domain::Timestamp;
 use bursar_domain::ids::RequestId;
 use bursar_domain::token::TokenHash;
 
@@ -49,9 +50,12 @@ impl Edge {
                 // A key that was new may since have been used; the write looks again in any case.
                 if !is_key_new {
                     let name = key.clone();
+                    let since = self.keys_since((self.clock)());
                     let known = self
                         .db
-                        .read::<_, DbError>(move |tx| idempotency::get(tx, organization, principal, &name))
+                        .read::<_, DbError>(move |tx| {
+                            idempotency::get(tx, organization, principal, &name, since)
+                        })
                         .await?;
                     if let Some(record) = known {
                         return replay(record, fingerprint);
@@ -62,16 +66,18 @@ impl Edge {
         };
         let mut context = self.context(&caller, request_id);
         let clock = Arc::clone(&self.clock);
+        let kept_seconds = self.idempotency_seconds;
         let written = self.db.write(organization.to_bytes(), move |tx| {
             context.now = clock();
             let now = context.now;
+            let since = now.plus_seconds(-kept_seconds);
             Act::run(tx, &mut context, organization, |act| {
                 // What was looked up before may have changed: a revoked token, a lowered role, the same key.
                 let caller = tokens::caller(act.tx, &hash)?.filter(|caller| caller.role_at(now).is_some());
                 let caller = caller.ok_or(Error::InvalidToken)?;
                 authorize(route, &caller, now)?;
                 if let Some(key) = &key
-                    && let Some(record) = idempotency::get(act.tx, organization, principal, key)?
+                    && let Some(record) = idempotency::get(act.tx, organization, principal, key, since)?
                 {
                     return replay(record, fingerprint);
                 }
@@ -88,6 +94,11 @@ impl Edge {
             })
         });
         written.await
+    }
+
+    /// From when on the keys that were used are known.
+    pub(super) fn keys_since(&self, now: Timestamp) -> Timestamp {
+        now.plus_seconds(-self.idempotency_seconds)
     }
 
     /// What an act of this caller is done with.

@@ -315,6 +315,7 @@ async fn accept(
         request_timeout: args.request_timeout,
         clock,
         ids: Mutex::new(ambient::ids()?),
+        idempotency_seconds: args.send.idempotency_retention,
         in_flight: InFlight::default(),
         lookups: Lookups::new(usize::from(args.database_connections)),
         metrics: Arc::clone(&metrics),
