@@ -171,7 +171,7 @@ pub fn list(
     Ok(reminders)
 }
 
-/// Calls a scheduled reminder off.
+/// Calls a scheduled reminder off, or one whose run is lost.
 pub fn cancel(
     tx: &mut Tx<'_>,
     context: &mut Context,
@@ -180,8 +180,11 @@ pub fn cancel(
 ) -> Result<Reminder, AppError> {
     Act::run(tx, context, organization, |act| {
         require_editor(act.tx, act.context.actor, organization, "call reminders off")?;
-        let mut reminder =
-            table::get::<Reminder>(act.tx, organization, id)?.ok_or_else(|| no_reminder(id))?;
+        let mut reminder = table::get(act.tx, organization, id)?.ok_or_else(|| no_reminder(id))?;
+        if give_up_lost_run(act, &mut reminder)? {
+            // What failed is cancelled by way of scheduled.
+            reminder.status = reminder.status.to(ReminderStatus::Scheduled)?;
+        }
         reminder.status = reminder.status.to(ReminderStatus::Cancelled)?;
         act.update(&mut reminder)?;
         act.log("reminder.cancel", Some(id.to_string()), None)?;
@@ -189,7 +192,7 @@ pub fn cancel(
     })
 }
 
-/// Schedules a failed reminder once more, for now: an officer's act.
+/// Schedules a failed reminder once more, for now, or one whose run is lost: an officer's act.
 pub fn retry(
     tx: &mut Tx<'_>,
     context: &mut Context,
@@ -198,8 +201,8 @@ pub fn retry(
 ) -> Result<Reminder, AppError> {
     Act::run(tx, context, organization, |act| {
         require_editor(act.tx, act.context.actor, organization, "send reminders again")?;
-        let mut reminder =
-            table::get::<Reminder>(act.tx, organization, id)?.ok_or_else(|| no_reminder(id))?;
+        let mut reminder = table::get(act.tx, organization, id)?.ok_or_else(|| no_reminder(id))?;
+        give_up_lost_run(act, &mut reminder)?;
         if reminder.status != ReminderStatus::Failed {
             let way_out = match reminder.status {
                 ReminderStatus::Scheduled => "it will be sent at its time",
@@ -213,12 +216,24 @@ pub fn retry(
                 format!("reminder {id} is {status}; only a failed one can be sent again; {way_out}");
             return Err(Refusal::conflict(message).into());
         }
-        reminder.status = reminder.status.to(ReminderStatus::Scheduled)?;
-        (reminder.scheduled_at, reminder.is_held) = (Some(act.now()), false);
+        let at = act.now();
+        reminder.retry(at)?;
         act.update(&mut reminder)?;
         act.log("reminder.retry", Some(id.to_string()), None)?;
         Ok(reminder)
     })
+}
+
+/// Gives up the run of a reminder that is `sending` without a job, which only an import brings: no worker will ever end
+/// it. Whether there was one to give up.
+fn give_up_lost_run(act: &mut Act<'_, '_>, reminder: &mut Reminder) -> Result<bool, AppError> {
+    let subject = reminder.id.to_bytes();
+    let is_lost = reminder.status == ReminderStatus::Sending
+        && !outbox::has_job(act.tx, act.organization, REMINDER_JOB, subject)?;
+    if is_lost {
+        reminder.give_up_run()?;
+    }
+    Ok(is_lost)
 }
 
 /// Sends a scheduled reminder now. On a recurring one this is its next run.

@@ -467,6 +467,22 @@ pub fn attempted(
     Ok(rows > 0)
 }
 
+/// Whether a job for this subject is still to be ended.
+pub fn has_job(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    kind: &str,
+    subject: [u8; 16],
+) -> Result<bool, DbError> {
+    let organization = organization.to_bytes();
+    let found = tx.first(
+        "SELECT 1 FROM outbox_jobs WHERE organization_id = ?1 AND kind = ?2 AND subject_id = ?3 AND state <> 'done' LIMIT 1",
+        &[Value::Bytes(&organization), Value::Text(kind), Value::Bytes(&subject)],
+        |row| row.int(0),
+    )?;
+    Ok(found.is_some())
+}
+
 /// Whether a job has messages that have not ended.
 pub fn is_under_way(tx: &mut Tx<'_>, organization: OrganizationId, job: [u8; 16]) -> Result<bool, DbError> {
     let organization = organization.to_bytes();

@@ -172,6 +172,19 @@ impl Reminder {
         Ok(())
     }
 
+    /// Gives up a run that nothing is left of, as an import can bring one: as far as is known it delivered nothing.
+    pub fn give_up_run(&mut self) -> Result<(), Refusal> {
+        self.status = self.status.to(ReminderStatus::Failed)?;
+        Ok(())
+    }
+
+    /// Schedules it once more after it failed.
+    pub fn retry(&mut self, at: Timestamp) -> Result<(), Refusal> {
+        self.status = self.status.to(ReminderStatus::Scheduled)?;
+        self.schedule(at);
+        Ok(())
+    }
+
     fn schedule(&mut self, at: Timestamp) {
         self.scheduled_at = Some(at);
         self.is_held = false;

@@ -9,7 +9,7 @@ use bursar_domain::reminder::{Audience, Method, Outcome, ReminderStatus};
 use serde_json::{Value as Json, json};
 
 use crate::outbox::{act, club, context, reminder, soon};
-use crate::support::{bundle, grp, id, import_now, mem, now, numbers, org, problems, rem};
+use crate::support::{bundle, grp, id, import_now, instant, mem, now, numbers, org, problems, rem};
 
 fn new(audience: Audience) -> NewReminder {
     NewReminder {
@@ -353,5 +353,66 @@ fn a_large_group_without_debts_is_no_long_work() {
         assert_eq!(outcome, Outcome::Skipped);
         assert!(since.elapsed().as_secs() < 5, "{:?}", since.elapsed());
         let _: PaymentId = id(1);
+    });
+}
+
+#[test]
+fn an_imported_run_that_nobody_will_end_can_be_cancelled_or_sent_again() {
+    both_engines(|test| {
+        let db = &test.db;
+        let mut records = club(1);
+        let sending = |n: u128, more: Json| {
+            let mut line = json!({"type": "reminder", "id": rem(n), "organizationId": org(1), "groupId": grp(1), "method": "email",
+                "status": "sending", "scheduledAt": "2026-11-01T00:00:00Z"});
+            line.as_object_mut()
+                .unwrap()
+                .extend(more.as_object().unwrap().clone());
+            line
+        };
+        let weekly = json!({"isRecurring": true, "recurringIntervalDays": 7});
+        records.extend([
+            sending(2, json!({})),
+            sending(3, json!({})),
+            sending(4, weekly.clone()),
+            sending(5, weekly),
+        ]);
+        import_now(db, &bundle(&records)).unwrap();
+        let cancel = |id: ReminderId| {
+            act(db, Actor::Operator, now(), move |tx, context| {
+                reminders::cancel(tx, context, org(1), id)
+            })
+        };
+        let retry = |id: ReminderId| {
+            act(db, Actor::Operator, now(), move |tx, context| {
+                reminders::retry(tx, context, org(1), id)
+            })
+        };
+        for n in [2, 4] {
+            let cancelled = cancel(rem(n)).unwrap();
+            assert_eq!(cancelled.status, ReminderStatus::Cancelled);
+            assert_eq!(cancelled.scheduled_at, Some(instant("2026-11-01T00:00:00Z")));
+        }
+        for n in [3, 5] {
+            let again = retry(rem(n)).unwrap();
+            assert_eq!(
+                (again.status, again.scheduled_at, again.is_held),
+                (ReminderStatus::Scheduled, Some(now()), false)
+            );
+        }
+        // One that is really under way is left alone.
+        act(db, Actor::Worker, soon(), |tx, context| {
+            reminders::run_due(tx, context, org(1), rem(1))
+        })
+        .unwrap();
+        assert_eq!(reminder(db, rem(1)).status, ReminderStatus::Sending);
+        assert!(cancel(rem(1)).unwrap_err().to_string().contains("is sending"));
+        assert!(
+            retry(rem(1))
+                .unwrap_err()
+                .to_string()
+                .contains("it is on its way")
+        );
+        assert_eq!(reminder(db, rem(1)).status, ReminderStatus::Sending);
+        assert!(problems(db).is_empty());
     });
 }

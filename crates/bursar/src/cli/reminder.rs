@@ -18,9 +18,9 @@ pub(crate) enum ReminderCommand {
     Schedule(ScheduleArgs),
     /// List them, oldest first
     List(ListArgs),
-    /// Call a scheduled one off
+    /// Cancel a scheduled one, or one that was imported while it was being sent
     Cancel(OneArgs),
-    /// Schedule a failed one once more, for now
+    /// Send a failed one again now, or one that was imported while it was being sent
     Retry(OneArgs),
 }
 
