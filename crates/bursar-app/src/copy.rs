@@ -1,7 +1,7 @@
 //! Everything from one database to an empty one of either engine: history, tokens and activity too.
 
 use bursar_db::tables::{EVERY_TABLE, read_rows};
-use bursar_db::{Db, OwnedValue, Tx, organizations, worker_clock};
+use bursar_db::{Db, DbError, OwnedValue, Tx, housekeeping, organizations, worker_clock};
 use bursar_domain::Refusal;
 
 use crate::error::AppError;
@@ -11,7 +11,13 @@ const CHUNK_ROWS: usize = 2_000;
 
 /// Copies every row of every table; how many. The target must be empty, and nobody may write to the source.
 pub fn copy(from: &Db, to: &Db, progress: &mut dyn FnMut(&str, u64)) -> Result<u64, AppError> {
-    from.survey(|source| to.exclusive(|target| copy_tables(source, target, progress)))
+    let rows = from.survey(|source| to.exclusive(|target| copy_tables(source, target, progress)))?;
+    if rows >= housekeeping::LARGE_LOAD_ROWS {
+        // The copy is complete whether this succeeds or not: autovacuum does it later.
+        let tables = EVERY_TABLE.map(|table| table.table);
+        let _ = to.exclusive::<_, DbError>(|tx| housekeeping::count_rows(tx, &tables));
+    }
+    Ok(rows)
 }
 
 fn copy_tables(

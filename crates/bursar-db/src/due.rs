@@ -1,5 +1,6 @@
 //! What falls due by itself: reminders and dues.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use bursar_domain::ids::{CampaignId, GroupId, MemberId, OrganizationId, PaymentId, ReminderId};
@@ -7,6 +8,7 @@ use bursar_domain::{Date, Timestamp};
 
 use crate::engine::{Tx, Value};
 use crate::error::DbError;
+use crate::{memberships, recipients};
 
 /// Scheduled reminders whose time has come, the longest due first. Those that wait for send-now are not among them.
 pub fn reminders(
@@ -149,32 +151,82 @@ pub fn uncharged(
     after: Option<MemberId>,
     limit: i64,
 ) -> Result<Vec<(MemberId, String)>, DbError> {
-    let (organization, group, due) = (organization.to_bytes(), group.to_bytes(), due.to_string());
-    let after = after.map(|id| id.to_bytes());
-    let after = after.as_ref().map_or(&[][..], |key| &key[..]);
-    tx.rows(
-        "SELECT s.member_id, m.first_name, m.last_name FROM memberships s \
-         JOIN members m ON m.organization_id = s.organization_id AND m.id = s.member_id \
-         WHERE s.organization_id = ?1 AND s.group_id = ?2 AND s.member_id > ?3 AND s.joined_at < ?4 AND s.joined_at >= ?7 \
-         AND m.is_active = 1 \
-         AND NOT EXISTS (SELECT 1 FROM payments p WHERE p.organization_id = ?1 AND p.group_id = ?2 AND p.due_date = ?5 \
-         AND p.member_id = s.member_id) \
-         AND NOT EXISTS (SELECT 1 FROM dues_raised r WHERE r.organization_id = ?1 AND r.group_id = ?2 AND r.due_date = ?5 \
-         AND r.member_id = s.member_id) ORDER BY s.member_id LIMIT ?6",
-        &[
-            Value::Bytes(&organization),
-            Value::Bytes(&group),
-            Value::Bytes(after),
-            Value::Int(joined.end.micros()),
-            Value::Text(&due),
-            Value::Int(limit),
-            Value::Int(joined.start.micros()),
-        ],
-        |row| {
-            let name = format!("{} {}", row.text(1)?, row.text(2)?);
-            Ok((MemberId::from_bytes(row.key(0)?), name))
+    let due = due.to_string();
+    let period = (organization, group, due.as_str());
+    let found = recipients::paged(
+        tx,
+        organization,
+        group,
+        (&joined, after, limit),
+        |tx, after, ids| {
+            let Some(last) = ids.last() else {
+                return Ok(Vec::new());
+            };
+            let mut charged = HashSet::new();
+            for sql in [CHARGED, RAISED] {
+                note_charged(tx, sql, period, (after, *last), &mut charged)?;
+            }
+            let uncharged: Vec<MemberId> = ids.iter().copied().filter(|id| !charged.contains(id)).collect();
+            recipients::active(tx, organization, &uncharged)
         },
-    )
+    )?;
+    Ok(found
+        .into_iter()
+        .map(|candidate| (candidate.id, candidate.name))
+        .collect())
+}
+
+/// The statements that find whom to charge and whom to write to, for tests that read their plans.
+pub fn statements() -> [(&'static str, &'static str); 5] {
+    [
+        ("members of a group", memberships::PAGE),
+        ("members by id", recipients::by_id()),
+        ("members who owe", recipients::owing()),
+        ("members with a payment", CHARGED),
+        ("members with dues", RAISED),
+    ]
+}
+
+/// Who has a payment for a group and due date, of the members after one and up to another. As a range of positions in
+/// their order it is read from the one index that has them in it; another one looks as good to a planner that knows
+/// nothing of the table yet, and leads to the payments of all members. The bound on the rows keeps a planner that does
+/// know from reading the table.
+const CHARGED: &str = "SELECT member_id FROM payments WHERE organization_id = ?1 \
+     AND (group_id, due_date, member_id) > (?2, ?3, ?4) AND (group_id, due_date, member_id) <= (?2, ?3, ?5) \
+     ORDER BY group_id, due_date, member_id LIMIT ?6";
+const RAISED: &str = "SELECT member_id FROM dues_raised WHERE organization_id = ?1 AND group_id = ?2 AND due_date = ?3 \
+     AND member_id > ?4 AND member_id <= ?5 ORDER BY member_id LIMIT ?6";
+const CHARGED_ROWS: usize = 500;
+
+fn note_charged(
+    tx: &mut Tx<'_>,
+    sql: &'static str,
+    (organization, group, due): (OrganizationId, GroupId, &str),
+    (mut after, last): (Option<MemberId>, MemberId),
+    charged: &mut HashSet<MemberId>,
+) -> Result<(), DbError> {
+    let (organization, group, last) = (organization.to_bytes(), group.to_bytes(), last.to_bytes());
+    loop {
+        let from = after.map(|id| id.to_bytes());
+        let found = tx.rows(
+            sql,
+            &[
+                Value::Bytes(&organization),
+                Value::Bytes(&group),
+                Value::Text(due),
+                Value::Bytes(from.as_ref().map_or(&[][..], |key| &key[..])),
+                Value::Bytes(&last),
+                Value::Int(i64::try_from(CHARGED_ROWS).unwrap_or(i64::MAX)),
+            ],
+            |row| row.key(0).map(MemberId::from_bytes),
+        )?;
+        after = found.last().copied();
+        let is_last = found.len() < CHARGED_ROWS;
+        charged.extend(found);
+        if is_last {
+            return Ok(());
+        }
+    }
 }
 
 /// Writes down which payment the dues of a member for a period are. The key refuses a second one, whoever tries.

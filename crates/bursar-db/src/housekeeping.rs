@@ -87,6 +87,18 @@ pub fn damage_of_file(tx: &mut Tx<'_>) -> Result<Vec<String>, DbError> {
     Ok(lines)
 }
 
+/// Rows from which on a load is large enough to change what a planner should believe of a table.
+pub const LARGE_LOAD_ROWS: u64 = 1_000;
+
+/// Lets PostgreSQL's planner count the rows of these tables after a large load; it would believe them to be empty until
+/// autovacuum comes by. SQLite's plans do not depend on counts.
+pub fn count_rows(tx: &mut Tx<'_>, tables: &[&'static str]) -> Result<(), DbError> {
+    match tx.kind() {
+        EngineKind::Postgres if !tables.is_empty() => tx.batch(&format!("ANALYZE {}", tables.join(", "))),
+        EngineKind::Postgres | EngineKind::Sqlite => Ok(()),
+    }
+}
+
 /// Waits until no other import runs, and keeps others out until the transaction ends: an id that two of them
 /// bring for two organizations must be seen by the second.
 pub fn one_import_at_a_time(tx: &mut Tx<'_>) -> Result<(), DbError> {

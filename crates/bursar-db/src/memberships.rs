@@ -1,5 +1,7 @@
 //! Who is in which group: the way from a group to its members. A member's row names its groups too.
 
+use std::ops::Range;
+
 use bursar_domain::Timestamp;
 use bursar_domain::ids::{GroupId, MemberId, OrganizationId};
 
@@ -55,6 +57,34 @@ pub fn remove(
         ],
     )?;
     Ok(rows > 0)
+}
+
+pub(crate) const PAGE: &str = "SELECT member_id FROM memberships WHERE organization_id = ?1 AND group_id = ?2 AND member_id > ?3 \
+     AND joined_at >= ?4 AND joined_at < ?5 ORDER BY member_id LIMIT ?6";
+
+/// Up to `limit` members of a group who joined it in this time, archived ones too, by id, after `after`.
+pub fn page(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    group: GroupId,
+    joined: &Range<Timestamp>,
+    after: Option<MemberId>,
+    limit: i64,
+) -> Result<Vec<MemberId>, DbError> {
+    let (organization, group) = (organization.to_bytes(), group.to_bytes());
+    let after = after.map(|id| id.to_bytes());
+    tx.rows(
+        PAGE,
+        &[
+            Value::Bytes(&organization),
+            Value::Bytes(&group),
+            Value::Bytes(after.as_ref().map_or(&[][..], |key| &key[..])),
+            Value::Int(joined.start.micros()),
+            Value::Int(joined.end.micros()),
+            Value::Int(limit),
+        ],
+        |row| row.key(0).map(MemberId::from_bytes),
+    )
 }
 
 /// When a member joined a group, if it is in it.

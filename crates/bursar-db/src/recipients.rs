@@ -1,9 +1,15 @@
 //! Whom a reminder would reach, and what they owe.
 
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use bursar_domain::Timestamp;
 use bursar_domain::ids::{GroupId, MemberId, OrganizationId};
 
 use crate::engine::{Row, Tx, Value};
 use crate::error::DbError;
+use crate::memberships;
 use crate::table::Columns;
 
 /// A member who may be written to.
@@ -19,15 +25,91 @@ pub struct Candidate {
     pub phone: Option<String>,
 }
 
-fn read_candidate(row: &Row<'_>) -> Result<Candidate, DbError> {
-    let mut row = Columns::from(row, 0);
-    let (id, first, last) = (row.id()?, row.text()?, row.text()?);
-    Ok(Candidate {
-        id,
-        name: format!("{first} {last}"),
-        email: row.text()?,
-        phone: row.text_opt()?,
+/// Members that one statement looks for at most.
+const LOOK_UP: usize = 50;
+/// Members that are looked at between two looks whether there are enough.
+const PAGE_ROWS: i64 = 500;
+/// Whenever somebody joined.
+const EVER: Range<Timestamp> = Timestamp::from_micros(i64::MIN)..Timestamp::from_micros(i64::MAX);
+
+/// The places of the ids that a statement looks for, behind one of the organization and others before.
+fn places(first: usize) -> String {
+    let places: Vec<String> = (first..first + LOOK_UP)
+        .map(|place| format!("?{place}"))
+        .collect();
+    places.join(", ")
+}
+
+/// The members with these ids. A planner that knows nothing of the table yet takes every condition on an index's first
+/// columns for a rare one, and would read all active members of the organization; so it is only let see the ids.
+pub(crate) fn by_id() -> &'static str {
+    static TEXT: OnceLock<String> = OnceLock::new();
+    TEXT.get_or_init(|| {
+        format!(
+            "SELECT id, is_active, first_name, last_name, email, phone FROM members \
+             WHERE (organization_id = ?1) IS TRUE AND id IN ({})",
+            places(2)
+        )
     })
+}
+
+/// Which of these members owe the group something. Here the organization and the members lead to the index.
+pub(crate) fn owing() -> &'static str {
+    static TEXT: OnceLock<String> = OnceLock::new();
+    TEXT.get_or_init(|| {
+        format!(
+            "SELECT DISTINCT member_id FROM payments WHERE organization_id = ?1 AND (group_id = ?2) IS TRUE \
+             AND (status IN ('pending', 'partially_paid', 'failed')) IS TRUE AND amount > paid_to_date AND member_id IN ({})",
+            places(3)
+        )
+    })
+}
+
+/// Runs a statement for ids in portions; the last one is filled up with an id that it has already.
+fn each_portion(
+    before: &[Value<'_>],
+    ids: &[MemberId],
+    mut run: impl FnMut(&[Value<'_>]) -> Result<(), DbError>,
+) -> Result<(), DbError> {
+    for portion in ids.chunks(LOOK_UP) {
+        let keys: Vec<[u8; 16]> = portion.iter().map(|id| id.to_bytes()).collect();
+        let filled = keys.iter().chain(keys.last().into_iter().cycle()).take(LOOK_UP);
+        let values: Vec<Value<'_>> = before
+            .iter()
+            .copied()
+            .chain(filled.map(|key| Value::Bytes(key)))
+            .collect();
+        run(&values)?;
+    }
+    Ok(())
+}
+
+/// Those of these members who are active, in the order of their ids.
+pub(crate) fn active(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    ids: &[MemberId],
+) -> Result<Vec<Candidate>, DbError> {
+    let mut found = Vec::with_capacity(ids.len());
+    let organization = organization.to_bytes();
+    each_portion(&[Value::Bytes(&organization)], ids, |values| {
+        tx.each(by_id(), values, |row| {
+            let mut row = Columns::from(row, 0);
+            let (id, is_active, first, last) = (row.id()?, row.boolean()?, row.text()?, row.text()?);
+            let candidate = Candidate {
+                id,
+                name: format!("{first} {last}"),
+                email: row.text()?,
+                phone: row.text_opt()?,
+            };
+            if is_active {
+                found.push(candidate);
+            }
+            Ok(())
+        })
+    })?;
+    found.sort_unstable_by_key(|candidate| candidate.id);
+    Ok(found)
 }
 
 /// The member, if it is active.
@@ -36,24 +118,7 @@ pub fn member(
     organization: OrganizationId,
     member: MemberId,
 ) -> Result<Option<Candidate>, DbError> {
-    let (organization, member) = (organization.to_bytes(), member.to_bytes());
-    tx.first(
-        "SELECT id, first_name, last_name, email, phone FROM members WHERE organization_id = ?1 AND id = ?2 AND is_active = 1",
-        &[Value::Bytes(&organization), Value::Bytes(&member)],
-        read_candidate,
-    )
-}
-
-macro_rules! select_of_group {
-    ($condition:literal) => {
-        concat!(
-            "SELECT m.id, m.first_name, m.last_name, m.email, m.phone FROM memberships s \
-             JOIN members m ON m.organization_id = s.organization_id AND m.id = s.member_id \
-             WHERE s.organization_id = ?1 AND s.group_id = ?2 AND s.member_id > ?3 AND m.is_active = 1",
-            $condition,
-            " ORDER BY s.member_id LIMIT ?4"
-        )
-    };
+    Ok(active(tx, organization, &[member])?.pop())
 }
 
 /// Up to `limit` active members of a group, by id, after `after`.
@@ -64,11 +129,11 @@ pub fn of_group(
     after: Option<[u8; 16]>,
     limit: i64,
 ) -> Result<Vec<Candidate>, DbError> {
-    read_group(tx, select_of_group!(""), organization, group, after, limit)
+    likely_of_group(tx, organization, group, (false, false), after, limit)
 }
 
 /// The same, but only those with a telephone number where it is needed, and only those who owe the group something
-/// where that is: a group without any is looked through in one statement.
+/// where that is.
 pub fn likely_of_group(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -77,42 +142,61 @@ pub fn likely_of_group(
     after: Option<[u8; 16]>,
     limit: i64,
 ) -> Result<Vec<Candidate>, DbError> {
-    let sql = match (with_phone, owing) {
-        (false, false) => select_of_group!(""),
-        (true, false) => select_of_group!(" AND m.phone IS NOT NULL"),
-        (false, true) => select_of_group!(
-            " AND EXISTS (SELECT 1 FROM payments p WHERE p.organization_id = ?1 AND p.member_id = s.member_id AND p.group_id = ?2 \
-             AND p.status IN ('pending', 'partially_paid', 'failed') AND p.amount > p.paid_to_date)"
-        ),
-        (true, true) => select_of_group!(
-            " AND m.phone IS NOT NULL \
-             AND EXISTS (SELECT 1 FROM payments p WHERE p.organization_id = ?1 AND p.member_id = s.member_id AND p.group_id = ?2 \
-             AND p.status IN ('pending', 'partially_paid', 'failed') AND p.amount > p.paid_to_date)"
-        ),
-    };
-    read_group(tx, sql, organization, group, after, limit)
+    let after = after.map(MemberId::from_bytes);
+    paged(tx, organization, group, (&EVER, after, limit), |tx, _, ids| {
+        let mut candidates = active(tx, organization, ids)?;
+        candidates.retain(|candidate| !with_phone || candidate.phone.is_some());
+        if owing {
+            let ids: Vec<MemberId> = candidates.iter().map(|candidate| candidate.id).collect();
+            let owing = owing_of(tx, organization, group, &ids)?;
+            candidates.retain(|candidate| owing.contains(&candidate.id));
+        }
+        Ok(candidates)
+    })
 }
 
-fn read_group(
+/// Goes through the members of a group who joined it in a time, page by page, until `limit` of them were chosen. A page
+/// is those after one member. Each step is a statement on one table, so that none depends on what a planner believes of a join.
+pub(crate) fn paged<T>(
     tx: &mut Tx<'_>,
-    sql: &'static str,
     organization: OrganizationId,
     group: GroupId,
-    after: Option<[u8; 16]>,
-    limit: i64,
-) -> Result<Vec<Candidate>, DbError> {
+    (joined, mut after, limit): (&Range<Timestamp>, Option<MemberId>, i64),
+    mut choose: impl FnMut(&mut Tx<'_>, Option<MemberId>, &[MemberId]) -> Result<Vec<T>, DbError>,
+) -> Result<Vec<T>, DbError> {
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let mut chosen = Vec::new();
+    loop {
+        let ids = memberships::page(tx, organization, group, joined, after, PAGE_ROWS)?;
+        chosen.extend(choose(tx, after, &ids)?);
+        let is_last = i64::try_from(ids.len()).unwrap_or(i64::MAX) < PAGE_ROWS;
+        if is_last || chosen.len() >= limit {
+            chosen.truncate(limit);
+            return Ok(chosen);
+        }
+        after = ids.last().copied();
+    }
+}
+
+fn owing_of(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    group: GroupId,
+    ids: &[MemberId],
+) -> Result<HashSet<MemberId>, DbError> {
     let (organization, group) = (organization.to_bytes(), group.to_bytes());
-    let after = after.as_ref().map_or(&[][..], |key| &key[..]);
-    tx.rows(
-        sql,
-        &[
-            Value::Bytes(&organization),
-            Value::Bytes(&group),
-            Value::Bytes(after),
-            Value::Int(limit),
-        ],
-        read_candidate,
-    )
+    let mut found = HashSet::new();
+    each_portion(
+        &[Value::Bytes(&organization), Value::Bytes(&group)],
+        ids,
+        |values| {
+            tx.each(owing(), values, |row| {
+                found.insert(MemberId::from_bytes(row.key(0)?));
+                Ok(())
+            })
+        },
+    )?;
+    Ok(found)
 }
 
 /// A payment that is owed: description, due date, minor units still owed.

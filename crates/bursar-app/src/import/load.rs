@@ -29,6 +29,7 @@ use crate::policy::changes as policy_changes;
 /// Rows that wait for one bulk load.
 const CHUNK_ROWS: usize = 2_000;
 
+/// What was done, and the tables that rows were loaded into.
 pub(super) fn load(
     tx: &mut Tx<'_>,
     plan: Plan,
@@ -36,7 +37,7 @@ pub(super) fn load(
     now: Timestamp,
     ids: &mut IdSource,
     progress: &mut dyn FnMut(Progress),
-) -> Result<Imported, ImportError> {
+) -> Result<(Imported, Vec<&'static str>), ImportError> {
     let mut load = Load {
         first_import: plan.existing.is_empty(),
         plan,
@@ -62,7 +63,9 @@ pub(super) fn load(
     load.put_groups(tx).map_err(at_line(0))?;
     load.flush(tx)?;
     load.check_holders(tx)?;
-    load.finish(tx).map_err(at_line(0))
+    let tables = load.waiting.keys().copied().collect();
+    let done = load.finish(tx).map_err(at_line(0))?;
+    Ok((done, tables))
 }
 
 struct Load<'a> {

@@ -110,7 +110,7 @@ pub fn import(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Imported, ImportError> {
     let plan = db.survey(|tx| scan::scan(tx, source, now, progress))?;
-    db.exclusive(|tx| {
+    let (done, tables) = db.exclusive(|tx| {
         housekeeping::one_import_at_a_time(tx)?;
         // Others may have written since, and wait now: then the first pass is made again.
         let plan = if plan.is_current(tx)? {
@@ -119,7 +119,12 @@ pub fn import(
             scan::scan(tx, source, now, progress)?
         };
         load::load(tx, plan, source, now, ids, progress)
-    })
+    })?;
+    if done.added >= housekeeping::LARGE_LOAD_ROWS {
+        // The import is done whether this succeeds or not: autovacuum does it later.
+        let _ = db.exclusive::<_, DbError>(|tx| housekeeping::count_rows(tx, &tables));
+    }
+    Ok(done)
 }
 
 fn at_line(line: u64) -> impl Fn(AppError) -> ImportError {

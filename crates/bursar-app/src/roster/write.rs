@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use bursar_db::bulk::Subject;
-use bursar_db::{OwnedValue, Stored, memberships, table};
+use bursar_db::{OwnedValue, Stored, housekeeping, memberships, table};
 use bursar_domain::Resource;
 use bursar_domain::Stamps;
 use bursar_domain::access::Role;
@@ -96,6 +96,12 @@ pub fn import(
     act.tx.bulk(&Member::table().bulk, &members)?;
     for chunk in joined.chunks(CHUNK_ROWS) {
         act.tx.bulk(&memberships::MEMBERSHIPS, chunk)?;
+    }
+    if subjects.len() as u64 >= housekeeping::LARGE_LOAD_ROWS {
+        housekeeping::count_rows(
+            act.tx,
+            &[Member::table().bulk.table, memberships::MEMBERSHIPS.table],
+        )?;
     }
     counts.settle(act, &mut plan.groups)?;
     if subjects.is_empty() {

@@ -634,3 +634,35 @@ fn many_rows_are_loaded_in_chunks() {
         );
     });
 }
+
+/// PostgreSQL believes a table to be empty until somebody counts it.
+#[test]
+fn the_rows_of_a_large_import_are_counted_for_the_planner() {
+    let open = || {
+        let test = TestDb::postgres();
+        for table in ["members", "memberships"] {
+            test.beside(&format!("ALTER TABLE {table} SET (autovacuum_enabled = false)"));
+        }
+        test
+    };
+    let counted = |test: &TestDb| {
+        let sql =
+            "SELECT COUNT(DISTINCT tablename) FROM pg_stats WHERE tablename IN ('members', 'memberships')";
+        numbers(&test.db, sql, &[])[0]
+    };
+    for (count, expected) in [(10, 0), (1_500, 2)] {
+        let mut lines = vec![club()[0].clone(), club()[4].clone()];
+        let member = |n| {
+            with(
+                club()[1].clone(),
+                json!({"id": mem(n), "lastName": format!("L{n}")}),
+            )
+        };
+        lines.extend((1..=count).map(member));
+        let (test, copy) = (open(), open());
+        import_now(&test.db, &bundle(&lines)).unwrap();
+        assert_eq!(counted(&test), expected, "{count} members imported");
+        bursar_app::copy::copy(&test.db, &copy.db, &mut |_, _| {}).unwrap();
+        assert_eq!(counted(&copy), expected, "{count} members copied");
+    }
+}

@@ -2,6 +2,8 @@
 
 // Marked as tests so that the lints' exceptions for tests hold for their helpers too.
 #[cfg(test)]
+mod due_plans;
+#[cfg(test)]
 mod engine;
 #[cfg(test)]
 mod plans;

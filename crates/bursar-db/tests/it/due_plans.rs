@@ -1,0 +1,173 @@
+//! How the engines find whom to charge and whom to write to in a group of 20,000: by an index that leads to the rows,
+//! also right after they were loaded, when nobody has counted them yet.
+
+use bursar_db::testing::TestDb;
+use bursar_db::{DbError, Tx, due};
+
+use crate::plans::{postgres_plan, sqlite_plan};
+
+const MEMBERS: usize = 20_000;
+
+/// A statement, what SQLite searches, and PostgreSQL's index and what it is searched by.
+struct Expected {
+    name: &'static str,
+    sqlite: &'static str,
+    postgres: (&'static str, &'static [&'static str]),
+}
+
+const EXPECTED: [Expected; 5] = [
+    Expected {
+        name: "members of a group",
+        sqlite: "SEARCH memberships USING PRIMARY KEY (organization_id=? AND group_id=? AND member_id>?)",
+        postgres: (
+            "memberships_pkey",
+            &["organization_id = ", "group_id = ", "member_id > "],
+        ),
+    },
+    Expected {
+        name: "members by id",
+        sqlite: "SEARCH members USING INDEX members_id (id=?)",
+        postgres: ("members_id", &["id = ANY "]),
+    },
+    Expected {
+        name: "members who owe",
+        sqlite: "SEARCH payments USING INDEX payments_member (organization_id=? AND member_id=?)",
+        postgres: ("payments_member", &["organization_id = ", "member_id = ANY "]),
+    },
+    Expected {
+        name: "members with a payment",
+        sqlite: "SEARCH payments USING COVERING INDEX payments_dues (organization_id=? AND \
+                 (group_id,due_date,member_id)>(?,?,?) AND (group_id,due_date,member_id)<(?,?,?))",
+        postgres: (
+            "payments_dues",
+            &[
+                "organization_id = ",
+                "ROW(group_id, due_date, member_id) > ",
+                "ROW(group_id, due_date, member_id) <= ",
+            ],
+        ),
+    },
+    Expected {
+        name: "members with dues",
+        sqlite: "SEARCH dues_raised USING PRIMARY KEY \
+                 (organization_id=? AND group_id=? AND due_date=? AND member_id>? AND member_id<?)",
+        postgres: (
+            "dues_raised_pkey",
+            &["organization_id = ", "group_id = ", "due_date = ", "member_id > "],
+        ),
+    },
+];
+
+fn each_statement(mut check: impl FnMut(&Expected, &'static str)) {
+    for (expected, (name, sql)) in EXPECTED.iter().zip(due::statements()) {
+        assert_eq!(expected.name, name);
+        check(expected, sql);
+    }
+}
+
+/// One organization with one group of all members, each with three payments, which is what an import leaves.
+fn fill(tx: &mut Tx<'_>, numbers: &str, key: impl Fn(&str) -> String) -> Result<(), DbError> {
+    let (organization, id) = (key("1"), key("n"));
+    let document = "x".repeat(400);
+    let mut sql = format!(
+        "INSERT INTO members (organization_id, updated_at, id, document, created_at, first_name, last_name, email, is_active, group_ids) \
+         SELECT {organization}, n, {id}, '{document}', n, 'x', 'x', 'x', 1, {organization} FROM {numbers}; \
+         INSERT INTO memberships (organization_id, group_id, member_id, joined_at) \
+         SELECT {organization}, {organization}, {id}, 0 FROM {numbers}; \
+         INSERT INTO dues_raised (organization_id, group_id, due_date, member_id, payment_id) \
+         SELECT {organization}, {organization}, '2026-03-28', {id}, {id} FROM {numbers};"
+    );
+    for month in 1..=3 {
+        let payment = key(&format!("n + {month}00000"));
+        sql += &format!(
+            "INSERT INTO payments (organization_id, updated_at, id, document, created_at, member_id, group_id, description, amount, \
+             paid_to_date, currency, status, due_date) SELECT {organization}, n, {payment}, '{document}', n, {id}, {organization}, 'x', \
+             4000, 0, 'USD', 'pending', '2026-0{month}-28' FROM {numbers};"
+        );
+    }
+    tx.batch(&sql)
+}
+
+#[test]
+fn sqlite_finds_the_members_of_a_group_by_index() {
+    let test = TestDb::sqlite();
+    let check = |when: &str| {
+        each_statement(|expected, sql| {
+            let plan = sqlite_plan(&test, sql);
+            let text = format!("{when}: {}\n{sql}\n{}", expected.name, plan.join("\n"));
+            assert_eq!(plan[0], expected.sqlite, "{text}");
+            assert!(plan[1..].iter().all(|line| !line.starts_with("SCAN")), "{text}");
+        });
+    };
+    check("empty");
+    let numbers = format!(
+        "(WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < {}) SELECT n FROM numbers) AS numbers",
+        MEMBERS - 1
+    );
+    let filled: Result<(), DbError> = test
+        .db
+        .exclusive(|tx| fill(tx, &numbers, |n| format!("CAST(printf('%016d', {n}) AS BLOB)")));
+    filled.unwrap();
+    check("filled");
+    test.db.exclusive::<_, DbError>(|tx| tx.batch("ANALYZE")).unwrap();
+    check("filled and analyzed");
+}
+
+#[test]
+fn postgres_finds_the_members_of_a_group_by_index() {
+    let test = TestDb::postgres();
+    // Nobody counts them behind our back.
+    for table in ["members", "memberships", "payments", "dues_raised"] {
+        test.beside(&format!("ALTER TABLE {table} SET (autovacuum_enabled = false)"));
+    }
+    let filled: Result<(), DbError> = test.db.exclusive(|tx| {
+        let numbers = format!("(SELECT generate_series(0, {}) AS n) AS numbers", MEMBERS - 1);
+        fill(tx, &numbers, |n| {
+            format!("CAST(lpad(CAST({n} AS TEXT), 16, '0') AS BYTEA)")
+        })
+    });
+    filled.unwrap();
+    let check = |when: &str| {
+        each_statement(|expected, sql| {
+            let (one, some) = (
+                ("bytea", "CAST('0000000000000001' AS BYTEA)"),
+                ("bytea", "CAST('0000000000000500' AS BYTEA)"),
+            );
+            let (due, rows) = (("text", "'2027-01-31'"), ("bigint", "500"));
+            let parameters = match expected.name {
+                "members of a group" => vec![
+                    one,
+                    one,
+                    some,
+                    ("bigint", "0"),
+                    ("bigint", "9000000000000000"),
+                    rows,
+                ],
+                "members by id" => [&[one][..], &[some; 50]].concat(),
+                "members who owe" => [&[one, one][..], &[some; 50]].concat(),
+                _ => vec![one, one, due, one, some, rows],
+            };
+            for mode in ["custom", "generic"] {
+                let settings = format!("SET LOCAL plan_cache_mode = force_{mode}_plan");
+                let plan: Result<Vec<String>, DbError> = test
+                    .db
+                    .exclusive(|tx| postgres_plan(tx, sql, &parameters, &settings));
+                let plan = plan.unwrap();
+                let text = format!("{when}, {mode}: {}\n{sql}\n{}", expected.name, plan.join("\n"));
+                let (index, columns) = expected.postgres;
+                assert!(!text.contains("Seq Scan"), "{text}");
+                assert!(plan.iter().any(|line| line.contains(index)), "{text}");
+                let condition = plan
+                    .iter()
+                    .find(|line| line.trim_start().starts_with("Index Cond:"));
+                let condition = condition.unwrap_or_else(|| panic!("{text}"));
+                assert!(columns.iter().all(|column| condition.contains(column)), "{text}");
+            }
+        });
+    };
+    check("just loaded");
+    test.beside("ANALYZE");
+    check("analyzed");
+    test.beside("VACUUM ANALYZE");
+    check("vacuumed");
+}
