@@ -11,7 +11,8 @@ use super::Check;
 
 impl Check<'_> {
     pub(super) fn people(&mut self, tx: &mut Tx<'_>, organization: OrganizationId) -> Result<(), DbError> {
-        for (user, _) in organizations::roles(tx, organization)? {
+        let roles = organizations::roles(tx, organization);
+        for (user, _) in self.readable(organization, "roles", roles) {
             if organizations::user(tx, user)?.is_none() {
                 self.problem(
                     "reference",
@@ -21,7 +22,8 @@ impl Check<'_> {
                 );
             }
         }
-        for token in tokens::all(tx, organization)? {
+        let tokens = tokens::all(tx, organization);
+        for token in self.readable(organization, "tokens", tokens) {
             if let Some(user) = token.user_id
                 && organizations::user(tx, user)?.is_none()
             {
@@ -46,6 +48,19 @@ impl Check<'_> {
             );
         }
         Ok(())
+    }
+
+    /// What could be read; a row that cannot be is a problem of its organization, and the check goes on.
+    fn readable<T>(
+        &mut self,
+        organization: OrganizationId,
+        table: &str,
+        read: Result<Vec<T>, DbError>,
+    ) -> Vec<T> {
+        read.unwrap_or_else(|error| {
+            self.problem("row", Some(organization), table, &error.to_string());
+            Vec::new()
+        })
     }
 }
 

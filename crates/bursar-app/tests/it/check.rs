@@ -192,6 +192,12 @@ fn every_damage() -> Vec<Damage> {
             first::<bursar_domain::ids::kind::User>(),
         ),
         damage(
+            "UPDATE roles SET role = 'owner' WHERE organization_id = ?1",
+            &[north.to_bytes()],
+            "row",
+            "roles",
+        ),
+        damage(
             "UPDATE organizations SET clock = 0 WHERE id = ?1",
             &[north.to_bytes()],
             "clock",
