@@ -1,14 +1,15 @@
-//! What a page costs as history and one member's payments grow, straight from both engines: a part of `bench growth`.
+//! What a page costs as history and one member's payments grow, over HTTP on both engines: a part of `bench growth`.
 //!
 //! The page that is read is the second of its walk, and what was superseded before the walk began lies in the middle of
-//! it. Cases are asked in turns, and the least time of all rounds counts: what the machine does beside only adds to it.
+//! it. One connection asks, cases are asked in turns, and the least time of all rounds counts: what the machine does beside
+//! only adds to it.
 
+use std::net::SocketAddr;
+use std::path::Path;
 use std::time::Instant;
 
 use bursar_db::clock::Clock;
-use bursar_db::walk::{self, Page, WalkError};
 use bursar_db::{DatabaseUrl, Db, DbError, Options, Stored, Tx, organizations, table};
-use bursar_domain::cursor::{Cursor, Filters};
 use bursar_domain::ids::{IdSource, MemberId, OrganizationId};
 use bursar_domain::member::Member;
 use bursar_domain::money::{Currency, Money};
@@ -18,11 +19,14 @@ use bursar_domain::{Resource, Stamps};
 use serde_json::{Value, json};
 
 use crate::database::Scratch;
-use crate::page::ask;
+use crate::http::scenario::Client;
+use crate::http::site;
 use crate::{Args, Outcome, database, report};
 
-/// What the larger case may cost more.
+/// What the larger case may cost more; and where there were many changes since the walk began, and the page looks into
+/// every epoch since.
 const RATIO_MAX: f64 = 1.5;
+const RATIO_MANY_MAX: f64 = 3.5;
 /// Versions that were superseded before the walk began.
 const DEAD: usize = 200_000;
 /// Rows before them in the list: a page and a half.
@@ -30,41 +34,45 @@ const BEFORE: usize = 75;
 /// Changes since the walk began.
 const MANY: usize = 10_000;
 const PAYMENTS: usize = 200_000;
-const PENDING: usize = 10;
+const FAILED: usize = 10;
 /// Pages a sample.
 const PAGES: u32 = 50;
 
 /// `bench growth --part history`.
 pub(crate) fn measure(args: &Args) -> Outcome {
     let rounds = args.number("rounds", 9)?;
-    let path = args.scratch()?.join("history.db");
+    let folder = args.scratch()?;
+    let path = folder.join("history.db");
     database::remove(&path);
     let mut missed = Vec::new();
-    let sqlite = on(
-        "SQLite",
-        &DatabaseUrl::Sqlite(path.clone()),
-        None,
-        rounds,
-        &mut missed,
-    )?;
+    let address = format!("sqlite:{}", path.display());
+    let sqlite = on("sqlite", &folder, &address, None, rounds, &mut missed)?;
     database::remove(&path);
     let postgres = match database::server() {
         None => Value::Null,
         Some(server) => {
             let scratch = Scratch::new(&server, "history")?;
-            on("PostgreSQL", &scratch.url, Some(&scratch), rounds, &mut missed)?
+            on(
+                "postgres",
+                &folder,
+                &scratch.text(),
+                Some(&scratch),
+                rounds,
+                &mut missed,
+            )?
         }
     };
     report::save(
         "growth-history",
-        &json!({ "unit": "microseconds a page of 50", "sqlite": sqlite, "postgres": postgres }),
+        &json!({ "unit": "microseconds a request, one connection", "sqlite": sqlite, "postgres": postgres }),
     )?;
     report::verdict(&missed)
 }
 
 fn on(
     name: &str,
-    url: &DatabaseUrl,
+    folder: &Path,
+    address: &str,
     scratch: Option<&Scratch>,
     rounds: u64,
     missed: &mut Vec<String>,
@@ -73,39 +81,50 @@ fn on(
         "{name}: building histories of {} versions",
         report::grouped(DEAD as u64)
     );
-    let db = database::open(url, &Options::default())?;
+    let url: DatabaseUrl = address.parse().map_err(|error| format!("{error}"))?;
+    let db = database::open(&url, &Options::default())?;
     let settle = || scratch.map_or(Ok(()), Scratch::settle);
     let mut world = World {
         db: &db,
+        address,
         ids: IdSource::seeded(3),
     };
+    let server = site::start(folder, &format!("history-{name}"), address, site::NO_LIMIT, &[])?;
     let walks = [
-        world.walk(DEAD / 10, |_, _| Ok(()))?,
-        world.walk(DEAD / 10, World::change_one)?,
-        world.walk(DEAD / 2, |_, _| Ok(()))?,
-        world.walk(DEAD / 2, World::change_all_twice)?,
+        world.walk(server.address, Change::Nothing)?,
+        world.walk(server.address, Change::One)?,
+        world.walk(server.address, Change::AllTwice)?,
     ];
-    let payments = [world.payments(PENDING)?, world.payments(PAYMENTS)?];
+    let payments = [world.payments(FAILED)?, world.payments(PAYMENTS)?];
     let mut pairs = Vec::new();
     for since in [1, MANY] {
         for walk in &walks {
             world.change_since(walk, since)?;
         }
         settle()?;
-        let least = least(rounds, walks.len(), |n| walks[n].second_page(&db))?;
+        let requests: Vec<&[u8]> = walks.iter().map(|walk| &walk.second_page[..]).collect();
+        let least = least(server.address, rounds, &requests, 50)?;
         let changes = format!("{} changed since", report::grouped(since as u64));
-        pairs.push((format!("one row 200,000 times, {changes}"), least[0], least[1]));
-        pairs.push((format!("100,000 rows twice, {changes}"), least[2], least[3]));
+        let limit = if since == MANY { RATIO_MANY_MAX } else { RATIO_MAX };
+        let one = format!("one row 200,000 times, {changes}");
+        pairs.push((one, least[0], least[1], limit));
+        pairs.push((
+            format!("100,000 rows twice, {changes}"),
+            least[0],
+            least[2],
+            limit,
+        ));
     }
-    let least = least(rounds, payments.len(), |n| payments[n].first_page(&db))?;
-    let title = "10 pending payments of a member, of 10 and of 200,000";
-    pairs.push((title.to_owned(), least[0], least[1]));
+    let requests: Vec<&[u8]> = payments.iter().map(|request| &request[..]).collect();
+    let least = least(server.address, rounds, &requests, FAILED)?;
+    let title = "10 failed payments of a member, of 10 and of 200,000";
+    pairs.push((title.to_owned(), least[0], least[1], RATIO_MAX));
     db.shutdown();
 
-    println!("{name}: µs a page");
+    println!("{name}: µs a request for a page");
     let rows: Vec<Vec<String>> = pairs
         .iter()
-        .map(|(title, small, large)| {
+        .map(|(title, small, large, _)| {
             vec![
                 title.clone(),
                 format!("{small:.1}"),
@@ -116,8 +135,8 @@ fn on(
         .collect();
     report::table(&["superseded before the walk", "without", "with", "ratio"], &rows);
     let mut figures = Vec::new();
-    for (title, small, large) in pairs {
-        if large / small > RATIO_MAX {
+    for (title, small, large, limit) in pairs {
+        if large / small > limit {
             missed.push(format!("{name}, {title}: {:.2}", large / small));
         }
         figures.push(json!({ "case": title, "without": small.round(), "with": large.round() }));
@@ -125,14 +144,22 @@ fn on(
     Ok(Value::Array(figures))
 }
 
-/// The least time of a page in each case, in microseconds.
-fn least(rounds: u64, cases: usize, read: impl Fn(usize) -> Outcome<Page>) -> Outcome<Vec<f64>> {
-    let mut least = vec![f64::INFINITY; cases];
+/// The least time of a request in each case, in microseconds.
+fn least(server: SocketAddr, rounds: u64, requests: &[&[u8]], rows: usize) -> Outcome<Vec<f64>> {
+    let mut client = Client::connect(server)?;
+    for request in requests {
+        let page = json_of(&mut client, request)?;
+        let found = page["data"].as_array().map_or(0, Vec::len);
+        if found != rows {
+            return Err(format!("a page has {found} rows, not {rows}"));
+        }
+    }
+    let mut least = vec![f64::INFINITY; requests.len()];
     for _ in 0..rounds {
-        for (case, least) in least.iter_mut().enumerate() {
+        for (request, least) in requests.iter().zip(&mut least) {
             let since = Instant::now();
             for _ in 0..PAGES {
-                read(case)?;
+                client.call(request)?;
             }
             *least = least.min(since.elapsed().as_secs_f64() * 1e6 / f64::from(PAGES));
         }
@@ -140,55 +167,35 @@ fn least(rounds: u64, cases: usize, read: impl Fn(usize) -> Outcome<Page>) -> Ou
     Ok(least)
 }
 
+fn get(target: &str, token: &str) -> Vec<u8> {
+    format!("GET {target} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {token}\r\n\r\n").into_bytes()
+}
+
+fn json_of(client: &mut Client, request: &[u8]) -> Outcome<Value> {
+    serde_json::from_slice(&client.call(request)?).map_err(|error| error.to_string())
+}
+
+/// What is superseded before a walk begins.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Change {
+    Nothing,
+    /// The last of the first rows, so often.
+    One,
+    /// All behind the first rows, at once.
+    AllTwice,
+}
+
 /// A walk that has read its first page.
 struct Walk {
     organization: OrganizationId,
+    /// Those behind the first rows.
     rows: Vec<Member>,
-    cursor: Cursor,
-}
-
-impl Walk {
-    fn second_page(&self, db: &Db) -> Outcome<Page> {
-        let (organization, cursor) = (self.organization, self.cursor);
-        let read = db.snapshot(move |tx| walk::next_page::<Member>(tx, ask(organization), &cursor));
-        let page = read.wait().map_err(|error: WalkError| format!("{error:?}"))?;
-        if page.count == 50 {
-            Ok(page)
-        } else {
-            Err(format!("a page has {} rows", page.count))
-        }
-    }
-}
-
-/// The payments of one member.
-struct Payments {
-    organization: OrganizationId,
-    member: MemberId,
-}
-
-impl Payments {
-    fn first_page(&self, db: &Db) -> Outcome<Page> {
-        let filters = Filters {
-            member_id: Some(self.member),
-            status: Some("pending"),
-            ..Filters::default()
-        };
-        let page = first_page::<Payment>(db, self.organization, filters)?;
-        if page.count == PENDING {
-            Ok(page)
-        } else {
-            Err(format!("a page has {} payments", page.count))
-        }
-    }
-}
-
-fn first_page<R: Stored>(db: &Db, organization: OrganizationId, filters: Filters) -> Outcome<Page> {
-    let read = db.read(move |tx| walk::first_page::<R>(tx, ask(organization), filters, database::now()));
-    read.wait().map_err(|error: WalkError| format!("{error:?}"))
+    second_page: Vec<u8>,
 }
 
 struct World<'a> {
     db: &'a Db,
+    address: &'a str,
     ids: IdSource,
 }
 
@@ -208,10 +215,32 @@ impl World<'_> {
         Ok(id)
     }
 
-    /// An organization with this many rows behind the first ones, what `change` does to those, and a walk.
-    fn walk(&mut self, rows: usize, change: impl Fn(&Self, &mut Walk) -> Outcome) -> Outcome<Walk> {
+    fn token(&self, organization: OrganizationId) -> Outcome<String> {
+        let organization = organization.to_string();
+        let made = site::command(
+            self.address,
+            &[
+                "token",
+                "create",
+                "--organization",
+                &organization,
+                "--service",
+                "--role",
+                "editor",
+                "--scopes",
+                "members:read,payments:read",
+            ],
+        )?;
+        let secret = made["secret"].as_str();
+        secret
+            .map(str::to_owned)
+            .ok_or_else(|| format!("not a token: {made}"))
+    }
+
+    /// An organization with rows behind the first ones, what `change` does to them, and a walk.
+    fn walk(&mut self, server: SocketAddr, change: Change) -> Outcome<Walk> {
         let organization = self.organization()?;
-        let all: Vec<Member> = (0..BEFORE + rows)
+        let all: Vec<Member> = (0..BEFORE + DEAD / 2)
             .map(|n| {
                 let stamps = Stamps::at(database::now());
                 let mut member = Member::blank(self.ids.next(database::now()), Currency::USD, stamps);
@@ -222,40 +251,37 @@ impl World<'_> {
                 member
             })
             .collect();
-        for some in all.chunks(10_000) {
+        let (first, rest) = all.split_at(BEFORE);
+        self.commit(organization, first.to_vec(), table::insert)?;
+        if change == Change::One {
+            for _ in 0..DEAD / 100 {
+                self.commit(organization, vec![first[BEFORE - 1].clone(); 100], table::update)?;
+            }
+        }
+        for some in rest.chunks(10_000) {
             self.commit(organization, some.to_vec(), table::insert)?;
         }
-        let page = first_page::<Member>(self.db, organization, Filters::default())?;
-        let mut walk = Walk {
+        if change == Change::AllTwice {
+            for _ in 0..2 {
+                self.commit(organization, rest.to_vec(), table::update)?;
+            }
+        }
+        let token = self.token(organization)?;
+        let page = json_of(
+            &mut Client::connect(server)?,
+            &get("/v1/members?limit=50", &token),
+        )?;
+        let cursor = page["nextCursor"].as_str().ok_or("the list has one page only")?;
+        Ok(Walk {
             organization,
-            rows: all,
-            cursor: page.next.ok_or("the list has one page only")?,
-        };
-        change(self, &mut walk)?;
-        let page = first_page::<Member>(self.db, organization, Filters::default())?;
-        walk.cursor = page.next.ok_or("the list has one page only")?;
-        Ok(walk)
-    }
-
-    /// The first row behind the first ones, so often.
-    fn change_one(&self, walk: &mut Walk) -> Outcome {
-        for _ in 0..DEAD / 100 {
-            let row = &walk.rows[BEFORE];
-            self.commit(walk.organization, vec![row.clone(); 100], table::update)?;
-        }
-        Ok(())
-    }
-
-    fn change_all_twice(&self, walk: &mut Walk) -> Outcome {
-        for _ in 0..2 {
-            self.commit(walk.organization, walk.rows[BEFORE..].to_vec(), table::update)?;
-        }
-        Ok(())
+            rows: rest.to_vec(),
+            second_page: get(&format!("/v1/members?limit=50&cursor={cursor}"), &token),
+        })
     }
 
     /// Rows of the whole list behind the first ones, a few in a transaction.
     fn change_since(&self, walk: &Walk, count: usize) -> Outcome {
-        let rows = &walk.rows[BEFORE..];
+        let rows = &walk.rows;
         let step = rows.len() / count;
         let changed: Vec<Member> = rows
             .iter()
@@ -270,11 +296,11 @@ impl World<'_> {
         Ok(())
     }
 
-    /// Some pending payments of a member, and as many that are paid that there are so many.
-    fn payments(&mut self, count: usize) -> Outcome<Payments> {
+    /// The request for some failed payments of a member, who has so many payments: the others are paid.
+    fn payments(&mut self, count: usize) -> Outcome<Vec<u8>> {
         let organization = self.organization()?;
         let member: MemberId = self.ids.next(database::now());
-        let every = count / PENDING;
+        let every = count / FAILED;
         let all: Vec<Payment> = (0..count)
             .map(|n| {
                 let stamps = Stamps::at(database::now());
@@ -282,7 +308,7 @@ impl World<'_> {
                 payment.member_id = Some(member);
                 payment.amount = Money::new(2_500, Currency::USD);
                 if n % every == every - 1 {
-                    payment.status = PaymentStatus::Pending;
+                    payment.status = PaymentStatus::Failed;
                 } else {
                     payment.status = PaymentStatus::Paid;
                     payment.paid_to_date = payment.amount;
@@ -293,7 +319,11 @@ impl World<'_> {
         for some in all.chunks(10_000) {
             self.commit(organization, some.to_vec(), table::insert)?;
         }
-        Ok(Payments { organization, member })
+        let token = self.token(organization)?;
+        Ok(get(
+            &format!("/v1/payments?memberId={member}&status=failed"),
+            &token,
+        ))
     }
 
     /// One transaction as every act makes it.

@@ -15,7 +15,7 @@ use crate::{Outcome, report};
 const ORGANIZATIONS: u64 = 20;
 const SCOPES: &str = "members:read,members:write,groups:read,groups:write";
 /// More than any run asks for.
-const NO_LIMIT: &str = "4000000000";
+pub(crate) const NO_LIMIT: &str = "4000000000";
 
 /// A server with all that is asked of it.
 pub(crate) struct Site {

@@ -17,8 +17,8 @@ pub const HISTORY_SECONDS: i64 = 25 * 3600;
 pub fn prune_history(tx: &mut Tx<'_>, now: Timestamp) -> Result<u64, DbError> {
     let (mut count, mut horizons) = (0, BTreeMap::new());
     tx.each(
-        "DELETE FROM history WHERE (organization_id, list, epoch, updated_at, id) IN \
-         (SELECT organization_id, list, epoch, updated_at, id FROM history WHERE superseded_at < ?1 ORDER BY superseded_at LIMIT ?2) \
+        "DELETE FROM history WHERE (organization_id, list, updated_at, id) IN \
+         (SELECT organization_id, list, updated_at, id FROM history WHERE superseded_at < ?1 ORDER BY superseded_at LIMIT ?2) \
          RETURNING organization_id, superseded_at",
         &[
             Value::Int(now.plus_seconds(-HISTORY_SECONDS).micros()),

@@ -7,8 +7,8 @@
 //!
 //! What stood at W was superseded after it, so it is in the epoch of history that W + 1 falls into or in a later one.
 //! Older epochs need not be looked at, so a page costs the same at any depth and however many versions were superseded
-//! before W. If there are several epochs since W, the versions of all epochs are tried first, in the order of the list: where
-//! few of them are of no use, that is one search instead of many.
+//! before W. The versions of all epochs are tried first, a bounded number of them in the order of the list: mostly few are of
+//! no use, and that is one search instead of one an epoch.
 
 mod rows;
 mod texts;
@@ -64,7 +64,7 @@ impl From<DbError> for WalkError {
 }
 
 /// How many versions are tried in the order of the list for each row of a page.
-const TRIED: usize = 4;
+const TRIED: usize = 1;
 
 /// Below every id that a row can have.
 const BELOW: &[u8] = &[];
@@ -300,13 +300,13 @@ fn add_history(
         })?;
         Ok::<_, DbError>(rows.merge(&old, ask))
     };
-    let since = watermark + 1;
-    if open <= since {
-        return add(tx, rows, &texts.of_epoch, open);
-    }
     let (is_all, old) = try_in_order(tx, &texts.in_order, ask, cursor, &narrowed, &rows)?;
     if is_all {
         return Ok(rows.merge(&old, ask));
+    }
+    let since = watermark + 1;
+    if open <= since {
+        return add(tx, rows, &texts.of_epoch, open);
     }
     let (last, next) = match &texts.since {
         Since::Whole(sql) => return add(tx, rows, sql, since),

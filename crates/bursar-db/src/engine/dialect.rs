@@ -28,7 +28,9 @@ pub(super) fn postgres_parameters(sql: &str) -> String {
 ///
 /// `CLUSTERED` and `PLAIN` stand after a table's closing parenthesis: the rows are kept in the order of the
 /// primary key, or not. `CARRYING` stands before the last columns of an index, which are in it so that the table need
-/// not be looked at. PostgreSQL does without them: its index entries are bounded at 2,704 bytes.
+/// not be looked at. PostgreSQL does without them: its index entries are bounded at 2,704 bytes. `APART` stands after a
+/// number in an index that PostgreSQL shall not take for a column of that name, nor another index in its place; SQLite can be
+/// told which one to take.
 pub(super) fn ddl(sql: &str, kind: EngineKind) -> String {
     let replacements = match kind {
         EngineKind::Sqlite => [
@@ -37,6 +39,7 @@ pub(super) fn ddl(sql: &str, kind: EngineKind) -> String {
             ("CLUSTERED", "WITHOUT ROWID, STRICT"),
             ("PLAIN", "STRICT"),
             ("CARRYING", ","),
+            ("APART", ""),
         ],
         EngineKind::Postgres => [
             ("BIGINT", "BIGINT"),
@@ -44,6 +47,7 @@ pub(super) fn ddl(sql: &str, kind: EngineKind) -> String {
             ("CLUSTERED", ""),
             ("PLAIN", ""),
             ("CARRYING", ""),
+            ("APART", "+ 0"),
         ],
     };
     let mut rewritten = String::with_capacity(sql.len());
@@ -90,18 +94,18 @@ mod tests {
     fn schema_text_gets_the_types_and_suffixes_of_the_engine() {
         let text = "CREATE TABLE é (a BIGINT, b BYTEA, c TEXT CHECK (c <> 'BIGINT PLAIN')) CLUSTERED;\
                     CREATE TABLE PLAINER (BIGINT_2 BIGINT) PLAIN;\
-                    CREATE INDEX i ON é (a CARRYING b, c);";
+                    CREATE INDEX i ON é (a CARRYING b, c); CREATE INDEX j ON é ((a APART));";
         assert_eq!(
             ddl(text, EngineKind::Sqlite),
             "CREATE TABLE é (a INTEGER, b BLOB, c TEXT CHECK (c <> 'BIGINT PLAIN')) WITHOUT ROWID, STRICT;\
              CREATE TABLE PLAINER (BIGINT_2 INTEGER) STRICT;\
-             CREATE INDEX i ON é (a , b, c);"
+             CREATE INDEX i ON é (a , b, c); CREATE INDEX j ON é ((a ));"
         );
         assert_eq!(
             ddl(text, EngineKind::Postgres),
             "CREATE TABLE é (a BIGINT, b BYTEA, c TEXT CHECK (c <> 'BIGINT PLAIN')) ;\
              CREATE TABLE PLAINER (BIGINT_2 BIGINT) ;\
-             CREATE INDEX i ON é (a );"
+             CREATE INDEX i ON é (a ); CREATE INDEX j ON é ((a + 0));"
         );
     }
 }

@@ -70,6 +70,14 @@ struct Narrowing<'a> {
 }
 
 impl Narrowing<'_> {
+    /// History by epochs.
+    fn epochs(&self) -> String {
+        match (self.kind, self.index) {
+            (EngineKind::Sqlite, None) => "history INDEXED BY history_epoch".to_owned(),
+            _ => self.source("history"),
+        }
+    }
+
     /// The table. SQLite can be told the index.
     fn source(&self, table: &str) -> String {
         match (self.kind, self.index) {
@@ -79,41 +87,29 @@ impl Narrowing<'_> {
     }
 
     /// The filters' conditions. Their values are the parameters from `place` on.
-    ///
-    /// PostgreSQL has them in row values (`before_position`), but without statistics it takes those for less selective than
-    /// they are, so the first one is told once more. As an equality it would be left out of the order of the rows, and
-    /// indexes of other filters would have that order too.
     fn equal(&self, place: usize) -> String {
-        match (self.kind, self.filters.first()) {
-            (EngineKind::Postgres, Some(first)) => {
-                format!(" AND {first} >= ?{place} AND {first} <= ?{place}")
-            }
-            _ => self.each(place, |filter, value| format!(" AND {filter} = {value}")),
-        }
+        self.each(place, |filter, value| format!(" AND {filter} = {value}"))
     }
 
-    /// The same in history, whose indexes leave out the rows of lists that do not have the filter.
+    /// The same for live rows on PostgreSQL, as what stands among the conditions, and before the position in row values and
+    /// in the order of the rows. The last filter is there, which leaves it no index without that one: as an equality it would
+    /// be left out of the order. (It stops at the end of a row value's first column, so that the others must not be there.)
     ///
-    /// From the condition of the index of several filters PostgreSQL cannot see that the first one has a value, and is not
-    /// told so either: it would take the index of that one alone wherever it expects few rows.
-    fn equal_in_history(&self, place: usize) -> String {
-        match (self.kind, &self.filters[..]) {
-            (_, [] | [_]) => self.equal(place),
-            (EngineKind::Sqlite, [first, ..]) => format!("{}{}", self.equal(place), has_value(first)),
-            (EngineKind::Postgres, [first, ..]) => has_value(first),
-        }
-    }
-
-    /// What stands before the position in row values, and in the order of the rows. PostgreSQL has the filters there,
-    /// which leaves it no other index.
-    fn before_position(&self, place: usize) -> (String, String) {
-        match self.kind {
-            EngineKind::Sqlite => (String::new(), String::new()),
-            EngineKind::Postgres => (
-                self.each(place, |filter, _| format!("{filter}, ")),
-                self.each(place, |_, value| format!("{value}, ")),
-            ),
-        }
+    /// Without statistics it takes row values for less selective than they are, so that filter is told once more.
+    fn before_position(&self, place: usize) -> [String; 3] {
+        let Some((last, others)) = self.filters.split_last() else {
+            return Default::default();
+        };
+        let value = format!("?{}", place + others.len());
+        let others: String = (place..)
+            .zip(others)
+            .map(|(n, filter)| format!(" AND {filter} = ?{n}"))
+            .collect();
+        [
+            format!("{others} AND {last} >= {value} AND {last} <= {value}"),
+            format!("{last}, "),
+            format!("{value}, "),
+        ]
     }
 
     fn each(&self, place: usize, text: impl Fn(&str, String) -> String) -> String {
@@ -122,10 +118,6 @@ impl Narrowing<'_> {
             .map(|(n, filter)| text(filter, format!("?{}", place + n)))
             .collect()
     }
-}
-
-fn has_value(filter: &str) -> String {
-    format!(" AND COALESCE(LENGTH({filter}), 0) > 0")
 }
 
 impl WalkTexts {
@@ -137,7 +129,10 @@ impl WalkTexts {
             index: mask.checked_sub(1).map(|set| table.indexes[set]),
             kind,
         };
-        let (lead, value) = narrowing.before_position(6);
+        let (equal, lead, value) = match kind {
+            EngineKind::Sqlite => (narrowing.equal(6), String::new(), String::new()),
+            EngineKind::Postgres => narrowing.before_position(6).into(),
+        };
         // SQLite remembers the clock; PostgreSQL tells it in the same statement, so that it is of the same moment.
         let reading = match kind {
             EngineKind::Sqlite => "",
@@ -146,9 +141,8 @@ impl WalkTexts {
         let live = |bounds: &str| {
             format!(
                 "SELECT updated_at, {RAW_DOCUMENT}{reading} FROM {} \
-                 WHERE organization_id = ?1{}{bounds} ORDER BY {lead}updated_at, id LIMIT ?5",
+                 WHERE organization_id = ?1{equal}{bounds} ORDER BY {lead}updated_at, id LIMIT ?5",
                 narrowing.source(table.bulk.table),
-                narrowing.equal(6),
             )
         };
         let (first, rest, later) = match kind {
@@ -187,25 +181,17 @@ impl WalkTexts {
 impl History {
     fn new(table: &Table, narrowing: &Narrowing<'_>) -> Self {
         let of_list = format!("organization_id = ?1 AND list = {}", table.list);
-        let (lead, value) = narrowing.before_position(8);
+        // As the indexes of epochs have it.
+        let time = match narrowing.kind {
+            EngineKind::Sqlite => "updated_at",
+            EngineKind::Postgres => "updated_at + 0",
+        };
         let versions = |columns: &str, epoch: &str| {
-            let (in_epoch, order) = match narrowing.kind {
-                EngineKind::Sqlite => (
-                    format!("epoch = {epoch} AND (updated_at, id) > (?2, ?3) AND updated_at <= ?4"),
-                    String::new(),
-                ),
-                EngineKind::Postgres => (
-                    format!(
-                        "({lead}epoch, updated_at, id) > ({value}{epoch}, ?2, ?3) AND ({lead}epoch, updated_at) <= ({value}{epoch}, ?4)"
-                    ),
-                    format!("{lead}epoch, "),
-                ),
-            };
             format!(
-                "SELECT {columns} FROM {} WHERE {of_list}{} AND {in_epoch} AND superseded_at > ?5 \
-                 ORDER BY {order}updated_at, id LIMIT ?6",
-                narrowing.source("history"),
-                narrowing.equal_in_history(8),
+                "SELECT {columns} FROM {} WHERE {of_list}{} AND epoch = {epoch} \
+                 AND ({time}, id) > (?2, ?3) AND {time} <= ?4 AND superseded_at > ?5 ORDER BY {time}, id LIMIT ?6",
+                narrowing.epochs(),
+                narrowing.equal(8),
             )
         };
         let columns = format!("updated_at, {RAW_DOCUMENT}");
@@ -221,13 +207,9 @@ impl History {
             "superseded_at > ?5{}",
             narrowing.each(7, |filter, value| format!(" AND {filter} = {value}"))
         );
-        let by_time = match narrowing.kind {
-            EngineKind::Sqlite => "history INDEXED BY history_time",
-            EngineKind::Postgres => "history",
-        };
         Self {
             in_order: format!(
-                "SELECT CASE WHEN {stood} THEN updated_at END, CASE WHEN {stood} THEN {RAW_DOCUMENT} END FROM {by_time} \
+                "SELECT CASE WHEN {stood} THEN updated_at END, CASE WHEN {stood} THEN {RAW_DOCUMENT} END FROM history \
                  WHERE {of_list} AND (updated_at, id) > (?2, ?3) AND updated_at <= ?4 ORDER BY updated_at, id LIMIT ?6"
             ),
             of_epoch: versions(&columns, "?7"),

@@ -179,7 +179,11 @@ fn of_list<R: Stored>(kind: EngineKind, all: &mut Vec<Asked>) {
 fn live_conditions(kind: EngineKind, sql: &str, given: &[&str]) -> Vec<String> {
     let mut conditions = equal(kind, &["organization_id"]);
     match kind {
-        EngineKind::Postgres => conditions.extend(position_conditions(&[given, &["updated_at"]].concat())),
+        EngineKind::Postgres => {
+            let (others, last) = given.split_at(given.len().saturating_sub(1));
+            conditions.extend(equal(kind, others));
+            conditions.extend(position_conditions(&[last, &["updated_at"]].concat()));
+        }
         EngineKind::Sqlite => {
             conditions.extend(equal(kind, given));
             let bounds: &[&str] = if sql.contains("updated_at = ?2") {
@@ -195,19 +199,21 @@ fn live_conditions(kind: EngineKind, sql: &str, given: &[&str]) -> Vec<String> {
     conditions
 }
 
-/// Versions are of an epoch, after a row, and up to a time.
+/// Versions are of an epoch, after a row, and up to a time. PostgreSQL may take the index of one of several filters: no
+/// index of epochs leads out of the epoch or past the page.
 fn epoch_conditions(kind: EngineKind, given: &[&str]) -> Vec<String> {
-    let mut conditions = equal(kind, &["organization_id", "list"]);
+    let mut conditions = equal(kind, &["organization_id", "list", "epoch"]);
     match kind {
-        EngineKind::Postgres => {
-            conditions.extend(position_conditions(&[given, &["epoch", "updated_at"]].concat()));
-            // Dead versions of the epoch are left out without a look at the table.
-            if !given.is_empty() {
-                conditions.push("superseded_at > ".to_owned());
-            }
-        }
+        EngineKind::Postgres => conditions.extend(
+            [
+                "ROW((updated_at + 0), id) > ",
+                "(updated_at + 0) <= ",
+                "superseded_at > ",
+            ]
+            .map(str::to_owned),
+        ),
         EngineKind::Sqlite => {
-            conditions.extend(equal(kind, &[given, &["epoch"]].concat()));
+            conditions.extend(equal(kind, given));
             conditions.extend(["(updated_at,id)>(", "updated_at<?"].map(str::to_owned));
         }
     }

@@ -11,7 +11,7 @@ use bursar_domain::payment::{Payment, PaymentStatus};
 
 use super::model::joined;
 use super::sample::Sample;
-use super::{START, World, at, commit, new_row, text};
+use super::{START, World, at, commit, epoch_ends, new_row, text};
 
 /// More than the epoch in which the walk begins can have.
 const DEAD: i64 = 3 * EPOCH_CHANGES;
@@ -44,6 +44,29 @@ fn a_page_of_payments_passes_over_no_dead_epoch() {
                 payment.status = PaymentStatus::Pending;
             });
         }
+    });
+}
+
+/// An epoch is named by a stamp: the change that ends the one before is not in it, even if it is the first after a walk began.
+#[test]
+fn the_last_version_of_an_epoch_is_found() {
+    both_engines(|test| {
+        let mut world = World::<Member>::new(test, &[]);
+        let rows: Vec<Member> = (0..6)
+            .map(|_| {
+                let row = new_row(&mut world.ids, START);
+                world.commit(vec![], Some(row)).remove(0)
+            })
+            .collect();
+        // More than a page tries in the order of the list.
+        world.change(&rows[3], 40);
+        let expected = world.model.at(at(world.clock), &Filters::default());
+        let first = world.first_page(Filters::default(), 2);
+        epoch_ends(world.db, world.organization);
+        let watermark = world.clock;
+        assert_eq!(world.change(&rows[4], 1), [watermark + 1]);
+        let second = world.next_page(first.next.unwrap(), 2);
+        assert_eq!(text(second.text), joined(&expected[2..4]));
     });
 }
 
