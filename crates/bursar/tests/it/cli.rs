@@ -112,6 +112,15 @@ fn what_has_one_form_keeps_it_in_a_pipe() {
     ))
     .succeeded();
     assert!(csv.starts_with("name,id,payments,oldest due,owed\n"), "{csv}");
+    // A payment without a due date has an empty cell.
+    let csv = place.ok(&[
+        "report",
+        "owing",
+        "--csv",
+        "--organization",
+        "org_01jbst1c04e00bhqf6wqyjkw2m",
+    ]);
+    assert!(csv.ends_with(",1,,5000\n"), "{csv}");
     assert!(finish(&mut piped(&place, &["export"])).succeeded() == place.export());
 }
 

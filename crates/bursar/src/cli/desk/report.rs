@@ -83,12 +83,11 @@ pub(crate) fn run(session: &Session, command: ReportCommand) -> Outcome {
         ReportCommand::Owing(args) => {
             let lines = db.survey::<_, AppError>(|tx| reports::owing(tx, args.organization))?;
             let rows = lines.iter().map(|l| {
-                let oldest = l.oldest_due.clone().unwrap_or_else(|| "-".to_owned());
                 [
                     l.name.clone(),
                     l.id.clone(),
                     l.payments.to_string(),
-                    oldest,
+                    l.oldest_due.clone().unwrap_or_default(),
                     l.owed.to_string(),
                 ]
             });
