@@ -20,7 +20,7 @@ use crate::roles::require_editor;
 /// The messages of a page at most.
 pub const PAGE_MAX: usize = 1_000;
 
-/// What somebody owes, as it is kept with a message: the amounts are written out, so that it says the same for ever.
+/// What somebody owes, as it is kept with a message: the amounts are written out, so that it always says the same.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Statement {
     /// The currency's code.

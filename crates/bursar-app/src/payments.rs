@@ -259,7 +259,7 @@ pub fn reverse(
     Ok(payment)
 }
 
-/// An entry of a payment that counts: it takes nothing back and was not taken back.
+/// An entry of a payment that counts: neither a reversal nor reversed.
 fn standing(entries: &[Entry], id: EntryId) -> Result<&Entry, Refusal> {
     let found = entries.iter().find(|entry| entry.id == id);
     let found = found.ok_or_else(|| Refusal::missing(format!("the payment has no ledger entry {id}")))?;

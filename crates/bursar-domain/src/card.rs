@@ -88,7 +88,7 @@ words! {
         Weekly "weekly",
         /// A month.
         Monthly "monthly",
-        /// For ever.
+        /// Once, without a period.
         OneTime "one_time",
     }
 }

@@ -66,7 +66,7 @@ pub struct Belongs<'a> {
     pub words: &'a [&'static str],
 }
 
-/// Why a cursor is not taken.
+/// Why a cursor is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BadCursor {
     /// Not one of this list and this organization, or damaged.

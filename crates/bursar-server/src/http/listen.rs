@@ -1,4 +1,4 @@
-//! The accept loop: sockets in, requests to one service, nothing held for ever.
+//! The accept loop: sockets in, requests to one service, nothing held without a limit.
 //!
 //! HTTP/1.1 and HTTP/2 with prior knowledge; TLS ends at the proxy. Owns the life of connections: how many there
 //! are, how long each may say nothing, and how all of them end. What a request means is the service's business,

@@ -24,7 +24,7 @@ use crate::error::DbError;
 const RECONNECT_MAX: Duration = Duration::from_secs(2);
 /// How long a command's own transaction waits for one: nobody is kept waiting behind it.
 const LONG_RECONNECT_MAX: Duration = Duration::from_secs(10);
-/// While the server is away, jobs in between two attempts to connect fail at once.
+/// While the server is unavailable, jobs between two connection attempts fail at once.
 const RECONNECT_PAUSE: Duration = Duration::from_millis(500);
 
 /// What a connection is for.

@@ -1,4 +1,4 @@
-//! What only the server has: connections that are lost, deadlocks, timeouts, a server that is away.
+//! What only the server has: connections that are lost, deadlocks, timeouts, an unavailable server.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

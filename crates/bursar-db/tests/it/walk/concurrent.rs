@@ -100,7 +100,7 @@ fn race<R: Sample>(test: &TestDb) {
             })
             .collect();
         let written: Vec<_> = writers.into_iter().map(|thread| thread.join()).collect();
-        // The others stop before a failure is told, or they would run for ever.
+        // The others stop before a failure is told, or they would never end.
         race.over.store(true, Ordering::SeqCst);
         written.into_iter().for_each(|result| result.unwrap());
         let walks: Vec<Walked> = walkers

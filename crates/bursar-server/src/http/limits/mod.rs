@@ -1,7 +1,7 @@
 //! Rate limits: a fixed window of 60 seconds per subject and bucket, opened by the first request in it.
 //!
 //! A request that does not fit is refused and charges nothing. Counting is in process ([`Memory`]), or shared by
-//! all replicas through Redis ([`Redis`]), which falls back to the process's own counts while Redis is away.
+//! all replicas through Redis ([`Redis`]), which falls back to the process's own counts while Redis is unavailable.
 //! What a request costs and which subject pays is the caller's to say.
 
 mod headers;

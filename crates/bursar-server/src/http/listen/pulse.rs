@@ -60,7 +60,7 @@ pub(super) struct Pulse {
     is_asked: AtomicBool,
 }
 
-/// The responses of HTTP/2 that the client has not taken whole.
+/// The responses of HTTP/2 that the client has not read completely.
 #[derive(Default)]
 struct Sending {
     /// When each was last made progress with, by its number.
