@@ -10,7 +10,7 @@ use bursar_domain::cursor::Filters;
 use bursar_domain::ids::{IdSource, MemberId, OrganizationId};
 use bursar_domain::member::Member;
 
-use crate::{Outcome, database};
+use crate::{Outcome, database, page};
 
 /// Changes a member's name, as `PATCH /v1/members/{id}` does.
 pub(crate) fn patch(
@@ -41,7 +41,13 @@ pub(crate) fn patch(
 pub(crate) fn list(db: &Db, organization: OrganizationId) -> Outcome {
     let now = database::now();
     let page = db.read(move |tx| {
-        bursar_db::walk::first_page::<Member>(tx, crate::page::ask(organization), Filters::default(), now)
+        bursar_db::walk::first_page::<Member>(
+            tx,
+            page::ask(organization),
+            Filters::default(),
+            now,
+            page::begun(),
+        )
     });
     page.wait()
         .map(drop)

@@ -147,24 +147,34 @@ fn deepest(url: &DatabaseUrl, organization: OrganizationId) -> Outcome<Cursor> {
     Ok(last_full)
 }
 
+/// What HTTP appends a page to.
+pub(crate) fn begun() -> Vec<u8> {
+    b"{\"data\":[".to_vec()
+}
+
 /// A page as HTTP asks for it.
 pub(crate) fn ask(organization: OrganizationId) -> Ask {
     Ask {
         organization,
         limit: PageLimit::DEFAULT,
-        lead: b"{\"data\":[",
     }
 }
 
 fn first_page(db: &Db, organization: OrganizationId) -> Outcome<Page> {
     let read = db.read(move |tx| {
-        walk::first_page::<Member>(tx, ask(organization), Filters::default(), database::now())
+        walk::first_page::<Member>(
+            tx,
+            ask(organization),
+            Filters::default(),
+            database::now(),
+            begun(),
+        )
     });
     read.wait().map_err(|error: WalkError| format!("{error:?}"))
 }
 
 fn next_page(db: &Db, organization: OrganizationId, cursor: Cursor) -> Outcome<Page> {
-    let read = db.snapshot(move |tx| walk::next_page::<Member>(tx, ask(organization), &cursor));
+    let read = db.snapshot(move |tx| walk::next_page::<Member>(tx, ask(organization), &cursor, begun()));
     read.wait().map_err(|error: WalkError| format!("{error:?}"))
 }
 

@@ -33,7 +33,7 @@ use crate::table::{Stored, Table};
 /// One page.
 #[derive(Debug)]
 pub struct Page {
-    /// The lead, and the rows' representations, joined by commas: JSON as it is kept, which is UTF-8.
+    /// What the caller began, and the rows' representations, joined by commas: JSON as it is kept, which is UTF-8.
     pub text: Vec<u8>,
     /// How many rows there are.
     pub count: usize,
@@ -102,26 +102,27 @@ pub fn statements<R: Stored>(kind: EngineKind, filters: &Filters) -> Statements 
     }
 }
 
-/// Whose rows a page has, and how it is written.
+/// Whose rows a page has, and how many.
 #[derive(Clone, Copy, Debug)]
 pub struct Ask {
     /// Whose rows.
     pub organization: OrganizationId,
     /// How many.
     pub limit: PageLimit,
-    /// What the page's text begins with: the envelope that it will be sent in, so that it need not be copied there.
-    pub lead: &'static [u8],
 }
 
-/// Reads a walk's first page, in one statement.
+/// Reads a walk's first page, in one statement. The rows are appended to `text`, so that a page need not be copied into
+/// what it is sent in.
 pub fn first_page<R: Stored>(
     tx: &mut Tx<'_>,
     ask: Ask,
     filters: Filters,
     now: Timestamp,
+    text: Vec<u8>,
 ) -> Result<Page, WalkError> {
     let since = filters.updated_since.map_or(i64::MIN, Timestamp::micros);
-    let live = read_live(tx, R::table(), ask, &filters, LiveRange::From(since))?;
+    let rows = Rows::after(text);
+    let live = read_live(tx, R::table(), ask, &filters, LiveRange::From(since), rows)?;
     // A list without rows needs no watermark: there is no next page.
     let watermark = Timestamp::from_micros(live.reading.map_or(0, |reading| reading.clock));
     Ok(live.rows.into_page(ask, |after| Cursor {
@@ -132,9 +133,15 @@ pub fn first_page<R: Stored>(
     })?)
 }
 
-/// Reads a later page. All its statements must see one snapshot.
-pub fn next_page<R: Stored>(tx: &mut Tx<'_>, ask: Ask, cursor: &Cursor) -> Result<Page, WalkError> {
-    let live = read_live(tx, R::table(), ask, &cursor.filters, LiveRange::Of(cursor))?;
+/// Reads a later page, appended to `text`. All its statements must see one snapshot.
+pub fn next_page<R: Stored>(
+    tx: &mut Tx<'_>,
+    ask: Ask,
+    cursor: &Cursor,
+    text: Vec<u8>,
+) -> Result<Page, WalkError> {
+    let rows = Rows::after(text);
+    let live = read_live(tx, R::table(), ask, &cursor.filters, LiveRange::Of(cursor), rows)?;
     let reading = match live.reading {
         Some(reading) => reading,
         None => organizations::reading(tx, ask.organization)?.ok_or(WalkError::NoOrganization)?,
@@ -187,7 +194,7 @@ impl Live {
         let merges = self.reading.is_some_and(|reading| reading.clock > up_to);
         let is_last = rows.pieces.len() + 1 == rows_max;
         let updated_at = (merges || is_last).then(|| row.int(0)).transpose()?;
-        rows.push(ask, updated_at, document);
+        rows.push(updated_at, document);
         Ok(if rows.pieces.len() > rows_max {
             ControlFlow::Break(())
         } else {
@@ -202,6 +209,7 @@ fn read_live(
     ask: Ask,
     filters: &Filters,
     range: LiveRange<'_>,
+    rows: Rows,
 ) -> Result<Live, DbError> {
     let organization = ask.organization.to_bytes();
     let member = member_key(filters);
@@ -225,10 +233,7 @@ fn read_live(
         count(ask.limit.rows() + 1),
     ];
     params.extend(narrowed);
-    let mut live = Live {
-        rows: Rows::default(),
-        reading,
-    };
+    let mut live = Live { rows, reading };
     let after = match range {
         LiveRange::From(_) => {
             tx.each_until(&texts.first, &params, |row| live.take(ask, up_to, row))?;
@@ -295,7 +300,7 @@ fn add_history(
         params[6] = Value::Int(epoch);
         let mut old = Rows::default();
         tx.each(sql, &params, |row| {
-            old.push(ask, Some(row.int(0)?), row.raw(1)?);
+            old.push(Some(row.int(0)?), row.raw(1)?);
             Ok(())
         })?;
         Ok::<_, DbError>(rows.merge(&old, ask))
@@ -350,7 +355,7 @@ fn try_in_order(
     tx.each_until(sql, &params, |row| {
         tried += 1;
         if let Some(updated_at) = row.int_opt(0)? {
-            old.push(ask, Some(updated_at), row.raw(1)?);
+            old.push(Some(updated_at), row.raw(1)?);
         }
         Ok(if old.pieces.len() > ask.limit.rows() {
             ControlFlow::Break(())

@@ -9,11 +9,12 @@ use bursar_domain::resource::leading_key;
 use super::{Ask, Page};
 use crate::error::DbError;
 
-/// Rows in order: each one's piece of `text`, where the pieces are joined by commas. In front of the first is the
-/// page's lead.
+/// Rows in order: each one's piece of `text`, where the pieces are joined by commas.
 #[derive(Default)]
 pub(super) struct Rows {
     pub(super) text: Vec<u8>,
+    /// Where the first row starts; what is in front of it is the caller's.
+    start: usize,
     pub(super) pieces: Vec<Piece>,
 }
 
@@ -24,10 +25,17 @@ pub(super) struct Piece {
 }
 
 impl Rows {
-    pub(super) fn push(&mut self, ask: Ask, updated_at: Option<i64>, document: &[u8]) {
-        if self.pieces.is_empty() {
-            self.text.extend_from_slice(ask.lead);
-        } else {
+    /// No rows yet, after what the caller began.
+    pub(super) fn after(text: Vec<u8>) -> Self {
+        Self {
+            start: text.len(),
+            text,
+            pieces: Vec::new(),
+        }
+    }
+
+    pub(super) fn push(&mut self, updated_at: Option<i64>, document: &[u8]) {
+        if !self.pieces.is_empty() {
             self.text.push(b',');
         }
         let start = self.text.len();
@@ -73,8 +81,10 @@ impl Rows {
         }
         let mut merged = Self {
             text: Vec::with_capacity(self.text.len() + other.text.len()),
+            start: self.start,
             pieces: Vec::with_capacity(self.pieces.len() + other.pieces.len()),
         };
+        merged.text.extend_from_slice(&self.text[..self.start]);
         let (mut a, mut b) = (self.iter().peekable(), other.iter().peekable());
         loop {
             let from_a = match (a.peek(), b.peek()) {
@@ -88,7 +98,7 @@ impl Rows {
             }
             let next = if from_a { a.next() } else { b.next() };
             if let Some((updated_at, document)) = next {
-                merged.push(ask, updated_at, document);
+                merged.push(updated_at, document);
             }
         }
     }
@@ -106,10 +116,8 @@ impl Rows {
             Some(last) if has_more => Some(cursor_after(self.position(last)?)),
             _ => None,
         };
-        match self.pieces.last() {
-            Some(last) => self.text.truncate(last.range.end),
-            None => self.text.extend_from_slice(ask.lead),
-        }
+        let end = self.pieces.last().map_or(self.start, |last| last.range.end);
+        self.text.truncate(end);
         Ok(Page {
             text: self.text,
             count: self.pieces.len(),

@@ -400,7 +400,7 @@ impl<'a, R: Sample> World<'a, R> {
         let (organization, now) = (self.organization, at(self.now));
         let read = self
             .db
-            .read(move |tx| first_page::<R>(tx, ask(organization, rows), filters, now));
+            .read(move |tx| first_page::<R>(tx, ask(organization, rows), filters, now, begun()));
         read.wait().unwrap()
     }
 
@@ -416,7 +416,7 @@ impl<'a, R: Sample> World<'a, R> {
     ) -> Result<Page, WalkError> {
         let read = self
             .db
-            .snapshot(move |tx| next_page::<R>(tx, ask(organization, rows), &cursor));
+            .snapshot(move |tx| next_page::<R>(tx, ask(organization, rows), &cursor, begun()));
         read.wait()
     }
 }
@@ -485,11 +485,15 @@ fn ask(organization: OrganizationId, rows: u8) -> Ask {
     Ask {
         organization,
         limit: PageLimit::parse(&rows.to_string()).unwrap(),
-        lead: b"[",
     }
 }
 
-/// The rows of a page, without its lead.
+/// What a page is appended to.
+fn begun() -> Vec<u8> {
+    b"[".to_vec()
+}
+
+/// The rows of a page, without what it was appended to.
 fn text(page: Vec<u8>) -> String {
     String::from_utf8(page)
         .unwrap()

@@ -87,17 +87,17 @@ impl Walk {
         let ask = Ask {
             organization: self.of,
             limit: self.query.limit,
-            lead: b"{\"data\":[",
         };
+        let body = b"{\"data\":[".to_vec();
         let page = match &self.cursor {
-            None => walk::first_page::<R>(tx, ask, self.query.filters, self.now)?,
-            Some(cursor) => walk::next_page::<R>(tx, ask, cursor)?,
+            None => walk::first_page::<R>(tx, ask, self.query.filters, self.now, body)?,
+            Some(cursor) => walk::next_page::<R>(tx, ask, cursor, body)?,
         };
         let count = page.count;
         Ok((Answer::ok(self.close(page)), count))
     }
 
-    /// Ends the envelope that the page's lead began.
+    /// Ends the envelope that the page stands in.
     fn close(&self, page: Page) -> Vec<u8> {
         let mut body = page.text;
         match &page.next {

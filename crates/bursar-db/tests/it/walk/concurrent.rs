@@ -19,7 +19,7 @@ use fastrand::Rng;
 
 use super::model::{Model, joined};
 use super::sample::Sample;
-use super::{START, ask, at, epoch_ends, named, new_row, text};
+use super::{START, ask, at, begun, epoch_ends, named, new_row, text};
 
 const PROCESSES: usize = 3;
 const WRITERS: usize = 4;
@@ -206,7 +206,7 @@ impl<R: Sample> Race<R> {
         let rows = rng.u8(1..=20);
         // The clock is read in the same snapshot, because a walk of one page does not tell its watermark.
         let first = db.snapshot(move |tx| {
-            let page = first_page::<R>(tx, ask(organization, rows), filters, at(START))?;
+            let page = first_page::<R>(tx, ask(organization, rows), filters, at(START), begun())?;
             let clock = organizations::clock(tx, organization)?.unwrap();
             Ok::<_, WalkError>((page, clock))
         });
@@ -221,7 +221,7 @@ impl<R: Sample> Race<R> {
             let Some(cursor) = next else { return walked };
             std::thread::sleep(Duration::from_micros(rng.u64(..1_500)));
             let rows = rng.u8(1..=20);
-            let read = db.snapshot(move |tx| next_page::<R>(tx, ask(organization, rows), &cursor));
+            let read = db.snapshot(move |tx| next_page::<R>(tx, ask(organization, rows), &cursor, begun()));
             page = read.wait().unwrap();
         }
     }

@@ -9,7 +9,7 @@ use bursar_domain::ids::{IdSource, OrganizationId};
 use bursar_domain::member::Member;
 
 use super::model::joined;
-use super::{START, ask, at, commit, named, new_row, text};
+use super::{START, ask, at, begun, commit, named, new_row, text};
 
 /// The schema before history had epochs.
 const BEFORE: usize = 2;
@@ -74,7 +74,8 @@ fn a_walk_goes_on_after_an_upgrade() {
         };
         let rest = |watermark: i64| {
             let cursor = cursor(watermark);
-            let read = db.snapshot(move |tx| next_page::<Member>(tx, ask(organization, 10), &cursor));
+            let read =
+                db.snapshot(move |tx| next_page::<Member>(tx, ask(organization, 10), &cursor, begun()));
             text(read.wait().unwrap().text)
         };
         let stood = [before[1].clone(), third.clone()];
