@@ -9,17 +9,17 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use bursar_api::serve::Edge;
+use bursar_api::{InFlight, Lookups, Readiness, Site as Pages, routes};
 use bursar_app::tokens::last_used::LastUsed;
 use bursar_db::{DatabaseUrl, Db, DbError, Opening, Options, table, tokens};
 use bursar_domain::ids::{IdSource, MemberId, OrganizationId};
 use bursar_domain::member::Member;
 use bursar_domain::token;
-use bursar_server::http::address::TrustedProxies;
-use bursar_server::http::limits::{Capacity, Limiter, Limits, Memory, monotonic_clock};
-use bursar_server::http::listen::{self, Service};
-use bursar_server::http::log::RequestLog;
-use bursar_server::http::serve::Edge;
-use bursar_server::http::{InFlight, Lookups, Readiness, Site as Pages};
+use bursar_http::address::TrustedProxies;
+use bursar_http::limits::{Capacity, Limiter, Limits, Memory, monotonic_clock};
+use bursar_http::listen::{self, Service};
+use bursar_http::request_log::RequestLog;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -178,7 +178,7 @@ fn edge(db: &Db) -> Edge {
         idempotency_seconds: 7 * 86_400,
         in_flight: InFlight::default(),
         lookups: Lookups::new(8),
-        metrics: Arc::default(),
+        metrics: Arc::new(routes::metrics()),
         request_log: RequestLog::Text,
         last_used: Arc::new(LastUsed::default()),
         is_ready: AtomicBool::new(true),

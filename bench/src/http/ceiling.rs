@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bursar_domain::ids::{OrganizationId, RequestId, TokenId};
-use bursar_server::http::listen::{self, Panicked, Service};
-use bursar_server::http::log::{Line, RequestLog};
+use bursar_http::listen::{self, Panicked, Service};
+use bursar_http::request_log::{Line, RequestLog};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
@@ -76,14 +76,14 @@ impl Service for Ceiling {
 /// A line as bursar writes it.
 fn log_line(method: &str, status: u16) {
     RequestLog::Text.write(&Line {
-        at: database::now(),
-        request_id: RequestId::from_bytes([1; 16]),
+        at: &database::now(),
+        request_id: &RequestId::from_bytes([1; 16]),
         method,
         route: "/v1/members/{memberId}",
         status,
         took: Duration::from_micros(27),
-        organization: Some(OrganizationId::from_bytes([2; 16])),
-        token: Some(TokenId::from_bytes([3; 16])),
+        organization: Some(&OrganizationId::from_bytes([2; 16])),
+        token: Some(&TokenId::from_bytes([3; 16])),
     });
 }
 

@@ -40,3 +40,6 @@ pub mod undo;
 
 pub use act::{Act, Actor, Context};
 pub use error::AppError;
+
+/// Tells the time.
+pub type WallClock = std::sync::Arc<dyn Fn() -> bursar_domain::Timestamp + Send + Sync>;

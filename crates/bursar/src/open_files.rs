@@ -1,6 +1,6 @@
 //! How many files a server may have open, and how many of them are left for connections.
 
-use bursar_server::http::{listen, metrics};
+use bursar_http::{listen, metrics};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::cli::serve::ServeArgs;

@@ -22,7 +22,7 @@ import urllib.parse
 import urllib.request
 
 ROOT = pathlib.Path(__file__).parents[3]
-SAMPLES = ROOT / "crates/bursar-server/src/http/pages/samples"
+SAMPLES = ROOT / "crates/bursar-api/src/pages/samples"
 DOCUMENT = ROOT / "docs/integrating.md"
 URL, TOKEN = os.environ["BURSAR_URL"], os.environ["BURSAR_TOKEN"]
 SAMPLE_URL = "http://127.0.0.1:8080"

@@ -2,7 +2,7 @@
 
 use bursar_db::worker_clock::{self, Seen};
 use bursar_db::{Db, DbError, Opening};
-use bursar_server::worker::guard::{self, Doubt, TOLERANCE_SECONDS};
+use bursar_worker::guard::{self, Doubt, TOLERANCE_SECONDS};
 use clap::Args;
 use serde_json::json;
 

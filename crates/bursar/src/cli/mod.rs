@@ -30,7 +30,7 @@ use std::process::ExitCode;
 
 use bursar_db::{DatabaseUrl, Db, Opening, Options};
 use bursar_domain::ids::{Id, Kind};
-use bursar_server::log;
+use bursar_http::log;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use exit::Exit;

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use bursar_app::spreadsheet::field;
 use bursar_db::private;
-use bursar_domain::text::{printable, printable_json};
 use bursar_domain::token::masked;
-use bursar_server::log;
+use bursar_http::log;
+use bursar_http::terminal::{printable, printable_json};
 use clap::builder::styling::{AnsiColor, Style, Styles};
 use comfy_table::{Attribute, Cell, Color, ContentArrangement, Table, presets};
 use indicatif::{ProgressBar, ProgressStyle};

@@ -5,17 +5,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use bursar_api::serve::Edge;
+use bursar_api::{InFlight, Lookups, Readiness, Site, routes};
+use bursar_app::WallClock;
 use bursar_app::tokens::last_used::LastUsed;
 use bursar_db::{DatabaseUrl, Db, Opening, Options};
-use bursar_server::http::address::TrustedProxies;
-use bursar_server::http::limits::{Capacity, Limiter, Limits, Memory, Redis, RedisOptions, monotonic_clock};
-use bursar_server::http::log::RequestLog;
-use bursar_server::http::metrics::Metrics;
-use bursar_server::http::serve::{Edge, WallClock};
-use bursar_server::http::{InFlight, Lookups, Readiness, Site, listen, metrics};
-use bursar_server::log;
-use bursar_server::worker::Bell;
-use bursar_server::worker::guard::ClockGuard;
+use bursar_domain::token::masked;
+use bursar_http::address::TrustedProxies;
+use bursar_http::limits::{Capacity, Limiter, Limits, Memory, Redis, RedisOptions, monotonic_clock};
+use bursar_http::request_log::RequestLog;
+use bursar_http::{listen, log, metrics};
+use bursar_worker::Bell;
+use bursar_worker::guard::ClockGuard;
 use clap::Args;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -105,7 +106,7 @@ pub(crate) struct OpenapiArgs {
 }
 
 pub(crate) fn openapi(args: &OpenapiArgs) -> Outcome {
-    let document = bursar_server::http::openapi::document(args.base_url.trim_end_matches('/'));
+    let document = bursar_api::openapi::document(args.base_url.trim_end_matches('/'));
     output::document(&serde_json::to_string_pretty(&document)?);
     Ok(())
 }
@@ -303,7 +304,7 @@ async fn accept(
         .as_deref()
         .map(hyper::header::HeaderValue::from_str)
         .transpose();
-    let metrics = Arc::new(Metrics::default());
+    let metrics = Arc::new(routes::metrics());
     let ring = bell.clone();
     let edge = Arc::new(Edge {
         db: db.clone(),
@@ -354,7 +355,24 @@ async fn accept(
         let listener = TcpListener::bind(address)
             .await
             .map_err(|error| format!("cannot listen on {address}: {error}"))?;
-        tokio::spawn(metrics::serve(listener, metrics, db, guard));
+        let gauges = move || {
+            let stats = db.stats();
+            let is_held = u64::from(guard.is_held());
+            vec![
+                (
+                    "bursar_write_batches",
+                    "Transactions committed for writes.",
+                    stats.batches,
+                ),
+                ("bursar_write_jobs", "Writes that ran in them.", stats.jobs),
+                (
+                    "bursar_worker_clock_held",
+                    "1 while automatic work waits because the clock cannot be trusted.",
+                    is_held,
+                ),
+            ]
+        };
+        tokio::spawn(metrics::serve(listener, metrics, gauges));
     }
     started(&address);
     let options = listen::Options {
@@ -389,10 +407,15 @@ pub(crate) fn start_log(args: &LogArgs) {
         _ => log::Form::Text { is_colourful },
     };
     // Standard output is for what was asked for; the log goes beside it.
-    log::start(form, ambient::now);
+    let options = log::Options {
+        form,
+        clock: || ambient::now().to_string(),
+        masked,
+    };
+    log::start(options);
     let builder = tracing_subscriber::fmt()
         .with_max_level(level)
-        .with_writer(|| log::Lines)
+        .with_writer(move || log::Lines(options))
         .with_target(false);
     let _ = match form {
         log::Form::Json => builder.json().flatten_event(true).with_ansi(false).try_init(),

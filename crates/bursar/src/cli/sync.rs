@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use bursar_domain::ids::{OrganizationId, kind};
-use bursar_domain::text::printable;
+use bursar_http::terminal::printable;
 use clap::Args;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use bursar_app::tokens::last_used::LastUsed;
 use bursar_db::{DatabaseUrl, Db, Opening, Options};
-use bursar_server::worker::guard::ClockGuard;
-use bursar_server::worker::outlet::Outlet;
-use bursar_server::worker::sms::Sms;
-use bursar_server::worker::smtp::Smtp;
-use bursar_server::worker::{Bell, DuesPass, Worker};
+use bursar_worker::guard::ClockGuard;
+use bursar_worker::outlet::Outlet;
+use bursar_worker::sms::Sms;
+use bursar_worker::smtp::Smtp;
+use bursar_worker::{Bell, DuesPass, Worker};
 use clap::Args;
 use tokio::signal::unix::{SignalKind, signal};
 

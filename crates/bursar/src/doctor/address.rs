@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::time::Duration;
 
-use bursar_server::http::address::TrustedProxies;
+use bursar_http::address::TrustedProxies;
 
 use super::{Finding, Setup};
 

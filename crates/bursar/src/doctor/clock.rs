@@ -5,7 +5,7 @@ use std::time::Duration;
 use bursar_db::inspect::{self, EngineFacts};
 use bursar_db::{Db, DbError, worker_clock};
 use bursar_domain::Timestamp;
-use bursar_server::worker::guard::{self, Doubt};
+use bursar_worker::guard::{self, Doubt};
 
 use super::{Finding, Setup, between, span};
 use crate::ambient;

@@ -1,6 +1,6 @@
 //! Limits: of the system on us, and of us on others.
 
-use bursar_server::http::listen;
+use bursar_http::listen;
 
 use super::{Finding, Setup, span};
 use crate::open_files;

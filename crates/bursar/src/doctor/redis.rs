@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bursar_server::http::limits::{RedisOptions, probe};
+use bursar_http::limits::{RedisOptions, probe};
 
 use super::{Finding, Setup};
 

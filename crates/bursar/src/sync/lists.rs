@@ -1,8 +1,8 @@
 //! The lists there are: every `GET` of a page in the one table of endpoints.
 
+use bursar_api::routes::{Operation, ROUTES, Route, Verb};
 use bursar_domain::access::ScopeSet;
 use bursar_domain::ids::OrganizationId;
-use bursar_server::http::routes::{Operation, ROUTES, Route, Verb};
 
 /// A list of the API and the name of its file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -37,7 +37,7 @@ mod roster;
 mod secrets;
 // The mail server of the server's own tests.
 #[cfg(test)]
-#[path = "../../../bursar-server/tests/it/sink.rs"]
+#[path = "../../../bursar-worker/tests/it/sink.rs"]
 #[allow(dead_code, reason = "it can more than these tests ask for")]
 mod sink;
 #[cfg(test)]

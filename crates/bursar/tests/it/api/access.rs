@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
+use bursar_api::routes::{KeyRule, Operation, ROUTES, Route};
 use bursar_domain::access::{Role, Scope, ScopeSet};
-use bursar_server::http::routes::{KeyRule, Operation, ROUTES, Route};
 use serde_json::{Value, json};
 
 use super::bundle::{CELLS, NATIONAL, NORTH, SOUTH, group, id, member, organization, reminder};

@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::thread;
 
-use bursar_server::http::routes::ROUTES;
+use bursar_api::routes::ROUTES;
 use serde_json::json;
 
 use super::bundle::{group, id, member, organization, reminder};

@@ -1,0 +1,47 @@
+//! Groups.
+
+use bursar_app::groups;
+use bursar_domain::Resource;
+use bursar_domain::fields::Fields;
+use bursar_domain::group::{GroupChange, NewGroup, READ_ONLY};
+
+use super::only;
+use crate::error::Error;
+use crate::plan::{Answer, Plan, Request};
+
+pub(super) fn create(request: &Request) -> Result<Plan, Error> {
+    let mut fields = known_fields(request)?;
+    let new = NewGroup::read(&mut fields)?;
+    Ok(Plan::write(request, &new.clone(), move |act, _| {
+        Ok(Answer {
+            status: 201,
+            body: groups::create(act, &new)?.document().into(),
+        })
+    }))
+}
+
+pub(super) fn update(request: &Request) -> Result<Plan, Error> {
+    let id = request.id(0)?;
+    let mut fields = known_fields(request)?;
+    let change = GroupChange::read(&mut fields)?;
+    Ok(Plan::write(request, &change.clone(), move |act, _| {
+        Ok(Answer::ok(groups::change(act, id, &change)?.document()))
+    }))
+}
+
+pub(super) fn remove_member(request: &Request) -> Result<Plan, Error> {
+    let (group, member) = (request.id(0)?, request.id(1)?);
+    request.empty_body()?;
+    Ok(Plan::write(request, &(), move |act, _| {
+        Ok(Answer::ok(groups::remove_member(act, group, member)?.document()))
+    }))
+}
+
+/// Read-only fields are left to be refused for what they are.
+fn known_fields(request: &Request) -> Result<Fields<'_>, Error> {
+    let fields = request.fields()?;
+    if !READ_ONLY.iter().any(|field| fields.has(field)) {
+        only(&fields, &["name", "description"])?;
+    }
+    Ok(fields)
+}

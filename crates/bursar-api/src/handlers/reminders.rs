@@ -1,0 +1,19 @@
+//! Reminders.
+
+use bursar_app::reminders;
+use bursar_domain::Resource;
+
+use crate::error::Error;
+use crate::plan::{Answer, Plan, Request};
+
+pub(super) fn send(request: &Request) -> Result<Plan, Error> {
+    let id = request.id(0)?;
+    request.empty_body()?;
+    Ok(Plan::write(request, &(), move |act, _| {
+        let (reminder, outcome) = reminders::send_now(act, id)?;
+        // The representation is an object; the outcome is one more field of it.
+        let mut body = reminder.document();
+        body.truncate(body.len() - 1);
+        Ok(Answer::ok(format!(r#"{body},"outcome":"{outcome}"}}"#)))
+    }))
+}

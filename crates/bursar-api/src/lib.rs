@@ -1,0 +1,24 @@
+//! The API under `/v1`: the way of a request, and the pages beside it.
+
+pub mod error;
+pub mod handlers;
+mod inflight;
+mod lists;
+mod lookups;
+pub mod openapi;
+mod page;
+pub mod pages;
+pub mod plan;
+pub mod query;
+mod ready;
+mod reply;
+pub mod routes;
+pub mod serve;
+mod site;
+mod steps;
+mod writes;
+
+pub use inflight::InFlight;
+pub use lookups::Lookups;
+pub use ready::Readiness;
+pub use site::Site;

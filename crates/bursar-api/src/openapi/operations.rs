@@ -1,0 +1,319 @@
+//! The operations: one for each row of the table of routes.
+
+use bursar_http::limits::Limits;
+use serde_json::{Map, Value, json};
+
+use super::values::reference;
+use super::{errors, examples, parameters};
+use crate::routes::{BodyRule, Cost, KeyRule, Operation, ROUTES, Route};
+
+/// Every path, with its operations.
+pub(super) fn paths(base_url: &str) -> Value {
+    let mut paths = Map::new();
+    for route in &ROUTES {
+        let methods = paths.entry(route.path).or_insert_with(|| json!({}));
+        methods[route.method.as_str().to_ascii_lowercase()] = operation(route, base_url);
+    }
+    Value::Object(paths)
+}
+
+/// Whether it answers with a page.
+pub(super) fn is_list(operation: Operation) -> bool {
+    success_schema(operation).ends_with("Page")
+}
+
+fn operation(route: &Route, base_url: &str) -> Value {
+    let mut operation = json!({
+        "operationId": route.name,
+        "tags": [tag(route.operation)],
+        "summary": route.summary,
+        "description": description(route),
+    });
+    let parameters = parameters::of(route);
+    if !parameters.is_empty() {
+        operation["parameters"] = Value::from(parameters);
+    }
+    if let Some(body) = body(route) {
+        operation["requestBody"] = body;
+    }
+    let mut responses = Map::new();
+    responses.insert(route.success.to_string(), success(route));
+    responses.extend(errors::of(route, base_url));
+    operation["responses"] = Value::Object(responses);
+    // Scopes stand beside the security scheme: linters take them as its own only for OAuth 2.
+    operation["security"] = if route.needs_token {
+        json!([{"bearerAuth": []}])
+    } else {
+        json!([])
+    };
+    let scopes: Vec<&str> = route.scopes.iter().map(|scope| scope.as_str()).collect();
+    if !scopes.is_empty() {
+        operation["x-required-scopes"] = Value::from(scopes);
+        operation["x-least-role"] = route.role.as_str().into();
+    }
+    operation["x-rate-limit-bucket"] = route.bucket.name().into();
+    operation
+}
+
+/// The words of the endpoint, then what the table of routes says.
+fn description(route: &Route) -> String {
+    let scopes: Vec<String> = route.scopes.iter().map(|scope| format!("`{scope}`")).collect();
+    let needs = match (route.needs_token, scopes.as_slice()) {
+        (false, _) => "No token is needed.".to_owned(),
+        (true, []) => "Any valid token will do: no scope is needed.".to_owned(),
+        (true, [one]) => format!("Needs the scope {one} and at least the role {}.", route.role),
+        (true, several) => format!(
+            "Needs the scopes {} and at least the role {}.",
+            several.join(" and "),
+            route.role
+        ),
+    };
+    let units = match route.cost {
+        Cost::One => "1 unit",
+        Cost::PerRowsAsked => "`limit` / 25 units, rounded up (2 when `limit` is left out),",
+    };
+    let charge = format!(
+        "Draws {units} from the {} bucket ({} a minute unless the operator chose otherwise).",
+        route.bucket.name(),
+        Limits::default().of(route.bucket)
+    );
+    format!("{}\n\n{needs} {charge}", about(route.operation))
+}
+
+fn about(operation: Operation) -> &'static str {
+    match operation {
+        Operation::CreateCard => {
+            "Makes a card with a spend limit. When the organization is approved for issuing, the answer has `kind` \
+             `card`: the card is `invited` when a member is to hold it, else `active` at once. When it is not approved \
+             yet, the answer has `kind` `application`, and each new key makes a new application. A card for an archived \
+             member is a conflict."
+        }
+        Operation::ListCards => "Gives the organization's cards, oldest change first.",
+        Operation::SendReminder => {
+            "Sends a scheduled reminder without waiting for its time. `outcome` is `sent` when at least one recipient \
+             qualifies: the reminder is `sending` until the messages are delivered. It is `skipped` when nobody does: \
+             archived, without an address for the method, or owing nothing where `includePaymentInfo` is set. A skipped \
+             reminder is `completed`; a recurring one is scheduled again. A reminder that is not `scheduled` is a \
+             conflict. The body is an empty JSON object, or none."
+        }
+        Operation::ListReminders => "Gives the organization's reminders, oldest change first.",
+        Operation::GetMember => "Gives one member, active or archived.",
+        Operation::UpdateMember => {
+            "Changes the fields that the body names and keeps the others. `isActive: false` archives the member: it stays \
+             in its groups and keeps its payments, and no longer counts as theirs. A body that changes nothing leaves \
+             `updatedAt` as it is. `null` is refused."
+        }
+        Operation::ListMembers => {
+            "Gives the organization's members, oldest change first. To keep a copy up to date, follow `nextCursor` to the \
+             end, then ask again with `updatedSince` set to the largest `updatedAt` you saw."
+        }
+        Operation::CreateGroup => {
+            "Makes a group. Its dues (`amountDue`, `dueDate`, `isRecurring`, `recurringInterval`) are set by officers: in \
+             a body they are refused."
+        }
+        Operation::ListGroups => {
+            "Gives the organization's groups with their dues and how many active members each has, oldest change first."
+        }
+        Operation::GetGroup => "Gives one group with its dues and how many active members it has.",
+        Operation::UpdateGroup => {
+            "Changes the name, the description or both. A body that changes nothing leaves `updatedAt` as it is. `null` \
+             and the read-only fields are refused."
+        }
+        Operation::RemoveGroupMember => {
+            "Takes a member out of a group and gives the group. The member and its payments stay as they are. A member who \
+             is not in the group is not found. The body is an empty JSON object, or none."
+        }
+        Operation::ListChapterMembers => {
+            "Gives the members of a chapter. It is for national organizations, and for their direct child chapters only: \
+             anything else is not found. Each page that is read is noted in the chapter's own activity log, with the \
+             reader. It gives the same fields as the member list, and no more."
+        }
+        Operation::ListReimbursements => {
+            "Gives the organization's reimbursements, oldest change first. Receipts, payout references and reviewers' \
+             notes are hidden in v1."
+        }
+        Operation::ListPayments => {
+            "Gives the charges that the organization raised, oldest change first. Providers' identifiers are hidden in v1."
+        }
+        Operation::GetCampaign => "Gives one fundraising campaign.",
+        Operation::ListStoreListings => {
+            "Gives what the organization sells, oldest change first. Items and stock are hidden in v1."
+        }
+        Operation::GetStoreListing => "Gives one store listing. Items and stock are hidden in v1.",
+        Operation::GetStoreOrder => "Gives one store order.",
+        Operation::GetToken => {
+            "Says what the calling token is: its organization, its role, when it expires, which scopes it was given and \
+             which of them work now. `withheld` says why the others do not: the role does not reach them, or the \
+             organization's policy blocks them. Ask it first when a call is refused with `insufficient_scope`."
+        }
+        Operation::GetOpenapi => "Gives the OpenAPI description of this API, which you are reading.",
+    }
+}
+
+/// The heading that it stands under.
+fn tag(operation: Operation) -> &'static str {
+    match operation {
+        Operation::CreateCard | Operation::ListCards => "Cards",
+        Operation::SendReminder | Operation::ListReminders => "Reminders",
+        Operation::GetMember | Operation::UpdateMember | Operation::ListMembers => "Members",
+        Operation::CreateGroup
+        | Operation::ListGroups
+        | Operation::GetGroup
+        | Operation::UpdateGroup
+        | Operation::RemoveGroupMember => "Groups",
+        Operation::ListChapterMembers => "Chapters",
+        Operation::ListReimbursements => "Reimbursements",
+        Operation::ListPayments => "Payments",
+        Operation::GetCampaign => "Campaigns",
+        Operation::ListStoreListings | Operation::GetStoreListing | Operation::GetStoreOrder => "Store",
+        Operation::GetToken | Operation::GetOpenapi => "Service",
+    }
+}
+
+/// The headings, in the order of the page.
+pub(super) const TAGS: &[(&str, &str)] = &[
+    ("Members", "The people of the organization."),
+    ("Groups", "Members who owe the same dues."),
+    ("Payments", "Charges that the organization raised."),
+    ("Reimbursements", "What the organization owes for expenses."),
+    ("Reminders", "Messages by e-mail or SMS."),
+    ("Cards", "Spending with a limit, in the organization's name."),
+    ("Campaigns", "Fundraising."),
+    ("Store", "What the organization sells, and what was bought."),
+    (
+        "Chapters",
+        "The rosters of child chapters, for national organizations.",
+    ),
+    ("Service", "The calling token, and this description."),
+];
+
+/// The schema of a success.
+fn success_schema(operation: Operation) -> &'static str {
+    match operation {
+        Operation::CreateCard => "CardCreation",
+        Operation::ListCards => "CardPage",
+        Operation::SendReminder => "SentReminder",
+        Operation::ListReminders => "ReminderPage",
+        Operation::GetMember | Operation::UpdateMember => "Member",
+        Operation::ListMembers | Operation::ListChapterMembers => "MemberPage",
+        Operation::CreateGroup
+        | Operation::GetGroup
+        | Operation::UpdateGroup
+        | Operation::RemoveGroupMember => "Group",
+        Operation::ListGroups => "GroupPage",
+        Operation::ListReimbursements => "ReimbursementPage",
+        Operation::ListPayments => "PaymentPage",
+        Operation::GetCampaign => "Campaign",
+        Operation::ListStoreListings => "StoreListingPage",
+        Operation::GetStoreListing => "StoreListing",
+        Operation::GetStoreOrder => "StoreOrder",
+        Operation::GetToken => "Token",
+        Operation::GetOpenapi => "",
+    }
+}
+
+fn success(route: &Route) -> Value {
+    let schema = match success_schema(route.operation) {
+        "" => json!({"type": "object", "description": "An OpenAPI document."}),
+        name => reference(name),
+    };
+    let keyed: &[&str] = if route.key == KeyRule::Ignored {
+        &[]
+    } else {
+        &["Idempotent-Replayed"]
+    };
+    let mut response = json!({
+        "description": said(route.operation),
+        "headers": parameters::headers(keyed),
+        "content": {"application/json": {"schema": schema, "examples": named(examples::success(route.operation))}},
+    });
+    let links = links(route.operation);
+    if !links.is_empty() {
+        response["links"] = links
+            .iter()
+            .map(|(target, parameter, from)| {
+                let link = json!({"operationId": target, "parameters": {*parameter: format!("$response.body#/{from}")}});
+                ((*target).to_owned(), link)
+            })
+            .collect::<Map<_, _>>()
+            .into();
+    }
+    response
+}
+
+fn said(operation: Operation) -> &'static str {
+    match operation {
+        Operation::CreateCard => "The card, or the application for one.",
+        Operation::SendReminder => "The reminder, and what became of it.",
+        Operation::GetMember | Operation::UpdateMember => "The member.",
+        Operation::CreateGroup
+        | Operation::GetGroup
+        | Operation::UpdateGroup
+        | Operation::RemoveGroupMember => "The group.",
+        Operation::GetCampaign => "The campaign.",
+        Operation::GetStoreListing => "The listing.",
+        Operation::GetStoreOrder => "The order.",
+        Operation::GetToken => "The token.",
+        Operation::GetOpenapi => "The document.",
+        Operation::ListCards
+        | Operation::ListReminders
+        | Operation::ListMembers
+        | Operation::ListGroups
+        | Operation::ListChapterMembers
+        | Operation::ListReimbursements
+        | Operation::ListPayments
+        | Operation::ListStoreListings => "A page.",
+    }
+}
+
+/// What can be called with what an answer holds: the operation, its parameter and where in the body its value is.
+fn links(operation: Operation) -> &'static [(&'static str, &'static str, &'static str)] {
+    match operation {
+        Operation::ListReminders => &[("sendReminder", "reminderId", "data/0/id")],
+        Operation::ListMembers => &[
+            ("getMember", "memberId", "data/0/id"),
+            ("updateMember", "memberId", "data/0/id"),
+            ("listPayments", "memberId", "data/0/id"),
+        ],
+        Operation::UpdateMember => &[("getMember", "memberId", "id")],
+        Operation::CreateGroup => &[("getGroup", "groupId", "id"), ("updateGroup", "groupId", "id")],
+        Operation::ListGroups => &[
+            ("getGroup", "groupId", "data/0/id"),
+            ("updateGroup", "groupId", "data/0/id"),
+        ],
+        Operation::ListPayments => &[("getMember", "memberId", "data/0/memberId")],
+        Operation::ListStoreListings => &[("getStoreListing", "listingId", "data/0/id")],
+        Operation::GetStoreOrder => &[
+            ("getStoreListing", "listingId", "listingId"),
+            ("getMember", "memberId", "memberId"),
+        ],
+        _ => &[],
+    }
+}
+
+fn body(route: &Route) -> Option<Value> {
+    let schema = match (route.body, route.operation) {
+        (BodyRule::None, _) => return None,
+        (BodyRule::Empty, _) => "EmptyObject",
+        (BodyRule::Object, Operation::CreateCard) => "NewCard",
+        (BodyRule::Object, Operation::CreateGroup) => "NewGroup",
+        (BodyRule::Object, Operation::UpdateMember) => "MemberChange",
+        (BodyRule::Object, _) => "GroupChange",
+    };
+    let description = match route.body {
+        BodyRule::Empty => "An empty JSON object. No body at all is taken too.",
+        BodyRule::Object | BodyRule::None => "A JSON object. Fields that are not named here are refused.",
+    };
+    Some(json!({
+        "description": description,
+        "required": route.body == BodyRule::Object,
+        "content": {"application/json": {"schema": reference(schema), "examples": named(examples::body(route.operation))}},
+    }))
+}
+
+fn named(examples: Vec<(&'static str, &'static str, Value)>) -> Value {
+    let example = |(name, summary, value): (&str, &str, Value)| {
+        (name.to_owned(), json!({"summary": summary, "value": value}))
+    };
+    Value::Object(examples.into_iter().map(example).collect())
+}

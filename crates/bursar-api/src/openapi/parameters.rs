@@ -1,0 +1,287 @@
+//! The parameters of requests and the headers of responses, each written once and named where it is used.
+
+use bursar_domain::card::CardStatus;
+use bursar_domain::ids::kind;
+use bursar_domain::payment::PaymentStatus;
+use bursar_domain::reimbursement::ReimbursementStatus;
+use bursar_domain::reminder::ReminderStatus;
+use serde_json::{Map, Value, json};
+
+use super::examples;
+use super::operations::is_list;
+use super::values::{boolean, cursor, id, page_limit, timestamp_in, words};
+use crate::routes::{KeyRule, Operation, ROUTES, Route};
+
+/// The characters at most of an `Idempotency-Key`.
+const KEY_MAX: usize = 255;
+
+/// Every parameter, by the name it has in this document.
+pub(super) fn all() -> Value {
+    let query = |name: &str, schema: Value, example: Value, description: &str| json!({"name": name, "in": "query", "required": false, "description": description, "schema": schema, "example": example});
+    let key = |required: bool, description: &str| {
+        let schema =
+            json!({"type": "string", "minLength": 1, "maxLength": KEY_MAX, "pattern": r"^[\x21-\x7e]+$"});
+        json!({
+            "name": "Idempotency-Key", "in": "header", "required": required, "description": description,
+            "schema": schema, "example": "7f3a1c52-0d6e-4b8f-9a51-6c2e90d47b13",
+        })
+    };
+    let mut all = Map::new();
+    let mut add = |name: &str, parameter: Value| all.insert(name.to_owned(), parameter);
+
+    add(
+        "limit",
+        query(
+            "limit",
+            page_limit(),
+            json!(50),
+            "How many rows a page has at most.",
+        ),
+    );
+    add(
+        "cursor",
+        query(
+            "cursor",
+            cursor(),
+            json!(examples::cursor()),
+            "The `nextCursor` of the page before, unchanged. It works for 24 hours from the walk's first page. It carries the \
+             filters: leave them out, or repeat them as they were. `limit` may change.",
+        ),
+    );
+    add(
+        "updatedSince",
+        query(
+            "updatedSince",
+            timestamp_in(),
+            json!(examples::since()),
+            "Only rows whose `updatedAt` is at or after this time: RFC 3339, with an offset.",
+        ),
+    );
+    add(
+        "isActive",
+        query(
+            "isActive",
+            boolean(),
+            json!(true),
+            "Only active members, or only archived ones.",
+        ),
+    );
+    for (name, schema, example) in [
+        ("cardStatus", words!(CardStatus), CardStatus::Active.as_str()),
+        (
+            "reminderStatus",
+            words!(ReminderStatus),
+            ReminderStatus::Scheduled.as_str(),
+        ),
+        (
+            "reimbursementStatus",
+            words!(ReimbursementStatus),
+            ReimbursementStatus::Submitted.as_str(),
+        ),
+        (
+            "paymentStatus",
+            words!(PaymentStatus),
+            PaymentStatus::Pending.as_str(),
+        ),
+    ] {
+        add(
+            name,
+            query("status", schema, json!(example), "Only rows in this state."),
+        );
+    }
+    add(
+        "memberIdFilter",
+        query(
+            "memberId",
+            id::<kind::Member>(),
+            json!(examples::member_id()),
+            "Only rows of this member.",
+        ),
+    );
+    add(
+        "idempotencyKey",
+        key(
+            true,
+            "Names this operation, so that a retry does not repeat it: 1 to 255 visible ASCII characters, new for each \
+             operation. The same key with the same parameters gives the first answer again, byte for byte, with \
+             `Idempotent-Replayed: true`. With other parameters it is a 409. Keys are kept for 7 days, unless the \
+             operator chose otherwise, and belong to the user or the service, so that a rotated token can retry.",
+        ),
+    );
+    add(
+        "optionalIdempotencyKey",
+        key(
+            false,
+            "May be left out here: the request is safe to repeat. When sent, it works as on the endpoints that need it.",
+        ),
+    );
+    for name in path_names() {
+        let (schema, example, noun) = path_value(name);
+        let description = format!("The id of the {noun}.");
+        add(
+            name,
+            json!({"name": name, "in": "path", "required": true, "description": description, "schema": schema, "example": example}),
+        );
+    }
+    Value::Object(all)
+}
+
+/// The names of a path's parameters.
+fn names_in(path: &'static str) -> impl Iterator<Item = &'static str> {
+    path.split('/')
+        .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
+}
+
+fn path_names() -> Vec<&'static str> {
+    let mut names: Vec<&str> = Vec::new();
+    for name in ROUTES.iter().flat_map(|route| names_in(route.path)) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+fn path_value(name: &str) -> (Value, Value, &'static str) {
+    fn of<K: bursar_domain::ids::Kind>(number: u128) -> (Value, Value, &'static str) {
+        (id::<K>(), json!(examples::id::<K>(number)), K::NOUN)
+    }
+    match name {
+        "memberId" => of::<kind::Member>(1),
+        "groupId" => of::<kind::Group>(2),
+        "reminderId" => of::<kind::Reminder>(5),
+        "campaignId" => of::<kind::Campaign>(8),
+        "listingId" => of::<kind::Listing>(9),
+        "orderId" => of::<kind::Order>(10),
+        "chapterId" => {
+            let (schema, example, _) = of::<kind::Organization>(13);
+            (schema, example, "chapter, which is an organization")
+        }
+        _ => (json!({"type": "string"}), json!("x"), "resource"),
+    }
+}
+
+/// A list's own filter, by the name of its parameter.
+fn filters(operation: Operation) -> &'static [&'static str] {
+    match operation {
+        Operation::ListCards => &["cardStatus"],
+        Operation::ListReminders => &["reminderStatus"],
+        Operation::ListMembers | Operation::ListChapterMembers => &["isActive"],
+        Operation::ListReimbursements => &["reimbursementStatus"],
+        Operation::ListPayments => &["paymentStatus", "memberIdFilter"],
+        Operation::CreateCard
+        | Operation::SendReminder
+        | Operation::GetMember
+        | Operation::UpdateMember
+        | Operation::CreateGroup
+        | Operation::ListGroups
+        | Operation::GetGroup
+        | Operation::UpdateGroup
+        | Operation::RemoveGroupMember
+        | Operation::GetCampaign
+        | Operation::ListStoreListings
+        | Operation::GetStoreListing
+        | Operation::GetStoreOrder
+        | Operation::GetToken
+        | Operation::GetOpenapi => &[],
+    }
+}
+
+/// What a request of this route may carry beside its body.
+pub(super) fn of(route: &Route) -> Vec<Value> {
+    let mut names: Vec<&str> = names_in(route.path).collect();
+    if is_list(route.operation) {
+        names.extend(["limit", "cursor", "updatedSince"]);
+    }
+    names.extend(filters(route.operation));
+    match route.key {
+        KeyRule::Required => names.push("idempotencyKey"),
+        KeyRule::Optional => names.push("optionalIdempotencyKey"),
+        KeyRule::Ignored => {}
+    }
+    let named = |name| json!({"$ref": format!("#/components/parameters/{name}")});
+    names.into_iter().map(named).collect()
+}
+
+/// The headers of every response, and what more a response has.
+const EVERYWHERE: [&str; 7] = [
+    "RateLimit-Limit",
+    "RateLimit-Remaining",
+    "RateLimit-Reset",
+    "RateLimit-Policy",
+    "RateLimit",
+    "X-Request-Id",
+    "Cache-Control",
+];
+
+/// The headers of a response: those that all have, and these.
+pub(super) fn headers(more: &[&str]) -> Value {
+    let named = |name: &&str| {
+        (
+            (*name).to_owned(),
+            json!({"$ref": format!("#/components/headers/{name}")}),
+        )
+    };
+    Value::Object(EVERYWHERE.iter().chain(more).map(named).collect())
+}
+
+/// Every response header.
+pub(super) fn all_headers() -> Value {
+    let count = |least: u32, most: Option<u32>, example: u32, description: &str| {
+        let mut schema = json!({"type": "integer", "minimum": least});
+        if let Some(most) = most {
+            schema["maximum"] = most.into();
+        }
+        json!({"description": description, "required": true, "schema": schema, "example": example})
+    };
+    let text = |required: bool, schema: Value, example: Value, description: &str| json!({"description": description, "required": required, "schema": schema, "example": example});
+    let pattern = |pattern: &str| json!({"type": "string", "pattern": pattern});
+    json!({
+        "RateLimit-Limit": count(1, None, 600, "The units that the bucket has a minute."),
+        "RateLimit-Remaining": count(0, None, 599, "The units that are left in this window."),
+        "RateLimit-Reset": count(1, Some(60), 42, "Seconds until the window rolls over."),
+        "RateLimit-Policy": text(
+            true,
+            pattern("^\"(?:read|write|messaging)\";q=[0-9]+;w=60$"),
+            json!("\"read\";q=600;w=60"),
+            "The bucket, its units and its window, as the IETF draft on rate limit fields has them.",
+        ),
+        "RateLimit": text(
+            true,
+            pattern("^\"(?:read|write|messaging)\";r=[0-9]+;t=[0-9]+$"),
+            json!("\"read\";r=599;t=42"),
+            "What is left, and for how many seconds, as the IETF draft has them.",
+        ),
+        "X-Request-Id": text(
+            true,
+            id::<kind::Request>(),
+            json!(examples::id::<kind::Request>(14)),
+            "Names this request. Tell it to the operator when something is wrong.",
+        ),
+        "Cache-Control": text(
+            true,
+            json!({"type": "string", "const": "no-store"}),
+            json!("no-store"),
+            "Answers hold personal data and are not to be stored by caches.",
+        ),
+        "Idempotent-Replayed": text(
+            false,
+            json!({"type": "string", "const": "true"}),
+            json!("true"),
+            "There when this is the answer of an earlier request with the same key.",
+        ),
+        "Retry-After": text(
+            false,
+            json!({"type": "integer", "minimum": 1}),
+            json!(42),
+            "Wait so many seconds before trying again. Always there with 429 and 503, and with \
+             `idempotency_key_in_use`.",
+        ),
+        "WWW-Authenticate": text(
+            true,
+            json!({"type": "string"}),
+            json!("Bearer realm=\"bursar\""),
+            "How to authenticate.",
+        ),
+    })
+}

@@ -1,0 +1,239 @@
+//! The edge: what every answer has, however far its request came.
+
+use std::fmt::Display;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use bursar_app::{WallClock, tokens as app_tokens};
+use bursar_db::Db;
+use bursar_domain::ids::{IdSource, OrganizationId, RequestId, TokenId};
+use bursar_http::address::TrustedProxies;
+use bursar_http::body;
+use bursar_http::framing::{self, BadHeader};
+use bursar_http::limits::{Charge, Limiter};
+use bursar_http::listen::{Panicked, Service, catch_panic};
+use bursar_http::metrics::Metrics;
+use bursar_http::reply::{Reply, json, stamp, strip_body};
+use bursar_http::request_log::{Line, RequestLog};
+use hyper::body::Incoming;
+use hyper::header::{CONNECTION, HeaderMap, HeaderValue, ORIGIN};
+use hyper::http::request::Parts;
+use hyper::{Method, Request as HttpRequest, Version};
+use tokio::time::timeout;
+
+use super::error::Error;
+use super::inflight::InFlight;
+use super::lookups::Lookups;
+use super::ready::Readiness;
+use super::reply;
+use super::routes::Route;
+use super::site::Site;
+
+/// What the edge is made of.
+pub struct Edge {
+    /// The database.
+    pub db: Db,
+    /// The rate limits.
+    pub limiter: Limiter,
+    /// What addresses in answers start with.
+    pub base_url: String,
+    /// Whose `X-Forwarded-For` is believed.
+    pub trusted_proxies: TrustedProxies,
+    /// The one origin whose pages may call.
+    pub cors_origin: Option<HeaderValue>,
+    /// Bytes of a body.
+    pub body_limit: usize,
+    /// For a whole request.
+    pub request_timeout: Duration,
+    /// Tells the time.
+    pub clock: WallClock,
+    /// Makes ids.
+    pub ids: Mutex<IdSource>,
+    /// How long an idempotency key is known.
+    pub idempotency_seconds: i64,
+    /// Keys whose first request is running.
+    pub in_flight: InFlight,
+    /// Whose turn it is to be looked up.
+    pub lookups: Lookups,
+    /// What is counted.
+    pub metrics: Arc<Metrics>,
+    /// What is logged of each request.
+    pub request_log: RequestLog,
+    /// When tokens were last used.
+    pub last_used: Arc<app_tokens::LastUsed>,
+    /// False once the server is told to stop.
+    pub is_ready: AtomicBool,
+    /// What is known of the database's health.
+    pub readiness: Readiness,
+    /// Pages, health and the API's document.
+    pub site: Site,
+    /// Called when something was put into the outbox.
+    pub on_queued: Arc<dyn Fn() + Send + Sync>,
+}
+
+/// What is logged of a method's name: a client may send one of many kilobytes.
+const LOGGED_METHOD_BYTES: usize = 16;
+
+/// A method's name as it is logged. It is ASCII, so it can be cut anywhere.
+fn short(method: &str) -> &str {
+    method.get(..LOGGED_METHOD_BYTES).unwrap_or(method)
+}
+
+/// What is known of a request when it is answered, however far it came.
+#[derive(Default)]
+pub(super) struct Trace {
+    pub(super) route: Option<&'static Route>,
+    pub(super) organization: Option<OrganizationId>,
+    pub(super) token: Option<TokenId>,
+    pub(super) charge: Option<Charge>,
+}
+
+impl Edge {
+    /// Answers a request below `/v1`: every way out has the same headers, one log line and one count.
+    async fn v1(
+        &self,
+        parts: &Parts,
+        mut incoming: Incoming,
+        peer: SocketAddr,
+        framing: Result<(), BadHeader>,
+    ) -> Reply {
+        let (started, _counted) = (Instant::now(), self.metrics.enter());
+        let request_id = self
+            .ids
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .next((self.clock)());
+        let mut trace = Trace::default();
+        let answered = if let Err(bad) = framing {
+            Err(bad.into())
+        } else if self.is_preflight(parts) {
+            trace.charge = Some(self.charge_address(parts, peer).await);
+            Ok(reply::preflight())
+        } else {
+            let work = pin!(self.api(parts, &mut incoming, peer, request_id, &mut trace));
+            match catch_panic(pin!(timeout(self.request_timeout, work))).await {
+                Ok(Ok(Ok((answer, is_replay)))) => Ok(reply::answer(answer, is_replay)),
+                Ok(Ok(Err(error))) => Err(error),
+                Ok(Err(_)) => Err(Error::Unavailable("the request took too long".into())),
+                Err(panicked) => Err(Error::Internal(panicked.to_string())),
+            }
+        };
+        let mut reply = match &answered {
+            Ok(_) => None,
+            Err(error) => {
+                if let Some(cause) = error.cause() {
+                    tracing::error!(request_id = %request_id, cause, "a request failed");
+                }
+                Some(reply::error(error, request_id, &self.base_url))
+            }
+        }
+        .or_else(|| answered.ok())
+        .unwrap_or_else(|| json(500, String::new()));
+        // Where the request broke off before its charge, its address pays, so that the headers are there.
+        let charge = match trace.charge {
+            Some(charge) => charge,
+            None => self.charge_address(parts, peer).await,
+        };
+        self.limiter.write_headers(&charge, reply.headers_mut());
+        stamp(&mut reply, &request_id);
+        if let Some(origin) = self.allowed_origin(&parts.headers) {
+            reply::allow_origin(&mut reply, origin);
+        }
+        let (status, took) = (reply.status().as_u16(), started.elapsed());
+        self.metrics.count(trace.route.map(Route::place), status, took);
+        self.request_log.write(&Line {
+            at: &(self.clock)(),
+            request_id: &request_id,
+            method: short(parts.method.as_str()),
+            route: trace.route.map_or("none", |route| route.path),
+            status,
+            took,
+            organization: trace.organization.as_ref().map(|id| id as &dyn Display),
+            token: trace.token.as_ref().map(|id| id as &dyn Display),
+        });
+        // A request that took too long has had its time.
+        if status != 503 {
+            body::discard(&mut incoming, &parts.headers).await;
+        }
+        if parts.method == Method::HEAD {
+            strip_body(reply)
+        } else {
+            reply
+        }
+    }
+
+    fn is_preflight(&self, parts: &Parts) -> bool {
+        parts.method == Method::OPTIONS
+            && parts.headers.contains_key("access-control-request-method")
+            && self.allowed_origin(&parts.headers).is_some()
+    }
+
+    fn allowed_origin(&self, headers: &HeaderMap) -> Option<&HeaderValue> {
+        self.cors_origin
+            .as_ref()
+            .filter(|origin| headers.get(ORIGIN) == Some(origin))
+    }
+
+    /// Answers a request outside of the API.
+    async fn elsewhere(&self, parts: &Parts, framing: Result<(), BadHeader>) -> Reply {
+        let request_id: RequestId = self
+            .ids
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .next((self.clock)());
+        let answered = match framing {
+            Ok(()) => {
+                let (method, path) = (&parts.method, parts.uri.path());
+                self.site.answer(self, method, path, &parts.headers).await
+            }
+            Err(bad) => Err(bad.into()),
+        };
+        let mut reply = answered.unwrap_or_else(|error| reply::error(&error, request_id, &self.base_url));
+        stamp(&mut reply, &request_id);
+        if parts.method == Method::HEAD {
+            strip_body(reply)
+        } else {
+            reply
+        }
+    }
+
+    /// Whether the server takes requests.
+    pub fn takes_requests(&self) -> bool {
+        self.is_ready.load(Ordering::Relaxed)
+    }
+}
+
+impl Service for Edge {
+    type Body = http_body_util::Full<hyper::body::Bytes>;
+
+    async fn call(&self, request: HttpRequest<Incoming>, peer: SocketAddr) -> Reply {
+        let (parts, body) = request.into_parts();
+        let framing = framing::check(&parts);
+        // Nobody can tell where such a request ends for the others on its way.
+        let must_close = framing.is_err() && parts.version < Version::HTTP_2;
+        let path = parts.uri.path();
+        let mut reply = if path == "/v1" || path.starts_with("/v1/") {
+            self.v1(&parts, body, peer, framing).await
+        } else {
+            self.elsewhere(&parts, framing).await
+        };
+        if must_close {
+            let close = HeaderValue::from_static("close");
+            reply.headers_mut().insert(CONNECTION, close);
+        }
+        reply
+    }
+
+    fn on_panic(&self, panicked: Panicked) -> Reply {
+        let request_id = self
+            .ids
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .next((self.clock)());
+        tracing::error!(request_id = %request_id, cause = %panicked, "a request failed");
+        reply::error(&Error::Internal(panicked.to_string()), request_id, &self.base_url)
+    }
+}

@@ -1,0 +1,320 @@
+//! The OpenAPI document: it agrees with the table of routes and the domain, and holds together.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use bursar_api::routes::ROUTES;
+use bursar_api::{openapi, pages};
+use bursar_domain::campaign::Campaign;
+use bursar_domain::card::Card;
+use bursar_domain::group::Group;
+use bursar_domain::ids::Id;
+use bursar_domain::listing::Listing;
+use bursar_domain::member::Member;
+use bursar_domain::money::Currency;
+use bursar_domain::order::Order;
+use bursar_domain::payment::Payment;
+use bursar_domain::reimbursement::Reimbursement;
+use bursar_domain::reminder::Reminder;
+use bursar_domain::{Resource, Stamps, Timestamp};
+use serde_json::Value;
+
+const BASE_URL: &str = "http://127.0.0.1:8080";
+
+fn document() -> Value {
+    openapi::document(BASE_URL)
+}
+
+fn keys(value: &Value) -> Vec<&str> {
+    value
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(key, _)| key.as_str())
+        .collect()
+}
+
+/// Calls `visit` with every value inside and the way to it.
+fn each<'a>(value: &'a Value, way: &str, visit: &mut impl FnMut(&str, &'a Value)) {
+    visit(way, value);
+    match value {
+        Value::Object(fields) => fields
+            .iter()
+            .for_each(|(key, v)| each(v, &format!("{way}/{key}"), visit)),
+        Value::Array(items) => {
+            for (i, item) in items.iter().enumerate() {
+                each(item, &format!("{way}/{i}"), visit);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn resolve<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
+    match value["$ref"].as_str() {
+        Some(name) => document
+            .pointer(&name[1..])
+            .unwrap_or_else(|| panic!("{name} leads nowhere")),
+        None => value,
+    }
+}
+
+#[test]
+fn every_route_is_there_and_nothing_else() {
+    let document = document();
+    let mut described = BTreeSet::new();
+    for path in keys(&document["paths"]) {
+        for method in keys(&document["paths"][path]) {
+            let id = document["paths"][path][method]["operationId"]
+                .as_str()
+                .unwrap()
+                .to_owned();
+            described.insert((method.to_uppercase(), path.to_owned(), id));
+        }
+    }
+    let routes: BTreeSet<_> = ROUTES
+        .iter()
+        .map(|route| {
+            (
+                route.method.as_str().to_owned(),
+                route.path.to_owned(),
+                route.name.to_owned(),
+            )
+        })
+        .collect();
+    assert_eq!(described, routes);
+    for route in &ROUTES {
+        let operation = &document["paths"][route.path][route.method.as_str().to_lowercase()];
+        assert!(
+            operation["responses"][route.success.to_string()].is_object(),
+            "{}",
+            route.name
+        );
+        assert_eq!(
+            operation["security"] == serde_json::json!([]),
+            !route.needs_token,
+            "{}",
+            route.name
+        );
+    }
+}
+
+#[test]
+fn every_reference_leads_somewhere_and_every_component_is_used() {
+    let document = document();
+    let mut used = BTreeSet::new();
+    each(&document, "", &mut |way, value| {
+        if let Some(name) = value["$ref"].as_str() {
+            assert!(
+                document.pointer(&name[1..]).is_some(),
+                "{way}: {name} leads nowhere"
+            );
+            used.insert(name.to_owned());
+        }
+    });
+    for kind in ["parameters", "headers", "responses", "examples", "schemas"] {
+        for name in keys(&document["components"][kind]) {
+            assert!(
+                used.contains(&format!("#/components/{kind}/{name}")),
+                "{kind} {name} is never used"
+            );
+        }
+    }
+}
+
+#[test]
+fn examples_are_of_their_schemas() {
+    let document = document();
+    let mut checked = 0;
+    each(&document, "", &mut |way, value| {
+        if value["schema"].is_null() {
+            return;
+        }
+        let named = value["examples"].as_object().into_iter().flatten();
+        let examples = named.map(|(_, example)| &resolve(&document, example)["value"]);
+        for example in examples.chain(value.get("example")) {
+            let mut wrong = String::new();
+            check(&document, &value["schema"], example, "", &mut wrong);
+            assert!(wrong.is_empty(), "{way}: {wrong}");
+            checked += 1;
+        }
+    });
+    assert!(checked > 100, "only {checked} examples were found");
+}
+
+/// As much of JSON Schema as the document uses, but for patterns and formats.
+fn check(document: &Value, schema: &Value, value: &Value, way: &str, wrong: &mut String) {
+    let schema = resolve(document, schema);
+    if let Some(choices) = schema["anyOf"].as_array() {
+        let fits = |choice: &Value| {
+            let mut wrong = String::new();
+            check(document, choice, value, way, &mut wrong);
+            wrong.is_empty()
+        };
+        if !choices.iter().any(fits) {
+            let _ = writeln!(wrong, "{way} fits no choice: {value}");
+        }
+        return;
+    }
+    let kinds: Vec<&str> = match &schema["type"] {
+        Value::String(kind) => vec![kind],
+        Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
+        _ => vec![],
+    };
+    let is = |kind: &&str| match *kind {
+        "null" => value.is_null(),
+        "boolean" => value.is_boolean(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "number" => value.is_number(),
+        "string" => value.is_string(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        other => panic!("{way}: the type {other}"),
+    };
+    if !kinds.iter().any(is) {
+        let _ = writeln!(wrong, "{way} must be {kinds:?}: {value}");
+    }
+    for (keyword, allowed) in [("enum", &schema["enum"]), ("const", &schema["const"])] {
+        let fits = match allowed {
+            Value::Null => true,
+            Value::Array(words) => words.contains(value),
+            one => one == value,
+        };
+        if !fits {
+            let _ = writeln!(wrong, "{way} breaks {keyword}: {value}");
+        }
+    }
+    if let (Some(number), Some(most)) = (value.as_f64(), schema["maximum"].as_f64())
+        && number > most
+    {
+        let _ = writeln!(wrong, "{way} is more than {most}");
+    }
+    if let Some(text) = value.as_str() {
+        let count = text.chars().count() as u64;
+        let fits = schema["minLength"].as_u64().is_none_or(|least| count >= least)
+            && schema["maxLength"].as_u64().is_none_or(|most| count <= most);
+        if !fits {
+            let _ = writeln!(wrong, "{way} has {count} characters");
+        }
+    }
+    for item in value.as_array().into_iter().flatten() {
+        check(document, &schema["items"], item, &format!("{way}/-"), wrong);
+    }
+    if let Some(fields) = value.as_object() {
+        for name in schema["required"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+        {
+            if !fields.contains_key(name) {
+                let _ = writeln!(wrong, "{way} lacks {name}");
+            }
+        }
+        for (name, field) in fields {
+            match schema["properties"].get(name) {
+                Some(property) => check(document, property, field, &format!("{way}/{name}"), wrong),
+                None if schema["additionalProperties"] == false => {
+                    let _ = writeln!(wrong, "{way} must not have {name}");
+                }
+                None => {}
+            }
+        }
+    }
+}
+
+#[test]
+fn resources_have_the_fields_that_the_domain_writes() {
+    fn fields<R: Resource>() -> Vec<String> {
+        let stamps = Stamps::at(Timestamp::from_micros(0));
+        let written = R::blank(Id::from_bits(1), Currency::USD, stamps).document();
+        keys(&serde_json::from_str(&written).unwrap())
+            .into_iter()
+            .map(str::to_owned)
+            .collect()
+    }
+    let document = document();
+    for (name, written) in [
+        ("Member", fields::<Member>()),
+        ("Group", fields::<Group>()),
+        ("Payment", fields::<Payment>()),
+        ("Reimbursement", fields::<Reimbursement>()),
+        ("Reminder", fields::<Reminder>()),
+        ("Card", fields::<Card>()),
+        ("Campaign", fields::<Campaign>()),
+        ("StoreListing", fields::<Listing>()),
+        ("StoreOrder", fields::<Order>()),
+    ] {
+        let schema = &document["components"]["schemas"][name];
+        assert_eq!(keys(&schema["properties"]), written, "{name}");
+        assert_eq!(schema["required"], Value::from(written), "{name}");
+    }
+}
+
+/// The committed document shows in a review what a change does to the interface.
+#[test]
+fn the_document_is_as_committed() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/openapi.json");
+    let now = serde_json::to_string_pretty(&document()).unwrap() + "\n";
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a test's own switch, which is no setting of the server"
+    )]
+    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
+        std::fs::write(path, &now).unwrap();
+        return;
+    }
+    let committed = std::fs::read_to_string(path).unwrap_or_default();
+    if committed == now {
+        return;
+    }
+    let line = committed
+        .lines()
+        .zip(now.lines())
+        .take_while(|(a, b)| a == b)
+        .count();
+    panic!(
+        "the OpenAPI document is not as committed in {path}, from line {}:\n  committed: {}\n  now:       {}\n\
+         If that is meant, run with UPDATE_SNAPSHOTS=1 and commit the file.",
+        line + 1,
+        committed.lines().nth(line).unwrap_or("(the end)"),
+        now.lines().nth(line).unwrap_or("(the end)"),
+    );
+}
+
+#[test]
+fn every_page_renders_and_its_own_links_lead_somewhere() {
+    for path in pages::PATHS {
+        let page = pages::page(path, BASE_URL).unwrap_or_else(|| panic!("{path} is missing"));
+        let body = String::from_utf8(page.body.into_owned()).unwrap();
+        if !page.content_type.starts_with("text/html") {
+            continue;
+        }
+        let all: Vec<&str> = attribute(&body, " id=\"");
+        let ids: BTreeSet<&str> = all.iter().copied().collect();
+        assert_eq!(ids.len(), all.len(), "{path} has an id twice");
+        for link in attribute(&body, " href=\"#") {
+            assert!(ids.contains(link), "{path}: #{link} leads nowhere");
+        }
+        assert!(
+            !body.contains(" style=") && !body.contains("<script>"),
+            "{path} would need a weaker policy"
+        );
+        assert!(!body.contains("src=\"http"), "{path} loads from elsewhere");
+    }
+    let errors = String::from_utf8(pages::page("/docs/errors", BASE_URL).unwrap().body.into_owned()).unwrap();
+    for doc in openapi::CODES {
+        assert!(
+            errors.contains(&format!("id=\"{}\"", doc.code)),
+            "{} has no anchor",
+            doc.code
+        );
+    }
+}
+
+fn attribute<'a>(html: &'a str, start: &str) -> Vec<&'a str> {
+    html.split(start)
+        .skip(1)
+        .filter_map(|rest| rest.split('"').next())
+        .collect()
+}

@@ -1,0 +1,331 @@
+//! Counts shared by all replicas, in Redis: one atomic script per request, under a deadline and a breaker.
+//!
+//! The window lives in Redis as a key's time to live, so the replicas' clocks do not matter. Rate limits protect
+//! the service; they must never take it down. So a call that fails or is late is counted in this process instead,
+//! and after a few of those nobody asks Redis any more until a probe in the background found it well again. What
+//! Redis answers is noted in the local counter, so that counting goes on from there.
+
+use std::fmt::{self, Write};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
+use std::time::Duration;
+
+use redis::aio::MultiplexedConnection;
+use redis::{AsyncConnectionConfig, Client, ErrorKind, RedisError, Script, ServerErrorKind};
+use tokio::sync::{Notify, watch};
+use tokio::task::AbortHandle;
+use tokio::time::error::Elapsed;
+use tokio::time::{sleep, timeout};
+
+use super::{BackendState, Bucket, Charge, Limits, Memory, Subject};
+use crate::address;
+
+/// Charges `ARGV[1]` units of `ARGV[2]` to the window `KEYS[1]`; answers whether it fitted, the units used, and
+/// the window's remaining milliseconds. A key without a time to live is no window of ours, and is replaced.
+pub(super) const SCRIPT: &str = r"
+local cost, limit = tonumber(ARGV[1]), tonumber(ARGV[2])
+local left = redis.call('PTTL', KEYS[1])
+local used = 0
+if left > 0 then used = tonumber(redis.call('GET', KEYS[1])) else left = 0 end
+if used + cost > limit then
+  if left == 0 then left = 60000 end
+  return {0, used, left}
+end
+if left == 0 then
+  redis.call('SET', KEYS[1], cost, 'PX', 60000)
+  return {1, cost, 60000}
+end
+return {1, redis.call('INCRBY', KEYS[1], cost), left}
+";
+
+/// The waits and bounds of the shared counter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RedisOptions {
+    /// How long one request waits for Redis.
+    pub deadline: Duration,
+    /// Failures in a row that open the breaker.
+    pub failures_max: u32,
+    /// The first wait before Redis is probed again; it doubles up to `retry_max`.
+    pub retry_min: Duration,
+    /// The longest wait between probes.
+    pub retry_max: Duration,
+    /// How often an idle connection is checked, so that health reports are true without traffic.
+    pub check_every: Duration,
+    /// How long connecting, and the check of an idle connection, may take.
+    pub connect_timeout: Duration,
+}
+
+impl Default for RedisOptions {
+    fn default() -> Self {
+        Self {
+            deadline: Duration::from_millis(50),
+            failures_max: 3,
+            retry_min: Duration::from_secs(1),
+            retry_max: Duration::from_secs(5),
+            check_every: Duration::from_secs(5),
+            connect_timeout: Duration::from_secs(1),
+        }
+    }
+}
+
+/// The address given for Redis cannot be used. The text never repeats the address: it may hold a password.
+#[derive(Debug)]
+pub struct InvalidRedisUrl(pub(super) RedisError);
+
+impl fmt::Display for InvalidRedisUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "not a usable Redis URL ({}); give redis://[USER:PASSWORD@]HOST[:PORT][/DB], or rediss:// for TLS",
+            self.0
+        )
+    }
+}
+
+impl std::error::Error for InvalidRedisUrl {}
+
+/// The shared counter. Dropping it ends its background task.
+#[derive(Debug)]
+pub struct Redis {
+    link: Arc<Link>,
+    keeper: AbortHandle,
+}
+
+impl Drop for Redis {
+    fn drop(&mut self) {
+        self.keeper.abort();
+    }
+}
+
+impl Redis {
+    /// Starts connecting in the background and returns at once, whether Redis is there or not. Must be called
+    /// inside a tokio runtime.
+    pub fn connect(url: &str, memory: Memory, options: RedisOptions) -> Result<Self, InvalidRedisUrl> {
+        let client = Client::open(url).map_err(InvalidRedisUrl)?;
+        let link = Arc::new(Link {
+            memory,
+            options,
+            script: Script::new(SCRIPT),
+            connection: RwLock::default(),
+            failures: AtomicU32::new(0),
+            state: watch::Sender::new(None),
+            opened: Notify::new(),
+        });
+        let keeper = tokio::spawn(keep_connected(Arc::clone(&link), client)).abort_handle();
+        Ok(Self { link, keeper })
+    }
+
+    /// The limits it was made with.
+    pub fn limits(&self) -> &Limits {
+        self.link.memory.limits()
+    }
+
+    pub(super) fn state(&self) -> BackendState {
+        self.link.state.borrow().unwrap_or(BackendState::Away)
+    }
+
+    pub(super) async fn settle(&self, at_most: Duration) -> BackendState {
+        let mut state = self.link.state.subscribe();
+        // Time running out is as good an answer as the state it waits for.
+        let _ = timeout(
+            at_most,
+            state.wait_for(|state| *state == Some(BackendState::Shared)),
+        )
+        .await;
+        self.state()
+    }
+
+    pub(super) fn charge_now(&self, subject: Subject, bucket: Bucket, cost: u32) -> Option<Charge> {
+        (self.state() == BackendState::Away).then(|| self.link.memory.charge(subject, bucket, cost))
+    }
+
+    /// What Redis last said about the subject, less what was counted here since.
+    pub(super) fn left(&self, subject: Subject, bucket: Bucket) -> u32 {
+        self.link.memory.left(subject, bucket)
+    }
+
+    pub(super) async fn charge(&self, subject: Subject, bucket: Bucket, cost: u32) -> Charge {
+        let link = &*self.link;
+        if let Some(connection) = link.connection() {
+            match timeout(link.options.deadline, link.ask(connection, subject, bucket, cost)).await {
+                Ok(Ok(charge)) => return charge,
+                Ok(Err(error)) => link.failed(&error, error.is_unrecoverable_error()),
+                Err(late) => link.failed(&late, false),
+            }
+        }
+        link.memory.charge(subject, bucket, cost)
+    }
+}
+
+/// The connection with its breaker. The breaker is closed while there is a connection to take.
+struct Link {
+    memory: Memory,
+    options: RedisOptions,
+    script: Script,
+    connection: RwLock<Option<MultiplexedConnection>>,
+    /// Failures since the last success.
+    failures: AtomicU32,
+    /// `None` until the first attempt to connect has ended.
+    state: watch::Sender<Option<BackendState>>,
+    /// Wakes the background task when the breaker opens.
+    opened: Notify,
+}
+
+impl fmt::Debug for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Link")
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Link {
+    fn connection(&self) -> Option<MultiplexedConnection> {
+        self.connection
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    async fn ask(
+        &self,
+        mut connection: MultiplexedConnection,
+        subject: Subject,
+        bucket: Bucket,
+        cost: u32,
+    ) -> Result<Charge, RedisError> {
+        let limit = self.memory.limits().of(bucket);
+        let key = key(subject, bucket);
+        let call = |command, script: &str| {
+            let mut call = redis::cmd(command);
+            call.arg(script).arg(1).arg(&key).arg(cost).arg(limit);
+            call
+        };
+        let mut reply = call("EVALSHA", self.script.get_hash())
+            .query_async(&mut connection)
+            .await;
+        // Redis was restarted or its scripts were flushed; EVAL brings the script back for the next request.
+        if let Err(error) = &reply
+            && error.kind() == ErrorKind::Server(ServerErrorKind::NoScript)
+        {
+            reply = call("EVAL", SCRIPT).query_async(&mut connection).await;
+        }
+        let (allowed, used, left_millis): (u32, u32, u64) = reply?;
+        self.failures.store(0, Ordering::Relaxed);
+        let left_micros = left_millis.saturating_mul(1000);
+        if used > 0 {
+            self.memory.note(subject, bucket, used, left_micros);
+        }
+        Ok(Charge::new(bucket, limit, used, left_micros, allowed == 1))
+    }
+
+    /// Counts a failure, and opens the breaker after too many in a row, or at once when the connection is lost.
+    fn failed(&self, why: &dyn fmt::Display, lost: bool) {
+        let failures = self.failures.fetch_add(1, Ordering::Relaxed).saturating_add(1);
+        if lost || failures >= self.options.failures_max {
+            self.open(why);
+        }
+    }
+
+    fn open(&self, why: &dyn fmt::Display) {
+        let mut connection = self.connection_mut();
+        *connection = None;
+        if self.change(BackendState::Away) {
+            tracing::warn!(error = %why, "Redis is away: rate limits are counted in this process until it is back");
+            self.opened.notify_one();
+        }
+    }
+
+    fn close(&self, fresh: MultiplexedConnection) {
+        let mut connection = self.connection_mut();
+        *connection = Some(fresh);
+        self.failures.store(0, Ordering::Relaxed);
+        if self.change(BackendState::Shared) {
+            tracing::info!("Redis answers: rate limits are shared");
+        }
+    }
+
+    /// Held while the state changes too, so that the two never disagree.
+    fn connection_mut(&self) -> RwLockWriteGuard<'_, Option<MultiplexedConnection>> {
+        self.connection.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether this is news, so that each change is told once however many requests notice it.
+    fn change(&self, to: BackendState) -> bool {
+        self.state.send_if_modified(|state| state.replace(to) != Some(to))
+    }
+}
+
+/// The background task: connects, checks, and connects again. The requests never pay for a probe.
+async fn keep_connected(link: Arc<Link>, client: Client) {
+    let options = link.options;
+    let mut retry = options.retry_min;
+    loop {
+        let wait = match link.connection() {
+            Some(mut connection) => {
+                let ping = redis::cmd("PING");
+                match timeout(options.connect_timeout, ping.query_async::<()>(&mut connection)).await {
+                    Ok(Ok(())) => {}
+                    Ok(Err(error)) => link.open(&error),
+                    Err(late) => link.open(&late),
+                }
+                options.check_every
+            }
+            None => match probe(&link, &client).await {
+                Ok(connection) => {
+                    link.close(connection);
+                    retry = options.retry_min;
+                    options.check_every
+                }
+                Err(error) => {
+                    link.open(&error);
+                    let wait = retry;
+                    retry = retry.saturating_mul(2).min(options.retry_max);
+                    wait
+                }
+            },
+        };
+        tokio::select! {
+            () = sleep(wait) => {}
+            // The breaker opened: the next look is a retry, and not sooner than one.
+            () = link.opened.notified() => sleep(options.retry_min).await,
+        }
+    }
+}
+
+/// A fresh connection that answers as fast as requests need it to; loading the script proves that too.
+async fn probe(link: &Link, client: &Client) -> Result<MultiplexedConnection, RedisError> {
+    let config = AsyncConnectionConfig::new()
+        .set_connection_timeout(Some(link.options.connect_timeout))
+        // Each call has its own deadline.
+        .set_response_timeout(None)
+        // Requests wait in this queue, within their deadline; whoever finds no place counts locally.
+        .set_pipeline_buffer_size(1024);
+    // The connection's own timeout does not cover the look-up of the host's name.
+    let connecting = client.get_multiplexed_async_connection_with_config(&config);
+    let mut connection = timeout(link.options.connect_timeout, connecting)
+        .await
+        .map_err(late)??;
+    timeout(link.options.deadline, link.script.load_async(&mut connection))
+        .await
+        .map_err(late)??;
+    Ok(connection)
+}
+
+fn late(_: Elapsed) -> RedisError {
+    std::io::Error::from(std::io::ErrorKind::TimedOut).into()
+}
+
+/// The window's key. The braces keep a subject's windows on one node of a cluster.
+fn key(subject: Subject, bucket: Bucket) -> String {
+    let mut key = String::with_capacity(72);
+    key.push_str("bursar:rl:{");
+    // Writing to a String cannot fail.
+    let _ = match subject {
+        Subject::Token(id) => write!(key, "token:{:032x}", u128::from_be_bytes(id)),
+        Subject::Address(address) => write!(key, "address:{}", address::counted(address)),
+    };
+    key.push_str("}:");
+    key.push_str(bucket.name());
+    key
+}

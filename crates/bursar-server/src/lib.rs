@@ -1,5 +1,0 @@
-//! bursar's HTTP edge and its worker.
-
-pub mod http;
-pub mod log;
-pub mod worker;

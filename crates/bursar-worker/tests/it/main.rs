@@ -1,0 +1,15 @@
+//! The worker, on both databases and in front of mail and SMS servers.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on stops here; clippy's own exemption covers test functions, not their helpers"
+)]
+
+mod clock;
+mod dues;
+mod mail;
+mod office;
+mod sink;
+mod years;

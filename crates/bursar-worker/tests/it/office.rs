@@ -1,0 +1,213 @@
+//! A small club with a worker whose clock the test moves.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use bursar_app::messages::{self, Query, Sent};
+use bursar_app::reminders::{self, NewReminder};
+use bursar_app::{Actor, AppError, Context, import};
+use bursar_db::testing::TestDb;
+use bursar_db::{Db, DbError, Tx, Value, table};
+use bursar_domain::Timestamp;
+use bursar_domain::ids::{GroupId, Id, IdSource, MemberId, OrganizationId, ReminderId};
+use bursar_domain::reminder::{Audience, Method, Reminder};
+use bursar_worker::guard::ClockGuard;
+use bursar_worker::outlet::Outlet;
+use bursar_worker::smtp::Smtp;
+use bursar_worker::{Bell, DuesPass, Worker};
+use serde_json::{Value as Json, json};
+
+pub(crate) const ORG: OrganizationId = Id::from_bits(1);
+pub(crate) const GROUP: GroupId = Id::from_bits(1);
+
+pub(crate) fn member(n: u128) -> MemberId {
+    Id::from_bits(n)
+}
+
+pub(crate) fn instant(text: &str) -> Timestamp {
+    Timestamp::parse(text).unwrap()
+}
+
+/// The records of a club with this many members, all in one group.
+pub(crate) fn club(members: u128) -> Vec<Json> {
+    let mut records = vec![
+        json!({"type": "organization", "id": ORG, "name": "Ruderclub Zürich", "kind": "independent", "contactEmail": "kasse@example.org"}),
+        json!({"type": "group", "id": GROUP, "organizationId": ORG, "name": "Crew"}),
+    ];
+    records.extend((1..=members).map(|n| {
+        json!({"type": "member", "id": member(n), "organizationId": ORG, "firstName": format!("M{n}"), "lastName": "Łoś",
+            "email": format!("m{n}@example.org"), "phone": format!("+1202555{n:04}"), "groups": [GROUP]})
+    }));
+    records
+}
+
+/// The club, its database, and the time there.
+pub(crate) struct Office<'a> {
+    pub(crate) test: &'a TestDb,
+    clock: Arc<AtomicI64>,
+    folder: tempfile::TempDir,
+}
+
+impl<'a> Office<'a> {
+    pub(crate) fn open(test: &'a TestDb, now: &str, records: &[Json]) -> Self {
+        let office = Office {
+            test,
+            clock: Arc::new(AtomicI64::new(instant(now).micros())),
+            folder: tempfile::tempdir().unwrap(),
+        };
+        office.import(records);
+        office
+    }
+
+    pub(crate) fn import(&self, records: &[Json]) {
+        let bundle: String = records.iter().map(|record| format!("{record}\n")).collect();
+        let open =
+            || Ok(Box::new(std::io::Cursor::new(bundle.clone().into_bytes())) as Box<dyn std::io::BufRead>);
+        let mut ids = IdSource::seeded(fastrand::u64(..));
+        let source = import::Source { open: &open };
+        import::import(self.db(), &source, self.now(), &mut ids, &mut |_| {}).unwrap();
+    }
+
+    pub(crate) fn db(&self) -> &Db {
+        &self.test.db
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        Timestamp::from_micros(self.clock.load(Ordering::SeqCst))
+    }
+
+    pub(crate) fn set(&self, now: Timestamp) {
+        self.clock.store(now.micros(), Ordering::SeqCst);
+    }
+
+    pub(crate) fn later(&self, seconds: i64) {
+        self.set(self.now().plus_seconds(seconds));
+    }
+
+    pub(crate) fn folder(&self) -> PathBuf {
+        self.folder.path().join("outbox")
+    }
+
+    /// A worker that writes files.
+    pub(crate) fn worker(&self) -> Worker {
+        let clock = Arc::clone(&self.clock);
+        Worker {
+            db: self.db().clone(),
+            outlet: Outlet {
+                folder: self.folder(),
+                smtp: None,
+                from: "bursar@club.example".parse().unwrap(),
+                sms: None,
+            },
+            guard: ClockGuard::trusting(Arc::new(move || {
+                Timestamp::from_micros(clock.load(Ordering::SeqCst))
+            })),
+            ids: IdSource::seeded(fastrand::u64(..)),
+            random: fastrand::Rng::new(),
+            bell: Bell::default(),
+            last_used: Arc::default(),
+            idempotency_seconds: 7 * 86_400,
+            message_seconds: 90 * 86_400,
+            lease_seconds: 60,
+            dues: DuesPass::default(),
+            unrecorded: Vec::new(),
+        }
+    }
+
+    /// A worker that sends to this server.
+    pub(crate) fn mailer(&self, url: &str) -> Worker {
+        let mut worker = self.worker();
+        let smtp = Smtp::parse(url, None).unwrap();
+        worker.outlet.smtp = Some(smtp.with_timeout(std::time::Duration::from_secs(1)));
+        worker
+    }
+
+    pub(crate) fn act<T: Send + 'static>(
+        &self,
+        mut work: impl FnMut(&mut Tx<'_>, &mut Context) -> Result<T, AppError> + Send + 'static,
+    ) -> Result<T, AppError> {
+        let mut context = self.context();
+        self.db()
+            .write(ORG.to_bytes(), move |tx| work(tx, &mut context))
+            .wait()
+    }
+
+    pub(crate) fn context(&self) -> Context {
+        Context {
+            now: self.now(),
+            ids: IdSource::seeded(fastrand::u64(..)),
+            actor: Actor::Operator,
+            request_id: None,
+        }
+    }
+
+    /// A reminder that is due now, to the group.
+    pub(crate) fn remind(&self) -> ReminderId {
+        self.schedule(Audience::Group(GROUP), Method::Email, None)
+    }
+
+    pub(crate) fn schedule(&self, audience: Audience, method: Method, every_days: Option<i64>) -> ReminderId {
+        let now = self.now();
+        let reminder = self.act(move |tx, context| {
+            let new = NewReminder {
+                audience,
+                method,
+                at: now,
+                subject: Some("Dues".to_owned()),
+                body: Some("Please pay.".to_owned()),
+                every_days,
+                include_payment_info: false,
+            };
+            reminders::schedule(tx, context, ORG, &new)
+        });
+        reminder.unwrap().id
+    }
+
+    pub(crate) fn reminder(&self, id: ReminderId) -> Reminder {
+        let found: Result<_, DbError> = self.db().read(move |tx| table::get(tx, ORG, id)).wait();
+        found.unwrap().unwrap()
+    }
+
+    /// The messages, oldest first.
+    pub(crate) fn messages(&self) -> Vec<Sent> {
+        let context = self.context();
+        let query = Query {
+            reminder: None,
+            before: None,
+            limit: messages::PAGE_MAX,
+        };
+        let listed = self.db().read(move |tx| messages::list(tx, &context, ORG, query));
+        let mut sent: Vec<Sent> = listed.wait().unwrap();
+        sent.reverse();
+        sent
+    }
+
+    /// The states of the messages, counted.
+    pub(crate) fn states(&self) -> String {
+        let mut counts = std::collections::BTreeMap::new();
+        for message in self.messages() {
+            *counts.entry(message.state).or_insert(0) += 1;
+        }
+        let words: Vec<String> = counts.iter().map(|(state, n)| format!("{n} {state}")).collect();
+        words.join(", ")
+    }
+
+    /// The number that a statement finds.
+    pub(crate) fn number(&self, sql: &'static str) -> i64 {
+        let found: Result<_, DbError> = self
+            .db()
+            .survey(|tx| tx.first(sql, &[Value::Bytes(&ORG.to_bytes())], |row| row.int(0)));
+        found.unwrap().unwrap()
+    }
+}
+
+/// Lets a worker do all that is due.
+pub(crate) fn drain(worker: &mut Worker) {
+    for _ in 0..100_000 {
+        if worker.step().unwrap() == 0 {
+            return;
+        }
+    }
+    panic!("the worker finds no end");
+}
