@@ -1,11 +1,11 @@
 //! What the engines do without HTTP: the same statements, called from threads.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use bursar_app::{Act, Actor, AppError, Context, groups};
-use bursar_db::idempotency::{self, Record};
+use bursar_app::{App, AppError, Identity, Once, Output, groups};
 use bursar_db::{Db, EngineKind, table, tokens, walk};
 use bursar_domain::Resource;
 use bursar_domain::cursor::Filters;
@@ -145,42 +145,23 @@ fn writes(
 fn create(db: &Db, organization: OrganizationId, hash: TokenHash, load: Load, round: u64) -> Outcome<f64> {
     let (stop, made) = (AtomicBool::new(false), AtomicU64::new(0));
     let since = Instant::now();
-    let call = |ids: &mut IdSource, key: String| {
-        let mut context = Context {
-            now: database::now(),
-            ids: ids.fork(),
-            actor: Actor::Operator,
-            request_id: None,
-        };
+    let app = App::new(db.clone(), Arc::new(database::now), IdSource::seeded(round));
+    let call = |key: String| {
         let new = NewGroup {
             name: "A committee".to_owned(),
             description: String::new(),
         };
-        db.write::<_, AppError>(organization.to_bytes(), move |tx| {
-            let now = context.now;
-            Act::run(tx, &mut context, organization, |act| {
-                let caller = tokens::caller(act.tx, &hash)?
-                    .ok_or_else(|| bursar_domain::Refusal::missing("no token"))?;
-                let principal = caller.principal();
-                let since = now.plus_seconds(-7 * 86_400);
-                if idempotency::get(act.tx, organization, principal, &key, since)?.is_some() {
-                    return Ok(());
-                }
-                let body = groups::create(act, &new)?.document();
-                let record = Record {
-                    fingerprint: [7; 32],
-                    status: 201,
-                    body,
-                };
-                Ok(idempotency::insert(
-                    act.tx,
-                    organization,
-                    principal,
-                    &key,
-                    &record,
-                    now,
-                )?)
-            })
+        let once = Once {
+            key,
+            fingerprint: [7; 32],
+            kept_seconds: 7 * 86_400,
+        };
+        app.act::<_, AppError>(Identity::Token(hash), organization, move |act| {
+            if once.given(act)?.is_some() {
+                return Ok(());
+            }
+            let body = groups::create(act, &new)?.document();
+            once.record(act, &Output { status: 201, body })
         })
     };
     std::thread::scope(|scope| {
@@ -189,13 +170,12 @@ fn create(db: &Db, organization: OrganizationId, hash: TokenHash, load: Load, ro
             .map(|caller| {
                 let (stop, made, call) = (&stop, &made, &call);
                 scope.spawn(move || -> Outcome {
-                    let mut ids = IdSource::seeded(round * 1_000 + caller);
                     for n in 0_u64.. {
                         if stop.load(Ordering::Relaxed) {
                             break;
                         }
                         let key = format!("bare-{}-{round}-{caller}-{n}", std::process::id());
-                        call(&mut ids, key).wait().map_err(|error| error.to_string())?;
+                        call(key).wait().map_err(|error| error.to_string())?;
                         made.fetch_add(1, Ordering::Relaxed);
                     }
                     Ok(())

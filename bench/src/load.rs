@@ -1,14 +1,14 @@
 //! Callers: threads that patch members, each change one put with its history and one activity line.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use bursar_app::{Act, Actor, AppError, Context};
-use bursar_db::{Db, Reply, table};
-use bursar_domain::Refusal;
+use bursar_app::{App, AppError, Identity, members};
+use bursar_db::{Db, Reply};
 use bursar_domain::cursor::Filters;
 use bursar_domain::ids::{IdSource, MemberId, OrganizationId};
-use bursar_domain::member::Member;
+use bursar_domain::member::{Member, MemberChange};
 
 use crate::{Outcome, database, page};
 
@@ -20,20 +20,13 @@ pub(crate) fn patch(
     ids: &mut IdSource,
     n: u64,
 ) -> Reply<(), AppError> {
-    let mut context = Context {
-        now: database::now(),
-        ids: ids.fork(),
-        actor: Actor::Operator,
-        request_id: None,
+    let app = App::new(db.clone(), Arc::new(database::now), ids.fork());
+    let change = MemberChange {
+        first_name: Some(format!("Name {n}")),
+        ..MemberChange::default()
     };
-    db.write(organization.to_bytes(), move |tx| {
-        Act::run(tx, &mut context, organization, |act| {
-            let found: Option<Member> = table::get(act.tx, organization, member)?;
-            let mut found = found.ok_or_else(|| Refusal::missing(format!("{member} is gone")))?;
-            found.first_name = format!("Name {n}");
-            act.update(&mut found)?;
-            act.log("member.update", Some(member.to_string()), None)
-        })
+    app.act(Identity::Operator, organization, move |act| {
+        members::change(act, member, &change).map(drop)
     })
 }
 

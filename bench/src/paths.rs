@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use bursar_api::serve::Edge;
 use bursar_api::{InFlight, Lookups, Readiness, Site as Pages, routes};
+use bursar_app::App;
 use bursar_app::tokens::last_used::LastUsed;
 use bursar_db::{DatabaseUrl, Db, DbError, Opening, Options, table, tokens};
 use bursar_domain::ids::{IdSource, MemberId, OrganizationId};
@@ -166,7 +167,7 @@ fn edge(db: &Db) -> Edge {
         messaging: 4_000_000_000,
     };
     Edge {
-        db: db.clone(),
+        app: App::new(db.clone(), Arc::new(database::now), IdSource::seeded(2)),
         limiter: Limiter::memory(Memory::new(limits, Capacity::default(), monotonic_clock(), 7)),
         base_url: "http://127.0.0.1:8080".to_owned(),
         trusted_proxies: TrustedProxies::default(),
@@ -236,7 +237,7 @@ fn engine(args: &Args, count: u64) -> Outcome {
     for _ in 0..count {
         let found = match (hash, organization, member) {
             (Some(hash), ..) => db
-                .read::<_, DbError>(move |tx| Ok(tokens::caller(tx, &hash)?.is_some()))
+                .read::<_, DbError>(move |tx| Ok(tokens::by_hash(tx, &hash)?.is_some()))
                 .wait(),
             (_, Some(organization), Some(member)) => db
                 .read::<_, DbError>(move |tx| {

@@ -245,6 +245,9 @@ impl From<AppError> for Error {
     fn from(error: AppError) -> Self {
         match error {
             AppError::Refused(refusal) => refusal.into(),
+            AppError::Withheld { required, message } => Self::InsufficientScope { required, message },
+            AppError::KeyReused => Self::KeyReused,
+            AppError::Unrecognised => Self::InvalidToken,
             AppError::Db(error) => error.into(),
         }
     }

@@ -1,10 +1,7 @@
 //! What a handler makes of a request: a piece of work for a reader or for the writer.
 
-use std::sync::Arc;
-
-use bursar_app::Act;
+use bursar_app::{Act, TokenCaller};
 use bursar_db::Tx;
-use bursar_db::tokens::Caller;
 use bursar_domain::Timestamp;
 use bursar_domain::fields::Fields;
 use bursar_domain::ids::{Id, Kind, OrganizationId};
@@ -19,7 +16,7 @@ use super::query;
 #[derive(Debug)]
 pub struct Request {
     /// Who calls.
-    pub caller: Arc<Caller>,
+    pub caller: TokenCaller,
     /// The values of the path's parameters, decoded.
     pub params: [String; 2],
     /// The path, decoded.
@@ -37,7 +34,7 @@ pub struct Request {
 impl Request {
     /// The organization it is about.
     pub fn organization(&self) -> OrganizationId {
-        self.caller.token.organization_id
+        self.caller.organization()
     }
 
     /// The id at a place of the path; one of the wrong shape or type is a plain 404.
@@ -103,8 +100,8 @@ impl Answer {
 
 type Read<T> = Box<dyn FnOnce(&mut Tx<'_>) -> Result<T, Error> + Send>;
 
-/// The work of a write: it runs in the organization's act, with the caller as looked up there once more.
-pub type Write = Box<dyn FnMut(&mut Act<'_, '_>, &Caller) -> Result<Answer, Error> + Send>;
+/// The work of a write: it runs in the organization's act, which looks the caller up once more.
+pub type Write = Box<dyn FnMut(&mut Act<'_, '_>) -> Result<Answer, Error> + Send>;
 
 /// The work that a request asks for.
 pub enum Plan {
@@ -125,7 +122,7 @@ impl Plan {
     pub fn write(
         request: &Request,
         body: &impl Serialize,
-        run: impl FnMut(&mut Act<'_, '_>, &Caller) -> Result<Answer, Error> + Send + 'static,
+        run: impl FnMut(&mut Act<'_, '_>) -> Result<Answer, Error> + Send + 'static,
     ) -> Self {
         Self::Write(request.fingerprint(body), Box::new(run))
     }

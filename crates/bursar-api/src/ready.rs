@@ -147,7 +147,7 @@ impl Readiness {
 /// Ready means: not told to stop, and the database has this program's schema and takes writes. Redis may be away: the
 /// API keeps serving and counts in the process.
 pub(super) async fn answer(edge: &Edge) -> Reply {
-    let (database, reason) = match edge.readiness.database(&edge.db).await {
+    let (database, reason) = match edge.readiness.database(edge.app.db()).await {
         Found::Fine => ("ok", None),
         Found::Not { word, reason, .. } => (word, Some(reason)),
     };

@@ -7,8 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use bursar_app::{WallClock, tokens as app_tokens};
-use bursar_db::Db;
+use bursar_app::{App, WallClock, tokens as app_tokens};
 use bursar_domain::ids::{IdSource, OrganizationId, RequestId, TokenId};
 use bursar_http::address::TrustedProxies;
 use bursar_http::body;
@@ -35,7 +34,7 @@ use super::site::Site;
 /// What the edge is made of.
 pub struct Edge {
     /// The database.
-    pub db: Db,
+    pub app: App,
     /// The rate limits.
     pub limiter: Limiter,
     /// What addresses in answers start with.

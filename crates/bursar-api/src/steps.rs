@@ -2,14 +2,11 @@
 
 use std::net::SocketAddr;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::Poll;
 
-use bursar_app::{chapters, tokens as app_tokens};
-use bursar_db::tokens::{self, Caller};
+use bursar_app::{Identity, TokenCaller, Visit, chapters};
 use bursar_db::{DbError, Tx, idempotency};
 use bursar_domain::Timestamp;
-use bursar_domain::access::effective;
 use bursar_domain::ids::RequestId;
 use bursar_domain::token::{self, TokenHash};
 use bursar_http::address::{client_address, counted};
@@ -55,7 +52,7 @@ struct Admitted {
 /// How far a request came.
 enum Step {
     /// Its caller is known; the charge has to be waited for.
-    Resolved(Option<Arc<Caller>>),
+    Resolved(Option<TokenCaller>),
     /// It may be carried out.
     Admitted(Admitted),
     /// What it asks for is known.
@@ -104,7 +101,7 @@ impl Edge {
         };
         // 3 to 6. The charge; 401, then 404 or 405; permission; path ids, query and key.
         if let Step::Resolved(caller) = step {
-            let charge = self.charge(&call, caller.as_deref()).await;
+            let charge = self.charge(&call, caller.as_ref()).await;
             step = self.admit(&call, caller, charge, trace)?;
         }
         let (admitted, plan) = match step {
@@ -130,9 +127,9 @@ impl Edge {
     /// and a write to the answer that its key already has, because nothing in between has to be waited for.
     fn in_one_read(&self, call: &mut Call<'_>, trace: &mut Trace) -> Option<Result<Step, Error>> {
         let hash = call.hash?;
-        self.db.read_here(|tx| {
-            let caller = self.recognise(tokens::known_caller(tx, &hash)?, call, trace);
-            let Some(charge) = self.charge_now(call, caller.as_deref()) else {
+        self.app.db().read_here(|tx| {
+            let caller = self.recognise(TokenCaller::known(tx, &hash, call.now)?, call, trace);
+            let Some(charge) = self.charge_now(call, caller.as_ref()) else {
                 return Ok(Step::Resolved(caller));
             };
             let mut admitted = match self.admit(call, caller, charge, trace)? {
@@ -149,7 +146,7 @@ impl Edge {
         })
     }
 
-    async fn resolve(&self, call: &Call<'_>, trace: &mut Trace) -> Result<Option<Arc<Caller>>, Error> {
+    async fn resolve(&self, call: &Call<'_>, trace: &mut Trace) -> Result<Option<TokenCaller>, Error> {
         let Some(hash) = call.hash else {
             return Ok(None);
         };
@@ -158,9 +155,11 @@ impl Edge {
             .limiter
             .left(Subject::Address(address), self.price(call, None).1);
         let turn = self.lookups.turn(&hash, counted(address), left).await;
+        let now = call.now;
         let found = self
-            .db
-            .read::<_, DbError>(move |tx| tokens::known_caller(tx, &hash))
+            .app
+            .db()
+            .read::<_, DbError>(move |tx| TokenCaller::known(tx, &hash, now))
             .await?;
         drop(turn);
         let caller = self.recognise(found, call, trace);
@@ -171,20 +170,19 @@ impl Edge {
     /// The caller that was found, if the token and its owner are still in force.
     fn recognise(
         &self,
-        found: Option<Arc<Caller>>,
+        found: Option<TokenCaller>,
         call: &Call<'_>,
         trace: &mut Trace,
-    ) -> Option<Arc<Caller>> {
-        let caller = found.filter(|caller| caller.role_at(call.now).is_some())?;
-        trace.organization = Some(caller.token.organization_id);
-        trace.token = Some(caller.token.id);
-        self.last_used
-            .note(caller.token.organization_id, caller.token.id, call.now);
+    ) -> Option<TokenCaller> {
+        let caller = found?;
+        trace.organization = Some(caller.organization());
+        trace.token = Some(caller.id());
+        self.last_used.note(caller.organization(), caller.id(), call.now);
         Some(caller)
     }
 
     /// What is charged of whom.
-    fn price(&self, call: &Call<'_>, caller: Option<&Caller>) -> (Subject, Bucket, u32) {
+    fn price(&self, call: &Call<'_>, caller: Option<&TokenCaller>) -> (Subject, Bucket, u32) {
         let (bucket, cost) = match &call.found {
             Match::Found(route, _) => (route.bucket, cost(route, call.parts.uri.query())),
             Match::OtherMethod(_) | Match::NoPath => (default_bucket(&call.parts.method), 1),
@@ -192,7 +190,7 @@ impl Edge {
         let by_token =
             caller.filter(|_| !matches!(&call.found, Match::Found(route, _) if !route.needs_token));
         let subject = match by_token {
-            Some(caller) => Subject::Token(caller.token.id.to_bytes()),
+            Some(caller) => Subject::Token(caller.id().to_bytes()),
             None => self.address(call.parts, call.peer),
         };
         (subject, bucket, cost)
@@ -202,12 +200,12 @@ impl Edge {
         Subject::Address(client_address(peer.ip(), &parts.headers, &self.trusted_proxies))
     }
 
-    fn charge_now(&self, call: &Call<'_>, caller: Option<&Caller>) -> Option<Charge> {
+    fn charge_now(&self, call: &Call<'_>, caller: Option<&TokenCaller>) -> Option<Charge> {
         let (subject, bucket, cost) = self.price(call, caller);
         self.limiter.charge_now(subject, bucket, cost)
     }
 
-    async fn charge(&self, call: &Call<'_>, caller: Option<&Caller>) -> Charge {
+    async fn charge(&self, call: &Call<'_>, caller: Option<&TokenCaller>) -> Charge {
         let (subject, bucket, cost) = self.price(call, caller);
         self.charge_subject(subject, bucket, cost).await
     }
@@ -230,7 +228,7 @@ impl Edge {
     fn admit(
         &self,
         call: &Call<'_>,
-        caller: Option<Arc<Caller>>,
+        caller: Option<TokenCaller>,
         charge: Charge,
         trace: &mut Trace,
     ) -> Result<Step, Error> {
@@ -256,7 +254,7 @@ impl Edge {
             Match::NoPath => return Err(Error::no_such("path; /docs lists those there are")),
         };
         // 5. Effective permission.
-        authorize(route, &caller, call.now)?;
+        caller.require(route.scopes)?;
         // 6. Validation: path ids, query, key; then the body.
         let request = open(route, call.parts, params, caller, call.now)?;
         handlers::check(route, &request)?;
@@ -288,13 +286,16 @@ impl Edge {
         } = admitted;
         match plan {
             Plan::Ready(answer) => Ok(fresh(answer)),
-            Plan::Read(work) => self.db.read(work).await.map(fresh),
-            Plan::Snapshot(work) => self.db.snapshot(work).await.map(fresh),
+            Plan::Read(work) => self.app.db().read(work).await.map(fresh),
+            Plan::Snapshot(work) => self.app.db().snapshot(work).await.map(fresh),
             Plan::Roster(chapter, work) => {
-                let (answer, count) = self.db.snapshot(work).await?;
-                let mut context = self.context(&caller, request_id);
-                let logged = self.db.write(chapter.to_bytes(), move |tx| {
-                    chapters::log_read(tx, &mut context, chapter, count)
+                let (answer, count) = self.app.db().snapshot(work).await?;
+                let visit = Visit {
+                    who: Identity::Token(hash.ok_or(Error::InvalidToken)?),
+                    request: Some(request_id),
+                };
+                let logged = self.app.change(visit, chapter, move |whole| {
+                    chapters::log_read(whole, chapter, count)
                 });
                 // The chapter must see the reading: without the line there is no answer.
                 logged
@@ -339,7 +340,7 @@ fn answer_here(
         Plan::Write(fingerprint, _) => {
             if let Some(key) = &admitted.key {
                 let caller = &admitted.request.caller;
-                let (organization, principal) = (caller.token.organization_id, caller.principal());
+                let (organization, principal) = (caller.organization(), caller.principal());
                 if let Some(record) = idempotency::get(tx, organization, principal, key, keys_since)? {
                     return replay(record, fingerprint).map(Step::Answered);
                 }
@@ -378,25 +379,11 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     (second.is_none() && scheme.eq_ignore_ascii_case("bearer")).then(|| token.trim_start_matches(' '))
 }
 
-/// Granted scopes ∩ role ceiling ∩ policy must have all that the endpoint needs.
-pub(super) fn authorize(route: &Route, caller: &Caller, now: Timestamp) -> Result<(), Error> {
-    let role = caller.role_at(now).ok_or(Error::InvalidToken)?;
-    let granted = caller.token.scopes;
-    if effective(granted, role, caller.policy).covers(route.scopes) {
-        return Ok(());
-    }
-    let message = app_tokens::why_withheld(caller.token.kind, route.scopes, granted, role, caller.policy);
-    Err(Error::InsufficientScope {
-        required: route.scopes,
-        message,
-    })
-}
-
 fn open(
     route: &'static Route,
     parts: &Parts,
     params: [&str; 2],
-    caller: Arc<Caller>,
+    caller: TokenCaller,
     now: Timestamp,
 ) -> Result<Request, Error> {
     // What cannot be decoded cannot be an id.

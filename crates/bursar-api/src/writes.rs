@@ -1,11 +1,8 @@
 //! Carrying a write out: its key, the look at the caller under the lock, and the record of the answer.
 
-use std::sync::{Arc, PoisonError};
-
-use bursar_app::{Act, Actor, Context};
+use bursar_app::{Caller, Identity, Once, Output, TokenCaller, Visit};
 use bursar_db::DbError;
 use bursar_db::idempotency::{self, Record};
-use bursar_db::tokens::{self, Caller};
 use bursar_domain::Timestamp;
 use bursar_domain::ids::RequestId;
 use bursar_domain::token::TokenHash;
@@ -14,12 +11,12 @@ use super::error::Error;
 use super::plan::{Answer, Write};
 use super::routes::Route;
 use super::serve::Edge;
-use super::steps::{Done, authorize};
+use super::steps::Done;
 
 /// A write that was admitted.
 pub(super) struct WriteJob {
     pub(super) route: &'static Route,
-    pub(super) caller: Arc<Caller>,
+    pub(super) caller: TokenCaller,
     pub(super) hash: TokenHash,
     pub(super) key: Option<String>,
     pub(super) is_key_new: bool,
@@ -41,7 +38,7 @@ impl Edge {
             mut work,
             request_id,
         } = job;
-        let (organization, principal) = (caller.token.organization_id, caller.principal());
+        let (organization, principal) = (caller.organization(), caller.principal());
         let _held = match &key {
             None => None,
             Some(key) => {
@@ -52,7 +49,8 @@ impl Edge {
                     let name = key.clone();
                     let since = self.keys_since((self.clock)());
                     let known = self
-                        .db
+                        .app
+                        .db()
                         .read::<_, DbError>(move |tx| {
                             idempotency::get(tx, organization, principal, &name, since)
                         })
@@ -64,34 +62,34 @@ impl Edge {
                 Some(held)
             }
         };
-        let mut context = self.context(&caller, request_id);
-        let clock = Arc::clone(&self.clock);
-        let kept_seconds = self.idempotency_seconds;
-        let written = self.db.write(organization.to_bytes(), move |tx| {
-            context.now = clock();
-            let now = context.now;
-            let since = now.plus_seconds(-kept_seconds);
-            Act::run(tx, &mut context, organization, |act| {
-                // What was looked up before may have changed: a revoked token, a lowered role, the same key.
-                let caller = tokens::caller(act.tx, &hash)?.filter(|caller| caller.role_at(now).is_some());
-                let caller = caller.ok_or(Error::InvalidToken)?;
-                authorize(route, &caller, now)?;
-                if let Some(key) = &key
-                    && let Some(record) = idempotency::get(act.tx, organization, principal, key, since)?
-                {
-                    return replay(record, fingerprint);
-                }
-                let answer = work(act, &caller)?;
-                if let Some(key) = &key {
-                    let record = Record {
-                        fingerprint,
-                        status: answer.status,
-                        body: String::from_utf8_lossy(&answer.body).into_owned(),
-                    };
-                    idempotency::insert(act.tx, organization, principal, key, &record, now)?;
-                }
-                Ok((answer, false))
-            })
+        let once = key.map(|key| Once {
+            key,
+            fingerprint,
+            kept_seconds: self.idempotency_seconds,
+        });
+        let visit = Visit {
+            who: Identity::Token(hash),
+            request: Some(request_id),
+        };
+        let written = self.app.act(visit, organization, move |act| {
+            // What was looked up before may have changed: a lowered role, the same key.
+            if let Caller::Token(caller) = act.caller() {
+                caller.require(route.scopes)?;
+            }
+            if let Some(once) = &once
+                && let Some(given) = once.given(act)?
+            {
+                return Ok((given.into(), true));
+            }
+            let answer = work(act)?;
+            if let Some(once) = &once {
+                let output = Output {
+                    status: answer.status,
+                    body: String::from_utf8_lossy(&answer.body).into_owned(),
+                };
+                once.record(act, &output)?;
+            }
+            Ok((answer, false))
         });
         written.await
     }
@@ -99,18 +97,6 @@ impl Edge {
     /// From when on the keys that were used are known.
     pub(super) fn keys_since(&self, now: Timestamp) -> Timestamp {
         now.plus_seconds(-self.idempotency_seconds)
-    }
-
-    /// What an act of this caller is done with.
-    pub(super) fn context(&self, caller: &Caller, request_id: RequestId) -> Context {
-        let ids = self.ids.lock().unwrap_or_else(PoisonError::into_inner).fork();
-        let actor = Actor::Token(caller.token.id, caller.token.organization_id);
-        Context {
-            now: (self.clock)(),
-            ids,
-            actor,
-            request_id: Some(request_id),
-        }
     }
 }
 
@@ -126,4 +112,13 @@ pub(super) fn replay(record: Record, fingerprint: [u8; 32]) -> Result<Done, Erro
         },
         true,
     ))
+}
+
+impl From<Output> for Answer {
+    fn from(output: Output) -> Self {
+        Self {
+            status: output.status,
+            body: output.body.into(),
+        }
+    }
 }

@@ -1,52 +1,42 @@
-//! One act: a transaction on an organization's data, by somebody, at a time.
+//! One act: a transaction on an organization's data, by somebody, at a time. A view is the same without a change, and
+//! the whole is what the operator and the service see: every organization.
 
 use bursar_db::clock::Clock;
-use bursar_db::{Stored, Tx, activity, table};
-use bursar_domain::ids::{Id, IdSource, OrganizationId, RequestId, TokenId, UserId};
+use bursar_db::{Stored, Tx, activity, organizations, table};
+use bursar_domain::ids::{ActivityId, Id, IdSource, OrganizationId, RequestId};
 use bursar_domain::{Refusal, Timestamp};
 
+use crate::caller::{Caller, Identity};
 use crate::error::AppError;
+use crate::rule::Rule;
 
-/// Who acts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Actor {
-    /// Whoever runs the command line on the machine: may do anything.
-    Operator,
-    /// The service itself.
-    Worker,
-    /// A program with a token of an organization.
-    Token(TokenId, OrganizationId),
-    /// A person in an organization.
-    User(UserId, OrganizationId),
+/// An act under way: the organization's clock is held until it ends.
+pub struct Act<'a, 'c, M = Changing> {
+    pub(crate) tx: &'a mut Tx<'c>,
+    pub(crate) caller: Caller,
+    pub(crate) organization: OrganizationId,
+    now: Timestamp,
+    mode: M,
 }
 
-impl Actor {
-    /// What the activity log calls it.
-    pub const fn kind(&self) -> &'static str {
-        match self {
-            Self::Operator => "operator",
-            Self::Worker => "worker",
-            Self::Token(..) => "token",
-            Self::User(..) => "user",
-        }
-    }
+/// A look at an organization's data, by somebody, at a time.
+pub type View<'a, 'c> = Act<'a, 'c, Looking>;
 
-    /// Its id, if it has one.
-    pub fn id(&self) -> Option<String> {
-        match self {
-            Self::Operator | Self::Worker => None,
-            Self::Token(id, _) => Some(id.to_string()),
-            Self::User(id, _) => Some(id.to_string()),
-        }
-    }
+/// What an act has and a view has not.
+pub struct Changing {
+    clock: Clock,
+    ids: IdSource,
+    request: Option<RequestId>,
+}
 
-    /// Its organization, if it has one.
-    pub const fn organization(&self) -> Option<OrganizationId> {
-        match self {
-            Self::Operator | Self::Worker => None,
-            Self::Token(_, organization) | Self::User(_, organization) => Some(*organization),
-        }
-    }
+/// Nothing changes.
+pub struct Looking;
+
+/// A transaction on the whole database, for what is not one organization's affair.
+pub struct Whole<'a, 'c> {
+    pub(crate) tx: &'a mut Tx<'c>,
+    pub(crate) caller: Caller,
+    pub(crate) context: &'a mut Context,
 }
 
 /// What an act takes from outside: the time, a source of ids, who acts, and by which request.
@@ -57,47 +47,163 @@ pub struct Context {
     /// Makes ids.
     pub ids: IdSource,
     /// Who acts.
-    pub actor: Actor,
+    pub who: Identity,
     /// The request it is part of.
     pub request_id: Option<RequestId>,
 }
 
-/// An act under way: the organization's clock is held until it ends.
-pub struct Act<'a, 'c> {
-    /// The transaction.
-    pub tx: &'a mut Tx<'c>,
-    /// What came from outside.
-    pub context: &'a mut Context,
-    /// Whose data it changes.
-    pub organization: OrganizationId,
-    clock: Clock,
+impl<M> Act<'_, '_, M> {
+    /// The time of the act.
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// Who acts.
+    pub fn caller(&self) -> &Caller {
+        &self.caller
+    }
+
+    /// Whose data it is about.
+    pub fn organization(&self) -> OrganizationId {
+        self.organization
+    }
+
+    /// Refuses a caller whom the rule does not allow. Every operation asks this first.
+    pub(crate) fn allow(&self, rule: &Rule) -> Result<(), AppError> {
+        rule.check(&self.caller)
+    }
+
+    /// One of the organization's resources.
+    pub(crate) fn get<R: Stored>(&mut self, id: Id<R::Kind>) -> Result<Option<R>, AppError> {
+        Ok(table::get(self.tx, self.organization, id)?)
+    }
 }
 
 impl<'a, 'c> Act<'a, 'c> {
-    /// Takes the organization's clock, runs the work, and gives the clock back with the last stamp it gave.
+    /// Takes the organization's clock, looks the caller up, runs the work, and gives the clock back with the last stamp
+    /// it gave.
     pub fn run<T, E: From<AppError>>(
         tx: &'a mut Tx<'c>,
-        context: &'a mut Context,
+        context: &mut Context,
         organization: OrganizationId,
         work: impl FnOnce(&mut Act<'_, 'c>) -> Result<T, E>,
     ) -> Result<T, E> {
         let taken = Clock::take(tx, organization, context.now).map_err(AppError::from)?;
         let clock = taken.ok_or_else(|| AppError::from(no_organization(organization)))?;
+        let caller = Caller::look_up(tx, context.who, organization, context.now)?;
         let mut act = Act {
             tx,
-            context,
+            caller,
             organization,
-            clock,
+            now: context.now,
+            mode: Changing {
+                clock,
+                ids: context.ids.fork(),
+                request: context.request_id,
+            },
         };
         let result = work(&mut act)?;
-        let Act { tx, clock, .. } = act;
-        clock.give_back(tx).map_err(AppError::from)?;
+        let Act { tx, mode, .. } = act;
+        mode.clock.give_back(tx).map_err(AppError::from)?;
         Ok(result)
     }
 
-    /// The time of the act.
+    /// A new id.
+    pub(crate) fn new_id<K>(&mut self) -> Id<K> {
+        self.mode.ids.next(self.now)
+    }
+
+    /// A source of ids of its own, for what makes many.
+    pub(crate) fn ids(&mut self) -> IdSource {
+        self.mode.ids.fork()
+    }
+
+    /// A stamp for one more changed row.
+    pub(crate) fn tick(&mut self) -> Timestamp {
+        self.mode.clock.tick()
+    }
+
+    /// Adds a resource that was made with [`Act::tick`]'s stamp.
+    pub(crate) fn insert<R: Stored>(&mut self, resource: &R) -> Result<(), AppError> {
+        table::insert(self.tx, self.organization, resource).map_err(AppError::from)
+    }
+
+    /// Stamps a changed resource and puts it in place of the version before.
+    pub(crate) fn update<R: Stored>(&mut self, resource: &mut R) -> Result<(), AppError> {
+        resource.stamps_mut().updated_at = self.mode.clock.tick();
+        table::update(self.tx, self.organization, resource).map_err(AppError::from)
+    }
+
+    /// Writes a line to the organization's activity log.
+    pub(crate) fn log(
+        &mut self,
+        action: &str,
+        subject: Option<String>,
+        count: Option<i64>,
+    ) -> Result<(), AppError> {
+        let line = Line {
+            id: self.new_id(),
+            now: self.now,
+            request: self.mode.request,
+            action,
+            subject,
+            count,
+        };
+        line.add(self.tx, &self.caller, self.organization)
+    }
+}
+
+impl<'a, 'c> View<'a, 'c> {
+    /// Looks the caller up, and runs the work if there is such an organization.
+    pub(crate) fn look<T, E: From<AppError>>(
+        tx: &'a mut Tx<'c>,
+        who: Identity,
+        now: Timestamp,
+        organization: OrganizationId,
+        work: impl FnOnce(&mut View<'_, 'c>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let caller = Caller::look_up(tx, who, organization, now)?;
+        if organizations::get(tx, organization)
+            .map_err(AppError::from)?
+            .is_none()
+        {
+            return Err(AppError::from(no_organization(organization)).into());
+        }
+        work(&mut View::open(tx, caller, organization, now))
+    }
+
+    /// A look by somebody who was looked up.
+    pub(crate) fn open(
+        tx: &'a mut Tx<'c>,
+        caller: Caller,
+        organization: OrganizationId,
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            tx,
+            caller,
+            organization,
+            now,
+            mode: Looking,
+        }
+    }
+}
+
+impl<'a, 'c> Whole<'a, 'c> {
+    /// Looks the caller up.
+    pub fn open(tx: &'a mut Tx<'c>, context: &'a mut Context) -> Result<Self, AppError> {
+        let caller = Caller::look_up_anywhere(tx, context.who, context.now)?;
+        Ok(Self { tx, caller, context })
+    }
+
+    /// The time of the transaction.
     pub fn now(&self) -> Timestamp {
         self.context.now
+    }
+
+    /// Refuses a caller whom the rule does not allow. Every operation asks this first.
+    pub(crate) fn allow(&self, rule: &Rule) -> Result<(), AppError> {
+        rule.check(&self.caller)
     }
 
     /// A new id.
@@ -105,49 +211,90 @@ impl<'a, 'c> Act<'a, 'c> {
         self.context.ids.next(self.context.now)
     }
 
-    /// A stamp for one more changed row.
-    pub fn tick(&mut self) -> Timestamp {
-        self.clock.tick()
+    /// An act on one organization, in this transaction.
+    pub fn act<T, E: From<AppError>>(
+        &mut self,
+        organization: OrganizationId,
+        work: impl FnOnce(&mut Act<'_, 'c>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        Act::run(self.tx, self.context, organization, work)
     }
 
-    /// Adds a resource that was made with [`Act::tick`]'s stamp.
-    pub fn insert<R: Stored>(&mut self, resource: &R) -> Result<(), AppError> {
-        table::insert(self.tx, self.organization, resource).map_err(AppError::from)
+    /// A look at one organization, in this transaction.
+    pub fn view<T, E: From<AppError>>(
+        &mut self,
+        organization: OrganizationId,
+        work: impl FnOnce(&mut View<'_, 'c>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        View::look(self.tx, self.context.who, self.context.now, organization, work)
     }
 
-    /// Stamps a changed resource and puts it in place of the version before.
-    pub fn update<R: Stored>(&mut self, resource: &mut R) -> Result<(), AppError> {
-        resource.stamps_mut().updated_at = self.clock.tick();
-        table::update(self.tx, self.organization, resource).map_err(AppError::from)
-    }
-
-    /// Writes a line to the organization's activity log.
-    pub fn log(&mut self, action: &str, subject: Option<String>, count: Option<i64>) -> Result<(), AppError> {
-        log(self.tx, self.context, self.organization, action, subject, count)
+    /// Writes a line to an organization's activity log; it moves no clock.
+    pub fn log(
+        &mut self,
+        organization: OrganizationId,
+        action: &str,
+        subject: Option<String>,
+        count: Option<i64>,
+    ) -> Result<(), AppError> {
+        log(
+            self.tx,
+            self.context,
+            &self.caller,
+            organization,
+            action,
+            subject,
+            count,
+        )
     }
 }
 
-/// Writes a line to an organization's activity log; it needs no clock.
-pub fn log(
+/// Writes a line to an organization's activity log; it moves no clock.
+pub(crate) fn log(
     tx: &mut Tx<'_>,
     context: &mut Context,
+    caller: &Caller,
     organization: OrganizationId,
     action: &str,
     subject: Option<String>,
     count: Option<i64>,
 ) -> Result<(), AppError> {
-    let line = activity::Line {
+    let line = Line {
         id: context.ids.next(context.now),
-        at: context.now,
-        action: action.to_owned(),
-        actor_kind: context.actor.kind().to_owned(),
-        actor_id: context.actor.id(),
-        actor_organization_id: context.actor.organization(),
+        now: context.now,
+        request: context.request_id,
+        action,
         subject,
         count,
-        request_id: context.request_id,
     };
-    activity::add(tx, organization, &line).map_err(AppError::from)
+    line.add(tx, caller, organization)
+}
+
+/// A line of an activity log that is about to be written.
+struct Line<'a> {
+    id: ActivityId,
+    now: Timestamp,
+    request: Option<RequestId>,
+    action: &'a str,
+    subject: Option<String>,
+    count: Option<i64>,
+}
+
+impl Line<'_> {
+    fn add(self, tx: &mut Tx<'_>, caller: &Caller, organization: OrganizationId) -> Result<(), AppError> {
+        let line = activity::Line {
+            id: self.id,
+            at: self.now,
+            action: self.action.to_owned(),
+            actor_kind: caller.kind().to_owned(),
+            actor_id: caller.id(),
+            actor_organization_id: caller.home(organization),
+            subject: self.subject,
+            count: self.count,
+            request_id: self.request,
+        };
+        activity::add(tx, organization, &line).map_err(AppError::from)
+    }
 }
 
 /// The refusal for an organization that is not there.

@@ -90,7 +90,7 @@ pub fn list(
         return Err(Refusal::invalid("limit", rule).into());
     }
     organizations::get(tx, organization)?.ok_or_else(|| no_organization(organization))?;
-    require_admin(tx, context.actor, organization, "read its activity log")?;
+    require_admin(tx, context.who, organization, "read its activity log")?;
     let filter = Filter {
         since: query.since,
         actor: match query.actor.as_deref() {

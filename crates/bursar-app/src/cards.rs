@@ -11,6 +11,7 @@ use bursar_domain::states::Verb;
 use bursar_domain::{Refusal, Stamps};
 
 use crate::act::{Act, no_organization};
+use crate::caller::Caller;
 use crate::error::AppError;
 use crate::officers::require;
 
@@ -24,8 +25,16 @@ pub enum Issued {
 }
 
 /// Issues a card, or files an application where the organization is not approved for issuing yet.
-pub fn create(act: &mut Act<'_, '_>, issuing: CardIssuing, new: &NewCard) -> Result<Issued, AppError> {
+pub fn create(act: &mut Act<'_, '_>, new: &NewCard) -> Result<Issued, AppError> {
     require_active(act, new.assigned_member_id)?;
+    let issuing = match &act.caller {
+        Caller::Token(token) => token.card_issuing(),
+        _ => {
+            organizations::get(act.tx, act.organization)?
+                .ok_or_else(|| no_organization(act.organization))?
+                .card_issuing
+        }
+    };
     match issuing {
         CardIssuing::Approved => {
             let id = act.new_id();

@@ -5,7 +5,7 @@ use bursar_domain::Refusal;
 use bursar_domain::ids::OrganizationId;
 use bursar_domain::organization::OrganizationKind;
 
-use crate::act::{Context, log};
+use crate::act::Whole;
 use crate::error::AppError;
 
 /// Checks that `reader` is national and `chapter` its direct child; the two answers cannot be told apart.
@@ -28,19 +28,7 @@ pub fn may_read(
 }
 
 /// Writes the reading of a page into the chapter's own activity log.
-pub fn log_read(
-    tx: &mut Tx<'_>,
-    context: &mut Context,
-    chapter: OrganizationId,
-    count: usize,
-) -> Result<(), AppError> {
+pub fn log_read(whole: &mut Whole<'_, '_>, chapter: OrganizationId, count: usize) -> Result<(), AppError> {
     let count = i64::try_from(count).unwrap_or(i64::MAX);
-    log(
-        tx,
-        context,
-        chapter,
-        "roster.read",
-        Some(chapter.to_string()),
-        Some(count),
-    )
+    whole.log(chapter, "roster.read", Some(chapter.to_string()), Some(count))
 }

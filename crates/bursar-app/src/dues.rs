@@ -12,7 +12,7 @@ use bursar_domain::payment::Payment;
 use bursar_domain::{Date, Refusal, Resource, Stamps, Timestamp};
 use serde::Serialize;
 
-use crate::act::{Act, Actor, Context, no_organization};
+use crate::act::{Act, Context, no_organization};
 use crate::error::AppError;
 use crate::groups::no_group;
 use crate::roles::require_editor;
@@ -53,8 +53,8 @@ pub fn raise(
     after: Option<MemberId>,
 ) -> Result<Raised, AppError> {
     Act::run(tx, context, organization, |act| {
-        if act.context.actor != Actor::Worker {
-            require_editor(act.tx, act.context.actor, organization, "raise dues")?;
+        if !matches!(act.caller, crate::caller::Caller::Worker) {
+            crate::officers::require(act, bursar_domain::access::Role::Editor, "raise dues")?;
         }
         let mut group: Group = table::get(act.tx, organization, group)?.ok_or_else(no_group)?;
         let Some(due) = due_now(&group, act.now().date()) else {
@@ -201,7 +201,7 @@ pub fn set(
     dues: Option<&NewDues>,
 ) -> Result<Group, AppError> {
     Act::run(tx, context, organization, |act| {
-        require_editor(act.tx, act.context.actor, organization, "set dues")?;
+        crate::officers::require(act, bursar_domain::access::Role::Editor, "set dues")?;
         let before: Group = table::get(act.tx, organization, group)?.ok_or_else(no_group)?;
         let mut group = before.clone();
         match dues {
@@ -304,7 +304,7 @@ pub fn preview(
     group: GroupId,
 ) -> Result<Preview, AppError> {
     organizations::get(tx, organization)?.ok_or_else(|| no_organization(organization))?;
-    require_editor(tx, context.actor, organization, "see who owes dues")?;
+    require_editor(tx, context.who, organization, "see who owes dues")?;
     let mut group: Group = table::get(tx, organization, group)?.ok_or_else(no_group)?;
     let today = context.now.date();
     let zero = Money::zero(group.currency);

@@ -2,7 +2,7 @@
 
 use bursar_db::bulk::Subject;
 use bursar_db::{memberships, organizations, table};
-use bursar_domain::access::Role;
+use bursar_domain::access::{Role, Scope};
 use bursar_domain::group::{Group, GroupChange, NewGroup};
 use bursar_domain::ids::{BulkId, GroupId, MemberId};
 use bursar_domain::member::Member;
@@ -11,16 +11,31 @@ use bursar_domain::{Refusal, Resource, Stamps};
 
 use crate::act::{Act, no_organization};
 use crate::error::AppError;
-use crate::officers::require;
 use crate::payments::note_bulk;
+use crate::rule::Rule;
 
 /// The refusal for a group that is not there.
 pub fn no_group() -> Refusal {
     Refusal::missing("there is no such group")
 }
 
+/// Making a group.
+pub const CREATE: Rule =
+    Rule::of("group.create", Role::Editor, "make groups").or_token(&[Scope::GroupsWrite]);
+/// Renaming a group.
+pub const CHANGE: Rule =
+    Rule::of("group.change", Role::Editor, "change groups").or_token(&[Scope::GroupsWrite]);
+/// Taking a member out of a group.
+pub const REMOVE_MEMBER: Rule =
+    Rule::of("group.remove_member", Role::Editor, "change groups").or_token(&[Scope::GroupsWrite]);
+/// Putting a member into a group.
+pub const ADD_MEMBER: Rule = Rule::of("group.add_member", Role::Editor, "change groups");
+/// Putting many into a group at once.
+pub const ADD: Rule = Rule::of("group.add", Role::Editor, "change groups");
+
 /// Makes a group.
 pub fn create(act: &mut Act<'_, '_>, new: &NewGroup) -> Result<Group, AppError> {
+    act.allow(&CREATE)?;
     let organization =
         organizations::get(act.tx, act.organization)?.ok_or_else(|| no_organization(act.organization))?;
     let id = act.new_id();
@@ -31,52 +46,53 @@ pub fn create(act: &mut Act<'_, '_>, new: &NewGroup) -> Result<Group, AppError> 
         ..Group::blank(id, organization.currency, stamps)
     };
     act.insert(&group)?;
-    act.log("group.create", Some(id.to_string()), None)?;
+    act.log(CREATE.name, Some(id.to_string()), None)?;
     Ok(group)
 }
 
 /// Renames a group or changes its description.
 pub fn change(act: &mut Act<'_, '_>, id: GroupId, change: &GroupChange) -> Result<Group, AppError> {
-    let before: Group = table::get(act.tx, act.organization, id)?.ok_or_else(no_group)?;
+    act.allow(&CHANGE)?;
+    let before: Group = act.get(id)?.ok_or_else(no_group)?;
     let Some(mut group) = change.clone().apply(&before) else {
         return Ok(before);
     };
     act.update(&mut group)?;
-    act.log("group.change", Some(id.to_string()), None)?;
+    act.log(CHANGE.name, Some(id.to_string()), None)?;
     Ok(group)
 }
 
 /// Takes a member out of a group. The count is of active members, so an archived one leaves the group as it is.
 pub fn remove_member(act: &mut Act<'_, '_>, id: GroupId, member: MemberId) -> Result<Group, AppError> {
-    let mut group: Group = table::get(act.tx, act.organization, id)?.ok_or_else(no_group)?;
+    act.allow(&REMOVE_MEMBER)?;
+    let mut group: Group = act.get(id)?.ok_or_else(no_group)?;
     if !memberships::remove(act.tx, act.organization, id, member)? {
         return Err(Refusal::missing("this member is not in the group").into());
     }
     let no_member = || Refusal::missing("there is no such member");
-    let mut member: Member = table::get(act.tx, act.organization, member)?.ok_or_else(no_member)?;
+    let mut member: Member = act.get(member)?.ok_or_else(no_member)?;
     member.groups.retain(|other| *other != id);
     act.update(&mut member)?;
     if member.is_active {
         group.member_count -= 1;
         act.update(&mut group)?;
     }
-    act.log("group.remove_member", Some(member.id.to_string()), None)?;
+    act.log(REMOVE_MEMBER.name, Some(member.id.to_string()), None)?;
     Ok(group)
 }
 
 /// Puts a member into a group; one that is in it already is a conflict.
 pub fn add_member(act: &mut Act<'_, '_>, id: GroupId, member: MemberId) -> Result<Group, AppError> {
-    require(act, Role::Editor, "change groups")?;
+    act.allow(&ADD_MEMBER)?;
     let group = join(act, id, member)?;
-    act.log("group.add_member", Some(member.to_string()), None)?;
+    act.log(ADD_MEMBER.name, Some(member.to_string()), None)?;
     Ok(group)
 }
 
 /// The member moves, then the group, whose count is of active members.
 fn join(act: &mut Act<'_, '_>, id: GroupId, member: MemberId) -> Result<Group, AppError> {
-    let mut group: Group = table::get(act.tx, act.organization, id)?.ok_or_else(no_group)?;
-    let mut member: Member =
-        table::get(act.tx, act.organization, member)?.ok_or_else(crate::members::no_member)?;
+    let mut group: Group = act.get(id)?.ok_or_else(no_group)?;
+    let mut member: Member = act.get(member)?.ok_or_else(crate::members::no_member)?;
     if member.groups.contains(&id) {
         return Err(Refusal::conflict(format!("{} is in the group already", member.id)).into());
     }
@@ -110,7 +126,7 @@ pub fn add_by_address(
     id: GroupId,
     addresses: &[String],
 ) -> Result<AddedMany, AppError> {
-    require(act, Role::Editor, "change groups")?;
+    act.allow(&ADD)?;
     let mut wanted: Vec<(String, Vec<Member>)> = addresses
         .iter()
         .map(|address| (address_key(address.trim()), Vec::new()))
@@ -156,31 +172,11 @@ pub fn add_by_address(
             }
         }
     }
-    let bulk = note_bulk(act, "group.add", &subjects)?;
-    act.log(
-        "group.add",
-        Some(bulk.to_string()),
-        i64::try_from(added.len()).ok(),
-    )?;
+    let bulk = note_bulk(act, ADD.name, &subjects)?;
+    act.log(ADD.name, Some(bulk.to_string()), i64::try_from(added.len()).ok())?;
     Ok(AddedMany {
         id: bulk,
         added,
         already,
     })
-}
-
-/// Makes a group for an officer, by the same rules as the API.
-pub fn create_as_officer(act: &mut Act<'_, '_>, new: &NewGroup) -> Result<Group, AppError> {
-    require(act, Role::Editor, "make groups")?;
-    create(act, new)
-}
-
-/// Takes a member out of a group for an officer, by the same rules as the API.
-pub fn remove_member_as_officer(
-    act: &mut Act<'_, '_>,
-    id: GroupId,
-    member: MemberId,
-) -> Result<Group, AppError> {
-    require(act, Role::Editor, "change groups")?;
-    remove_member(act, id, member)
 }

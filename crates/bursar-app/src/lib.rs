@@ -7,11 +7,13 @@
 pub mod act;
 pub mod activity;
 pub mod bundle;
+mod caller;
 pub mod campaigns;
 pub mod cards;
 pub mod chapters;
 pub mod check;
 pub mod copy;
+mod door;
 pub mod dues;
 mod error;
 pub mod export;
@@ -22,6 +24,7 @@ pub mod members;
 pub mod messages;
 pub mod notices;
 pub mod officers;
+mod once;
 pub mod organizations;
 pub mod outbox;
 pub mod payments;
@@ -32,14 +35,17 @@ pub mod reminders;
 pub mod reports;
 pub mod roles;
 pub mod roster;
+mod rule;
 pub mod sms;
 pub mod spreadsheet;
 pub mod store;
 pub mod tokens;
 pub mod undo;
 
-pub use act::{Act, Actor, Context};
+pub use act::{Act, Context, Looking, View, Whole};
+pub use bursar_db::{DatabaseUrl, DbError, EngineKind, Opening, Options, Reply};
+pub use caller::{Caller, Identity, TokenCaller};
+pub use door::{App, Visit, WallClock};
 pub use error::AppError;
-
-/// Tells the time.
-pub type WallClock = std::sync::Arc<dyn Fn() -> bursar_domain::Timestamp + Send + Sync>;
+pub use once::{Once, Output};
+pub use rule::Rule;

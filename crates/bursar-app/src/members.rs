@@ -89,7 +89,7 @@ pub fn add(act: &mut Act<'_, '_>, new: &NewMember) -> Result<Member, AppError> {
     groups.dedup();
     for group in &groups {
         let mut group: Group = table::get(act.tx, act.organization, *group)?.ok_or_else(no_group)?;
-        memberships::add(act.tx, act.organization, group.id, id, act.context.now)?;
+        memberships::add(act.tx, act.organization, group.id, id, act.now())?;
         group.member_count += 1;
         act.update(&mut group)?;
     }

@@ -182,7 +182,7 @@ pub fn list(
         return Err(Refusal::invalid("limit", rule).into());
     }
     organizations::get(tx, organization)?.ok_or_else(|| no_organization(organization))?;
-    require_editor(tx, context.actor, organization, "read its messages")?;
+    require_editor(tx, context.who, organization, "read its messages")?;
     if let Some(id) = query.reminder {
         table::get::<Reminder>(tx, organization, id)?.ok_or_else(|| crate::reminders::no_reminder(id))?;
     }
@@ -268,7 +268,11 @@ pub fn retry(
     id: MessageId,
 ) -> Result<Sent, AppError> {
     Act::run(tx, context, organization, |act| {
-        require_editor(act.tx, act.context.actor, organization, "send its messages again")?;
+        crate::officers::require(
+            act,
+            bursar_domain::access::Role::Editor,
+            "send its messages again",
+        )?;
         let missing = || Refusal::missing(format!("there is no message {id} in organization {organization}"));
         let record = messages::get(act.tx, organization, id)?.ok_or_else(missing)?;
         if record.state != "failed" || !record.has_body {

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use bursar_db::{Tx, organizations};
+use bursar_db::organizations;
 use bursar_domain::Refusal;
 use bursar_domain::email::{check_email, check_phone};
 use bursar_domain::ids::OrganizationId;
@@ -10,8 +10,9 @@ use bursar_domain::money::Currency;
 use bursar_domain::organization::{CardIssuing, Organization, OrganizationKind};
 use bursar_domain::text::NAME;
 
-use crate::act::{Context, log, no_organization};
+use crate::act::{Whole, no_organization};
 use crate::error::AppError;
+use crate::rule::Rule;
 
 /// What a new organization is made of.
 #[derive(Clone, Debug)]
@@ -32,13 +33,16 @@ pub struct NewOrganization {
     pub card_issuing: CardIssuing,
 }
 
+/// Making an organization.
+pub const CREATE: Rule = Rule::of_operator("organization.create", "make organizations");
+
 /// Makes an organization with this id.
 pub fn create(
-    tx: &mut Tx<'_>,
-    context: &mut Context,
+    whole: &mut Whole<'_, '_>,
     id: OrganizationId,
     new: &NewOrganization,
 ) -> Result<Organization, AppError> {
+    whole.allow(&CREATE)?;
     let rule = |field: &'static str| move |rule: String| AppError::from(Refusal::invalid(field, rule));
     let organization = Organization {
         id,
@@ -76,13 +80,14 @@ pub fn create(
             .into());
         }
         (OrganizationKind::Chapter, Some(parent)) => {
-            let parent = organizations::get(tx, parent)?.ok_or_else(|| no_organization(parent))?;
+            let parent = organizations::get(whole.tx, parent)?.ok_or_else(|| no_organization(parent))?;
             check_is_parent(&parent)?;
         }
         (OrganizationKind::National | OrganizationKind::Independent, None) => {}
     }
-    organizations::insert(tx, &organization, context.now)?;
-    log(tx, context, id, "organization.create", Some(id.to_string()), None)?;
+    let now = whole.now();
+    organizations::insert(whole.tx, &organization, now)?;
+    whole.log(id, "organization.create", Some(id.to_string()), None)?;
     Ok(organization)
 }
 

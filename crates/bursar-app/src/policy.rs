@@ -6,9 +6,9 @@ use bursar_domain::access::{Policy, ScopeSet};
 use bursar_domain::ids::OrganizationId;
 use bursar_domain::organization::TOKEN_DAYS_MAX;
 
-use crate::act::{Act, Actor, Context, no_organization};
+use crate::act::{Act, Context, no_organization};
+use crate::caller::Identity;
 use crate::error::AppError;
-use crate::roles::require_admin;
 
 /// What to change of a policy; the rest stays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,12 +33,10 @@ pub enum Cap {
 /// The policy, for people with a role in the organization and the operator.
 pub fn show(tx: &mut Tx<'_>, context: &Context, organization: OrganizationId) -> Result<Policy, AppError> {
     organizations::get(tx, organization)?.ok_or_else(|| no_organization(organization))?;
-    let may = match context.actor {
-        Actor::Operator => true,
-        Actor::User(user, home) => {
-            home == organization && organizations::role(tx, organization, user)?.is_some()
-        }
-        Actor::Token(..) | Actor::Worker => false,
+    let may = match context.who {
+        Identity::Operator => true,
+        Identity::Person(user) => organizations::role(tx, organization, user)?.is_some(),
+        Identity::Token(_) | Identity::Worker => false,
     };
     if !may {
         return Err(Refusal::Forbidden {
@@ -57,7 +55,7 @@ pub fn set(
     change: &PolicyChange,
 ) -> Result<Policy, AppError> {
     Act::run(tx, context, organization, |act| {
-        require_admin(act.tx, act.context.actor, organization, "change its policy")?;
+        crate::officers::require(act, bursar_domain::access::Role::Admin, "change its policy")?;
         let before = organizations::policy(act.tx, organization)?.unwrap_or_default();
         let after = apply(before, change)?;
         if after == before {

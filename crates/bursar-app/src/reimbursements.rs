@@ -10,7 +10,8 @@ use bursar_domain::reimbursement::{Approver, Reimbursement, ReimbursementVerb};
 use bursar_domain::text::{CATEGORY, NOTE, REFERENCE, TextRule};
 use bursar_domain::{Date, Refusal, Resource, Stamps};
 
-use crate::act::{Act, Actor, no_organization};
+use crate::act::{Act, no_organization};
+use crate::caller::Caller;
 use crate::error::AppError;
 use crate::officers::require;
 
@@ -140,14 +141,13 @@ pub fn perform(
 
 /// Who approves. A reimbursement is one's own when the member to be paid has one's address.
 fn approver(act: &mut Act<'_, '_>, reimbursement: &Reimbursement) -> Result<Approver, AppError> {
-    let Actor::User(user, _) = act.context.actor else {
+    let Caller::Person(user, role) = act.caller else {
         return Ok(Approver {
             role: Role::Admin,
             is_person: false,
             is_own: false,
         });
     };
-    let role = organizations::role(act.tx, act.organization, user)?.unwrap_or(Role::Viewer);
     let own_address = organizations::user(act.tx, user)?.map(|user| address_key(&user.email));
     let member: Option<Member> = match reimbursement.member_id {
         Some(member) => table::get(act.tx, act.organization, member)?,
@@ -155,7 +155,7 @@ fn approver(act: &mut Act<'_, '_>, reimbursement: &Reimbursement) -> Result<Appr
     };
     let is_own = member.is_some_and(|member| Some(address_key(&member.email)) == own_address);
     Ok(Approver {
-        role,
+        role: role.unwrap_or(Role::Viewer),
         is_person: true,
         is_own,
     })

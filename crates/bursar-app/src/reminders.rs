@@ -53,7 +53,7 @@ pub fn schedule(
     new: &NewReminder,
 ) -> Result<Reminder, AppError> {
     Act::run(tx, context, organization, |act| {
-        require_editor(act.tx, act.context.actor, organization, "schedule reminders")?;
+        crate::officers::require(act, bursar_domain::access::Role::Editor, "schedule reminders")?;
         let rule = |field: &'static str| move |rule: String| Refusal::invalid(field, rule);
         let text = |given: &Option<String>| given.clone().filter(|text| !text.trim().is_empty());
         let subject = text(&new.subject).map(|s| SUBJECT.check(&s)).transpose();
@@ -159,7 +159,7 @@ pub fn list(
     status: Option<ReminderStatus>,
 ) -> Result<Vec<Reminder>, AppError> {
     organizations::get(tx, organization)?.ok_or_else(|| no_organization(organization))?;
-    require_editor(tx, context.actor, organization, "list its reminders")?;
+    require_editor(tx, context.who, organization, "list its reminders")?;
     let mut reminders = Vec::new();
     table::each::<Reminder>(tx, organization, |kept| {
         let reminder = kept.resource?;
@@ -179,7 +179,7 @@ pub fn cancel(
     id: ReminderId,
 ) -> Result<Reminder, AppError> {
     Act::run(tx, context, organization, |act| {
-        require_editor(act.tx, act.context.actor, organization, "call reminders off")?;
+        crate::officers::require(act, bursar_domain::access::Role::Editor, "call reminders off")?;
         let mut reminder = table::get(act.tx, organization, id)?.ok_or_else(|| no_reminder(id))?;
         if give_up_lost_run(act, &mut reminder)? {
             // What failed is cancelled by way of scheduled.
@@ -200,7 +200,7 @@ pub fn retry(
     id: ReminderId,
 ) -> Result<Reminder, AppError> {
     Act::run(tx, context, organization, |act| {
-        require_editor(act.tx, act.context.actor, organization, "send reminders again")?;
+        crate::officers::require(act, bursar_domain::access::Role::Editor, "send reminders again")?;
         let mut reminder = table::get(act.tx, organization, id)?.ok_or_else(|| no_reminder(id))?;
         give_up_lost_run(act, &mut reminder)?;
         if reminder.status != ReminderStatus::Failed {

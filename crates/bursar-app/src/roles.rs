@@ -7,8 +7,10 @@ use bursar_domain::email::check_email;
 use bursar_domain::ids::OrganizationId;
 use bursar_domain::organization::User;
 
-use crate::act::{Act, Actor, Context, no_organization};
+use crate::act::{Act, Context, no_organization};
+use crate::caller::{Caller, Identity};
 use crate::error::AppError;
+use crate::rule::Rule;
 
 /// A person's role, for a list.
 #[derive(Clone, Debug)]
@@ -19,64 +21,52 @@ pub struct Holder {
     pub role: Role,
 }
 
-/// Whether the actor has at least this role in the organization, or is the operator. A token never has: programs act
-/// through the API, where their scopes are checked. Nor has the worker, which asks nobody.
+/// Whether somebody has at least this role in the organization, or is the operator.
 pub(crate) fn has_role(
     tx: &mut Tx<'_>,
-    actor: Actor,
+    who: Identity,
     organization: OrganizationId,
     least: Role,
 ) -> Result<bool, AppError> {
-    match actor {
-        Actor::Operator => Ok(true),
-        Actor::User(user, home) if home == organization => {
+    match who {
+        Identity::Operator => Ok(true),
+        Identity::Person(user) => {
             let role = organizations::role(tx, organization, user)?;
             Ok(role.is_some_and(|role| role >= least))
         }
-        Actor::User(..) | Actor::Token(..) | Actor::Worker => Ok(false),
+        Identity::Token(_) | Identity::Worker => Ok(false),
     }
 }
 
-/// Whether the actor is an admin of the organization, or the operator.
+/// Whether somebody is an admin of the organization, or the operator.
 pub(crate) fn is_admin(
     tx: &mut Tx<'_>,
-    actor: Actor,
+    who: Identity,
     organization: OrganizationId,
 ) -> Result<bool, AppError> {
-    has_role(tx, actor, organization, Role::Admin)
+    has_role(tx, who, organization, Role::Admin)
 }
 
 /// Refuses whoever is neither an admin of the organization nor the operator.
 pub(crate) fn require_admin(
     tx: &mut Tx<'_>,
-    actor: Actor,
+    who: Identity,
     organization: OrganizationId,
-    deed: &str,
+    deed: &'static str,
 ) -> Result<(), AppError> {
-    if is_admin(tx, actor, organization)? {
-        return Ok(());
-    }
-    Err(Refusal::Forbidden {
-        message: format!("only an admin of the organization may {deed}"),
-    }
-    .into())
+    let caller = Caller::look_up(tx, who, organization, bursar_domain::Timestamp::from_micros(0))?;
+    Rule::of("", Role::Admin, deed).check(&caller)
 }
 
-/// Refuses whoever is neither an editor or admin of the organization nor the operator. Programs act through the API,
-/// where their scopes are checked.
+/// Refuses whoever is neither an editor or admin of the organization nor the operator.
 pub(crate) fn require_editor(
     tx: &mut Tx<'_>,
-    actor: Actor,
+    who: Identity,
     organization: OrganizationId,
-    deed: &str,
+    deed: &'static str,
 ) -> Result<(), AppError> {
-    if has_role(tx, actor, organization, Role::Editor)? {
-        return Ok(());
-    }
-    Err(Refusal::Forbidden {
-        message: format!("only an editor or admin of the organization may {deed}"),
-    }
-    .into())
+    let caller = Caller::look_up(tx, who, organization, bursar_domain::Timestamp::from_micros(0))?;
+    Rule::of("", Role::Editor, deed).check(&caller)
 }
 
 /// Gives the person with this address a role, and makes the user if there is none.
@@ -89,7 +79,7 @@ pub fn set(
 ) -> Result<Holder, AppError> {
     let email = check_email(email).map_err(|rule| Refusal::invalid("user", rule))?;
     Act::run(tx, context, organization, |act| {
-        require_admin(act.tx, act.context.actor, organization, "give roles")?;
+        crate::officers::require(act, bursar_domain::access::Role::Admin, "give roles")?;
         let new = User {
             id: act.new_id(),
             email: email.clone(),
@@ -112,7 +102,7 @@ pub fn remove(
     email: &str,
 ) -> Result<User, AppError> {
     Act::run(tx, context, organization, |act| {
-        require_admin(act.tx, act.context.actor, organization, "remove people")?;
+        crate::officers::require(act, bursar_domain::access::Role::Admin, "remove people")?;
         let missing = || Refusal::missing(format!("{email} has no role in organization {organization}"));
         let user = organizations::user_by_email(act.tx, email.trim())?.ok_or_else(missing)?;
         if !organizations::remove_role(act.tx, organization, user.id)? {

@@ -8,7 +8,9 @@ mod explain;
 pub mod last_used;
 mod record;
 
-use bursar_db::tokens::{self, Caller, Token};
+use std::sync::Arc;
+
+use bursar_db::tokens::{self, Token};
 use bursar_db::{Tx, organizations};
 use bursar_domain::access::{Policy, Role, Scope, ScopeSet, unknown_scope};
 use bursar_domain::ids::{OrganizationId, TokenId, UserId};
@@ -20,9 +22,11 @@ use bursar_domain::{Refusal, Timestamp};
 pub use self::explain::{Explanation, WithheldScope, explain, why_withheld};
 pub use self::last_used::{LastUsed, Uses, flush};
 pub use self::record::{Record, Secret, State};
-use crate::act::{Act, Actor, Context};
+use crate::act::{Act, Context};
+use crate::caller::{Caller, Identity, TokenCaller};
 use crate::error::AppError;
-use crate::roles::{is_admin, require_admin};
+use crate::officers::require;
+use crate::roles::is_admin;
 
 /// The lifetime of a token that was made without saying, in days, unless the policy caps it lower.
 pub const DAYS_DEFAULT: u16 = 90;
@@ -132,7 +136,7 @@ pub fn create(
             family_id: id,
             predecessor_id: None,
             successor_id: None,
-            created_by: creator(act.context.actor),
+            created_by: creator(&act.caller),
             last_used_at: None,
         };
         let issued = issue(act, token, entropy)?;
@@ -157,7 +161,7 @@ pub fn rotate(
     }
     Act::run(tx, context, organization, |act| {
         let old = of(act.tx, organization, id)?;
-        may_change(act.tx, act.context.actor, &old)?;
+        may_change(act, &old)?;
         let now = act.now();
         may_rotate(&old, now)?;
         let policy = organizations::policy(act.tx, organization)?.unwrap_or_default();
@@ -170,7 +174,7 @@ pub fn rotate(
             expires_at,
             ends_at: expires_at,
             predecessor_id: Some(old.id),
-            created_by: creator(act.context.actor),
+            created_by: creator(&act.caller),
             last_used_at: None,
             ..old.clone()
         };
@@ -198,7 +202,7 @@ pub fn revoke(
 ) -> Result<Record, AppError> {
     Act::run(tx, context, organization, |act| {
         let mut token = of(act.tx, organization, id)?;
-        may_change(act.tx, act.context.actor, &token)?;
+        may_change(act, &token)?;
         let now = act.now();
         if tokens::revoke(act.tx, organization, id, now)? {
             token.revoked_at = Some(now);
@@ -217,8 +221,8 @@ pub fn list(
 ) -> Result<Vec<Record>, AppError> {
     organizations::get(tx, organization)?.ok_or_else(|| crate::act::no_organization(organization))?;
     let mut found = tokens::all(tx, organization)?;
-    if !is_admin(tx, context.actor, organization)? {
-        let me = person(context.actor, organization)
+    if !is_admin(tx, context.who, organization)? {
+        let me = person(context.who)
             .ok_or_else(|| forbidden("list the tokens of an organization", "a person with a role there"))?;
         found.retain(|token| token.user_id == Some(me));
     }
@@ -227,7 +231,7 @@ pub fn list(
 
 /// One token, for whoever may see it in [`list`].
 pub fn get(tx: &mut Tx<'_>, context: &Context, id: TokenId) -> Result<Record, AppError> {
-    let token = visible(tx, context.actor, id)?;
+    let token = visible(tx, context.who, id)?;
     record::one(tx, token, context.now)
 }
 
@@ -237,12 +241,12 @@ pub fn explain_by_id(
     context: &Context,
     id: TokenId,
 ) -> Result<(Explanation, State), AppError> {
-    visible(tx, context.actor, id)?;
-    let caller: Caller = tokens::caller_by_id(tx, id)?.ok_or_else(|| no_token(id))?;
-    let state = State::of(&caller.token, context.now);
-    let explanation = match caller.role_at(context.now) {
-        Some(role) => explain(&caller, role),
-        None => explain::dead(&caller),
+    visible(tx, context.who, id)?;
+    let facts = Arc::new(tokens::facts(tx, id)?.ok_or_else(|| no_token(id))?);
+    let state = State::of(&facts.token, context.now);
+    let explanation = match TokenCaller::in_force(Arc::clone(&facts), context.now) {
+        Some(caller) => explain(&caller),
+        None => explain::dead(&facts),
     };
     Ok((explanation, state))
 }
@@ -266,31 +270,29 @@ fn of(tx: &mut Tx<'_>, organization: OrganizationId, id: TokenId) -> Result<Toke
 }
 
 /// A person acting in this organization.
-fn person(actor: Actor, organization: OrganizationId) -> Option<UserId> {
-    match actor {
-        Actor::User(user, home) if home == organization => Some(user),
-        Actor::User(..) | Actor::Token(..) | Actor::Operator | Actor::Worker => None,
+fn person(who: Identity) -> Option<UserId> {
+    match who {
+        Identity::Person(user) => Some(user),
+        Identity::Token(_) | Identity::Operator | Identity::Worker => None,
     }
 }
 
 /// The token, or the same refusal whether it does not exist or is not the actor's to see.
-fn visible(tx: &mut Tx<'_>, actor: Actor, id: TokenId) -> Result<Token, AppError> {
+fn visible(tx: &mut Tx<'_>, who: Identity, id: TokenId) -> Result<Token, AppError> {
     let token = tokens::get(tx, id)?.ok_or_else(|| no_token(id))?;
-    let own = token.user_id.is_some() && person(actor, token.organization_id) == token.user_id;
-    if own || is_admin(tx, actor, token.organization_id)? {
+    let own = token.user_id.is_some() && person(who) == token.user_id;
+    if own || is_admin(tx, who, token.organization_id)? {
         return Ok(token);
     }
     Err(no_token(id).into())
 }
 
 /// A personal token is its owner's, a service token the admins'.
-fn may_change(tx: &mut Tx<'_>, actor: Actor, token: &Token) -> Result<(), AppError> {
-    match (token.kind, actor) {
-        (_, Actor::Operator) => Ok(()),
-        (TokenKind::Service, _) => {
-            require_admin(tx, actor, token.organization_id, "change its service tokens")
-        }
-        (TokenKind::Personal, _) if person(actor, token.organization_id) == token.user_id => Ok(()),
+fn may_change(act: &mut Act<'_, '_>, token: &Token) -> Result<(), AppError> {
+    match (token.kind, &act.caller) {
+        (_, Caller::Operator) => Ok(()),
+        (TokenKind::Service, _) => require(act, Role::Admin, "change its service tokens"),
+        (TokenKind::Personal, Caller::Person(user, Some(_))) if Some(*user) == token.user_id => Ok(()),
         (TokenKind::Personal, _) => Err(forbidden("change a personal token", "its owner").into()),
     }
 }
@@ -299,8 +301,12 @@ fn may_change(tx: &mut Tx<'_>, actor: Actor, token: &Token) -> Result<(), AppErr
 fn owner(act: &mut Act<'_, '_>, email: &str) -> Result<UserId, AppError> {
     let user = organizations::user_by_email(act.tx, email.trim())?;
     let id = user.as_ref().map(|user| user.id);
-    let own = id.is_some() && person(act.context.actor, act.organization) == id;
-    if act.context.actor != Actor::Operator && !own {
+    let may = match act.caller {
+        Caller::Operator => true,
+        Caller::Person(me, _) => id == Some(me),
+        Caller::Token(_) | Caller::Worker => false,
+    };
+    if !may {
         return Err(forbidden("make a personal token for somebody else", "its owner").into());
     }
     let role = match id {
@@ -319,7 +325,7 @@ fn owner(act: &mut Act<'_, '_>, email: &str) -> Result<UserId, AppError> {
 
 /// The role that a service token is made with.
 fn service_role(act: &mut Act<'_, '_>, role: Role) -> Result<Role, AppError> {
-    require_admin(act.tx, act.context.actor, act.organization, "make service tokens")?;
+    crate::officers::require(act, bursar_domain::access::Role::Admin, "make service tokens")?;
     match role {
         Role::Viewer | Role::Editor => Ok(role),
         Role::Admin => Err(Refusal::invalid(
@@ -398,10 +404,10 @@ fn may_rotate(token: &Token, now: Timestamp) -> Result<(), Refusal> {
 fn issue(act: &mut Act<'_, '_>, token: Token, entropy: &[u8; ENTROPY_BYTES]) -> Result<Issued, AppError> {
     let secret = Secret::compose(token.kind, entropy)?;
     tokens::insert(act.tx, &token, &secret.hash())?;
-    let record = record::one(act.tx, token, act.context.now)?;
+    let record = record::one(act.tx, token, act.now())?;
     Ok(Issued { record, secret })
 }
 
-fn creator(actor: Actor) -> String {
-    actor.id().unwrap_or_else(|| actor.kind().to_owned())
+fn creator(caller: &Caller) -> String {
+    caller.id().unwrap_or_else(|| caller.kind().to_owned())
 }

@@ -55,7 +55,7 @@ pub struct Token {
 
 /// A token with all that decides what it may do, read in one look-up.
 #[derive(Clone, Debug)]
-pub struct Caller {
+pub struct TokenFacts {
     /// The token.
     pub token: Token,
     /// What the organization is.
@@ -68,27 +68,6 @@ pub struct Caller {
     pub live_role: Option<Role>,
     /// The organization's policy now.
     pub policy: Policy,
-}
-
-impl Caller {
-    /// The role it acts with, or `None` when it may not act at all: revoked, ended, or its user left.
-    pub fn role_at(&self, now: Timestamp) -> Option<Role> {
-        if self.token.revoked_at.is_some() || now >= self.token.ends_at {
-            return None;
-        }
-        match self.token.kind {
-            TokenKind::Personal => self.live_role,
-            TokenKind::Service => self.token.role,
-        }
-    }
-
-    /// Whose idempotency keys it uses: the user's in this organization, or its family's.
-    pub fn principal(&self) -> [u8; 16] {
-        match self.token.user_id {
-            Some(user) => user.to_bytes(),
-            None => self.token.family_id.to_bytes(),
-        }
-    }
 }
 
 macro_rules! token_columns {
@@ -120,9 +99,9 @@ fn read_token(row: &mut Columns<'_, '_>) -> Result<Token, DbError> {
     })
 }
 
-fn read_caller(row: &Row<'_>) -> Result<Caller, DbError> {
+fn read_facts(row: &Row<'_>) -> Result<TokenFacts, DbError> {
     let mut columns = Columns::from(row, 0);
-    Ok(Caller {
+    Ok(TokenFacts {
         token: read_token(&mut columns)?,
         organization_kind: columns.parsed(OrganizationKind::parse)?,
         currency: columns.currency()?,
@@ -132,7 +111,7 @@ fn read_caller(row: &Row<'_>) -> Result<Caller, DbError> {
     })
 }
 
-macro_rules! select_caller {
+macro_rules! select_facts {
     ($condition:literal) => {
         concat!(
             "SELECT ",
@@ -146,27 +125,27 @@ macro_rules! select_caller {
     };
 }
 
-const CALLER_BY_HASH: &str = select_caller!("t.hash = ?1");
-const CALLER_BY_ID: &str = select_caller!("t.id = ?1");
+const FACTS_BY_HASH: &str = select_facts!("t.hash = ?1");
+const FACTS_BY_ID: &str = select_facts!("t.id = ?1");
 
 /// The statements that look a caller up, for tests that read their plans.
 pub fn statements() -> [&'static str; 2] {
-    [CALLER_BY_HASH, CALLER_BY_ID]
+    [FACTS_BY_HASH, FACTS_BY_ID]
 }
 
-/// Who calls, by the hash of the token's text.
-pub fn caller(tx: &mut Tx<'_>, hash: &TokenHash) -> Result<Option<Caller>, DbError> {
-    tx.first(CALLER_BY_HASH, &[Value::Bytes(hash)], read_caller)
+/// A token by the hash of its text.
+pub fn by_hash(tx: &mut Tx<'_>, hash: &TokenHash) -> Result<Option<TokenFacts>, DbError> {
+    tx.first(FACTS_BY_HASH, &[Value::Bytes(hash)], read_facts)
 }
 
 /// The same for a read: where nothing was committed since the last look-up, that one's answer.
-pub fn known_caller(tx: &mut Tx<'_>, hash: &TokenHash) -> Result<Option<Arc<Caller>>, DbError> {
-    tx.remembered(*hash, |tx| caller(tx, hash))
+pub fn known_by_hash(tx: &mut Tx<'_>, hash: &TokenHash) -> Result<Option<Arc<TokenFacts>>, DbError> {
+    tx.remembered(*hash, |tx| by_hash(tx, hash))
 }
 
-/// The same for an operator, by the token's id.
-pub fn caller_by_id(tx: &mut Tx<'_>, id: TokenId) -> Result<Option<Caller>, DbError> {
-    tx.first(CALLER_BY_ID, &[Value::Bytes(&id.to_bytes())], read_caller)
+/// The same by the token's id.
+pub fn facts(tx: &mut Tx<'_>, id: TokenId) -> Result<Option<TokenFacts>, DbError> {
+    tx.first(FACTS_BY_ID, &[Value::Bytes(&id.to_bytes())], read_facts)
 }
 
 /// One token.

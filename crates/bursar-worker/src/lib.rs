@@ -19,7 +19,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use bursar_app::tokens::last_used::{self, LastUsed};
-use bursar_app::{Actor, AppError, Context, campaigns, notices, outbox as app_outbox, reminders};
+use bursar_app::{AppError, Context, Identity, campaigns, notices, outbox as app_outbox, reminders};
 use bursar_db::outbox::{self, Attempt, Claimed};
 use bursar_db::{Db, DbError, Tx, due, housekeeping, messages};
 use bursar_domain::Timestamp;
@@ -223,7 +223,7 @@ impl Worker {
         Context {
             now: self.guard.now(),
             ids: self.ids.fork(),
-            actor: Actor::Worker,
+            who: Identity::Worker,
             request_id: None,
         }
     }

@@ -4,14 +4,13 @@
 use std::error::Error;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::Write;
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use bursar_app::{Act, Actor, AppError, Context};
-use bursar_db::{DatabaseUrl, Db, Opening, Options, memberships, table};
-use bursar_domain::group::Group;
+use bursar_app::members::{self, NewMember};
+use bursar_app::{App, AppError, DatabaseUrl, Identity, Opening, Options};
+use bursar_domain::Timestamp;
 use bursar_domain::ids::{GroupId, IdSource, MemberId, OrganizationId};
-use bursar_domain::member::Member;
-use bursar_domain::{Refusal, Resource, Stamps, Timestamp};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -22,14 +21,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let organization = OrganizationId::parse(organization).ok_or("not an organization's id")?;
     let group = GroupId::parse(group).ok_or("not a group's id")?;
     let writes: u64 = rest.first().map_or(Ok(u64::MAX), |writes| writes.parse())?;
-    let db = Db::open(&url, &Options::default(), Opening::Require)?;
+    let ids = IdSource::seeded(RandomState::new().build_hasher().finish());
+    let app = App::open(&url, &Options::default(), Opening::Require, Arc::new(now), ids)?;
     let threads: Vec<_> = (0..threads.parse::<u64>()?)
         .map(|_| {
-            let db = db.clone();
+            let app = app.clone();
             std::thread::spawn(move || -> Result<(), AppError> {
-                let mut ids = IdSource::seeded(RandomState::new().build_hasher().finish());
                 for _ in 0..writes {
-                    let id = add_member(&db, organization, group, &mut ids)?;
+                    let id = add_member(&app, organization, group)?;
                     // One write a line, whatever the others print meanwhile. Nobody reads: nobody to tell.
                     let _ = std::io::stdout().write_all(format!("{id}\n").as_bytes());
                 }
@@ -44,35 +43,17 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// One transaction over four tables: a member, its membership, the group's count and history, an activity line.
-fn add_member(
-    db: &Db,
-    organization: OrganizationId,
-    group: GroupId,
-    ids: &mut IdSource,
-) -> Result<MemberId, AppError> {
-    let mut context = Context {
-        now: now(),
-        ids: ids.fork(),
-        actor: Actor::Operator,
-        request_id: None,
+fn add_member(app: &App, organization: OrganizationId, group: GroupId) -> Result<MemberId, AppError> {
+    let new = NewMember {
+        first_name: "Ada".to_owned(),
+        last_name: "Larsen".to_owned(),
+        email: "ada@example.org".to_owned(),
+        phone: None,
+        join_date: None,
+        groups: vec![group],
     };
-    let written = db.write(organization.to_bytes(), move |tx| {
-        Act::run(tx, &mut context, organization, |act| {
-            let found: Option<Group> = table::get(act.tx, organization, group)?;
-            let mut found = found.ok_or_else(|| Refusal::missing("the group is gone"))?;
-            let id: MemberId = act.new_id();
-            let mut member = Member::blank(id, found.currency, Stamps::at(act.tick()));
-            member.first_name = "Ada".to_owned();
-            member.last_name = "Larsen".to_owned();
-            member.email = "ada@example.org".to_owned();
-            member.groups = vec![group];
-            act.insert(&member)?;
-            memberships::add(act.tx, organization, group, id, act.context.now)?;
-            found.member_count += 1;
-            act.update(&mut found)?;
-            act.log("member.create", Some(id.to_string()), None)?;
-            Ok::<_, AppError>(id)
-        })
+    let written = app.act(Identity::Operator, organization, move |act| {
+        members::add(act, &new).map(|member| member.id)
     });
     written.wait()
 }

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use bursar_app::{Actor, Context};
+use bursar_app::{Context, Identity};
 use bursar_domain::Timestamp;
 use bursar_domain::ids::IdSource;
 
@@ -48,7 +48,7 @@ pub(crate) fn operator() -> Result<Context, String> {
     Ok(Context {
         now: now(),
         ids: ids()?,
-        actor: Actor::Operator,
+        who: Identity::Operator,
         request_id: None,
     })
 }

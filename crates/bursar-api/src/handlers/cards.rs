@@ -20,9 +20,9 @@ pub(super) fn create(request: &Request) -> Result<Plan, Error> {
             "assignedMemberId",
         ],
     )?;
-    let new = NewCard::read(&mut fields, request.caller.currency)?;
-    Ok(Plan::write(request, &new.clone(), move |act, caller| {
-        let body = match cards::create(act, caller.card_issuing, &new)? {
+    let new = NewCard::read(&mut fields, request.caller.currency())?;
+    Ok(Plan::write(request, &new.clone(), move |act| {
+        let body = match cards::create(act, &new)? {
             Issued::Card(card) => format!(
                 r#"{{"kind":"card","card":{},"applicationId":null}}"#,
                 card.document()

@@ -25,7 +25,7 @@ pub(super) fn roster(request: &Request, rules: &ListRules) -> Result<Plan, Error
         query,
         chapter,
     )?;
-    let (reader, kind) = (request.organization(), request.caller.organization_kind);
+    let (reader, kind) = (request.organization(), request.caller.organization_kind());
     Ok(Plan::Roster(
         chapter,
         Box::new(move |tx| {

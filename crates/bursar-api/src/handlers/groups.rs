@@ -12,7 +12,7 @@ use crate::plan::{Answer, Plan, Request};
 pub(super) fn create(request: &Request) -> Result<Plan, Error> {
     let mut fields = known_fields(request)?;
     let new = NewGroup::read(&mut fields)?;
-    Ok(Plan::write(request, &new.clone(), move |act, _| {
+    Ok(Plan::write(request, &new.clone(), move |act| {
         Ok(Answer {
             status: 201,
             body: groups::create(act, &new)?.document().into(),
@@ -24,7 +24,7 @@ pub(super) fn update(request: &Request) -> Result<Plan, Error> {
     let id = request.id(0)?;
     let mut fields = known_fields(request)?;
     let change = GroupChange::read(&mut fields)?;
-    Ok(Plan::write(request, &change.clone(), move |act, _| {
+    Ok(Plan::write(request, &change.clone(), move |act| {
         Ok(Answer::ok(groups::change(act, id, &change)?.document()))
     }))
 }
@@ -32,7 +32,7 @@ pub(super) fn update(request: &Request) -> Result<Plan, Error> {
 pub(super) fn remove_member(request: &Request) -> Result<Plan, Error> {
     let (group, member) = (request.id(0)?, request.id(1)?);
     request.empty_body()?;
-    Ok(Plan::write(request, &(), move |act, _| {
+    Ok(Plan::write(request, &(), move |act| {
         Ok(Answer::ok(groups::remove_member(act, group, member)?.document()))
     }))
 }

@@ -13,7 +13,7 @@ pub(super) fn update(request: &Request) -> Result<Plan, Error> {
     let mut fields = request.fields()?;
     only(&fields, &["firstName", "lastName", "email", "isActive"])?;
     let change = MemberChange::read(&mut fields)?;
-    Ok(Plan::write(request, &change.clone(), move |act, _| {
+    Ok(Plan::write(request, &change.clone(), move |act| {
         Ok(Answer::ok(members::change(act, id, &change)?.document()))
     }))
 }

@@ -9,7 +9,7 @@ use crate::plan::{Answer, Plan, Request};
 pub(super) fn send(request: &Request) -> Result<Plan, Error> {
     let id = request.id(0)?;
     request.empty_body()?;
-    Ok(Plan::write(request, &(), move |act, _| {
+    Ok(Plan::write(request, &(), move |act| {
         let (reminder, outcome) = reminders::send_now(act, id)?;
         // The representation is an object; the outcome is one more field of it.
         let mut body = reminder.document();

@@ -6,8 +6,7 @@ use crate::error::Error;
 use crate::plan::{Answer, Plan, Request};
 
 pub(super) fn explain(request: &Request) -> Result<Plan, Error> {
-    let role = request.caller.role_at(request.now).ok_or(Error::InvalidToken)?;
-    let explanation = tokens::explain(&request.caller, role);
+    let explanation = tokens::explain(&request.caller);
     // Ids, texts and words always have a JSON form.
     Ok(Plan::Ready(Answer::ok(
         serde_json::to_string(&explanation).unwrap_or_default(),

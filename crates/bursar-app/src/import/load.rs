@@ -21,7 +21,8 @@ use super::lines::each_line;
 use super::record::{Header, RecordType, exists, open, with_resource};
 use super::scan::{Plan, read_user};
 use super::{ImportError, Imported, Progress, Source, at_line};
-use crate::act::{Actor, Context, log};
+use crate::act::{Context, log};
+use crate::caller::{Caller, Identity};
 use crate::error::AppError;
 use crate::organizations::{check_place, parts};
 use crate::policy::changes as policy_changes;
@@ -267,7 +268,15 @@ impl Load<'_> {
         organizations::set_policy(tx, organization, policy)?;
         for (action, subject, count) in policy_changes(before.unwrap_or_default(), policy) {
             let mut context = self.context();
-            log(tx, &mut context, organization, action, subject, count)?;
+            log(
+                tx,
+                &mut context,
+                &Caller::Operator,
+                organization,
+                action,
+                subject,
+                count,
+            )?;
         }
         self.count(before.is_some());
         Ok(())
@@ -286,7 +295,7 @@ impl Load<'_> {
         Context {
             now: self.now,
             ids: self.ids.fork(),
-            actor: Actor::Operator,
+            who: Identity::Operator,
             request_id: None,
         }
     }
@@ -299,7 +308,15 @@ impl Load<'_> {
         subject: String,
     ) -> Result<(), AppError> {
         let mut context = self.context();
-        log(tx, &mut context, organization, action, Some(subject), None)
+        log(
+            tx,
+            &mut context,
+            &Caller::Operator,
+            organization,
+            action,
+            Some(subject),
+            None,
+        )
     }
 
     fn count(&mut self, was_known: bool) {
@@ -461,7 +478,7 @@ impl Load<'_> {
         let mut context = Context {
             now: self.now,
             ids: self.ids.fork(),
-            actor: Actor::Operator,
+            who: Identity::Operator,
             request_id: None,
         };
         for organization in self.plan.brought.keys() {
@@ -471,6 +488,7 @@ impl Load<'_> {
             log(
                 tx,
                 &mut context,
+                &Caller::Operator,
                 *organization,
                 "import",
                 Some(organization.to_string()),

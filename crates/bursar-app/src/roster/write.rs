@@ -39,15 +39,8 @@ pub fn import(
     progress: &mut dyn FnMut(u64),
 ) -> Result<Imported, RosterError> {
     require(act, Role::Editor, "import members")?;
-    let now = act.now();
-    let mut plan = plan(
-        act.tx,
-        act.organization,
-        roster,
-        options,
-        &mut act.context.ids,
-        now,
-    )?;
+    let (now, mut ids) = (act.now(), act.ids());
+    let mut plan = plan(act.tx, act.organization, roster, options, &mut ids, now)?;
     let mut subjects = Vec::new();
     let (mut members, mut joined) = (Vec::new(), Vec::new());
     let mut counts = Counts::default();

@@ -1,11 +1,13 @@
 //! Why a token can do what it can, and what withholds the rest: the token, the role or the policy.
 
-use bursar_db::tokens::Caller;
+use bursar_db::tokens::TokenFacts;
 use bursar_domain::Timestamp;
-use bursar_domain::access::{Policy, Role, Scope, ScopeSet, Withheld, effective, withheld_by};
+use bursar_domain::access::{Policy, Role, Scope, ScopeSet, Withheld, withheld_by};
 use bursar_domain::ids::{OrganizationId, TokenId};
 use bursar_domain::token::TokenKind;
 use serde::{Serialize, Serializer};
+
+use crate::caller::TokenCaller;
 
 /// A token explained to itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -49,29 +51,30 @@ fn as_text<S: Serializer>(by: &Withheld, serializer: S) -> Result<S::Ok, S::Erro
     serializer.serialize_str(by.as_str())
 }
 
-/// Explains a token that works and acts with `role`.
-pub fn explain(caller: &Caller, role: Role) -> Explanation {
-    let token = &caller.token;
+/// Explains a token that works.
+pub fn explain(caller: &TokenCaller) -> Explanation {
+    let (facts, role) = (caller.facts(), caller.role());
+    let token = &facts.token;
     let withheld =
-        |scope| withheld_by(scope, token.scopes, role, caller.policy).map(|by| WithheldScope { scope, by });
+        |scope| withheld_by(scope, token.scopes, role, facts.policy).map(|by| WithheldScope { scope, by });
     Explanation {
         role: Some(role),
-        effective_scopes: effective(token.scopes, role, caller.policy),
+        effective_scopes: caller.scopes(),
         withheld: token.scopes.iter().filter_map(withheld).collect(),
-        ..dead(caller)
+        ..dead(facts)
     }
 }
 
 /// Explains a token that does not work any more: it can do nothing, whatever it was given.
-pub(super) fn dead(caller: &Caller) -> Explanation {
-    let token = &caller.token;
+pub(super) fn dead(facts: &TokenFacts) -> Explanation {
+    let token = &facts.token;
     Explanation {
         id: token.id,
         kind: token.kind,
         name: token.name.clone(),
         organization_id: token.organization_id,
         role: match token.kind {
-            TokenKind::Personal => caller.live_role,
+            TokenKind::Personal => facts.live_role,
             TokenKind::Service => token.role,
         },
         expires_at: token.ends_at,

@@ -1,7 +1,7 @@
 //! An organization that is exported and imported behaves as the original did: what v1 hides is carried too.
 
 use bursar_app::store::{self, ListingChange};
-use bursar_app::{Act, Actor, dues};
+use bursar_app::{Act, Identity, dues};
 use bursar_db::testing::{TestDb, both_engines};
 use bursar_db::{Db, DbError, due, table};
 use bursar_domain::Date;
@@ -35,7 +35,7 @@ fn raise(db: &Db, day: &str) -> Vec<dues::Raised> {
         .into_iter()
         .filter(|work| !work.is_raised)
         .map(|work| {
-            act(db, Actor::Worker, at, move |tx, context| {
+            act(db, Identity::Worker, at, move |tx, context| {
                 dues::raise(tx, context, work.organization, work.group, None)
             })
             .unwrap()
@@ -63,7 +63,7 @@ fn a_series_that_began_on_the_31st_comes_back_to_it() {
             due: date("2027-01-31"),
             interval: Some(Interval::Monthly),
         };
-        act(&test.db, Actor::Operator, now(), move |tx, context| {
+        act(&test.db, Identity::Operator, now(), move |tx, context| {
             dues::set(tx, context, org(1), grp(1), Some(&dues))
         })
         .unwrap();
@@ -124,7 +124,7 @@ fn the_day_of_a_series_is_checked_and_may_be_left_out() {
 /// An order of two of the three, in the database as the officers made it.
 fn with_order(db: &Db) -> OrderId {
     import_now(db, &bundle(&club(1))).unwrap();
-    act(db, Actor::Operator, now(), |tx, context| {
+    act(db, Identity::Operator, now(), |tx, context| {
         Act::run(tx, context, org(1), |act| {
             let change = ListingChange {
                 name: Some("Shirt".to_owned()),
@@ -161,7 +161,7 @@ fn an_order_that_is_called_off_gives_its_items_back() {
         );
         for copy in copies(&test.db) {
             assert_eq!(stock(&copy.db), 1);
-            act(&copy.db, Actor::Operator, now(), move |tx, context| {
+            act(&copy.db, Identity::Operator, now(), move |tx, context| {
                 Act::run(tx, context, org(1), |act| {
                     store::perform_order(act, order, OrderVerb::Cancel)
                 })
@@ -178,7 +178,7 @@ fn an_order_keeps_the_time_of_its_last_change() {
         let order = with_order(&test.db);
         act(
             &test.db,
-            Actor::Operator,
+            Identity::Operator,
             now().plus_days(1),
             move |tx, context| {
                 Act::run(tx, context, org(1), |act| {

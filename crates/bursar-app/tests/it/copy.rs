@@ -103,7 +103,7 @@ fn a_copy_to_the_other_engine_and_back_has_every_row() {
     left.unwrap();
     copied(&first.db, &second.db);
     copied(&second.db, &third.db);
-    let found: Result<_, DbError> = third.db.survey(|tx| tokens::caller(tx, &[7; 32]));
+    let found: Result<_, DbError> = third.db.survey(|tx| tokens::by_hash(tx, &[7; 32]));
     assert_eq!(found.unwrap().unwrap().token.name, "sync", "tokens still work");
 }
 

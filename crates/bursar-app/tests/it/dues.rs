@@ -1,7 +1,7 @@
 //! Dues as officers set them, see them coming, and raise them.
 
 use bursar_app::dues::{self, NewDues, Preview, Raised};
-use bursar_app::{Actor, AppError, roles};
+use bursar_app::{AppError, Identity, roles};
 use bursar_db::testing::both_engines;
 use bursar_db::{Db, DbError, due};
 use bursar_domain::access::Role;
@@ -16,7 +16,7 @@ fn date(text: &str) -> Date {
     Date::parse(text).unwrap()
 }
 
-fn set(db: &Db, actor: Actor, dues: Option<NewDues>) -> Result<Group, AppError> {
+fn set(db: &Db, actor: Identity, dues: Option<NewDues>) -> Result<Group, AppError> {
     act(db, actor, now(), move |tx, context| {
         dues::set(tx, context, org(1), grp(1), dues.as_ref())
     })
@@ -31,7 +31,7 @@ fn monthly(amount: &str, due: &str) -> Option<NewDues> {
 }
 
 fn preview(db: &Db, at: Timestamp) -> Preview {
-    let context = context(Actor::Operator, at);
+    let context = context(Identity::Operator, at);
     db.read(move |tx| dues::preview(tx, &context, org(1), grp(1)))
         .wait()
         .unwrap()
@@ -42,14 +42,14 @@ fn set_by_officers_and_by_the_rules() {
     both_engines(|test| {
         let db = &test.db;
         import_now(db, &bundle(&club(2))).unwrap();
-        let refused = |dues| set(db, Actor::Operator, dues).unwrap_err().to_string();
+        let refused = |dues| set(db, Identity::Operator, dues).unwrap_err().to_string();
         assert!(refused(monthly("12.505", "2026-12-01")).starts_with("amountDue must be a decimal amount"));
         assert!(refused(monthly("0", "2026-12-01")).contains("greater than 0"));
         assert!(refused(monthly("10", "2026-11-14")).contains("must be today (2026-11-15) or later"));
-        let viewer = act(db, Actor::Operator, now(), |tx, context| {
+        let viewer = act(db, Identity::Operator, now(), |tx, context| {
             roles::set(tx, context, org(1), "v@example.org", Role::Viewer)
         });
-        let viewer = Actor::User(viewer.unwrap().user.id, org(1));
+        let viewer = Identity::Person(viewer.unwrap().user.id);
         let forbidden = set(db, viewer, monthly("10", "2026-12-01"))
             .unwrap_err()
             .to_string();
@@ -58,14 +58,14 @@ fn set_by_officers_and_by_the_rules() {
             "only an editor or admin of the organization may set dues"
         );
 
-        let group = set(db, Actor::Operator, monthly("10", "2026-12-31")).unwrap();
+        let group = set(db, Identity::Operator, monthly("10", "2026-12-31")).unwrap();
         assert_eq!(
             (group.due_date, group.due_anchor_day),
             (Some(date("2026-12-31")), Some(31))
         );
-        let same = set(db, Actor::Operator, monthly("10.00", "2026-12-31")).unwrap();
+        let same = set(db, Identity::Operator, monthly("10.00", "2026-12-31")).unwrap();
         assert_eq!(same.stamps, group.stamps, "what is as it was does not move");
-        let none = set(db, Actor::Operator, None).unwrap();
+        let none = set(db, Identity::Operator, None).unwrap();
         assert_eq!((none.amount_due, none.is_recurring), (None, false));
         assert_eq!(preview(db, now()).periods, []);
         assert_eq!(
@@ -86,9 +86,9 @@ fn a_key_refuses_to_raise_a_period_twice() {
     both_engines(|test| {
         let db = &test.db;
         import_now(db, &bundle(&club(3))).unwrap();
-        set(db, Actor::Operator, monthly("10", "2026-11-15")).unwrap();
+        set(db, Identity::Operator, monthly("10", "2026-11-15")).unwrap();
         let raise = || {
-            act(db, Actor::Operator, now(), |tx, context| {
+            act(db, Identity::Operator, now(), |tx, context| {
                 dues::raise(tx, context, org(1), grp(1), None)
             })
             .unwrap()
@@ -125,7 +125,7 @@ fn a_preview_says_what_raising_does() {
         records.push(json!({"type": "payment", "id": pay(1), "organizationId": org(1), "memberId": mem(2), "groupId": grp(1),
             "amount": "10.00", "dueDate": "2026-12-31"}));
         import_now(db, &bundle(&records)).unwrap();
-        set(db, Actor::Operator, monthly("10", "2026-11-30")).unwrap();
+        set(db, Identity::Operator, monthly("10", "2026-11-30")).unwrap();
         let next = preview(db, now());
         assert_eq!(
             (
@@ -159,7 +159,7 @@ fn a_preview_says_what_raising_does() {
             ]
         );
         let raise = || {
-            act(db, Actor::Operator, at, |tx, context| {
+            act(db, Identity::Operator, at, |tx, context| {
                 dues::raise(tx, context, org(1), grp(1), None)
             })
             .unwrap()
@@ -199,14 +199,14 @@ fn what_was_charged_by_hand_counts_as_raised() {
             due: date("2026-11-15"),
             interval: None,
         };
-        set(db, Actor::Operator, Some(once)).unwrap();
+        set(db, Identity::Operator, Some(once)).unwrap();
         let preview = preview(db, now());
         assert_eq!(
             (preview.count, preview.periods[0].members[0].member_id),
             (1, mem(3))
         );
         let raise = || {
-            act(db, Actor::Worker, now(), |tx, context| {
+            act(db, Identity::Worker, now(), |tx, context| {
                 dues::raise(tx, context, org(1), grp(1), None)
             })
             .unwrap()

@@ -1,7 +1,7 @@
 //! States that no act leads to. An import refuses each of them, naming the field, and writes nothing; a check names
 //! each of them where something else put it into the database.
 
-use bursar_app::{Act, Actor, cards, members};
+use bursar_app::{Act, Identity, cards, members};
 use bursar_db::testing::TestDb;
 use bursar_db::{Db, DbError, EngineKind, Stored, Value, table};
 use bursar_domain::Stamps;
@@ -677,7 +677,7 @@ fn archiving_a_member_freezes_the_members_cards() {
         let card = with("card", &json!({"assignedMemberId": mem(1)}));
         import_now(db, &card.to_string()).unwrap();
         let set_active = |is_active: bool| {
-            act(db, Actor::Operator, now(), move |tx, context| {
+            act(db, Identity::Operator, now(), move |tx, context| {
                 Act::run(tx, context, org(1), |act| {
                     let change = MemberChange {
                         is_active: Some(is_active),
@@ -689,7 +689,7 @@ fn archiving_a_member_freezes_the_members_cards() {
             .unwrap()
         };
         let thaw = || {
-            act(db, Actor::Operator, now(), |tx, context| {
+            act(db, Identity::Operator, now(), |tx, context| {
                 Act::run(tx, context, org(1), |act| {
                     cards::perform(act, id(50), CardVerb::Unfreeze)
                 })

@@ -1,6 +1,6 @@
 //! The outbox: claims and leases, what a late worker may still say, and an officer's second try.
 
-use bursar_app::{Actor, AppError, Context, messages, outbox as app_outbox, reminders, roles};
+use bursar_app::{AppError, Context, Identity, messages, outbox as app_outbox, reminders, roles};
 use bursar_db::outbox::{self, Attempt, Claimed};
 use bursar_db::testing::{TestDb, both_engines};
 use bursar_db::{Db, DbError, Tx, messages as records, table};
@@ -31,11 +31,11 @@ pub(crate) fn soon() -> Timestamp {
     now().plus_seconds(1)
 }
 
-pub(crate) fn context(actor: Actor, at: Timestamp) -> Context {
+pub(crate) fn context(who: Identity, at: Timestamp) -> Context {
     Context {
         now: at,
         ids: IdSource::seeded(fastrand::u64(..)),
-        actor,
+        who,
         request_id: None,
     }
 }
@@ -43,7 +43,7 @@ pub(crate) fn context(actor: Actor, at: Timestamp) -> Context {
 /// Acts at a time.
 pub(crate) fn act<T: Send + 'static>(
     db: &Db,
-    actor: Actor,
+    actor: Identity,
     at: Timestamp,
     mut work: impl FnMut(&mut Tx<'_>, &mut Context) -> Result<T, AppError> + Send + 'static,
 ) -> Result<T, AppError> {
@@ -68,7 +68,7 @@ fn claim(db: &Db, at: Timestamp, limit: i64) -> Vec<Claimed> {
 
 fn end(db: &Db, at: Timestamp, claimed: &Claimed, attempt: Attempt) {
     let claimed = claimed.clone();
-    act(db, Actor::Worker, at, move |tx, context| {
+    act(db, Identity::Worker, at, move |tx, context| {
         app_outbox::attempted(tx, context, &claimed, &attempt)
     })
     .unwrap();
@@ -78,7 +78,7 @@ fn end(db: &Db, at: Timestamp, claimed: &Claimed, attempt: Attempt) {
 fn start(test: &TestDb, members: u128) -> &Db {
     let db = &test.db;
     import_now(db, &bundle(&club(members))).unwrap();
-    act(db, Actor::Worker, soon(), |tx, context| {
+    act(db, Identity::Worker, soon(), |tx, context| {
         reminders::run_due(tx, context, org(1), rem(1))
     })
     .unwrap();
@@ -88,7 +88,7 @@ fn start(test: &TestDb, members: u128) -> &Db {
         })
         .wait();
     for job in jobs.unwrap() {
-        act(db, Actor::Worker, soon(), move |tx, context| {
+        act(db, Identity::Worker, soon(), move |tx, context| {
             app_outbox::expand(tx, context, &job)
         })
         .unwrap();
@@ -192,28 +192,28 @@ fn a_failed_message_is_sent_again_by_an_officer_only() {
         let db = start(test, 2);
         let claimed = claim(db, soon(), 2);
         let id = claimed[0].message.id;
-        let retry = |actor: Actor| {
+        let retry = |actor: Identity| {
             act(db, actor, soon(), move |tx, context| {
                 messages::retry(tx, context, org(1), id)
             })
         };
-        let refused = |actor: Actor| retry(actor).unwrap_err().to_string();
-        assert!(refused(Actor::Operator).contains("is sending; only a failed message"));
+        let refused = |actor: Identity| retry(actor).unwrap_err().to_string();
+        assert!(refused(Identity::Operator).contains("is sending; only a failed message"));
         end(db, soon(), &claimed[0], Attempt::Failed("550 no".into()));
         end(db, soon(), &claimed[1], Attempt::Failed("550 no".into()));
         assert_eq!(reminder(db, rem(1)).status, ReminderStatus::Failed);
 
         let person = |email: &'static str, role: Role| {
-            let set = act(db, Actor::Operator, soon(), move |tx, context| {
+            let set = act(db, Identity::Operator, soon(), move |tx, context| {
                 roles::set(tx, context, org(1), email, role)
             });
-            Actor::User(set.unwrap().user.id, org(1))
+            Identity::Person(set.unwrap().user.id)
         };
         let (viewer, editor) = (
             person("v@example.org", Role::Viewer),
             person("e@example.org", Role::Editor),
         );
-        for actor in [viewer, Actor::Worker] {
+        for actor in [viewer, Identity::Worker] {
             assert!(refused(actor).contains("only an editor or admin"), "{actor:?}");
         }
         let queued = retry(editor).unwrap();

@@ -1,7 +1,7 @@
 //! Reminders as officers keep them: scheduled, called off, sent again; and who is left out, and why.
 
 use bursar_app::reminders::{self, NewReminder};
-use bursar_app::{Actor, messages};
+use bursar_app::{Identity, messages};
 use bursar_db::testing::both_engines;
 use bursar_db::{Db, Tx};
 use bursar_domain::ids::{PaymentId, ReminderId};
@@ -25,7 +25,7 @@ fn new(audience: Audience) -> NewReminder {
 
 fn schedule(db: &Db, new: &NewReminder) -> Result<ReminderId, String> {
     let new = new.clone();
-    act(db, Actor::Operator, now(), move |tx, context| {
+    act(db, Identity::Operator, now(), move |tx, context| {
         reminders::schedule(tx, context, org(1), &new)
     })
     .map(|reminder| reminder.id)
@@ -110,7 +110,7 @@ fn scheduled_by_the_rules() {
             assert!(refused.contains(said), "{refused}");
         }
         let listed = |status| {
-            let context = context(Actor::Operator, now());
+            let context = context(Identity::Operator, now());
             db.read(move |tx| reminders::list(tx, &context, org(1), status))
                 .wait()
                 .unwrap()
@@ -126,12 +126,12 @@ fn called_off_and_sent_again_by_their_state() {
         let db = &test.db;
         import_now(db, &bundle(&club(1))).unwrap();
         let cancel = |id| {
-            act(db, Actor::Operator, now(), move |tx, context| {
+            act(db, Identity::Operator, now(), move |tx, context| {
                 reminders::cancel(tx, context, org(1), id)
             })
         };
         let retry = |id| {
-            act(db, Actor::Operator, now(), move |tx, context| {
+            act(db, Identity::Operator, now(), move |tx, context| {
                 reminders::retry(tx, context, org(1), id)
             })
         };
@@ -156,7 +156,7 @@ fn called_off_and_sent_again_by_their_state() {
 
         // A worker does not send what was called off.
         let due = soon().plus_seconds(5);
-        let run = act(db, Actor::Worker, due, |tx, context| {
+        let run = act(db, Identity::Worker, due, |tx, context| {
             reminders::run_due(tx, context, org(1), rem(1))
         });
         assert_eq!(run.unwrap(), None);
@@ -175,7 +175,7 @@ fn called_off_and_sent_again_by_their_state() {
 
 /// A run of a reminder, and what the messages say of each recipient.
 fn run(db: &Db, id: ReminderId) -> (Option<Outcome>, Vec<String>) {
-    let run = act(db, Actor::Worker, soon(), move |tx, context| {
+    let run = act(db, Identity::Worker, soon(), move |tx, context| {
         let outcome = reminders::run_due(tx, context, org(1), id)?;
         let jobs = bursar_db::outbox::claim_jobs(tx, soon(), soon().plus_seconds(60), 10)?;
         for job in &jobs {
@@ -183,7 +183,7 @@ fn run(db: &Db, id: ReminderId) -> (Option<Outcome>, Vec<String>) {
         }
         Ok(outcome)
     });
-    let context = context(Actor::Operator, soon());
+    let context = context(Identity::Operator, soon());
     let query = messages::Query {
         reminder: Some(id),
         before: None,
@@ -320,14 +320,14 @@ fn two_runs_at_one_time_are_two_runs() {
         let send = |tx: &mut Tx<'_>, context: &mut bursar_app::Context| {
             bursar_app::Act::run(tx, context, org(1), |act| reminders::send_now(act, rem(1)))
         };
-        act(db, Actor::Operator, now(), send).unwrap();
+        act(db, Identity::Operator, now(), send).unwrap();
         // As if it had failed, and an officer tries again at the very same time.
         crate::support::plant(db, "UPDATE reminders SET status = 'failed'", &[]);
-        act(db, Actor::Operator, now(), |tx, context| {
+        act(db, Identity::Operator, now(), |tx, context| {
             reminders::retry(tx, context, org(1), rem(1))
         })
         .unwrap();
-        act(db, Actor::Operator, now(), send).unwrap();
+        act(db, Identity::Operator, now(), send).unwrap();
         assert_eq!(numbers(db, "SELECT COUNT(*) FROM outbox_jobs", &[]), [2]);
     });
 }
@@ -349,7 +349,7 @@ fn a_large_group_without_debts_is_no_long_work() {
         let send = |tx: &mut Tx<'_>, context: &mut bursar_app::Context| {
             bursar_app::Act::run(tx, context, org(1), |act| reminders::send_now(act, rem(2)))
         };
-        let (_, outcome) = act(db, Actor::Operator, now(), send).unwrap();
+        let (_, outcome) = act(db, Identity::Operator, now(), send).unwrap();
         assert_eq!(outcome, Outcome::Skipped);
         assert!(since.elapsed().as_secs() < 5, "{:?}", since.elapsed());
         let _: PaymentId = id(1);
@@ -378,12 +378,12 @@ fn an_imported_run_that_nobody_will_end_can_be_cancelled_or_sent_again() {
         ]);
         import_now(db, &bundle(&records)).unwrap();
         let cancel = |id: ReminderId| {
-            act(db, Actor::Operator, now(), move |tx, context| {
+            act(db, Identity::Operator, now(), move |tx, context| {
                 reminders::cancel(tx, context, org(1), id)
             })
         };
         let retry = |id: ReminderId| {
-            act(db, Actor::Operator, now(), move |tx, context| {
+            act(db, Identity::Operator, now(), move |tx, context| {
                 reminders::retry(tx, context, org(1), id)
             })
         };
@@ -400,7 +400,7 @@ fn an_imported_run_that_nobody_will_end_can_be_cancelled_or_sent_again() {
             );
         }
         // One that is really under way is left alone.
-        act(db, Actor::Worker, soon(), |tx, context| {
+        act(db, Identity::Worker, soon(), |tx, context| {
             reminders::run_due(tx, context, org(1), rem(1))
         })
         .unwrap();

@@ -1,7 +1,7 @@
 //! A failed message that an officer sends again: whoever does not qualify any more is left out.
 
 use bursar_app::messages::{self, Sent, Statement};
-use bursar_app::{Act, Actor, groups, outbox as app_outbox, reminders};
+use bursar_app::{Act, Identity, groups, outbox as app_outbox, reminders};
 use bursar_db::outbox::{self, Attempt, Message};
 use bursar_db::testing::both_engines;
 use bursar_db::{Db, DbError};
@@ -25,7 +25,7 @@ fn failed(db: &Db) -> Vec<MessageId> {
         records.push(owes(n, "0.00"));
     }
     import_now(db, &bundle(&records)).unwrap();
-    act(db, Actor::Worker, soon(), |tx, context| {
+    act(db, Identity::Worker, soon(), |tx, context| {
         reminders::run_due(tx, context, org(1), rem(1))
     })
     .unwrap();
@@ -35,7 +35,7 @@ fn failed(db: &Db) -> Vec<MessageId> {
         })
         .wait();
     for job in claimed.unwrap() {
-        act(db, Actor::Worker, soon(), move |tx, context| {
+        act(db, Identity::Worker, soon(), move |tx, context| {
             app_outbox::expand(tx, context, &job)
         })
         .unwrap();
@@ -52,7 +52,7 @@ fn failed(db: &Db) -> Vec<MessageId> {
     });
     let ids: Vec<MessageId> = ids.collect();
     for claim in claimed {
-        act(db, Actor::Worker, soon(), move |tx, context| {
+        act(db, Identity::Worker, soon(), move |tx, context| {
             app_outbox::attempted(tx, context, &claim, &Attempt::Failed("no".into()))
         })
         .unwrap();
@@ -68,7 +68,7 @@ fn owes(n: u128, paid: &str) -> Json {
 }
 
 fn retry(db: &Db, id: MessageId) -> Sent {
-    let mut context = context(Actor::Operator, soon().plus_days(1));
+    let mut context = context(Identity::Operator, soon().plus_days(1));
     let retried = db.write(org(1).to_bytes(), move |tx| {
         messages::retry(tx, &mut context, org(1), id)
     });
@@ -91,7 +91,7 @@ fn a_demand_is_not_sent_again_to_whoever_paid_or_left() {
             &bundle(&[owes(1, "10.00"), owes(2, "10.00"), owes(5, "4.00")]),
         )
         .unwrap();
-        act(db, Actor::Operator, soon(), |tx, context| {
+        act(db, Identity::Operator, soon(), |tx, context| {
             Act::run(tx, context, org(1), |act| {
                 groups::remove_member(act, grp(1), mem(1))?;
                 groups::remove_member(act, grp(1), mem(3))

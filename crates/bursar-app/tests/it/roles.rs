@@ -3,7 +3,7 @@
 use std::sync::Barrier;
 
 use bursar_app::roles;
-use bursar_app::{Actor, AppError};
+use bursar_app::{AppError, Identity};
 use bursar_db::testing::both_engines;
 use bursar_domain::access::Role;
 use serde_json::json;
@@ -27,7 +27,7 @@ fn many_organizations_give_a_new_address_a_role_at_once() {
                 let threads: Vec<_> = (1..=ORGANIZATIONS)
                     .map(|n| {
                         scope.spawn(move || {
-                            let (mut context, email) = (context(Actor::Operator, now()), email.clone());
+                            let (mut context, email) = (context(Identity::Operator, now()), email.clone());
                             together.wait();
                             db.write(org(n).to_bytes(), move |tx| {
                                 roles::set(tx, &mut context, org(n), &email, Role::Editor)

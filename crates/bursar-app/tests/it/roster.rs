@@ -1,11 +1,11 @@
 //! The roster of treasurers: what it adds, changes and leaves, every bad row at once, and the way back.
 
-use bursar_app::groups::remove_member_as_officer;
+use bursar_app::groups::remove_member;
 use bursar_app::lists::{self, List};
 use bursar_app::members::{self, NewMember, OfficerChange};
 use bursar_app::roster::{self, Action, Field, Imported, Options, Plan, RosterError};
 use bursar_app::undo::{Undone, undo};
-use bursar_app::{Act, Actor, AppError, Context, copy, roles};
+use bursar_app::{Act, AppError, Context, Identity, copy, roles};
 use bursar_db::testing::{TestDb, both_engines};
 use bursar_db::{Db, Value, table};
 use bursar_domain::Timestamp;
@@ -45,25 +45,25 @@ fn later() -> Timestamp {
     instant("2026-11-16T12:00:00Z")
 }
 
-fn context(actor: Actor) -> Context {
+fn context(who: Identity) -> Context {
     Context {
         now: later(),
         ids: IdSource::seeded(fastrand::u64(..)),
-        actor,
+        who,
         request_id: None,
     }
 }
 
 fn act<T>(
     db: &Db,
-    actor: Actor,
+    actor: Identity,
     work: impl FnOnce(&mut Act<'_, '_>) -> Result<T, AppError>,
 ) -> Result<T, AppError> {
     let mut context = context(actor);
     db.exclusive(|tx| Act::run(tx, &mut context, org(1), work))
 }
 
-fn import_as(db: &Db, csv: &str, options: &Options, actor: Actor) -> Result<Imported, RosterError> {
+fn import_as(db: &Db, csv: &str, options: &Options, actor: Identity) -> Result<Imported, RosterError> {
     let read = roster::read(csv.as_bytes(), options)?;
     let mut context = context(actor);
     db.exclusive(|tx| {
@@ -75,13 +75,13 @@ fn import_as(db: &Db, csv: &str, options: &Options, actor: Actor) -> Result<Impo
 
 #[track_caller]
 fn import(db: &Db, csv: &str) -> Imported {
-    import_as(db, csv, &Options::default(), Actor::Operator).unwrap()
+    import_as(db, csv, &Options::default(), Identity::Operator).unwrap()
 }
 
 /// Every problem, one a line, as an operator reads them.
 #[track_caller]
 fn bad_rows(db: &Db, csv: &str) -> Vec<String> {
-    match import_as(db, csv, &Options::default(), Actor::Operator) {
+    match import_as(db, csv, &Options::default(), Identity::Operator) {
         Err(RosterError::Rows(problems)) => problems.iter().map(ToString::to_string).collect(),
         other => panic!("{other:?}"),
     }
@@ -100,7 +100,7 @@ fn counts(plan: &Plan) -> [usize; 3] {
 }
 
 fn undo_now(db: &Db, id: BulkId) -> Result<Undone, String> {
-    let mut context = context(Actor::Operator);
+    let mut context = context(Identity::Operator);
     db.exclusive(|tx| undo(tx, &mut context, id))
         .map_err(|error: AppError| error.to_string())
 }
@@ -283,7 +283,7 @@ fn an_empty_cell_keeps_and_a_status_archives_and_restores() {
             restore: true,
             ..Options::default()
         };
-        let restored = import_as(db, plain, &restore, Actor::Operator).unwrap();
+        let restored = import_as(db, plain, &restore, Identity::Operator).unwrap();
         assert_eq!((counts(&restored.plan), restored.plan.archived), ([0, 1, 0], 0));
         assert_eq!(member_count(db, grp(1)), 2);
 
@@ -311,11 +311,8 @@ fn an_undo_puts_back_what_nobody_touched_since() {
             phone: Some("+1 202 555 0199".into()),
             ..OfficerChange::default()
         };
-        act(db, Actor::Operator, |act| members::set(act, dee, &phone)).unwrap();
-        act(db, Actor::Operator, |act| {
-            remove_member_as_officer(act, grp(1), eve)
-        })
-        .unwrap();
+        act(db, Identity::Operator, |act| members::set(act, dee, &phone)).unwrap();
+        act(db, Identity::Operator, |act| remove_member(act, grp(1), eve)).unwrap();
 
         let undone = undo_now(db, id).unwrap();
         assert_eq!(undone.reversed.len(), 3);
@@ -438,7 +435,10 @@ fn twins_are_told_apart_by_id_or_refused() {
             is_active: Some(false),
             ..MemberChange::default()
         };
-        act(db, Actor::Operator, |act| members::change(act, mem(9), &archive)).unwrap();
+        act(db, Identity::Operator, |act| {
+            members::change(act, mem(9), &archive)
+        })
+        .unwrap();
         assert_eq!(counts(&import(db, csv).plan), [0, 1, 0], "the one who is active");
         assert_eq!(record(db, mem(8))["phone"], json!("+1 202 555 0123"));
 
@@ -497,10 +497,10 @@ fn a_roster_is_an_editors_act_in_an_organization_that_exists() {
         let db = &test.db;
         import_now(db, &club()).unwrap();
         let officer = |email: &str, role: Role| {
-            let mut context = context(Actor::Operator);
+            let mut context = context(Identity::Operator);
             let set: Result<_, AppError> =
                 db.exclusive(|tx| roles::set(tx, &mut context, org(1), email, role));
-            Actor::User(set.unwrap().user.id, org(1))
+            Identity::Person(set.unwrap().user.id)
         };
         let (viewer, editor) = (
             officer("viewer@example.org", Role::Viewer),
@@ -509,7 +509,7 @@ fn a_roster_is_an_editors_act_in_an_organization_that_exists() {
         let before = dump(db);
         let refused = import_as(db, ROSTER, &Options::default(), viewer).unwrap_err();
         assert!(
-            refused.to_string().contains("only an editor or above"),
+            refused.to_string().contains("only an editor or admin"),
             "{refused}"
         );
         assert_eq!(dump(db), before);
@@ -542,7 +542,7 @@ fn officers_go_on_working_while_a_large_roster_comes_and_goes() {
                         groups: vec![grp(1)],
                         ..NewMember::default()
                     };
-                    let mut context = context(Actor::Operator);
+                    let mut context = context(Identity::Operator);
                     let added = db.write::<_, AppError>(org(1).to_bytes(), move |tx| {
                         Act::run(tx, &mut context, org(1), |act| members::add(act, &new))
                     });
@@ -610,7 +610,7 @@ proptest! {
         prop_assert_eq!(dump(db), before);
         // Without ids too, as long as nobody has a twin.
         let unmapped = Options { map: vec![("id".into(), None)], ..Options::default() };
-        match import_as(db, &csv, &unmapped, Actor::Operator) {
+        match import_as(db, &csv, &unmapped, Identity::Operator) {
             Ok(done) => prop_assert_eq!(done.id, None),
             Err(RosterError::Rows(problems)) => {
                 let twins = |p: &roster::Problem| p.message.contains("the same person") || p.message.contains("members have this");

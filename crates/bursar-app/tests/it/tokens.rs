@@ -12,11 +12,10 @@ use std::cell::RefCell;
 use bursar_app::organizations::{NewOrganization, create as create_organization};
 use bursar_app::policy::{self, PolicyChange};
 use bursar_app::tokens::{self, Holder, Issued, NewToken, Rotated};
-use bursar_app::{Actor, AppError, Context, roles};
+use bursar_app::{AppError, Context, Identity, TokenCaller, Whole, roles};
 use bursar_db::testing::TestDb;
-use bursar_db::tokens::Caller;
 use bursar_db::{Db, Tx};
-use bursar_domain::access::{Role, Scope, ScopeSet, effective};
+use bursar_domain::access::{Role, Scope, ScopeSet};
 use bursar_domain::ids::{IdSource, OrganizationId, TokenId, UserId};
 use bursar_domain::money::Currency;
 use bursar_domain::organization::{CardIssuing, OrganizationKind};
@@ -62,8 +61,8 @@ impl World {
             card_issuing: CardIssuing::Approved,
         };
         world
-            .act(Actor::Operator, move |tx, context| {
-                create_organization(tx, context, org, &new).map(drop)
+            .act(Identity::Operator, move |tx, context| {
+                create_organization(&mut Whole::open(tx, context)?, org, &new).map(drop)
             })
             .unwrap();
         world
@@ -82,12 +81,12 @@ impl World {
         self.pass(days * DAY_MICROS);
     }
 
-    fn context(&self, actor: Actor) -> Context {
+    fn context(&self, who: Identity) -> Context {
         let mut outside = self.outside.borrow_mut();
         Context {
             now: outside.now,
             ids: outside.ids.fork(),
-            actor,
+            who,
             request_id: None,
         }
     }
@@ -105,7 +104,7 @@ impl World {
 
     fn act<T: Send + 'static>(
         &self,
-        actor: Actor,
+        actor: Identity,
         mut work: impl FnMut(&mut Tx<'_>, &mut Context) -> Result<T, AppError> + Send + 'static,
     ) -> Result<T, AppError> {
         let mut context = self.context(actor);
@@ -116,7 +115,7 @@ impl World {
 
     fn look<T: Send + 'static>(
         &self,
-        actor: Actor,
+        actor: Identity,
         work: impl FnOnce(&mut Tx<'_>, &Context) -> Result<T, AppError> + Send + 'static,
     ) -> Result<T, AppError> {
         let context = self.context(actor);
@@ -125,7 +124,7 @@ impl World {
 
     fn role(&self, email: &'static str, role: Role) -> UserId {
         let org = self.org;
-        self.act(Actor::Operator, move |tx, context| {
+        self.act(Identity::Operator, move |tx, context| {
             roles::set(tx, context, org, email, role)
         })
         .unwrap()
@@ -135,13 +134,13 @@ impl World {
 
     fn remove(&self, email: &'static str) -> Result<(), AppError> {
         let org = self.org;
-        self.act(Actor::Operator, move |tx, context| {
+        self.act(Identity::Operator, move |tx, context| {
             roles::remove(tx, context, org, email)
         })
         .map(drop)
     }
 
-    fn create_as(&self, actor: Actor, new: NewToken) -> Result<Issued, AppError> {
+    fn create_as(&self, actor: Identity, new: NewToken) -> Result<Issued, AppError> {
         let (org, entropy) = (self.org, self.entropy());
         self.act(actor, move |tx, context| {
             tokens::create(tx, context, org, &new, &entropy)
@@ -151,7 +150,7 @@ impl World {
     fn create(&self, holder: Holder, scopes: ScopeSet, days: Option<i64>) -> Result<Issued, AppError> {
         let name = Some("sync".to_owned());
         self.create_as(
-            Actor::Operator,
+            Identity::Operator,
             NewToken {
                 holder,
                 name,
@@ -172,28 +171,33 @@ impl World {
     }
 
     fn rotate(&self, id: TokenId, overlap_days: Option<i64>) -> Result<Rotated, AppError> {
-        self.rotate_as(Actor::Operator, id, overlap_days)
+        self.rotate_as(Identity::Operator, id, overlap_days)
     }
 
-    fn rotate_as(&self, actor: Actor, id: TokenId, overlap_days: Option<i64>) -> Result<Rotated, AppError> {
+    fn rotate_as(
+        &self,
+        actor: Identity,
+        id: TokenId,
+        overlap_days: Option<i64>,
+    ) -> Result<Rotated, AppError> {
         let (org, entropy) = (self.org, self.entropy());
         self.act(actor, move |tx, context| {
             tokens::rotate(tx, context, org, id, overlap_days, &entropy)
         })
     }
 
-    fn revoke_as(&self, actor: Actor, id: TokenId) -> Result<tokens::Record, AppError> {
+    fn revoke_as(&self, actor: Identity, id: TokenId) -> Result<tokens::Record, AppError> {
         let org = self.org;
         self.act(actor, move |tx, context| tokens::revoke(tx, context, org, id))
     }
 
     fn revoke(&self, id: TokenId) -> tokens::Record {
-        self.revoke_as(Actor::Operator, id).unwrap()
+        self.revoke_as(Identity::Operator, id).unwrap()
     }
 
     fn policy(&self, change: PolicyChange) -> Result<(), AppError> {
         let org = self.org;
-        self.act(Actor::Operator, move |tx, context| {
+        self.act(Identity::Operator, move |tx, context| {
             policy::set(tx, context, org, &change)
         })
         .map(drop)
@@ -216,20 +220,18 @@ impl World {
     }
 
     /// What a request with this secret finds: `None` is a 401.
-    fn caller(&self, secret: &str) -> Option<Caller> {
-        let key = hash(secret);
-        let now = self.now();
-        let found = self.look(Actor::Operator, move |tx, _| {
-            Ok(bursar_db::tokens::caller(tx, &key)?)
+    fn caller(&self, secret: &str) -> Option<TokenCaller> {
+        let (key, now) = (hash(secret), self.now());
+        let found = self.look(Identity::Operator, move |tx, _| {
+            Ok(TokenCaller::known(tx, &key, now)?)
         });
-        found.unwrap().filter(|caller| caller.role_at(now).is_some())
+        found.unwrap()
     }
 
     /// The role and the scopes that a request with this secret has: `None` is a 401.
     fn rights(&self, issued: &Issued) -> Option<(Role, ScopeSet)> {
         let caller = self.caller(issued.secret.expose())?;
-        let role = caller.role_at(self.now())?;
-        Some((role, effective(caller.token.scopes, role, caller.policy)))
+        Some((caller.role(), caller.scopes()))
     }
 
     fn works(&self, issued: &Issued) -> bool {
@@ -241,7 +243,7 @@ fn refusal<T>(result: Result<T, AppError>) -> Refusal {
     match result {
         Ok(_) => panic!("it should have been refused"),
         Err(AppError::Refused(refusal)) => refusal,
-        Err(AppError::Db(error)) => panic!("{error}"),
+        Err(error) => panic!("{error}"),
     }
 }
 

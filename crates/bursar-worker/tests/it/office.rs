@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use bursar_app::messages::{self, Query, Sent};
 use bursar_app::reminders::{self, NewReminder};
-use bursar_app::{Actor, AppError, Context, import};
+use bursar_app::{AppError, Context, Identity, import};
 use bursar_db::testing::TestDb;
 use bursar_db::{Db, DbError, Tx, Value, table};
 use bursar_domain::Timestamp;
@@ -137,7 +137,7 @@ impl<'a> Office<'a> {
         Context {
             now: self.now(),
             ids: IdSource::seeded(fastrand::u64(..)),
-            actor: Actor::Operator,
+            who: Identity::Operator,
             request_id: None,
         }
     }

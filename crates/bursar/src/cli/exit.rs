@@ -61,6 +61,7 @@ impl Exit {
         if let Some(error) = error.downcast_ref::<AppError>() {
             match error {
                 AppError::Refused(refusal) => Self::of_refusal(refusal),
+                AppError::Withheld { .. } | AppError::KeyReused | AppError::Unrecognised => Self::Failed,
                 AppError::Db(error) => Self::of_db(error),
             }
         } else if let Some(error) = error.downcast_ref::<DbError>() {

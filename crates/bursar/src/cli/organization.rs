@@ -1,7 +1,7 @@
 //! `bursar organization`.
 
-use bursar_app::AppError;
 use bursar_app::organizations::{NewOrganization, create};
+use bursar_app::{AppError, Whole};
 use bursar_db::{Opening, organizations};
 use bursar_domain::ids::OrganizationId;
 use bursar_domain::money::Currency;
@@ -78,7 +78,9 @@ fn create_one(session: &Session, args: CreateArgs) -> Outcome {
     let mut context = ambient::operator()?;
     let id: OrganizationId = context.ids.next(context.now);
     let made = db
-        .write::<_, AppError>(id.to_bytes(), move |tx| create(tx, &mut context, id, &new))
+        .write::<_, AppError>(id.to_bytes(), move |tx| {
+            create(&mut Whole::open(tx, &mut context)?, id, &new)
+        })
         .wait()?;
     if session.json {
         return output::json(&as_json(&made));

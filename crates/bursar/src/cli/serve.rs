@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use bursar_api::serve::Edge;
 use bursar_api::{InFlight, Lookups, Readiness, Site, routes};
-use bursar_app::WallClock;
 use bursar_app::tokens::last_used::LastUsed;
+use bursar_app::{App, WallClock};
 use bursar_db::{DatabaseUrl, Db, Opening, Options};
 use bursar_domain::token::masked;
 use bursar_http::address::TrustedProxies;
@@ -307,7 +307,7 @@ async fn accept(
     let metrics = Arc::new(routes::metrics());
     let ring = bell.clone();
     let edge = Arc::new(Edge {
-        db: db.clone(),
+        app: App::new(db.clone(), Arc::clone(&clock), ambient::ids()?),
         limiter,
         trusted_proxies: TrustedProxies::parse(&args.trusted_proxy)?,
         cors_origin: cors_origin

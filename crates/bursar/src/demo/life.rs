@@ -10,7 +10,7 @@ use bursar_app::policy::{self, Cap, PolicyChange};
 use bursar_app::reimbursements::{self, Draft, Remarks};
 use bursar_app::reminders::{self, NewReminder};
 use bursar_app::tokens::{self, Holder, NewToken};
-use bursar_app::{Act, Actor, AppError, Context, cards, groups, store};
+use bursar_app::{Act, AppError, Context, Identity, cards, groups, store};
 use bursar_db::{DbError, Stored, Tx, organizations, table};
 use bursar_domain::access::{Role, Scope, ScopeSet};
 use bursar_domain::campaign::CampaignVerb;
@@ -77,7 +77,7 @@ pub(super) fn live(tx: &mut Tx<'_>, organization: OrganizationId, seed: u64, tod
     let mut context = Context {
         now: as_of(today),
         ids: IdSource::seeded(life.random.u64(..)),
-        actor: Actor::Operator,
+        who: Identity::Operator,
         request_id: None,
     };
     life.plan(tx)?;
@@ -87,7 +87,7 @@ pub(super) fn live(tx: &mut Tx<'_>, organization: OrganizationId, seed: u64, tod
             Officer::Secretary => life.secretary,
         };
         context.now = at;
-        context.actor = Actor::User(user, organization);
+        context.who = Identity::Person(user);
         Act::run(tx, &mut context, organization, |act| deed(act, &mut life))?;
     }
     life.settings(tx, &mut context)
@@ -297,7 +297,7 @@ impl Life {
             .collect();
         let at = self.hours(21);
         self.at(at, Officer::Secretary, move |act, _| {
-            let group = groups::create_as_officer(act, &course)?.id;
+            let group = groups::create(act, &course)?.id;
             joining
                 .iter()
                 .try_for_each(|member| groups::add_member(act, group, *member).map(drop))
@@ -374,9 +374,9 @@ impl Life {
             transaction_limit: None,
             assigned_member_id: members.get(5).map(|member| member.id),
         };
-        let (at, issuing) = (self.hours(12), self.organization.card_issuing);
+        let at = self.hours(12);
         self.at(at, Officer::Treasurer, move |act, _| {
-            cards::create(act, issuing, &new).map(drop)
+            cards::create(act, &new).map(drop)
         });
     }
 
@@ -428,7 +428,7 @@ impl Life {
     /// What is set up rather than done day by day: tokens for programs, a policy, the next reminder.
     fn settings(&mut self, tx: &mut Tx<'_>, context: &mut Context) -> Done {
         let organization = self.organization.id;
-        context.actor = Actor::User(self.treasurer, organization);
+        context.who = Identity::Person(self.treasurer);
         // Late in the evening, after everything that is done in office hours.
         context.now = self.today.start().plus_seconds(-7_200);
         let is_national = self.organization.kind == OrganizationKind::National;

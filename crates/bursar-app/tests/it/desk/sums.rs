@@ -4,7 +4,7 @@ use bursar_app::dues::{self, NewDues};
 use bursar_app::messages::Statement;
 use bursar_app::recipients::OwedLine;
 use bursar_app::reports;
-use bursar_db::{DbError, EngineKind, Tx, ledger};
+use bursar_db::{EngineKind, Tx, ledger};
 use bursar_domain::money::Money;
 
 use super::*;
@@ -84,12 +84,12 @@ fn sums_beyond_64_bits_are_refused() {
             due: day("2025-02-01"),
             interval: None,
         };
-        let mut context = desk.context(Actor::Operator);
+        let mut context = desk.context(Identity::Operator);
         let set = desk.db.write(org.to_bytes(), move |tx| {
             dues::set(tx, &mut context, org, id, Some(&new))
         });
         set.wait().unwrap();
-        let context = desk.context(Actor::Operator);
+        let context = desk.context(Identity::Operator);
         let preview = desk.db.read(move |tx| dues::preview(tx, &context, org, id));
         told(preview.wait().map(|preview| preview.total.to_string()));
 
@@ -118,11 +118,11 @@ fn chapter_of(national: &Desk) -> Desk {
         contact_phone: None,
         card_issuing: CardIssuing::Approved,
     };
-    let (mut context, now) = (national.context(Actor::Operator), *national.now.borrow());
+    let (mut context, now) = (national.context(Identity::Operator), *national.now.borrow());
     let org = context.ids.next(now);
-    let made = national
-        .db
-        .write::<_, AppError>(org.to_bytes(), move |tx| create(tx, &mut context, org, &new));
+    let made = national.db.write::<_, AppError>(org.to_bytes(), move |tx| {
+        organizations::create(&mut Whole::open(tx, &mut context)?, org, &new)
+    });
     made.wait().unwrap();
     Desk {
         db: national.db.clone(),

@@ -134,7 +134,7 @@ fn a_year() {
     });
 }
 
-fn reimbursement_paths(desk: &Desk, treasurer: Actor, ada: Actor, ada_member: MemberId) {
+fn reimbursement_paths(desk: &Desk, treasurer: Identity, ada: Identity, ada_member: MemberId) {
     use ReimbursementVerb::{Approve, Pay, Reject, Reopen, Submit, Void};
     let draft = |amount: &str| {
         let new = Draft {
@@ -195,12 +195,11 @@ fn card_life(desk: &Desk, holder: MemberId, archived: MemberId) {
     };
     let refused = new(Some(archived));
     assert!(
-        desk.refused(move |act| cards::create(act, CardIssuing::Approved, &refused))
+        desk.refused(move |act| cards::create(act, &refused))
             .contains("archived")
     );
     let asked = new(Some(holder));
-    let cards::Issued::Card(card) = desk.act(move |act| cards::create(act, CardIssuing::Approved, &asked))
-    else {
+    let cards::Issued::Card(card) = desk.act(move |act| cards::create(act, &asked)) else {
         panic!("a card")
     };
     let id = card.id;
@@ -223,12 +222,12 @@ fn card_life(desk: &Desk, holder: MemberId, archived: MemberId) {
         desk.refused(move |act| cards::perform(act, id, CardVerb::Activate))
             .contains("canceled")
     );
+    desk.set_card_issuing(CardIssuing::Pending);
     let free = new(None);
-    let cards::Issued::Application(application) =
-        desk.act(move |act| cards::create(act, CardIssuing::Pending, &free))
-    else {
+    let cards::Issued::Application(application) = desk.act(move |act| cards::create(act, &free)) else {
         panic!("an application")
     };
+    desk.set_card_issuing(CardIssuing::Approved);
     let issued = desk
         .act(move |act| cards::decide(act, application, true, &cards::BuiltIn))
         .unwrap();
@@ -264,7 +263,7 @@ fn campaign_life(desk: &Desk) {
         .wait()
         .unwrap();
     assert_eq!(over, [(org, id)], "it is December");
-    let mut context = desk.context(Actor::Worker);
+    let mut context = desk.context(Identity::Worker);
     assert!(
         desk.db
             .write(org.to_bytes(), move |tx| campaigns::end_if_over(

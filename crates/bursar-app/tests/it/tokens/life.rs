@@ -2,7 +2,7 @@
 
 use bursar_app::policy::{Cap, PolicyChange};
 use bursar_app::tokens::{self, Holder, LastUsed, NewToken, State, explain, parse_scopes, why_withheld};
-use bursar_app::{Actor, export};
+use bursar_app::{Identity, export};
 use bursar_db::testing::{TestDb, both_engines};
 use bursar_domain::access::{Policy, Role, Scope, ScopeSet};
 use bursar_domain::ids::{IdSource, OrganizationId, TokenId};
@@ -46,7 +46,7 @@ fn what_a_new_token_is_made_of() {
             scopes: READ,
             days: None,
         };
-        let unnamed = world.create_as(Actor::Operator, unnamed).unwrap();
+        let unnamed = world.create_as(Identity::Operator, unnamed).unwrap();
         assert_eq!(unnamed.record.name, "token 2027-01-15");
         let long = NewToken {
             holder: Holder::Service(Role::Viewer),
@@ -55,7 +55,8 @@ fn what_a_new_token_is_made_of() {
             days: None,
         };
         assert!(
-            invalid(world.create_as(Actor::Operator, long)).starts_with("name must have 1 to 100 characters")
+            invalid(world.create_as(Identity::Operator, long))
+                .starts_with("name must have 1 to 100 characters")
         );
     });
 }
@@ -91,7 +92,7 @@ fn what_is_refused_at_creation() {
             days: None,
         };
         let entropy = world.entropy();
-        let elsewhere = world.act(Actor::Operator, move |tx, context| {
+        let elsewhere = world.act(Identity::Operator, move |tx, context| {
             tokens::create(tx, context, org, &new, &entropy)
         });
         assert!(missing(elsewhere).contains("does not exist"));
@@ -307,9 +308,11 @@ fn last_used_times() {
             let mut uses = uses[0].clone();
             uses.tokens[0].1 = START.plus_seconds(at);
             world
-                .act(Actor::Operator, move |tx, _| tokens::flush(tx, &uses))
+                .act(Identity::Operator, move |tx, _| tokens::flush(tx, &uses))
                 .unwrap();
-            let found = world.look(Actor::Operator, move |tx, context| tokens::get(tx, context, id));
+            let found = world.look(Identity::Operator, move |tx, context| {
+                tokens::get(tx, context, id)
+            });
             found.unwrap().last_used_at
         };
         assert_eq!(write(30), Some(START.plus_seconds(30)));
@@ -351,7 +354,7 @@ fn a_token_explains_itself() {
     );
     world.block(ScopeSet::of(&[Scope::GroupsWrite, Scope::CardsWrite]));
     let caller = world.caller(issued.secret.expose()).unwrap();
-    let told = serde_json::to_value(explain(&caller, Role::Editor)).unwrap();
+    let told = serde_json::to_value(explain(&caller)).unwrap();
     assert_eq!(
         told,
         json!({
@@ -363,7 +366,7 @@ fn a_token_explains_itself() {
     );
     let id = issued.record.id;
     world.revoke(id);
-    let dead = world.look(Actor::Operator, move |tx, context| {
+    let dead = world.look(Identity::Operator, move |tx, context| {
         tokens::explain_by_id(tx, context, id)
     });
     let (dead, state) = dead.unwrap();

@@ -2,7 +2,7 @@
 
 use bursar_app::activity::{self, Query, Record};
 use bursar_app::policy::{Cap, PolicyChange};
-use bursar_app::{Actor, act};
+use bursar_app::{Identity, Whole};
 use bursar_db::activity::Line;
 use bursar_db::testing::both_engines;
 use bursar_domain::access::{Role, Scope, ScopeSet};
@@ -21,7 +21,7 @@ fn ask(world: &World, mut query: Query) -> Vec<Line> {
     }
     let org = world.org;
     world
-        .look(Actor::Operator, move |tx, context| {
+        .look(Identity::Operator, move |tx, context| {
             activity::list(tx, context, org, &query)
         })
         .unwrap()
@@ -106,14 +106,14 @@ fn filters_and_pages() {
             world.pass(if n % 2 == 0 { 1 } else { 700 });
             let org = world.org;
             let actor = if n % 3 == 0 {
-                Actor::User(ann, org)
+                Identity::Person(ann)
             } else {
-                Actor::Operator
+                Identity::Operator
             };
             let action = if n % 2 == 0 { "group.create" } else { "group_x" };
             world
                 .act(actor, move |tx, context| {
-                    act::log(tx, context, org, action, None, Some(n))
+                    Whole::open(tx, context)?.log(org, action, None, Some(n))
                 })
                 .unwrap();
         }
@@ -197,7 +197,7 @@ fn filters_and_pages() {
 
         let org = world.org;
         let refused = |query: Query| {
-            world.look(Actor::Operator, move |tx, context| {
+            world.look(Identity::Operator, move |tx, context| {
                 activity::list(tx, context, org, &query)
             })
         };
@@ -229,20 +229,20 @@ fn sentences() {
     both_engines(|test| {
         let world = World::new(test);
         let org = world.org;
-        let ann = Actor::User(world.role("ann@example.org", Role::Admin), org);
+        let ann = Identity::Person(world.role("ann@example.org", Role::Admin));
         let token = world.service(Role::Viewer, &[Scope::MembersRead]);
         world.rotate_as(ann, token.record.id, None).unwrap();
         let elsewhere = World::seeded(test, 2);
         let foreign = elsewhere.service(Role::Viewer, &[Scope::MembersRead]);
-        let reader = Actor::Token(foreign.record.id, elsewhere.org);
+        let reader = Identity::Token(bursar_domain::token::hash(foreign.secret.expose()));
         world.pass(1_000);
         world
             .act(reader, move |tx, context| {
                 context.request_id = Some(context.ids.next(START));
-                act::log(tx, context, org, "roster.read", Some(org.to_string()), Some(50))
+                Whole::open(tx, context)?.log(org, "roster.read", Some(org.to_string()), Some(50))
             })
             .unwrap();
-        let found = world.look(Actor::Operator, move |tx, context| {
+        let found = world.look(Identity::Operator, move |tx, context| {
             let query = Query {
                 limit: 10,
                 ..Query::default()

@@ -130,7 +130,7 @@ fn cell(
         bring_to(&world, issued, role, standing);
         let record = {
             let id = issued.record.id;
-            world.look(bursar_app::Actor::Operator, move |tx, context| {
+            world.look(bursar_app::Identity::Operator, move |tx, context| {
                 bursar_app::tokens::get(tx, context, id)
             })
         };
@@ -155,7 +155,7 @@ fn check_explanation(world: &World, issued: &Issued, role: Role, blocked: ScopeS
     let Some(caller) = world.caller(issued.secret.expose()) else {
         return;
     };
-    let told = explain(&caller, role);
+    let told = explain(&caller);
     assert_eq!(told.scopes, issued.record.scopes);
     for scope in told.scopes.iter() {
         let by = told

@@ -4,7 +4,7 @@ use std::sync::Barrier;
 use std::thread;
 
 use bursar_app::tokens::{self, Holder, NewToken, Rotated};
-use bursar_app::{Actor, AppError, roles};
+use bursar_app::{AppError, Identity, roles};
 use bursar_db::Db;
 use bursar_db::testing::both_engines;
 use bursar_domain::access::{Role, Scope, ScopeSet};
@@ -18,7 +18,7 @@ fn rotate_on(
     id: TokenId,
 ) -> impl FnOnce() -> Result<Rotated, AppError> + Send + use<> {
     let (mut context, entropy, org, db) = (
-        world.context(Actor::Operator),
+        world.context(Identity::Operator),
         world.entropy(),
         world.org,
         db.clone(),
@@ -58,7 +58,9 @@ fn of_two_rotations_at_once_one_wins() {
             assert!(world.works(&won.issued) && world.works(&old));
         }
         let org = world.org;
-        let all = world.look(Actor::Operator, move |tx, context| tokens::list(tx, context, org));
+        let all = world.look(Identity::Operator, move |tx, context| {
+            tokens::list(tx, context, org)
+        });
         assert_eq!(all.unwrap().len(), 20, "a lost rotation leaves nothing behind");
         other.shutdown();
     });
@@ -72,7 +74,10 @@ fn making_a_token_while_its_owner_leaves() {
         let other = test.open_again().unwrap();
         for _ in 0..10 {
             world.role("ann@example.org", Role::Admin);
-            let (mut leaving, mut making) = (world.context(Actor::Operator), world.context(Actor::Operator));
+            let (mut leaving, mut making) = (
+                world.context(Identity::Operator),
+                world.context(Identity::Operator),
+            );
             let (org, entropy) = (world.org, world.entropy());
             let new = NewToken {
                 holder: Holder::Person("ann@example.org".to_owned()),

@@ -79,7 +79,7 @@ pub(crate) fn run(session: &Session, command: GroupCommand) -> Outcome {
                 session,
                 |_| Ok(org),
                 &args.officer,
-                move |act| groups::create_as_officer(act, &new),
+                move |act| groups::create(act, &new),
             )?;
             tell_group(session, "made", &group)
         }
@@ -101,8 +101,7 @@ pub(crate) fn run(session: &Session, command: GroupCommand) -> Outcome {
             member,
             officer,
         }) => {
-            let work =
-                move |act: &mut bursar_app::Act<'_, '_>| groups::remove_member_as_officer(act, group, member);
+            let work = move |act: &mut bursar_app::Act<'_, '_>| groups::remove_member(act, group, member);
             let group = perform(session, |db| organization_of::<Group>(db, group), &officer, work)?;
             tell_group(session, "took a member out of", &group)
         }

@@ -12,7 +12,7 @@ pub(crate) mod store;
 pub(crate) mod undo;
 
 use bursar_app::act::no_organization;
-use bursar_app::{Act, Actor, AppError};
+use bursar_app::{Act, AppError, Identity};
 use bursar_db::{Db, DbError, Opening, Stored, organizations, table};
 use bursar_domain::Date;
 use bursar_domain::ids::{Id, Kind, OrganizationId};
@@ -63,7 +63,7 @@ pub(crate) fn perform<T: Send + 'static>(
         let user = user.ok_or_else(|| {
             Failure::missing(format!("there is no user {email}; `bursar role set` makes one"))
         })?;
-        context.actor = Actor::User(user.id, organization);
+        context.who = Identity::Person(user.id);
     }
     let done = db.write::<_, AppError>(organization.to_bytes(), move |tx| {
         Act::run(tx, &mut context, organization, &mut work)

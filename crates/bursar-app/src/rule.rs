@@ -1,0 +1,113 @@
+//! Who may do what. Every operation has its rule beside it and asks it first.
+
+use bursar_domain::Refusal;
+use bursar_domain::access::{Role, Scope, ScopeSet};
+
+use crate::caller::{Caller, TokenCaller};
+use crate::error::AppError;
+
+/// What an operation asks of its caller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// The operation: `group.create`.
+    pub name: &'static str,
+    /// What it is to do, in words that go on after "may": `make groups`.
+    pub deed: &'static str,
+    /// Whether the operator may.
+    pub operator: bool,
+    /// Whether the service may by itself.
+    pub worker: bool,
+    /// The least role of a person who may; none for what no person may.
+    pub person: Option<Role>,
+    /// The scopes of a token that may; none for what no token may.
+    pub token: Option<ScopeSet>,
+}
+
+impl Rule {
+    /// An operation of people with at least this role, and of the operator.
+    pub const fn of(name: &'static str, least: Role, deed: &'static str) -> Self {
+        Self {
+            name,
+            deed,
+            operator: true,
+            worker: false,
+            person: Some(least),
+            token: None,
+        }
+    }
+
+    /// An operation of the operator alone.
+    pub const fn of_operator(name: &'static str, deed: &'static str) -> Self {
+        Self {
+            person: None,
+            ..Self::of(name, Role::Admin, deed)
+        }
+    }
+
+    /// An operation of the service alone.
+    pub const fn of_worker(name: &'static str, deed: &'static str) -> Self {
+        Self {
+            operator: false,
+            worker: true,
+            ..Self::of_operator(name, deed)
+        }
+    }
+
+    /// Tokens with these scopes may too.
+    #[must_use]
+    pub const fn or_token(self, scopes: &[Scope]) -> Self {
+        Self {
+            token: Some(ScopeSet::of(scopes)),
+            ..self
+        }
+    }
+
+    /// The service may by itself too.
+    #[must_use]
+    pub const fn or_worker(self) -> Self {
+        Self { worker: true, ..self }
+    }
+
+    /// Somebody must answer for it by name: not even the operator may.
+    #[must_use]
+    pub const fn people_only(self) -> Self {
+        Self {
+            operator: false,
+            ..self
+        }
+    }
+
+    /// Refuses a caller who may not, and says who may.
+    pub fn check(&self, caller: &Caller) -> Result<(), AppError> {
+        let may = match caller {
+            Caller::Operator => self.operator,
+            Caller::Worker => self.worker,
+            Caller::Person(_, role) => self.person.is_some_and(|least| *role >= Some(least)),
+            Caller::Token(token) => return self.check_token(token),
+        };
+        match may {
+            true => Ok(()),
+            false => Err(self.forbidden()),
+        }
+    }
+
+    /// Granted scopes ∩ role ceiling ∩ policy must have all that it asks for.
+    pub fn check_token(&self, token: &TokenCaller) -> Result<(), AppError> {
+        token.require(self.token.ok_or_else(|| self.forbidden())?)
+    }
+
+    fn forbidden(&self) -> AppError {
+        let who = match (self.person, self.operator) {
+            (Some(Role::Admin), _) => "an admin of the organization",
+            (Some(Role::Editor), _) => "an editor or admin of the organization",
+            (Some(Role::Viewer), _) => "people with a role in the organization",
+            (None, true) => "the operator",
+            (None, false) => "the service itself",
+        };
+        let message = match self.operator || self.person.is_none() {
+            true => format!("only {who} may {}", self.deed),
+            false => format!("only {who} may {}, under their own name", self.deed),
+        };
+        Refusal::Forbidden { message }.into()
+    }
+}
