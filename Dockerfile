@@ -25,8 +25,8 @@ ARG BURSAR_COMMIT=
 ENV BURSAR_COMMIT=$BURSAR_COMMIT
 RUN --mount=type=cache,target=/usr/local/cargo/registry \
     --mount=type=cache,target=/src/target \
-    cargo build --release --locked -p bursar && \
-    install -D --strip target/release/bursar /out/usr/bin/bursar && \
+    cargo build --profile dist --locked -p bursar && \
+    install -D --strip target/dist/bursar /out/usr/bin/bursar && \
     install -d -o 65532 -g 65532 -m 0700 /out/var/lib/bursar
 
 # The C library and nothing else: SQLite is inside the program, TLS is rustls, and the root certificates are built in.

@@ -111,7 +111,7 @@ fn run(bundle: &Path, database: &str, size: Size) -> Outcome<Run> {
         .spawn()
         .map_err(|error| {
             format!(
-                "{}: {error}; build it with cargo build --release -p bursar",
+                "{}: {error}; build it with cargo build --profile dist -p bursar",
                 program.display()
             )
         })?;

@@ -164,7 +164,7 @@ pub(crate) fn size(members: u64) -> Size {
     }
 }
 
-/// The release build, beside this program.
+/// The program to measure, beside this one.
 pub(crate) fn bursar() -> Outcome<PathBuf> {
     let here = std::env::current_exe().map_err(|error| error.to_string())?;
     let program = here.with_file_name("bursar");
@@ -172,7 +172,7 @@ pub(crate) fn bursar() -> Outcome<PathBuf> {
         return Ok(program);
     }
     Err(format!(
-        "{} is missing: cargo build --release -p bursar -p bench",
+        "{} is missing: cargo build --profile dist -p bursar -p bench",
         program.display()
     ))
 }
