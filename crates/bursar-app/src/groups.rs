@@ -33,6 +33,9 @@ pub const ADD_MEMBER: Rule = Rule::of("group.add_member", Role::Editor, "change 
 /// Putting many into a group at once.
 pub const ADD: Rule = Rule::of("group.add", Role::Editor, "change groups");
 
+/// The rules of this module.
+pub const RULES: &[&Rule] = &[&CREATE, &CHANGE, &REMOVE_MEMBER, &ADD_MEMBER, &ADD];
+
 /// Makes a group.
 pub fn create(act: &mut Act<'_, '_>, new: &NewGroup) -> Result<Group, AppError> {
     act.allow(&CREATE)?;
