@@ -2,7 +2,6 @@
 
 mod model;
 mod sums;
-mod year;
 
 use std::cell::RefCell;
 
@@ -79,17 +78,6 @@ impl Desk {
         });
         let user: UserId = set.wait().unwrap().user.id;
         Identity::Person(user)
-    }
-
-    fn set_card_issuing(&self, issuing: CardIssuing) {
-        let text = match issuing {
-            CardIssuing::Pending => "UPDATE organizations SET card_issuing = 'pending'",
-            CardIssuing::Approved => "UPDATE organizations SET card_issuing = 'approved'",
-        };
-        let set = self
-            .db
-            .write::<_, DbError>(self.org.to_bytes(), move |tx| tx.execute(text, &[]));
-        assert_eq!(set.wait().unwrap(), 1);
     }
 
     /// Somebody acts; the refusal as it is told.

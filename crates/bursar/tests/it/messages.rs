@@ -1,29 +1,27 @@
-//! Messages by the real program: commands, a worker of its own, and workers that are killed at any moment.
+//! Messages by the real program: commands, and a worker of its own. scripts/smtp kills workers.
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use bursar_domain::Timestamp;
-use bursar_domain::ids::{IdSource, MemberId, OrganizationId, ReminderId};
+use bursar_domain::ids::OrganizationId;
 use serde_json::Value;
 
-use crate::sink::{Deed, Sink, Stage};
-use crate::support::{Place, both_engines, is_full, kill, random, roster};
+use crate::sink::Sink;
+use crate::support::{Place, both_engines, roster};
 
-/// The time on the wall, so many seconds later.
+/// Today, as the program under test sees it.
 #[expect(
     clippy::disallowed_methods,
     reason = "the program under test reads the real clock"
 )]
-fn in_seconds(seconds: u64) -> Timestamp {
+fn today() -> String {
     let since = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
         .unwrap();
-    Timestamp::from_micros(
-        i64::try_from(since.as_micros()).unwrap() + i64::try_from(seconds).unwrap() * 1_000_000,
-    )
+    let now = Timestamp::from_micros(i64::try_from(since.as_micros()).unwrap());
+    now.date().to_string()
 }
 
 fn worker(place: &Place, sink: &Sink) -> Child {
@@ -51,28 +49,6 @@ pub(crate) fn terminate(child: &mut Child) {
     assert!(child.wait().unwrap().success(), "it drains and ends well");
 }
 
-/// One reminder to each of this many members, due in three seconds.
-fn reminders(count: usize) -> (OrganizationId, String) {
-    let mut ids = IdSource::seeded(random());
-    let (past, due) = (Timestamp::from_micros(1_735_689_600_000_000), in_seconds(3));
-    let organization: OrganizationId = ids.next(past);
-    let mut text = format!(
-        "{{\"type\":\"organization\",\"id\":\"{organization}\",\"name\":\"Rowers\",\"kind\":\"independent\"}}\n"
-    );
-    for n in 0..count {
-        let (member, reminder): (MemberId, ReminderId) = (ids.next(past), ids.next(past));
-        let _ = writeln!(
-            text,
-            r#"{{"type":"member","id":"{member}","organizationId":"{organization}","firstName":"Ada","lastName":"Łoś","email":"m{n}@example.org"}}"#
-        );
-        let _ = writeln!(
-            text,
-            r#"{{"type":"reminder","id":"{reminder}","organizationId":"{organization}","targetMemberId":"{member}","method":"email","subject":"Dues","body":"Pay","scheduledAt":"{due}"}}"#
-        );
-    }
-    (organization, text)
-}
-
 /// How many messages are in each state.
 fn states(place: &Place, organization: OrganizationId) -> HashMap<String, usize> {
     let listed = place.json(&[
@@ -89,87 +65,6 @@ fn states(place: &Place, organization: OrganizationId) -> HashMap<String, usize>
             .or_default() += 1;
     }
     counts
-}
-
-/// Two workers share the work while one of them is killed every few hundred milliseconds, and a tenth of the mails
-/// lose their reply. Everybody has the mail; one has it twice only where a reply was lost.
-fn killed_workers_lose_nothing(place: &Place) {
-    let count = if is_full() { 1_000 } else { 100 };
-    let (organization, text) = reminders(count);
-    place.import(place.bundle("reminders.ndjson", &text));
-    let sink = Sink::start(|stage| match stage {
-        Stage::Mail(text, 0) if text.contains("0@example.org") => Deed::TakeAndCut,
-        Stage::Mail(..) => Deed::Wait(Duration::from_millis(15)),
-        _ => Deed::Accept,
-    });
-    let mut workers = [worker(place, &sink), worker(place, &sink)];
-    let (since, mut kills) = (Instant::now(), 0);
-    let kills_max = if is_full() { 200 } else { 30 };
-    loop {
-        std::thread::sleep(Duration::from_millis(150 + random() % 300));
-        if kills < kills_max {
-            let victim = &mut workers[kills % 2];
-            kill(victim.id());
-            assert!(!victim.wait().unwrap().success());
-            *victim = worker(place, &sink);
-            kills += 1;
-        } else {
-            std::thread::sleep(Duration::from_millis(500));
-        }
-        // Nothing is made before the time has come, and then all of it is.
-        if kills % 5 == 0 && states(place, organization).get("delivered") == Some(&count) {
-            break;
-        }
-        assert!(
-            since.elapsed() < Duration::from_secs(240),
-            "{:?}",
-            states(place, organization)
-        );
-    }
-    workers.iter_mut().for_each(terminate);
-
-    let mut copies: HashMap<String, Vec<String>> = HashMap::new();
-    let mut cuts = 0;
-    for mail in sink.mails() {
-        assert_eq!(mail.to.len(), 1);
-        cuts += usize::from(mail.is_reply_lost);
-        copies.entry(mail.to[0].clone()).or_default().push(mail.text);
-    }
-    assert_eq!(copies.len(), count, "everybody has it");
-    let duplicates: usize = copies.values().map(|copies| copies.len() - 1).sum();
-    println!("{count} recipients, {kills} kills, {cuts} replies cut, {duplicates} duplicates");
-    assert!(cuts >= count / 10, "{cuts}");
-    // A worker has one mail in hand, so a kill can lose one reply.
-    assert!(
-        (cuts..=cuts + kills).contains(&duplicates),
-        "{duplicates} duplicates, {cuts} cuts, {kills} kills"
-    );
-    for copies in copies.values() {
-        assert!(
-            copies.iter().all(|copy| *copy == copies[0]),
-            "a copy is the same mail"
-        );
-    }
-    let listed = place.json(&[
-        "reminder",
-        "list",
-        "--organization",
-        &organization.to_string(),
-        "--status",
-        "sent",
-    ]);
-    assert_eq!(listed.as_array().unwrap().len(), count);
-    place.check();
-}
-
-#[test]
-fn killed_workers_lose_nothing_on_sqlite() {
-    killed_workers_lose_nothing(&Place::sqlite());
-}
-
-#[test]
-fn killed_workers_lose_nothing_on_postgres() {
-    killed_workers_lose_nothing(&Place::postgres());
 }
 
 #[test]
@@ -259,7 +154,7 @@ fn dues_by_command() {
         let roster = roster(3);
         place.import(place.bundle("roster.ndjson", &roster.text));
         let (org, group) = (roster.organization.to_string(), roster.group.to_string());
-        let today = in_seconds(0).date().to_string();
+        let today = today();
         let dues = |command: &str, more: &[&str]| -> Vec<String> {
             let args = ["dues", command, "--organization", &org, "--group", &group];
             args.iter().chain(more).map(|s| (*s).to_owned()).collect()
