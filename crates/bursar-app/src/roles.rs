@@ -4,10 +4,10 @@ use bursar_db::{Tx, organizations, tokens};
 use bursar_domain::Refusal;
 use bursar_domain::access::Role;
 use bursar_domain::email::check_email;
-use bursar_domain::ids::OrganizationId;
+use bursar_domain::ids::{OrganizationId, UserId};
 use bursar_domain::organization::User;
 
-use crate::act::{Act, Context, no_organization};
+use crate::act::{Act, Context, Whole, no_organization};
 use crate::caller::{Caller, Identity};
 use crate::error::AppError;
 use crate::rule::Rule;
@@ -67,6 +67,17 @@ pub(crate) fn require_editor(
 ) -> Result<(), AppError> {
     let caller = Caller::look_up(tx, who, organization, bursar_domain::Timestamp::from_micros(0))?;
     Rule::of("", Role::Editor, deed).check(&caller)
+}
+
+/// Finding a person by their address.
+pub const PERSON: Rule = Rule::of_operator("role.person", "act as a person");
+
+/// The user with this address.
+pub fn person(whole: &mut Whole<'_, '_>, email: &str) -> Result<UserId, AppError> {
+    whole.allow(&PERSON)?;
+    let user = organizations::user_by_email(whole.tx, email.trim())?;
+    let missing = || Refusal::missing(format!("there is no user {email}; `bursar role set` makes one"));
+    Ok(user.ok_or_else(missing)?.id)
 }
 
 /// Gives the person with this address a role, and makes the user if there is none.

@@ -48,7 +48,7 @@ fn parse_since(text: &str) -> Result<Timestamp, String> {
 type Page = (Vec<Line>, HashMap<String, String>);
 
 pub(crate) fn run(session: &Session, args: &ActivityArgs) -> Outcome {
-    let db = session.open(Opening::Require)?;
+    let db = session.db(Opening::Require)?;
     let mut query = Query {
         since: args.since,
         actor: args.actor.clone(),

@@ -17,7 +17,7 @@ pub(crate) struct ClockArgs {
 }
 
 pub(crate) fn run(session: &Session, args: &ClockArgs) -> Outcome {
-    let db = session.open(Opening::Require)?;
+    let db = session.db(Opening::Require)?;
     match args.accept {
         true => accept(session, &db),
         false => show(session, &db),

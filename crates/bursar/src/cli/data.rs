@@ -69,7 +69,7 @@ pub(crate) fn import(session: &Session, args: &ImportArgs) -> Outcome {
     if args.roster.is_meant(path)? {
         return roster::import(session, path, &args.roster);
     }
-    let db = session.open(Opening::Migrate)?;
+    let db = session.db(Opening::Migrate)?;
     let open =
         || File::open(path).map(|file| Box::new(BufReader::with_capacity(1 << 16, file)) as Box<dyn BufRead>);
     let bar = output::progress(bytes, "bytes");
@@ -107,7 +107,7 @@ pub(crate) fn export(session: &Session, args: &ExportArgs) -> Outcome {
             "--csv and --json cannot be used together; leave one out".into(),
         ));
     }
-    let db = session.open(Opening::Require)?;
+    let db = session.db(Opening::Require)?;
     let bar = output::progress(0, "records");
     bar.set_message("exporting");
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
@@ -160,7 +160,7 @@ pub(crate) fn export(session: &Session, args: &ExportArgs) -> Outcome {
 }
 
 pub(crate) fn check(session: &Session) -> Outcome {
-    let db = session.open(Opening::Require)?;
+    let db = session.db(Opening::Require)?;
     let done = run_check(&db)?;
     print_checked(session, &done, None)?;
     found(&done)
@@ -222,7 +222,7 @@ pub(crate) fn backup(session: &Session, args: &BackupArgs) -> Outcome {
             args.file.display()
         )));
     }
-    let db = session.open(Opening::Require)?;
+    let db = session.db(Opening::Require)?;
     db.backup(&args.file)?;
     let bytes = std::fs::metadata(&args.file).map_or(0, |meta| meta.len());
     if session.json {
@@ -233,7 +233,7 @@ pub(crate) fn backup(session: &Session, args: &BackupArgs) -> Outcome {
 }
 
 pub(crate) fn copy(session: &Session, args: &CopyArgs) -> Outcome {
-    let from = session.open(Opening::Require)?;
+    let from = session.db(Opening::Require)?;
     let url: DatabaseUrl = args.to.parse()?;
     let to = Db::open(&url, &Options::default(), Opening::Migrate)?;
     let bar = output::progress(0, "records");

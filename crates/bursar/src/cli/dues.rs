@@ -73,7 +73,7 @@ fn parse_interval(text: &str) -> Result<Interval, String> {
 }
 
 pub(crate) fn run(session: &Session, command: DuesCommand) -> Outcome {
-    let db = session.open(Opening::Require)?;
+    let db = session.db(Opening::Require)?;
     match command {
         DuesCommand::Set(args) => set(session, &db, &args),
         DuesCommand::Show(args) => {

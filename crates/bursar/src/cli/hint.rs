@@ -53,7 +53,7 @@ fn with_article(noun: &str) -> String {
 pub(crate) fn organization(session: &Session, matches: &ArgMatches) -> Option<String> {
     let deepest = std::iter::successors(Some(matches), |m| m.subcommand().map(|(_, inner)| inner)).last()?;
     let named: OrganizationId = *deepest.try_get_one("organization").ok()??;
-    let db = session.open(bursar_db::Opening::Require).ok()?;
+    let db = session.db(bursar_db::Opening::Require).ok()?;
     let all = db.read(organizations::all).wait().ok()?;
     among(named, &all)
 }

@@ -30,7 +30,7 @@ pub(crate) struct MessagesArgs {
 }
 
 pub(crate) fn run(session: &Session, args: &MessagesArgs) -> Outcome {
-    let db = session.open(Opening::Require)?;
+    let db = session.db(Opening::Require)?;
     if let Some(id) = args.retry {
         return retry(session, &db, args.organization, id);
     }

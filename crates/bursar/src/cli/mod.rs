@@ -27,8 +27,9 @@ mod token;
 pub(crate) mod worker;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use bursar_db::{DatabaseUrl, Db, Opening, Options};
+use bursar_app::{App, DatabaseUrl, Identity, Opening, Options, roles};
 use bursar_domain::ids::{Id, Kind};
 use bursar_http::log;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -36,6 +37,8 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use exit::Exit;
 pub(crate) use exit::Failure;
 use form::Form;
+
+use crate::ambient;
 
 /// `0.1.0`, and the commit it was built from where that is known (see build.rs).
 const VERSION: &str = env!("BURSAR_VERSION");
@@ -49,6 +52,9 @@ struct Cli {
     /// The database: `sqlite:FILE` or `postgres://…` [default: sqlite:bursar.db]
     #[arg(long, global = true, value_name = "URL", hide_env_values = true, help_heading = GLOBAL)]
     database: Option<String>,
+    /// Act as the person with this address, with their role; as the operator by default
+    #[arg(long = "as", global = true, value_name = "EMAIL", help_heading = GLOBAL)]
+    person: Option<String>,
     /// Print JSON, for machines; so it is by itself where the output is no terminal
     #[arg(long, global = true, help_heading = GLOBAL)]
     json: bool,
@@ -160,11 +166,27 @@ impl Command {
                 | Self::Man(_)
         )
     }
+
+    /// Whether it is about the machine or about all data in a way that is no operation, so that no role allows it.
+    const fn is_for_operator(&self) -> bool {
+        matches!(
+            self,
+            Self::Demo(_)
+                | Self::Serve(_)
+                | Self::Worker(_)
+                | Self::Doctor(_)
+                | Self::Clock(_)
+                | Self::Backup(_)
+                | Self::Sync(_)
+        )
+    }
 }
 
 /// What every command has at hand.
 pub(crate) struct Session {
     database: Option<String>,
+    /// The address of the person who acts; the operator when there is none.
+    person: Option<String>,
     /// Print for machines.
     pub(crate) json: bool,
     /// Print for machines because somebody said so, and not because the output is no terminal.
@@ -180,10 +202,45 @@ impl Session {
     }
 
     /// Opens the database; `Migrate` brings it to this binary's schema first.
-    pub(crate) fn open(&self, opening: Opening) -> Result<Db, Failure> {
-        let url: DatabaseUrl = self.database().parse()?;
-        Ok(Db::open(&url, &Options::default(), opening)?)
+    pub(crate) fn open(&self, opening: Opening) -> Result<App, Failure> {
+        open(&self.database().parse()?, &Options::default(), opening)
     }
+
+    /// Opens the database for what is not an operation yet, which only the operator may do.
+    pub(crate) fn db(&self, opening: Opening) -> Result<bursar_db::Db, Failure> {
+        self.for_operator()?;
+        Ok(self.open(opening)?.db().clone())
+    }
+
+    /// Who acts: the person that `--as` names, or the operator.
+    pub(crate) fn who(&self, app: &App) -> Result<Identity, Failure> {
+        let Some(email) = self.person.clone() else {
+            return Ok(Identity::Operator);
+        };
+        let found = app.look(Identity::Operator, move |whole| roles::person(whole, &email));
+        Ok(Identity::Person(found.wait()?))
+    }
+
+    /// Refuses a person where nothing is done that a role could allow.
+    fn for_operator(&self) -> Outcome {
+        match self.person {
+            None => Ok(()),
+            Some(_) => Err(Failure::new(
+                "only the operator may run this command; leave --as (or BURSAR_AS) out".into(),
+            )),
+        }
+    }
+}
+
+/// Opens a database with this machine's clock and randomness.
+pub(crate) fn open(url: &DatabaseUrl, options: &Options, opening: Opening) -> Result<App, Failure> {
+    Ok(App::open(
+        url,
+        options,
+        opening,
+        Arc::new(ambient::now),
+        ambient::ids()?,
+    )?)
 }
 
 /// Reads an id from the command line.
@@ -259,7 +316,8 @@ fn run_command() -> ExitCode {
         Err(error) => return refuse(&error, std::env::args_os().len() <= 1),
     };
     let session = Session {
-        database: cli.database.clone(),
+        database: cli.database,
+        person: cli.person,
         json: form != Form::Text,
         json_asked: form == Form::Json,
     };
@@ -287,6 +345,9 @@ fn with_hint(session: &Session, matches: &ArgMatches, failure: &Failure) -> Stri
 fn perform(session: &Session, command: Command) -> Outcome {
     if !command.is_for_everybody() {
         output::keep_private();
+    }
+    if command.is_for_operator() {
+        session.for_operator()?;
     }
     match command {
         Command::Demo(args) => crate::demo::run(session, &args),

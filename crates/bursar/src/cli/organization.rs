@@ -74,7 +74,7 @@ fn create_one(session: &Session, args: CreateArgs) -> Outcome {
         contact_phone: args.contact_phone,
         card_issuing: args.card_issuing,
     };
-    let db = session.open(Opening::Migrate)?;
+    let db = session.db(Opening::Migrate)?;
     let mut context = ambient::operator()?;
     let id: OrganizationId = context.ids.next(context.now);
     let made = db
@@ -90,7 +90,7 @@ fn create_one(session: &Session, args: CreateArgs) -> Outcome {
 }
 
 fn list(session: &Session) -> Outcome {
-    let db = session.open(Opening::Require)?;
+    let db = session.db(Opening::Require)?;
     let all = db.read(organizations::all).wait()?;
     if session.json {
         return output::json(&all.iter().map(as_json).collect::<Vec<_>>());

@@ -65,7 +65,7 @@ pub(crate) fn run(session: &Session, command: PolicyCommand) -> Outcome {
 }
 
 fn show(session: &Session, org: OrganizationId) -> Outcome {
-    let db = session.open(Opening::Require)?;
+    let db = session.db(Opening::Require)?;
     let context = ambient::operator()?;
     let found = db
         .read::<_, AppError>(move |tx| policy::show(tx, &context, org))
@@ -84,7 +84,7 @@ fn set(session: &Session, args: &SetArgs) -> Outcome {
             "say what to change: --block-scope, --allow-scope or --max-token-days".to_owned(),
         ));
     }
-    let db = session.open(Opening::Require)?;
+    let db = session.db(Opening::Require)?;
     let (mut context, org) = (ambient::operator()?, args.organization);
     let after = db
         .write::<_, AppError>(org.to_bytes(), move |tx| {

@@ -88,7 +88,7 @@ fn parse_status(text: &str) -> Result<ReminderStatus, String> {
 }
 
 pub(crate) fn run(session: &Session, command: ReminderCommand) -> Outcome {
-    let db = session.open(Opening::Require)?;
+    let db = session.db(Opening::Require)?;
     match command {
         ReminderCommand::Schedule(args) => schedule(session, &db, args),
         ReminderCommand::List(args) => list(session, &db, &args),

@@ -51,7 +51,7 @@ pub(crate) fn parse_role(text: &str) -> Result<Role, String> {
 }
 
 pub(crate) fn run(session: &Session, command: RoleCommand) -> Outcome {
-    let db = session.open(Opening::Require)?;
+    let db = session.db(Opening::Require)?;
     let mut context = ambient::operator()?;
     match command {
         RoleCommand::Set(SetArgs { person, role }) => {

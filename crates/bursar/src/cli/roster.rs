@@ -118,12 +118,12 @@ pub(crate) fn import(session: &Session, path: &Path, args: &RosterArgs) -> Outco
     let roster = roster::read(&bytes, &options).map_err(|refusal| refused(&refusal))?;
     drop(bytes);
     let done = if args.dry_run {
-        let db = session.open(Opening::Require)?;
+        let db = session.db(Opening::Require)?;
         let (now, mut ids) = (ambient::now(), ambient::ids()?);
         db.survey(|tx| roster::plan(tx, organization, &roster, &options, &mut ids, now))
             .map(|plan| (None, plan))
     } else {
-        let db = session.open(Opening::Migrate)?;
+        let db = session.db(Opening::Migrate)?;
         let mut context = ambient::operator()?;
         let bar = output::progress(0, "rows");
         bar.set_message("writing");

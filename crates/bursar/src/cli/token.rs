@@ -99,7 +99,7 @@ fn parse_days(text: &str) -> Result<i64, String> {
 }
 
 pub(crate) fn run(session: &Session, command: TokenCommand) -> Outcome {
-    let db = session.open(Opening::Require)?;
+    let db = session.db(Opening::Require)?;
     match command {
         TokenCommand::Create(args) => create(session, &db, args),
         TokenCommand::List(args) => list(session, &db, args.organization),

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 
 use super::super::{Outcome, Session, parse_id};
 use super::list::{self, ListArgs};
-use super::{Officer, organization_of, parse_date, perform, tell};
+use super::{organization_of, parse_date, perform, tell};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CampaignCommand {
@@ -41,20 +41,17 @@ pub(crate) struct Texts {
     /// Its last day
     #[arg(long, value_parser = parse_date)]
     end_date: Option<Date>,
-    #[command(flatten)]
-    officer: Officer,
 }
 
 impl Texts {
-    fn split(self) -> (CampaignChange, Officer) {
-        let change = CampaignChange {
+    fn change(self) -> CampaignChange {
+        CampaignChange {
             name: self.name,
             note: self.note,
             goal_amount: self.goal,
             start_date: self.start_date,
             end_date: self.end_date,
-        };
-        (change, self.officer)
+        }
     }
 }
 
@@ -81,27 +78,19 @@ pub(crate) struct IdArgs {
     /// The campaign's id
     #[arg(value_name = "ID", value_parser = parse_id::<kind::Campaign>)]
     id: CampaignId,
-    #[command(flatten)]
-    officer: Officer,
 }
 
 pub(crate) fn run(session: &Session, command: CampaignCommand) -> Outcome {
     let campaign = match command {
         CampaignCommand::Create(args) => {
-            let (org, (new, officer)) = (args.organization, args.texts.split());
-            perform(
-                session,
-                |_| Ok(org),
-                &officer,
-                move |act| campaigns::create(act, &new),
-            )?
+            let (org, new) = (args.organization, args.texts.change());
+            perform(session, |_| Ok(org), move |act| campaigns::create(act, &new))?
         }
         CampaignCommand::Set(args) => {
-            let (id, (change, officer)) = (args.id, args.texts.split());
+            let (id, change) = (args.id, args.texts.change());
             perform(
                 session,
                 |db| organization_of::<Campaign>(db, id),
-                &officer,
                 move |act| campaigns::set(act, id, &change),
             )?
         }
@@ -121,7 +110,6 @@ fn change(session: &Session, args: &IdArgs, verb: CampaignVerb) -> Result<Campai
     perform(
         session,
         |db| organization_of::<Campaign>(db, id),
-        &args.officer,
         move |act| campaigns::perform(act, id, verb),
     )
 }

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::super::{Outcome, Session, output, parse_id};
 use super::list::{self, CardListArgs, ListArgs};
-use super::{Officer, expect_organization, organization_of, perform, tell};
+use super::{expect_organization, organization_of, perform, tell};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CardCommand {
@@ -41,8 +41,6 @@ pub(crate) struct IdArgs {
     /// The card's id
     #[arg(value_name = "ID", value_parser = parse_id::<kind::Card>)]
     id: CardId,
-    #[command(flatten)]
-    officer: Officer,
 }
 
 #[derive(Debug, Args)]
@@ -67,8 +65,6 @@ pub(crate) struct ApplicationArgs {
     id: ApplicationId,
     #[command(flatten)]
     of: ListArgs,
-    #[command(flatten)]
-    officer: Officer,
 }
 
 fn parse_frequency(text: &str) -> Result<LimitFrequency, String> {
@@ -83,7 +79,7 @@ pub(crate) fn run(session: &Session, command: CardCommand) -> Outcome {
         CardCommand::Cancel(args) => change(session, &args, CardVerb::Cancel),
         CardCommand::Deny(args) => change(session, &args, CardVerb::Deny),
         CardCommand::Limits(args) => {
-            let (id, officer) = (args.card.id, args.card.officer);
+            let id = args.card.id;
             let limits = Limits {
                 spend_limit: args.spend_limit,
                 spend_limit_frequency: args.spend_limit_frequency,
@@ -92,7 +88,6 @@ pub(crate) fn run(session: &Session, command: CardCommand) -> Outcome {
             let card = perform(
                 session,
                 |db| organization_of::<Card>(db, id),
-                &officer,
                 move |act| cards::set_limits(act, id, &limits),
             )?;
             tell_card(session, &card)
@@ -109,7 +104,6 @@ fn change(session: &Session, args: &IdArgs, verb: CardVerb) -> Outcome {
     let card = perform(
         session,
         |db| organization_of::<Card>(db, id),
-        &args.officer,
         move |act| cards::perform(act, id, verb),
     )?;
     tell_card(session, &card)
@@ -128,9 +122,11 @@ fn tell_card(session: &Session, card: &Card) -> Outcome {
 }
 
 fn applications(session: &Session, organization: OrganizationId) -> Outcome {
-    let db = session.open(Opening::Require)?;
-    expect_organization(&db, organization)?;
-    let all = db
+    let app = session.open(Opening::Require)?;
+    session.for_operator()?;
+    expect_organization(&app, organization)?;
+    let all = app
+        .db()
         .read::<_, DbError>(move |tx| bursar_db::applications::all(tx, organization))
         .wait()?;
     if session.json {
@@ -158,7 +154,6 @@ fn decide(session: &Session, args: &ApplicationArgs, is_approved: bool) -> Outco
     let card = perform(
         session,
         |_| Ok(org),
-        &args.officer,
         move |act| cards::decide(act, id, is_approved, &BuiltIn),
     )?;
     match card {

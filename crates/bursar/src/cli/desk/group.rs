@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::super::{Failure, Outcome, Session, output, parse_id};
 use super::list::{self, ListArgs};
-use super::{Officer, organization_of, perform, tell};
+use super::{organization_of, perform, tell};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum GroupCommand {
@@ -39,8 +39,6 @@ pub(crate) struct CreateArgs {
     /// What it is for
     #[arg(long, default_value = "")]
     description: String,
-    #[command(flatten)]
-    officer: Officer,
 }
 
 #[derive(Debug, Args)]
@@ -51,8 +49,6 @@ pub(crate) struct MemberArgs {
     /// The member's id
     #[arg(value_name = "MEMBER", value_parser = parse_id::<kind::Member>)]
     member: MemberId,
-    #[command(flatten)]
-    officer: Officer,
 }
 
 #[derive(Debug, Args)]
@@ -62,8 +58,6 @@ pub(crate) struct AddListArgs {
     group: GroupId,
     /// A file with one address a line
     file: PathBuf,
-    #[command(flatten)]
-    officer: Officer,
 }
 
 pub(crate) fn run(session: &Session, command: GroupCommand) -> Outcome {
@@ -75,39 +69,23 @@ pub(crate) fn run(session: &Session, command: GroupCommand) -> Outcome {
                 description: NOTE.check(&args.description).map_err(rule("description"))?,
             };
             let org = args.organization;
-            let group = perform(
-                session,
-                |_| Ok(org),
-                &args.officer,
-                move |act| groups::create(act, &new),
-            )?;
+            let group = perform(session, |_| Ok(org), move |act| groups::create(act, &new))?;
             tell_group(session, "made", &group)
         }
-        GroupCommand::AddMember(MemberArgs {
-            group,
-            member,
-            officer,
-        }) => {
+        GroupCommand::AddMember(MemberArgs { group, member }) => {
             let group = perform(
                 session,
                 |db| organization_of::<Group>(db, group),
-                &officer,
                 move |act| groups::add_member(act, group, member),
             )?;
             tell_group(session, "added a member to", &group)
         }
-        GroupCommand::RemoveMember(MemberArgs {
-            group,
-            member,
-            officer,
-        }) => {
+        GroupCommand::RemoveMember(MemberArgs { group, member }) => {
             let work = move |act: &mut bursar_app::Act<'_, '_>| groups::remove_member(act, group, member);
-            let group = perform(session, |db| organization_of::<Group>(db, group), &officer, work)?;
+            let group = perform(session, |db| organization_of::<Group>(db, group), work)?;
             tell_group(session, "took a member out of", &group)
         }
-        GroupCommand::AddList(AddListArgs { group, file, officer }) => {
-            add_list(session, group, &file, &officer)
-        }
+        GroupCommand::AddList(AddListArgs { group, file }) => add_list(session, group, &file),
         GroupCommand::List(args) => list::groups(session, &args),
     }
 }
@@ -125,7 +103,7 @@ fn tell_group(session: &Session, done: &str, group: &Group) -> Outcome {
     )
 }
 
-fn add_list(session: &Session, group: GroupId, file: &std::path::Path, officer: &Officer) -> Outcome {
+fn add_list(session: &Session, group: GroupId, file: &std::path::Path) -> Outcome {
     let text = std::fs::read_to_string(file)
         .map_err(|error| format!("{} cannot be read: {error}", file.display()))?;
     let addresses: Vec<String> = text
@@ -139,7 +117,6 @@ fn add_list(session: &Session, group: GroupId, file: &std::path::Path, officer: 
     let done = perform(
         session,
         |db| organization_of::<Group>(db, group),
-        officer,
         move |act| groups::add_by_address(act, group, &addresses),
     )?;
     if session.json {

@@ -227,7 +227,7 @@ fn list<R: Stored, const N: usize>(
     header: [&str; N],
     row: impl Fn(&R) -> [String; N],
 ) -> Outcome {
-    let db = session.open(Opening::Require)?;
+    let db = session.db(Opening::Require)?;
     let organization = args.organization;
     let (mut documents, mut rows, mut left_out) = (Vec::new(), Vec::new(), 0);
     db.survey::<_, AppError>(|tx| {

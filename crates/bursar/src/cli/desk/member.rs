@@ -9,7 +9,7 @@ use clap::{Args, Subcommand};
 
 use super::super::{Outcome, Session, parse_id};
 use super::list::{self, ListArgs};
-use super::{Officer, organization_of, parse_date, perform, tell};
+use super::{organization_of, parse_date, perform, tell};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum MemberCommand {
@@ -50,8 +50,6 @@ pub(crate) struct AddArgs {
     /// A group to put the member into; may be given again
     #[arg(long, value_name = "GROUP", value_parser = parse_id::<kind::Group>)]
     group: Vec<GroupId>,
-    #[command(flatten)]
-    officer: Officer,
 }
 
 #[derive(Debug, Args)]
@@ -74,8 +72,6 @@ pub(crate) struct SetArgs {
     /// When the member joined
     #[arg(long, value_parser = parse_date)]
     join_date: Option<Date>,
-    #[command(flatten)]
-    officer: Officer,
 }
 
 #[derive(Debug, Args)]
@@ -83,8 +79,6 @@ pub(crate) struct IdArgs {
     /// The member's id
     #[arg(value_name = "ID", value_parser = parse_id::<kind::Member>)]
     id: MemberId,
-    #[command(flatten)]
-    officer: Officer,
 }
 
 pub(crate) fn run(session: &Session, command: MemberCommand) -> Outcome {
@@ -99,12 +93,7 @@ pub(crate) fn run(session: &Session, command: MemberCommand) -> Outcome {
                 join_date: args.join_date,
                 groups: args.group,
             };
-            let member = perform(
-                session,
-                |_| Ok(org),
-                &args.officer,
-                move |act| members::add(act, &new),
-            )?;
+            let member = perform(session, |_| Ok(org), move |act| members::add(act, &new))?;
             tell_member(session, "added", &member)
         }
         MemberCommand::Set(args) => {
@@ -119,14 +108,10 @@ pub(crate) fn run(session: &Session, command: MemberCommand) -> Outcome {
                 phone: args.phone,
                 join_date: args.join_date,
             };
-            change_member(session, args.id, &args.officer, "changed", change)
+            change_member(session, args.id, "changed", change)
         }
-        MemberCommand::Archive(args) => {
-            change_member(session, args.id, &args.officer, "archived", active(false))
-        }
-        MemberCommand::Restore(args) => {
-            change_member(session, args.id, &args.officer, "restored", active(true))
-        }
+        MemberCommand::Archive(args) => change_member(session, args.id, "archived", active(false)),
+        MemberCommand::Restore(args) => change_member(session, args.id, "restored", active(true)),
         MemberCommand::List(args) => list::members(session, &args),
         MemberCommand::Show(args) => show(session, args.id),
     }
@@ -142,17 +127,10 @@ fn active(is_active: bool) -> OfficerChange {
     }
 }
 
-fn change_member(
-    session: &Session,
-    id: MemberId,
-    officer: &Officer,
-    done: &str,
-    change: OfficerChange,
-) -> Outcome {
+fn change_member(session: &Session, id: MemberId, done: &str, change: OfficerChange) -> Outcome {
     let member = perform(
         session,
         |db| organization_of::<Member>(db, id),
-        officer,
         move |act| members::set(act, id, &change),
     )?;
     tell_member(session, done, &member)
@@ -170,9 +148,11 @@ fn tell_member(session: &Session, done: &str, member: &Member) -> Outcome {
 }
 
 fn show(session: &Session, id: MemberId) -> Outcome {
-    let db = session.open(Opening::Require)?;
-    let organization = organization_of::<Member>(&db, id)?;
-    let member = db
+    let app = session.open(Opening::Require)?;
+    session.for_operator()?;
+    let organization = organization_of::<Member>(&app, id)?;
+    let member = app
+        .db()
         .read::<_, DbError>(move |tx| table::get::<Member>(tx, organization, id))
         .wait()?;
     let member = member.ok_or_else(|| super::super::Failure::missing(format!("there is no member {id}")))?;

@@ -12,34 +12,25 @@ pub(crate) mod store;
 pub(crate) mod undo;
 
 use bursar_app::act::no_organization;
-use bursar_app::{Act, AppError, Identity};
-use bursar_db::{Db, DbError, Opening, Stored, organizations, table};
+use bursar_app::{Act, App, AppError, Opening};
+use bursar_db::{DbError, Stored, organizations, table};
 use bursar_domain::Date;
 use bursar_domain::ids::{Id, Kind, OrganizationId};
-use clap::Args;
 
 use super::{Failure, Outcome, Session, output};
-use crate::ambient;
-
-/// Whose act it is.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct Officer {
-    /// The officer who acts, by address; the operator when it is left out
-    #[arg(long = "as", value_name = "EMAIL")]
-    officer: Option<String>,
-}
 
 /// The organization that an id belongs to.
-pub(crate) fn organization_of<R: Stored>(db: &Db, id: Id<R::Kind>) -> Result<OrganizationId, Failure> {
-    let found = db
+pub(crate) fn organization_of<R: Stored>(app: &App, id: Id<R::Kind>) -> Result<OrganizationId, Failure> {
+    let found = app
+        .db()
         .read::<_, DbError>(move |tx| table::owner::<R>(tx, id))
         .wait()?;
     found.ok_or_else(|| Failure::missing(format!("there is no {} {id}", R::Kind::NOUN)))
 }
 
 /// Nothing, when there is such an organization: a list of what is in one that does not exist would merely be empty.
-pub(crate) fn expect_organization(db: &Db, id: OrganizationId) -> Outcome {
-    match db.read(move |tx| organizations::get(tx, id)).wait()? {
+pub(crate) fn expect_organization(app: &App, id: OrganizationId) -> Outcome {
+    match app.db().read(move |tx| organizations::get(tx, id)).wait()? {
         Some(_) => Ok(()),
         None => Err(no_organization(id).into()),
     }
@@ -48,27 +39,12 @@ pub(crate) fn expect_organization(db: &Db, id: OrganizationId) -> Outcome {
 /// Runs an act for an organization.
 pub(crate) fn perform<T: Send + 'static>(
     session: &Session,
-    organization: impl FnOnce(&Db) -> Result<OrganizationId, Failure>,
-    officer: &Officer,
-    mut work: impl FnMut(&mut Act<'_, '_>) -> Result<T, AppError> + Send + 'static,
+    organization: impl FnOnce(&App) -> Result<OrganizationId, Failure>,
+    work: impl FnMut(&mut Act<'_, '_>) -> Result<T, AppError> + Send + 'static,
 ) -> Result<T, Failure> {
-    let db = session.open(Opening::Require)?;
-    let organization = organization(&db)?;
-    let mut context = ambient::operator()?;
-    if let Some(email) = officer.officer.clone() {
-        let wanted = email.clone();
-        let user = db
-            .read::<_, DbError>(move |tx| organizations::user_by_email(tx, wanted.trim()))
-            .wait()?;
-        let user = user.ok_or_else(|| {
-            Failure::missing(format!("there is no user {email}; `bursar role set` makes one"))
-        })?;
-        context.who = Identity::Person(user.id);
-    }
-    let done = db.write::<_, AppError>(organization.to_bytes(), move |tx| {
-        Act::run(tx, &mut context, organization, &mut work)
-    });
-    Ok(done.wait()?)
+    let app = session.open(Opening::Require)?;
+    let organization = organization(&app)?;
+    Ok(app.act(session.who(&app)?, organization, work).wait()?)
 }
 
 /// Prints a resource: its representation for machines, a line for people.

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::super::{Failure, Outcome, Session, output, parse_id};
 use super::list::{self, PaymentListArgs};
-use super::{Officer, organization_of, parse_date, perform, tell};
+use super::{organization_of, parse_date, perform, tell};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PaymentCommand {
@@ -56,8 +56,6 @@ pub(crate) struct RaiseArgs {
     /// Show who would be charged, and write nothing
     #[arg(long)]
     dry_run: bool,
-    #[command(flatten)]
-    officer: Officer,
 }
 
 #[derive(Debug, Args)]
@@ -77,8 +75,6 @@ pub(crate) struct RecordArgs {
     /// What the payer or the bank calls it
     #[arg(long)]
     reference: Option<String>,
-    #[command(flatten)]
-    officer: Officer,
 }
 
 #[derive(Debug, Args)]
@@ -92,8 +88,6 @@ pub(crate) struct ReverseArgs {
     /// Why
     #[arg(long)]
     reason: Option<String>,
-    #[command(flatten)]
-    officer: Officer,
 }
 
 #[derive(Debug, Args)]
@@ -101,8 +95,6 @@ pub(crate) struct IdArgs {
     /// The payment's id
     #[arg(value_name = "ID", value_parser = parse_id::<kind::Payment>)]
     id: PaymentId,
-    #[command(flatten)]
-    officer: Officer,
 }
 
 #[derive(Debug, Args)]
@@ -141,12 +133,7 @@ pub(crate) fn run(session: &Session, command: PaymentCommand) -> Outcome {
                 },
             );
             let work = move |act: &mut bursar_app::Act<'_, '_>| payments::record(act, id, &receipt);
-            let (payment, entry) = perform(
-                session,
-                |db| organization_of::<Payment>(db, id),
-                &args.officer,
-                work,
-            )?;
+            let (payment, entry) = perform(session, |db| organization_of::<Payment>(db, id), work)?;
             if session.json {
                 output::say(&format!(
                     r#"{{"entryId":"{entry}","payment":{}}}"#,
@@ -164,12 +151,7 @@ pub(crate) fn run(session: &Session, command: PaymentCommand) -> Outcome {
             let (id, entry, reason) = (args.id, args.entry, args.reason);
             let work =
                 move |act: &mut bursar_app::Act<'_, '_>| payments::reverse(act, id, entry, reason.as_deref());
-            let payment = perform(
-                session,
-                |db| organization_of::<Payment>(db, id),
-                &args.officer,
-                work,
-            )?;
+            let payment = perform(session, |db| organization_of::<Payment>(db, id), work)?;
             tell_payment(session, &payment)
         }
         PaymentCommand::Cancel(args) => change(session, &args, payments::cancel),
@@ -199,7 +181,6 @@ fn change(
     let payment = perform(
         session,
         |db| organization_of::<Payment>(db, id),
-        &args.officer,
         move |act| work(act, id),
     )?;
     tell_payment(session, &payment)
@@ -230,7 +211,6 @@ fn raise(session: &Session, args: RaiseArgs) -> Outcome {
     let raised = perform(
         session,
         |_| Ok(org),
-        &args.officer,
         move |act| payments::raise(act, &charge, is_preview),
     )?;
     if session.json {

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 
 use super::super::{Outcome, Session, parse_id};
 use super::list::{self, ReimbursementListArgs};
-use super::{Officer, organization_of, parse_date, perform, tell};
+use super::{organization_of, parse_date, perform, tell};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ReimbursementCommand {
@@ -56,8 +56,6 @@ pub(crate) struct DraftArgs {
     /// The reference of a receipt; may be given again
     #[arg(long)]
     receipt: Vec<String>,
-    #[command(flatten)]
-    officer: Officer,
 }
 
 #[derive(Debug, Args)]
@@ -71,8 +69,6 @@ pub(crate) struct MoveArgs {
     /// The payout's reference; hidden from the API
     #[arg(long)]
     reference: Option<String>,
-    #[command(flatten)]
-    officer: Officer,
 }
 
 pub(crate) fn run(session: &Session, command: ReimbursementCommand) -> Outcome {
@@ -94,12 +90,7 @@ pub(crate) fn run(session: &Session, command: ReimbursementCommand) -> Outcome {
         },
     );
     let work = move |act: &mut bursar_app::Act<'_, '_>| reimbursements::perform(act, id, verb, &remarks);
-    let moved = perform(
-        session,
-        |db| organization_of::<Reimbursement>(db, id),
-        &args.officer,
-        work,
-    )?;
+    let moved = perform(session, |db| organization_of::<Reimbursement>(db, id), work)?;
     tell_one(session, &moved)
 }
 
@@ -114,12 +105,7 @@ fn draft(session: &Session, args: DraftArgs) -> Outcome {
         incurred_at: args.incurred_at,
         receipts: args.receipt,
     };
-    let drafted = perform(
-        session,
-        |_| Ok(org),
-        &args.officer,
-        move |act| reimbursements::draft(act, &new),
-    )?;
+    let drafted = perform(session, |_| Ok(org), move |act| reimbursements::draft(act, &new))?;
     tell_one(session, &drafted)
 }
 

@@ -58,7 +58,7 @@ impl RangeArgs {
 }
 
 pub(crate) fn run(session: &Session, command: ReportCommand) -> Outcome {
-    let db = session.open(Opening::Require)?;
+    let db = session.db(Opening::Require)?;
     match command {
         ReportCommand::Dues(args) => {
             let (org, (from, until, today)) = (args.of.organization, args.range());

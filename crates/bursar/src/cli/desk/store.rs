@@ -9,7 +9,7 @@ use clap::{Args, Subcommand};
 
 use super::super::{Outcome, Session, output, parse_id};
 use super::list::{self, ListArgs, OrderListArgs};
-use super::{Officer, organization_of, perform, tell};
+use super::{organization_of, perform, tell};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ListingCommand {
@@ -52,20 +52,15 @@ pub(crate) struct Texts {
     /// An item as NAME=PRICE or NAME=PRICE:STOCK; may be given again
     #[arg(long, value_name = "ITEM", value_parser = parse_item)]
     item: Vec<(String, String, Option<i64>)>,
-    #[command(flatten)]
-    officer: Officer,
 }
 
 impl Texts {
-    fn split(self) -> (ListingChange, Officer) {
-        (
-            ListingChange {
-                name: self.name,
-                description: self.description,
-                items: self.item,
-            },
-            self.officer,
-        )
+    fn change(self) -> ListingChange {
+        ListingChange {
+            name: self.name,
+            description: self.description,
+            items: self.item,
+        }
     }
 }
 
@@ -116,8 +111,6 @@ pub(crate) struct ListingId_ {
     /// The listing's id
     #[arg(value_name = "ID", value_parser = parse_id::<kind::Listing>)]
     id: ListingId,
-    #[command(flatten)]
-    officer: Officer,
 }
 
 #[derive(Debug, Args)]
@@ -131,8 +124,6 @@ pub(crate) struct OrderArgs {
     /// What is bought: NAME or NAME=QUANTITY; may be given again
     #[arg(long, value_name = "ITEM", value_parser = parse_line, required = true)]
     item: Vec<OrderLine>,
-    #[command(flatten)]
-    officer: Officer,
 }
 
 #[derive(Debug, Args)]
@@ -140,8 +131,6 @@ pub(crate) struct OrderId_ {
     /// The order's id
     #[arg(value_name = "ID", value_parser = parse_id::<kind::Order>)]
     id: OrderId,
-    #[command(flatten)]
-    officer: Officer,
 }
 
 pub(crate) fn run_listing(session: &Session, command: ListingCommand) -> Outcome {
@@ -150,26 +139,19 @@ pub(crate) fn run_listing(session: &Session, command: ListingCommand) -> Outcome
         perform(
             session,
             |db| organization_of::<Listing>(db, id),
-            &args.officer,
             move |act| store::set_on_sale(act, id, is_active),
         )
     };
     let listing = match command {
         ListingCommand::Create(args) => {
-            let (org, (new, officer)) = (args.organization, args.texts.split());
-            perform(
-                session,
-                |_| Ok(org),
-                &officer,
-                move |act| store::create_listing(act, &new),
-            )?
+            let (org, new) = (args.organization, args.texts.change());
+            perform(session, |_| Ok(org), move |act| store::create_listing(act, &new))?
         }
         ListingCommand::Set(args) => {
-            let (id, (change, officer)) = (args.id, args.texts.split());
+            let (id, change) = (args.id, args.texts.change());
             perform(
                 session,
                 |db| organization_of::<Listing>(db, id),
-                &officer,
                 move |act| store::set_listing(act, id, &change),
             )?
         }
@@ -199,12 +181,7 @@ pub(crate) fn run_order(session: &Session, command: OrderCommand) -> Outcome {
         OrderCommand::Create(args) => {
             let (listing, member, lines) = (args.listing, args.member, args.item);
             let work = move |act: &mut bursar_app::Act<'_, '_>| store::order(act, listing, member, &lines);
-            let order = perform(
-                session,
-                |db| organization_of::<Listing>(db, listing),
-                &args.officer,
-                work,
-            )?;
+            let order = perform(session, |db| organization_of::<Listing>(db, listing), work)?;
             return tell_order(session, &order);
         }
         OrderCommand::List(args) => return list::orders(session, &args),
@@ -217,7 +194,6 @@ pub(crate) fn run_order(session: &Session, command: OrderCommand) -> Outcome {
     let order = perform(
         session,
         |db| organization_of::<Order>(db, id),
-        &args.officer,
         move |act| store::perform_order(act, id, verb),
     )?;
     tell_order(session, &order)

@@ -22,7 +22,7 @@ pub(crate) fn run(session: &Session, args: &UndoArgs) -> Outcome {
 
 /// Undoes a bulk act. An import may have touched every member, so it takes a connection of its own.
 pub(crate) fn reverse(session: &Session, id: BulkId) -> Outcome {
-    let db = session.open(Opening::Require)?;
+    let db = session.db(Opening::Require)?;
     let mut context = ambient::operator()?;
     let done = db.exclusive::<_, AppError>(|tx| undo::undo(tx, &mut context, id))?;
     if session.json {
