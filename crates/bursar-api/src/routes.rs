@@ -490,7 +490,8 @@ mod tests {
     fn the_least_role_is_the_first_whose_ceiling_has_the_scopes() {
         for route in &ROUTES {
             let least = Role::ALL
-                .into_iter()
+                .iter()
+                .copied()
                 .find(|role| role.ceiling().covers(route.scopes));
             assert_eq!(least, Some(route.role), "{}", route.name);
         }

@@ -4,14 +4,45 @@
 use std::sync::OnceLock;
 
 use bursar_domain::ids::{Id, OrganizationId};
-use bursar_domain::money::{Currency, Money};
+use bursar_domain::money::Currency;
+use bursar_domain::resource::{Cell, Shape};
 use bursar_domain::{Date, Resource, Stamps, Timestamp};
 
-use crate::engine::{Bulk, OwnedValue, RAW_DOCUMENT, Row, Tx, Value};
+use crate::engine::{Bulk, Kind, OwnedValue, RAW_DOCUMENT, Row, Tx, Value};
 use crate::error::DbError;
 
 /// The columns that every resource's table starts with.
-const COMMON: usize = 5;
+pub(crate) const COMMON: [(&str, Kind); 5] = [
+    ("organization_id", Kind::Bytes),
+    ("id", Kind::Bytes),
+    ("updated_at", Kind::Int),
+    ("created_at", Kind::Int),
+    ("document", Kind::Text),
+];
+
+/// The columns of a resource's table: the common ones, then one for each field.
+pub(crate) const fn columns<R: Resource, const N: usize>() -> [(&'static str, Kind); N] {
+    let mut columns = [("", Kind::Int); N];
+    let mut i = 0;
+    while i < N {
+        columns[i] = if i < COMMON.len() {
+            COMMON[i]
+        } else {
+            let field = &R::FIELDS[i - COMMON.len()];
+            (field.column, kind_of(field.shape))
+        };
+        i += 1;
+    }
+    columns
+}
+
+const fn kind_of(shape: Shape) -> Kind {
+    match shape {
+        Shape::Boolean | Shape::Integer | Shape::Timestamp | Shape::Money => Kind::Int,
+        Shape::Text | Shape::Date | Shape::Currency | Shape::Word(_) | Shape::List => Kind::Text,
+        Shape::Id(_) | Shape::Ids(_) => Kind::Bytes,
+    }
+}
 
 /// A resource's table.
 #[derive(Debug)]
@@ -97,54 +128,36 @@ pub fn statements<R: Stored>() -> [&'static str; 5] {
     ]
 }
 
-/// Declares a resource's table: name, number in `history`, filter columns and their indexes, own columns.
-macro_rules! table {
-    ($name:ident = $table:literal, list $list:literal, filters [$($filter:literal),*], indexes [$($index:literal),*], columns { $($column:ident $kind:ident,)* }) => {
-        pub(crate) static $name: crate::table::Table = crate::table::Table {
-            bulk: crate::engine::Bulk {
-                table: $table,
-                columns: &[
-                    ("organization_id", crate::engine::Kind::Bytes),
-                    ("id", crate::engine::Kind::Bytes),
-                    ("updated_at", crate::engine::Kind::Int),
-                    ("created_at", crate::engine::Kind::Int),
-                    ("document", crate::engine::Kind::Text),
-                    $((stringify!($column), crate::engine::Kind::$kind),)*
-                ],
-            },
-            list: $list,
-            filters: &[$($filter),*],
-            indexes: &[$($index),*],
-            texts: std::sync::OnceLock::new(),
-            walks: std::sync::OnceLock::new(),
-        };
-    };
-}
-pub(crate) use table;
-
 /// A resource that has a table.
 pub trait Stored: Resource {
     /// Its table.
     fn table() -> &'static Table;
-    /// The values of its own columns, in their order.
-    fn columns(&self) -> Vec<OwnedValue>;
-    /// Reads it from its own columns.
-    fn read(id: Id<Self::Kind>, stamps: Stamps, row: &mut Columns<'_, '_>) -> Result<Self, DbError>;
 }
 
 /// Every value of a resource's row, the rendered document included.
 pub fn row_values<R: Stored>(organization: OrganizationId, resource: &R) -> Vec<OwnedValue> {
     let stamps = resource.stamps();
-    let mut values = Vec::with_capacity(24);
+    let mut values = Vec::with_capacity(COMMON.len() + R::FIELDS.len());
     values.extend([
         key(organization),
         key(resource.id()),
         int(stamps.updated_at.micros()),
         int(stamps.created_at.micros()),
+        OwnedValue::Text(resource.document()),
     ]);
-    values.push(OwnedValue::Text(resource.document()));
-    values.extend(resource.columns());
+    values.extend(R::FIELDS.iter().map(|field| (field.cell)(resource).into()));
     values
+}
+
+impl From<Cell<'_>> for OwnedValue {
+    fn from(cell: Cell<'_>) -> Self {
+        match cell {
+            Cell::Null => OwnedValue::Null,
+            Cell::Int(value) => OwnedValue::Int(value),
+            Cell::Text(text) => OwnedValue::Text(text.into_owned()),
+            Cell::Bytes(bytes) => OwnedValue::Bytes(bytes.into_owned()),
+        }
+    }
 }
 
 /// Adds a row as it stands.
@@ -264,12 +277,43 @@ fn read_kept<'a, R: Stored>(row: &'a Row<'_>) -> Result<Kept<'a, R>, DbError> {
 }
 
 fn read_row<R: Stored>(row: &Row<'_>) -> Result<R, DbError> {
+    let table = &R::table().bulk;
     let id = Id::from_bytes(row.key(1)?);
     let stamps = Stamps {
         updated_at: Timestamp::from_micros(row.int(2)?),
         created_at: Timestamp::from_micros(row.int(3)?),
     };
-    R::read(id, stamps, &mut Columns { row, next: COMMON })
+    let wrong = |what: &str| DbError::Internal(format!("{id} of {} {what}", table.table));
+    let columns = || (COMMON.len()..).zip(R::FIELDS);
+    // Amounts are read in the row's currency; a resource without one has no amounts.
+    let currency = match columns().find(|(_, field)| field.shape == Shape::Currency) {
+        Some((column, _)) => {
+            Currency::parse(row.text(column)?).ok_or_else(|| wrong("has no known currency"))?
+        }
+        None => Currency::USD,
+    };
+    let mut resource = R::blank(id, currency, stamps);
+    for (column, field) in columns() {
+        let cell = read_cell(row, column, kind_of(field.shape))?;
+        if !(field.load)(&mut resource, &cell, currency) {
+            return Err(wrong(&format!("cannot hold what is in {}", field.column)));
+        }
+    }
+    resource.loaded().map_err(|rule| wrong(&rule))?;
+    Ok(resource)
+}
+
+/// The column with this number, which is of this kind.
+pub(crate) fn read_cell<'r>(row: &Row<'r>, column: usize, kind: Kind) -> Result<Cell<'r>, DbError> {
+    Ok(match kind {
+        Kind::Int => row.int_opt(column)?.map_or(Cell::Null, Cell::Int),
+        Kind::Text => row
+            .text_opt(column)?
+            .map_or(Cell::Null, |text| Cell::Text(text.into())),
+        Kind::Bytes => row
+            .bytes_opt(column)?
+            .map_or(Cell::Null, |bytes| Cell::Bytes(bytes.into())),
+    })
 }
 
 /// Reads a row's own columns one after another.
@@ -387,28 +431,8 @@ pub(crate) fn key<K>(id: Id<K>) -> OwnedValue {
     OwnedValue::Bytes(id.to_bytes().to_vec())
 }
 
-pub(crate) fn key_opt<K>(id: Option<Id<K>>) -> OwnedValue {
-    id.map_or(OwnedValue::Null, key)
-}
-
 pub(crate) fn int(value: i64) -> OwnedValue {
     OwnedValue::Int(value)
-}
-
-pub(crate) fn boolean(value: bool) -> OwnedValue {
-    OwnedValue::Int(i64::from(value))
-}
-
-pub(crate) fn int_opt(value: Option<i64>) -> OwnedValue {
-    value.map_or(OwnedValue::Null, OwnedValue::Int)
-}
-
-pub(crate) fn instant_opt(value: Option<Timestamp>) -> OwnedValue {
-    int_opt(value.map(Timestamp::micros))
-}
-
-pub(crate) fn money_opt(value: Option<Money>) -> OwnedValue {
-    int_opt(value.map(|money| money.minor))
 }
 
 pub(crate) fn text(value: &str) -> OwnedValue {
@@ -417,8 +441,4 @@ pub(crate) fn text(value: &str) -> OwnedValue {
 
 pub(crate) fn text_opt(value: Option<&str>) -> OwnedValue {
     value.map_or(OwnedValue::Null, text)
-}
-
-pub(crate) fn date_opt(value: Option<Date>) -> OwnedValue {
-    value.map_or(OwnedValue::Null, |date| OwnedValue::Text(date.to_string()))
 }

@@ -7,8 +7,9 @@ use bursar_domain::ids::OrganizationId;
 use crate::engine::{Bulk, Kind, OwnedValue, Tx};
 use crate::error::DbError;
 use crate::resources::{
-    campaigns, cards, groups, listings, members, orders, payments, reimbursements, reminders,
+    CAMPAIGNS, CARDS, GROUPS, LISTINGS, MEMBERS, ORDERS, PAYMENTS, REIMBURSEMENTS, REMINDERS,
 };
+use crate::table::read_cell;
 
 macro_rules! bulk {
     ($table:literal { $($column:ident $kind:ident,)* }) => {
@@ -79,20 +80,20 @@ pub static EVERY_TABLE: [&Bulk; 29] = [
     &USERS,
     &ROLES,
     &POLICIES,
-    &members::MEMBERS.bulk,
-    &groups::GROUPS.bulk,
+    &MEMBERS.bulk,
+    &GROUPS.bulk,
     &crate::memberships::MEMBERSHIPS,
-    &payments::PAYMENTS.bulk,
+    &PAYMENTS.bulk,
     &DUES_RAISED,
     &DUES_OPEN,
     &LEDGER,
-    &reimbursements::REIMBURSEMENTS.bulk,
-    &reminders::REMINDERS.bulk,
-    &cards::CARDS.bulk,
+    &REIMBURSEMENTS.bulk,
+    &REMINDERS.bulk,
+    &CARDS.bulk,
     &APPLICATIONS,
-    &campaigns::CAMPAIGNS.bulk,
-    &listings::LISTINGS.bulk,
-    &orders::ORDERS.bulk,
+    &CAMPAIGNS.bulk,
+    &LISTINGS.bulk,
+    &ORDERS.bulk,
     &HISTORY,
     &HISTORY_HORIZONS,
     &TOKENS,
@@ -125,25 +126,9 @@ pub fn read_rows(
         .map(|(_, text)| text.as_str());
     let text = text.ok_or_else(|| DbError::Internal(format!("{} is not among the tables", table.table)))?;
     tx.each(text, &[], |row| {
-        let value = |(i, (_, kind)): (usize, &(&str, Kind))| {
-            Ok(match kind {
-                Kind::Int => row.int_opt(i)?.map_or(OwnedValue::Null, OwnedValue::Int),
-                Kind::Text => row
-                    .text_opt(i)?
-                    .map_or(OwnedValue::Null, |text| OwnedValue::Text(text.to_owned())),
-                Kind::Bytes => row
-                    .bytes_opt(i)?
-                    .map_or(OwnedValue::Null, |bytes| OwnedValue::Bytes(bytes.to_vec())),
-            })
-        };
-        visit(
-            table
-                .columns
-                .iter()
-                .enumerate()
-                .map(value)
-                .collect::<Result<_, DbError>>()?,
-        )
+        let columns = table.columns.iter().enumerate();
+        let values = columns.map(|(i, (_, kind))| read_cell(row, i, *kind).map(OwnedValue::from));
+        visit(values.collect::<Result<_, _>>()?)
     })
 }
 

@@ -7,6 +7,8 @@ use std::fmt;
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 
+use crate::words;
+
 macro_rules! scopes {
     ($($name:ident $text:literal $plain:literal;)*) => {
         /// A permission that a token can hold.
@@ -173,35 +175,19 @@ impl Serialize for ScopeSet {
     }
 }
 
-/// What a person is in an organization, or a service token is made as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Role {
-    /// Sees.
-    Viewer,
-    /// Sees and changes.
-    Editor,
-    /// Everything, settings and approvals included.
-    Admin,
+words! {
+    /// What a person is in an organization, or a service token is made as; the least first.
+    Role {
+        /// Sees.
+        Viewer "viewer",
+        /// Sees and changes.
+        Editor "editor",
+        /// Everything, settings and approvals included.
+        Admin "admin",
+    }
 }
 
 impl Role {
-    /// Every role, least first.
-    pub const ALL: [Self; 3] = [Self::Viewer, Self::Editor, Self::Admin];
-
-    /// The text form.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Viewer => "viewer",
-            Self::Editor => "editor",
-            Self::Admin => "admin",
-        }
-    }
-
-    /// Reads the text form.
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|role| role.as_str() == text)
-    }
-
     /// The most that a token acting with this role can do.
     pub const fn ceiling(self) -> ScopeSet {
         use Scope::*;
@@ -227,18 +213,6 @@ impl Role {
             Self::Editor => EDITOR,
             Self::Admin => ADMIN,
         }
-    }
-}
-
-impl fmt::Display for Role {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl Serialize for Role {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
     }
 }
 
@@ -324,7 +298,7 @@ mod tests {
     #[test]
     fn effective_and_withheld_agree() {
         for granted in (0..1 << 13).step_by(37).map(ScopeSet::from_bits) {
-            for role in Role::ALL {
+            for role in Role::ALL.iter().copied() {
                 for blocked in (0..1 << 13).step_by(101).map(ScopeSet::from_bits) {
                     let policy = Policy {
                         blocked_scopes: blocked,

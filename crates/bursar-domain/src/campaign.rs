@@ -1,10 +1,8 @@
 //! Campaigns: raising funds for something, by a day.
 
-use crate::fields::Fields;
-use crate::ids::{CampaignId, Id, kind};
 use crate::money::{Currency, Money};
 use crate::refusal::Refusal;
-use crate::resource::{Reference, Resource, Stamps, Surroundings, Writer};
+use crate::resource::{Rules, Surroundings, resource};
 use crate::states::{Machine, Verb};
 use crate::text::{NAME, NOTE};
 use crate::time::Date;
@@ -62,89 +60,29 @@ impl Verb for CampaignVerb {
     }
 }
 
-/// A campaign.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Campaign {
-    /// Names it.
-    pub id: CampaignId,
-    /// What people call it.
-    pub name: String,
-    /// What it is for.
-    pub note: Option<String>,
-    /// How much is hoped for.
-    pub goal_amount: Option<Money>,
-    /// The organization's currency.
-    pub currency: Currency,
-    /// Its first day.
-    pub start_date: Option<Date>,
-    /// Its last day.
-    pub end_date: Option<Date>,
-    /// Where it stands.
-    pub status: CampaignStatus,
-    /// Its last day was already over when it was imported: it does not end by itself. Not part of any
-    /// representation.
-    pub is_held: bool,
-    /// When it was made and changed.
-    pub stamps: Stamps,
+resource! {
+    /// Raising funds for something, by a day.
+    Campaign = "campaign" {
+        /// What people call it.
+        name: String => shown("name").text(NAME).required(),
+        /// What it is for.
+        note: Option<String> => shown("note").text(NOTE),
+        /// How much is hoped for.
+        goal_amount: Option<Money> => shown("goalAmount"),
+        /// The organization's currency: an ISO 4217 code.
+        currency: Currency => shown("currency"),
+        /// Its first day.
+        start_date: Option<Date> => shown("startDate"),
+        /// Its last day.
+        end_date: Option<Date> => shown("endDate"),
+        /// Where it stands.
+        status: CampaignStatus => shown("status"),
+        /// Its last day was already over when it was imported: it does not end by itself.
+        is_held: bool => internal(),
+    }
 }
 
-impl Resource for Campaign {
-    type Kind = kind::Campaign;
-    const TYPE: &'static str = "campaign";
-
-    fn blank(id: Id<Self::Kind>, currency: Currency, stamps: Stamps) -> Self {
-        Self {
-            id,
-            name: String::new(),
-            note: None,
-            goal_amount: None,
-            currency,
-            start_date: None,
-            end_date: None,
-            status: CampaignStatus::Draft,
-            is_held: false,
-            stamps,
-        }
-    }
-
-    fn id(&self) -> CampaignId {
-        self.id
-    }
-
-    fn stamps(&self) -> Stamps {
-        self.stamps
-    }
-
-    fn stamps_mut(&mut self) -> &mut Stamps {
-        &mut self.stamps
-    }
-
-    fn write(&self, out: &mut Writer<'_>) {
-        out.field("name", &self.name);
-        out.field("note", &self.note);
-        out.field("goalAmount", &self.goal_amount);
-        out.field("currency", &self.currency);
-        out.field("startDate", &self.start_date);
-        out.field("endDate", &self.end_date);
-        out.field("status", &self.status);
-        out.stamps(self.stamps);
-    }
-
-    fn apply(&mut self, fields: &mut Fields<'_>) -> Result<(), Refusal> {
-        fields.own_currency("currency", self.currency)?;
-        fields.text("name", NAME)?.fill(&mut self.name)?;
-        fields.text("note", NOTE)?.set_or_null(&mut self.note);
-        fields
-            .money("goalAmount", self.currency)?
-            .set_or_null(&mut self.goal_amount);
-        fields.date("startDate")?.set_or_null(&mut self.start_date);
-        fields.date("endDate")?.set_or_null(&mut self.end_date);
-        fields
-            .word("status", CampaignStatus::parse, CampaignStatus::WORDS)?
-            .set(&mut self.status)?;
-        Ok(())
-    }
-
+impl Rules for Campaign {
     fn check(&self, _: &Surroundings) -> Result<(), Refusal> {
         match (self.start_date, self.end_date) {
             (Some(start), Some(end)) if end < start => Err(Refusal::invalid(
@@ -154,8 +92,6 @@ impl Resource for Campaign {
             _ => Ok(()),
         }
     }
-
-    fn references(&self, _: &mut dyn FnMut(Reference)) {}
 }
 
 #[cfg(test)]

@@ -3,10 +3,10 @@
 use serde::Serialize;
 
 use crate::fields::Fields;
-use crate::ids::{CardId, Id, MemberId, kind};
+use crate::ids::{CardId, MemberId};
 use crate::money::{Currency, Money, limit_from_number};
 use crate::refusal::Refusal;
-use crate::resource::{Reference, Resource, Stamps, Surroundings, Writer, only_when};
+use crate::resource::{Resource, Rule, Rules, Stamps, Surroundings, only_when, resource};
 use crate::states::{Machine, Verb};
 use crate::text::{NAME, TextRule};
 use crate::time::Timestamp;
@@ -100,35 +100,32 @@ const LAST4: TextRule = TextRule {
     lines: false,
 };
 
-/// A card. Its v1 shape is frozen.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Card {
-    /// Names it.
-    pub id: CardId,
-    /// What people call it.
-    pub name: Option<String>,
-    /// Where it stands.
-    pub status: Option<CardStatus>,
-    /// The number's last digits; none until an issuer reports them.
-    pub last4: Option<String>,
-    /// What can be spent.
-    pub spend_limit: Option<Money>,
-    /// In which time.
-    pub spend_limit_frequency: Option<LimitFrequency>,
-    /// What can be spent at once.
-    pub transaction_limit: Option<Money>,
-    /// Who holds it.
-    pub assigned_member_id: Option<MemberId>,
-    /// When its holder was asked.
-    pub invited_at: Option<Timestamp>,
-    /// When it could first be used.
-    pub activated_at: Option<Timestamp>,
-    /// When it ended.
-    pub canceled_at: Option<Timestamp>,
-    /// The organization's currency, which its limits are in.
-    pub currency: Currency,
-    /// When it was made and changed.
-    pub stamps: Stamps,
+resource! {
+    /// A card with a spend limit. This shape is frozen in v1.
+    Card = "card" {
+        /// What people call it.
+        name: Option<String> => shown("name").text(NAME),
+        /// Where it stands.
+        status: Option<CardStatus> => shown("status"),
+        /// The number's last digits. Null until the issuer reports them.
+        last4: Option<String> => shown("last4").by(Rule::Code(LAST4)),
+        /// What can be spent.
+        spend_limit: Option<Money> => shown("spendLimit"),
+        /// The time that the spend limit counts over.
+        spend_limit_frequency: Option<LimitFrequency> => shown("spendLimitFrequency"),
+        /// What can be spent at once.
+        transaction_limit: Option<Money> => shown("transactionLimit"),
+        /// Who holds it.
+        assigned_member_id: Option<MemberId> => shown("assignedMemberId"),
+        /// When its holder was asked.
+        invited_at: Option<Timestamp> => shown("invitedAt"),
+        /// When it could first be used.
+        activated_at: Option<Timestamp> => shown("activatedAt"),
+        /// When it ended.
+        canceled_at: Option<Timestamp> => shown("canceledAt"),
+        /// The organization's currency, which its limits are in.
+        currency: Currency => internal(),
+    }
 }
 
 /// What a caller gives a new card.
@@ -153,13 +150,7 @@ impl NewCard {
         Ok(Self {
             name: fields.text("name", NAME)?.required()?,
             spend_limit: fields.limit("spendLimit", currency)?.required()?,
-            spend_limit_frequency: fields
-                .word(
-                    "spendLimitFrequency",
-                    LimitFrequency::parse,
-                    LimitFrequency::WORDS,
-                )?
-                .required()?,
+            spend_limit_frequency: fields.word("spendLimitFrequency")?.required()?,
             transaction_limit: fields.limit("transactionLimit", currency)?.optional(),
             assigned_member_id: fields.id("assignedMemberId")?.optional(),
         })
@@ -205,84 +196,7 @@ impl Card {
     }
 }
 
-impl Resource for Card {
-    type Kind = kind::Card;
-    const TYPE: &'static str = "card";
-
-    fn blank(id: Id<Self::Kind>, currency: Currency, stamps: Stamps) -> Self {
-        Self {
-            id,
-            name: None,
-            status: None,
-            last4: None,
-            spend_limit: None,
-            spend_limit_frequency: None,
-            transaction_limit: None,
-            assigned_member_id: None,
-            invited_at: None,
-            activated_at: None,
-            canceled_at: None,
-            currency,
-            stamps,
-        }
-    }
-
-    fn id(&self) -> CardId {
-        self.id
-    }
-
-    fn stamps(&self) -> Stamps {
-        self.stamps
-    }
-
-    fn stamps_mut(&mut self) -> &mut Stamps {
-        &mut self.stamps
-    }
-
-    fn write(&self, out: &mut Writer<'_>) {
-        out.field("name", &self.name);
-        out.field("status", &self.status);
-        out.field("last4", &self.last4);
-        out.field("spendLimit", &self.spend_limit);
-        out.field("spendLimitFrequency", &self.spend_limit_frequency);
-        out.field("transactionLimit", &self.transaction_limit);
-        out.field("assignedMemberId", &self.assigned_member_id);
-        out.field("invitedAt", &self.invited_at);
-        out.field("activatedAt", &self.activated_at);
-        out.field("canceledAt", &self.canceled_at);
-        out.stamps(self.stamps);
-    }
-
-    fn apply(&mut self, fields: &mut Fields<'_>) -> Result<(), Refusal> {
-        fields.text("name", NAME)?.set_or_null(&mut self.name);
-        fields
-            .word("status", CardStatus::parse, CardStatus::WORDS)?
-            .set_or_null(&mut self.status);
-        fields.text("last4", LAST4)?.set_or_null(&mut self.last4);
-        fields
-            .money("spendLimit", self.currency)?
-            .set_or_null(&mut self.spend_limit);
-        fields
-            .word(
-                "spendLimitFrequency",
-                LimitFrequency::parse,
-                LimitFrequency::WORDS,
-            )?
-            .set_or_null(&mut self.spend_limit_frequency);
-        fields
-            .money("transactionLimit", self.currency)?
-            .set_or_null(&mut self.transaction_limit);
-        fields
-            .id("assignedMemberId")?
-            .set_or_null(&mut self.assigned_member_id);
-        fields.timestamp("invitedAt")?.set_or_null(&mut self.invited_at);
-        fields
-            .timestamp("activatedAt")?
-            .set_or_null(&mut self.activated_at);
-        fields.timestamp("canceledAt")?.set_or_null(&mut self.canceled_at);
-        Ok(())
-    }
-
+impl Rules for Card {
     fn check(&self, around: &Surroundings) -> Result<(), Refusal> {
         let is_digits = |text: &String| text.bytes().all(|byte| byte.is_ascii_digit());
         if !self.last4.as_ref().is_none_or(is_digits) {
@@ -310,12 +224,6 @@ impl Resource for Card {
         around.past("invitedAt", self.invited_at)?;
         around.past("activatedAt", self.activated_at)?;
         around.past("canceledAt", self.canceled_at)
-    }
-
-    fn references(&self, visit: &mut dyn FnMut(Reference)) {
-        if let Some(id) = self.assigned_member_id {
-            visit(Reference::Member("assignedMemberId", id));
-        }
     }
 }
 

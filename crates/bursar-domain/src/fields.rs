@@ -14,6 +14,7 @@ use crate::email::{check_email, check_phone};
 use crate::ids::{Id, Kind};
 use crate::money::{Currency, Money, limit_from_number};
 use crate::refusal::Refusal;
+use crate::states::Word;
 use crate::text::TextRule;
 use crate::time::{Date, Timestamp};
 
@@ -90,11 +91,6 @@ impl<'a> Fields<'a> {
             .find(|key| !known.contains(key))
     }
 
-    /// Whether the record is new, so that a field left out gets its default.
-    pub fn is_new_record(&self) -> bool {
-        self.is_new
-    }
-
     /// Takes a field as it stands, without looking at it.
     pub fn skip(&mut self, field: &str) {
         let _ = self.take(field);
@@ -155,14 +151,10 @@ impl<'a> Fields<'a> {
     }
 
     /// One of a closed set of words.
-    pub fn word<T>(
-        &mut self,
-        field: &'static str,
-        parse: fn(&str) -> Option<T>,
-        words: &str,
-    ) -> Result<Given<T>, Refusal> {
+    pub fn word<W: Word>(&mut self, field: &'static str) -> Result<Given<W>, Refusal> {
         self.string(field, |raw| {
-            parse(raw).ok_or_else(|| format!("must be one of {words}, got {:?}", shorten(raw)))
+            W::parse(raw)
+                .ok_or_else(|| format!("must be one of {}, got {:?}", W::TEXTS.join(", "), shorten(raw)))
         })
     }
 
@@ -178,13 +170,14 @@ impl<'a> Fields<'a> {
     }
 
     /// A currency that must be the organization's own.
-    pub fn own_currency(&mut self, field: &'static str, own: Currency) -> Result<(), Refusal> {
-        match self.currency(field)?.unless_null()? {
-            Some(given) if given != own => Err(Refusal::invalid(
+    pub fn own_currency(&mut self, field: &'static str, own: Currency) -> Result<Given<Currency>, Refusal> {
+        let given = self.currency(field)?;
+        match given.said {
+            Said::Value(other) if other != own => Err(Refusal::invalid(
                 field,
-                format!("must be the organization's currency, {own}, got {given}"),
+                format!("must be the organization's currency, {own}, got {other}"),
             )),
-            Some(_) | None => Ok(()),
+            Said::Value(_) | Said::Null | Said::Nothing => Ok(given),
         }
     }
 
@@ -218,20 +211,6 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// A list of texts.
-    pub fn texts(&mut self, field: &'static str, rule: TextRule) -> Result<Given<Vec<String>>, Refusal> {
-        self.strings(field, |raw| rule.check(raw))
-    }
-
-    /// A list of words from a closed set.
-    pub fn words<T>(
-        &mut self,
-        field: &'static str,
-        parse: impl Fn(&str) -> Result<T, String>,
-    ) -> Result<Given<Vec<T>>, Refusal> {
-        self.strings(field, parse)
-    }
-
     /// A list of objects, each read by `read`, which takes the fields it knows.
     pub fn objects<T>(
         &mut self,
@@ -256,7 +235,8 @@ impl<'a> Fields<'a> {
         })
     }
 
-    fn strings<T>(
+    /// A list of strings, each read by `read`.
+    pub(crate) fn strings<T>(
         &mut self,
         field: &'static str,
         read: impl Fn(&str) -> Result<T, String>,
@@ -273,7 +253,8 @@ impl<'a> Fields<'a> {
         })
     }
 
-    fn string<T>(
+    /// A string, read by `read`.
+    pub(crate) fn string<T>(
         &mut self,
         field: &'static str,
         read: impl FnOnce(&str) -> Result<T, String>,
@@ -371,12 +352,17 @@ impl<T> Given<T> {
         Ok(())
     }
 
-    /// Puts the value into a field that may be null.
-    pub fn set_or_null(self, target: &mut Option<T>) {
-        match self.said {
-            Said::Value(value) => *target = Some(value),
-            Said::Null => *target = None,
-            Said::Nothing => {}
+    /// The value of a field that may be null.
+    pub fn or_null(self) -> Given<Option<T>> {
+        let said = match self.said {
+            Said::Value(value) => Said::Value(Some(value)),
+            Said::Null => Said::Value(None),
+            Said::Nothing => Said::Nothing,
+        };
+        Given {
+            field: self.field,
+            is_new: self.is_new,
+            said,
         }
     }
 

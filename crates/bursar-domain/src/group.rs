@@ -3,10 +3,9 @@
 use serde::Serialize;
 
 use crate::fields::Fields;
-use crate::ids::{GroupId, Id, kind};
 use crate::money::{Currency, Money};
 use crate::refusal::Refusal;
-use crate::resource::{Reference, Resource, Stamps, Surroundings, Writer};
+use crate::resource::{Resource, Rule, Rules, Surroundings, resource, take_fields};
 use crate::text::{NAME, NOTE};
 use crate::time::Date;
 use crate::words;
@@ -40,43 +39,31 @@ impl Interval {
     }
 }
 
-/// A group.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Group {
-    /// Names it.
-    pub id: GroupId,
-    /// What people call it.
-    pub name: String,
-    /// What it is for.
-    pub description: String,
-    /// What each member owes a period; none when the group has no dues.
-    pub amount_due: Option<Money>,
-    /// When the next dues fall due.
-    pub due_date: Option<Date>,
-    /// Whether dues come back.
-    pub is_recurring: bool,
-    /// How often; none unless recurring.
-    pub recurring_interval: Option<Interval>,
-    /// The day of the month that the series of due dates began on; hidden in v1.
-    pub due_anchor_day: Option<i8>,
-    /// Dues that fell due before this day are not raised. Not part of any representation.
-    pub dues_from: Option<Date>,
-    /// How many active members it has.
-    pub member_count: i64,
-    /// The organization's currency, which its dues are in.
-    pub currency: Currency,
-    /// When it was made and changed.
-    pub stamps: Stamps,
+resource! {
+    /// Members who owe the same dues. The dues are set by officers and read-only here.
+    Group = "group" {
+        /// What people call it.
+        name: String => shown("name").text(NAME).required(),
+        /// What it is for. Empty when unset.
+        description: String => shown("description").text(NOTE),
+        /// What each member owes a period. Null without dues.
+        amount_due: Option<Money> => shown("amountDue").read_only(),
+        /// The day the next dues fall due.
+        due_date: Option<Date> => shown("dueDate").read_only(),
+        /// Whether dues come back.
+        is_recurring: bool => shown("isRecurring").read_only(),
+        /// How often dues come back. Null unless `isRecurring`.
+        recurring_interval: Option<Interval> => shown("recurringInterval").read_only(),
+        /// The day of the month that the series of due dates began on.
+        due_anchor_day: Option<i8> => hidden("dueAnchorDay").by(Rule::Range(1, 31)),
+        /// Dues that fell due before this day are not raised.
+        dues_from: Option<Date> => internal(),
+        /// How many active members it has.
+        member_count: i64 => derived("memberCount").by(Rule::Range(0, i64::MAX)).read_only(),
+        /// The organization's currency, which its dues are in.
+        currency: Currency => internal(),
+    }
 }
-
-/// The fields that callers see and cannot set.
-pub const READ_ONLY: &[&str] = &[
-    "amountDue",
-    "dueDate",
-    "isRecurring",
-    "recurringInterval",
-    "memberCount",
-];
 
 /// What a caller gives a new group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -128,10 +115,12 @@ impl GroupChange {
     }
 }
 
-fn refuse_read_only(fields: &Fields<'_>) -> Result<(), Refusal> {
-    match READ_ONLY.iter().find(|field| fields.has(field)) {
+/// Refuses a body that gives a field that callers see and cannot set.
+pub fn refuse_read_only(fields: &Fields<'_>) -> Result<(), Refusal> {
+    let mut read_only = Group::FIELDS.iter().filter(|field| field.spec.is_read_only);
+    match read_only.find(|field| fields.has(field.spec.name)) {
         Some(field) => Err(Refusal::invalid(
-            *field,
+            field.spec.name,
             "is read-only through the API; leave it out",
         )),
         None => Ok(()),
@@ -194,81 +183,25 @@ impl Group {
     }
 }
 
-impl Resource for Group {
-    type Kind = kind::Group;
-    const TYPE: &'static str = "group";
-
-    fn blank(id: Id<Self::Kind>, currency: Currency, stamps: Stamps) -> Self {
-        Self {
-            id,
-            name: String::new(),
-            description: String::new(),
-            amount_due: None,
-            due_date: None,
-            is_recurring: false,
-            recurring_interval: None,
-            due_anchor_day: None,
-            dues_from: None,
-            member_count: 0,
-            currency,
-            stamps,
-        }
-    }
-
-    fn id(&self) -> GroupId {
-        self.id
-    }
-
-    fn stamps(&self) -> Stamps {
-        self.stamps
-    }
-
-    fn stamps_mut(&mut self) -> &mut Stamps {
-        &mut self.stamps
-    }
-
-    fn write(&self, out: &mut Writer<'_>) {
-        out.field("name", &self.name);
-        out.field("description", &self.description);
-        out.field("amountDue", &self.amount_due);
-        out.field("dueDate", &self.due_date);
-        out.field("isRecurring", &self.is_recurring);
-        out.field("recurringInterval", &self.recurring_interval);
-        out.hidden("dueAnchorDay", &self.due_date.map(|due| self.anchor_day(due)));
-        out.derived("memberCount", &self.member_count);
-        out.stamps(self.stamps);
-    }
-
+impl Rules for Group {
     fn apply(&mut self, fields: &mut Fields<'_>) -> Result<(), Refusal> {
-        fields.text("name", NAME)?.fill(&mut self.name)?;
-        fields.text("description", NOTE)?.set(&mut self.description)?;
-        fields
-            .money("amountDue", self.currency)?
-            .set_or_null(&mut self.amount_due);
         let due_before = self.due_date;
-        fields.date("dueDate")?.set_or_null(&mut self.due_date);
-        if self.due_date != due_before {
+        take_fields(self, fields)?;
+        if self.due_date != due_before && !fields.has("dueAnchorDay") {
             self.due_anchor_day = None;
         }
-        let anchor_day = fields.integer("dueAnchorDay", 1..=31)?;
-        anchor_day
-            .map(|day| i8::try_from(day).unwrap_or(31))
-            .set_or_null(&mut self.due_anchor_day);
-        self.due_anchor_day = match (self.due_date, self.due_anchor_day) {
-            (None, Some(_)) => {
-                return Err(Refusal::invalid(
-                    "dueAnchorDay",
-                    "must be null when dueDate is null",
-                ));
-            }
-            // A series begins on its due date, unless the bundle knows it to be older.
-            (due, anchor) => due.map(|due| anchor.unwrap_or_else(|| due.day())),
-        };
-        fields.boolean("isRecurring")?.set(&mut self.is_recurring)?;
-        fields
-            .word("recurringInterval", Interval::parse, Interval::WORDS)?
-            .set_or_null(&mut self.recurring_interval);
-        fields.skip("memberCount");
+        if self.due_date.is_none() && self.due_anchor_day.is_some() {
+            return Err(Refusal::invalid(
+                "dueAnchorDay",
+                "must be null when dueDate is null",
+            ));
+        }
+        self.loaded().map_err(|rule| Refusal::invalid("dueDate", rule))
+    }
+
+    /// A series begins on its due date, unless it is known to be older.
+    fn loaded(&mut self) -> Result<(), String> {
+        self.due_anchor_day = self.due_date.map(|due| self.anchor_day(due));
         Ok(())
     }
 
@@ -300,13 +233,13 @@ impl Resource for Group {
         }
         Ok(())
     }
-
-    fn references(&self, _: &mut dyn FnMut(Reference)) {}
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::GroupId;
+    use crate::resource::Stamps;
 
     fn date(text: &str) -> Date {
         Date::parse(text).unwrap()

@@ -5,12 +5,11 @@ use std::ops::RangeInclusive;
 
 use serde::Serialize;
 
-use crate::fields::Fields;
-use crate::ids::{Id, ListingId, kind};
+use crate::fields::{Fields, Given};
 use crate::money::{Currency, Money, decimal};
 use crate::order::{OrderLine, QUANTITY_MAX};
 use crate::refusal::Refusal;
-use crate::resource::{Reference, Resource, Stamps, Surroundings, Writer};
+use crate::resource::{Cell, FieldValue, Rules, Shape, Spec, Surroundings, resource};
 use crate::text::{NAME, NOTE, TextRule};
 
 /// The most of one item that can be in stock, for whoever reads and whoever writes a listing.
@@ -45,23 +44,38 @@ impl Item {
     }
 }
 
-/// A store listing.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listing {
-    /// Names it.
-    pub id: ListingId,
-    /// What people call it.
-    pub name: String,
-    /// What it is.
-    pub description: String,
-    /// The organization's currency.
-    pub currency: Currency,
-    /// Whether it is on sale.
-    pub is_active: bool,
-    /// What can be bought; hidden in v1.
-    pub items: Vec<Item>,
-    /// When it was made and changed.
-    pub stamps: Stamps,
+resource! {
+    /// Something the organization sells.
+    Listing = "storeListing" {
+        /// What people call it.
+        name: String => shown("name").text(NAME).required(),
+        /// What it is. Empty when unset.
+        description: String => shown("description").text(NOTE),
+        /// The organization's currency: an ISO 4217 code.
+        currency: Currency => shown("currency"),
+        /// Whether it is on sale.
+        is_active: bool = true => shown("isActive"),
+        /// What can be bought.
+        items: Vec<Item> => hidden("items"),
+    }
+}
+
+impl FieldValue for Vec<Item> {
+    const SHAPE: Shape = Shape::List;
+
+    fn cell(&self) -> Cell<'_> {
+        Cell::json(self)
+    }
+
+    fn load(cell: &Cell<'_>, currency: Currency) -> Option<Self> {
+        Listing::read_items(cell.text()?, currency).ok()
+    }
+
+    fn take(fields: &mut Fields<'_>, spec: &Spec, currency: Currency) -> Result<Given<Self>, Refusal> {
+        fields.objects(spec.name, |item| {
+            read_item(item, currency, NAME, 0..=INVENTORY_MAX)
+        })
+    }
 }
 
 impl Listing {
@@ -159,54 +173,7 @@ fn read_item(
     })
 }
 
-impl Resource for Listing {
-    type Kind = kind::Listing;
-    const TYPE: &'static str = "storeListing";
-
-    fn blank(id: Id<Self::Kind>, currency: Currency, stamps: Stamps) -> Self {
-        Self {
-            id,
-            name: String::new(),
-            description: String::new(),
-            currency,
-            is_active: true,
-            items: Vec::new(),
-            stamps,
-        }
-    }
-
-    fn id(&self) -> ListingId {
-        self.id
-    }
-
-    fn stamps(&self) -> Stamps {
-        self.stamps
-    }
-
-    fn stamps_mut(&mut self) -> &mut Stamps {
-        &mut self.stamps
-    }
-
-    fn write(&self, out: &mut Writer<'_>) {
-        out.field("name", &self.name);
-        out.field("description", &self.description);
-        out.field("currency", &self.currency);
-        out.field("isActive", &self.is_active);
-        out.hidden("items", &self.items);
-        out.stamps(self.stamps);
-    }
-
-    fn apply(&mut self, fields: &mut Fields<'_>) -> Result<(), Refusal> {
-        fields.own_currency("currency", self.currency)?;
-        fields.text("name", NAME)?.fill(&mut self.name)?;
-        fields.text("description", NOTE)?.set(&mut self.description)?;
-        fields.boolean("isActive")?.set(&mut self.is_active)?;
-        let currency = self.currency;
-        fields
-            .objects("items", |item| read_item(item, currency, NAME, 0..=INVENTORY_MAX))?
-            .set(&mut self.items)
-    }
-
+impl Rules for Listing {
     fn check(&self, _: &Surroundings) -> Result<(), Refusal> {
         let mut names = HashSet::with_capacity(self.items.len());
         match self.items.iter().find(|item| !names.insert(item.name.as_str())) {
@@ -217,13 +184,13 @@ impl Resource for Listing {
             None => Ok(()),
         }
     }
-
-    fn references(&self, _: &mut dyn FnMut(Reference)) {}
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::ListingId;
+    use crate::resource::{Resource, Stamps};
 
     #[test]
     fn what_a_database_keeps_is_read_by_no_rule_that_is_newer() {

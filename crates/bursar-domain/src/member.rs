@@ -3,34 +3,30 @@
 use serde::Serialize;
 
 use crate::fields::Fields;
-use crate::ids::{GroupId, Id, MemberId, kind};
-use crate::money::Currency;
+use crate::ids::GroupId;
 use crate::refusal::Refusal;
-use crate::resource::{Reference, Resource, Stamps, Surroundings, Writer};
+use crate::resource::{Rule, Rules, resource};
 use crate::text::NAME;
 use crate::time::Date;
 
-/// A member.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Member {
-    /// Names it.
-    pub id: MemberId,
-    /// Given name.
-    pub first_name: String,
-    /// Family name.
-    pub last_name: String,
-    /// Where to write to; families share one.
-    pub email: String,
-    /// Where to send an SMS; hidden in v1.
-    pub phone: Option<String>,
-    /// False when archived.
-    pub is_active: bool,
-    /// When the member joined.
-    pub join_date: Option<Date>,
-    /// The groups it is in, ascending.
-    pub groups: Vec<GroupId>,
-    /// When it was made and changed.
-    pub stamps: Stamps,
+resource! {
+    /// A person of the organization. Members are archived, never deleted.
+    Member = "member" {
+        /// Given name.
+        first_name: String => shown("firstName").text(NAME).required(),
+        /// Family name.
+        last_name: String => shown("lastName").text(NAME).required(),
+        /// Where to write to. Not unique: families share one.
+        email: String => shown("email").by(Rule::Email).required(),
+        /// Where to send an SMS.
+        phone: Option<String> => hidden("phone").by(Rule::Phone),
+        /// False when the member is archived.
+        is_active: bool = true => shown("isActive"),
+        /// The day the member joined.
+        join_date: Option<Date> => shown("joinDate"),
+        /// The ids of the member's groups, ascending.
+        groups: Vec<GroupId> => shown("groups").column("group_ids"),
+    }
 }
 
 /// What a caller may change of a member. `None` keeps the value.
@@ -75,64 +71,4 @@ fn set<T>(target: &mut T, value: Option<T>) {
     }
 }
 
-impl Resource for Member {
-    type Kind = kind::Member;
-    const TYPE: &'static str = "member";
-
-    fn blank(id: Id<Self::Kind>, _: Currency, stamps: Stamps) -> Self {
-        Self {
-            id,
-            first_name: String::new(),
-            last_name: String::new(),
-            email: String::new(),
-            phone: None,
-            is_active: true,
-            join_date: None,
-            groups: Vec::new(),
-            stamps,
-        }
-    }
-
-    fn id(&self) -> MemberId {
-        self.id
-    }
-
-    fn stamps(&self) -> Stamps {
-        self.stamps
-    }
-
-    fn stamps_mut(&mut self) -> &mut Stamps {
-        &mut self.stamps
-    }
-
-    fn write(&self, out: &mut Writer<'_>) {
-        out.field("firstName", &self.first_name);
-        out.field("lastName", &self.last_name);
-        out.field("email", &self.email);
-        out.hidden("phone", &self.phone);
-        out.field("isActive", &self.is_active);
-        out.field("joinDate", &self.join_date);
-        out.field("groups", &self.groups);
-        out.stamps(self.stamps);
-    }
-
-    fn apply(&mut self, fields: &mut Fields<'_>) -> Result<(), Refusal> {
-        fields.text("firstName", NAME)?.fill(&mut self.first_name)?;
-        fields.text("lastName", NAME)?.fill(&mut self.last_name)?;
-        fields.email("email")?.fill(&mut self.email)?;
-        fields.phone("phone")?.set_or_null(&mut self.phone);
-        fields.boolean("isActive")?.set(&mut self.is_active)?;
-        fields.date("joinDate")?.set_or_null(&mut self.join_date);
-        fields.ids("groups")?.set(&mut self.groups)
-    }
-
-    fn check(&self, _: &Surroundings) -> Result<(), Refusal> {
-        Ok(())
-    }
-
-    fn references(&self, visit: &mut dyn FnMut(Reference)) {
-        for group in &self.groups {
-            visit(Reference::Group("groups", *group));
-        }
-    }
-}
+impl Rules for Member {}

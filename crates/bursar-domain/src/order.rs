@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::fields::Fields;
-use crate::ids::{Id, ListingId, MemberId, OrderId, kind};
+use crate::fields::{Fields, Given};
+use crate::ids::{ListingId, MemberId};
 use crate::money::{Currency, Money};
 use crate::refusal::Refusal;
-use crate::resource::{Reference, Resource, Stamps, Surroundings, Writer, only_when};
+use crate::resource::{Cell, FieldValue, Rules, Shape, Spec, Surroundings, only_when, resource};
 use crate::states::{Machine, Verb};
 use crate::text::NAME;
 use crate::time::Timestamp;
@@ -97,25 +97,40 @@ impl OrderLine {
     }
 }
 
-/// A store order. Its representation has no `updatedAt`; the change clock moves it all the same.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Order {
-    /// Names it.
-    pub id: OrderId,
-    /// What was bought from.
-    pub listing_id: Option<ListingId>,
-    /// Who bought.
-    pub member_id: Option<MemberId>,
-    /// What it costs in all.
-    pub total_amount: Money,
-    /// Where it stands.
-    pub status: OrderStatus,
-    /// When it was paid.
-    pub paid_at: Option<Timestamp>,
-    /// What was bought, for the stock; hidden in v1.
-    pub lines: Vec<OrderLine>,
-    /// When it was made and changed.
-    pub stamps: Stamps,
+resource! {
+    /// What somebody bought.
+    Order = "storeOrder" {
+        /// The listing it was bought from.
+        listing_id: Option<ListingId> => shown("listingId"),
+        /// Who bought.
+        member_id: Option<MemberId> => shown("memberId"),
+        /// What it costs in all.
+        total_amount: Money => shown("totalAmount").required(),
+        /// The organization's currency: an ISO 4217 code.
+        currency: Currency => shown("currency"),
+        /// Where it stands.
+        status: OrderStatus => shown("status"),
+        /// When it was paid.
+        paid_at: Option<Timestamp> => shown("paidAt"),
+        /// What was bought, for the stock.
+        lines: Vec<OrderLine> => hidden("lines"),
+    }
+}
+
+impl FieldValue for Vec<OrderLine> {
+    const SHAPE: Shape = Shape::List;
+
+    fn cell(&self) -> Cell<'_> {
+        Cell::json(self)
+    }
+
+    fn load(cell: &Cell<'_>, _: Currency) -> Option<Self> {
+        serde_json::from_str(cell.text()?).ok()
+    }
+
+    fn take(fields: &mut Fields<'_>, spec: &Spec, _: Currency) -> Result<Given<Self>, Refusal> {
+        fields.objects(spec.name, OrderLine::read)
+    }
 }
 
 impl Order {
@@ -129,61 +144,9 @@ impl Order {
     }
 }
 
-impl Resource for Order {
-    type Kind = kind::Order;
-    const TYPE: &'static str = "storeOrder";
-
-    fn blank(id: Id<Self::Kind>, currency: Currency, stamps: Stamps) -> Self {
-        Self {
-            id,
-            listing_id: None,
-            member_id: None,
-            total_amount: Money::zero(currency),
-            status: OrderStatus::Pending,
-            paid_at: None,
-            lines: Vec::new(),
-            stamps,
-        }
-    }
-
-    fn id(&self) -> OrderId {
-        self.id
-    }
-
-    fn stamps(&self) -> Stamps {
-        self.stamps
-    }
-
-    fn stamps_mut(&mut self) -> &mut Stamps {
-        &mut self.stamps
-    }
-
-    fn write(&self, out: &mut Writer<'_>) {
-        out.field("listingId", &self.listing_id);
-        out.field("memberId", &self.member_id);
-        out.field("totalAmount", &self.total_amount);
-        out.field("currency", &self.total_amount.currency);
-        out.field("status", &self.status);
-        out.field("paidAt", &self.paid_at);
-        out.hidden("lines", &self.lines);
-        out.field("createdAt", &self.stamps.created_at);
-        out.hidden("updatedAt", &self.stamps.updated_at);
-    }
-
-    fn apply(&mut self, fields: &mut Fields<'_>) -> Result<(), Refusal> {
-        let currency = self.total_amount.currency;
-        fields.own_currency("currency", currency)?;
-        fields.id("listingId")?.set_or_null(&mut self.listing_id);
-        fields.id("memberId")?.set_or_null(&mut self.member_id);
-        fields
-            .money("totalAmount", currency)?
-            .fill(&mut self.total_amount)?;
-        fields
-            .word("status", OrderStatus::parse, OrderStatus::WORDS)?
-            .set(&mut self.status)?;
-        fields.timestamp("paidAt")?.set_or_null(&mut self.paid_at);
-        fields.objects("lines", OrderLine::read)?.set(&mut self.lines)
-    }
+impl Rules for Order {
+    /// The change clock moves it all the same.
+    const SHOWS_UPDATED_AT: bool = false;
 
     fn check(&self, around: &Surroundings) -> Result<(), Refusal> {
         let is_paid = match self.status {
@@ -192,15 +155,6 @@ impl Resource for Order {
         };
         only_when("paidAt", self.paid_at, is_paid, "paid, fulfilled or refunded")?;
         around.past("paidAt", self.paid_at)
-    }
-
-    fn references(&self, visit: &mut dyn FnMut(Reference)) {
-        if let Some(id) = self.listing_id {
-            visit(Reference::Listing("listingId", id));
-        }
-        if let Some(id) = self.member_id {
-            visit(Reference::Member("memberId", id));
-        }
     }
 }
 

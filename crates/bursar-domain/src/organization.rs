@@ -69,16 +69,18 @@ impl Organization {
     /// Takes what a bundle's line says of its fields; the id is not among them.
     pub fn apply(&mut self, fields: &mut Fields<'_>) -> Result<(), Refusal> {
         fields.text("name", NAME)?.fill(&mut self.name)?;
-        fields
-            .word("kind", OrganizationKind::parse, OrganizationKind::WORDS)?
-            .fill(&mut self.kind)?;
-        fields.id("parentId")?.set_or_null(&mut self.parent_id);
+        fields.word("kind")?.fill(&mut self.kind)?;
+        fields.id("parentId")?.or_null().set(&mut self.parent_id)?;
         fields.currency("currency")?.set(&mut self.currency)?;
-        fields.email("contactEmail")?.set_or_null(&mut self.contact_email);
-        fields.phone("contactPhone")?.set_or_null(&mut self.contact_phone);
         fields
-            .word("cardIssuing", CardIssuing::parse, CardIssuing::WORDS)?
-            .set(&mut self.card_issuing)?;
+            .email("contactEmail")?
+            .or_null()
+            .set(&mut self.contact_email)?;
+        fields
+            .phone("contactPhone")?
+            .or_null()
+            .set(&mut self.contact_phone)?;
+        fields.word("cardIssuing")?.set(&mut self.card_issuing)?;
         self.check_parent()
     }
 
@@ -113,7 +115,7 @@ impl User {
     /// Takes what a bundle's line says of its fields; the id is not among them.
     pub fn apply(&mut self, fields: &mut Fields<'_>) -> Result<(), Refusal> {
         fields.email("email")?.fill(&mut self.email)?;
-        fields.text("name", NAME)?.set_or_null(&mut self.name);
+        fields.text("name", NAME)?.or_null().set(&mut self.name)?;
         Ok(())
     }
 }
@@ -125,9 +127,7 @@ pub fn address_key(email: &str) -> String {
 
 /// Reads a role from a bundle's line.
 pub fn read_role(fields: &mut Fields<'_>) -> Result<Role, Refusal> {
-    fields
-        .word("role", Role::parse, "viewer, editor, admin")?
-        .required()
+    fields.word("role")?.required()
 }
 
 /// The longest that a token can live, in days.
@@ -135,7 +135,7 @@ pub const TOKEN_DAYS_MAX: u16 = 365;
 
 /// Takes what a bundle's line says of a policy.
 pub fn apply_policy(policy: &mut Policy, fields: &mut Fields<'_>) -> Result<(), Refusal> {
-    let scopes = fields.words("blockedScopes", |text| {
+    let scopes = fields.strings("blockedScopes", |text| {
         Scope::parse(text).ok_or_else(|| format!("is unknown: {}", unknown_scope(text)))
     })?;
     scopes
@@ -143,6 +143,7 @@ pub fn apply_policy(policy: &mut Policy, fields: &mut Fields<'_>) -> Result<(), 
         .set(&mut policy.blocked_scopes)?;
     let days = fields.integer("maxTokenDays", 1..=i64::from(TOKEN_DAYS_MAX))?;
     days.map(|days| u16::try_from(days).unwrap_or(TOKEN_DAYS_MAX))
-        .set_or_null(&mut policy.max_token_days);
+        .or_null()
+        .set(&mut policy.max_token_days)?;
     Ok(())
 }

@@ -1,10 +1,10 @@
 //! Payments: charges that an organization raises. What was received is in the ledger.
 
 use crate::fields::Fields;
-use crate::ids::{GroupId, Id, MemberId, OrganizationId, PaymentId, kind};
+use crate::ids::{GroupId, MemberId, OrganizationId};
 use crate::money::{Currency, Money};
 use crate::refusal::Refusal;
-use crate::resource::{Reference, Resource, Stamps, Surroundings, Writer, only_when};
+use crate::resource::{Rules, Surroundings, only_when, resource, take_fields};
 use crate::states::{Machine, Verb};
 use crate::text::{NOTE, REFERENCE};
 use crate::time::{Date, Timestamp};
@@ -95,35 +95,34 @@ impl PaymentStatus {
     }
 }
 
-/// A payment.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Payment {
-    /// Names it.
-    pub id: PaymentId,
-    /// Who owes it.
-    pub member_id: Option<MemberId>,
-    /// The group whose dues it is.
-    pub group_id: Option<GroupId>,
-    /// The chapter that owes it.
-    pub target_organization_id: Option<OrganizationId>,
-    /// What it is for.
-    pub description: String,
-    /// What is owed in all.
-    pub amount: Money,
-    /// The sum of its ledger entries.
-    pub paid_to_date: Money,
-    /// Where it stands.
-    pub status: PaymentStatus,
-    /// When it is due.
-    pub due_date: Option<Date>,
-    /// When it was paid in full.
-    pub paid_at: Option<Timestamp>,
-    /// When it was cancelled.
-    pub voided_at: Option<Timestamp>,
-    /// The provider's own name for it; hidden in v1.
-    pub provider_id: Option<String>,
-    /// When it was made and changed.
-    pub stamps: Stamps,
+resource! {
+    /// A charge that the organization raised.
+    Payment = "payment" {
+        /// Who owes it.
+        member_id: Option<MemberId> => shown("memberId"),
+        /// The group whose dues it is.
+        group_id: Option<GroupId> => shown("groupId"),
+        /// The chapter that owes it.
+        target_organization_id: Option<OrganizationId> => shown("targetOrganizationId"),
+        /// What it is for. Empty when unset.
+        description: String => shown("description").text(NOTE),
+        /// What is owed in all.
+        amount: Money => shown("amount").required(),
+        /// What was received so far. Never more than `amount`.
+        paid_to_date: Money => shown("paidToDate"),
+        /// The organization's currency: an ISO 4217 code.
+        currency: Currency => shown("currency"),
+        /// Where it stands. No payment provider is connected yet, so only an imported payment is `processing`.
+        status: PaymentStatus => shown("status"),
+        /// The day it is due.
+        due_date: Option<Date> => shown("dueDate"),
+        /// When it was paid in full.
+        paid_at: Option<Timestamp> => shown("paidAt"),
+        /// When it was cancelled.
+        voided_at: Option<Timestamp> => shown("voidedAt"),
+        /// The provider's own name for it.
+        provider_id: Option<String> => hidden("providerId").text(REFERENCE),
+    }
 }
 
 impl Payment {
@@ -303,82 +302,20 @@ impl Payment {
     }
 }
 
-impl Resource for Payment {
-    type Kind = kind::Payment;
-    const TYPE: &'static str = "payment";
-
-    fn blank(id: Id<Self::Kind>, currency: Currency, stamps: Stamps) -> Self {
-        Self {
-            id,
-            member_id: None,
-            group_id: None,
-            target_organization_id: None,
-            description: String::new(),
-            amount: Money::zero(currency),
-            paid_to_date: Money::zero(currency),
-            status: PaymentStatus::Pending,
-            due_date: None,
-            paid_at: None,
-            voided_at: None,
-            provider_id: None,
-            stamps,
-        }
-    }
-
-    fn id(&self) -> PaymentId {
-        self.id
-    }
-
-    fn stamps(&self) -> Stamps {
-        self.stamps
-    }
-
-    fn stamps_mut(&mut self) -> &mut Stamps {
-        &mut self.stamps
-    }
-
-    fn write(&self, out: &mut Writer<'_>) {
-        out.field("memberId", &self.member_id);
-        out.field("groupId", &self.group_id);
-        out.organization("targetOrganizationId", self.target_organization_id);
-        out.field("description", &self.description);
-        out.field("amount", &self.amount);
-        out.field("paidToDate", &self.paid_to_date);
-        out.field("currency", &self.amount.currency);
-        out.field("status", &self.status);
-        out.field("dueDate", &self.due_date);
-        out.field("paidAt", &self.paid_at);
-        out.field("voidedAt", &self.voided_at);
-        out.hidden("providerId", &self.provider_id);
-        out.stamps(self.stamps);
-    }
-
+impl Rules for Payment {
     fn apply(&mut self, fields: &mut Fields<'_>) -> Result<(), Refusal> {
-        let currency = self.amount.currency;
-        fields.own_currency("currency", currency)?;
-        fields.id("memberId")?.set_or_null(&mut self.member_id);
-        fields.id("groupId")?.set_or_null(&mut self.group_id);
-        fields
-            .id("targetOrganizationId")?
-            .set_or_null(&mut self.target_organization_id);
-        fields.text("description", NOTE)?.set(&mut self.description)?;
-        fields.money("amount", currency)?.fill(&mut self.amount)?;
-        fields
-            .money("paidToDate", currency)?
-            .set(&mut self.paid_to_date)?;
-        if fields.is_new_record() {
+        take_fields(self, fields)?;
+        if fields.is_new() && !fields.has("status") {
             self.status = self.status_by_paid();
         }
-        fields
-            .word("status", PaymentStatus::parse, PaymentStatus::WORDS)?
-            .set(&mut self.status)?;
-        fields.date("dueDate")?.set_or_null(&mut self.due_date);
-        fields.timestamp("paidAt")?.set_or_null(&mut self.paid_at);
-        fields.timestamp("voidedAt")?.set_or_null(&mut self.voided_at);
-        fields
-            .text("providerId", REFERENCE)?
-            .set_or_null(&mut self.provider_id);
         Ok(())
+    }
+
+    fn loaded(&mut self) -> Result<(), String> {
+        match self.paid_to_date.minor > self.amount.minor {
+            true => Err("has more paid to date than its amount".to_owned()),
+            false => Ok(()),
+        }
     }
 
     fn check(&self, around: &Surroundings) -> Result<(), Refusal> {
@@ -413,23 +350,13 @@ impl Resource for Payment {
         around.past("paidAt", self.paid_at)?;
         around.past("voidedAt", self.voided_at)
     }
-
-    fn references(&self, visit: &mut dyn FnMut(Reference)) {
-        if let Some(id) = self.member_id {
-            visit(Reference::Member("memberId", id));
-        }
-        if let Some(id) = self.group_id {
-            visit(Reference::Group("groupId", id));
-        }
-        if let Some(id) = self.target_organization_id {
-            visit(Reference::Organization("targetOrganizationId", id));
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::PaymentId;
+    use crate::resource::{Resource, Stamps};
     use crate::states::testing::{assert_table, assert_verbs};
 
     #[test]

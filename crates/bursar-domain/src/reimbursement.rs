@@ -1,11 +1,10 @@
 //! Reimbursements: what the organization owes a member or another organization for an expense.
 
 use crate::access::Role;
-use crate::fields::Fields;
-use crate::ids::{Id, MemberId, OrganizationId, ReimbursementId, kind};
+use crate::ids::{MemberId, OrganizationId};
 use crate::money::{Currency, Money};
 use crate::refusal::Refusal;
-use crate::resource::{Reference, Resource, Stamps, Surroundings, Writer, only_when};
+use crate::resource::{Rules, Surroundings, only_when, resource};
 use crate::states::{Machine, Verb};
 use crate::text::{CATEGORY, NOTE, REFERENCE};
 use crate::time::{Date, Timestamp};
@@ -87,41 +86,40 @@ impl Verb for ReimbursementVerb {
     }
 }
 
-/// A reimbursement.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reimbursement {
-    /// Names it.
-    pub id: ReimbursementId,
-    /// Who is paid.
-    pub member_id: Option<MemberId>,
-    /// Which organization is paid.
-    pub recipient_organization_id: Option<OrganizationId>,
-    /// How much.
-    pub amount: Money,
-    /// What kind of expense.
-    pub category: Option<String>,
-    /// What for.
-    pub description: String,
-    /// The day of the expense.
-    pub incurred_at: Option<Date>,
-    /// Where it stands.
-    pub status: ReimbursementStatus,
-    /// When it was submitted.
-    pub submitted_at: Option<Timestamp>,
-    /// When it was approved or rejected.
-    pub reviewed_at: Option<Timestamp>,
-    /// When it was paid.
-    pub paid_at: Option<Timestamp>,
-    /// When it was withdrawn.
-    pub voided_at: Option<Timestamp>,
-    /// References of receipts; hidden in v1.
-    pub receipts: Vec<String>,
-    /// The payout's reference; hidden in v1.
-    pub payout_reference: Option<String>,
-    /// What the reviewer wrote; hidden in v1.
-    pub reviewer_note: Option<String>,
-    /// When it was made and changed.
-    pub stamps: Stamps,
+resource! {
+    /// What the organization owes for an expense.
+    Reimbursement = "reimbursement" {
+        /// The member who is paid.
+        member_id: Option<MemberId> => shown("memberId"),
+        /// The organization that is paid.
+        recipient_organization_id: Option<OrganizationId> => shown("recipientOrganizationId"),
+        /// How much.
+        amount: Money => shown("amount").required(),
+        /// The organization's currency: an ISO 4217 code.
+        currency: Currency => shown("currency"),
+        /// What kind of expense.
+        category: Option<String> => shown("category").text(CATEGORY),
+        /// What for. Empty when unset.
+        description: String => shown("description").text(NOTE),
+        /// The day of the expense.
+        incurred_at: Option<Date> => shown("incurredAt"),
+        /// Where it stands.
+        status: ReimbursementStatus => shown("status"),
+        /// When it was submitted.
+        submitted_at: Option<Timestamp> => shown("submittedAt"),
+        /// When it was approved or rejected.
+        reviewed_at: Option<Timestamp> => shown("reviewedAt"),
+        /// When it was paid out.
+        paid_at: Option<Timestamp> => shown("paidAt"),
+        /// When it was withdrawn.
+        voided_at: Option<Timestamp> => shown("voidedAt"),
+        /// References of receipts.
+        receipts: Vec<String> => hidden("receipts").text(REFERENCE),
+        /// The payout's reference.
+        payout_reference: Option<String> => hidden("payoutReference").text(REFERENCE),
+        /// What the reviewer wrote.
+        reviewer_note: Option<String> => hidden("reviewerNote").text(NOTE),
+    }
 }
 
 /// Who asks to approve.
@@ -170,92 +168,7 @@ impl Reimbursement {
     }
 }
 
-impl Resource for Reimbursement {
-    type Kind = kind::Reimbursement;
-    const TYPE: &'static str = "reimbursement";
-
-    fn blank(id: Id<Self::Kind>, currency: Currency, stamps: Stamps) -> Self {
-        Self {
-            id,
-            member_id: None,
-            recipient_organization_id: None,
-            amount: Money::zero(currency),
-            category: None,
-            description: String::new(),
-            incurred_at: None,
-            status: ReimbursementStatus::Draft,
-            submitted_at: None,
-            reviewed_at: None,
-            paid_at: None,
-            voided_at: None,
-            receipts: Vec::new(),
-            payout_reference: None,
-            reviewer_note: None,
-            stamps,
-        }
-    }
-
-    fn id(&self) -> ReimbursementId {
-        self.id
-    }
-
-    fn stamps(&self) -> Stamps {
-        self.stamps
-    }
-
-    fn stamps_mut(&mut self) -> &mut Stamps {
-        &mut self.stamps
-    }
-
-    fn write(&self, out: &mut Writer<'_>) {
-        out.field("memberId", &self.member_id);
-        out.organization("recipientOrganizationId", self.recipient_organization_id);
-        out.field("amount", &self.amount);
-        out.field("currency", &self.amount.currency);
-        out.field("category", &self.category);
-        out.field("description", &self.description);
-        out.field("incurredAt", &self.incurred_at);
-        out.field("status", &self.status);
-        out.field("submittedAt", &self.submitted_at);
-        out.field("reviewedAt", &self.reviewed_at);
-        out.field("paidAt", &self.paid_at);
-        out.field("voidedAt", &self.voided_at);
-        out.hidden("receipts", &self.receipts);
-        out.hidden("payoutReference", &self.payout_reference);
-        out.hidden("reviewerNote", &self.reviewer_note);
-        out.stamps(self.stamps);
-    }
-
-    fn apply(&mut self, fields: &mut Fields<'_>) -> Result<(), Refusal> {
-        let currency = self.amount.currency;
-        fields.own_currency("currency", currency)?;
-        fields.id("memberId")?.set_or_null(&mut self.member_id);
-        fields
-            .id("recipientOrganizationId")?
-            .set_or_null(&mut self.recipient_organization_id);
-        fields.money("amount", currency)?.fill(&mut self.amount)?;
-        fields.text("category", CATEGORY)?.set_or_null(&mut self.category);
-        fields.text("description", NOTE)?.set(&mut self.description)?;
-        fields.date("incurredAt")?.set_or_null(&mut self.incurred_at);
-        fields
-            .word("status", ReimbursementStatus::parse, ReimbursementStatus::WORDS)?
-            .set(&mut self.status)?;
-        fields
-            .timestamp("submittedAt")?
-            .set_or_null(&mut self.submitted_at);
-        fields.timestamp("reviewedAt")?.set_or_null(&mut self.reviewed_at);
-        fields.timestamp("paidAt")?.set_or_null(&mut self.paid_at);
-        fields.timestamp("voidedAt")?.set_or_null(&mut self.voided_at);
-        fields.texts("receipts", REFERENCE)?.set(&mut self.receipts)?;
-        fields
-            .text("payoutReference", REFERENCE)?
-            .set_or_null(&mut self.payout_reference);
-        fields
-            .text("reviewerNote", NOTE)?
-            .set_or_null(&mut self.reviewer_note);
-        Ok(())
-    }
-
+impl Rules for Reimbursement {
     fn check(&self, around: &Surroundings) -> Result<(), Refusal> {
         // One that names nobody yet can wait; two cannot both be paid.
         if self.member_id.is_some() && self.recipient_organization_id.is_some() {
@@ -312,20 +225,13 @@ impl Resource for Reimbursement {
         }
         Ok(())
     }
-
-    fn references(&self, visit: &mut dyn FnMut(Reference)) {
-        if let Some(id) = self.member_id {
-            visit(Reference::Member("memberId", id));
-        }
-        if let Some(id) = self.recipient_organization_id {
-            visit(Reference::Organization("recipientOrganizationId", id));
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::ReimbursementId;
+    use crate::resource::{Resource, Stamps};
     use crate::states::testing::{assert_table, assert_verbs};
 
     #[test]

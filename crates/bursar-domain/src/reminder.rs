@@ -1,10 +1,8 @@
 //! Reminders: a promise to write to a person at a time, once or again and again.
 
-use crate::fields::Fields;
-use crate::ids::{GroupId, Id, MemberId, OrganizationId, ReminderId, kind};
-use crate::money::Currency;
+use crate::ids::{GroupId, MemberId, OrganizationId};
 use crate::refusal::Refusal;
-use crate::resource::{Reference, Resource, Stamps, Surroundings, Writer};
+use crate::resource::{Rule, Rules, Surroundings, resource};
 use crate::states::Machine;
 use crate::text::{BODY, SUBJECT};
 use crate::time::{DAY_MICROS, Timestamp};
@@ -77,40 +75,36 @@ pub enum Audience {
     Nobody,
 }
 
-/// A reminder.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reminder {
-    /// Names it.
-    pub id: ReminderId,
-    /// The member to write to.
-    pub target_member_id: Option<MemberId>,
-    /// The organization whose contact to write to.
-    pub target_organization_id: Option<OrganizationId>,
-    /// The group to write to.
-    pub group_id: Option<GroupId>,
-    /// How.
-    pub method: Method,
-    /// Where it stands.
-    pub status: ReminderStatus,
-    /// The subject line.
-    pub subject: Option<String>,
-    /// The text.
-    pub body: Option<String>,
-    /// When to send it.
-    pub scheduled_at: Option<Timestamp>,
-    /// When something was last delivered.
-    pub sent_at: Option<Timestamp>,
-    /// Whether it comes back.
-    pub is_recurring: bool,
-    /// After how many days.
-    pub recurring_interval_days: Option<i64>,
-    /// Says what is owed, and goes only to those who owe.
-    pub include_payment_info: bool,
-    /// Its time was already past when it was imported: it waits for an officer's send-now. Not part of any
-    /// representation.
-    pub is_held: bool,
-    /// When it was made and changed.
-    pub stamps: Stamps,
+resource! {
+    /// A message to members or to an organization, once or again and again.
+    Reminder = "reminder" {
+        /// The member to write to.
+        target_member_id: Option<MemberId> => shown("targetMemberId"),
+        /// The organization whose contact to write to.
+        target_organization_id: Option<OrganizationId> => shown("targetOrganizationId"),
+        /// The group whose active members to write to. Beside a member, the group whose dues count.
+        group_id: Option<GroupId> => shown("groupId"),
+        /// How it is sent.
+        method: Method => shown("method").required(),
+        /// Where it stands.
+        status: ReminderStatus => shown("status"),
+        /// The subject line.
+        subject: Option<String> => shown("subject").text(SUBJECT),
+        /// The text.
+        body: Option<String> => shown("body").text(BODY),
+        /// When it is to be sent.
+        scheduled_at: Option<Timestamp> => shown("scheduledAt"),
+        /// When something was last delivered.
+        sent_at: Option<Timestamp> => shown("sentAt"),
+        /// Whether it comes back.
+        is_recurring: bool => shown("isRecurring"),
+        /// After how many days it comes back.
+        recurring_interval_days: Option<i64> => shown("recurringIntervalDays").by(Rule::Range(1, INTERVAL_DAYS_MAX)),
+        /// Says what is owed, and goes only to those who owe.
+        include_payment_info: bool => shown("includePaymentInfo"),
+        /// Its time was already past when it was imported: it waits for an officer's send-now.
+        is_held: bool => internal(),
+    }
 }
 
 impl Reminder {
@@ -202,88 +196,7 @@ impl Reminder {
     }
 }
 
-impl Resource for Reminder {
-    type Kind = kind::Reminder;
-    const TYPE: &'static str = "reminder";
-
-    fn blank(id: Id<Self::Kind>, _: Currency, stamps: Stamps) -> Self {
-        Self {
-            id,
-            target_member_id: None,
-            target_organization_id: None,
-            group_id: None,
-            method: Method::Email,
-            status: ReminderStatus::Scheduled,
-            subject: None,
-            body: None,
-            scheduled_at: None,
-            sent_at: None,
-            is_recurring: false,
-            recurring_interval_days: None,
-            include_payment_info: false,
-            is_held: false,
-            stamps,
-        }
-    }
-
-    fn id(&self) -> ReminderId {
-        self.id
-    }
-
-    fn stamps(&self) -> Stamps {
-        self.stamps
-    }
-
-    fn stamps_mut(&mut self) -> &mut Stamps {
-        &mut self.stamps
-    }
-
-    fn write(&self, out: &mut Writer<'_>) {
-        out.field("targetMemberId", &self.target_member_id);
-        out.organization("targetOrganizationId", self.target_organization_id);
-        out.field("groupId", &self.group_id);
-        out.field("method", &self.method);
-        out.field("status", &self.status);
-        out.field("subject", &self.subject);
-        out.field("body", &self.body);
-        out.field("scheduledAt", &self.scheduled_at);
-        out.field("sentAt", &self.sent_at);
-        out.field("isRecurring", &self.is_recurring);
-        out.field("recurringIntervalDays", &self.recurring_interval_days);
-        out.field("includePaymentInfo", &self.include_payment_info);
-        out.stamps(self.stamps);
-    }
-
-    fn apply(&mut self, fields: &mut Fields<'_>) -> Result<(), Refusal> {
-        fields
-            .id("targetMemberId")?
-            .set_or_null(&mut self.target_member_id);
-        fields
-            .id("targetOrganizationId")?
-            .set_or_null(&mut self.target_organization_id);
-        fields.id("groupId")?.set_or_null(&mut self.group_id);
-        fields
-            .word("method", Method::parse, Method::WORDS)?
-            .fill(&mut self.method)?;
-        fields
-            .word("status", ReminderStatus::parse, ReminderStatus::WORDS)?
-            .set(&mut self.status)?;
-        fields.text("subject", SUBJECT)?.set_or_null(&mut self.subject);
-        fields.text("body", BODY)?.set_or_null(&mut self.body);
-        fields
-            .timestamp("scheduledAt")?
-            .set_or_null(&mut self.scheduled_at);
-        fields.timestamp("sentAt")?.set_or_null(&mut self.sent_at);
-        fields.boolean("isRecurring")?.set(&mut self.is_recurring)?;
-        fields
-            .integer("recurringIntervalDays", 1..=INTERVAL_DAYS_MAX)?
-            .set_or_null(&mut self.recurring_interval_days);
-        fields
-            .boolean("includePaymentInfo")?
-            .set(&mut self.include_payment_info)?;
-        Ok(())
-    }
-
+impl Rules for Reminder {
     fn check(&self, around: &Surroundings) -> Result<(), Refusal> {
         let refuse = |field, rule: &str| Err(Refusal::invalid(field, rule));
         let members = (self.target_member_id, self.group_id);
@@ -321,23 +234,14 @@ impl Resource for Reminder {
         }
         around.past("sentAt", self.sent_at)
     }
-
-    fn references(&self, visit: &mut dyn FnMut(Reference)) {
-        if let Some(id) = self.target_member_id {
-            visit(Reference::Member("targetMemberId", id));
-        }
-        if let Some(id) = self.group_id {
-            visit(Reference::Group("groupId", id));
-        }
-        if let Some(id) = self.target_organization_id {
-            visit(Reference::Organization("targetOrganizationId", id));
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::ReminderId;
+    use crate::money::Currency;
+    use crate::resource::{Resource, Stamps};
     use crate::states::testing::assert_table;
 
     #[test]

@@ -1,6 +1,13 @@
 //! What every resource has in common: an id, two stamps, a v1 representation and a line in a data bundle.
 
+mod field;
+mod value;
+
 use serde::Serialize;
+
+pub use self::field::{Field, Rule, Seen, Spec};
+pub(crate) use self::field::{blank, resource};
+pub use self::value::{Blank, Cell, FieldValue, Referred, Shape};
 
 use crate::fields::Fields;
 use crate::ids::{self, GroupId, Id, Kind, ListingId, MemberId, OrganizationId};
@@ -80,12 +87,16 @@ pub(crate) fn only_when(
     }
 }
 
-/// A resource of the API.
-pub trait Resource: Clone + PartialEq + Send + 'static {
+/// A resource of the API. [`resource!`](field) declares one.
+pub trait Resource: Rules + Clone + PartialEq + Send + 'static {
     /// What its id names.
     type Kind: Kind;
     /// Its name in a data bundle.
     const TYPE: &'static str;
+    /// What it is, for readers of the API's reference.
+    const ABOUT: &'static str;
+    /// Its fields behind the id and before the stamps, in the order of the representation.
+    const FIELDS: &'static [Field<Self>];
 
     /// A resource with every field null or at its default.
     fn blank(id: Id<Self::Kind>, currency: Currency, stamps: Stamps) -> Self;
@@ -95,46 +106,69 @@ pub trait Resource: Clone + PartialEq + Send + 'static {
     fn stamps(&self) -> Stamps;
     /// Its stamps, to be moved.
     fn stamps_mut(&mut self) -> &mut Stamps;
-    /// Lists its fields behind the id, in the order of the representation.
-    fn write(&self, out: &mut Writer<'_>);
-    /// Takes what a bundle's line says of its fields; id, organization and stamps are not among them.
-    fn apply(&mut self, fields: &mut Fields<'_>) -> Result<(), Refusal>;
-    /// Whether acts can have led to it: the one rule that an import and a check of the data hold it against. What
-    /// [`Resource::apply`] refuses is refused before.
-    fn check(&self, around: &Surroundings) -> Result<(), Refusal>;
+
     /// What it refers to.
-    fn references(&self, visit: &mut dyn FnMut(Reference));
+    fn references(&self, visit: &mut dyn FnMut(Reference)) {
+        for field in Self::FIELDS {
+            (field.references)(self, field.spec.name, visit);
+        }
+    }
 
     /// Its v1 representation, which starts with the id.
     fn document(&self) -> String {
-        let mut out = String::with_capacity(384);
-        let mut writer = Writer::open(&mut out, View::V1);
-        writer.id(self.id());
-        self.write(&mut writer);
-        writer.close();
-        out
+        write(self, View::V1)
     }
 
-    /// Its line in a data bundle, without the line's end.
+    /// Its line in a data bundle, without the line's end. `references` says which other organizations it may name.
     fn bundle_line(
         &self,
         organization: OrganizationId,
         references: &mut dyn FnMut(OrganizationId) -> bool,
     ) -> String {
-        let mut out = String::with_capacity(512);
-        let mut writer = Writer::open(
-            &mut out,
-            View::Bundle {
-                organization,
-                references,
-            },
-        );
-        writer.always("type", &Self::TYPE);
-        writer.id(self.id());
-        self.write(&mut writer);
-        writer.close();
-        out
+        write(self, View::Bundle(organization, references))
     }
+}
+
+/// What a resource must be beside the types and rules of its fields.
+pub trait Rules: Sized {
+    /// Whether v1 shows `updatedAt`.
+    const SHOWS_UPDATED_AT: bool = true;
+
+    /// Takes what a bundle's line says of its fields; id, organization and stamps are not among them.
+    fn apply(&mut self, fields: &mut Fields<'_>) -> Result<(), Refusal>
+    where
+        Self: Resource,
+    {
+        take_fields(self, fields)
+    }
+
+    /// Looks at it after a database gave its fields; the error says what cannot be.
+    fn loaded(&mut self) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Whether acts can have led to it: the one rule that an import and a check of the data hold it against. What
+    /// [`Rules::apply`] refuses is refused before.
+    fn check(&self, _around: &Surroundings) -> Result<(), Refusal> {
+        Ok(())
+    }
+}
+
+/// Takes what a bundle's line says of the fields. The currency comes first: if it is another, amounts cannot be read.
+pub(crate) fn take_fields<R: Resource>(resource: &mut R, fields: &mut Fields<'_>) -> Result<(), Refusal> {
+    let is_currency = |field: &&Field<R>| field.shape == Shape::Currency;
+    let own = R::FIELDS.iter().find(is_currency);
+    let own = own.and_then(|field| Currency::parse((field.cell)(resource).text()?));
+    let currency = own.unwrap_or(Currency::USD);
+    let rest = R::FIELDS.iter().filter(|field| !is_currency(field));
+    for field in R::FIELDS.iter().filter(is_currency).chain(rest) {
+        match field.spec.seen {
+            Seen::Everywhere | Seen::InBundles => (field.take)(resource, fields, &field.spec, currency)?,
+            Seen::InV1 => fields.skip(field.spec.name),
+            Seen::Nowhere => {}
+        }
+    }
+    Ok(())
 }
 
 /// The key of the id that a representation starts with. Of two representations of one kind the one with the smaller id
@@ -150,97 +184,77 @@ pub fn leading_key(document: &[u8]) -> Option<[u8; 16]> {
 enum View<'a> {
     /// The API's callers.
     V1,
-    /// A data bundle of this organization; `references` says which other organizations it may name.
-    Bundle {
-        organization: OrganizationId,
-        references: &'a mut dyn FnMut(OrganizationId) -> bool,
-    },
+    /// A data bundle of this organization, which may name some others.
+    Bundle(OrganizationId, &'a mut dyn FnMut(OrganizationId) -> bool),
 }
 
-/// Writes the fields of a resource as one JSON object.
-pub struct Writer<'a> {
-    out: &'a mut String,
-    view: View<'a>,
-    empty: bool,
-}
-
-impl std::fmt::Debug for Writer<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Writer")
-            .field("out", &self.out)
-            .finish_non_exhaustive()
+/// Writes a resource as one JSON object.
+fn write<R: Resource>(resource: &R, mut view: View<'_>) -> String {
+    let mut out = String::with_capacity(512);
+    let is_bundle = matches!(view, View::Bundle(..));
+    if is_bundle {
+        push(&mut out, "type", &R::TYPE);
     }
-}
-
-impl<'a> Writer<'a> {
-    fn open(out: &'a mut String, view: View<'a>) -> Self {
-        out.push('{');
-        Self {
-            out,
-            view,
-            empty: true,
-        }
+    push(&mut out, "id", &resource.id());
+    if let View::Bundle(organization, _) = view {
+        push(&mut out, "organizationId", &organization);
     }
-
-    fn close(self) {
-        self.out.push('}');
-    }
-
-    fn always(&mut self, key: &str, value: &impl Serialize) {
-        if !self.empty {
-            self.out.push(',');
-        }
-        self.empty = false;
-        self.out.push('"');
-        self.out.push_str(key);
-        self.out.push_str("\":");
-        // Ids, numbers, texts and lists of them: values that always have a JSON form.
-        match serde_json::to_string(value) {
-            Ok(json) => self.out.push_str(&json),
-            Err(_) => self.out.push_str("null"),
-        }
-    }
-
-    /// The id; a bundle names the organization right behind it.
-    pub fn id<K: Kind>(&mut self, id: Id<K>) {
-        self.always("id", &id);
-        if let View::Bundle { organization, .. } = self.view {
-            self.always("organizationId", &organization);
-        }
-    }
-
-    /// A field of the v1 representation.
-    pub fn field(&mut self, key: &str, value: &impl Serialize) {
-        self.always(key, value);
-    }
-
-    /// A reference to another organization: null in a bundle that does not carry that one.
-    pub fn organization(&mut self, key: &str, value: Option<OrganizationId>) {
-        let shown = match &mut self.view {
-            View::V1 => value,
-            View::Bundle { references, .. } => value.filter(|id| references(*id)),
+    for field in R::FIELDS {
+        let is_seen = match field.spec.seen {
+            Seen::Everywhere => true,
+            Seen::InBundles => is_bundle,
+            Seen::InV1 => !is_bundle,
+            Seen::Nowhere => false,
         };
-        self.always(key, &shown);
-    }
-
-    /// A field that v1 hides and a bundle carries.
-    pub fn hidden(&mut self, key: &str, value: &impl Serialize) {
-        if matches!(self.view, View::Bundle { .. }) {
-            self.always(key, value);
+        if !is_seen {
+            continue;
+        }
+        push_key(&mut out, field.spec.name);
+        match names_outsider(field, resource, &mut view) {
+            true => out.push_str("null"),
+            false => (field.json)(resource, &mut out),
         }
     }
-
-    /// A field that v1 shows and a bundle leaves out, because it follows from others.
-    pub fn derived(&mut self, key: &str, value: &impl Serialize) {
-        if matches!(self.view, View::V1) {
-            self.always(key, value);
-        }
+    let stamps = resource.stamps();
+    push(&mut out, "createdAt", &stamps.created_at);
+    if is_bundle || R::SHOWS_UPDATED_AT {
+        push(&mut out, "updatedAt", &stamps.updated_at);
     }
+    out.push('}');
+    out
+}
 
-    /// Both stamps.
-    pub fn stamps(&mut self, stamps: Stamps) {
-        self.always("createdAt", &stamps.created_at);
-        self.always("updatedAt", &stamps.updated_at);
+/// Whether the field names an organization that the bundle does not carry.
+fn names_outsider<R>(field: &Field<R>, resource: &R, view: &mut View<'_>) -> bool {
+    let View::Bundle(_, carries) = view else {
+        return false;
+    };
+    let mut is_outside = false;
+    (field.references)(resource, field.spec.name, &mut |reference| {
+        if let Reference::Organization(_, id) = reference {
+            is_outside = !carries(id);
+        }
+    });
+    is_outside
+}
+
+fn push(out: &mut String, key: &str, value: &impl Serialize) {
+    push_key(out, key);
+    push_json(out, value);
+}
+
+fn push_key(out: &mut String, key: &str) {
+    out.push(if out.is_empty() { '{' } else { ',' });
+    out.push('"');
+    out.push_str(key);
+    out.push_str("\":");
+}
+
+pub(crate) fn push_json(out: &mut String, value: &impl Serialize) {
+    // Ids, numbers, texts and lists of them: values that always have a JSON form.
+    match serde_json::to_string(value) {
+        Ok(json) => out.push_str(&json),
+        Err(_) => out.push_str("null"),
     }
 }
 

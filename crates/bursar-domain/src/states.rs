@@ -5,7 +5,7 @@
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident $text:literal,)* }) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum $name { $($(#[$vdoc])* $variant),* }
 
         impl $name {
@@ -22,6 +22,19 @@ macro_rules! words {
             /// Reads the text form.
             pub fn parse(text: &str) -> Option<Self> {
                 match text { $($text => Some(Self::$variant),)* _ => None }
+            }
+        }
+
+        impl $crate::states::Word for $name {
+            const TEXTS: &'static [&'static str] = &[$($text),*];
+            const FIRST: Self = Self::ALL[0];
+
+            fn as_str(self) -> &'static str {
+                self.as_str()
+            }
+
+            fn parse(text: &str) -> Option<Self> {
+                Self::parse(text)
             }
         }
 
@@ -44,6 +57,19 @@ macro_rules! words {
 #[doc(hidden)]
 macro_rules! list_words {
     ($first:literal $(, $rest:literal)*) => { concat!($first $(, ", ", $rest)*) };
+}
+
+/// One of a closed set of words.
+pub trait Word: Copy + serde::Serialize + 'static {
+    /// Every text, in the order of the API's document.
+    const TEXTS: &'static [&'static str];
+    /// The first one, which a resource starts with.
+    const FIRST: Self;
+
+    /// The text form.
+    fn as_str(self) -> &'static str;
+    /// Reads the text form.
+    fn parse(text: &str) -> Option<Self>;
 }
 
 /// A state machine: for each state the states it may become.

@@ -3,7 +3,7 @@
 use bursar_app::groups;
 use bursar_domain::Resource;
 use bursar_domain::fields::Fields;
-use bursar_domain::group::{GroupChange, NewGroup, READ_ONLY};
+use bursar_domain::group::{GroupChange, NewGroup, refuse_read_only};
 
 use super::only;
 use crate::error::Error;
@@ -40,7 +40,7 @@ pub(super) fn remove_member(request: &Request) -> Result<Plan, Error> {
 /// Read-only fields are left to be refused for what they are.
 fn known_fields(request: &Request) -> Result<Fields<'_>, Error> {
     let fields = request.fields()?;
-    if !READ_ONLY.iter().any(|field| fields.has(field)) {
+    if refuse_read_only(&fields).is_ok() {
         only(&fields, &["name", "description"])?;
     }
     Ok(fields)

@@ -70,7 +70,7 @@ fn security() -> String {
     let scopes: Vec<String> = Scope::ALL
         .iter()
         .map(|scope| {
-            let role = Role::ALL.into_iter().find(|role| role.ceiling().has(*scope));
+            let role = Role::ALL.iter().copied().find(|role| role.ceiling().has(*scope));
             let role = role.map_or("", reach);
             format!("- `{scope}`: {} ({role})", scope.in_words())
         })

@@ -67,20 +67,20 @@ pub(super) fn all() -> Value {
         ),
     );
     for (name, schema, example) in [
-        ("cardStatus", words!(CardStatus), CardStatus::Active.as_str()),
+        ("cardStatus", words::<CardStatus>(), CardStatus::Active.as_str()),
         (
             "reminderStatus",
-            words!(ReminderStatus),
+            words::<ReminderStatus>(),
             ReminderStatus::Scheduled.as_str(),
         ),
         (
             "reimbursementStatus",
-            words!(ReimbursementStatus),
+            words::<ReimbursementStatus>(),
             ReimbursementStatus::Submitted.as_str(),
         ),
         (
             "paymentStatus",
-            words!(PaymentStatus),
+            words::<PaymentStatus>(),
             PaymentStatus::Pending.as_str(),
         ),
     ] {

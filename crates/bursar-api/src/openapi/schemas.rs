@@ -1,23 +1,27 @@
 //! The schemas of what the API takes and gives.
 
+use bursar_domain::Resource;
 use bursar_domain::access::{Role, Scope, Withheld};
-use bursar_domain::campaign::CampaignStatus;
-use bursar_domain::card::{CardStatus, LimitFrequency};
-use bursar_domain::group::Interval;
+use bursar_domain::campaign::Campaign;
+use bursar_domain::card::{Card, LimitFrequency};
+use bursar_domain::group::Group;
 use bursar_domain::ids::kind;
-use bursar_domain::order::OrderStatus;
+use bursar_domain::listing::Listing;
+use bursar_domain::member::Member;
+use bursar_domain::order::Order;
 use bursar_domain::page::PageLimit;
-use bursar_domain::payment::PaymentStatus;
-use bursar_domain::reimbursement::ReimbursementStatus;
-use bursar_domain::reminder::{Method, Outcome, ReminderStatus};
-use bursar_domain::text::{BODY, CATEGORY, NAME, NOTE, SUBJECT};
+use bursar_domain::payment::Payment;
+use bursar_domain::reimbursement::Reimbursement;
+use bursar_domain::reminder::{Outcome, Reminder};
+use bursar_domain::resource::{self, Rule, Seen, Shape};
+use bursar_domain::text::{NAME, NOTE};
 use bursar_domain::token::TokenKind;
 use serde_json::{Map, Value, json};
 
 use super::errors::CODES;
 use super::values::{
-    boolean, currency, cursor, date, email, id, integer, limit, money, one_of, or_null, reference, says,
-    text, timestamp, with, words,
+    boolean, currency, cursor, date, email, id, id_with, integer, limit, money, one_of, or_null, reference,
+    says, text, timestamp, with, words,
 };
 
 /// A field and its schema, in the order of the representation.
@@ -28,70 +32,27 @@ pub(super) fn all() -> Value {
     let mut all = Map::new();
     let mut add = |name: &str, schema: Value| all.insert(name.to_owned(), schema);
 
-    let resources = [
-        (
-            "Member",
-            "MemberPage",
-            "A person of the organization. Members are archived, never deleted.",
-            member(),
-        ),
-        (
-            "Group",
-            "GroupPage",
-            "Members who owe the same dues. The dues are set by officers and read-only here.",
-            group(),
-        ),
-        (
-            "Payment",
-            "PaymentPage",
-            "A charge that the organization raised.",
-            payment(),
-        ),
-        (
-            "Reimbursement",
-            "ReimbursementPage",
-            "What the organization owes for an expense.",
-            reimbursement(),
-        ),
-        (
-            "Reminder",
-            "ReminderPage",
-            "A message to members or to an organization, once or again and again.",
-            reminder(),
-        ),
-        (
-            "Card",
-            "CardPage",
-            "A card with a spend limit. This shape is frozen in v1.",
-            card(),
-        ),
-        (
-            "Campaign",
-            "",
-            "Raising funds for something, by a day.",
-            campaign(),
-        ),
-        (
-            "StoreListing",
-            "StoreListingPage",
-            "Something the organization sells.",
-            store_listing(),
-        ),
-        ("StoreOrder", "", "What somebody bought.", store_order()),
-    ];
-    for (name, page_name, description, fields) in resources {
-        let schema = says(object(fields), description);
-        let schema = if name == "Card" { closed(schema) } else { schema };
-        add(name, schema);
-        if !page_name.is_empty() {
-            add(page_name, page(name));
-        }
-    }
-    let mut sent = reminder();
+    add("Member", resource::<Member>());
+    add("MemberPage", page("Member"));
+    add("Group", resource::<Group>());
+    add("GroupPage", page("Group"));
+    add("Payment", resource::<Payment>());
+    add("PaymentPage", page("Payment"));
+    add("Reimbursement", resource::<Reimbursement>());
+    add("ReimbursementPage", page("Reimbursement"));
+    add("Reminder", resource::<Reminder>());
+    add("ReminderPage", page("Reminder"));
+    add("Card", closed(resource::<Card>()));
+    add("CardPage", page("Card"));
+    add("Campaign", resource::<Campaign>());
+    add("StoreListing", resource::<Listing>());
+    add("StoreListingPage", page("StoreListing"));
+    add("StoreOrder", resource::<Order>());
+    let mut sent = fields_of::<Reminder>();
     sent.push((
         "outcome",
         says(
-            words!(Outcome),
+            words::<Outcome>(),
             "`sent`: at least one message is on its way. `skipped`: nobody qualified.",
         ),
     ));
@@ -163,277 +124,57 @@ fn page(name: &str) -> Value {
     says(object(fields), "One page of a list.")
 }
 
-fn stamps(fields: &mut Vec<Field>) {
+fn resource<R: Resource>() -> Value {
+    says(object(fields_of::<R>()), R::ABOUT)
+}
+
+/// The fields of a resource that v1 shows.
+fn fields_of<R: Resource>() -> Vec<Field> {
+    let mut fields = vec![("id", id::<R::Kind>())];
+    let shown = |field: &&resource::Field<R>| matches!(field.spec.seen, Seen::Everywhere | Seen::InV1);
+    fields.extend(
+        R::FIELDS
+            .iter()
+            .filter(shown)
+            .map(|field| (field.spec.name, of_field(field))),
+    );
     fields.push(("createdAt", says(timestamp(), "When it was made.")));
-    fields.push((
-        "updatedAt",
-        says(
-            timestamp(),
-            "When any field last changed, by the organization's change clock.",
-        ),
-    ));
-}
-
-fn member() -> Vec<Field> {
-    let groups = json!({"type": "array", "items": id::<kind::Group>(), "uniqueItems": true});
-    let mut fields = vec![
-        ("id", id::<kind::Member>()),
-        ("firstName", says(text(NAME), "Given name.")),
-        ("lastName", says(text(NAME), "Family name.")),
-        (
-            "email",
-            says(email(), "Where to write to. Not unique: families share one."),
-        ),
-        ("isActive", says(boolean(), "False when the member is archived.")),
-        ("joinDate", says(or_null(date()), "The day the member joined.")),
-        (
-            "groups",
-            says(groups, "The ids of the member's groups, ascending."),
-        ),
-    ];
-    stamps(&mut fields);
+    if R::SHOWS_UPDATED_AT {
+        let about = "When any field last changed, by the organization's change clock.";
+        fields.push(("updatedAt", says(timestamp(), about)));
+    }
     fields
 }
 
-fn group() -> Vec<Field> {
-    let read_only = |schema: Value, description: &str| says(with(schema, "readOnly", true), description);
-    let mut fields = vec![
-        ("id", id::<kind::Group>()),
-        ("name", says(text(NAME), "What people call it.")),
-        (
-            "description",
-            says(text(NOTE), "What it is for. Empty when unset."),
-        ),
-        (
-            "amountDue",
-            read_only(
-                or_null(money()),
-                "What each member owes a period. Null without dues.",
-            ),
-        ),
-        (
-            "dueDate",
-            read_only(or_null(date()), "The day the next dues fall due."),
-        ),
-        ("isRecurring", read_only(boolean(), "Whether dues come back.")),
-        (
-            "recurringInterval",
-            read_only(
-                or_null(words!(Interval)),
-                "How often dues come back. Null unless `isRecurring`.",
-            ),
-        ),
-        (
-            "memberCount",
-            read_only(integer(0), "How many active members it has."),
-        ),
-    ];
-    stamps(&mut fields);
-    fields
-}
-
-fn payment() -> Vec<Field> {
-    let mut fields = vec![
-        ("id", id::<kind::Payment>()),
-        ("memberId", says(or_null(id::<kind::Member>()), "Who owes it.")),
-        (
-            "groupId",
-            says(or_null(id::<kind::Group>()), "The group whose dues it is."),
-        ),
-        (
-            "targetOrganizationId",
-            says(or_null(id::<kind::Organization>()), "The chapter that owes it."),
-        ),
-        (
-            "description",
-            says(text(NOTE), "What it is for. Empty when unset."),
-        ),
-        ("amount", says(money(), "What is owed in all.")),
-        (
-            "paidToDate",
-            says(money(), "What was received so far. Never more than `amount`."),
-        ),
-        ("currency", currency()),
-        (
-            "status",
-            says(
-                words!(PaymentStatus),
-                "Where it stands. No payment provider is connected yet, so only an imported payment is `processing`.",
-            ),
-        ),
-        ("dueDate", says(or_null(date()), "The day it is due.")),
-        ("paidAt", says(or_null(timestamp()), "When it was paid in full.")),
-        ("voidedAt", says(or_null(timestamp()), "When it was cancelled.")),
-    ];
-    stamps(&mut fields);
-    fields
-}
-
-fn reimbursement() -> Vec<Field> {
-    let mut fields = vec![
-        ("id", id::<kind::Reimbursement>()),
-        (
-            "memberId",
-            says(or_null(id::<kind::Member>()), "The member who is paid."),
-        ),
-        (
-            "recipientOrganizationId",
-            says(
-                or_null(id::<kind::Organization>()),
-                "The organization that is paid.",
-            ),
-        ),
-        ("amount", says(money(), "How much.")),
-        ("currency", currency()),
-        ("category", says(or_null(text(CATEGORY)), "What kind of expense.")),
-        ("description", says(text(NOTE), "What for. Empty when unset.")),
-        ("incurredAt", says(or_null(date()), "The day of the expense.")),
-        ("status", says(words!(ReimbursementStatus), "Where it stands.")),
-        (
-            "submittedAt",
-            says(or_null(timestamp()), "When it was submitted."),
-        ),
-        (
-            "reviewedAt",
-            says(or_null(timestamp()), "When it was approved or rejected."),
-        ),
-        ("paidAt", says(or_null(timestamp()), "When it was paid out.")),
-        ("voidedAt", says(or_null(timestamp()), "When it was withdrawn.")),
-    ];
-    stamps(&mut fields);
-    fields
-}
-
-fn reminder() -> Vec<Field> {
-    let mut fields = vec![
-        ("id", id::<kind::Reminder>()),
-        (
-            "targetMemberId",
-            says(or_null(id::<kind::Member>()), "The member to write to."),
-        ),
-        (
-            "targetOrganizationId",
-            says(
-                or_null(id::<kind::Organization>()),
-                "The organization whose contact to write to.",
-            ),
-        ),
-        (
-            "groupId",
-            says(
-                or_null(id::<kind::Group>()),
-                "The group whose active members to write to. Beside a member, the group whose dues count.",
-            ),
-        ),
-        ("method", says(words!(Method), "How it is sent.")),
-        ("status", says(words!(ReminderStatus), "Where it stands.")),
-        ("subject", says(or_null(text(SUBJECT)), "The subject line.")),
-        ("body", says(or_null(text(BODY)), "The text.")),
-        (
-            "scheduledAt",
-            says(or_null(timestamp()), "When it is to be sent."),
-        ),
-        (
-            "sentAt",
-            says(or_null(timestamp()), "When something was last delivered."),
-        ),
-        ("isRecurring", says(boolean(), "Whether it comes back.")),
-        (
-            "recurringIntervalDays",
-            says(or_null(integer(1)), "After how many days it comes back."),
-        ),
-        (
-            "includePaymentInfo",
-            says(boolean(), "Says what is owed, and goes only to those who owe."),
-        ),
-    ];
-    stamps(&mut fields);
-    fields
-}
-
-fn card() -> Vec<Field> {
-    let mut fields = vec![
-        ("id", id::<kind::Card>()),
-        ("name", says(or_null(text(NAME)), "What people call it.")),
-        ("status", says(or_null(words!(CardStatus)), "Where it stands.")),
-        (
-            "last4",
-            says(
-                or_null(json!({"type": "string", "minLength": 4, "maxLength": 4})),
-                "The number's last digits. Null until the issuer reports them.",
-            ),
-        ),
-        ("spendLimit", says(or_null(money()), "What can be spent.")),
-        (
-            "spendLimitFrequency",
-            says(
-                or_null(words!(LimitFrequency)),
-                "The time that the spend limit counts over.",
-            ),
-        ),
-        (
-            "transactionLimit",
-            says(or_null(money()), "What can be spent at once."),
-        ),
-        (
-            "assignedMemberId",
-            says(or_null(id::<kind::Member>()), "Who holds it."),
-        ),
-        (
-            "invitedAt",
-            says(or_null(timestamp()), "When its holder was asked."),
-        ),
-        (
-            "activatedAt",
-            says(or_null(timestamp()), "When it could first be used."),
-        ),
-        ("canceledAt", says(or_null(timestamp()), "When it ended.")),
-    ];
-    stamps(&mut fields);
-    fields
-}
-
-fn campaign() -> Vec<Field> {
-    let mut fields = vec![
-        ("id", id::<kind::Campaign>()),
-        ("name", says(text(NAME), "What people call it.")),
-        ("note", says(or_null(text(NOTE)), "What it is for.")),
-        ("goalAmount", says(or_null(money()), "How much is hoped for.")),
-        ("currency", currency()),
-        ("startDate", says(or_null(date()), "Its first day.")),
-        ("endDate", says(or_null(date()), "Its last day.")),
-        ("status", says(words!(CampaignStatus), "Where it stands.")),
-    ];
-    stamps(&mut fields);
-    fields
-}
-
-fn store_listing() -> Vec<Field> {
-    let mut fields = vec![
-        ("id", id::<kind::Listing>()),
-        ("name", says(text(NAME), "What people call it.")),
-        ("description", says(text(NOTE), "What it is. Empty when unset.")),
-        ("currency", currency()),
-        ("isActive", says(boolean(), "Whether it is on sale.")),
-    ];
-    stamps(&mut fields);
-    fields
-}
-
-fn store_order() -> Vec<Field> {
-    vec![
-        ("id", id::<kind::Order>()),
-        (
-            "listingId",
-            says(or_null(id::<kind::Listing>()), "The listing it was bought from."),
-        ),
-        ("memberId", says(or_null(id::<kind::Member>()), "Who bought.")),
-        ("totalAmount", says(money(), "What it costs in all.")),
-        ("currency", currency()),
-        ("status", says(words!(OrderStatus), "Where it stands.")),
-        ("paidAt", says(or_null(timestamp()), "When it was paid.")),
-        ("createdAt", says(timestamp(), "When it was made.")),
-    ]
+fn of_field<R>(field: &resource::Field<R>) -> Value {
+    let schema = match (field.shape, field.spec.rule) {
+        (Shape::Text, Rule::Text(rule)) => text(rule),
+        (Shape::Text, Rule::Code(rule)) => {
+            json!({"type": "string", "minLength": rule.min, "maxLength": rule.max})
+        }
+        (Shape::Text, Rule::Email) => email(),
+        (Shape::Text, _) => json!({"type": "string"}),
+        (Shape::Boolean, _) => boolean(),
+        (Shape::Integer, rule) => integer(*rule.range().start()),
+        (Shape::Date, _) => date(),
+        (Shape::Timestamp, _) => timestamp(),
+        (Shape::Money, _) => money(),
+        (Shape::Currency, _) => currency(),
+        (Shape::Id(prefix), _) => id_with(prefix),
+        (Shape::Ids(prefix), _) => json!({"type": "array", "items": id_with(prefix), "uniqueItems": true}),
+        (Shape::Word(words), _) => one_of(words.iter().copied()),
+        (Shape::List, _) => json!({"type": "array"}),
+    };
+    let schema = if field.is_nullable {
+        or_null(schema)
+    } else {
+        schema
+    };
+    let schema = match field.spec.is_read_only {
+        true => with(schema, "readOnly", true),
+        false => schema,
+    };
+    says(schema, field.about)
 }
 
 fn card_creation() -> Vec<Field> {
@@ -476,7 +217,7 @@ fn token() -> Vec<Field> {
         (
             "kind",
             says(
-                words!(TokenKind),
+                words::<TokenKind>(),
                 "`personal` acts as a user, `service` as the organization.",
             ),
         ),
@@ -488,10 +229,7 @@ fn token() -> Vec<Field> {
             "organizationId",
             says(id::<kind::Organization>(), "The organization it works in."),
         ),
-        (
-            "role",
-            says(one_of(Role::ALL.map(Role::as_str)), "The role it acts with now."),
-        ),
+        ("role", says(words::<Role>(), "The role it acts with now.")),
         ("expiresAt", says(timestamp(), "When it stops working.")),
         ("scopes", says(scopes(), "What it was given.")),
         ("effectiveScopes", says(scopes(), "What it can do now.")),
@@ -578,7 +316,7 @@ fn new_card() -> Value {
         (
             "spendLimitFrequency",
             says(
-                words!(LimitFrequency),
+                words::<LimitFrequency>(),
                 "The time that the spend limit counts over.",
             ),
         ),

@@ -3,6 +3,7 @@
 use bursar_domain::email::EMAIL_MAX;
 use bursar_domain::ids::{self, Kind};
 use bursar_domain::page::PageLimit;
+use bursar_domain::states::Word;
 use bursar_domain::text::TextRule;
 use serde_json::{Value, json};
 
@@ -65,7 +66,12 @@ pub(super) fn id_pattern(prefix: &str) -> String {
 
 /// The id of a thing.
 pub(super) fn id<K: Kind>() -> Value {
-    json!({"type": "string", "pattern": id_pattern(K::PREFIX)})
+    id_with(K::PREFIX)
+}
+
+/// The id of a thing with this prefix.
+pub(super) fn id_with(prefix: &str) -> Value {
+    json!({"type": "string", "pattern": id_pattern(prefix)})
 }
 
 /// An instant, as the API prints it.
@@ -95,10 +101,7 @@ pub(super) fn limit() -> Value {
 
 /// A currency's code.
 pub(super) fn currency() -> Value {
-    says(
-        json!({"type": "string", "pattern": "^[A-Z]{3}$"}),
-        "The organization's currency: an ISO 4217 code.",
-    )
+    json!({"type": "string", "pattern": "^[A-Z]{3}$"})
 }
 
 /// One e-mail address.
@@ -144,6 +147,11 @@ pub(super) fn one_of<'a>(words: impl IntoIterator<Item = &'a str>) -> Value {
     json!({"type": "string", "enum": words})
 }
 
+/// One of a closed set of words of the domain.
+pub(super) fn words<W: Word>() -> Value {
+    one_of(W::TEXTS.iter().copied())
+}
+
 /// True or false.
 pub(super) fn boolean() -> Value {
     json!({"type": "boolean"})
@@ -164,14 +172,6 @@ pub(super) fn page_limit() -> Value {
 pub(super) fn cursor() -> Value {
     json!({"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[0-9A-Za-z_-]+$"})
 }
-
-/// A closed set of words of the domain.
-macro_rules! words {
-    ($name:ty) => {
-        $crate::openapi::values::one_of(<$name>::ALL.iter().map(|word| word.as_str()))
-    };
-}
-pub(super) use words;
 
 #[cfg(test)]
 mod tests {

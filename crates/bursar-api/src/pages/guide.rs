@@ -54,7 +54,7 @@ fn section<'a>(source: &'a str, name: &str) -> &'a str {
 fn scopes() -> String {
     let mut out = String::from("<dl class=\"fields\">\n");
     for scope in Scope::ALL {
-        let role = Role::ALL.into_iter().find(|role| role.ceiling().has(*scope));
+        let role = Role::ALL.iter().copied().find(|role| role.ceiling().has(*scope));
         let _ = writeln!(
             out,
             "<div><dt><code>{scope}</code> <span class=\"kind\">{}</span></dt><dd>Lets a token {}.</dd></div>",

@@ -66,9 +66,7 @@ pub(super) use {call, with_resource};
 /// Reads a line's fields and its type.
 pub(super) fn open(line: &str) -> Result<(RecordType, Fields<'_>), Refusal> {
     let mut fields = Fields::parse(line)?;
-    let record_type = fields
-        .word("type", RecordType::parse, RecordType::WORDS)?
-        .required()?;
+    let record_type = fields.word("type")?.required()?;
     Ok((record_type, fields))
 }
 

@@ -106,7 +106,10 @@ pub fn why_withheld(
         ));
     }
     if !ceiling.is_empty() {
-        let needed = Role::ALL.into_iter().find(|role| role.ceiling().covers(ceiling));
+        let needed = Role::ALL
+            .iter()
+            .copied()
+            .find(|role| role.ceiling().covers(ceiling));
         let needed = needed.unwrap_or(Role::Admin);
         let way_out = match (kind, needed) {
             (TokenKind::Personal, _) => "which an admin of the organization can give",

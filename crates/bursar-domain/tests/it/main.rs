@@ -1,4 +1,6 @@
-//! The invariants of ARCHITECTURE.md that a program can hold: this one reads the workspace's sources.
+//! The invariants of ARCHITECTURE.md that a program can hold, and what follows from the declarations of fields.
 
 #[cfg(test)]
 mod architecture;
+#[cfg(test)]
+mod fields;

@@ -92,7 +92,7 @@ fn bring_to(world: &World, issued: &Issued, role: Role, standing: Standing) {
 fn kind_state_role_policy() {
     both_engines(|test| {
         let mut cells = 0;
-        for role in Role::ALL {
+        for role in Role::ALL.iter().copied() {
             for kind in [TokenKind::Personal, TokenKind::Service] {
                 if kind == TokenKind::Service && role == Role::Admin {
                     continue;

@@ -1,0 +1,63 @@
+//! The table of each resource. Its columns follow from the resource's fields.
+
+use std::sync::OnceLock;
+
+use bursar_domain::Resource;
+use bursar_domain::campaign::Campaign;
+use bursar_domain::card::Card;
+use bursar_domain::group::Group;
+use bursar_domain::listing::Listing;
+use bursar_domain::member::Member;
+use bursar_domain::order::Order;
+use bursar_domain::payment::Payment;
+use bursar_domain::reimbursement::Reimbursement;
+use bursar_domain::reminder::Reminder;
+
+use crate::engine::{Bulk, Kind};
+use crate::table::{COMMON, Stored, Table, columns};
+
+/// Declares tables: name, number in `history`, filter columns and their indexes.
+macro_rules! tables {
+    ($($name:ident: $resource:ident = $table:literal, list $list:literal, filters [$($filter:literal),*], indexes [$($index:literal),*];)*) => {
+        $(
+            pub(crate) static $name: Table = Table {
+                bulk: Bulk {
+                    table: $table,
+                    columns: {
+                        const N: usize = COMMON.len() + $resource::FIELDS.len();
+                        const COLUMNS: [(&str, Kind); N] = columns::<$resource, N>();
+                        &COLUMNS
+                    },
+                },
+                list: $list,
+                filters: &[$($filter),*],
+                indexes: &[$($index),*],
+                texts: OnceLock::new(),
+                walks: OnceLock::new(),
+            };
+
+            impl Stored for $resource {
+                fn table() -> &'static Table {
+                    &$name
+                }
+            }
+        )*
+
+        /// Every resource's table, in the order of the data bundle.
+        pub static TABLES: [&Table; 9] = [$(&$name),*];
+    };
+}
+
+// The ids of a member's groups lie in its row; `memberships` is the way from a group to its members. Items of listings
+// and lines of orders are kept as JSON: nothing asks for one alone.
+tables! {
+    MEMBERS: Member = "members", list 1, filters ["is_active"], indexes ["active"];
+    GROUPS: Group = "groups", list 2, filters [], indexes [];
+    PAYMENTS: Payment = "payments", list 3, filters ["member_id", "status"], indexes ["member", "status", "member_status"];
+    REIMBURSEMENTS: Reimbursement = "reimbursements", list 4, filters ["status"], indexes ["status"];
+    REMINDERS: Reminder = "reminders", list 5, filters ["status"], indexes ["status"];
+    CARDS: Card = "cards", list 6, filters ["status"], indexes ["status"];
+    CAMPAIGNS: Campaign = "campaigns", list 7, filters [], indexes [];
+    LISTINGS: Listing = "listings", list 8, filters [], indexes [];
+    ORDERS: Order = "orders", list 9, filters [], indexes [];
+}
