@@ -6,6 +6,7 @@ use bursar_domain::Timestamp;
 use bursar_domain::cursor::{BadCursor, Filters};
 use bursar_domain::ids::MemberId;
 use bursar_domain::page::PageLimit;
+use bursar_domain::text::percent_decoded;
 
 use super::error::Error;
 
@@ -185,29 +186,7 @@ fn decode(text: &str) -> Option<Cow<'_, str>> {
     if !text.contains(['%', '+']) {
         return Some(Cow::Borrowed(text));
     }
-    percent_decode(&text.replace('+', " ")).map(Cow::Owned)
-}
-
-/// Undoes percent-encoding.
-pub fn percent_decode(text: &str) -> Option<String> {
-    if !text.contains('%') {
-        return Some(text.to_owned());
-    }
-    let mut out = Vec::with_capacity(text.len());
-    let mut bytes = text.bytes();
-    while let Some(byte) = bytes.next() {
-        if byte == b'%' {
-            let digit = |b: Option<u8>| {
-                b.and_then(|b| char::from(b).to_digit(16))
-                    .and_then(|d| u8::try_from(d).ok())
-            };
-            let (high, low) = (digit(bytes.next())?, digit(bytes.next())?);
-            out.push(high * 16 + low);
-        } else {
-            out.push(byte);
-        }
-    }
-    String::from_utf8(out).ok()
+    percent_decoded(&text.replace('+', " ")).map(|text| Cow::Owned(text.into_owned()))
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use bursar_app::{Identity, TokenCaller, Visit, chapters};
 use bursar_db::{DbError, Tx, idempotency};
 use bursar_domain::Timestamp;
 use bursar_domain::ids::RequestId;
+use bursar_domain::text::percent_decoded;
 use bursar_domain::token::{self, TokenHash};
 use bursar_http::address::{client_address, counted};
 use bursar_http::body::{self, BadBody};
@@ -20,7 +21,7 @@ use hyper::http::request::Parts;
 use super::error::Error;
 use super::handlers;
 use super::plan::{Answer, Plan, Request};
-use super::query::{self, percent_decode};
+use super::query;
 use super::routes::{self, BodyRule, Cost, KeyRule, Match, Route};
 use super::serve::{Edge, Trace};
 use super::writes::{WriteJob, replay};
@@ -387,7 +388,10 @@ fn open(
     now: Timestamp,
 ) -> Result<Request, Error> {
     // What cannot be decoded cannot be an id.
-    let decoded = |text: &str| percent_decode(text).ok_or_else(|| Error::no_such("path"));
+    let decoded = |text: &str| match percent_decoded(text) {
+        Some(text) => Ok(text.into_owned()),
+        None => Err(Error::no_such("path")),
+    };
     Ok(Request {
         caller,
         params: [decoded(params[0])?, decoded(params[1])?],

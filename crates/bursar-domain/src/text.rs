@@ -1,7 +1,8 @@
 //! Texts that people write: trimmed, counted in characters, free of control characters.
 
-use std::fmt::Write as _;
+use std::borrow::Cow;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use unicode_width::UnicodeWidthChar;
 
 /// How long a text may be, and whether it may have lines.
@@ -89,16 +90,25 @@ impl TextRule {
 
 /// A text as a part of a URI: all but letters, digits and `-._~` as `%XX`.
 pub fn percent_encoded(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            // Writing to a String cannot fail.
-            let _ = write!(out, "%{byte:02X}");
-        }
+    const RESERVED: AsciiSet = NON_ALPHANUMERIC
+        .remove(b'-')
+        .remove(b'.')
+        .remove(b'_')
+        .remove(b'~');
+    utf8_percent_encode(text, &RESERVED).to_string()
+}
+
+/// The text that was percent-encoded; `None` for a broken escape or bytes that are not UTF-8.
+pub fn percent_decoded(text: &str) -> Option<Cow<'_, str>> {
+    // Every request asks for its path, which rarely has an escape.
+    if !text.contains('%') {
+        return Some(Cow::Borrowed(text));
     }
-    out
+    let starts_with_hex = |after: &str| matches!(after.as_bytes(), [a, b, ..] if a.is_ascii_hexdigit() && b.is_ascii_hexdigit());
+    if !text.split('%').skip(1).all(starts_with_hex) {
+        return None;
+    }
+    percent_decode_str(text).decode_utf8().ok()
 }
 
 /// Whether a reader sees the character by itself. Joiners, marks and fillers take no room, and blanks no ink.
@@ -127,6 +137,12 @@ mod tests {
             percent_encoded("2026-01-01T00:00:00+02:00&x=ä"),
             "2026-01-01T00%3A00%3A00%2B02%3A00%26x%3D%C3%A4"
         );
+        let all: String = ('\0'..='\u{ff}').collect();
+        assert_eq!(percent_decoded(&percent_encoded(&all)).as_deref(), Some(&*all));
+        assert_eq!(percent_decoded("%4a%4A+é").as_deref(), Some("JJ+é"));
+        for broken in ["%", "a%4", "%zz", "%+4", "%%41", "%ff", "%4é"] {
+            assert_eq!(percent_decoded(broken), None, "{broken}");
+        }
     }
 
     #[test]

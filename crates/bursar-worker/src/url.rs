@@ -1,5 +1,7 @@
 //! The addresses of servers that messages go to: `scheme://USER:PASSWORD@HOST:PORT/PATH?QUERY`.
 
+use bursar_domain::text::percent_decoded;
+
 /// An address, taken apart.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ServerUrl {
@@ -42,7 +44,9 @@ impl ServerUrl {
                 let (user, password) = text
                     .split_once(':')
                     .ok_or("must have both a user and a password before the @")?;
-                Some((decode(user)?, decode(password)?))
+                let decoded =
+                    |text| percent_decoded(text).ok_or("must have special characters of the password as %XX");
+                Some((decoded(user)?.into_owned(), decoded(password)?.into_owned()))
             }
         };
         Ok(Self {
@@ -63,23 +67,6 @@ impl ServerUrl {
                 .parse::<std::net::IpAddr>()
                 .is_ok_and(|address| address.is_loopback())
     }
-}
-
-/// Reads `%41` as `A`.
-fn decode(text: &str) -> Result<String, String> {
-    let bad = || "must have special characters of the password as %XX".to_owned();
-    let mut out = Vec::with_capacity(text.len());
-    let mut bytes = text.bytes();
-    while let Some(byte) = bytes.next() {
-        if byte != b'%' {
-            out.push(byte);
-            continue;
-        }
-        let mut digit = || bytes.next().and_then(|b| char::from(b).to_digit(16));
-        let (high, low) = (digit().ok_or_else(bad)?, digit().ok_or_else(bad)?);
-        out.push(u8::try_from(high * 16 + low).map_err(|_| bad())?);
-    }
-    String::from_utf8(out).map_err(|_| bad())
 }
 
 #[cfg(test)]

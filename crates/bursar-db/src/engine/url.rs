@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use bursar_domain::text::percent_decoded;
 use postgres::config::Host;
 
 use crate::error::DbError;
@@ -75,7 +76,14 @@ impl PostgresUrl {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             match name {
                 "sslmode" => tls = Some(TlsMode::parse(value)?),
-                "sslrootcert" => root_certificate = Some(PathBuf::from(percent_decoded(value)?)),
+                "sslrootcert" => {
+                    let path = percent_decoded(value).ok_or_else(|| {
+                        DbError::BadUrl(
+                            "the database URL: sslrootcert is not a valid percent-encoded path".to_owned(),
+                        )
+                    })?;
+                    root_certificate = Some(PathBuf::from(path.into_owned()));
+                }
                 _ => others.push(pair),
             }
         }
@@ -197,27 +205,6 @@ fn is_remote(config: &postgres::Config) -> bool {
 
 fn is_loopback(address: IpAddr) -> bool {
     address.to_canonical().is_loopback()
-}
-
-fn percent_decoded(text: &str) -> Result<String, DbError> {
-    let bad =
-        || DbError::BadUrl("the database URL: sslrootcert is not a valid percent-encoded path".to_owned());
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, tail @ ..] = rest {
-        if *first != b'%' {
-            bytes.push(*first);
-            rest = tail;
-            continue;
-        }
-        let digits = tail
-            .get(..2)
-            .and_then(|digits| std::str::from_utf8(digits).ok())
-            .ok_or_else(bad)?;
-        bytes.push(u8::from_str_radix(digits, 16).map_err(|_| bad())?);
-        rest = &tail[2..];
-    }
-    String::from_utf8(bytes).map_err(|_| bad())
 }
 
 impl fmt::Display for DatabaseUrl {
