@@ -1,6 +1,9 @@
 //! The addresses of servers that messages go to: `scheme://USER:PASSWORD@HOST:PORT/PATH?QUERY`.
 
 use bursar_domain::text::percent_decoded;
+use url::{ParseError, Url};
+
+const NO_ADDRESS: &str = "must be an address such as scheme://host";
 
 /// An address, taken apart.
 #[derive(Debug, PartialEq, Eq)]
@@ -18,44 +21,35 @@ pub(super) struct ServerUrl {
 impl ServerUrl {
     /// Takes an address apart. What is wrong is told without the address, which may carry a password.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
-        let (scheme, rest) = text
-            .split_once("://")
-            .ok_or("must be an address such as scheme://host")?;
-        let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
-        let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-        let (credentials, place) = match authority.rsplit_once('@') {
-            Some((credentials, place)) => (Some(credentials), place),
-            None => (None, authority),
-        };
-        let (host, port) = match place.rsplit_once(':') {
-            Some((host, port)) if !port.contains(']') => (host, Some(port)),
-            _ => (place, None),
-        };
-        let host = host.trim_start_matches('[').trim_end_matches(']');
-        if host.is_empty() || host.contains(char::is_whitespace) {
+        // There is no place in a document to name, and a password may have the sign.
+        let url = Url::parse(&text.replace('#', "%23")).map_err(|error| match error {
+            ParseError::RelativeUrlWithoutBase => NO_ADDRESS,
+            ParseError::InvalidPort => "must have a port from 1 to 65535",
+            _ => "must name a host",
+        })?;
+        if url.cannot_be_a_base() {
+            return Err(NO_ADDRESS.into());
+        }
+        let host = url.host_str().unwrap_or_default();
+        if host.is_empty() {
             return Err("must name a host".into());
         }
-        let port = port
-            .map(|port| port.parse().map_err(|_| "must have a port from 1 to 65535"))
-            .transpose()?;
-        let credentials = match credentials {
-            None => None,
-            Some(text) => {
-                let (user, password) = text
-                    .split_once(':')
-                    .ok_or("must have both a user and a password before the @")?;
-                let decoded =
-                    |text| percent_decoded(text).ok_or("must have special characters of the password as %XX");
-                Some((decoded(user)?.into_owned(), decoded(password)?.into_owned()))
-            }
+        let decoded = |text| match percent_decoded(text) {
+            Some(text) => Ok(text.into_owned()),
+            None => Err("must have special characters of the password as %XX"),
+        };
+        let credentials = match (url.username(), url.password()) {
+            ("", None) => None,
+            (user, Some(password)) => Some((decoded(user)?, decoded(password)?)),
+            (_, None) => return Err("must have both a user and a password before the @".into()),
         };
         Ok(Self {
-            scheme: scheme.to_ascii_lowercase(),
+            scheme: url.scheme().to_owned(),
             credentials,
-            host: host.to_owned(),
-            port,
-            path: path.trim_end_matches('/').to_owned(),
-            query: query.to_owned(),
+            host: host.trim_start_matches('[').trim_end_matches(']').to_owned(),
+            port: url.port(),
+            path: url.path().trim_end_matches('/').to_owned(),
+            query: url.query().unwrap_or_default().to_owned(),
         })
     }
 
@@ -94,15 +88,25 @@ mod tests {
         );
         assert!(url.is_local() && !ServerUrl::parse("https://10.0.0.1").unwrap().is_local());
         assert_eq!(ServerUrl::parse("https://[::1]:8443").unwrap().port, Some(8443));
-        for bad in [
-            "mail.example.org",
-            "smtp://",
-            "smtp://u@h",
-            "smtp://h:99999",
-            "smtp://u:%zz@h",
-            "smtp://u:%4@h",
+        let url = ServerUrl::parse("smtps://me:a#b ä@[::1]:443").unwrap();
+        assert_eq!(url.credentials, Some(("me".into(), "a#b ä".into())));
+        assert_eq!((url.host.as_str(), url.port), ("::1", Some(443)));
+        for (bad, way_out) in [
+            ("mail.example.org", "scheme://host"),
+            ("smtp:mail.example.org", "scheme://host"),
+            ("smtp://", "host"),
+            ("smtp://u:secret@", "host"),
+            ("smtp://u@h", "both a user and a password"),
+            ("smtp://h:99999", "port"),
+            ("smtp://u:secret/@h", "port"),
+            ("smtp://u:%zz@h", "%XX"),
+            ("smtp://u:%4@h", "%XX"),
         ] {
-            assert!(ServerUrl::parse(bad).is_err(), "{bad}");
+            let message = ServerUrl::parse(bad).unwrap_err();
+            assert!(
+                message.contains(way_out) && !message.contains("secret"),
+                "{bad}: {message}"
+            );
         }
     }
 }

@@ -24,6 +24,7 @@ mod roster;
 pub(crate) mod serve;
 mod sync;
 mod token;
+pub(crate) mod url;
 pub(crate) mod worker;
 
 use std::process::ExitCode;

@@ -22,6 +22,7 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::timeout;
 
+use super::url::{parse_base_url, parse_origin};
 use super::worker::SendArgs;
 use super::{Outcome, Session, output};
 use crate::{ambient, open_files};
@@ -109,51 +110,6 @@ pub(crate) fn openapi(args: &OpenapiArgs) -> Outcome {
     let document = bursar_api::openapi::document(args.base_url.trim_end_matches('/'));
     output::document(&serde_json::to_string_pretty(&document)?);
     Ok(())
-}
-
-/// Takes what starts as a web address does, and is nothing but that.
-pub(crate) fn parse_base_url(text: &str) -> Result<String, String> {
-    let rest = text
-        .strip_prefix("https://")
-        .or_else(|| text.strip_prefix("http://"));
-    match rest.filter(|rest| !rest.is_empty() && !rest.starts_with('/') && !rest.contains([' ', '?', '#'])) {
-        Some(_) => Ok(text.to_owned()),
-        None => Err("must be an address such as https://dues.example.org".to_owned()),
-    }
-}
-
-/// Reads an origin and writes it as browsers do: in lower case, without a slash at the end and without the port that
-/// the scheme has anyway. They compare it letter by letter, so any other form would never match.
-fn parse_origin(text: &str) -> Result<String, String> {
-    let wrong = || {
-        "must be an origin such as https://app.example.org: a scheme, a host and a port if it is not the usual one".to_owned()
-    };
-    let lower = text.to_ascii_lowercase();
-    let (scheme, usual_port) = match lower.split_once("://").ok_or_else(wrong)?.0 {
-        "https" => ("https", ":443"),
-        "http" => ("http", ":80"),
-        _ => return Err(wrong()),
-    };
-    let host = &lower[scheme.len() + 3..];
-    let host = host.strip_suffix('/').unwrap_or(host);
-    let host = host.strip_suffix(usual_port).unwrap_or(host);
-    if !host.is_ascii() {
-        return Err(
-            "must have its host in the form that browsers send, such as https://xn--bcher-kva.example"
-                .to_owned(),
-        );
-    }
-    let authority: hyper::http::uri::Authority = host.parse().map_err(|_| wrong())?;
-    let name = authority.host();
-    // What remains is nothing or a port that is a number; the name of somebody before the host fits neither.
-    let is_plain = host == name
-        || authority
-            .port_u16()
-            .is_some_and(|port| host == format!("{name}:{port}"));
-    if name.is_empty() || !is_plain {
-        return Err(wrong());
-    }
-    Ok(format!("{scheme}://{host}"))
 }
 
 /// Reads `30s`, `5m`, `36h`, `7d` or a plain number of seconds.
@@ -421,44 +377,4 @@ pub(crate) fn start_log(args: &LogArgs) {
         log::Form::Json => builder.json().flatten_event(true).with_ansi(false).try_init(),
         log::Form::Text { is_colourful } => builder.with_ansi(is_colourful).try_init(),
     };
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_origin_is_written_as_browsers_do() {
-        for (given, origin) in [
-            ("https://app.example.org", "https://app.example.org"),
-            ("https://app.example.org/", "https://app.example.org"),
-            ("https://App.Example.ORG", "https://app.example.org"),
-            ("HTTPS://app.example.org:443/", "https://app.example.org"),
-            ("http://localhost:80", "http://localhost"),
-            ("http://localhost:443", "http://localhost:443"),
-            ("https://app.example.org:8443", "https://app.example.org:8443"),
-            ("http://[::1]:3000", "http://[::1]:3000"),
-        ] {
-            assert_eq!(parse_origin(given).as_deref(), Ok(origin), "{given}");
-        }
-        for given in [
-            "*",
-            "null",
-            "app.example.org",
-            "ftp://app.example.org",
-            "https://",
-            "https:///",
-            "https://app.example.org/app",
-            "https://app.example.org//",
-            "https://app.example.org?x",
-            "https://me@app.example.org",
-            "https://app.example.org:",
-            "https://app.example.org:99999",
-            "https://a.example,https://b.example",
-            "https://a.example https://b.example",
-            "https://b\u{fc}cher.example",
-        ] {
-            assert!(parse_origin(given).is_err(), "{given}");
-        }
-    }
 }

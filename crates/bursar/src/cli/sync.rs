@@ -1,7 +1,6 @@
 //! `bursar sync`.
 
 use std::io::{IsTerminal, Read};
-use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -10,7 +9,7 @@ use bursar_http::terminal::printable;
 use clap::Args;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
-use super::serve::parse_base_url;
+use super::url::{is_in_the_clear, parse_base_url};
 use super::{Failure, Outcome, Session, output, parse_id};
 use crate::ambient;
 use crate::sync::{self, Client, Event, List, Plan, Report, Settings, Summary};
@@ -194,20 +193,6 @@ fn read_file(file: &Path) -> std::io::Result<String> {
     Ok(text)
 }
 
-/// Whether others on the way can read what is sent.
-fn is_in_the_clear(url: &str) -> bool {
-    let Some(rest) = url.strip_prefix("http://") else {
-        return false;
-    };
-    let place = rest.split('/').next().unwrap_or_default();
-    let host = match place.strip_prefix('[') {
-        Some(v6) => v6.split(']').next().unwrap_or_default(),
-        None => place.split(':').next().unwrap_or_default(),
-    };
-    let is_here = host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
-    !is_here
-}
-
 /// A bar a list, on a terminal; nothing elsewhere.
 struct Bars {
     all: Option<MultiProgress>,
@@ -276,21 +261,6 @@ mod tests {
             ("https://example.org?x=1", None),
         ] {
             assert_eq!(parse_server(text).ok().as_deref(), url, "{text}");
-        }
-    }
-
-    #[test]
-    fn what_stays_on_this_machine_needs_no_tls() {
-        for (url, is_clear) in [
-            ("https://example.org", false),
-            ("http://example.org/dues", true),
-            ("http://localhost:8080", false),
-            ("http://127.0.0.1:8080/x", false),
-            ("http://[::1]:8080", false),
-            ("http://[2001:db8::1]:8080", true),
-            ("http://127.0.0.1.example.org", true),
-        ] {
-            assert_eq!(is_in_the_clear(url), is_clear, "{url}");
         }
     }
 }

@@ -5,8 +5,10 @@ use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::time::Duration;
 
 use bursar_http::address::TrustedProxies;
+use url::Url;
 
 use super::{Finding, Setup};
+use crate::cli::url::is_in_the_clear;
 
 /// For a server that may be running already.
 const TIMEOUT: Duration = Duration::from_secs(3);
@@ -98,38 +100,31 @@ fn base_url(given: Option<&str>, listen: SocketAddr) -> Finding {
         };
     };
     let url = url.trim_end_matches('/');
-    let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
-    let (place, path) = rest.split_once('/').unwrap_or((rest, ""));
-    let host = host_of(place);
-    let is_here = host == "localhost" || host.parse::<IpAddr>().is_ok_and(|host| host.is_loopback());
-    if scheme == "http" && !is_here {
+    let Ok(parts) = Url::parse(url) else {
+        return Finding::problem(
+            CHECK,
+            url,
+            "give --base-url an address such as https://dues.example.org",
+        );
+    };
+    if is_in_the_clear(url) {
         return Finding::warning(
             CHECK,
             format!("{url}: tokens cross the network in the clear"),
             "put a proxy with TLS before it, and give --base-url its https:// address",
         );
     }
-    if scheme == "http"
-        && listen.port() != 0
-        && place != listen.to_string()
-        && !place.ends_with(&format!(":{}", listen.port()))
-    {
+    let is_other_port = parts.port_or_known_default() != Some(listen.port());
+    if parts.scheme() == "http" && listen.port() != 0 && is_other_port {
         return Finding::warning(
             CHECK,
             format!("{url}, and the server listens on {listen}"),
             "leave --base-url out, or give it the port of --listen",
         );
     }
-    match path {
-        "" => Finding::ok(CHECK, url),
-        path => Finding::ok(CHECK, format!("{url}; the proxy has to take /{path} off")),
-    }
-}
-
-fn host_of(place: &str) -> &str {
-    match place.strip_prefix('[') {
-        Some(v6) => v6.split(']').next().unwrap_or_default(),
-        None => place.split(':').next().unwrap_or_default(),
+    match parts.path() {
+        "/" => Finding::ok(CHECK, url),
+        path => Finding::ok(CHECK, format!("{url}; the proxy has to take {path} off")),
     }
 }
 
