@@ -111,6 +111,22 @@ pub fn percent_decoded(text: &str) -> Option<Cow<'_, str>> {
     percent_decode_str(text).decode_utf8().ok()
 }
 
+/// The text with what HTML would read as markup escaped; fit for attributes too.
+pub fn html_escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
 /// Whether a reader sees the character by itself. Joiners, marks and fillers take no room, and blanks no ink.
 fn is_visible(c: char) -> bool {
     // They have a width, and nothing is drawn in it: a Hangul filler, the empty Braille cell, the null note head.

@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use bursar_app::messages::Statement;
+use bursar_domain::text::html_escaped;
 
 /// The whole page. Everything in it is escaped.
 pub(super) fn page(body: &str, statement: Option<&Statement>, sender: &str) -> String {
@@ -26,7 +27,7 @@ pub(super) fn page(body: &str, statement: Option<&Statement>, sender: &str) -> S
         let _ = writeln!(
             out,
             "<p style=\"margin:32px 0 0;padding-top:12px;border-top:1px solid #bbb;font-size:13px;color:#767676\">{}</p>",
-            escape(sender)
+            html_escaped(sender)
         );
     }
     out.push_str("</div>\n</body>\n</html>\n");
@@ -46,22 +47,22 @@ fn table(out: &mut String, statement: &Statement) {
         out,
         "<thead><tr><th style=\"{CELL};{HEAD}\">What is owed</th><th style=\"{CELL};{HEAD}\">Due</th>\
          <th style=\"{SUM};{HEAD}\">{}</th></tr></thead>\n<tbody>",
-        escape(&statement.currency)
+        html_escaped(&statement.currency)
     );
     for owed in &statement.lines {
         let _ = writeln!(
             out,
             "<tr><td style=\"{CELL}\">{}</td><td style=\"{CELL};white-space:nowrap\">{}</td><td style=\"{SUM}\">{}</td></tr>",
-            escape(&owed.what),
-            escape(owed.due.as_deref().unwrap_or_default()),
-            escape(&owed.amount)
+            html_escaped(&owed.what),
+            html_escaped(owed.due.as_deref().unwrap_or_default()),
+            html_escaped(&owed.amount)
         );
     }
     let _ = writeln!(
         out,
         "</tbody>\n<tfoot><tr><td style=\"{CELL};border-bottom:0;font-weight:600\" colspan=\"2\">Total</td>\
          <td style=\"{SUM};border-bottom:0;font-weight:600\">{}</td></tr></tfoot>\n</table>",
-        escape(&statement.total)
+        html_escaped(&statement.total)
     );
 }
 
@@ -76,12 +77,12 @@ fn line(text: &str) -> String {
             .unwrap_or(from.len());
         // What ends the sentence is not part of the address.
         let link = from[..end].trim_end_matches(['.', ',', ';', ':', '!', '?', ')', '\'']);
-        out.push_str(&escape(before));
-        let link_text = escape(link);
+        out.push_str(&html_escaped(before));
+        let link_text = html_escaped(link);
         let _ = write!(out, "<a href=\"{link_text}\">{link_text}</a>");
         rest = &from[link.len()..];
     }
-    out.push_str(&escape(rest));
+    out.push_str(&html_escaped(rest));
     out
 }
 
@@ -89,14 +90,6 @@ fn first_link(text: &str) -> Option<usize> {
     let https = text.find("https://");
     let http = text.find("http://");
     https.into_iter().chain(http).min()
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
-        .replace('\'', "&#39;")
 }
 
 #[cfg(test)]

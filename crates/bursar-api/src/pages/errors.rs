@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::html::{Frame, escape, inline};
+use bursar_domain::text::html_escaped;
+
+use super::html::{Frame, inline};
 use crate::openapi::{CODES, title};
 
 pub(super) fn render() -> String {
@@ -13,7 +15,7 @@ pub(super) fn render() -> String {
         let _ = writeln!(
             aside,
             "<li><a href=\"#{0}\"><code>{0}</code></a></li>",
-            escape(doc.code)
+            html_escaped(doc.code)
         );
         if doc.status != status {
             if status != 0 {
@@ -32,7 +34,7 @@ pub(super) fn render() -> String {
              <dl class=\"why\">\n<dt>Why</dt><dd>{}</dd>\n<dt>What to do</dt><dd>{}</dd>\n</dl>\n</article>",
             inline(doc.why),
             inline(doc.what_to_do),
-            code = escape(doc.code),
+            code = html_escaped(doc.code),
         );
     }
     main.push_str("</section>\n");

@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 
 use bursar_domain::access::{Role, Scope};
+use bursar_domain::text::html_escaped;
 use bursar_domain::token::SCANNER_PATTERN;
 use bursar_http::limits::{Bucket, Limits};
 
-use super::html::{Frame, code, escape};
+use super::html::{Frame, code};
 use crate::openapi;
 
 const TEXT: &str = include_str!("guide.html");
@@ -27,8 +28,8 @@ pub(super) fn render(base_url: &str) -> String {
     main = main
         .replace("<!-- scopes -->", &scopes())
         .replace("<!-- buckets -->", &buckets())
-        .replace("{scanner}", &escape(SCANNER_PATTERN))
-        .replace("{base_url}", &escape(base_url));
+        .replace("{scanner}", &html_escaped(SCANNER_PATTERN))
+        .replace("{base_url}", &html_escaped(base_url));
     let aside = aside(&main);
     Frame {
         title: "Guide",

@@ -2,27 +2,13 @@
 
 use std::fmt::Write as _;
 
-/// The text with what HTML would read as markup escaped; fit for attributes too.
-pub(super) fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            other => out.push(other),
-        }
-    }
-    out
-}
+use bursar_domain::text::html_escaped;
 
 /// One line of a description: escaped, with `code` between backticks.
 pub(super) fn inline(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 32);
     for (i, part) in text.split('`').enumerate() {
-        let part = escape(part);
+        let part = html_escaped(part);
         if i % 2 == 1 {
             let _ = write!(out, "<code>{part}</code>");
         } else {
@@ -54,8 +40,8 @@ pub(super) fn prose(text: &str) -> String {
 pub(super) fn code(label: &str, text: &str) -> String {
     format!(
         "<figure class=\"code\"><figcaption>{}</figcaption><pre><code>{}</code></pre></figure>\n",
-        escape(label),
-        escape(text.trim_end())
+        html_escaped(label),
+        html_escaped(text.trim_end())
     )
 }
 
@@ -115,7 +101,7 @@ impl Frame<'_> {
              <main id=\"main\" tabindex=\"-1\">\n{main}</main>\n</div>\n\
              <footer><p>bursar, version 1.0.0 of the interface. This page comes from the server itself and needs no \
              network beyond it.</p></footer>\n</body>\n</html>\n",
-            title = escape(self.title),
+            title = html_escaped(self.title),
             style = self.link("/docs/style.css"),
             script = self.link("/docs/docs.js"),
             home = self.link("/docs"),

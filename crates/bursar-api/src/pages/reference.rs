@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
+use bursar_domain::text::html_escaped;
 use serde_json::Value;
 
-use super::html::{Frame, code, escape, inline, prose, relative};
+use super::html::{Frame, code, inline, prose, relative};
 use crate::openapi;
 
 const PATH: &str = "/docs";
@@ -65,13 +66,13 @@ impl<'a> Reader<'a> {
         );
         for tag in self.tags() {
             let name = text(&tag["name"]);
-            let _ = write!(out, "<p class=\"aside-title\">{}</p>\n<ul>\n", escape(name));
+            let _ = write!(out, "<p class=\"aside-title\">{}</p>\n<ul>\n", html_escaped(name));
             for (method, _, op) in self.of_tag(name) {
                 let _ = writeln!(
                     out,
                     "<li><a href=\"#{id}\"><span class=\"method {method}\">{method}</span> {summary}</a></li>",
-                    id = escape(text(&op["operationId"])),
-                    summary = escape(text(&op["summary"])),
+                    id = html_escaped(text(&op["operationId"])),
+                    summary = html_escaped(text(&op["summary"])),
                 );
             }
             out.push_str("</ul>\n");
@@ -88,7 +89,7 @@ impl<'a> Reader<'a> {
         let info = &self.document["info"];
         let mut out = format!(
             "<h1>{}</h1>\n<section id=\"basics\" aria-label=\"Basics\">\n{}",
-            escape(text(&info["title"])),
+            html_escaped(text(&info["title"])),
             prose(text(&info["description"]))
         );
         let first = format!(
@@ -124,7 +125,7 @@ impl<'a> Reader<'a> {
             let _ = write!(
                 out,
                 "<section aria-labelledby=\"tag-{id}\">\n<h2 id=\"tag-{id}\">{}</h2>\n{}",
-                escape(name),
+                html_escaped(name),
                 prose(text(&tag["description"]))
             );
             for operation in self.of_tag(name) {
@@ -147,13 +148,13 @@ impl<'a> Reader<'a> {
     }
 
     fn operation(&self, out: &mut String, (method, path, op): Operation<'a>) {
-        let id = escape(text(&op["operationId"]));
+        let id = html_escaped(text(&op["operationId"]));
         let _ = write!(
             out,
             "<article class=\"entry\" aria-labelledby=\"{id}\">\n<h3 id=\"{id}\"><a href=\"#{id}\">{}</a></h3>\n\
              <p class=\"route\"><span class=\"method {method}\">{method}</span> <code>{}</code></p>\n{}",
-            escape(text(&op["summary"])),
-            escape(path),
+            html_escaped(text(&op["summary"])),
+            html_escaped(path),
             prose(text(&op["description"]))
         );
         if items(&op["parameters"]).next().is_some() {
@@ -210,7 +211,7 @@ impl<'a> Reader<'a> {
                 let _ = write!(
                     out,
                     "<details{open}><summary>{}</summary>\n{}</details>\n",
-                    escape(text(&example["summary"])),
+                    html_escaped(text(&example["summary"])),
                     code("JSON", &pretty)
                 );
             }
@@ -305,7 +306,7 @@ fn field(out: &mut String, name: &str, kind: &str, need: &str, description: &str
     let _ = writeln!(
         out,
         "<div><dt><code>{}</code> <span class=\"kind\">{kind}</span>{need}</dt><dd>{description}</dd></div>",
-        escape(name)
+        html_escaped(name)
     );
 }
 
