@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 use crate::act::no_organization;
 use crate::error::AppError;
 use crate::export::ExportError;
-use crate::spreadsheet::field;
+use crate::spreadsheet::record;
 
 words! {
     /// A list, as the API's paths call it.
@@ -77,16 +77,13 @@ fn rows<R: Stored>(
     // An empty list has a header too: that of a resource with nothing in it.
     let stamps = Stamps::at(Timestamp::from_micros(0));
     let blank = R::blank(Id::from_bits(0), owner.currency, stamps).document();
-    let header: Vec<String> = object(&blank)?.keys().map(|key| field(key)).collect();
-    line(out, &header)?;
+    let header = record(object(&blank)?.keys());
+    out.write_all(header.as_bytes()).map_err(ExportError::Output)?;
     let (mut written, mut broken) = (0, None);
     let walked = table::each::<R>(tx, organization, |kept| {
-        let fields: Vec<String> = object(kept.document)?
-            .values()
-            .map(|value| field(&cell(value)))
-            .collect();
-        line(out, &fields).map_err(|error| {
-            broken = Some(error);
+        let line = record(object(kept.document)?.values().map(cell));
+        out.write_all(line.as_bytes()).map_err(|error| {
+            broken = Some(ExportError::Output(error));
             DbError::Internal("the output cannot be written".into())
         })?;
         written += 1;
@@ -98,10 +95,6 @@ fn rows<R: Stored>(
         (Err(error), None) => Err(error.into()),
         (Ok(()), None) => out.flush().map(|()| written).map_err(ExportError::Output),
     }
-}
-
-fn line(out: &mut dyn Write, fields: &[String]) -> Result<(), ExportError> {
-    writeln!(out, "{}", fields.join(",")).map_err(ExportError::Output)
 }
 
 fn object(document: &str) -> Result<Map<String, Value>, DbError> {

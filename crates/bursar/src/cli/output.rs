@@ -7,7 +7,7 @@ use std::io::{ErrorKind, IsTerminal, Write};
 use std::os::fd::AsFd;
 use std::time::Duration;
 
-use bursar_app::spreadsheet::field;
+use bursar_app::spreadsheet::record;
 use bursar_db::private;
 use bursar_domain::token::masked;
 use bursar_http::log;
@@ -200,10 +200,9 @@ pub(crate) fn progress(total: u64, unit: &str) -> ProgressBar {
 
 /// Comma-separated values, safe for spreadsheets.
 pub(crate) fn csv<const N: usize>(header: [&str; N], rows: &[[String; N]]) {
-    let line = |fields: [String; N]| write(format!("{}\n", fields.join(",")).as_bytes());
-    line(header.map(field));
+    write(record(header).as_bytes());
     for row in rows {
-        line(row.each_ref().map(|text| field(text)));
+        write(record(row).as_bytes());
     }
 }
 
