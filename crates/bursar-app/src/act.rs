@@ -3,7 +3,8 @@
 
 use bursar_db::clock::Clock;
 use bursar_db::{Stored, Tx, activity, organizations, table};
-use bursar_domain::ids::{ActivityId, Id, IdSource, OrganizationId, RequestId};
+use bursar_domain::ids::{ActivityId, Id, IdSource, Kind, OrganizationId, RequestId};
+use bursar_domain::organization::Organization;
 use bursar_domain::{Refusal, Timestamp};
 
 use crate::caller::{Caller, Identity};
@@ -76,6 +77,18 @@ impl<M> Act<'_, '_, M> {
     /// One of the organization's resources.
     pub(crate) fn get<R: Stored>(&mut self, id: Id<R::Kind>) -> Result<Option<R>, AppError> {
         Ok(table::get(self.tx, self.organization, id)?)
+    }
+
+    /// One of the organization's resources, which must be there.
+    pub(crate) fn find<R: Stored>(&mut self, id: Id<R::Kind>) -> Result<R, AppError> {
+        let missing = || Refusal::missing(format!("there is no such {}", R::Kind::NOUN));
+        Ok(self.get(id)?.ok_or_else(missing)?)
+    }
+
+    /// The organization itself.
+    pub(crate) fn own(&mut self) -> Result<Organization, AppError> {
+        let own = organizations::get(self.tx, self.organization)?;
+        Ok(own.ok_or_else(|| no_organization(self.organization))?)
     }
 }
 
@@ -199,6 +212,11 @@ impl<'a, 'c> Whole<'a, 'c> {
     /// The time of the transaction.
     pub fn now(&self) -> Timestamp {
         self.context.now
+    }
+
+    /// Who calls.
+    pub fn caller(&self) -> &Caller {
+        &self.caller
     }
 
     /// Refuses a caller whom the rule does not allow. Every operation asks this first.

@@ -1,6 +1,6 @@
 //! Campaigns.
 
-use bursar_db::{Tx, due, organizations, table};
+use bursar_db::{Tx, due, table};
 use bursar_domain::access::Role;
 use bursar_domain::campaign::{Campaign, CampaignStatus, CampaignVerb};
 use bursar_domain::ids::{CampaignId, OrganizationId};
@@ -9,9 +9,19 @@ use bursar_domain::states::Verb;
 use bursar_domain::text::{NAME, NOTE};
 use bursar_domain::{Date, Refusal, Resource, Stamps};
 
-use crate::act::{Act, Context, no_organization};
+use crate::act::{Act, Context};
 use crate::error::AppError;
-use crate::officers::require;
+use crate::rule::Rule;
+
+/// Making a draft.
+pub const CREATE: Rule = Rule::of("campaign.create", Role::Editor, "make campaigns");
+/// Changing a campaign.
+pub const CHANGE: Rule = Rule::of("campaign.change", Role::Editor, "change campaigns");
+/// Starting and ending a campaign.
+pub const MOVE: Rule = Rule::of("campaign.move", Role::Editor, "start and end campaigns");
+
+/// The rules of this module.
+pub const RULES: &[&Rule] = &[&CREATE, &CHANGE, &MOVE];
 
 /// What a campaign is made of or changed to; what is left out stays.
 #[derive(Clone, Debug, Default)]
@@ -26,10 +36,6 @@ pub struct CampaignChange {
     pub start_date: Option<Date>,
     /// Its last day.
     pub end_date: Option<Date>,
-}
-
-fn no_campaign() -> Refusal {
-    Refusal::missing("there is no such campaign")
 }
 
 fn apply(campaign: &mut Campaign, change: &CampaignChange, currency: Currency) -> Result<(), AppError> {
@@ -57,25 +63,24 @@ fn apply(campaign: &mut Campaign, change: &CampaignChange, currency: Currency) -
 
 /// Makes a draft.
 pub fn create(act: &mut Act<'_, '_>, new: &CampaignChange) -> Result<Campaign, AppError> {
-    require(act, Role::Editor, "make campaigns")?;
-    let own =
-        organizations::get(act.tx, act.organization)?.ok_or_else(|| no_organization(act.organization))?;
+    act.allow(&CREATE)?;
+    let currency = act.own()?.currency;
     if new.name.is_none() {
         return Err(Refusal::invalid("name", "is required").into());
     }
     let id = act.new_id();
     let stamps = Stamps::at(act.tick());
-    let mut campaign = Campaign::blank(id, own.currency, stamps);
-    apply(&mut campaign, new, own.currency)?;
+    let mut campaign = Campaign::blank(id, currency, stamps);
+    apply(&mut campaign, new, currency)?;
     act.insert(&campaign)?;
-    act.log("campaign.create", Some(id.to_string()), None)?;
+    act.log(CREATE.name, Some(id.to_string()), None)?;
     Ok(campaign)
 }
 
 /// Changes a campaign that is not over.
 pub fn set(act: &mut Act<'_, '_>, id: CampaignId, change: &CampaignChange) -> Result<Campaign, AppError> {
-    require(act, Role::Editor, "change campaigns")?;
-    let before: Campaign = table::get(act.tx, act.organization, id)?.ok_or_else(no_campaign)?;
+    act.allow(&CHANGE)?;
+    let before: Campaign = act.find(id)?;
     if before.status == CampaignStatus::Ended {
         return Err(Refusal::conflict("the campaign has ended and cannot be changed").into());
     }
@@ -87,14 +92,14 @@ pub fn set(act: &mut Act<'_, '_>, id: CampaignId, change: &CampaignChange) -> Re
         return Ok(before);
     }
     act.update(&mut campaign)?;
-    act.log("campaign.change", Some(id.to_string()), None)?;
+    act.log(CHANGE.name, Some(id.to_string()), None)?;
     Ok(campaign)
 }
 
 /// Starts or ends a campaign.
 pub fn perform(act: &mut Act<'_, '_>, id: CampaignId, verb: CampaignVerb) -> Result<Campaign, AppError> {
-    require(act, Role::Editor, "start and end campaigns")?;
-    let campaign: Campaign = table::get(act.tx, act.organization, id)?.ok_or_else(no_campaign)?;
+    act.allow(&MOVE)?;
+    let campaign: Campaign = act.find(id)?;
     shift(act, campaign, verb)
 }
 

@@ -1,7 +1,7 @@
 //! Cards and applications for them.
 
-use bursar_db::{applications, cards as db_cards, organizations, table};
-use bursar_domain::access::Role;
+use bursar_db::{applications, cards as db_cards};
+use bursar_domain::access::{Role, Scope};
 use bursar_domain::card::{Card, CardStatus, CardVerb, LimitFrequency, NewCard};
 use bursar_domain::ids::{ApplicationId, CardId, MemberId};
 use bursar_domain::member::Member;
@@ -10,10 +10,28 @@ use bursar_domain::organization::CardIssuing;
 use bursar_domain::states::Verb;
 use bursar_domain::{Refusal, Stamps};
 
-use crate::act::{Act, no_organization};
+use crate::act::{Act, View};
 use crate::caller::Caller;
 use crate::error::AppError;
-use crate::officers::require;
+use crate::rule::Rule;
+
+/// Issuing a card, or applying for one.
+pub const CREATE: Rule = Rule::of("card.create", Role::Admin, "create cards").or_token(&[Scope::CardsWrite]);
+/// Activating, freezing, unfreezing, cancelling and denying a card.
+pub const CHANGE: Rule = Rule::of("card.change", Role::Admin, "change cards");
+/// Changing a card's limits.
+pub const LIMITS: Rule = Rule::of("card.limits", Role::Admin, "change cards");
+/// Deciding an application.
+pub const DECIDE: Rule = Rule::of("card.application.decide", Role::Admin, "decide applications");
+/// Reading applications.
+pub const APPLICATIONS: Rule = Rule::of(
+    "card.application.read",
+    Role::Editor,
+    "read applications for cards",
+);
+
+/// The rules of this module.
+pub const RULES: &[&Rule] = &[&CREATE, &CHANGE, &LIMITS, &DECIDE, &APPLICATIONS];
 
 /// What came of asking for a card.
 #[derive(Clone, Debug)]
@@ -26,14 +44,11 @@ pub enum Issued {
 
 /// Issues a card, or files an application where the organization is not approved for issuing yet.
 pub fn create(act: &mut Act<'_, '_>, new: &NewCard) -> Result<Issued, AppError> {
+    act.allow(&CREATE)?;
     require_active(act, new.assigned_member_id)?;
     let issuing = match &act.caller {
         Caller::Token(token) => token.card_issuing(),
-        _ => {
-            organizations::get(act.tx, act.organization)?
-                .ok_or_else(|| no_organization(act.organization))?
-                .card_issuing
-        }
+        _ => act.own()?.card_issuing,
     };
     match issuing {
         CardIssuing::Approved => {
@@ -41,7 +56,7 @@ pub fn create(act: &mut Act<'_, '_>, new: &NewCard) -> Result<Issued, AppError> 
             let stamps = Stamps::at(act.tick());
             let card = new.clone().issue(id, stamps);
             act.insert(&card)?;
-            act.log("card.create", Some(id.to_string()), None)?;
+            act.log(CREATE.name, Some(id.to_string()), None)?;
             Ok(Issued::Card(card))
         }
         CardIssuing::Pending => {
@@ -59,7 +74,7 @@ fn require_active(act: &mut Act<'_, '_>, holder: Option<MemberId>) -> Result<(),
         return Ok(());
     };
     let missing = || Refusal::missing_reference("assignedMemberId", id);
-    let member: Member = table::get(act.tx, act.organization, id)?.ok_or_else(missing)?;
+    let member: Member = act.get(id)?.ok_or_else(missing)?;
     if !member.is_active {
         let message =
             format!("assignedMemberId {id} is archived; restore the member or assign the card to another");
@@ -84,14 +99,10 @@ impl Issuer for BuiltIn {
     }
 }
 
-fn no_card() -> Refusal {
-    Refusal::missing("there is no such card")
-}
-
 /// Activates, freezes, unfreezes, cancels or denies a card.
 pub fn perform(act: &mut Act<'_, '_>, id: CardId, verb: CardVerb) -> Result<Card, AppError> {
-    require(act, Role::Admin, "change cards")?;
-    let mut card: Card = table::get(act.tx, act.organization, id)?.ok_or_else(no_card)?;
+    act.allow(&CHANGE)?;
+    let mut card: Card = act.find(id)?;
     card.perform(verb, act.now())?;
     if card.status == Some(CardStatus::Active) {
         require_active(act, card.assigned_member_id)?;
@@ -109,7 +120,7 @@ fn keep(act: &mut Act<'_, '_>, card: &mut Card, verb: CardVerb) -> Result<(), Ap
 /// Freezes the active cards of a member who is archived. Nobody has to ask for it: an archived member spends nothing.
 pub(crate) fn freeze_of(act: &mut Act<'_, '_>, member: MemberId) -> Result<(), AppError> {
     for id in db_cards::active_of(act.tx, act.organization, member)? {
-        let mut card: Card = table::get(act.tx, act.organization, id)?.ok_or_else(no_card)?;
+        let mut card: Card = act.find(id)?;
         card.perform(CardVerb::Freeze, act.now())?;
         keep(act, &mut card, CardVerb::Freeze)?;
     }
@@ -129,8 +140,8 @@ pub struct Limits {
 
 /// Changes a card's limits; one that has ended keeps its own.
 pub fn set_limits(act: &mut Act<'_, '_>, id: CardId, limits: &Limits) -> Result<Card, AppError> {
-    require(act, Role::Admin, "change cards")?;
-    let before: Card = table::get(act.tx, act.organization, id)?.ok_or_else(no_card)?;
+    act.allow(&LIMITS)?;
+    let before: Card = act.find(id)?;
     if matches!(before.status, Some(CardStatus::Canceled | CardStatus::Denied)) {
         return Err(Refusal::conflict("the card has ended; its limits cannot be changed").into());
     }
@@ -151,7 +162,7 @@ pub fn set_limits(act: &mut Act<'_, '_>, id: CardId, limits: &Limits) -> Result<
         return Ok(before);
     }
     act.update(&mut card)?;
-    act.log("card.limits", Some(id.to_string()), None)?;
+    act.log(LIMITS.name, Some(id.to_string()), None)?;
     Ok(card)
 }
 
@@ -162,17 +173,15 @@ pub fn decide(
     is_approved: bool,
     issuer: &dyn Issuer,
 ) -> Result<Option<Card>, AppError> {
-    require(act, Role::Admin, "decide applications")?;
+    act.allow(&DECIDE)?;
     let missing = || Refusal::missing("there is no such application, or it was decided before");
     let new = applications::pending(act.tx, act.organization, id)?.ok_or_else(missing)?;
-    let own =
-        organizations::get(act.tx, act.organization)?.ok_or_else(|| no_organization(act.organization))?;
     if !is_approved {
         applications::decide(act.tx, act.organization, id, "denied")?;
         act.log("card.application.deny", Some(id.to_string()), None)?;
         return Ok(None);
     }
-    if own.card_issuing != CardIssuing::Approved {
+    if act.own()?.card_issuing != CardIssuing::Approved {
         let message = "the organization is not approved for issuing cards yet; import it with cardIssuing approved first";
         return Err(Refusal::conflict(message).into());
     }
@@ -186,4 +195,10 @@ pub fn decide(
     applications::decide(act.tx, act.organization, id, "approved")?;
     act.log("card.application.approve", Some(id.to_string()), None)?;
     Ok(Some(card))
+}
+
+/// Every application, with its state, by id.
+pub fn applications(view: &mut View<'_, '_>) -> Result<Vec<(ApplicationId, String, NewCard)>, AppError> {
+    view.allow(&APPLICATIONS)?;
+    Ok(applications::all(view.tx, view.organization)?)
 }

@@ -1,7 +1,7 @@
 //! Groups and who is in them.
 
 use bursar_db::bulk::Subject;
-use bursar_db::{memberships, organizations, table};
+use bursar_db::{memberships, table};
 use bursar_domain::access::{Role, Scope};
 use bursar_domain::group::{Group, GroupChange, NewGroup};
 use bursar_domain::ids::{BulkId, GroupId, MemberId};
@@ -9,9 +9,9 @@ use bursar_domain::member::Member;
 use bursar_domain::organization::address_key;
 use bursar_domain::{Refusal, Resource, Stamps};
 
-use crate::act::{Act, no_organization};
+use crate::act::Act;
+use crate::bulk;
 use crate::error::AppError;
-use crate::payments::note_bulk;
 use crate::rule::Rule;
 
 /// The refusal for a group that is not there.
@@ -39,14 +39,13 @@ pub const RULES: &[&Rule] = &[&CREATE, &CHANGE, &REMOVE_MEMBER, &ADD_MEMBER, &AD
 /// Makes a group.
 pub fn create(act: &mut Act<'_, '_>, new: &NewGroup) -> Result<Group, AppError> {
     act.allow(&CREATE)?;
-    let organization =
-        organizations::get(act.tx, act.organization)?.ok_or_else(|| no_organization(act.organization))?;
+    let currency = act.own()?.currency;
     let id = act.new_id();
     let stamps = Stamps::at(act.tick());
     let group = Group {
         name: new.name.clone(),
         description: new.description.clone(),
-        ..Group::blank(id, organization.currency, stamps)
+        ..Group::blank(id, currency, stamps)
     };
     act.insert(&group)?;
     act.log(CREATE.name, Some(id.to_string()), None)?;
@@ -56,7 +55,7 @@ pub fn create(act: &mut Act<'_, '_>, new: &NewGroup) -> Result<Group, AppError> 
 /// Renames a group or changes its description.
 pub fn change(act: &mut Act<'_, '_>, id: GroupId, change: &GroupChange) -> Result<Group, AppError> {
     act.allow(&CHANGE)?;
-    let before: Group = act.get(id)?.ok_or_else(no_group)?;
+    let before: Group = act.find(id)?;
     let Some(mut group) = change.clone().apply(&before) else {
         return Ok(before);
     };
@@ -68,12 +67,11 @@ pub fn change(act: &mut Act<'_, '_>, id: GroupId, change: &GroupChange) -> Resul
 /// Takes a member out of a group. The count is of active members, so an archived one leaves the group as it is.
 pub fn remove_member(act: &mut Act<'_, '_>, id: GroupId, member: MemberId) -> Result<Group, AppError> {
     act.allow(&REMOVE_MEMBER)?;
-    let mut group: Group = act.get(id)?.ok_or_else(no_group)?;
+    let mut group: Group = act.find(id)?;
     if !memberships::remove(act.tx, act.organization, id, member)? {
         return Err(Refusal::missing("this member is not in the group").into());
     }
-    let no_member = || Refusal::missing("there is no such member");
-    let mut member: Member = act.get(member)?.ok_or_else(no_member)?;
+    let mut member: Member = act.find(member)?;
     member.groups.retain(|other| *other != id);
     act.update(&mut member)?;
     if member.is_active {
@@ -94,8 +92,8 @@ pub fn add_member(act: &mut Act<'_, '_>, id: GroupId, member: MemberId) -> Resul
 
 /// The member moves, then the group, whose count is of active members.
 fn join(act: &mut Act<'_, '_>, id: GroupId, member: MemberId) -> Result<Group, AppError> {
-    let mut group: Group = act.get(id)?.ok_or_else(no_group)?;
-    let mut member: Member = act.get(member)?.ok_or_else(crate::members::no_member)?;
+    let mut group: Group = act.find(id)?;
+    let mut member: Member = act.find(member)?;
     if member.groups.contains(&id) {
         return Err(Refusal::conflict(format!("{} is in the group already", member.id)).into());
     }
@@ -175,11 +173,6 @@ pub fn add_by_address(
             }
         }
     }
-    let bulk = note_bulk(act, ADD.name, &subjects)?;
-    act.log(ADD.name, Some(bulk.to_string()), i64::try_from(added.len()).ok())?;
-    Ok(AddedMany {
-        id: bulk,
-        added,
-        already,
-    })
+    let id = bulk::note(act, &ADD, &subjects)?;
+    Ok(AddedMany { id, added, already })
 }

@@ -6,6 +6,7 @@
 
 pub mod act;
 pub mod activity;
+mod bulk;
 pub mod bundle;
 mod caller;
 pub mod campaigns;
@@ -33,6 +34,7 @@ pub mod recipients;
 pub mod reimbursements;
 pub mod reminders;
 pub mod reports;
+pub mod resources;
 pub mod roles;
 pub mod roster;
 mod rule;

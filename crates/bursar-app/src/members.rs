@@ -1,7 +1,7 @@
 //! Members.
 
-use bursar_db::{memberships, table};
-use bursar_domain::access::Role;
+use bursar_db::memberships;
+use bursar_domain::access::{Role, Scope};
 use bursar_domain::email::{check_email, check_phone};
 use bursar_domain::group::Group;
 use bursar_domain::ids::{GroupId, MemberId};
@@ -12,24 +12,28 @@ use bursar_domain::{Date, Refusal, Stamps};
 use crate::act::Act;
 use crate::cards;
 use crate::error::AppError;
-use crate::groups::no_group;
-use crate::officers::require;
+use crate::rule::Rule;
 
-/// The refusal for a member that is not there.
-pub fn no_member() -> Refusal {
-    Refusal::missing("there is no such member")
-}
+/// Adding a member.
+pub const ADD: Rule = Rule::of("member.add", Role::Editor, "add members");
+/// Changing, archiving and restoring a member.
+pub const CHANGE: Rule =
+    Rule::of("member.change", Role::Editor, "change members").or_token(&[Scope::MembersWrite]);
+
+/// The rules of this module.
+pub const RULES: &[&Rule] = &[&ADD, &CHANGE];
 
 /// Changes a member. Archiving and restoring move the groups it is in, because their counts change; archiving freezes
 /// the member's active cards.
 pub fn change(act: &mut Act<'_, '_>, id: MemberId, change: &MemberChange) -> Result<Member, AppError> {
-    let before: Member = table::get(act.tx, act.organization, id)?.ok_or_else(no_member)?;
+    act.allow(&CHANGE)?;
+    let before: Member = act.find(id)?;
     let Some(mut member) = change.clone().apply(&before) else {
         return Ok(before);
     };
     if member.is_active != before.is_active {
         for group in &member.groups {
-            let mut group: Group = table::get(act.tx, act.organization, *group)?.ok_or_else(no_group)?;
+            let mut group: Group = act.find(*group)?;
             group.member_count += if member.is_active { 1 } else { -1 };
             act.update(&mut group)?;
         }
@@ -41,7 +45,7 @@ pub fn change(act: &mut Act<'_, '_>, id: MemberId, change: &MemberChange) -> Res
     let action = match (before.is_active, member.is_active) {
         (true, false) => "member.archive",
         (false, true) => "member.restore",
-        (true, true) | (false, false) => "member.change",
+        (true, true) | (false, false) => CHANGE.name,
     };
     act.log(action, Some(id.to_string()), None)?;
     Ok(member)
@@ -71,7 +75,7 @@ fn name(field: &'static str, text: &str) -> Result<String, AppError> {
 
 /// Adds a member. Its groups move first, the member last.
 pub fn add(act: &mut Act<'_, '_>, new: &NewMember) -> Result<Member, AppError> {
-    require(act, Role::Editor, "add members")?;
+    act.allow(&ADD)?;
     let (first_name, last_name) = (
         name("first-name", &new.first_name)?,
         name("last-name", &new.last_name)?,
@@ -88,7 +92,7 @@ pub fn add(act: &mut Act<'_, '_>, new: &NewMember) -> Result<Member, AppError> {
     groups.sort_unstable();
     groups.dedup();
     for group in &groups {
-        let mut group: Group = table::get(act.tx, act.organization, *group)?.ok_or_else(no_group)?;
+        let mut group: Group = act.find(*group)?;
         memberships::add(act.tx, act.organization, group.id, id, act.now())?;
         group.member_count += 1;
         act.update(&mut group)?;
@@ -106,51 +110,6 @@ pub fn add(act: &mut Act<'_, '_>, new: &NewMember) -> Result<Member, AppError> {
         stamps,
     };
     act.insert(&member)?;
-    act.log("member.add", Some(id.to_string()), None)?;
+    act.log(ADD.name, Some(id.to_string()), None)?;
     Ok(member)
-}
-
-/// What an officer may change beside what the API may; `None` keeps the value.
-#[derive(Clone, Debug, Default)]
-pub struct OfficerChange {
-    /// What the API may change too.
-    pub change: MemberChange,
-    /// Where to send an SMS; an empty text takes the number away.
-    pub phone: Option<String>,
-    /// When the member joined.
-    pub join_date: Option<Date>,
-}
-
-/// Changes a member for an officer, by the same rules as the API's change.
-pub fn set(act: &mut Act<'_, '_>, id: MemberId, set: &OfficerChange) -> Result<Member, AppError> {
-    require(act, Role::Editor, "change members")?;
-    let before: Member = table::get(act.tx, act.organization, id)?.ok_or_else(no_member)?;
-    let mut hidden = before.clone();
-    match set.phone.as_deref().map(str::trim) {
-        None => {}
-        Some("") => hidden.phone = None,
-        Some(phone) => {
-            hidden.phone = Some(check_phone(phone).map_err(|rule| Refusal::invalid("phone", rule))?)
-        }
-    }
-    hidden.join_date = set.join_date.or(hidden.join_date);
-    if hidden != before {
-        act.update(&mut hidden)?;
-        act.log("member.change", Some(id.to_string()), None)?;
-    }
-    let api = &set.change;
-    let mut checked = api.clone();
-    checked.first_name = api
-        .first_name
-        .as_deref()
-        .map(|text| name("first-name", text))
-        .transpose()?;
-    checked.last_name = api
-        .last_name
-        .as_deref()
-        .map(|text| name("last-name", text))
-        .transpose()?;
-    let email = api.email.as_deref().map(check_email).transpose();
-    checked.email = email.map_err(|rule| Refusal::invalid("email", rule))?;
-    change(act, id, &checked)
 }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use bursar_db::bulk::{self, BulkAct, Subject};
+use bursar_db::bulk::Subject;
 use bursar_db::ledger::{self, Entry};
-use bursar_db::{organizations, recipients, table};
+use bursar_db::{organizations, recipients};
 use bursar_domain::access::Role;
 use bursar_domain::group::Group;
 use bursar_domain::ids::{BulkId, EntryId, GroupId, MemberId, OrganizationId, PaymentId};
@@ -14,9 +14,22 @@ use bursar_domain::payment::Payment;
 use bursar_domain::text::{NOTE, REFERENCE};
 use bursar_domain::{Date, Refusal, Resource, Stamps, Timestamp, words};
 
-use crate::act::{Act, no_organization};
+use crate::act::Act;
+use crate::bulk;
 use crate::error::AppError;
-use crate::officers::require;
+use crate::rule::Rule;
+
+/// Charging members, groups or chapters, and seeing who would be charged.
+pub const RAISE: Rule = Rule::of("payments.raise", Role::Editor, "raise charges");
+/// Recording money received.
+pub const RECORD: Rule = Rule::of("payment.record", Role::Editor, "record payments");
+/// Reversing a ledger entry.
+pub const REVERSE: Rule = Rule::of("payment.reverse", Role::Editor, "reverse payments");
+/// Cancelling and disputing a payment, and ending a dispute.
+pub const CHANGE: Rule = Rule::of("payment.change", Role::Editor, "change payments");
+
+/// The rules of this module.
+pub const RULES: &[&Rule] = &[&RAISE, &RECORD, &REVERSE, &CHANGE];
 
 words! {
     /// How money came.
@@ -45,7 +58,7 @@ pub enum Debtor {
 
 /// What is charged.
 #[derive(Clone, Debug)]
-pub struct Charge {
+pub struct NewCharges {
     /// Who.
     pub debtor: Debtor,
     /// How much each, as text in the organization's currency; a group's own dues when it is left out.
@@ -56,9 +69,9 @@ pub struct Charge {
     pub due_date: Option<Date>,
 }
 
-/// What a raising made, or would make.
+/// The charges that were raised, or would be.
 #[derive(Clone, Debug)]
-pub struct Raised {
+pub struct Charges {
     /// The bulk act, to undo it by; none for a preview.
     pub id: Option<BulkId>,
     /// The payments.
@@ -67,26 +80,18 @@ pub struct Raised {
     pub total: Money,
 }
 
-fn no_payment() -> Refusal {
-    Refusal::missing("there is no such payment")
-}
-
 /// Raises charges. A preview writes nothing.
-pub fn raise(act: &mut Act<'_, '_>, charge: &Charge, is_preview: bool) -> Result<Raised, AppError> {
-    require(act, Role::Editor, "raise charges")?;
-    let own =
-        organizations::get(act.tx, act.organization)?.ok_or_else(|| no_organization(act.organization))?;
+pub fn raise(act: &mut Act<'_, '_>, new: &NewCharges, is_preview: bool) -> Result<Charges, AppError> {
+    act.allow(&RAISE)?;
+    let currency = act.own()?.currency;
     let description = NOTE
-        .check(&charge.description)
+        .check(&new.description)
         .map_err(|rule| Refusal::invalid("description", rule))?;
-    let given = charge
-        .amount
-        .as_deref()
-        .map(|text| Money::parse(text, own.currency));
+    let given = new.amount.as_deref().map(|text| Money::parse(text, currency));
     let given = given
         .transpose()
         .map_err(|rule| Refusal::invalid("amount", rule))?;
-    let (debtors, group) = debtors(act, charge.debtor)?;
+    let (debtors, group) = debtors(act, new.debtor)?;
     let amount = given.or(group.as_ref().and_then(|group| group.amount_due));
     let amount = amount
         .filter(|amount| amount.minor > 0)
@@ -101,23 +106,23 @@ pub fn raise(act: &mut Act<'_, '_>, charge: &Charge, is_preview: bool) -> Result
             target_organization_id,
             description: description.clone(),
             amount,
-            due_date: charge.due_date,
-            ..Payment::blank(id, own.currency, stamps)
+            due_date: new.due_date,
+            ..Payment::blank(id, currency, stamps)
         });
     }
     let total = payments
         .iter()
         .map(|payment| i128::from(payment.amount.minor))
         .sum();
-    let total = Money::total("these charges", total, own.currency)?;
+    let mut charges = Charges {
+        id: None,
+        total: Money::total("these charges", total, currency)?,
+        payments,
+    };
     if is_preview {
-        return Ok(Raised {
-            id: None,
-            payments,
-            total,
-        });
+        return Ok(charges);
     }
-    for payment in &payments {
+    for payment in &charges.payments {
         act.insert(payment)?;
     }
     let subject = |payment: &Payment| Subject {
@@ -126,35 +131,9 @@ pub fn raise(act: &mut Act<'_, '_>, charge: &Charge, is_preview: bool) -> Result
         updated_at: payment.stamps.updated_at,
         previous: None,
     };
-    let id = note_bulk(
-        act,
-        "payments.raise",
-        &payments.iter().map(subject).collect::<Vec<_>>(),
-    )?;
-    act.log(
-        "payments.raise",
-        Some(id.to_string()),
-        i64::try_from(payments.len()).ok(),
-    )?;
-    Ok(Raised {
-        id: Some(id),
-        payments,
-        total,
-    })
-}
-
-/// Writes down what a bulk act touched.
-pub(crate) fn note_bulk(act: &mut Act<'_, '_>, kind: &str, subjects: &[Subject]) -> Result<BulkId, AppError> {
-    let id = act.new_id();
-    let bulk = BulkAct {
-        organization: act.organization,
-        id,
-        kind: kind.to_owned(),
-        at: act.now(),
-        undone_at: None,
-    };
-    bulk::insert(act.tx, &bulk, subjects)?;
-    Ok(id)
+    let subjects: Vec<Subject> = charges.payments.iter().map(subject).collect();
+    charges.id = Some(bulk::note(act, &RAISE, &subjects)?);
+    Ok(charges)
 }
 
 type Debtors = (Vec<(Option<MemberId>, Option<OrganizationId>)>, Option<Group>);
@@ -162,8 +141,7 @@ type Debtors = (Vec<(Option<MemberId>, Option<OrganizationId>)>, Option<Group>);
 fn debtors(act: &mut Act<'_, '_>, debtor: Debtor) -> Result<Debtors, AppError> {
     match debtor {
         Debtor::Member(id) => {
-            let missing = || Refusal::missing("there is no such member");
-            let member: Member = table::get(act.tx, act.organization, id)?.ok_or_else(missing)?;
+            let member: Member = act.find(id)?;
             if !member.is_active {
                 return Err(Refusal::conflict(
                     "the member is archived; restore the member to raise a charge",
@@ -173,8 +151,7 @@ fn debtors(act: &mut Act<'_, '_>, debtor: Debtor) -> Result<Debtors, AppError> {
             Ok((vec![(Some(id), None)], None))
         }
         Debtor::Group(id) => {
-            let group: Group =
-                table::get(act.tx, act.organization, id)?.ok_or_else(crate::groups::no_group)?;
+            let group: Group = act.find(id)?;
             let members = recipients::of_group(act.tx, act.organization, id, None, i64::MAX)?;
             Ok((
                 members.iter().map(|member| (Some(member.id), None)).collect(),
@@ -209,8 +186,8 @@ pub fn record(
     id: PaymentId,
     receipt: &Receipt,
 ) -> Result<(Payment, EntryId), AppError> {
-    require(act, Role::Editor, "record payments")?;
-    let mut payment: Payment = table::get(act.tx, act.organization, id)?.ok_or_else(no_payment)?;
+    act.allow(&RECORD)?;
+    let mut payment: Payment = act.find(id)?;
     let amount = Money::parse(&receipt.amount, payment.amount.currency)
         .map_err(|rule| Refusal::invalid("amount", rule))?;
     let reference = receipt
@@ -236,7 +213,7 @@ pub fn record(
         reverses: None,
     };
     let entry_id = entry.id;
-    enter(act, &mut payment, &[entry], "payment.record")?;
+    enter(act, &mut payment, &[entry], RECORD.name)?;
     Ok((payment, entry_id))
 }
 
@@ -247,15 +224,15 @@ pub fn reverse(
     entry: EntryId,
     reason: Option<&str>,
 ) -> Result<Payment, AppError> {
-    require(act, Role::Editor, "reverse payments")?;
-    let mut payment: Payment = table::get(act.tx, act.organization, id)?.ok_or_else(no_payment)?;
+    act.allow(&REVERSE)?;
+    let mut payment: Payment = act.find(id)?;
     let reason = reason.map(|text| REFERENCE.check(text)).transpose();
     let reason = reason.map_err(|rule| Refusal::invalid("reason", rule))?;
     let entries = ledger::of_payment(act.tx, act.organization, id)?;
     let original = standing(&entries, entry)?;
     payment.take_back(original.amount, act.now())?;
     let counter = counter_entry(act, original, reason);
-    enter(act, &mut payment, &[counter], "payment.reverse")?;
+    enter(act, &mut payment, &[counter], REVERSE.name)?;
     Ok(payment)
 }
 
@@ -325,8 +302,8 @@ fn change(
     id: PaymentId,
     deed: fn(&mut Payment, Timestamp) -> Result<(), Refusal>,
 ) -> Result<Payment, AppError> {
-    require(act, Role::Editor, "change payments")?;
-    let mut payment: Payment = table::get(act.tx, act.organization, id)?.ok_or_else(no_payment)?;
+    act.allow(&CHANGE)?;
+    let mut payment: Payment = act.find(id)?;
     deed(&mut payment, act.now())?;
     act.update(&mut payment)?;
     act.log(&format!("payment.{}", payment.status), Some(id.to_string()), None)?;
@@ -336,8 +313,8 @@ fn change(
 /// Ends a dispute that was lost: the payment has failed, and what the bank took back is reversed with it. That is
 /// every entry that stands, or only those named when the bank left the others alone.
 pub fn lose_dispute(act: &mut Act<'_, '_>, id: PaymentId, named: &[EntryId]) -> Result<Payment, AppError> {
-    require(act, Role::Editor, "change payments")?;
-    let mut payment: Payment = table::get(act.tx, act.organization, id)?.ok_or_else(no_payment)?;
+    act.allow(&CHANGE)?;
+    let mut payment: Payment = act.find(id)?;
     let entries = ledger::of_payment(act.tx, act.organization, id)?;
     let taken: Vec<&Entry> = match named {
         [] => entries

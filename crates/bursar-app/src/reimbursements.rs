@@ -1,19 +1,32 @@
 //! Reimbursements, from draft to payout.
 
-use bursar_db::{organizations, table};
+use bursar_db::organizations;
 use bursar_domain::access::Role;
 use bursar_domain::ids::{MemberId, OrganizationId, ReimbursementId};
 use bursar_domain::member::Member;
 use bursar_domain::money::Money;
-use bursar_domain::organization::address_key;
-use bursar_domain::reimbursement::{Approver, Reimbursement, ReimbursementVerb};
+use bursar_domain::organization::{User, address_key};
+use bursar_domain::reimbursement::{Reimbursement, ReimbursementVerb};
 use bursar_domain::text::{CATEGORY, NOTE, REFERENCE, TextRule};
 use bursar_domain::{Date, Refusal, Resource, Stamps};
 
 use crate::act::{Act, no_organization};
 use crate::caller::Caller;
 use crate::error::AppError;
-use crate::officers::require;
+use crate::rule::Rule;
+
+/// Writing a draft.
+pub const DRAFT: Rule = Rule::of("reimbursement.draft", Role::Editor, "draft reimbursements");
+/// Submitting, reopening and voiding.
+pub const MOVE: Rule = Rule::of("reimbursement.move", Role::Editor, "move reimbursements so");
+/// Rejecting, and paying out what was approved.
+pub const SETTLE: Rule = Rule::of("reimbursement.settle", Role::Admin, "move reimbursements so");
+/// Approving, which somebody answers for by name.
+pub const APPROVE: Rule =
+    Rule::of("reimbursement.approve", Role::Admin, "approve reimbursements").people_only();
+
+/// The rules of this module.
+pub const RULES: &[&Rule] = &[&DRAFT, &MOVE, &SETTLE, &APPROVE];
 
 /// What a draft is made of.
 #[derive(Clone, Debug)]
@@ -34,10 +47,6 @@ pub struct Draft {
     pub receipts: Vec<String>,
 }
 
-fn no_reimbursement() -> Refusal {
-    Refusal::missing("there is no such reimbursement")
-}
-
 fn checked(field: &'static str, rule: TextRule, text: &str) -> Result<String, AppError> {
     rule.check(text)
         .map_err(|rule| Refusal::invalid(field, rule).into())
@@ -45,15 +54,14 @@ fn checked(field: &'static str, rule: TextRule, text: &str) -> Result<String, Ap
 
 /// Writes a draft.
 pub fn draft(act: &mut Act<'_, '_>, new: &Draft) -> Result<Reimbursement, AppError> {
-    require(act, Role::Editor, "draft reimbursements")?;
-    let own =
-        organizations::get(act.tx, act.organization)?.ok_or_else(|| no_organization(act.organization))?;
-    let amount = Money::parse(&new.amount, own.currency).map_err(|rule| Refusal::invalid("amount", rule))?;
+    act.allow(&DRAFT)?;
+    let currency = act.own()?.currency;
+    let amount = Money::parse(&new.amount, currency).map_err(|rule| Refusal::invalid("amount", rule))?;
     if amount.minor == 0 {
         return Err(Refusal::invalid("amount", "must be greater than 0").into());
     }
     if let Some(id) = new.member_id {
-        table::get::<Member>(act.tx, act.organization, id)?
+        act.get::<Member>(id)?
             .ok_or_else(|| Refusal::missing_reference("member", id))?;
     }
     if let Some(id) = new.recipient_organization_id {
@@ -91,10 +99,10 @@ pub fn draft(act: &mut Act<'_, '_>, new: &Draft) -> Result<Reimbursement, AppErr
         description,
         incurred_at: new.incurred_at,
         receipts,
-        ..Reimbursement::blank(id, own.currency, stamps)
+        ..Reimbursement::blank(id, currency, stamps)
     };
     act.insert(&reimbursement)?;
-    act.log("reimbursement.draft", Some(id.to_string()), None)?;
+    act.log(DRAFT.name, Some(id.to_string()), None)?;
     Ok(reimbursement)
 }
 
@@ -114,16 +122,15 @@ pub fn perform(
     verb: ReimbursementVerb,
     remarks: &Remarks,
 ) -> Result<Reimbursement, AppError> {
-    let least = match verb {
-        ReimbursementVerb::Approve | ReimbursementVerb::Reject | ReimbursementVerb::Pay => Role::Admin,
-        ReimbursementVerb::Reopen | ReimbursementVerb::Submit | ReimbursementVerb::Void => Role::Editor,
-    };
-    require(act, least, "move reimbursements so")?;
-    let mut reimbursement: Reimbursement =
-        table::get(act.tx, act.organization, id)?.ok_or_else(no_reimbursement)?;
+    act.allow(match verb {
+        ReimbursementVerb::Approve => &APPROVE,
+        ReimbursementVerb::Reject | ReimbursementVerb::Pay => &SETTLE,
+        ReimbursementVerb::Reopen | ReimbursementVerb::Submit | ReimbursementVerb::Void => &MOVE,
+    })?;
+    let mut reimbursement: Reimbursement = act.find(id)?;
     if verb == ReimbursementVerb::Approve {
-        let approver = approver(act, &reimbursement)?;
-        reimbursement.approve(approver, act.now())?;
+        let is_own = is_own(act, &reimbursement)?;
+        reimbursement.approve(is_own, act.now())?;
     } else {
         reimbursement.perform(verb, act.now())?;
     }
@@ -139,24 +146,12 @@ pub fn perform(
     Ok(reimbursement)
 }
 
-/// Who approves. A reimbursement is one's own when the member to be paid has one's address.
-fn approver(act: &mut Act<'_, '_>, reimbursement: &Reimbursement) -> Result<Approver, AppError> {
-    let Caller::Person(user, role) = act.caller else {
-        return Ok(Approver {
-            role: Role::Admin,
-            is_person: false,
-            is_own: false,
-        });
+/// Whether the caller is the one to be paid: the member has their address.
+fn is_own(act: &mut Act<'_, '_>, reimbursement: &Reimbursement) -> Result<bool, AppError> {
+    let (&Caller::Person(user, _), Some(member)) = (&act.caller, reimbursement.member_id) else {
+        return Ok(false);
     };
-    let own_address = organizations::user(act.tx, user)?.map(|user| address_key(&user.email));
-    let member: Option<Member> = match reimbursement.member_id {
-        Some(member) => table::get(act.tx, act.organization, member)?,
-        None => None,
-    };
-    let is_own = member.is_some_and(|member| Some(address_key(&member.email)) == own_address);
-    Ok(Approver {
-        role: role.unwrap_or(Role::Viewer),
-        is_person: true,
-        is_own,
-    })
+    let (user, member) = (organizations::user(act.tx, user)?, act.get::<Member>(member)?);
+    let is_same = |(user, member): (User, Member)| address_key(&user.email) == address_key(&member.email);
+    Ok(user.zip(member).is_some_and(is_same))
 }

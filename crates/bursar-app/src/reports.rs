@@ -3,17 +3,31 @@
 use std::collections::{BTreeMap, HashMap};
 
 use bursar_db::ledger::{self, Entry};
-use bursar_db::{Tx, organizations, reports, table};
+use bursar_db::{organizations, reports};
+use bursar_domain::access::Role;
 use bursar_domain::group::Group;
 use bursar_domain::ids::OrganizationId;
 use bursar_domain::member::Member;
 use bursar_domain::money::{Currency, Money};
-use bursar_domain::organization::{Organization, OrganizationKind};
+use bursar_domain::organization::OrganizationKind;
 use bursar_domain::{Date, Refusal};
 use serde::Serialize;
 
-use crate::act::no_organization;
+use crate::act::View;
 use crate::error::AppError;
+use crate::rule::Rule;
+
+/// Reading the report of dues by group.
+pub const DUES: Rule = Rule::of("report.dues", Role::Viewer, "read reports");
+/// Reading who owes.
+pub const OWING: Rule = Rule::of("report.owing", Role::Viewer, "read reports");
+/// Reading the ledger.
+pub const LEDGER: Rule = Rule::of("report.ledger", Role::Viewer, "read reports");
+/// Reading the totals of chapters.
+pub const CHAPTERS: Rule = Rule::of("report.chapters", Role::Viewer, "read reports");
+
+/// The rules of this module.
+pub const RULES: &[&Rule] = &[&DUES, &OWING, &LEDGER, &CHAPTERS];
 
 /// Dues of one group.
 #[derive(Clone, Debug, Serialize)]
@@ -31,10 +45,6 @@ pub struct DuesLine {
     pub overdue: Money,
 }
 
-fn own(tx: &mut Tx<'_>, id: OrganizationId) -> Result<Organization, AppError> {
-    Ok(organizations::get(tx, id)?.ok_or_else(|| no_organization(id))?)
-}
-
 fn check_range(from: Date, until: Date) -> Result<(), Refusal> {
     if until < from {
         return Err(Refusal::invalid(
@@ -47,21 +57,17 @@ fn check_range(from: Date, until: Date) -> Result<(), Refusal> {
 
 /// Expected, collected and overdue by group, of payments due between two days; one without a due date counts on the day
 /// it was raised. What was cancelled counts for what had come for it.
-pub fn dues(
-    tx: &mut Tx<'_>,
-    organization: OrganizationId,
-    from: Date,
-    until: Date,
-    today: Date,
-) -> Result<Vec<DuesLine>, AppError> {
-    let currency = own(tx, organization)?.currency;
+pub fn dues(view: &mut View<'_, '_>, from: Date, until: Date) -> Result<Vec<DuesLine>, AppError> {
+    view.allow(&DUES)?;
+    let currency = view.own()?.currency;
     check_range(from, until)?;
+    let today = view.now().date();
     let mut lines = Vec::new();
-    for sums in reports::by_group(tx, organization, from, until, today)? {
+    for sums in reports::by_group(view.tx, view.organization, from, until, today)? {
         let group = match sums.group {
-            Some(id) => {
-                table::get::<Group>(tx, organization, id)?.map_or_else(|| id.to_string(), |group| group.name)
-            }
+            Some(id) => view
+                .get::<Group>(id)?
+                .map_or_else(|| id.to_string(), |group| group.name),
             None => "(no group)".to_owned(),
         };
         let money = |minor| Money::total(&group, minor, currency);
@@ -93,12 +99,13 @@ pub struct OwingLine {
 }
 
 /// Who owes what, the oldest due first.
-pub fn owing(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Vec<OwingLine>, AppError> {
-    let currency = own(tx, organization)?.currency;
+pub fn owing(view: &mut View<'_, '_>) -> Result<Vec<OwingLine>, AppError> {
+    view.allow(&OWING)?;
+    let currency = view.own()?.currency;
     // Each line with its sum, which is money once it is complete.
     let mut lines: Vec<(OwingLine, i128)> = Vec::new();
     let mut line_of = HashMap::new();
-    for payment in reports::owed(tx, organization)? {
+    for payment in reports::owed(view.tx, view.organization)? {
         let debtor = (
             payment.member,
             payment.organization.filter(|_| payment.member.is_none()),
@@ -111,7 +118,7 @@ pub fn owing(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Vec<OwingL
         }
         let (id, name) = match debtor {
             (Some(member), _) => {
-                let found: Option<Member> = table::get(tx, organization, member)?;
+                let found: Option<Member> = view.get(member)?;
                 (
                     member.to_string(),
                     found.map_or_else(String::new, |m| format!("{} {}", m.first_name, m.last_name)),
@@ -119,7 +126,7 @@ pub fn owing(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Vec<OwingL
             }
             (None, Some(other)) => (
                 other.to_string(),
-                organizations::get(tx, other)?.map_or_else(String::new, |o| o.name),
+                organizations::get(view.tx, other)?.map_or_else(String::new, |o| o.name),
             ),
             (None, None) => ("-".to_owned(), "(nobody named)".to_owned()),
         };
@@ -154,15 +161,12 @@ pub struct LedgerReport {
 }
 
 /// Entries written between two days, both included, with sums per method.
-pub fn ledger(
-    tx: &mut Tx<'_>,
-    organization: OrganizationId,
-    from: Date,
-    until: Date,
-) -> Result<LedgerReport, AppError> {
-    let currency = own(tx, organization)?.currency;
+pub fn ledger(view: &mut View<'_, '_>, from: Date, until: Date) -> Result<LedgerReport, AppError> {
+    view.allow(&LEDGER)?;
+    let currency = view.own()?.currency;
     check_range(from, until)?;
-    let entries = ledger::between(tx, organization, from.start(), until.plus_days(1).start())?;
+    let end = until.plus_days(1).start();
+    let entries = ledger::between(view.tx, view.organization, from.start(), end)?;
     let mut by_method: BTreeMap<&str, i128> = BTreeMap::new();
     for entry in &entries {
         *by_method.entry(&entry.method).or_default() += i128::from(entry.amount);
@@ -201,13 +205,14 @@ pub struct ChapterLine {
 }
 
 /// Totals per direct child chapter, for a national organization.
-pub fn chapters(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Vec<ChapterLine>, AppError> {
-    if own(tx, organization)?.kind != OrganizationKind::National {
+pub fn chapters(view: &mut View<'_, '_>) -> Result<Vec<ChapterLine>, AppError> {
+    view.allow(&CHAPTERS)?;
+    if view.own()?.kind != OrganizationKind::National {
         return Err(Refusal::conflict("only a national organization has a report of its chapters").into());
     }
     let mut lines = Vec::new();
-    for chapter in organizations::children(tx, organization)? {
-        let totals = reports::totals(tx, chapter.id)?;
+    for chapter in organizations::children(view.tx, view.organization)? {
+        let totals = reports::totals(view.tx, chapter.id)?;
         let money = |minor| Money::total(&chapter.name, minor, chapter.currency);
         lines.push(ChapterLine {
             id: chapter.id,

@@ -1,10 +1,24 @@
 //! The list of all rules: every operation, whoever may call it.
 
-use crate::groups;
 use crate::rule::Rule;
+use crate::{
+    campaigns, cards, groups, members, payments, reimbursements, reports, resources, roster, store, undo,
+};
 
 /// The rules of each module, by the module's name.
-const MODULES: &[&[&Rule]] = &[groups::RULES];
+const MODULES: &[&[&Rule]] = &[
+    campaigns::RULES,
+    cards::RULES,
+    groups::RULES,
+    members::RULES,
+    payments::RULES,
+    reimbursements::RULES,
+    reports::RULES,
+    resources::RULES,
+    roster::RULES,
+    store::RULES,
+    undo::RULES,
+];
 
 /// Every rule, module by module.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {

@@ -1,7 +1,6 @@
 //! The store: listings with their stock, and orders. Stock is counted while the organization's clock is held, so
 //! that it never goes below zero, however many buy at once.
 
-use bursar_db::{organizations, table};
 use bursar_domain::access::Role;
 use bursar_domain::ids::{ListingId, MemberId, OrderId};
 use bursar_domain::listing::{Item, Listing};
@@ -11,9 +10,21 @@ use bursar_domain::order::{Order, OrderLine, OrderStatus, OrderVerb};
 use bursar_domain::text::{NAME, NOTE};
 use bursar_domain::{Refusal, Resource, Stamps};
 
-use crate::act::{Act, no_organization};
+use crate::act::Act;
 use crate::error::AppError;
-use crate::officers::require;
+use crate::rule::Rule;
+
+/// Making a listing.
+pub const CREATE_LISTING: Rule = Rule::of("listing.create", Role::Editor, "make listings");
+/// Changing a listing, putting it on sale and taking it off.
+pub const CHANGE_LISTING: Rule = Rule::of("listing.change", Role::Editor, "change listings");
+/// Taking an order.
+pub const ORDER: Rule = Rule::of("order.create", Role::Editor, "take orders");
+/// Moving an order on.
+pub const CHANGE_ORDER: Rule = Rule::of("order.change", Role::Editor, "change orders");
+
+/// The rules of this module.
+pub const RULES: &[&Rule] = &[&CREATE_LISTING, &CHANGE_LISTING, &ORDER, &CHANGE_ORDER];
 
 /// What a listing is made of or changed to; what is left out stays.
 #[derive(Clone, Debug, Default)]
@@ -24,14 +35,6 @@ pub struct ListingChange {
     pub description: Option<String>,
     /// Its items: name, price as text, stock. An empty list keeps those there are.
     pub items: Vec<(String, String, Option<i64>)>,
-}
-
-fn no_listing() -> Refusal {
-    Refusal::missing("there is no such listing")
-}
-
-fn no_order() -> Refusal {
-    Refusal::missing("there is no such order")
 }
 
 fn apply(listing: &mut Listing, change: &ListingChange, currency: Currency) -> Result<(), AppError> {
@@ -64,18 +67,17 @@ fn apply(listing: &mut Listing, change: &ListingChange, currency: Currency) -> R
 
 /// Makes a listing, on sale at once.
 pub fn create_listing(act: &mut Act<'_, '_>, new: &ListingChange) -> Result<Listing, AppError> {
-    require(act, Role::Editor, "make listings")?;
-    let own =
-        organizations::get(act.tx, act.organization)?.ok_or_else(|| no_organization(act.organization))?;
+    act.allow(&CREATE_LISTING)?;
+    let currency = act.own()?.currency;
     if new.name.is_none() {
         return Err(Refusal::invalid("name", "is required").into());
     }
     let id = act.new_id();
     let stamps = Stamps::at(act.tick());
-    let mut listing = Listing::blank(id, own.currency, stamps);
-    apply(&mut listing, new, own.currency)?;
+    let mut listing = Listing::blank(id, currency, stamps);
+    apply(&mut listing, new, currency)?;
     act.insert(&listing)?;
-    act.log("listing.create", Some(id.to_string()), None)?;
+    act.log(CREATE_LISTING.name, Some(id.to_string()), None)?;
     Ok(listing)
 }
 
@@ -85,7 +87,7 @@ pub fn set_listing(
     id: ListingId,
     change: &ListingChange,
 ) -> Result<Listing, AppError> {
-    change_listing(act, id, "listing.change", |listing| {
+    change_listing(act, id, CHANGE_LISTING.name, |listing| {
         apply(listing, change, listing.currency)
     })
 }
@@ -109,8 +111,8 @@ fn change_listing(
     action: &str,
     change: impl FnOnce(&mut Listing) -> Result<(), AppError>,
 ) -> Result<Listing, AppError> {
-    require(act, Role::Editor, "change listings")?;
-    let before: Listing = table::get(act.tx, act.organization, id)?.ok_or_else(no_listing)?;
+    act.allow(&CHANGE_LISTING)?;
+    let before: Listing = act.find(id)?;
     let mut listing = before.clone();
     change(&mut listing)?;
     if listing == before {
@@ -128,15 +130,15 @@ pub fn order(
     member: Option<MemberId>,
     lines: &[OrderLine],
 ) -> Result<Order, AppError> {
-    require(act, Role::Editor, "take orders")?;
+    act.allow(&ORDER)?;
     if lines.is_empty() {
         return Err(Refusal::invalid("item", "is required: name what is bought").into());
     }
     if let Some(id) = member {
-        table::get::<Member>(act.tx, act.organization, id)?
+        act.get::<Member>(id)?
             .ok_or_else(|| Refusal::missing_reference("member", id))?;
     }
-    let mut listing: Listing = table::get(act.tx, act.organization, listing)?.ok_or_else(no_listing)?;
+    let mut listing: Listing = act.find(listing)?;
     let before = listing.clone();
     let total_amount = listing.sell(lines)?;
     if listing != before {
@@ -152,14 +154,14 @@ pub fn order(
         ..Order::blank(id, total_amount.currency, stamps)
     };
     act.insert(&order)?;
-    act.log("order.create", Some(id.to_string()), None)?;
+    act.log(ORDER.name, Some(id.to_string()), None)?;
     Ok(order)
 }
 
 /// Moves an order on. One that is called off, or refunded before it was handed over, gives its items back.
 pub fn perform_order(act: &mut Act<'_, '_>, id: OrderId, verb: OrderVerb) -> Result<Order, AppError> {
-    require(act, Role::Editor, "change orders")?;
-    let mut order: Order = table::get(act.tx, act.organization, id)?.ok_or_else(no_order)?;
+    act.allow(&CHANGE_ORDER)?;
+    let mut order: Order = act.find(id)?;
     let was = order.status;
     order.perform(verb, act.now())?;
     let gives_back = match verb {
@@ -169,7 +171,7 @@ pub fn perform_order(act: &mut Act<'_, '_>, id: OrderId, verb: OrderVerb) -> Res
     };
     if gives_back
         && let Some(listing) = order.listing_id
-        && let Some(before) = table::get::<Listing>(act.tx, act.organization, listing)?
+        && let Some(before) = act.get::<Listing>(listing)?
     {
         let mut listing = before.clone();
         listing.take_in(&order.lines)?;

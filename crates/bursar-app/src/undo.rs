@@ -1,60 +1,65 @@
 //! Undoing a bulk act: what has not moved on since is reversed; the rest is left, and told.
 
 use bursar_db::bulk::{self, BulkAct, Subject};
-use bursar_db::{Tx, memberships, table};
+use bursar_db::memberships;
 use bursar_domain::Refusal;
 use bursar_domain::access::Role;
 use bursar_domain::group::Group;
-use bursar_domain::ids::{BulkId, GroupId, MemberId, PaymentId};
+use bursar_domain::ids::{BulkId, GroupId, MemberId, OrganizationId, PaymentId};
 use bursar_domain::member::Member;
 use bursar_domain::payment::Payment;
 
-use crate::act::{Act, Context};
+use crate::act::{Act, Whole};
 use crate::error::AppError;
-use crate::officers::require;
-use crate::roster;
+use crate::rule::Rule;
+use crate::{groups, payments, roster};
 
-/// What an undo did.
-#[derive(Clone, Debug, Default)]
-pub struct Undone {
-    /// What was reversed, by id.
-    pub reversed: Vec<String>,
-    /// What was left, by id, and why.
-    pub left: Vec<(String, String)>,
+pub use crate::bulk::Undone;
+
+/// Undoing a bulk act.
+pub const UNDO: Rule = Rule::of("undo", Role::Editor, "undo bulk acts");
+/// Finding the organization of a bulk act.
+pub const OWNER: Rule = Rule::of_operator("undo.owner", "look for bulk acts in all organizations");
+
+/// The rules of this module.
+pub const RULES: &[&Rule] = &[&UNDO, &OWNER];
+
+fn missing(id: BulkId) -> impl FnOnce() -> Refusal {
+    move || Refusal::missing(format!("there is no bulk act {id}"))
 }
 
-/// Undoes a bulk act of an organization.
-pub fn undo(tx: &mut Tx<'_>, context: &mut Context, id: BulkId) -> Result<Undone, AppError> {
-    let missing = || Refusal::missing(format!("there is no bulk act {id}"));
-    let found = bulk::get(tx, id)?.ok_or_else(missing)?;
-    Act::run(tx, context, found.organization, |act| {
-        require(act, Role::Editor, "undo bulk acts")?;
-        let bulk_act = bulk::get(act.tx, id)?.ok_or_else(missing)?;
-        if let Some(at) = bulk_act.undone_at {
-            return Err(Refusal::conflict(format!("{id} was undone at {at}")).into());
+/// The organization that a bulk act belongs to.
+pub fn owner(whole: &mut Whole<'_, '_>, id: BulkId) -> Result<OrganizationId, AppError> {
+    whole.allow(&OWNER)?;
+    Ok(bulk::get(whole.tx, id)?.ok_or_else(missing(id))?.organization)
+}
+
+/// Undoes a bulk act of the organization.
+pub fn undo(act: &mut Act<'_, '_>, id: BulkId) -> Result<Undone, AppError> {
+    act.allow(&UNDO)?;
+    let found = bulk::get(act.tx, id)?.filter(|found| found.organization == act.organization);
+    let bulk_act = found.ok_or_else(missing(id))?;
+    if let Some(at) = bulk_act.undone_at {
+        return Err(Refusal::conflict(format!("{id} was undone at {at}")).into());
+    }
+    let mut undone = Undone::default();
+    let subjects = bulk::subjects(act.tx, &bulk_act)?;
+    if bulk_act.kind == roster::IMPORT.name {
+        roster::undo(act, &subjects, &mut undone)?;
+    } else {
+        for subject in &subjects {
+            undo_one(act, &bulk_act, subject, &mut undone)?;
         }
-        let mut undone = Undone::default();
-        let subjects = bulk::subjects(act.tx, &bulk_act)?;
-        if bulk_act.kind == "roster.import" {
-            roster::undo(act, &subjects, &mut undone)?;
-        } else {
-            for subject in &subjects {
-                undo_one(act, &bulk_act, subject, &mut undone)?;
-            }
-        }
-        if undone.reversed.is_empty() && !undone.left.is_empty() {
-            // Nothing was undone, so it can be once what came after it is.
-            return Ok(undone);
-        }
-        let now = act.now();
-        bulk::undone(act.tx, &bulk_act, now)?;
-        act.log(
-            "undo",
-            Some(id.to_string()),
-            i64::try_from(undone.reversed.len()).ok(),
-        )?;
-        Ok(undone)
-    })
+    }
+    if undone.reversed.is_empty() && !undone.left.is_empty() {
+        // Nothing was undone, so it can be once what came after it is.
+        return Ok(undone);
+    }
+    let now = act.now();
+    bulk::undone(act.tx, &bulk_act, now)?;
+    let count = i64::try_from(undone.reversed.len()).ok();
+    act.log(UNDO.name, Some(id.to_string()), count)?;
+    Ok(undone)
 }
 
 fn undo_one(
@@ -64,8 +69,10 @@ fn undo_one(
     undone: &mut Undone,
 ) -> Result<(), AppError> {
     match bulk_act.kind.as_str() {
-        "payments.raise" => undo_payment(act, PaymentId::from_bytes(subject.id), subject, undone),
-        "group.add" => {
+        kind if kind == payments::RAISE.name => {
+            undo_payment(act, PaymentId::from_bytes(subject.id), subject, undone)
+        }
+        kind if kind == groups::ADD.name => {
             let group = subject
                 .other
                 .map(GroupId::from_bytes)
@@ -82,7 +89,7 @@ fn undo_payment(
     subject: &Subject,
     undone: &mut Undone,
 ) -> Result<(), AppError> {
-    let payment: Option<Payment> = table::get(act.tx, act.organization, id)?;
+    let payment: Option<Payment> = act.get(id)?;
     match payment {
         None => undone.left.push((id.to_string(), "it is gone".to_owned())),
         Some(payment) if payment.stamps.updated_at != subject.updated_at => {
@@ -107,11 +114,7 @@ fn undo_membership(
     subject: &Subject,
     undone: &mut Undone,
 ) -> Result<(), AppError> {
-    let (member, group): (Option<Member>, Option<Group>) = (
-        table::get(act.tx, act.organization, id)?,
-        table::get(act.tx, act.organization, group)?,
-    );
-    let (Some(mut member), Some(mut group)) = (member, group) else {
+    let (Some(mut member), Some(mut group)) = (act.get::<Member>(id)?, act.get::<Group>(group)?) else {
         undone.left.push((id.to_string(), "it is gone".to_owned()));
         return Ok(());
     };

@@ -41,6 +41,12 @@ pub struct MemberChange {
     pub email: Option<String>,
     /// False archives.
     pub is_active: Option<bool>,
+    /// Where to send an SMS, or that there is no number. The API does not know it.
+    #[serde(skip)]
+    pub phone: Option<Option<String>>,
+    /// When the member joined. The API does not change it.
+    #[serde(skip)]
+    pub join_date: Option<Date>,
 }
 
 impl MemberChange {
@@ -51,6 +57,7 @@ impl MemberChange {
             last_name: fields.text("lastName", NAME)?.unless_null()?,
             email: fields.email("email")?.unless_null()?,
             is_active: fields.boolean("isActive")?.unless_null()?,
+            ..Self::default()
         })
     }
 
@@ -61,6 +68,8 @@ impl MemberChange {
         set(&mut changed.last_name, self.last_name);
         set(&mut changed.email, self.email);
         set(&mut changed.is_active, self.is_active);
+        set(&mut changed.phone, self.phone);
+        changed.join_date = self.join_date.or(changed.join_date);
         (changed != *member).then_some(changed)
     }
 }

@@ -1,6 +1,5 @@
 //! Reimbursements: what the organization owes a member or another organization for an expense.
 
-use crate::access::Role;
 use crate::ids::{MemberId, OrganizationId};
 use crate::money::{Currency, Money};
 use crate::refusal::Refusal;
@@ -122,17 +121,6 @@ resource! {
     }
 }
 
-/// Who asks to approve.
-#[derive(Clone, Copy, Debug)]
-pub struct Approver {
-    /// The role in the organization.
-    pub role: Role,
-    /// A person, not a service.
-    pub is_person: bool,
-    /// The one to be paid.
-    pub is_own: bool,
-}
-
 impl Reimbursement {
     /// Does this to it at `now`, with the new state's own stamp. Approving has a rule of its own:
     /// [`Reimbursement::approve`].
@@ -148,21 +136,11 @@ impl Reimbursement {
         Ok(())
     }
 
-    /// Approves it: for admins who are people, and never one's own.
-    pub fn approve(&mut self, by: Approver, now: Timestamp) -> Result<(), Refusal> {
-        let forbidden = |message: &str| {
-            Err(Refusal::Forbidden {
-                message: message.to_owned(),
-            })
-        };
-        if !by.is_person {
-            return forbidden("a reimbursement is approved by a person, not by a service");
-        }
-        if by.role != Role::Admin {
-            return forbidden("a reimbursement is approved by an admin of the organization");
-        }
-        if by.is_own {
-            return forbidden("nobody approves their own reimbursement; ask another admin");
+    /// Approves it, unless whoever approves is the one to be paid.
+    pub fn approve(&mut self, is_own: bool, now: Timestamp) -> Result<(), Refusal> {
+        if is_own {
+            let message = "nobody approves their own reimbursement; ask another admin".to_owned();
+            return Err(Refusal::Forbidden { message });
         }
         self.perform(ReimbursementVerb::Approve, now)
     }
@@ -262,42 +240,13 @@ mod tests {
     }
 
     #[test]
-    fn each_move_sets_its_stamp_and_approving_needs_another_admin() {
+    fn each_move_sets_its_stamp_and_nobody_approves_their_own() {
         let at = |n| Timestamp::from_micros(n);
         let mut r = Reimbursement::blank(ReimbursementId::from_bits(1), Currency::USD, Stamps::at(at(0)));
         r.perform(ReimbursementVerb::Submit, at(1)).unwrap();
-        let admin = Approver {
-            role: Role::Admin,
-            is_person: true,
-            is_own: false,
-        };
-        for (by, word) in [
-            (
-                Approver {
-                    is_own: true,
-                    ..admin
-                },
-                "own",
-            ),
-            (
-                Approver {
-                    role: Role::Editor,
-                    ..admin
-                },
-                "admin",
-            ),
-            (
-                Approver {
-                    is_person: false,
-                    ..admin
-                },
-                "person",
-            ),
-        ] {
-            assert!(r.approve(by, at(2)).unwrap_err().message().contains(word));
-            assert_eq!(r.status, ReimbursementStatus::Submitted);
-        }
-        r.approve(admin, at(2)).unwrap();
+        assert!(r.approve(true, at(2)).unwrap_err().message().contains("own"));
+        assert_eq!(r.status, ReimbursementStatus::Submitted);
+        r.approve(false, at(2)).unwrap();
         r.perform(ReimbursementVerb::Pay, at(3)).unwrap();
         assert_eq!(
             [r.submitted_at, r.reviewed_at, r.paid_at, r.voided_at],

@@ -1,8 +1,8 @@
 //! The roster as treasurers have it: a table of comma-separated values, all or nothing.
 //!
-//! [`read`] takes the text apart and checks what a row can be checked for alone; [`plan`] holds the rows against
-//! the organization's members and says what would become of each; [`import`] does that, in one transaction, as a
-//! bulk act that can be undone. A row finds its member by e-mail and name; the other columns are what it updates.
+//! [`read`] takes the text apart and checks what a row can be checked for alone; [`preview`] holds the rows
+//! against the organization's members and says what would become of each; [`import`] does that, in one transaction, as
+//! a bulk act that can be undone. A row finds its member by e-mail and name; the other columns are what it updates.
 
 mod header;
 mod plan;
@@ -17,12 +17,16 @@ use bursar_domain::{Refusal, words};
 use serde::Serialize;
 
 pub use header::{Column, Field};
-pub use plan::{Action, Change, Entry, Plan, plan};
+pub use plan::{Action, Change, Entry, PREVIEW, Plan, preview};
 pub use rows::Row;
 pub(crate) use undo::undo;
-pub use write::{Imported, import};
+pub use write::{IMPORT, Imported, import};
 
 use crate::error::AppError;
+use crate::rule::Rule;
+
+/// The rules of this module.
+pub const RULES: &[&Rule] = &[&PREVIEW, &IMPORT];
 
 /// The largest file that is read: well over a hundred thousand rows.
 pub const FILE_BYTES_MAX: usize = 64 << 20;

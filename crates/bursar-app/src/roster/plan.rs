@@ -2,17 +2,22 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use bursar_db::{Tx, organizations, table};
+use bursar_db::table;
+use bursar_domain::access::Role;
 use bursar_domain::group::Group;
-use bursar_domain::ids::{GroupId, IdSource, MemberId, OrganizationId};
+use bursar_domain::ids::{GroupId, MemberId};
 use bursar_domain::member::Member;
-use bursar_domain::{Resource, Stamps, Timestamp, words};
+use bursar_domain::{Resource, Stamps, words};
 use serde::Serialize;
 
 use super::header::Field;
 use super::rows::{Key, Row, key_of};
 use super::{Options, Roster, RosterError, quoted};
-use crate::act::no_organization;
+use crate::act::{Act, View};
+use crate::rule::Rule;
+
+/// Seeing what a roster would change.
+pub const PREVIEW: Rule = Rule::of("roster.preview", Role::Editor, "import members");
 
 words! {
     /// What becomes of a row.
@@ -69,18 +74,22 @@ impl Plan {
     }
 }
 
+/// What a roster would do. The ids of members that it would add mean nothing.
+pub fn preview(view: &mut View<'_, '_>, roster: &Roster, options: &Options) -> Result<Plan, RosterError> {
+    view.allow(&PREVIEW)?;
+    hold(view, roster, options, &mut || MemberId::from_bits(0))
+}
+
 /// Holds a roster against an organization's members. Every bad row is told, those that could not be read included.
-pub fn plan(
-    tx: &mut Tx<'_>,
-    organization: OrganizationId,
+pub(super) fn hold<M>(
+    act: &mut Act<'_, '_, M>,
     roster: &Roster,
     options: &Options,
-    ids: &mut IdSource,
-    now: Timestamp,
+    new_id: &mut dyn FnMut() -> MemberId,
 ) -> Result<Plan, RosterError> {
-    let owner = organizations::get(tx, organization)?.ok_or_else(|| no_organization(organization))?;
-    let groups = Groups::read(tx, organization)?;
-    let known = Known::read(tx, organization, &roster.rows)?;
+    let currency = act.own()?.currency;
+    let groups = Groups::read(act)?;
+    let known = Known::read(act, &roster.rows)?;
     let mut problems = roster.problems.clone();
     for (line, cell) in &roster.groups {
         if let Err(rule) = groups.named(cell) {
@@ -116,7 +125,7 @@ pub fn plan(
             Target::Member(id) => known.by_id.get(&id).cloned(),
             Target::New(_) => None,
         };
-        let stamps = Stamps::at(now);
+        let stamps = Stamps::at(act.now());
         let after = match &before {
             Some(member) => updated(member, row, &named, options.restore),
             None => Member {
@@ -128,7 +137,7 @@ pub fn plan(
                 // A file that does not say when somebody joined does not mean today.
                 join_date: row.join_date,
                 groups: named.clone(),
-                ..Member::blank(ids.next(now), owner.currency, stamps)
+                ..Member::blank(new_id(), currency, stamps)
             },
         };
         let is_archived = |member: &Member| !member.is_active && row.is_active.is_none();
@@ -224,11 +233,11 @@ struct Known {
 }
 
 impl Known {
-    fn read(tx: &mut Tx<'_>, organization: OrganizationId, rows: &[Row]) -> Result<Self, RosterError> {
+    fn read<M>(act: &mut Act<'_, '_, M>, rows: &[Row]) -> Result<Self, RosterError> {
         let keys: HashSet<Key> = rows.iter().map(Row::key).collect();
         let ids: HashSet<MemberId> = rows.iter().filter_map(|row| row.id).collect();
         let mut known = Self::default();
-        table::each::<Member>(tx, organization, |kept| {
+        table::each::<Member>(act.tx, act.organization, |kept| {
             let member = kept.resource?;
             let key = key_of(&member.email, &member.first_name, &member.last_name);
             let is_wanted = keys.contains(&key);
@@ -283,9 +292,9 @@ struct Groups {
 }
 
 impl Groups {
-    fn read(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Self, RosterError> {
+    fn read<M>(act: &mut Act<'_, '_, M>) -> Result<Self, RosterError> {
         let (mut by_id, mut by_name) = (BTreeMap::new(), HashMap::<String, Vec<GroupId>>::new());
-        table::each::<Group>(tx, organization, |kept| {
+        table::each::<Group>(act.tx, act.organization, |kept| {
             let group = kept.resource?;
             by_name.entry(name_key(&group.name)).or_default().push(group.id);
             by_id.insert(group.id, group);

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use bursar_db::bulk::{self, Subject};
-use bursar_db::{memberships, table};
+use bursar_db::memberships;
 use bursar_domain::fields::Fields;
 use bursar_domain::group::Group;
 use bursar_domain::ids::{GroupId, MemberId};
@@ -13,17 +13,16 @@ use bursar_domain::{Rules, Timestamp};
 
 use super::write::Counts;
 use crate::act::Act;
+use crate::bulk::Undone;
 use crate::cards;
 use crate::error::AppError;
-use crate::groups::no_group;
-use crate::undo::Undone;
 
 pub(crate) fn undo(act: &mut Act<'_, '_>, subjects: &[Subject], undone: &mut Undone) -> Result<(), AppError> {
     let mut counts = Counts::default();
     let mut groups: BTreeMap<GroupId, Group> = BTreeMap::new();
     for subject in subjects {
         let id = MemberId::from_bytes(subject.id);
-        let Some(now) = table::get::<Member>(act.tx, act.organization, id)? else {
+        let Some(now) = act.get::<Member>(id)? else {
             undone.left.push((id.to_string(), "it is gone".to_owned()));
             continue;
         };
@@ -38,8 +37,7 @@ pub(crate) fn undo(act: &mut Act<'_, '_>, subjects: &[Subject], undone: &mut Und
         }
         for group in now.groups.iter().chain(&restored.groups) {
             if !groups.contains_key(group) {
-                let found = table::get(act.tx, act.organization, *group)?.ok_or_else(no_group)?;
-                groups.insert(*group, found);
+                groups.insert(*group, act.find(*group)?);
             }
         }
         if now.is_active && !restored.is_active {

@@ -11,13 +11,13 @@ use bursar_domain::group::Group;
 use bursar_domain::ids::{BulkId, GroupId};
 use bursar_domain::member::Member;
 
-use super::plan::{Action, Entry, Plan, plan};
+use super::plan::{Action, Entry, Plan, hold};
 use super::{Options, Roster, RosterError};
 use crate::act::Act;
+use crate::bulk;
 use crate::cards;
 use crate::error::AppError;
-use crate::officers::require;
-use crate::payments::note_bulk;
+use crate::rule::Rule;
 
 /// Rows that are written at once.
 const CHUNK_ROWS: usize = 1_000;
@@ -31,6 +31,9 @@ pub struct Imported {
     pub plan: Plan,
 }
 
+/// Importing a roster.
+pub const IMPORT: Rule = Rule::of("roster.import", Role::Editor, "import members");
+
 /// Imports a roster, whole or not at all. Members move first, then the groups whose counts change, each once.
 pub fn import(
     act: &mut Act<'_, '_>,
@@ -38,9 +41,9 @@ pub fn import(
     options: &Options,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Imported, RosterError> {
-    require(act, Role::Editor, "import members")?;
+    act.allow(&IMPORT)?;
     let (now, mut ids) = (act.now(), act.ids());
-    let mut plan = plan(act.tx, act.organization, roster, options, &mut ids, now)?;
+    let mut plan = hold(act, roster, options, &mut || ids.next(now))?;
     let mut subjects = Vec::new();
     let (mut members, mut joined) = (Vec::new(), Vec::new());
     let mut counts = Counts::default();
@@ -100,13 +103,8 @@ pub fn import(
     if subjects.is_empty() {
         return Ok(Imported { id: None, plan });
     }
-    let id = note_bulk(act, "roster.import", &subjects)?;
-    act.log(
-        "roster.import",
-        Some(id.to_string()),
-        i64::try_from(subjects.len()).ok(),
-    )?;
-    Ok(Imported { id: Some(id), plan })
+    let id = Some(bulk::note(act, &IMPORT, &subjects)?);
+    Ok(Imported { id, plan })
 }
 
 /// How the counts of groups change, which are of active members.

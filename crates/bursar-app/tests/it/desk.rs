@@ -3,16 +3,18 @@
 mod model;
 mod sums;
 
-use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use bursar_app::groups::create;
 use bursar_app::members::NewMember;
 use bursar_app::organizations::{self, NewOrganization};
-use bursar_app::payments::{self, Charge, Debtor, Receipt, ReceivedBy};
+use bursar_app::payments::{self, Debtor, NewCharges, Receipt, ReceivedBy};
+use bursar_app::resources::{self, Readable};
 use bursar_app::store::{self, ListingChange};
-use bursar_app::{Act, AppError, Context, Identity, Whole, groups, members, roles, undo};
+use bursar_app::{Act, App, AppError, Context, Identity, Reply, View, groups, members, roles, undo};
 use bursar_db::testing::{TestDb, both_engines};
-use bursar_db::{Db, DbError, Stored, table};
+use bursar_db::{Db, DbError};
 use bursar_domain::access::Role;
 use bursar_domain::group::{Group, NewGroup};
 use bursar_domain::ids::{Id, IdSource, MemberId, OrganizationId, UserId};
@@ -29,20 +31,15 @@ use crate::support::problems;
 /// An organization with its people, and a clock on the wall that the test moves.
 struct Desk {
     db: Db,
+    app: App,
     org: OrganizationId,
-    now: RefCell<Timestamp>,
-    ids: RefCell<IdSource>,
+    clock: Arc<AtomicI64>,
 }
 
 impl Desk {
     fn open(test: &TestDb, seed: u64, now: Timestamp) -> Self {
         let mut ids = IdSource::seeded(seed);
-        let desk = Desk {
-            db: test.db.clone(),
-            org: ids.next(now),
-            now: RefCell::new(now),
-            ids: RefCell::new(ids),
-        };
+        let org = ids.next(now);
         let new = NewOrganization {
             name: "River Club".into(),
             kind: OrganizationKind::National,
@@ -52,20 +49,30 @@ impl Desk {
             contact_phone: None,
             card_issuing: CardIssuing::Approved,
         };
-        let (org, mut context) = (desk.org, desk.context(Identity::Operator));
-        desk.db
-            .write::<_, AppError>(org.to_bytes(), move |tx| {
-                organizations::create(&mut Whole::open(tx, &mut context)?, org, &new)
-            })
-            .wait()
-            .unwrap();
-        desk
+        Self::of(&test.db, ids, org, now, new)
+    }
+
+    fn of(db: &Db, ids: IdSource, org: OrganizationId, now: Timestamp, new: NewOrganization) -> Self {
+        let clock = Arc::new(AtomicI64::new(now.micros()));
+        let wall = Arc::clone(&clock);
+        let wall = Arc::new(move || Timestamp::from_micros(wall.load(Ordering::Relaxed)));
+        let app = App::new(db.clone(), wall, ids);
+        let made = app.change(Identity::Operator, org, move |whole| {
+            organizations::create(whole, org, &new)
+        });
+        made.wait().unwrap();
+        let db = db.clone();
+        Self { db, app, org, clock }
+    }
+
+    fn set_clock(&self, now: Timestamp) {
+        self.clock.store(now.micros(), Ordering::Relaxed);
     }
 
     fn context(&self, who: Identity) -> Context {
         Context {
-            now: *self.now.borrow(),
-            ids: self.ids.borrow_mut().fork(),
+            now: self.app.now(),
+            ids: IdSource::seeded(fastrand::u64(..)),
             who,
             request_id: None,
         }
@@ -84,13 +91,17 @@ impl Desk {
     fn try_as<T: Send + 'static>(
         &self,
         actor: Identity,
-        mut work: impl FnMut(&mut Act<'_, '_>) -> Result<T, AppError> + Send + 'static,
+        work: impl FnMut(&mut Act<'_, '_>) -> Result<T, AppError> + Send + 'static,
     ) -> Result<T, String> {
-        let (org, mut context) = (self.org, self.context(actor));
-        let done = self.db.write::<_, AppError>(org.to_bytes(), move |tx| {
-            Act::run(tx, &mut context, org, &mut work)
-        });
+        let done: Reply<T, AppError> = self.app.act(actor, self.org, work);
         done.wait().map_err(|error| error.to_string())
+    }
+
+    fn look<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut View<'_, '_>) -> Result<T, AppError> + Send + 'static,
+    ) -> Result<T, AppError> {
+        self.app.view(Identity::Operator, self.org, work).wait()
     }
 
     #[track_caller]
@@ -108,13 +119,8 @@ impl Desk {
         self.try_as(Identity::Operator, work).unwrap_err()
     }
 
-    fn get<R: Stored>(&self, id: Id<R::Kind>) -> R {
-        let org = self.org;
-        self.db
-            .read(move |tx| table::get::<R>(tx, org, id))
-            .wait()
-            .unwrap()
-            .unwrap()
+    fn get<R: Readable + Send>(&self, id: Id<R::Kind>) -> R {
+        self.look(move |view| resources::one::<R>(view, id)).unwrap()
     }
 
     fn member(&self, name: &str, groups: &[bursar_domain::ids::GroupId]) -> Member {
@@ -137,8 +143,8 @@ impl Desk {
     }
 
     fn charge(&self, member: MemberId, amount: &str) -> Payment {
-        let charge = charge(Debtor::Member(member), amount);
-        self.act(move |act| payments::raise(act, &charge, false)).payments[0].clone()
+        let new = charges(Debtor::Member(member), amount);
+        self.act(move |act| payments::raise(act, &new, false)).payments[0].clone()
     }
 }
 
@@ -150,8 +156,8 @@ fn noon(text: &str) -> Timestamp {
     day(text).start().plus_seconds(12 * 3600)
 }
 
-fn charge(debtor: Debtor, amount: &str) -> Charge {
-    Charge {
+fn charges(debtor: Debtor, amount: &str) -> NewCharges {
+    NewCharges {
         debtor,
         amount: Some(amount.into()),
         description: "Dues".into(),
@@ -177,7 +183,7 @@ fn a_preview_writes_nothing_and_an_undo_leaves_what_moved_on() {
             .iter()
             .map(|name| desk.member(name, &[group.id]))
             .collect();
-        let raise = charge(Debtor::Group(group.id), "25.00");
+        let raise = charges(Debtor::Group(group.id), "25.00");
         let preview = raise.clone();
         let seen = desk.act(move |act| payments::raise(act, &preview, true));
         assert_eq!(
@@ -195,12 +201,8 @@ fn a_preview_writes_nothing_and_an_undo_leaves_what_moved_on() {
         let raised = desk.act(move |act| payments::raise(act, &raise, false));
         let paid = raised.payments[0].id;
         desk.act(move |act| payments::record(act, paid, &cash("5.00")));
-        let (bulk, mut context) = (raised.id.unwrap(), desk.context(Identity::Operator));
-        let undone = desk
-            .db
-            .write(desk.org.to_bytes(), move |tx| undo::undo(tx, &mut context, bulk))
-            .wait()
-            .unwrap();
+        let bulk = raised.id.unwrap();
+        let undone = desk.act(move |act| undo::undo(act, bulk));
         assert_eq!((undone.reversed.len(), undone.left.len()), (2, 1));
         assert!(
             undone.left[0].0 == paid.to_string() && undone.left[0].1.contains("partially_paid"),
@@ -211,12 +213,8 @@ fn a_preview_writes_nothing_and_an_undo_leaves_what_moved_on() {
             desk.get::<Payment>(raised.payments[1].id).status,
             PaymentStatus::Cancelled
         );
-        let mut context = desk.context(Identity::Operator);
-        let again = desk
-            .db
-            .write::<_, AppError>(desk.org.to_bytes(), move |tx| undo::undo(tx, &mut context, bulk))
-            .wait();
-        assert!(again.unwrap_err().to_string().contains("was undone"));
+        let again = desk.refused(move |act| undo::undo(act, bulk));
+        assert!(again.contains("was undone"), "{again}");
         assert_eq!(people.len(), 3);
         assert_eq!(problems(&desk.db), []);
     });
@@ -250,11 +248,8 @@ fn adding_by_address_is_all_or_nothing_and_can_be_undone() {
             ),
             (2, vec![id])
         );
-        let (bulk, mut context) = (done.id, desk.context(Identity::Operator));
-        desk.db
-            .write(desk.org.to_bytes(), move |tx| undo::undo(tx, &mut context, bulk))
-            .wait()
-            .unwrap();
+        let bulk = done.id;
+        desk.act(move |act| undo::undo(act, bulk));
         assert_eq!(
             (
                 desk.get::<Group>(id).member_count,
@@ -277,19 +272,14 @@ fn an_undo_leaves_whoever_left_and_was_added_again() {
             .map(|name| format!("{name}@example.org"))
             .into();
         let bulk = desk.act(move |act| groups::add_by_address(act, group, &list)).id;
-        *desk.now.borrow_mut() = noon("2026-01-11");
+        desk.set_clock(noon("2026-01-11"));
         let [ada, ben, cat] = people;
         // Ada comes back, Ben does not, Cat stays.
         desk.act(move |act| groups::remove_member(act, group, ada));
         desk.act(move |act| groups::remove_member(act, group, ben));
-        *desk.now.borrow_mut() = noon("2026-01-12");
+        desk.set_clock(noon("2026-01-12"));
         desk.act(move |act| groups::add_member(act, group, ada));
-        let mut context = desk.context(Identity::Operator);
-        let undone = desk
-            .db
-            .write(desk.org.to_bytes(), move |tx| undo::undo(tx, &mut context, bulk))
-            .wait()
-            .unwrap();
+        let undone = desk.act(move |act| undo::undo(act, bulk));
         assert_eq!(undone.reversed, [cat.to_string()]);
         let why = |who: MemberId| {
             let left = undone.left.iter().find(|(id, _)| *id == who.to_string());
@@ -346,19 +336,13 @@ fn a_store_that_sells_out() {
         let results: Vec<Result<_, AppError>> = std::thread::scope(|scope| {
             let buyers: Vec<_> = (0..32)
                 .map(|_| {
-                    let (db, org, mut context) =
-                        (desk.db.clone(), desk.org, desk.context(Identity::Operator));
-                    scope.spawn(move || {
+                    scope.spawn(|| {
                         let lines = [OrderLine {
                             item: "M".into(),
                             quantity: 1,
                         }];
-                        let buy = db.write(org.to_bytes(), move |tx| {
-                            Act::run(tx, &mut context, org, |act| {
-                                store::order(act, listing, None, &lines)
-                            })
-                        });
-                        buy.wait()
+                        let buy = move |act: &mut Act<'_, '_>| store::order(act, listing, None, &lines);
+                        desk.app.act(Identity::Operator, desk.org, buy).wait()
                     })
                 })
                 .collect();
@@ -384,15 +368,10 @@ fn a_payment_never_takes_more_than_its_amount() {
         let taken: usize = std::thread::scope(|scope| {
             let tries: Vec<_> = (0..32)
                 .map(|_| {
-                    let (db, org, mut context) =
-                        (desk.db.clone(), desk.org, desk.context(Identity::Operator));
-                    scope.spawn(move || {
-                        let record = db.write::<_, AppError>(org.to_bytes(), move |tx| {
-                            Act::run(tx, &mut context, org, |act| {
-                                payments::record(act, payment, &cash("9.00"))
-                            })
-                        });
-                        usize::from(record.wait().is_ok())
+                    scope.spawn(|| {
+                        let record =
+                            move |act: &mut Act<'_, '_>| payments::record(act, payment, &cash("9.00"));
+                        usize::from(desk.try_as(Identity::Operator, record).is_ok())
                     })
                 })
                 .collect();

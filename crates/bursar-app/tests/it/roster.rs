@@ -2,7 +2,7 @@
 
 use bursar_app::groups::remove_member;
 use bursar_app::lists::{self, List};
-use bursar_app::members::{self, NewMember, OfficerChange};
+use bursar_app::members::{self, NewMember};
 use bursar_app::roster::{self, Action, Field, Imported, Options, Plan, RosterError};
 use bursar_app::undo::{Undone, undo};
 use bursar_app::{Act, AppError, Context, Identity, copy, roles};
@@ -11,14 +11,14 @@ use bursar_db::{Db, Value, table};
 use bursar_domain::Timestamp;
 use bursar_domain::access::Role;
 use bursar_domain::group::Group;
-use bursar_domain::ids::{BulkId, GroupId, IdSource, MemberId};
+use bursar_domain::ids::{BulkId, GroupId, IdSource, MemberId, OrganizationId};
 use bursar_domain::member::{Member, MemberChange};
 use bursar_domain::text::NAME;
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
 use crate::support::{
-    bundle, dump, export_all, grp, import_now, instant, mem, now, numbers, org, problems, record,
+    app_at, bundle, dump, export_all, grp, import_now, instant, mem, now, numbers, org, problems, record,
 };
 
 /// Crew (1) and `Board, elected` (2); Ada in the crew, Ben archived and in the crew.
@@ -59,17 +59,13 @@ fn act<T>(
     actor: Identity,
     work: impl FnOnce(&mut Act<'_, '_>) -> Result<T, AppError>,
 ) -> Result<T, AppError> {
-    let mut context = context(actor);
-    db.exclusive(|tx| Act::run(tx, &mut context, org(1), work))
+    app_at(db, later()).exclusive(actor, |whole| whole.act(org(1), work))
 }
 
 fn import_as(db: &Db, csv: &str, options: &Options, actor: Identity) -> Result<Imported, RosterError> {
     let read = roster::read(csv.as_bytes(), options)?;
-    let mut context = context(actor);
-    db.exclusive(|tx| {
-        Act::run(tx, &mut context, org(1), |act| {
-            roster::import(act, &read, options, &mut |_| {})
-        })
+    app_at(db, later()).exclusive(actor, |whole| {
+        whole.act(org(1), |act| roster::import(act, &read, options, &mut |_| {}))
     })
 }
 
@@ -87,12 +83,15 @@ fn bad_rows(db: &Db, csv: &str) -> Vec<String> {
     }
 }
 
+fn preview(db: &Db, of: OrganizationId, csv: &str, options: &Options) -> Result<Plan, RosterError> {
+    let read = roster::read(csv.as_bytes(), options)?;
+    app_at(db, later()).survey(Identity::Operator, |whole| {
+        whole.view(of, |view| roster::preview(view, &read, options))
+    })
+}
+
 fn planned(db: &Db, csv: &str, options: &Options) -> Plan {
-    let read = roster::read(csv.as_bytes(), options).unwrap();
-    let mut ids = IdSource::seeded(1);
-    let plan: Result<Plan, RosterError> =
-        db.survey(|tx| roster::plan(tx, org(1), &read, options, &mut ids, later()));
-    plan.unwrap()
+    preview(db, org(1), csv, options).unwrap()
 }
 
 fn counts(plan: &Plan) -> [usize; 3] {
@@ -100,9 +99,7 @@ fn counts(plan: &Plan) -> [usize; 3] {
 }
 
 fn undo_now(db: &Db, id: BulkId) -> Result<Undone, String> {
-    let mut context = context(Identity::Operator);
-    db.exclusive(|tx| undo(tx, &mut context, id))
-        .map_err(|error: AppError| error.to_string())
+    act(db, Identity::Operator, |act| undo(act, id)).map_err(|error| error.to_string())
 }
 
 fn member_count(db: &Db, id: GroupId) -> i64 {
@@ -248,10 +245,7 @@ fn every_bad_row_is_named_at_once_and_nothing_is_written() {
             ]
         );
         assert_eq!(dump(db), before);
-        let read = roster::read(csv.as_bytes(), &Options::default()).unwrap();
-        let mut ids = IdSource::seeded(1);
-        let dry: Result<Plan, RosterError> =
-            db.survey(|tx| roster::plan(tx, org(1), &read, &Options::default(), &mut ids, later()));
+        let dry = preview(db, org(1), &csv, &Options::default());
         assert!(
             matches!(dry, Err(RosterError::Rows(problems)) if problems.len() == 12),
             "a dry run makes the same checks"
@@ -307,11 +301,11 @@ fn an_undo_puts_back_what_nobody_touched_since() {
         let id_of = |name: &str| MemberId::parse(by_name(db, name)["id"].as_str().unwrap()).unwrap();
         let (cleo, dee, eve) = (id_of("Cleo"), id_of("Dee"), id_of("Eve"));
         // An officer corrects Dee and takes Eve out of the crew before the import is undone.
-        let phone = OfficerChange {
-            phone: Some("+1 202 555 0199".into()),
-            ..OfficerChange::default()
+        let phone = MemberChange {
+            phone: Some(Some("+12025550199".into())),
+            ..MemberChange::default()
         };
-        act(db, Identity::Operator, |act| members::set(act, dee, &phone)).unwrap();
+        act(db, Identity::Operator, |act| members::change(act, dee, &phone)).unwrap();
         act(db, Identity::Operator, |act| remove_member(act, grp(1), eve)).unwrap();
 
         let undone = undo_now(db, id).unwrap();
@@ -515,10 +509,7 @@ fn a_roster_is_an_editors_act_in_an_organization_that_exists() {
         assert_eq!(dump(db), before);
         import_as(db, ROSTER, &Options::default(), editor).unwrap();
 
-        let read = roster::read(ROSTER.as_bytes(), &Options::default()).unwrap();
-        let mut ids = IdSource::seeded(1);
-        let missing: Result<Plan, RosterError> =
-            db.survey(|tx| roster::plan(tx, org(7), &read, &Options::default(), &mut ids, later()));
+        let missing = preview(db, org(7), ROSTER, &Options::default());
         assert!(missing.unwrap_err().to_string().contains("does not exist"));
     });
 }
@@ -542,10 +533,8 @@ fn officers_go_on_working_while_a_large_roster_comes_and_goes() {
                         groups: vec![grp(1)],
                         ..NewMember::default()
                     };
-                    let mut context = context(Identity::Operator);
-                    let added = db.write::<_, AppError>(org(1).to_bytes(), move |tx| {
-                        Act::run(tx, &mut context, org(1), |act| members::add(act, &new))
-                    });
+                    let work = move |act: &mut Act<'_, '_>| members::add(act, &new);
+                    let added = app_at(db, later()).act(Identity::Operator, org(1), work);
                     added.wait().unwrap();
                 }
             });

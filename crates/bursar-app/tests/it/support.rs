@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, Cursor};
+use std::sync::Arc;
 
 use bursar_app::export::Exported;
 use bursar_app::import::{ImportError, Imported, Progress, Source};
-use bursar_app::{check, export, import};
+use bursar_app::{App, check, export, import};
 use bursar_db::tables::{EVERY_TABLE, read_rows};
 use bursar_db::{Db, DbError, OwnedValue, Value};
 use bursar_domain::Timestamp;
@@ -24,6 +25,12 @@ pub(crate) fn now() -> Timestamp {
 
 pub(crate) fn instant(text: &str) -> Timestamp {
     Timestamp::parse(text).unwrap()
+}
+
+/// The door to a test's database, at one time.
+pub(crate) fn app_at(db: &Db, now: Timestamp) -> App {
+    let ids = IdSource::seeded(fastrand::u64(..));
+    App::new(db.clone(), Arc::new(move || now), ids)
 }
 
 pub(crate) fn id<K: Kind>(n: u128) -> Id<K> {

@@ -4,18 +4,17 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use bursar_app::Act;
 use bursar_app::lists::List;
 use bursar_app::roster::{
     self, Action, DateOrder, Entry, FILE_BYTES_MAX, Field, Options, Plan, Roster, RosterError,
 };
-use bursar_db::{Opening, private};
+use bursar_app::{Opening, View};
+use bursar_db::private;
 use bursar_domain::ids::{BulkId, OrganizationId, kind};
 use clap::Args;
 use serde_json::{Value, json};
 
 use super::{Failure, Outcome, Session, desk, output, parse_id};
-use crate::ambient;
 
 #[derive(Debug, Args)]
 pub(crate) struct RosterArgs {
@@ -117,18 +116,23 @@ pub(crate) fn import(session: &Session, path: &Path, args: &RosterArgs) -> Outco
     };
     let roster = roster::read(&bytes, &options).map_err(|refusal| refused(&refusal))?;
     drop(bytes);
-    let done = if args.dry_run {
-        let db = session.db(Opening::Require)?;
-        let (now, mut ids) = (ambient::now(), ambient::ids()?);
-        db.survey(|tx| roster::plan(tx, organization, &roster, &options, &mut ids, now))
-            .map(|plan| (None, plan))
+    let opening = if args.dry_run {
+        Opening::Require
     } else {
-        let db = session.db(Opening::Migrate)?;
-        let mut context = ambient::operator()?;
+        Opening::Migrate
+    };
+    let app = session.open(opening)?;
+    let who = session.who(&app)?;
+    let done = if args.dry_run {
+        app.survey(who, |whole| {
+            let look = |view: &mut View<'_, '_>| roster::preview(view, &roster, &options);
+            whole.view(organization, look).map(|plan| (None, plan))
+        })
+    } else {
         let bar = output::progress(0, "rows");
         bar.set_message("writing");
-        let done = db.exclusive(|tx| {
-            Act::run(tx, &mut context, organization, |act| {
+        let done = app.exclusive(who, |whole| {
+            whole.act(organization, |act| {
                 roster::import(act, &roster, &options, &mut |rows| bar.set_position(rows))
             })
         });

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use bursar_app::campaigns::{self, CampaignChange};
-use bursar_app::members::{self, NewMember, OfficerChange};
-use bursar_app::payments::{self, Charge, Debtor, Receipt, ReceivedBy};
+use bursar_app::members::{self, NewMember};
+use bursar_app::payments::{self, Debtor, NewCharges, Receipt, ReceivedBy};
 use bursar_app::policy::{self, Cap, PolicyChange};
 use bursar_app::reimbursements::{self, Draft, Remarks};
 use bursar_app::reminders::{self, NewReminder};
@@ -161,7 +161,7 @@ impl Life {
     /// Raises the dues that were due `back` months ago, two weeks before; what comes in is recorded as it comes.
     fn dues(&mut self, group: &Group, back: i32) {
         let due = self.today.plus_months(0, 1).plus_months(-back, 1);
-        let charge = Charge {
+        let charges = NewCharges {
             debtor: Debtor::Group(group.id),
             amount: None,
             description: format!("{}, {}", group.name, &due.to_string()[..7]),
@@ -169,7 +169,7 @@ impl Life {
         };
         let raised_at = due.start().plus_days(-14).plus_seconds(9 * 3_600);
         self.at(raised_at, Officer::Treasurer, move |act, life| {
-            for payment in payments::raise(act, &charge, false)?.payments {
+            for payment in payments::raise(act, &charges, false)?.payments {
                 life.fate_of(payment.id, payment.amount, raised_at, back);
             }
             Ok(())
@@ -273,16 +273,9 @@ impl Life {
             ),
         ];
         for ((days_ago, change), member) in changes.into_iter().zip(members.iter().rev()) {
-            let (id, change) = (
-                member.id,
-                OfficerChange {
-                    change,
-                    ..OfficerChange::default()
-                },
-            );
-            let at = self.hours(days_ago);
+            let (id, at) = (member.id, self.hours(days_ago));
             self.at(at, Officer::Secretary, move |act, _| {
-                members::set(act, id, &change).map(drop)
+                members::change(act, id, &change).map(drop)
             });
         }
         let course = NewGroup {

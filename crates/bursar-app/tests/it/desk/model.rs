@@ -120,7 +120,7 @@ fn play(test: &TestDb, seed: u64, deeds: &[(u8, Deed)]) -> Result<(), TestCaseEr
         match *deed {
             Deed::Raise(member, minor) => {
                 let amount = bursar_domain::money::Money::new(minor, Currency::USD).to_string();
-                let charge = charge(Debtor::Member(people[usize::from(member)]), &amount);
+                let charge = charges(Debtor::Member(people[usize::from(member)]), &amount);
                 let raised = desk.try_as(actor, move |act| payments::raise(act, &charge, false));
                 prop_assert_eq!(raised.is_ok(), may);
                 if let Ok(raised) = raised {

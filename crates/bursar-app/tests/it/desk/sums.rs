@@ -47,7 +47,7 @@ fn sums_beyond_64_bits_are_refused() {
         let national = Desk::open(test, 20, noon("2025-01-05"));
         let desk = chapter_of(&national);
         let group = desk.group("Rowers");
-        let joined = *desk.now.borrow();
+        let joined = desk.app.now();
         desk.db.exclusive(|tx| fill(tx, joined)).unwrap();
 
         let (org, id) = (desk.org, group.id);
@@ -60,22 +60,20 @@ fn sums_beyond_64_bits_are_refused() {
             other => panic!("{other:?}"),
         };
         // Half of the payments have a due date and the other half have none: neither half is too much by itself.
-        let dues = desk.db.read(move |tx| reports::dues(tx, org, from, until, until));
-        told(dues.wait().map(|lines| format!("{lines:?}")));
-        let dues = desk
-            .db
-            .read(move |tx| reports::dues(tx, org, from, day("2025-01-04"), until));
-        let lines = dues.wait().unwrap();
+        desk.set_clock(until.start());
+        told(desk.look(move |view| reports::dues(view, from, until).map(|lines| format!("{lines:?}"))));
+        let lines = desk
+            .look(move |view| reports::dues(view, from, day("2025-01-04")))
+            .unwrap();
         assert_eq!(lines[0].overdue.to_string(), "46500000000000000.00");
-        let owing = desk.db.read(move |tx| reports::owing(tx, org));
-        told(owing.wait().map(|lines| format!("{lines:?}")));
-        let ledger = desk.db.read(move |tx| reports::ledger(tx, org, from, until));
-        told(ledger.wait().map(|report| report.total.to_string()));
-        let parent = national.org;
-        let chapters = desk.db.read(move |tx| reports::chapters(tx, parent));
-        told(chapters.wait().map(|lines| format!("{lines:?}")));
+        told(desk.look(|view| reports::owing(view).map(|lines| format!("{lines:?}"))));
+        told(
+            desk.look(move |view| reports::ledger(view, from, until).map(|report| report.total.to_string())),
+        );
+        told(national.look(|view| reports::chapters(view).map(|lines| format!("{lines:?}"))));
+        desk.set_clock(joined);
 
-        let preview = charge(Debtor::Group(id), MOST);
+        let preview = charges(Debtor::Group(id), MOST);
         let refused =
             desk.refused(move |act| payments::raise(act, &preview, true).map(|raised| raised.total));
         assert!(refused.contains(TOLD), "{refused}");
@@ -118,18 +116,8 @@ fn chapter_of(national: &Desk) -> Desk {
         contact_phone: None,
         card_issuing: CardIssuing::Approved,
     };
-    let (mut context, now) = (national.context(Identity::Operator), *national.now.borrow());
-    let org = context.ids.next(now);
-    let made = national.db.write::<_, AppError>(org.to_bytes(), move |tx| {
-        organizations::create(&mut Whole::open(tx, &mut context)?, org, &new)
-    });
-    made.wait().unwrap();
-    Desk {
-        db: national.db.clone(),
-        org,
-        now: RefCell::new(now),
-        ids: RefCell::new(IdSource::seeded(21)),
-    }
+    let (now, mut ids) = (national.app.now(), IdSource::seeded(21));
+    Desk::of(&national.db, ids.fork(), ids.next(now), now, new)
 }
 
 #[test]

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 
 use super::super::{Outcome, Session, parse_id};
 use super::list::{self, ListArgs};
-use super::{organization_of, parse_date, perform, tell};
+use super::{act_in, act_on, parse_date, tell};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CampaignCommand {
@@ -84,15 +84,11 @@ pub(crate) fn run(session: &Session, command: CampaignCommand) -> Outcome {
     let campaign = match command {
         CampaignCommand::Create(args) => {
             let (org, new) = (args.organization, args.texts.change());
-            perform(session, |_| Ok(org), move |act| campaigns::create(act, &new))?
+            act_in(session, org, move |act| campaigns::create(act, &new))?
         }
         CampaignCommand::Set(args) => {
             let (id, change) = (args.id, args.texts.change());
-            perform(
-                session,
-                |db| organization_of::<Campaign>(db, id),
-                move |act| campaigns::set(act, id, &change),
-            )?
+            act_on::<Campaign, _>(session, id, move |act| campaigns::set(act, id, &change))?
         }
         CampaignCommand::Start(args) => change(session, &args, CampaignVerb::Start)?,
         CampaignCommand::List(args) => return list::campaigns(session, &args),
@@ -107,9 +103,5 @@ pub(crate) fn run(session: &Session, command: CampaignCommand) -> Outcome {
 
 fn change(session: &Session, args: &IdArgs, verb: CampaignVerb) -> Result<Campaign, super::super::Failure> {
     let id = args.id;
-    perform(
-        session,
-        |db| organization_of::<Campaign>(db, id),
-        move |act| campaigns::perform(act, id, verb),
-    )
+    act_on::<Campaign, _>(session, id, move |act| campaigns::perform(act, id, verb))
 }

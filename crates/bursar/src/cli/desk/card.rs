@@ -1,7 +1,6 @@
 //! `bursar card`.
 
 use bursar_app::cards::{self, BuiltIn, Limits};
-use bursar_db::{DbError, Opening};
 use bursar_domain::Resource;
 use bursar_domain::card::{Card, CardStatus, CardVerb, LimitFrequency};
 use bursar_domain::ids::{ApplicationId, CardId, OrganizationId, kind};
@@ -10,7 +9,7 @@ use serde_json::json;
 
 use super::super::{Outcome, Session, output, parse_id};
 use super::list::{self, CardListArgs, ListArgs};
-use super::{expect_organization, organization_of, perform, tell};
+use super::{act_in, act_on, look_in, tell};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CardCommand {
@@ -85,11 +84,7 @@ pub(crate) fn run(session: &Session, command: CardCommand) -> Outcome {
                 spend_limit_frequency: args.spend_limit_frequency,
                 transaction_limit: args.transaction_limit,
             };
-            let card = perform(
-                session,
-                |db| organization_of::<Card>(db, id),
-                move |act| cards::set_limits(act, id, &limits),
-            )?;
+            let card = act_on::<Card, _>(session, id, move |act| cards::set_limits(act, id, &limits))?;
             tell_card(session, &card)
         }
         CardCommand::List(args) => list::cards(session, &args),
@@ -101,11 +96,7 @@ pub(crate) fn run(session: &Session, command: CardCommand) -> Outcome {
 
 fn change(session: &Session, args: &IdArgs, verb: CardVerb) -> Outcome {
     let id = args.id;
-    let card = perform(
-        session,
-        |db| organization_of::<Card>(db, id),
-        move |act| cards::perform(act, id, verb),
-    )?;
+    let card = act_on::<Card, _>(session, id, move |act| cards::perform(act, id, verb))?;
     tell_card(session, &card)
 }
 
@@ -122,13 +113,7 @@ fn tell_card(session: &Session, card: &Card) -> Outcome {
 }
 
 fn applications(session: &Session, organization: OrganizationId) -> Outcome {
-    let app = session.open(Opening::Require)?;
-    session.for_operator()?;
-    expect_organization(&app, organization)?;
-    let all = app
-        .db()
-        .read::<_, DbError>(move |tx| bursar_db::applications::all(tx, organization))
-        .wait()?;
+    let all = look_in(session, organization, cards::applications)?;
     if session.json {
         let rows = all.iter().map(|(id, status, new)| json!({ "id": id, "status": status, "name": new.name, "spendLimit": new.spend_limit }));
         return output::json(&rows.collect::<Vec<_>>());
@@ -151,11 +136,9 @@ fn applications(session: &Session, organization: OrganizationId) -> Outcome {
 
 fn decide(session: &Session, args: &ApplicationArgs, is_approved: bool) -> Outcome {
     let (id, org) = (args.id, args.of.organization);
-    let card = perform(
-        session,
-        |_| Ok(org),
-        move |act| cards::decide(act, id, is_approved, &BuiltIn),
-    )?;
+    let card = act_in(session, org, move |act| {
+        cards::decide(act, id, is_approved, &BuiltIn)
+    })?;
     match card {
         Some(card) => tell_card(session, &card),
         None => tell(

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::super::{Failure, Outcome, Session, output, parse_id};
 use super::list::{self, ListArgs};
-use super::{organization_of, perform, tell};
+use super::{act_in, act_on, tell};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum GroupCommand {
@@ -69,20 +69,17 @@ pub(crate) fn run(session: &Session, command: GroupCommand) -> Outcome {
                 description: NOTE.check(&args.description).map_err(rule("description"))?,
             };
             let org = args.organization;
-            let group = perform(session, |_| Ok(org), move |act| groups::create(act, &new))?;
+            let group = act_in(session, org, move |act| groups::create(act, &new))?;
             tell_group(session, "made", &group)
         }
         GroupCommand::AddMember(MemberArgs { group, member }) => {
-            let group = perform(
-                session,
-                |db| organization_of::<Group>(db, group),
-                move |act| groups::add_member(act, group, member),
-            )?;
+            let group =
+                act_on::<Group, _>(session, group, move |act| groups::add_member(act, group, member))?;
             tell_group(session, "added a member to", &group)
         }
         GroupCommand::RemoveMember(MemberArgs { group, member }) => {
             let work = move |act: &mut bursar_app::Act<'_, '_>| groups::remove_member(act, group, member);
-            let group = perform(session, |db| organization_of::<Group>(db, group), work)?;
+            let group = act_on::<Group, _>(session, group, work)?;
             tell_group(session, "took a member out of", &group)
         }
         GroupCommand::AddList(AddListArgs { group, file }) => add_list(session, group, &file),
@@ -114,11 +111,9 @@ fn add_list(session: &Session, group: GroupId, file: &std::path::Path) -> Outcom
     if addresses.is_empty() {
         return Err(Failure::new(format!("{} has no addresses", file.display())));
     }
-    let done = perform(
-        session,
-        |db| organization_of::<Group>(db, group),
-        move |act| groups::add_by_address(act, group, &addresses),
-    )?;
+    let done = act_on::<Group, _>(session, group, move |act| {
+        groups::add_by_address(act, group, &addresses)
+    })?;
     if session.json {
         return output::json(&json!({ "id": done.id, "added": done.added, "already": done.already }));
     }

@@ -1,8 +1,6 @@
 //! `list` of each of the desk's commands: the ids that the other acts need.
 
-use bursar_app::AppError;
-use bursar_app::act::no_organization;
-use bursar_db::{Opening, Stored, organizations, table};
+use bursar_app::resources::{self, Readable};
 use bursar_domain::campaign::Campaign;
 use bursar_domain::card::{Card, CardStatus};
 use bursar_domain::group::Group;
@@ -15,6 +13,7 @@ use bursar_domain::reimbursement::{Reimbursement, ReimbursementStatus};
 use clap::Args;
 
 use super::super::{Failure, Outcome, Session, output, parse_id};
+use super::look_in;
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
@@ -220,31 +219,20 @@ pub(crate) fn orders(session: &Session, args: &OrderListArgs) -> Outcome {
 }
 
 /// Prints what is asked for, oldest first: representations for machines, a table for people.
-fn list<R: Stored, const N: usize>(
+fn list<R: Readable, const N: usize>(
     session: &Session,
     args: &ListArgs,
     is_asked: impl Fn(&R) -> bool,
     header: [&str; N],
     row: impl Fn(&R) -> [String; N],
 ) -> Outcome {
-    let db = session.db(Opening::Require)?;
-    let organization = args.organization;
-    let (mut documents, mut rows, mut left_out) = (Vec::new(), Vec::new(), 0);
-    db.survey::<_, AppError>(|tx| {
-        organizations::get(tx, organization)?.ok_or_else(|| no_organization(organization))?;
-        table::each::<R>(tx, organization, |kept| {
-            let Ok(resource) = kept.resource else {
-                left_out += 1;
-                return Ok(());
-            };
-            match is_asked(&resource) {
-                true if session.json => documents.push(resource.document()),
-                true => rows.push(row(&resource)),
-                false => {}
-            }
-            Ok(())
-        })?;
-        Ok(())
+    let (mut documents, mut rows) = (Vec::new(), Vec::new());
+    let left_out = look_in(session, args.organization, |view| {
+        resources::each(view, |resource: R| match is_asked(&resource) {
+            true if session.json => documents.push(resource.document()),
+            true => rows.push(row(&resource)),
+            false => {}
+        })
     })?;
     if session.json {
         output::document(&format!("[{}]", documents.join(",")));

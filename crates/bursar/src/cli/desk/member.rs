@@ -1,15 +1,17 @@
 //! `bursar member`.
 
-use bursar_app::members::{self, NewMember, OfficerChange};
-use bursar_db::{DbError, Opening, table};
+use bursar_app::members::{self, NewMember};
+use bursar_app::{Act, Opening, resources};
+use bursar_domain::email::{check_email, check_phone};
 use bursar_domain::ids::{GroupId, MemberId, OrganizationId, kind};
 use bursar_domain::member::{Member, MemberChange};
-use bursar_domain::{Date, Resource};
+use bursar_domain::text::NAME;
+use bursar_domain::{Date, Refusal, Resource};
 use clap::{Args, Subcommand};
 
 use super::super::{Outcome, Session, parse_id};
 use super::list::{self, ListArgs};
-use super::{organization_of, parse_date, perform, tell};
+use super::{act_in, act_on, organization_of, parse_date, tell};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum MemberCommand {
@@ -93,21 +95,11 @@ pub(crate) fn run(session: &Session, command: MemberCommand) -> Outcome {
                 join_date: args.join_date,
                 groups: args.group,
             };
-            let member = perform(session, |_| Ok(org), move |act| members::add(act, &new))?;
+            let member = act_in(session, org, move |act| members::add(act, &new))?;
             tell_member(session, "added", &member)
         }
         MemberCommand::Set(args) => {
-            let change = MemberChange {
-                first_name: args.first_name,
-                last_name: args.last_name,
-                email: args.email,
-                is_active: None,
-            };
-            let change = OfficerChange {
-                change,
-                phone: args.phone,
-                join_date: args.join_date,
-            };
+            let change = read_change(&args).map_err(|(field, rule)| Refusal::invalid(field, rule))?;
             change_member(session, args.id, "changed", change)
         }
         MemberCommand::Archive(args) => change_member(session, args.id, "archived", active(false)),
@@ -117,23 +109,36 @@ pub(crate) fn run(session: &Session, command: MemberCommand) -> Outcome {
     }
 }
 
-fn active(is_active: bool) -> OfficerChange {
-    OfficerChange {
-        change: MemberChange {
-            is_active: Some(is_active),
-            ..MemberChange::default()
-        },
-        ..OfficerChange::default()
+fn read_change(args: &SetArgs) -> Result<MemberChange, (&'static str, String)> {
+    let name = |field, text: &Option<String>| {
+        let checked = text.as_deref().map(|text| NAME.check(text)).transpose();
+        checked.map_err(|rule| (field, rule))
+    };
+    let email = args.email.as_deref().map(check_email).transpose();
+    let phone = args.phone.as_deref().map(str::trim).map(|phone| match phone {
+        "" => Ok(None),
+        phone => check_phone(phone).map(Some),
+    });
+    Ok(MemberChange {
+        first_name: name("first-name", &args.first_name)?,
+        last_name: name("last-name", &args.last_name)?,
+        email: email.map_err(|rule| ("email", rule))?,
+        phone: phone.transpose().map_err(|rule| ("phone", rule))?,
+        join_date: args.join_date,
+        is_active: None,
+    })
+}
+
+fn active(is_active: bool) -> MemberChange {
+    MemberChange {
+        is_active: Some(is_active),
+        ..MemberChange::default()
     }
 }
 
-fn change_member(session: &Session, id: MemberId, done: &str, change: OfficerChange) -> Outcome {
-    let member = perform(
-        session,
-        |db| organization_of::<Member>(db, id),
-        move |act| members::set(act, id, &change),
-    )?;
-    tell_member(session, done, &member)
+fn change_member(session: &Session, id: MemberId, done: &str, change: MemberChange) -> Outcome {
+    let work = move |act: &mut Act<'_, '_>| members::change(act, id, &change);
+    tell_member(session, done, &act_on::<Member, _>(session, id, work)?)
 }
 
 fn tell_member(session: &Session, done: &str, member: &Member) -> Outcome {
@@ -149,13 +154,11 @@ fn tell_member(session: &Session, done: &str, member: &Member) -> Outcome {
 
 fn show(session: &Session, id: MemberId) -> Outcome {
     let app = session.open(Opening::Require)?;
-    session.for_operator()?;
     let organization = organization_of::<Member>(&app, id)?;
-    let member = app
-        .db()
-        .read::<_, DbError>(move |tx| table::get::<Member>(tx, organization, id))
-        .wait()?;
-    let member = member.ok_or_else(|| super::super::Failure::missing(format!("there is no member {id}")))?;
+    let found = app.view(session.who(&app)?, organization, move |view| {
+        resources::one::<Member>(view, id)
+    });
+    let member = found.wait()?;
     let groups: Vec<String> = member.groups.iter().map(ToString::to_string).collect();
     let lines = format!(
         "{} {} ({})\n  organization  {organization}\n  e-mail        {}\n  phone         {}\n  state         {}\n  joined        {}\n  groups        {}",

@@ -11,40 +11,49 @@ pub(crate) mod report;
 pub(crate) mod store;
 pub(crate) mod undo;
 
-use bursar_app::act::no_organization;
-use bursar_app::{Act, App, AppError, Opening};
-use bursar_db::{DbError, Stored, organizations, table};
+use bursar_app::resources::{self, Readable};
+use bursar_app::{Act, App, AppError, Identity, Opening, View};
 use bursar_domain::Date;
-use bursar_domain::ids::{Id, Kind, OrganizationId};
+use bursar_domain::ids::{Id, OrganizationId};
 
 use super::{Failure, Outcome, Session, output};
 
-/// The organization that an id belongs to.
-pub(crate) fn organization_of<R: Stored>(app: &App, id: Id<R::Kind>) -> Result<OrganizationId, Failure> {
-    let found = app
-        .db()
-        .read::<_, DbError>(move |tx| table::owner::<R>(tx, id))
-        .wait()?;
-    found.ok_or_else(|| Failure::missing(format!("there is no {} {id}", R::Kind::NOUN)))
-}
-
-/// Nothing, when there is such an organization: a list of what is in one that does not exist would merely be empty.
-pub(crate) fn expect_organization(app: &App, id: OrganizationId) -> Outcome {
-    match app.db().read(move |tx| organizations::get(tx, id)).wait()? {
-        Some(_) => Ok(()),
-        None => Err(no_organization(id).into()),
-    }
-}
-
 /// Runs an act for an organization.
-pub(crate) fn perform<T: Send + 'static>(
+pub(crate) fn act_in<T: Send + 'static>(
     session: &Session,
-    organization: impl FnOnce(&App) -> Result<OrganizationId, Failure>,
+    organization: OrganizationId,
     work: impl FnMut(&mut Act<'_, '_>) -> Result<T, AppError> + Send + 'static,
 ) -> Result<T, Failure> {
     let app = session.open(Opening::Require)?;
-    let organization = organization(&app)?;
     Ok(app.act(session.who(&app)?, organization, work).wait()?)
+}
+
+/// Runs an act on a resource, for the organization that it belongs to.
+pub(crate) fn act_on<R: Readable, T: Send + 'static>(
+    session: &Session,
+    id: Id<R::Kind>,
+    work: impl FnMut(&mut Act<'_, '_>) -> Result<T, AppError> + Send + 'static,
+) -> Result<T, Failure> {
+    let app = session.open(Opening::Require)?;
+    let organization = organization_of::<R>(&app, id)?;
+    Ok(app.act(session.who(&app)?, organization, work).wait()?)
+}
+
+/// Looks at an organization for as long as it takes.
+pub(crate) fn look_in<T>(
+    session: &Session,
+    organization: OrganizationId,
+    work: impl FnOnce(&mut View<'_, '_>) -> Result<T, AppError>,
+) -> Result<T, Failure> {
+    let app = session.open(Opening::Require)?;
+    let done = app.survey(session.who(&app)?, |whole| whole.view(organization, work));
+    Ok(done?)
+}
+
+/// The organization that an id belongs to. The operator looks it up: what a person may do depends on it.
+fn organization_of<R: Readable>(app: &App, id: Id<R::Kind>) -> Result<OrganizationId, Failure> {
+    let found = app.look(Identity::Operator, move |whole| resources::owner::<R>(whole, id));
+    Ok(found.wait()?)
 }
 
 /// Prints a resource: its representation for machines, a line for people.

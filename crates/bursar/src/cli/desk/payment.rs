@@ -1,6 +1,6 @@
 //! `bursar payment`.
 
-use bursar_app::payments::{self, Charge, Debtor, Raised, Receipt, ReceivedBy};
+use bursar_app::payments::{self, Charges, Debtor, NewCharges, Receipt, ReceivedBy};
 use bursar_app::{Act, AppError};
 use bursar_domain::ids::{EntryId, GroupId, MemberId, OrganizationId, PaymentId, kind};
 use bursar_domain::payment::Payment;
@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::super::{Failure, Outcome, Session, output, parse_id};
 use super::list::{self, PaymentListArgs};
-use super::{organization_of, parse_date, perform, tell};
+use super::{act_in, act_on, parse_date, tell};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PaymentCommand {
@@ -132,8 +132,8 @@ pub(crate) fn run(session: &Session, command: PaymentCommand) -> Outcome {
                     reference: args.reference,
                 },
             );
-            let work = move |act: &mut bursar_app::Act<'_, '_>| payments::record(act, id, &receipt);
-            let (payment, entry) = perform(session, |db| organization_of::<Payment>(db, id), work)?;
+            let work = move |act: &mut Act<'_, '_>| payments::record(act, id, &receipt);
+            let (payment, entry) = act_on::<Payment, _>(session, id, work)?;
             if session.json {
                 output::say(&format!(
                     r#"{{"entryId":"{entry}","payment":{}}}"#,
@@ -149,9 +149,8 @@ pub(crate) fn run(session: &Session, command: PaymentCommand) -> Outcome {
         }
         PaymentCommand::Reverse(args) => {
             let (id, entry, reason) = (args.id, args.entry, args.reason);
-            let work =
-                move |act: &mut bursar_app::Act<'_, '_>| payments::reverse(act, id, entry, reason.as_deref());
-            let payment = perform(session, |db| organization_of::<Payment>(db, id), work)?;
+            let work = move |act: &mut Act<'_, '_>| payments::reverse(act, id, entry, reason.as_deref());
+            let payment = act_on::<Payment, _>(session, id, work)?;
             tell_payment(session, &payment)
         }
         PaymentCommand::Cancel(args) => change(session, &args, payments::cancel),
@@ -178,11 +177,7 @@ fn change(
     work: impl Fn(&mut Act<'_, '_>, PaymentId) -> Result<Payment, AppError> + Send + 'static,
 ) -> Outcome {
     let id = args.id;
-    let payment = perform(
-        session,
-        |db| organization_of::<Payment>(db, id),
-        move |act| work(act, id),
-    )?;
+    let payment = act_on::<Payment, _>(session, id, move |act| work(act, id))?;
     tell_payment(session, &payment)
 }
 
@@ -201,18 +196,14 @@ fn raise(session: &Session, args: RaiseArgs) -> Outcome {
         (None, None, Some(id)) => Debtor::Chapter(id),
         _ => return Err(Failure::new("say one of --member, --group and --chapter".into())),
     };
-    let charge = Charge {
+    let new = NewCharges {
         debtor,
         amount: args.amount,
         description: args.description,
         due_date: args.due_date,
     };
     let (org, is_preview) = (args.organization, args.dry_run);
-    let raised = perform(
-        session,
-        |_| Ok(org),
-        move |act| payments::raise(act, &charge, is_preview),
-    )?;
+    let raised = act_in(session, org, move |act| payments::raise(act, &new, is_preview))?;
     if session.json {
         let documents: Vec<serde_json::Value> = raised
             .payments
@@ -225,7 +216,7 @@ fn raise(session: &Session, args: RaiseArgs) -> Outcome {
     Ok(())
 }
 
-fn present(raised: &Raised) {
+fn present(raised: &Charges) {
     let rows = raised.payments.iter().map(|payment| {
         let who = payment
             .member_id

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 
 use super::super::{Outcome, Session, parse_id};
 use super::list::{self, ReimbursementListArgs};
-use super::{organization_of, parse_date, perform, tell};
+use super::{act_in, act_on, parse_date, tell};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ReimbursementCommand {
@@ -90,7 +90,7 @@ pub(crate) fn run(session: &Session, command: ReimbursementCommand) -> Outcome {
         },
     );
     let work = move |act: &mut bursar_app::Act<'_, '_>| reimbursements::perform(act, id, verb, &remarks);
-    let moved = perform(session, |db| organization_of::<Reimbursement>(db, id), work)?;
+    let moved = act_on::<Reimbursement, _>(session, id, work)?;
     tell_one(session, &moved)
 }
 
@@ -105,7 +105,7 @@ fn draft(session: &Session, args: DraftArgs) -> Outcome {
         incurred_at: args.incurred_at,
         receipts: args.receipt,
     };
-    let drafted = perform(session, |_| Ok(org), move |act| reimbursements::draft(act, &new))?;
+    let drafted = act_in(session, org, move |act| reimbursements::draft(act, &new))?;
     tell_one(session, &drafted)
 }
 

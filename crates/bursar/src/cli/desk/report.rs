@@ -1,7 +1,6 @@
 //! `bursar report`.
 
-use bursar_app::{AppError, reports};
-use bursar_db::Opening;
+use bursar_app::reports;
 use bursar_domain::Date;
 use bursar_domain::ids::{OrganizationId, kind};
 use bursar_domain::money::Money;
@@ -9,7 +8,7 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::super::{Outcome, Session, output, parse_id};
-use super::parse_date;
+use super::{look_in, parse_date};
 use crate::ambient;
 
 #[derive(Debug, Subcommand)]
@@ -47,22 +46,22 @@ pub(crate) struct RangeArgs {
 }
 
 impl RangeArgs {
-    fn range(&self) -> (Date, Date, Date) {
+    fn range(&self) -> (Date, Date) {
         let today = ambient::now().date();
         (
             self.from.unwrap_or_else(|| today.plus_months(-12, today.day())),
             self.until.unwrap_or(today),
-            today,
         )
     }
 }
 
 pub(crate) fn run(session: &Session, command: ReportCommand) -> Outcome {
-    let db = session.db(Opening::Require)?;
     match command {
         ReportCommand::Dues(args) => {
-            let (org, (from, until, today)) = (args.of.organization, args.range());
-            let lines = db.survey::<_, AppError>(|tx| reports::dues(tx, org, from, until, today))?;
+            let (from, until) = args.range();
+            let lines = look_in(session, args.of.organization, |view| {
+                reports::dues(view, from, until)
+            })?;
             let rows = lines.iter().map(|l| {
                 [
                     l.group.clone(),
@@ -81,7 +80,7 @@ pub(crate) fn run(session: &Session, command: ReportCommand) -> Outcome {
             )
         }
         ReportCommand::Owing(args) => {
-            let lines = db.survey::<_, AppError>(|tx| reports::owing(tx, args.organization))?;
+            let lines = look_in(session, args.organization, reports::owing)?;
             let rows = lines.iter().map(|l| {
                 [
                     l.name.clone(),
@@ -100,12 +99,14 @@ pub(crate) fn run(session: &Session, command: ReportCommand) -> Outcome {
             )
         }
         ReportCommand::Ledger(args) => {
-            let (org, (from, until, _)) = (args.of.organization, args.range());
-            let report = db.survey::<_, AppError>(|tx| reports::ledger(tx, org, from, until))?;
+            let (from, until) = args.range();
+            let report = look_in(session, args.of.organization, |view| {
+                reports::ledger(view, from, until)
+            })?;
             ledger(session, args.of.csv, &report)
         }
         ReportCommand::Chapters(args) => {
-            let lines = db.survey::<_, AppError>(|tx| reports::chapters(tx, args.organization))?;
+            let lines = look_in(session, args.organization, reports::chapters)?;
             let mut rows: Vec<_> = lines
                 .iter()
                 .map(|l| {

@@ -9,7 +9,7 @@ use clap::{Args, Subcommand};
 
 use super::super::{Outcome, Session, output, parse_id};
 use super::list::{self, ListArgs, OrderListArgs};
-use super::{organization_of, perform, tell};
+use super::{act_in, act_on, tell};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ListingCommand {
@@ -136,24 +136,16 @@ pub(crate) struct OrderId_ {
 pub(crate) fn run_listing(session: &Session, command: ListingCommand) -> Outcome {
     let on_sale = |args: ListingId_, is_active: bool| {
         let id = args.id;
-        perform(
-            session,
-            |db| organization_of::<Listing>(db, id),
-            move |act| store::set_on_sale(act, id, is_active),
-        )
+        act_on::<Listing, _>(session, id, move |act| store::set_on_sale(act, id, is_active))
     };
     let listing = match command {
         ListingCommand::Create(args) => {
             let (org, new) = (args.organization, args.texts.change());
-            perform(session, |_| Ok(org), move |act| store::create_listing(act, &new))?
+            act_in(session, org, move |act| store::create_listing(act, &new))?
         }
         ListingCommand::Set(args) => {
             let (id, change) = (args.id, args.texts.change());
-            perform(
-                session,
-                |db| organization_of::<Listing>(db, id),
-                move |act| store::set_listing(act, id, &change),
-            )?
+            act_on::<Listing, _>(session, id, move |act| store::set_listing(act, id, &change))?
         }
         ListingCommand::Activate(args) => on_sale(args, true)?,
         ListingCommand::Retire(args) => on_sale(args, false)?,
@@ -181,7 +173,7 @@ pub(crate) fn run_order(session: &Session, command: OrderCommand) -> Outcome {
         OrderCommand::Create(args) => {
             let (listing, member, lines) = (args.listing, args.member, args.item);
             let work = move |act: &mut bursar_app::Act<'_, '_>| store::order(act, listing, member, &lines);
-            let order = perform(session, |db| organization_of::<Listing>(db, listing), work)?;
+            let order = act_on::<Listing, _>(session, listing, work)?;
             return tell_order(session, &order);
         }
         OrderCommand::List(args) => return list::orders(session, &args),
@@ -191,11 +183,7 @@ pub(crate) fn run_order(session: &Session, command: OrderCommand) -> Outcome {
         OrderCommand::Refund(args) => (args, OrderVerb::Refund),
     };
     let id = args.id;
-    let order = perform(
-        session,
-        |db| organization_of::<Order>(db, id),
-        move |act| store::perform_order(act, id, verb),
-    )?;
+    let order = act_on::<Order, _>(session, id, move |act| store::perform_order(act, id, verb))?;
     tell_order(session, &order)
 }
 

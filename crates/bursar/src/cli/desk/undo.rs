@@ -1,13 +1,11 @@
 //! `bursar undo`.
 
-use bursar_app::{AppError, undo};
-use bursar_db::Opening;
+use bursar_app::{Identity, Opening, undo};
 use bursar_domain::ids::{BulkId, kind};
 use clap::Args;
 use serde_json::json;
 
 use super::super::{Outcome, Session, output, parse_id};
-use crate::ambient;
 
 #[derive(Debug, Args)]
 pub(crate) struct UndoArgs {
@@ -22,9 +20,13 @@ pub(crate) fn run(session: &Session, args: &UndoArgs) -> Outcome {
 
 /// Undoes a bulk act. An import may have touched every member, so it takes a connection of its own.
 pub(crate) fn reverse(session: &Session, id: BulkId) -> Outcome {
-    let db = session.db(Opening::Require)?;
-    let mut context = ambient::operator()?;
-    let done = db.exclusive::<_, AppError>(|tx| undo::undo(tx, &mut context, id))?;
+    let app = session.open(Opening::Require)?;
+    let owner = app
+        .look(Identity::Operator, move |whole| undo::owner(whole, id))
+        .wait()?;
+    let done = app.exclusive(session.who(&app)?, |whole| {
+        whole.act(owner, |act| undo::undo(act, id))
+    })?;
     if session.json {
         let left: Vec<_> = done
             .left

@@ -1,0 +1,36 @@
+//! Acts on many things at once, written down so that they can be undone.
+
+use bursar_db::bulk::{self, BulkAct, Subject};
+use bursar_domain::ids::BulkId;
+
+use crate::act::Act;
+use crate::error::AppError;
+use crate::rule::Rule;
+
+/// Writes down what a bulk act touched, and logs it.
+pub(crate) fn note(act: &mut Act<'_, '_>, rule: &Rule, subjects: &[Subject]) -> Result<BulkId, AppError> {
+    let id = act.new_id();
+    let bulk = BulkAct {
+        organization: act.organization,
+        id,
+        kind: rule.name.to_owned(),
+        at: act.now(),
+        undone_at: None,
+    };
+    bulk::insert(act.tx, &bulk, subjects)?;
+    act.log(
+        rule.name,
+        Some(id.to_string()),
+        i64::try_from(subjects.len()).ok(),
+    )?;
+    Ok(id)
+}
+
+/// What an undo did.
+#[derive(Clone, Debug, Default)]
+pub struct Undone {
+    /// What was reversed, by id.
+    pub reversed: Vec<String>,
+    /// What was left, by id, and why.
+    pub left: Vec<(String, String)>,
+}
