@@ -1,6 +1,6 @@
 //! Campaigns.
 
-use bursar_db::{Tx, due, table};
+use bursar_db::due;
 use bursar_domain::access::Role;
 use bursar_domain::campaign::{Campaign, CampaignStatus, CampaignVerb};
 use bursar_domain::ids::{CampaignId, OrganizationId};
@@ -9,7 +9,7 @@ use bursar_domain::states::Verb;
 use bursar_domain::text::{NAME, NOTE};
 use bursar_domain::{Date, Refusal, Resource, Stamps};
 
-use crate::act::{Act, Context};
+use crate::act::{Act, Whole};
 use crate::error::AppError;
 use crate::rule::Rule;
 
@@ -19,9 +19,13 @@ pub const CREATE: Rule = Rule::of("campaign.create", Role::Editor, "make campaig
 pub const CHANGE: Rule = Rule::of("campaign.change", Role::Editor, "change campaigns");
 /// Starting and ending a campaign.
 pub const MOVE: Rule = Rule::of("campaign.move", Role::Editor, "start and end campaigns");
+/// Finding the campaigns whose last day is over.
+pub const OVER: Rule = Rule::of_worker("campaign.over", "look for campaigns of all organizations");
+/// Ending a campaign whose last day is over.
+pub const END_IF_OVER: Rule = Rule::of_worker("campaign.end_if_over", "end campaigns after their last day");
 
 /// The rules of this module.
-pub const RULES: &[&Rule] = &[&CREATE, &CHANGE, &MOVE];
+pub const RULES: &[&Rule] = &[&CREATE, &CHANGE, &MOVE, &OVER, &END_IF_OVER];
 
 /// What a campaign is made of or changed to; what is left out stays.
 #[derive(Clone, Debug, Default)]
@@ -112,27 +116,26 @@ fn shift(act: &mut Act<'_, '_>, mut campaign: Campaign, verb: CampaignVerb) -> R
 }
 
 /// Ends a campaign whose last day is over. It is looked at again: it may have been moved since it was found.
-pub fn end_if_over(
-    tx: &mut Tx<'_>,
-    context: &mut Context,
-    organization: OrganizationId,
-    id: CampaignId,
-) -> Result<bool, AppError> {
-    Act::run(tx, context, organization, |act| {
-        let today = act.now().date();
-        let found = table::get::<Campaign>(act.tx, organization, id)?;
-        let is_over = |c: &Campaign| {
-            !c.is_held && c.status == CampaignStatus::Active && c.end_date.is_some_and(|end| end < today)
-        };
-        let Some(campaign) = found.filter(is_over) else {
-            return Ok(false);
-        };
-        shift(act, campaign, CampaignVerb::End)?;
-        Ok(true)
-    })
+pub fn end_if_over(act: &mut Act<'_, '_>, id: CampaignId) -> Result<bool, AppError> {
+    act.allow(&END_IF_OVER)?;
+    let today = act.now().date();
+    let found = act.get::<Campaign>(id)?;
+    let is_over = |c: &Campaign| {
+        !c.is_held && c.status == CampaignStatus::Active && c.end_date.is_some_and(|end| end < today)
+    };
+    let Some(campaign) = found.filter(is_over) else {
+        return Ok(false);
+    };
+    shift(act, campaign, CampaignVerb::End)?;
+    Ok(true)
 }
 
 /// Active campaigns whose last day is over.
-pub fn over(tx: &mut Tx<'_>, today: Date, limit: i64) -> Result<Vec<(OrganizationId, CampaignId)>, AppError> {
-    Ok(due::campaigns(tx, today, limit)?)
+pub fn over(
+    whole: &mut Whole<'_, '_>,
+    today: Date,
+    limit: i64,
+) -> Result<Vec<(OrganizationId, CampaignId)>, AppError> {
+    whole.allow(&OVER)?;
+    Ok(due::campaigns(whole.tx, today, limit)?)
 }

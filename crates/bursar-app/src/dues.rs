@@ -4,18 +4,21 @@
 //! none; and a key on group, member and due date refuses a second one. An officer's or an imported payment for the same
 //! is not bound by the key, but counts as raised. Work is cut into transactions of bounded size; one that is repeated finds what was raised before.
 
-use bursar_db::{Tx, due, organizations, table};
+use bursar_db::due;
+use bursar_domain::access::Role;
 use bursar_domain::group::{Group, Interval};
-use bursar_domain::ids::{GroupId, MemberId, OrganizationId, PaymentId};
+use bursar_domain::ids::{GroupId, MemberId, PaymentId};
 use bursar_domain::money::{Currency, Money};
 use bursar_domain::payment::Payment;
 use bursar_domain::{Date, Refusal, Resource, Stamps, Timestamp};
 use serde::Serialize;
 
-use crate::act::{Act, Context, no_organization};
+use crate::act::{Act, View, Whole};
 use crate::error::AppError;
 use crate::groups::no_group;
-use crate::roles::require_editor;
+use crate::rule::Rule;
+
+pub use bursar_db::due::DuesWork;
 
 /// Payments that one transaction raises at most.
 pub const RAISE_MAX: usize = 500;
@@ -23,6 +26,30 @@ pub const RAISE_MAX: usize = 500;
 const ALWAYS: Timestamp = Timestamp::from_micros(i64::MIN);
 /// Members that a preview names at most; it counts all of them.
 pub const PREVIEW_NAMES_MAX: usize = 10_000;
+
+/// Raising what is due.
+pub const RAISE: Rule = Rule::of("dues.raise", Role::Editor, "raise dues").or_worker();
+/// Charging those who joined on a due day after its dues were raised.
+pub const END_DAY: Rule = Rule::of_worker("dues.end_day", "end due days");
+/// Setting a group's dues.
+pub const SET: Rule = Rule::of("dues.set", Role::Editor, "set dues");
+/// Seeing who would be charged.
+pub const PREVIEW: Rule = Rule::of("dues.preview", Role::Editor, "see who owes dues");
+/// Finding the dues that are to be raised.
+pub const DUE: Rule = Rule::of_worker("dues.due", "look for dues of all organizations");
+/// The rules of dues.
+pub const RULES: &[&Rule] = &[&RAISE, &END_DAY, &SET, &PREVIEW, &DUE];
+
+/// Dues of all organizations that are to be raised or ended by `today`, after `after`, the longest due first.
+pub fn due(
+    whole: &mut Whole<'_, '_>,
+    today: Date,
+    after: Option<&DuesWork>,
+    limit: i64,
+) -> Result<Vec<DuesWork>, AppError> {
+    whole.allow(&DUE)?;
+    Ok(due::dues(whole.tx, today, after, limit)?)
+}
 
 /// How far a raising is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,69 +72,58 @@ impl Raised {
 }
 
 /// Raises the next payments of the period that is due, after the member that was last seen.
-pub fn raise(
-    tx: &mut Tx<'_>,
-    context: &mut Context,
-    organization: OrganizationId,
-    group: GroupId,
-    after: Option<MemberId>,
-) -> Result<Raised, AppError> {
-    Act::run(tx, context, organization, |act| {
-        if !matches!(act.caller, crate::caller::Caller::Worker) {
-            crate::officers::require(act, bursar_domain::access::Role::Editor, "raise dues")?;
+pub fn raise(act: &mut Act<'_, '_>, group: GroupId, after: Option<MemberId>) -> Result<Raised, AppError> {
+    act.allow(&RAISE)?;
+    let organization = act.organization;
+    let mut group: Group = act.get(group)?.ok_or_else(no_group)?;
+    let Some(due) = due_now(&group, act.now().date()) else {
+        note_skipped(act, &group)?;
+        return Ok(Raised::Nothing);
+    };
+    let amount = group.amount_due.unwrap_or(Money::zero(group.currency));
+    let raised = raise_some(act, &group, amount, (due, ALWAYS), after)?;
+    if let Raised::Period(_) = raised {
+        // Those of a long raising who joined behind it are charged at the day's end too, also past midnight.
+        if act.now().date() <= due.plus_days(1) {
+            due::keep_open(act.tx, organization, group.id, due, amount.minor)?;
         }
-        let mut group: Group = table::get(act.tx, organization, group)?.ok_or_else(no_group)?;
-        let Some(due) = due_now(&group, act.now().date()) else {
-            note_skipped(act, &group)?;
-            return Ok(Raised::Nothing);
-        };
-        let amount = group.amount_due.unwrap_or(Money::zero(group.currency));
-        let raised = raise_some(act, &group, amount, (due, ALWAYS), after)?;
-        if let Raised::Period(_) = raised {
-            // Those of a long raising who joined behind it are charged at the day's end too, also past midnight.
-            if act.now().date() <= due.plus_days(1) {
-                due::keep_open(act.tx, organization, group.id, due, amount.minor)?;
-            }
-            let before = group.due_date;
-            group.move_on(due);
-            // A group whose date stays shows nothing new, so it does not move.
-            match group.due_date == before {
-                true => due::set_dues_from(act.tx, organization, group.id, group.dues_from)?,
-                false => act.update(&mut group)?,
-            }
+        let before = group.due_date;
+        group.move_on(due);
+        // A group whose date stays shows nothing new, so it does not move.
+        match group.due_date == before {
+            true => due::set_dues_from(act.tx, organization, group.id, group.dues_from)?,
+            false => act.update(&mut group)?,
         }
-        act.log("dues.raise", Some(group.id.to_string()), Some(raised.count()))?;
-        Ok(raised)
-    })
+    }
+    act.log(RAISE.name, Some(group.id.to_string()), Some(raised.count()))?;
+    Ok(raised)
 }
 
 /// Charges those who joined on a due day after its dues were raised, once the day is over: so it is the day that
 /// counts, and not the hour at which the worker came by.
 pub fn end_day(
-    tx: &mut Tx<'_>,
-    context: &mut Context,
-    organization: OrganizationId,
+    act: &mut Act<'_, '_>,
     group: GroupId,
     due: Date,
     after: Option<MemberId>,
 ) -> Result<Raised, AppError> {
-    Act::run(tx, context, organization, |act| {
-        let amount = due::open_amount(act.tx, organization, group, due)?.filter(|_| due < act.now().date());
-        let Some(amount) = amount else {
-            return Ok(Raised::Nothing);
-        };
-        let group: Group = table::get(act.tx, organization, group)?.ok_or_else(no_group)?;
-        // Whoever joined before and was archived then is not charged for being back.
-        let amount = Money::new(amount, group.currency);
-        let raised = raise_some(act, &group, amount, (due, due.start()), after)?;
-        if let Raised::Period(_) = raised {
-            due::close(act.tx, organization, group.id, Some(due))?;
-        }
-        if raised.count() > 0 {
-            act.log("dues.raise", Some(group.id.to_string()), Some(raised.count()))?;
-        }
-        Ok(raised)
-    })
+    act.allow(&END_DAY)?;
+    let organization = act.organization;
+    let amount = due::open_amount(act.tx, organization, group, due)?.filter(|_| due < act.now().date());
+    let Some(amount) = amount else {
+        return Ok(Raised::Nothing);
+    };
+    let group: Group = act.get(group)?.ok_or_else(no_group)?;
+    // Whoever joined before and was archived then is not charged for being back.
+    let amount = Money::new(amount, group.currency);
+    let raised = raise_some(act, &group, amount, (due, due.start()), after)?;
+    if let Raised::Period(_) = raised {
+        due::close(act.tx, organization, group.id, Some(due))?;
+    }
+    if raised.count() > 0 {
+        act.log(RAISE.name, Some(group.id.to_string()), Some(raised.count()))?;
+    }
+    Ok(raised)
 }
 
 /// Charges the next members who are not charged yet.
@@ -119,7 +135,7 @@ fn raise_some(
     after: Option<MemberId>,
 ) -> Result<Raised, AppError> {
     let organization = act.organization;
-    let members = uncharged(act.tx, organization, group, (due, joined_from), after)?;
+    let members = uncharged(act, group, (due, joined_from), after)?;
     for (member, _) in &members {
         let payment = charge(act, group, amount, *member, due);
         act.insert(&payment)?;
@@ -133,9 +149,8 @@ fn raise_some(
 
 /// The next members to charge: whoever joined on the due day or before it, at whatever hour. Whoever joins later is
 /// charged from the next period on.
-fn uncharged(
-    tx: &mut Tx<'_>,
-    organization: OrganizationId,
+fn uncharged<M>(
+    act: &mut Act<'_, '_, M>,
     group: &Group,
     (due, joined_from): (Date, Timestamp),
     after: Option<MemberId>,
@@ -143,8 +158,8 @@ fn uncharged(
     let limit = i64::try_from(RAISE_MAX).unwrap_or(i64::MAX);
     let joined = joined_from..due.plus_days(1).start();
     Ok(due::uncharged(
-        tx,
-        organization,
+        act.tx,
+        act.organization,
         group.id,
         due,
         joined,
@@ -193,33 +208,26 @@ pub struct NewDues {
 }
 
 /// Gives a group dues, or takes them away.
-pub fn set(
-    tx: &mut Tx<'_>,
-    context: &mut Context,
-    organization: OrganizationId,
-    group: GroupId,
-    dues: Option<&NewDues>,
-) -> Result<Group, AppError> {
-    Act::run(tx, context, organization, |act| {
-        crate::officers::require(act, bursar_domain::access::Role::Editor, "set dues")?;
-        let before: Group = table::get(act.tx, organization, group)?.ok_or_else(no_group)?;
-        let mut group = before.clone();
-        match dues {
-            Some(dues) => apply(&mut group, dues, act.now().date())?,
-            None => {
-                (group.amount_due, group.due_date, group.dues_from) = (None, None, None);
-                (group.is_recurring, group.recurring_interval, group.due_anchor_day) = (false, None, None);
-                due::close(act.tx, organization, group.id, None)?;
-            }
+pub fn set(act: &mut Act<'_, '_>, group: GroupId, dues: Option<&NewDues>) -> Result<Group, AppError> {
+    act.allow(&SET)?;
+    let organization = act.organization;
+    let before: Group = act.get(group)?.ok_or_else(no_group)?;
+    let mut group = before.clone();
+    match dues {
+        Some(dues) => apply(&mut group, dues, act.now().date())?,
+        None => {
+            (group.amount_due, group.due_date, group.dues_from) = (None, None, None);
+            (group.is_recurring, group.recurring_interval, group.due_anchor_day) = (false, None, None);
+            due::close(act.tx, organization, group.id, None)?;
         }
-        if group == before {
-            return Ok(before);
-        }
-        act.update(&mut group)?;
-        let action = if dues.is_some() { "dues.set" } else { "dues.clear" };
-        act.log(action, Some(group.id.to_string()), None)?;
-        Ok(group)
-    })
+    }
+    if group == before {
+        return Ok(before);
+    }
+    act.update(&mut group)?;
+    let action = if dues.is_some() { SET.name } else { "dues.clear" };
+    act.log(action, Some(group.id.to_string()), None)?;
+    Ok(group)
 }
 
 fn apply(group: &mut Group, dues: &NewDues, today: Date) -> Result<(), Refusal> {
@@ -297,16 +305,10 @@ pub struct Charged {
 }
 
 /// What raising would do now, or on the next due date when none has come. Nothing is written.
-pub fn preview(
-    tx: &mut Tx<'_>,
-    context: &Context,
-    organization: OrganizationId,
-    group: GroupId,
-) -> Result<Preview, AppError> {
-    organizations::get(tx, organization)?.ok_or_else(|| no_organization(organization))?;
-    require_editor(tx, context.who, organization, "see who owes dues")?;
-    let mut group: Group = table::get(tx, organization, group)?.ok_or_else(no_group)?;
-    let today = context.now.date();
+pub fn preview(view: &mut View<'_, '_>, group: GroupId) -> Result<Preview, AppError> {
+    view.allow(&PREVIEW)?;
+    let mut group: Group = view.get(group)?.ok_or_else(no_group)?;
+    let today = view.now().date();
     let zero = Money::zero(group.currency);
     let mut preview = Preview {
         group_id: group.id,
@@ -325,7 +327,7 @@ pub fn preview(
         if !is_due && !preview.periods.is_empty() {
             break;
         }
-        let period = preview_period(tx, organization, &group, (due, is_due), &mut names_left)?;
+        let period = preview_period(view, &group, (due, is_due), &mut names_left)?;
         preview.count += period.count;
         total += i128::from(period.total.minor);
         preview.periods.push(period);
@@ -336,8 +338,7 @@ pub fn preview(
 }
 
 fn preview_period(
-    tx: &mut Tx<'_>,
-    organization: OrganizationId,
+    view: &mut View<'_, '_>,
     group: &Group,
     (due, is_due): (Date, bool),
     names_left: &mut usize,
@@ -352,7 +353,7 @@ fn preview_period(
     };
     let mut after = None;
     loop {
-        let members = uncharged(tx, organization, group, (due, ALWAYS), after)?;
+        let members = uncharged(view, group, (due, ALWAYS), after)?;
         let count = i64::try_from(members.len()).unwrap_or(i64::MAX);
         period.count += count;
         after = members.last().map(|(id, _)| *id);

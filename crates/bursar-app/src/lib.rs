@@ -6,6 +6,7 @@
 
 pub mod act;
 pub mod activity;
+pub mod backlog;
 mod bulk;
 pub mod bundle;
 mod caller;
@@ -19,6 +20,7 @@ pub mod dues;
 mod error;
 pub mod export;
 pub mod groups;
+pub mod housekeeping;
 pub mod import;
 pub mod lists;
 pub mod members;
@@ -44,9 +46,10 @@ pub mod spreadsheet;
 pub mod store;
 pub mod tokens;
 pub mod undo;
+pub mod worker_clock;
 
 pub use act::{Act, Context, Looking, View, Whole};
-pub use bursar_db::{DatabaseUrl, DbError, EngineKind, Opening, Options, Reply};
+pub use bursar_db::{DatabaseUrl, DbError, EngineKind, Opening, Options, Reply, private};
 pub use caller::{Caller, Identity, TokenCaller};
 pub use door::{App, Visit, WallClock};
 pub use error::AppError;

@@ -2,20 +2,27 @@
 
 use bursar_db::messages::{self, AttemptRecord};
 use bursar_db::outbox::{self, Message};
-use bursar_db::{Tx, organizations, table};
-use bursar_domain::Refusal;
-use bursar_domain::Timestamp;
+use bursar_domain::access::Role;
 use bursar_domain::ids::{MemberId, MessageId, OrganizationId, ReminderId, TokenId, UserId};
+use bursar_domain::message::{JobKind, MessageState};
 use bursar_domain::money::decimal;
-use bursar_domain::reminder::{Audience, Reminder, ReminderStatus};
+use bursar_domain::reminder::{Audience, Method, Reminder, ReminderStatus};
 use bursar_domain::states::Machine;
+use bursar_domain::{Refusal, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::act::{Act, Context, no_organization};
+use crate::act::{Act, View};
 use crate::error::AppError;
-use crate::outbox::{LOOK_AGAIN_SECONDS, REMINDER_JOB};
+use crate::outbox::LOOK_AGAIN_SECONDS;
 use crate::recipients::{self, OwedLine};
-use crate::roles::require_editor;
+use crate::rule::Rule;
+
+/// Reading what was sent, to whom.
+pub const LIST: Rule = Rule::of("message.list", Role::Editor, "read its messages");
+/// Sending a failed message again.
+pub const RETRY: Rule = Rule::of("message.retry", Role::Editor, "send its messages again");
+/// The rules of messages.
+pub const RULES: &[&Rule] = &[&LIST, &RETRY];
 
 /// The messages of a page at most.
 pub const PAGE_MAX: usize = 1_000;
@@ -113,8 +120,8 @@ pub fn full_text(message: &Message) -> String {
 pub struct Sent {
     /// Names it.
     pub id: MessageId,
-    /// What it is: `reminder` or `notice`.
-    pub kind: String,
+    /// What it is sent for.
+    pub kind: JobKind,
     /// The reminder that it is of.
     pub reminder_id: Option<ReminderId>,
     /// The token that it tells of.
@@ -125,16 +132,16 @@ pub struct Sent {
     pub recipient_id: String,
     /// The recipient's name.
     pub name: Option<String>,
-    /// `email` or `sms`.
-    pub method: String,
+    /// How it is sent.
+    pub method: Method,
     /// Where it went; null after the retention.
     pub address: Option<String>,
     /// The subject line; null after the retention.
     pub subject: Option<String>,
     /// How many parts an SMS is sent in.
     pub segments: Option<i64>,
-    /// `queued`, `sending`, `delivered`, `failed` or `skipped`.
-    pub state: String,
+    /// Where it stands.
+    pub state: MessageState,
     /// The other side's last answer, or why nothing was sent.
     pub detail: Option<String>,
     /// How often it was tried.
@@ -171,54 +178,43 @@ pub struct Query {
 
 /// A page of an organization's messages, newest first, for its editors and admins and the operator. A page that is
 /// not full is the last.
-pub fn list(
-    tx: &mut Tx<'_>,
-    context: &Context,
-    organization: OrganizationId,
-    query: Query,
-) -> Result<Vec<Sent>, AppError> {
+pub fn list(view: &mut View<'_, '_>, query: Query) -> Result<Vec<Sent>, AppError> {
+    view.allow(&LIST)?;
     if !(1..=PAGE_MAX).contains(&query.limit) {
         let rule = format!("must be 1 to {PAGE_MAX}, got {}", query.limit);
         return Err(Refusal::invalid("limit", rule).into());
     }
-    organizations::get(tx, organization)?.ok_or_else(|| no_organization(organization))?;
-    require_editor(tx, context.who, organization, "read its messages")?;
     if let Some(id) = query.reminder {
-        table::get::<Reminder>(tx, organization, id)?.ok_or_else(|| crate::reminders::no_reminder(id))?;
+        view.get::<Reminder>(id)?
+            .ok_or_else(|| crate::reminders::no_reminder(id))?;
     }
     let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
-    let records = messages::newest(tx, organization, query.reminder, query.before, limit)?;
-    records
-        .into_iter()
-        .map(|record| describe(tx, organization, record))
-        .collect()
+    let records = messages::newest(view.tx, view.organization, query.reminder, query.before, limit)?;
+    records.into_iter().map(|record| describe(view, record)).collect()
 }
 
-fn describe(
-    tx: &mut Tx<'_>,
-    organization: OrganizationId,
-    record: messages::Record,
-) -> Result<Sent, AppError> {
+fn describe<M>(act: &mut Act<'_, '_, M>, record: messages::Record) -> Result<Sent, AppError> {
     let failures = match record.attempts {
         0 => Vec::new(),
-        _ => messages::attempts(tx, organization, record.id)?,
+        _ => messages::attempts(act.tx, act.organization, record.id)?,
     };
-    let is_reminder = record.kind == REMINDER_JOB;
-    let reminder_id = is_reminder.then(|| ReminderId::from_bytes(record.subject_id));
-    let token_id = (!is_reminder).then(|| TokenId::from_bytes(record.subject_id));
+    let (reminder_id, token_id) = match record.kind {
+        JobKind::Reminder => (Some(ReminderId::from_bytes(record.subject_id)), None),
+        JobKind::Notice => (None, Some(TokenId::from_bytes(record.subject_id))),
+    };
     Ok(Sent {
         id: record.id,
         reminder_id,
         token_id,
         run_at: record.run_at,
-        recipient_id: recipient_id(tx, organization, reminder_id, &record)?,
+        recipient_id: recipient_id(act, reminder_id, &record)?,
         kind: record.kind,
         name: record.name.filter(|name| !name.is_empty()),
         method: record.method,
         address: record.address,
         subject: record.subject,
         segments: record.segments,
-        next_attempt_at: (record.state == "queued").then_some(record.due_at),
+        next_attempt_at: (record.state == MessageState::Queued).then_some(record.due_at),
         state: record.state,
         detail: record.detail,
         attempts: record.attempts,
@@ -238,9 +234,8 @@ impl From<AttemptRecord> for Failure {
 }
 
 /// What kind of thing a recipient is follows from what the message is of.
-fn recipient_id(
-    tx: &mut Tx<'_>,
-    organization: OrganizationId,
+fn recipient_id<M>(
+    act: &mut Act<'_, '_, M>,
     reminder: Option<ReminderId>,
     record: &messages::Record,
 ) -> Result<String, AppError> {
@@ -251,7 +246,7 @@ fn recipient_id(
             false => UserId::from_bytes(record.recipient).to_string(),
         });
     };
-    let audience = table::get::<Reminder>(tx, organization, id)?.map(|reminder| reminder.audience());
+    let audience = act.get::<Reminder>(id)?.map(|reminder| reminder.audience());
     Ok(match audience {
         Some(Audience::Organization(_)) => OrganizationId::from_bytes(record.recipient).to_string(),
         Some(Audience::Member(_) | Audience::Group(_) | Audience::Nobody) | None => {
@@ -261,57 +256,46 @@ fn recipient_id(
 }
 
 /// Queues a failed message once more: an officer's act. Whoever does not qualify any more is skipped, with the reason.
-pub fn retry(
-    tx: &mut Tx<'_>,
-    context: &mut Context,
-    organization: OrganizationId,
-    id: MessageId,
-) -> Result<Sent, AppError> {
-    Act::run(tx, context, organization, |act| {
-        crate::officers::require(
-            act,
-            bursar_domain::access::Role::Editor,
-            "send its messages again",
-        )?;
-        let missing = || Refusal::missing(format!("there is no message {id} in organization {organization}"));
-        let record = messages::get(act.tx, organization, id)?.ok_or_else(missing)?;
-        if record.state != "failed" || !record.has_body {
-            return Err(not_again(&record).into());
+pub fn retry(act: &mut Act<'_, '_>, id: MessageId) -> Result<Sent, AppError> {
+    act.allow(&RETRY)?;
+    let organization = act.organization;
+    let missing = || Refusal::missing(format!("there is no message {id} in organization {organization}"));
+    let record = messages::get(act.tx, organization, id)?.ok_or_else(missing)?;
+    if record.state != MessageState::Failed || !record.has_body {
+        return Err(not_again(&record).into());
+    }
+    let now = act.now();
+    let action = match qualifies_still(act, &record)? {
+        Ok(()) => {
+            messages::retry(act.tx, organization, id, now)?;
+            if record.kind == JobKind::Reminder {
+                resume(act, &record)?;
+            }
+            RETRY.name
         }
-        let now = act.now();
-        let action = match qualifies_still(act, &record)? {
-            Ok(()) => {
-                messages::retry(act.tx, organization, id, now)?;
-                if record.kind == REMINDER_JOB {
-                    resume(act, &record)?;
-                }
-                "message.retry"
-            }
-            Err(reason) => {
-                messages::skip(act.tx, organization, id, &reason, now)?;
-                "message.skip"
-            }
-        };
-        act.log(action, Some(id.to_string()), None)?;
-        let record = messages::get(act.tx, organization, id)?.ok_or_else(missing)?;
-        describe(act.tx, organization, record)
-    })
+        Err(reason) => {
+            messages::skip(act.tx, organization, id, &reason, now)?;
+            "message.skip"
+        }
+    };
+    act.log(action, Some(id.to_string()), None)?;
+    let record = messages::get(act.tx, organization, id)?.ok_or_else(missing)?;
+    describe(act, record)
 }
 
 /// Whether the message may still go to its recipient, or why not. Time has passed: the member may have paid, left or got
 /// another address, so what is owed and where it goes are looked up anew.
 fn qualifies_still(act: &mut Act<'_, '_>, record: &messages::Record) -> Result<Result<(), String>, AppError> {
-    if record.kind != REMINDER_JOB {
-        let now = act.now();
-        return crate::notices::still_due(act.tx, TokenId::from_bytes(record.subject_id), now);
+    if record.kind == JobKind::Notice {
+        return crate::notices::still_due(act, TokenId::from_bytes(record.subject_id));
     }
     let id = ReminderId::from_bytes(record.subject_id);
-    let found = table::get::<Reminder>(act.tx, act.organization, id)?;
+    let found = act.get::<Reminder>(id)?;
     let message = outbox::message(act.tx, act.organization, record.id)?;
     let (Some(reminder), Some(mut message)) = (found, message) else {
         return Ok(Err("the reminder is gone".to_owned()));
     };
-    let recipient = match recipients::again(act.tx, act.organization, &reminder, record.recipient)? {
+    let recipient = match recipients::again(act, &reminder, record.recipient)? {
         Ok(recipient) => recipient,
         Err(reason) => return Ok(Err(reason.to_owned())),
     };
@@ -321,16 +305,16 @@ fn qualifies_still(act: &mut Act<'_, '_>, record: &messages::Record) -> Result<R
 }
 
 fn not_again(record: &messages::Record) -> Refusal {
-    let (id, state) = (record.id, &record.state);
-    Refusal::conflict(match state.as_str() {
-        "failed" => format!(
+    let (id, state) = (record.id, record.state);
+    Refusal::conflict(match state {
+        MessageState::Failed => format!(
             "message {id} is failed, but its text was removed when its retention ended; schedule a new reminder"
         ),
-        "queued" => format!(
+        MessageState::Queued => format!(
             "message {id} is queued already and will be tried at {}; only a failed message can be sent again",
             record.due_at
         ),
-        _ => format!(
+        MessageState::Sending | MessageState::Delivered | MessageState::Skipped => format!(
             "message {id} is {state}; only a failed message can be sent again; schedule a new reminder instead"
         ),
     })
@@ -339,7 +323,7 @@ fn not_again(record: &messages::Record) -> Refusal {
 /// A failed reminder is under way again with its message: its run ends anew when the message has ended.
 fn resume(act: &mut Act<'_, '_>, record: &messages::Record) -> Result<(), AppError> {
     let id = ReminderId::from_bytes(record.subject_id);
-    let Some(mut reminder) = table::get::<Reminder>(act.tx, act.organization, id)? else {
+    let Some(mut reminder) = act.get::<Reminder>(id)? else {
         return Ok(());
     };
     if reminder.status != ReminderStatus::Failed {

@@ -1,24 +1,35 @@
 //! Expiry notices of tokens: 14 and 3 days before, each once, to the owner or to the organization's admins.
 
 use bursar_db::outbox::{self, Message};
-use bursar_db::tokens::{self, Expiring, Token};
+use bursar_db::tokens::{self, Token};
 use bursar_db::{Tx, organizations};
 use bursar_domain::Timestamp;
 use bursar_domain::access::Role;
 use bursar_domain::ids::{MessageId, TokenId};
+use bursar_domain::message::JobKind;
 use bursar_domain::organization::User;
+use bursar_domain::reminder::Method;
 
-use crate::act::{Context, no_organization};
+use crate::act::{Act, Whole, no_organization};
 use crate::error::AppError;
+use crate::rule::Rule;
 
-/// The kind of a notice's jobs.
-pub const NOTICE_JOB: &str = "notice";
+pub use bursar_db::tokens::Expiring;
+
+/// Finding the tokens whose notice is due.
+pub const DUE: Rule = Rule::of_worker("notice.due", "look for tokens that expire");
+/// Queueing a notice.
+pub const QUEUE: Rule = Rule::of_worker("notice.queue", "queue expiry notices");
+/// The rules of notices.
+pub const RULES: &[&Rule] = &[&DUE, &QUEUE];
+
 /// The days before expiry at which a notice falls due, the earliest first.
 const DAYS: [i64; 2] = [14, 3];
 
 /// Tokens whose notice is due.
-pub fn due(tx: &mut Tx<'_>, now: Timestamp, limit: i64) -> Result<Vec<Expiring>, AppError> {
-    Ok(tokens::expiring(tx, now, now.plus_days(DAYS[0]), limit)?)
+pub fn due(whole: &mut Whole<'_, '_>, now: Timestamp, limit: i64) -> Result<Vec<Expiring>, AppError> {
+    whole.allow(&DUE)?;
+    Ok(tokens::expiring(whole.tx, now, now.plus_days(DAYS[0]), limit)?)
 }
 
 /// Which notice a token is due, if any: the nearest one that has fallen due, unless it did so before the token was
@@ -36,14 +47,10 @@ fn due_notice(token: &Token, noticed_days: Option<i64>, now: Timestamp) -> Optio
 
 /// Queues a token's notice, if it is due at `at`, and writes down that it was. The token is looked at again, in this
 /// transaction.
-pub fn queue(
-    tx: &mut Tx<'_>,
-    context: &mut Context,
-    expiring: &Expiring,
-    at: Timestamp,
-) -> Result<bool, AppError> {
-    let (now, organization) = (context.now, expiring.token.organization_id);
-    let Some(token) = tokens::get(tx, expiring.token.id)?
+pub fn queue(whole: &mut Whole<'_, '_>, expiring: &Expiring, at: Timestamp) -> Result<bool, AppError> {
+    whole.allow(&QUEUE)?;
+    let (now, organization) = (whole.now(), expiring.token.organization_id);
+    let Some(token) = tokens::get(whole.tx, expiring.token.id)?
         .filter(|token| token.revoked_at.is_none() && token.successor_id.is_none())
     else {
         return Ok(false);
@@ -55,48 +62,45 @@ pub fn queue(
         } else {
             DAYS[0]
         };
-        tokens::noticed(tx, organization, token.id, passed)?;
+        tokens::noticed(whole.tx, organization, token.id, passed)?;
         return Ok(false);
     };
-    tokens::noticed(tx, organization, token.id, days)?;
-    let job: MessageId = context.ids.next(now);
+    tokens::noticed(whole.tx, organization, token.id, days)?;
+    let job: MessageId = whole.new_id();
     let job = job.to_bytes();
     // A notice is a run of its token's expiry: one for each number of days.
     let run_at = token.expires_at.plus_days(-days);
     if !outbox::queue(
-        tx,
+        whole.tx,
         organization,
         job,
-        NOTICE_JOB,
+        JobKind::Notice,
         token.id.to_bytes(),
         run_at,
         now,
     )? {
         return Ok(false);
     }
-    let name = organizations::get(tx, organization)?
+    let name = organizations::get(whole.tx, organization)?
         .ok_or_else(|| no_organization(organization))?
         .name;
-    let readers = readers(tx, &token)?;
+    let readers = readers(whole.tx, &token)?;
     if readers.is_empty() {
-        let told = ("email", "", "the organization has no admin to write to");
-        let id = context.ids.next(now);
-        outbox::add_skipped(tx, organization, id, job, token.id.to_bytes(), told, now)?;
+        let told = (Method::Email, "", "the organization has no admin to write to");
+        let id = whole.new_id();
+        outbox::add_skipped(whole.tx, organization, id, job, token.id.to_bytes(), told, now)?;
     }
     for user in readers {
-        let message = compose(&token, &user, &name, days, job, context.ids.next(now));
-        outbox::add(tx, &message, now)?;
+        let message = compose(&token, &user, &name, days, job, whole.new_id());
+        outbox::add(whole.tx, &message, now)?;
     }
     Ok(true)
 }
 
 /// Whether a token's notice still says something, or why not.
-pub(crate) fn still_due(
-    tx: &mut Tx<'_>,
-    id: TokenId,
-    now: Timestamp,
-) -> Result<Result<(), String>, AppError> {
-    Ok(match tokens::get(tx, id)? {
+pub(crate) fn still_due(act: &mut Act<'_, '_>, id: TokenId) -> Result<Result<(), String>, AppError> {
+    let now = act.now();
+    Ok(match tokens::get(act.tx, id)? {
         Some(token) if token.revoked_at.is_some() => Err("the token was revoked".to_owned()),
         Some(token) if token.successor_id.is_some() => Err("the token was rotated".to_owned()),
         Some(token) if token.expires_at <= now => Err("the token has expired".to_owned()),
@@ -137,7 +141,7 @@ fn compose(
         id,
         job,
         recipient: user.id.to_bytes(),
-        method: "email".to_owned(),
+        method: Method::Email,
         address: user.email.clone(),
         name: user.name.clone().unwrap_or_default(),
         subject: format!("Access token \"{}\" expires in {days} days", token.name),

@@ -3,21 +3,23 @@
 //! The organization's clock is held wherever it is asked whether a run is over, so that two workers who end its last
 //! two messages cannot both find the other's still under way.
 
-use bursar_db::outbox::{self, Attempt, Claimed, Job, Message};
-use bursar_db::{Tx, messages, organizations, table};
-use bursar_domain::ids::{MessageId, ReminderId};
+use bursar_db::{messages, organizations, outbox};
+use bursar_domain::Timestamp;
+use bursar_domain::ids::{MessageId, OrganizationId, ReminderId};
+use bursar_domain::message::JobKind;
 use bursar_domain::organization::Organization;
 use bursar_domain::reminder::{Audience, Method, Reminder, ReminderStatus};
 use bursar_domain::text::percent_encoded;
 
-use crate::act::{Act, Context, no_organization};
+use crate::act::{Act, Whole, no_organization};
 use crate::error::AppError;
 use crate::messages::Statement;
-use crate::recipients::{self, Recipient};
+use crate::recipients::{self, Recipient, Recipients};
+use crate::rule::Rule;
 use crate::sms;
 
-/// The kind of a reminder's jobs.
-pub const REMINDER_JOB: &str = "reminder";
+pub use bursar_db::outbox::{Attempt, Claimed, Job, Message};
+
 /// Messages that one transaction makes at most.
 pub const EXPAND_MAX: usize = 500;
 /// Those who are told of when nobody qualified.
@@ -25,48 +27,130 @@ const SKIPPED_TOLD_MAX: usize = 200;
 /// A job whose messages are all made is ended by the last of them. It is looked at once more after so many seconds.
 pub(crate) const LOOK_AGAIN_SECONDS: i64 = 3_600;
 
+/// Seeing whether something of the outbox is due.
+pub const IS_DUE: Rule = Rule::of_worker("outbox.is_due", "see what is to be sent");
+/// Claiming what is to be done for a while.
+pub const CLAIM: Rule = Rule::of_worker("outbox.claim", "claim what is to be sent");
+/// Making the messages of a job.
+pub const EXPAND: Rule = Rule::of_worker("outbox.expand", "make the messages of a job");
+/// Writing down how an attempt ended.
+pub const ATTEMPTED: Rule = Rule::of_worker("outbox.attempted", "say how an attempt ended");
+/// The rules of the outbox.
+pub const RULES: &[&Rule] = &[&IS_DUE, &CLAIM, &EXPAND, &ATTEMPTED];
+
+/// Whether something of the outbox can be claimed now. Claiming writes, so it is looked for first.
+pub fn is_due(whole: &mut Whole<'_, '_>) -> Result<bool, AppError> {
+    whole.allow(&IS_DUE)?;
+    let now = whole.now();
+    Ok(outbox::is_due(whole.tx, now)?)
+}
+
+/// Claims up to `limit` jobs that still have something to expand, until `until`.
+pub fn claim_jobs(whole: &mut Whole<'_, '_>, until: Timestamp, limit: i64) -> Result<Vec<Job>, AppError> {
+    whole.allow(&CLAIM)?;
+    let now = whole.now();
+    Ok(outbox::claim_jobs(whole.tx, now, until, limit)?)
+}
+
+/// Claims up to `limit` messages that are due, until `until`; a claim counts as an attempt.
+pub fn claim(whole: &mut Whole<'_, '_>, until: Timestamp, limit: i64) -> Result<Vec<Claimed>, AppError> {
+    whole.allow(&CLAIM)?;
+    let now = whole.now();
+    Ok(outbox::claim(whole.tx, now, until, limit)?)
+}
+
+/// Holds claims until `until`, as far as they are still held. A claim is named by its organization, message and attempt.
+pub fn renew(
+    whole: &mut Whole<'_, '_>,
+    claims: &[(OrganizationId, MessageId, i64)],
+    until: Timestamp,
+) -> Result<(), AppError> {
+    whole.allow(&CLAIM)?;
+    for (organization, id, attempt) in claims {
+        outbox::renew(whole.tx, *organization, *id, *attempt, until)?;
+    }
+    Ok(())
+}
+
+/// Lets claims go that were not used: they count as no attempt.
+pub fn release(whole: &mut Whole<'_, '_>, claims: &[Claimed]) -> Result<(), AppError> {
+    whole.allow(&CLAIM)?;
+    for claim in claims {
+        outbox::release(whole.tx, claim)?;
+    }
+    Ok(())
+}
+
+/// Makes due what a clock that was ahead has put off.
+pub fn pull_in(whole: &mut Whole<'_, '_>) -> Result<(), AppError> {
+    whole.allow(&CLAIM)?;
+    let now = whole.now();
+    Ok(outbox::pull_in(whole.tx, now)?)
+}
+
+/// Writes down how an attempt ended and nothing else, where [`attempted`] cannot end the run that it is of.
+pub fn attempted_only(
+    whole: &mut Whole<'_, '_>,
+    claimed: &Claimed,
+    attempt: &Attempt,
+) -> Result<(), AppError> {
+    whole.allow(&ATTEMPTED)?;
+    let now = whole.now();
+    outbox::attempted(whole.tx, claimed, attempt, now)?;
+    Ok(())
+}
+
 /// Makes the next messages of a job; whether all of them are made now.
-pub fn expand(tx: &mut Tx<'_>, context: &mut Context, job: &Job) -> Result<bool, AppError> {
-    Act::run(tx, context, job.organization, |act| {
-        // Another worker may have gone on with it: what counts is what is written.
-        let Some(job) = outbox::job(act.tx, job.organization, job.id)? else {
-            return Ok(true);
-        };
-        if !job.is_expanded
-            && job.kind == REMINDER_JOB
-            && let Some(next) = expand_reminder(act, &job)?
-        {
-            let due_at = act.now();
-            outbox::expanded(act.tx, &job, Some(next), false, due_at)?;
-            return Ok(false);
-        }
-        // Other kinds are queued with their messages.
-        let look_again = act.now().plus_seconds(LOOK_AGAIN_SECONDS);
-        outbox::expanded(act.tx, &job, None, true, look_again)?;
-        end_if_over(act, &job)?;
-        Ok(true)
-    })
+pub fn expand(act: &mut Act<'_, '_>, job: &Job) -> Result<bool, AppError> {
+    act.allow(&EXPAND)?;
+    // Another worker may have gone on with it: what counts is what is written.
+    let Some(job) = outbox::job(act.tx, job.organization, job.id)? else {
+        return Ok(true);
+    };
+    if !job.is_expanded
+        && job.kind == JobKind::Reminder
+        && let Some(next) = expand_reminder(act, &job)?
+    {
+        let due_at = act.now();
+        outbox::expanded(act.tx, &job, Some(next), false, due_at)?;
+        return Ok(false);
+    }
+    // Other kinds are queued with their messages.
+    let look_again = act.now().plus_seconds(LOOK_AGAIN_SECONDS);
+    outbox::expanded(act.tx, &job, None, true, look_again)?;
+    end_if_over(act, &job)?;
+    Ok(true)
 }
 
 /// Makes the next messages of a reminder's run; where to go on.
 fn expand_reminder(act: &mut Act<'_, '_>, job: &Job) -> Result<Option<[u8; 16]>, AppError> {
     let id = ReminderId::from_bytes(job.subject);
-    let Some(reminder) = table::get::<Reminder>(act.tx, job.organization, id)? else {
+    let Some(reminder) = act.get::<Reminder>(id)? else {
         return Ok(None);
     };
     let organization =
         organizations::get(act.tx, job.organization)?.ok_or_else(|| no_organization(job.organization))?;
-    let page = recipients::page(act.tx, job.organization, &reminder, job.expanded_to, EXPAND_MAX)?;
+    let page = recipients::page(act, &reminder, job.expanded_to, EXPAND_MAX)?;
     for recipient in &page.qualify {
         let message = compose(job, &reminder, &organization, recipient, act.new_id());
         outbox::add(act.tx, &message, act.now())?;
     }
+    note_all_skipped(act, &reminder, job.id, &page)?;
+    Ok(page.next)
+}
+
+fn note_all_skipped(
+    act: &mut Act<'_, '_>,
+    reminder: &Reminder,
+    job: [u8; 16],
+    page: &Recipients,
+) -> Result<(), AppError> {
     for skipped in &page.skipped {
         let (id, now) = (act.new_id(), act.now());
-        let told = (reminder.method.as_str(), skipped.name.as_str(), skipped.reason);
-        outbox::add_skipped(act.tx, job.organization, id, job.id, skipped.key, told, now)?;
+        let told = (reminder.method, skipped.name.as_str(), skipped.reason);
+        outbox::add_skipped(act.tx, act.organization, id, job, skipped.key, told, now)?;
     }
-    Ok(page.next)
+    Ok(())
 }
 
 /// Writes down why nobody was written to; the job is over with it.
@@ -75,12 +159,8 @@ pub(crate) fn note_skipped(
     reminder: &Reminder,
     job: [u8; 16],
 ) -> Result<(), AppError> {
-    let page = recipients::page(act.tx, act.organization, reminder, None, SKIPPED_TOLD_MAX)?;
-    for skipped in &page.skipped {
-        let (id, now) = (act.new_id(), act.now());
-        let told = (reminder.method.as_str(), skipped.name.as_str(), skipped.reason);
-        outbox::add_skipped(act.tx, act.organization, id, job, skipped.key, told, now)?;
-    }
+    let page = recipients::page(act, reminder, None, SKIPPED_TOLD_MAX)?;
+    note_all_skipped(act, reminder, job, &page)?;
     Ok(outbox::done(act.tx, act.organization, job)?)
 }
 
@@ -97,7 +177,7 @@ fn compose(
         id,
         job: job.id,
         recipient: recipient.key,
-        method: reminder.method.as_str().to_owned(),
+        method: reminder.method,
         address: String::new(),
         name: String::new(),
         subject: subject.unwrap_or_else(|| format!("A reminder from {}", organization.name)),
@@ -135,33 +215,28 @@ fn unsubscribe(reminder: &Reminder, organization: &Organization) -> Option<Strin
 }
 
 /// Writes down how an attempt ended, and ends the run when it was the last one.
-pub fn attempted(
-    tx: &mut Tx<'_>,
-    context: &mut Context,
-    claimed: &Claimed,
-    attempt: &Attempt,
-) -> Result<(), AppError> {
+pub fn attempted(act: &mut Act<'_, '_>, claimed: &Claimed, attempt: &Attempt) -> Result<(), AppError> {
+    act.allow(&ATTEMPTED)?;
     let message = &claimed.message;
-    Act::run(tx, context, message.organization, |act| {
-        if !outbox::attempted(act.tx, claimed, attempt, act.now())? {
-            return Ok(());
-        }
-        match outbox::job(act.tx, message.organization, message.job)? {
-            Some(job) if job.is_expanded => end_if_over(act, &job),
-            Some(_) => Ok(()),
-            None if matches!(attempt, Attempt::Delivered(_)) => delivered_late(act, message.id),
-            None => Ok(()),
-        }
-    })
+    if !outbox::attempted(act.tx, claimed, attempt, act.now())? {
+        return Ok(());
+    }
+    match outbox::job(act.tx, message.organization, message.job)? {
+        Some(job) if job.is_expanded => end_if_over(act, &job),
+        Some(_) => Ok(()),
+        None if matches!(attempt, Attempt::Delivered(_)) => delivered_late(act, message.id),
+        None => Ok(()),
+    }
 }
 
 /// A message that an officer queued again was delivered after its run had ended.
 fn delivered_late(act: &mut Act<'_, '_>, id: MessageId) -> Result<(), AppError> {
-    let Some(record) = messages::get(act.tx, act.organization, id)?.filter(|r| r.kind == REMINDER_JOB) else {
+    let Some(record) = messages::get(act.tx, act.organization, id)?.filter(|r| r.kind == JobKind::Reminder)
+    else {
         return Ok(());
     };
     let id = ReminderId::from_bytes(record.subject_id);
-    if let Some(mut reminder) = table::get::<Reminder>(act.tx, act.organization, id)? {
+    if let Some(mut reminder) = act.get::<Reminder>(id)? {
         reminder.sent_at = Some(act.now());
         act.update(&mut reminder)?;
     }
@@ -174,11 +249,11 @@ fn end_if_over(act: &mut Act<'_, '_>, job: &Job) -> Result<(), AppError> {
         return Ok(());
     }
     outbox::done(act.tx, job.organization, job.id)?;
-    if job.kind != REMINDER_JOB {
+    if job.kind == JobKind::Notice {
         return Ok(());
     }
     let id = ReminderId::from_bytes(job.subject);
-    let Some(mut reminder) = table::get::<Reminder>(act.tx, job.organization, id)? else {
+    let Some(mut reminder) = act.get::<Reminder>(id)? else {
         return Ok(());
     };
     if reminder.status != ReminderStatus::Sending {

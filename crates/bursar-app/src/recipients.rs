@@ -1,13 +1,13 @@
 //! Who is written to: one rule for the answer of send-now, for the worker and for previews.
 
 use bursar_db::recipients::Candidate;
-use bursar_db::{Tx, memberships, organizations, recipients};
+use bursar_db::{memberships, organizations, recipients};
 use bursar_domain::email::e164;
 use bursar_domain::ids::{GroupId, MemberId, OrganizationId};
 use bursar_domain::money::{Currency, Money};
 use bursar_domain::reminder::{Audience, Method, Reminder};
 
-use crate::act::no_organization;
+use crate::act::{Act, no_organization};
 use crate::error::AppError;
 
 /// Candidates that are read at a time to find out whether anybody qualifies.
@@ -61,9 +61,8 @@ pub struct Recipients {
 
 /// Looks at up to `limit` candidates after `after`: an archived one, one without an address for the method, and
 /// one who owes nothing where the reminder tells what is owed do not qualify.
-pub fn page(
-    tx: &mut Tx<'_>,
-    organization: OrganizationId,
+pub(crate) fn page<M>(
+    act: &mut Act<'_, '_, M>,
     reminder: &Reminder,
     after: Option<[u8; 16]>,
     limit: usize,
@@ -71,17 +70,17 @@ pub fn page(
     let (candidates, group) = match reminder.audience() {
         Audience::Nobody => return Ok(Recipients::default()),
         Audience::Organization(target) => {
-            return organization_page(tx, organization, reminder, target, after);
+            return organization_page(act, reminder, target, after);
         }
         Audience::Member(_) if after.is_some() => return Ok(Recipients::default()),
-        Audience::Member(member) => match recipients::member(tx, organization, member)? {
+        Audience::Member(member) => match recipients::member(act.tx, act.organization, member)? {
             Some(candidate) => (vec![candidate], reminder.group_id),
             None => return Ok(nobody(member.to_bytes(), String::new(), "the member is archived")),
         },
         Audience::Group(group) => {
             let rows = i64::try_from(limit).unwrap_or(i64::MAX);
             (
-                recipients::of_group(tx, organization, group, after, rows)?,
+                recipients::of_group(act.tx, act.organization, group, after, rows)?,
                 Some(group),
             )
         }
@@ -91,33 +90,30 @@ pub fn page(
         next: candidates.last().filter(|_| !is_last).map(|c| c.id.to_bytes()),
         ..Recipients::default()
     };
-    judge_members(tx, organization, reminder, group, candidates, &mut page)?;
+    judge_members(act, reminder, group, candidates, &mut page)?;
     Ok(page)
 }
 
 /// Looks at one recipient of an earlier run again: as they are now, or why they do not qualify any more.
-pub fn again(
-    tx: &mut Tx<'_>,
-    organization: OrganizationId,
+pub(crate) fn again<M>(
+    act: &mut Act<'_, '_, M>,
     reminder: &Reminder,
     key: [u8; 16],
 ) -> Result<Result<Recipient, &'static str>, AppError> {
     let now = match reminder.audience() {
         Audience::Group(group) => {
             let member = MemberId::from_bytes(key);
-            let Some(candidate) = recipients::member(tx, organization, member)? else {
+            let Some(candidate) = recipients::member(act.tx, act.organization, member)? else {
                 return Ok(Err("the member is archived"));
             };
-            if memberships::joined_at(tx, organization, group, member)?.is_none() {
+            if memberships::joined_at(act.tx, act.organization, group, member)?.is_none() {
                 return Ok(Err("the member has left the group"));
             }
             let mut now = Recipients::default();
-            judge_members(tx, organization, reminder, Some(group), vec![candidate], &mut now)?;
+            judge_members(act, reminder, Some(group), vec![candidate], &mut now)?;
             now
         }
-        Audience::Member(_) | Audience::Organization(_) | Audience::Nobody => {
-            page(tx, organization, reminder, None, 1)?
-        }
+        Audience::Member(_) | Audience::Organization(_) | Audience::Nobody => page(act, reminder, None, 1)?,
     };
     if let Some(recipient) = now.qualify.into_iter().find(|recipient| recipient.key == key) {
         return Ok(Ok(recipient));
@@ -129,19 +125,19 @@ pub fn again(
         })))
 }
 
-fn judge_members(
-    tx: &mut Tx<'_>,
-    organization: OrganizationId,
+fn judge_members<M>(
+    act: &mut Act<'_, '_, M>,
     reminder: &Reminder,
     group: Option<GroupId>,
     candidates: Vec<Candidate>,
     page: &mut Recipients,
 ) -> Result<(), AppError> {
-    let own = organizations::get(tx, organization)?.ok_or_else(|| no_organization(organization))?;
+    let own =
+        organizations::get(act.tx, act.organization)?.ok_or_else(|| no_organization(act.organization))?;
     for candidate in candidates {
         let owed = match reminder.include_payment_info {
             true => lines(
-                recipients::owed_by_member(tx, organization, candidate.id, group)?,
+                recipients::owed_by_member(act.tx, act.organization, candidate.id, group)?,
                 own.currency,
             ),
             false => Vec::new(),
@@ -199,19 +195,15 @@ fn no_address(method: Method) -> &'static str {
 }
 
 /// Whether anybody qualifies; it looks no further than the first.
-pub fn somebody_qualifies(
-    tx: &mut Tx<'_>,
-    organization: OrganizationId,
-    reminder: &Reminder,
-) -> Result<bool, AppError> {
+pub(crate) fn somebody_qualifies<M>(act: &mut Act<'_, '_, M>, reminder: &Reminder) -> Result<bool, AppError> {
     let Audience::Group(group) = reminder.audience() else {
-        return Ok(!page(tx, organization, reminder, None, 1)?.qualify.is_empty());
+        return Ok(!page(act, reminder, None, 1)?.qualify.is_empty());
     };
     // The database leaves out whoever cannot qualify, so that a large group of such is no long work.
     let wanted = (reminder.method == Method::Sms, reminder.include_payment_info);
     let mut after = None;
     loop {
-        let found = recipients::likely_of_group(tx, organization, group, wanted, after, LOOK_MAX)?;
+        let found = recipients::likely_of_group(act.tx, act.organization, group, wanted, after, LOOK_MAX)?;
         let has_address =
             |c: &Candidate| address(reminder.method, Some(&c.email), c.phone.as_deref()).is_some();
         if found.iter().any(has_address) {
@@ -225,15 +217,15 @@ pub fn somebody_qualifies(
 }
 
 /// The contact of an organization: itself, its parent or a direct child; no other may be written to.
-fn organization_page(
-    tx: &mut Tx<'_>,
-    organization: OrganizationId,
+fn organization_page<M>(
+    act: &mut Act<'_, '_, M>,
     reminder: &Reminder,
     target: OrganizationId,
     after: Option<[u8; 16]>,
 ) -> Result<Recipients, AppError> {
-    let own = organizations::get(tx, organization)?.ok_or_else(|| no_organization(organization))?;
-    let Some(target) = organizations::get(tx, target)?.filter(|_| after.is_none()) else {
+    let own =
+        organizations::get(act.tx, act.organization)?.ok_or_else(|| no_organization(act.organization))?;
+    let Some(target) = organizations::get(act.tx, target)?.filter(|_| after.is_none()) else {
         return Ok(Recipients::default());
     };
     let is_near = target.id == own.id || own.parent_id == Some(target.id) || target.parent_id == Some(own.id);
@@ -246,7 +238,7 @@ fn organization_page(
     }
     let owed = match reminder.include_payment_info {
         true => lines(
-            recipients::owed_by_organization(tx, own.id, target.id)?,
+            recipients::owed_by_organization(act.tx, own.id, target.id)?,
             own.currency,
         ),
         false => Vec::new(),

@@ -1,23 +1,43 @@
 //! Reminders: when a run starts, on request or at its time.
 
-use bursar_db::{Tx, organizations, outbox, table};
+use bursar_db::{due, organizations, outbox, table};
+use bursar_domain::access::{Role, Scope};
 use bursar_domain::group::Group;
 use bursar_domain::ids::{MessageId, OrganizationId, ReminderId};
 use bursar_domain::member::Member;
+use bursar_domain::message::JobKind;
 use bursar_domain::reminder::{Audience, INTERVAL_DAYS_MAX, Method, Outcome, Reminder, ReminderStatus};
 use bursar_domain::states::Machine;
 use bursar_domain::text::{BODY, SUBJECT};
 use bursar_domain::{Refusal, Resource, Stamps, Timestamp};
 
-use crate::act::{Act, Context, no_organization};
+use crate::act::{Act, View, Whole, no_organization};
 use crate::error::AppError;
-use crate::outbox::{REMINDER_JOB, note_skipped};
+use crate::outbox::note_skipped;
 use crate::recipients;
-use crate::roles::require_editor;
+use crate::rule::Rule;
 use crate::sms;
 
 /// Runs of one reminder that may name the same time.
 const RUNS_AT_ONCE_MAX: i64 = 100;
+
+/// Scheduling a reminder.
+pub const SCHEDULE: Rule = Rule::of("reminder.schedule", Role::Editor, "schedule reminders");
+/// Listing reminders with all they say.
+pub const LIST: Rule = Rule::of("reminder.list", Role::Editor, "list its reminders");
+/// Calling a reminder off.
+pub const CANCEL: Rule = Rule::of("reminder.cancel", Role::Editor, "call reminders off");
+/// Sending a failed reminder again.
+pub const RETRY: Rule = Rule::of("reminder.retry", Role::Editor, "send reminders again");
+/// Sending a scheduled reminder now.
+pub const SEND_NOW: Rule =
+    Rule::of("reminder.send", Role::Editor, "send reminders").or_token(&[Scope::RemindersWrite]);
+/// Finding the reminders whose time has come.
+pub const DUE: Rule = Rule::of_worker("reminder.due", "look for reminders of all organizations");
+/// Starting the run of a reminder whose time has come.
+pub const RUN_DUE: Rule = Rule::of_worker("reminder.run_due", "start reminders at their time");
+/// The rules of reminders.
+pub const RULES: &[&Rule] = &[&SCHEDULE, &LIST, &CANCEL, &RETRY, &SEND_NOW, &DUE, &RUN_DUE];
 
 /// What a new reminder is made of.
 #[derive(Clone, Debug)]
@@ -46,44 +66,38 @@ pub(crate) fn no_reminder(id: ReminderId) -> Refusal {
 }
 
 /// Schedules a reminder.
-pub fn schedule(
-    tx: &mut Tx<'_>,
-    context: &mut Context,
-    organization: OrganizationId,
-    new: &NewReminder,
-) -> Result<Reminder, AppError> {
-    Act::run(tx, context, organization, |act| {
-        crate::officers::require(act, bursar_domain::access::Role::Editor, "schedule reminders")?;
-        let rule = |field: &'static str| move |rule: String| Refusal::invalid(field, rule);
-        let text = |given: &Option<String>| given.clone().filter(|text| !text.trim().is_empty());
-        let subject = text(&new.subject).map(|s| SUBJECT.check(&s)).transpose();
-        let body = text(&new.body).map(|s| BODY.check(&s)).transpose();
-        let (subject, body) = (subject.map_err(rule("subject"))?, body.map_err(rule("body"))?);
-        check_new(new, body.as_deref(), act.now())?;
-        check_audience(act, new.audience)?;
-        let own = organizations::get(act.tx, organization)?.ok_or_else(|| no_organization(organization))?;
-        let id: ReminderId = act.new_id();
-        let stamps = Stamps::at(act.tick());
-        let mut reminder = Reminder {
-            method: new.method,
-            subject,
-            body,
-            scheduled_at: Some(new.at),
-            is_recurring: new.every_days.is_some(),
-            recurring_interval_days: new.every_days,
-            include_payment_info: new.include_payment_info,
-            ..Reminder::blank(id, own.currency, stamps)
-        };
-        match new.audience {
-            Audience::Member(member) => reminder.target_member_id = Some(member),
-            Audience::Group(group) => reminder.group_id = Some(group),
-            Audience::Organization(target) => reminder.target_organization_id = Some(target),
-            Audience::Nobody => {}
-        }
-        act.insert(&reminder)?;
-        act.log("reminder.schedule", Some(id.to_string()), None)?;
-        Ok(reminder)
-    })
+pub fn schedule(act: &mut Act<'_, '_>, new: &NewReminder) -> Result<Reminder, AppError> {
+    act.allow(&SCHEDULE)?;
+    let rule = |field: &'static str| move |rule: String| Refusal::invalid(field, rule);
+    let text = |given: &Option<String>| given.clone().filter(|text| !text.trim().is_empty());
+    let subject = text(&new.subject).map(|s| SUBJECT.check(&s)).transpose();
+    let body = text(&new.body).map(|s| BODY.check(&s)).transpose();
+    let (subject, body) = (subject.map_err(rule("subject"))?, body.map_err(rule("body"))?);
+    check_new(new, body.as_deref(), act.now())?;
+    check_audience(act, new.audience)?;
+    let own =
+        organizations::get(act.tx, act.organization)?.ok_or_else(|| no_organization(act.organization))?;
+    let id: ReminderId = act.new_id();
+    let stamps = Stamps::at(act.tick());
+    let mut reminder = Reminder {
+        method: new.method,
+        subject,
+        body,
+        scheduled_at: Some(new.at),
+        is_recurring: new.every_days.is_some(),
+        recurring_interval_days: new.every_days,
+        include_payment_info: new.include_payment_info,
+        ..Reminder::blank(id, own.currency, stamps)
+    };
+    match new.audience {
+        Audience::Member(member) => reminder.target_member_id = Some(member),
+        Audience::Group(group) => reminder.group_id = Some(group),
+        Audience::Organization(target) => reminder.target_organization_id = Some(target),
+        Audience::Nobody => {}
+    }
+    act.insert(&reminder)?;
+    act.log(SCHEDULE.name, Some(id.to_string()), None)?;
+    Ok(reminder)
 }
 
 fn check_new(new: &NewReminder, body: Option<&str>, now: Timestamp) -> Result<(), Refusal> {
@@ -120,11 +134,11 @@ fn check_audience(act: &mut Act<'_, '_>, audience: Audience) -> Result<(), AppEr
         Audience::Nobody => {
             Err(Refusal::invalid("target", "is required: a member, a group or an organization").into())
         }
-        Audience::Group(id) => match table::get::<Group>(act.tx, act.organization, id)? {
+        Audience::Group(id) => match act.get::<Group>(id)? {
             Some(_) => Ok(()),
             None => Err(Refusal::missing_reference("groupId", id).into()),
         },
-        Audience::Member(id) => match table::get::<Member>(act.tx, act.organization, id)? {
+        Audience::Member(id) => match act.get::<Member>(id)? {
             Some(member) if member.is_active => Ok(()),
             Some(_) => Err(Refusal::conflict(format!(
                 "member {id} is archived and is not written to; restore the member first"
@@ -152,16 +166,10 @@ fn check_audience(act: &mut Act<'_, '_>, audience: Audience) -> Result<(), AppEr
 }
 
 /// An organization's reminders, oldest first; those with one status when it is given.
-pub fn list(
-    tx: &mut Tx<'_>,
-    context: &Context,
-    organization: OrganizationId,
-    status: Option<ReminderStatus>,
-) -> Result<Vec<Reminder>, AppError> {
-    organizations::get(tx, organization)?.ok_or_else(|| no_organization(organization))?;
-    require_editor(tx, context.who, organization, "list its reminders")?;
+pub fn list(view: &mut View<'_, '_>, status: Option<ReminderStatus>) -> Result<Vec<Reminder>, AppError> {
+    view.allow(&LIST)?;
     let mut reminders = Vec::new();
-    table::each::<Reminder>(tx, organization, |kept| {
+    table::each::<Reminder>(view.tx, view.organization, |kept| {
         let reminder = kept.resource?;
         if status.is_none_or(|status| reminder.status == status) {
             reminders.push(reminder);
@@ -172,56 +180,41 @@ pub fn list(
 }
 
 /// Calls a scheduled reminder off, or one whose run is lost.
-pub fn cancel(
-    tx: &mut Tx<'_>,
-    context: &mut Context,
-    organization: OrganizationId,
-    id: ReminderId,
-) -> Result<Reminder, AppError> {
-    Act::run(tx, context, organization, |act| {
-        crate::officers::require(act, bursar_domain::access::Role::Editor, "call reminders off")?;
-        let mut reminder = table::get(act.tx, organization, id)?.ok_or_else(|| no_reminder(id))?;
-        if give_up_lost_run(act, &mut reminder)? {
-            // What failed is cancelled by way of scheduled.
-            reminder.status = reminder.status.to(ReminderStatus::Scheduled)?;
-        }
-        reminder.status = reminder.status.to(ReminderStatus::Cancelled)?;
-        act.update(&mut reminder)?;
-        act.log("reminder.cancel", Some(id.to_string()), None)?;
-        Ok(reminder)
-    })
+pub fn cancel(act: &mut Act<'_, '_>, id: ReminderId) -> Result<Reminder, AppError> {
+    act.allow(&CANCEL)?;
+    let mut reminder = act.get(id)?.ok_or_else(|| no_reminder(id))?;
+    if give_up_lost_run(act, &mut reminder)? {
+        // What failed is cancelled by way of scheduled.
+        reminder.status = reminder.status.to(ReminderStatus::Scheduled)?;
+    }
+    reminder.status = reminder.status.to(ReminderStatus::Cancelled)?;
+    act.update(&mut reminder)?;
+    act.log(CANCEL.name, Some(id.to_string()), None)?;
+    Ok(reminder)
 }
 
 /// Schedules a failed reminder once more, for now, or one whose run is lost: an officer's act.
-pub fn retry(
-    tx: &mut Tx<'_>,
-    context: &mut Context,
-    organization: OrganizationId,
-    id: ReminderId,
-) -> Result<Reminder, AppError> {
-    Act::run(tx, context, organization, |act| {
-        crate::officers::require(act, bursar_domain::access::Role::Editor, "send reminders again")?;
-        let mut reminder = table::get(act.tx, organization, id)?.ok_or_else(|| no_reminder(id))?;
-        give_up_lost_run(act, &mut reminder)?;
-        if reminder.status != ReminderStatus::Failed {
-            let way_out = match reminder.status {
-                ReminderStatus::Scheduled => "it will be sent at its time",
-                ReminderStatus::Sending => "it is on its way",
-                ReminderStatus::Sent => "`bursar messages --retry` sends a single failed message again",
-                ReminderStatus::Completed | ReminderStatus::Cancelled => "schedule a new one",
-                ReminderStatus::Failed => "",
-            };
-            let status = reminder.status;
-            let message =
-                format!("reminder {id} is {status}; only a failed one can be sent again; {way_out}");
-            return Err(Refusal::conflict(message).into());
-        }
-        let at = act.now();
-        reminder.retry(at)?;
-        act.update(&mut reminder)?;
-        act.log("reminder.retry", Some(id.to_string()), None)?;
-        Ok(reminder)
-    })
+pub fn retry(act: &mut Act<'_, '_>, id: ReminderId) -> Result<Reminder, AppError> {
+    act.allow(&RETRY)?;
+    let mut reminder = act.get(id)?.ok_or_else(|| no_reminder(id))?;
+    give_up_lost_run(act, &mut reminder)?;
+    if reminder.status != ReminderStatus::Failed {
+        let way_out = match reminder.status {
+            ReminderStatus::Scheduled => "it will be sent at its time",
+            ReminderStatus::Sending => "it is on its way",
+            ReminderStatus::Sent => "`bursar messages --retry` sends a single failed message again",
+            ReminderStatus::Completed | ReminderStatus::Cancelled => "schedule a new one",
+            ReminderStatus::Failed => "",
+        };
+        let status = reminder.status;
+        let message = format!("reminder {id} is {status}; only a failed one can be sent again; {way_out}");
+        return Err(Refusal::conflict(message).into());
+    }
+    let at = act.now();
+    reminder.retry(at)?;
+    act.update(&mut reminder)?;
+    act.log(RETRY.name, Some(id.to_string()), None)?;
+    Ok(reminder)
 }
 
 /// Gives up the run of a reminder that is `sending` without a job, which only an import brings: no worker will ever end
@@ -229,7 +222,7 @@ pub fn retry(
 fn give_up_lost_run(act: &mut Act<'_, '_>, reminder: &mut Reminder) -> Result<bool, AppError> {
     let subject = reminder.id.to_bytes();
     let is_lost = reminder.status == ReminderStatus::Sending
-        && !outbox::has_job(act.tx, act.organization, REMINDER_JOB, subject)?;
+        && !outbox::has_job(act.tx, act.organization, JobKind::Reminder, subject)?;
     if is_lost {
         reminder.give_up_run()?;
     }
@@ -238,32 +231,37 @@ fn give_up_lost_run(act: &mut Act<'_, '_>, reminder: &mut Reminder) -> Result<bo
 
 /// Sends a scheduled reminder now. On a recurring one this is its next run.
 pub fn send_now(act: &mut Act<'_, '_>, id: ReminderId) -> Result<(Reminder, Outcome), AppError> {
+    act.allow(&SEND_NOW)?;
     let missing = || Refusal::missing("there is no such reminder");
-    let reminder: Reminder = table::get(act.tx, act.organization, id)?.ok_or_else(missing)?;
+    let reminder: Reminder = act.get(id)?.ok_or_else(missing)?;
     let run_at = act.now();
     start(act, reminder, run_at)
 }
 
+/// Reminders of all organizations whose time has come by `now`, the longest due first.
+pub fn due(
+    whole: &mut Whole<'_, '_>,
+    now: Timestamp,
+    limit: i64,
+) -> Result<Vec<(OrganizationId, ReminderId)>, AppError> {
+    whole.allow(&DUE)?;
+    Ok(due::reminders(whole.tx, now, limit)?)
+}
+
 /// Starts the run of a reminder whose time has come. It is looked at again: it may have been sent, moved or called
 /// off since it was found due.
-pub fn run_due(
-    tx: &mut Tx<'_>,
-    context: &mut Context,
-    organization: OrganizationId,
-    id: ReminderId,
-) -> Result<Option<Outcome>, AppError> {
-    Act::run(tx, context, organization, |act| {
-        let Some(reminder) = table::get::<Reminder>(act.tx, organization, id)? else {
-            return Ok(None);
-        };
-        let due = reminder
-            .scheduled_at
-            .filter(|at| *at <= act.now() && !reminder.is_held);
-        let Some(run_at) = due.filter(|_| reminder.status == ReminderStatus::Scheduled) else {
-            return Ok(None);
-        };
-        start(act, reminder, run_at).map(|(_, outcome)| Some(outcome))
-    })
+pub fn run_due(act: &mut Act<'_, '_>, id: ReminderId) -> Result<Option<Outcome>, AppError> {
+    act.allow(&RUN_DUE)?;
+    let Some(reminder) = act.get::<Reminder>(id)? else {
+        return Ok(None);
+    };
+    let due = reminder
+        .scheduled_at
+        .filter(|at| *at <= act.now() && !reminder.is_held);
+    let Some(run_at) = due.filter(|_| reminder.status == ReminderStatus::Scheduled) else {
+        return Ok(None);
+    };
+    start(act, reminder, run_at).map(|(_, outcome)| Some(outcome))
 }
 
 /// One transaction: the reminder's state, the job, and its activity line.
@@ -272,8 +270,8 @@ fn start(
     mut reminder: Reminder,
     run_at: Timestamp,
 ) -> Result<(Reminder, Outcome), AppError> {
-    let somebody = reminder.status == ReminderStatus::Scheduled
-        && recipients::somebody_qualifies(act.tx, act.organization, &reminder)?;
+    let somebody =
+        reminder.status == ReminderStatus::Scheduled && recipients::somebody_qualifies(act, &reminder)?;
     let outcome = reminder.start_run(somebody, run_at, act.now())?;
     let job = queue_run(act, reminder.id, run_at)?;
     if outcome == Outcome::Skipped {
@@ -281,7 +279,7 @@ fn start(
     }
     act.update(&mut reminder)?;
     let action = match outcome {
-        Outcome::Sent => "reminder.send",
+        Outcome::Sent => SEND_NOW.name,
         Outcome::Skipped => "reminder.skip",
     };
     act.log(action, Some(reminder.id.to_string()), None)?;
@@ -299,7 +297,7 @@ fn queue_run(act: &mut Act<'_, '_>, reminder: ReminderId, run_at: Timestamp) -> 
             act.tx,
             act.organization,
             job,
-            REMINDER_JOB,
+            JobKind::Reminder,
             subject,
             run_at,
             act.now(),

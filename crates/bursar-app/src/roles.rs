@@ -58,17 +58,6 @@ pub(crate) fn require_admin(
     Rule::of("", Role::Admin, deed).check(&caller)
 }
 
-/// Refuses whoever is neither an editor or admin of the organization nor the operator.
-pub(crate) fn require_editor(
-    tx: &mut Tx<'_>,
-    who: Identity,
-    organization: OrganizationId,
-    deed: &'static str,
-) -> Result<(), AppError> {
-    let caller = Caller::look_up(tx, who, organization, bursar_domain::Timestamp::from_micros(0))?;
-    Rule::of("", Role::Editor, deed).check(&caller)
-}
-
 /// Finding a person by their address.
 pub const PERSON: Rule = Rule::of_operator("role.person", "act as a person");
 

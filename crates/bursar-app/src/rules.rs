@@ -2,22 +2,31 @@
 
 use crate::rule::Rule;
 use crate::{
-    campaigns, cards, groups, members, payments, reimbursements, reports, resources, roster, store, undo,
+    backlog, campaigns, cards, dues, groups, housekeeping, members, messages, notices, outbox, payments,
+    reimbursements, reminders, reports, resources, roster, store, undo, worker_clock,
 };
 
 /// The rules of each module, by the module's name.
 const MODULES: &[&[&Rule]] = &[
+    backlog::RULES,
     campaigns::RULES,
     cards::RULES,
+    dues::RULES,
     groups::RULES,
+    housekeeping::RULES,
     members::RULES,
+    messages::RULES,
+    notices::RULES,
+    outbox::RULES,
     payments::RULES,
     reimbursements::RULES,
+    reminders::RULES,
     reports::RULES,
     resources::RULES,
     roster::RULES,
     store::RULES,
     undo::RULES,
+    worker_clock::RULES,
 ];
 
 /// Every rule, module by module.

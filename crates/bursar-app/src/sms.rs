@@ -1,8 +1,7 @@
 //! The text of an SMS: what it says, and how many parts it is sent in.
 
-use bursar_db::outbox::Message;
-
 use crate::messages::{Statement, full_text};
+use crate::outbox::Message;
 
 /// Characters that one SMS may have, whoever carries it.
 pub const TEXT_MAX: usize = 1_600;
@@ -95,6 +94,7 @@ mod tests {
     use super::*;
     use crate::messages::StatementLine;
     use bursar_domain::ids::Id;
+    use bursar_domain::reminder::Method;
 
     #[test]
     fn parts_of_an_sms() {
@@ -138,7 +138,7 @@ mod tests {
             id: Id::from_bits(1),
             job: [0; 16],
             recipient: [0; 16],
-            method: "sms".to_owned(),
+            method: Method::Sms,
             address: "+12025550100".to_owned(),
             name: String::new(),
             subject: "S".to_owned(),

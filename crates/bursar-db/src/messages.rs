@@ -2,6 +2,8 @@
 
 use bursar_domain::Timestamp;
 use bursar_domain::ids::{Id, MessageId, OrganizationId, ReminderId};
+use bursar_domain::message::{JobKind, MessageState};
+use bursar_domain::reminder::Method;
 
 use crate::engine::{Row, Tx, Value};
 use crate::error::DbError;
@@ -15,16 +17,16 @@ pub struct Record {
     pub id: MessageId,
     /// The job it comes from.
     pub job: [u8; 16],
-    /// What the job is: `reminder` or `notice`.
-    pub kind: String,
+    /// What the job sends.
+    pub kind: JobKind,
     /// What the job is about: the bytes of a reminder's or token's id.
     pub subject_id: [u8; 16],
     /// The run that the job is.
     pub run_at: Timestamp,
     /// Whom it is for: the bytes of a member's, user's or organization's id.
     pub recipient: [u8; 16],
-    /// `email` or `sms`.
-    pub method: String,
+    /// How it is sent.
+    pub method: Method,
     /// Where it went; gone after the retention.
     pub address: Option<String>,
     /// The recipient's name.
@@ -35,8 +37,8 @@ pub struct Record {
     pub has_body: bool,
     /// How many parts an SMS is sent in.
     pub segments: Option<i64>,
-    /// `queued`, `sending`, `delivered`, `failed` or `skipped`.
-    pub state: String,
+    /// Where it stands.
+    pub state: MessageState,
     /// The other side's last answer, or why nothing was sent.
     pub detail: Option<String>,
     /// How often it was tried.
@@ -78,17 +80,17 @@ fn read_record(row: &Row<'_>) -> Result<Record, DbError> {
     Ok(Record {
         id: row.id()?,
         job: key(row.id()?),
-        kind: row.text()?,
+        kind: row.parsed(JobKind::parse)?,
         subject_id: key(row.id()?),
         run_at: Timestamp::from_micros(row.int()?),
         recipient: key(row.id()?),
-        method: row.text()?,
+        method: row.parsed(Method::parse)?,
         address: row.text_opt()?,
         name: row.text_opt()?,
         subject: row.text_opt()?,
         has_body: row.int()? != 0,
         segments: row.int_opt()?,
-        state: row.text()?,
+        state: row.parsed(MessageState::parse)?,
         detail: row.text_opt()?,
         attempts: row.int()?,
         due_at: Timestamp::from_micros(row.int()?),

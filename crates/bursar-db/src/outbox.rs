@@ -5,6 +5,8 @@
 
 use bursar_domain::Timestamp;
 use bursar_domain::ids::{Id, MessageId, OrganizationId};
+use bursar_domain::message::JobKind;
+use bursar_domain::reminder::Method;
 
 use crate::engine::{Row, Tx, Value};
 use crate::error::DbError;
@@ -18,8 +20,8 @@ pub struct Job {
     pub organization: OrganizationId,
     /// Names it.
     pub id: [u8; 16],
-    /// What it is: `reminder` or `notice`.
-    pub kind: String,
+    /// What it sends.
+    pub kind: JobKind,
     /// What it is about: a reminder's id.
     pub subject: [u8; 16],
     /// The run that it is.
@@ -41,8 +43,8 @@ pub struct Message {
     pub job: [u8; 16],
     /// Whom it is for: the bytes of a member's, user's or organization's id.
     pub recipient: [u8; 16],
-    /// `email` or `sms`.
-    pub method: String,
+    /// How it is sent.
+    pub method: Method,
     /// Where it goes.
     pub address: String,
     /// The recipient's name.
@@ -92,7 +94,7 @@ pub fn queue(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
     id: [u8; 16],
-    kind: &str,
+    kind: JobKind,
     subject: [u8; 16],
     run_at: Timestamp,
     now: Timestamp,
@@ -104,7 +106,7 @@ pub fn queue(
         &[
             Value::Bytes(&organization),
             Value::Bytes(&id),
-            Value::Text(kind),
+            Value::Text(kind.as_str()),
             Value::Bytes(&subject),
             Value::Int(run_at.micros()),
             Value::Int(now.micros()),
@@ -158,14 +160,16 @@ pub fn job(tx: &mut Tx<'_>, organization: OrganizationId, id: [u8; 16]) -> Resul
 }
 
 fn read_job(row: &Row<'_>) -> Result<Job, DbError> {
+    let mut row = Columns::from(row, 0);
+    let key = |id: Id<()>| id.to_bytes();
     Ok(Job {
-        organization: OrganizationId::from_bytes(row.key(0)?),
-        id: row.key(1)?,
-        kind: row.text(2)?.to_owned(),
-        subject: row.key(3)?,
-        run_at: Timestamp::from_micros(row.int(4)?),
-        expanded_to: row.key_opt(5)?,
-        is_expanded: row.bool(6)?,
+        organization: row.id()?,
+        id: key(row.id()?),
+        kind: row.parsed(JobKind::parse)?,
+        subject: key(row.id()?),
+        run_at: Timestamp::from_micros(row.int()?),
+        expanded_to: row.id_opt()?.map(key),
+        is_expanded: row.boolean()?,
     })
 }
 
@@ -233,7 +237,7 @@ pub fn add(tx: &mut Tx<'_>, message: &Message, now: Timestamp) -> Result<(), DbE
             Value::Bytes(&id),
             Value::Bytes(&message.job),
             Value::Bytes(&message.recipient),
-            Value::Text(&message.method),
+            Value::Text(message.method.as_str()),
             Value::Text(&message.address),
             Value::Text(&message.name),
             Value::Text(&message.subject),
@@ -254,7 +258,7 @@ pub fn add_skipped(
     id: MessageId,
     job: [u8; 16],
     recipient: [u8; 16],
-    (method, name, reason): (&str, &str, &str),
+    (method, name, reason): (Method, &str, &str),
     now: Timestamp,
 ) -> Result<(), DbError> {
     let (organization, id) = (organization.to_bytes(), id.to_bytes());
@@ -267,7 +271,7 @@ pub fn add_skipped(
             Value::Bytes(&id),
             Value::Bytes(&job),
             Value::Bytes(&recipient),
-            Value::Text(method),
+            Value::Text(method.as_str()),
             Value::Text(name),
             Value::Text(reason),
             Value::Int(now.micros()),
@@ -319,7 +323,7 @@ fn read_message(row: &mut Columns<'_, '_>) -> Result<Message, DbError> {
         id,
         job: job.to_bytes(),
         recipient: recipient.to_bytes(),
-        method: row.text()?,
+        method: row.parsed(Method::parse)?,
         address: row.text_opt()?.unwrap_or_default(),
         name: row.text_opt()?.unwrap_or_default(),
         subject: row.text_opt()?.unwrap_or_default(),
@@ -471,13 +475,13 @@ pub fn attempted(
 pub fn has_job(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
-    kind: &str,
+    kind: JobKind,
     subject: [u8; 16],
 ) -> Result<bool, DbError> {
     let organization = organization.to_bytes();
     let found = tx.first(
         "SELECT 1 FROM outbox_jobs WHERE organization_id = ?1 AND kind = ?2 AND subject_id = ?3 AND state <> 'done' LIMIT 1",
-        &[Value::Bytes(&organization), Value::Text(kind), Value::Bytes(&subject)],
+        &[Value::Bytes(&organization), Value::Text(kind.as_str()), Value::Bytes(&subject)],
         |row| row.int(0),
     )?;
     Ok(found.is_some())

@@ -13,6 +13,7 @@ pub mod group;
 pub mod ids;
 pub mod listing;
 pub mod member;
+pub mod message;
 pub mod money;
 pub mod order;
 pub mod organization;

@@ -1,9 +1,7 @@
 //! Raises dues: all that are due, a bounded number at a step, so that mail does not wait for a federation's year.
 
 use bursar_app::AppError;
-use bursar_app::dues::{self, Raised};
-use bursar_db::DbError;
-use bursar_db::due::{self, DuesWork};
+use bursar_app::dues::{self, DuesWork, Raised};
 use bursar_domain::Timestamp;
 
 use super::Worker;
@@ -28,10 +26,8 @@ impl Worker {
             Some(_) | None => now,
         });
         let after = self.dues.after;
-        let found = self
-            .db
-            .read::<_, DbError>(move |tx| due::dues(tx, started_at.date(), after.as_ref(), GROUPS_MAX))
-            .wait()?;
+        let found =
+            self.look(move |whole| dues::due(whole, started_at.date(), after.as_ref(), GROUPS_MAX))?;
         let mut done = 0;
         for work in &found {
             done += self.raise_one(*work)?;
@@ -51,9 +47,9 @@ impl Worker {
     fn raise_one(&mut self, work: DuesWork) -> Result<usize, AppError> {
         let (mut done, mut after) = (0, None);
         while !self.bell.is_over() {
-            let raising = self.act(work.organization, move |tx, context| match work.is_raised {
-                true => dues::end_day(tx, context, work.organization, work.group, work.due, after),
-                false => dues::raise(tx, context, work.organization, work.group, after),
+            let raising = self.act(work.organization, move |act| match work.is_raised {
+                true => dues::end_day(act, work.group, work.due, after),
+                false => dues::raise(act, work.group, after),
             })?;
             after = match raising {
                 Some(Raised::Some(_, last)) => Some(last),

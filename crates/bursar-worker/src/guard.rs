@@ -10,9 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use bursar_app::WallClock;
-use bursar_db::worker_clock::{self, Known, Seen};
-use bursar_db::{Db, DbError};
+use bursar_app::worker_clock::{self, Known, Seen};
+use bursar_app::{App, AppError, Identity, WallClock};
 use bursar_domain::Timestamp;
 
 use super::NO_ORGANIZATION;
@@ -198,7 +197,7 @@ impl ClockGuard {
 
     /// Looks at the clocks: at the database's once a minute, at the running clock always. What is trusted is written
     /// down.
-    pub fn check(&self, db: &Db) -> Result<(), DbError> {
+    pub fn check(&self, app: &App) -> Result<(), AppError> {
         let Some(tolerance) = self.0.tolerance_seconds else {
             return Ok(());
         };
@@ -206,15 +205,18 @@ impl ClockGuard {
             return Ok(());
         }
         let asked_at = self.running();
-        let known = db.read(worker_clock::known).wait()?;
+        let known = app.look(Identity::Worker, worker_clock::known).wait()?;
         let (wall, running) = (self.wall(), self.running());
         // A slow reply must not look like a clock that is wrong.
         let took = i64::try_from(running.saturating_sub(asked_at).as_secs()).unwrap_or(0);
         let seen = self.judge(wall, running, &known, tolerance + took);
         match seen {
-            Some(seen) => db
-                .write(NO_ORGANIZATION, move |tx| worker_clock::saw(tx, seen))
-                .wait(),
+            Some(seen) => {
+                let trusted = app.change(Identity::Worker, NO_ORGANIZATION, move |whole| {
+                    worker_clock::trust(whole, seen)
+                });
+                trusted.wait()
+            }
             None => Ok(()),
         }
     }

@@ -4,8 +4,8 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use bursar_db::outbox::{self, Claimed};
-use bursar_db::{Db, DbError};
+use bursar_app::outbox::{self, Claimed};
+use bursar_app::{App, AppError, Identity};
 use bursar_domain::ids::{MessageId, OrganizationId};
 
 use super::NO_ORGANIZATION;
@@ -45,23 +45,21 @@ impl Leases {
     /// Renews what is held three times a lease, on a thread of its own.
     pub(super) fn keep(
         &self,
-        db: &Db,
+        app: &App,
         guard: &ClockGuard,
         lease_seconds: i64,
     ) -> std::io::Result<JoinHandle<()>> {
-        let (leases, db, guard) = (self.clone(), db.clone(), guard.clone());
+        let (leases, app, guard) = (self.clone(), app.clone(), guard.clone());
         let pause = Duration::from_secs(lease_seconds.unsigned_abs()) / 3;
         thread::Builder::new()
             .name("bursar-leases".into())
             .spawn(move || {
                 while let Some(claims) = leases.wait(pause) {
                     let until = guard.now().plus_seconds(lease_seconds);
-                    let renewed = db.write::<_, DbError>(NO_ORGANIZATION, move |tx| {
-                        for (organization, id, attempt) in &claims {
-                            outbox::renew(tx, *organization, *id, *attempt, until)?;
-                        }
-                        Ok(())
-                    });
+                    let renewed =
+                        app.change::<_, AppError>(Identity::Worker, NO_ORGANIZATION, move |whole| {
+                            outbox::renew(whole, &claims, until)
+                        });
                     if let Err(error) = renewed.wait() {
                         tracing::warn!(%error, "the worker's claims could not be renewed");
                     }

@@ -18,12 +18,12 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use bursar_app::housekeeping::{self, Retention};
+use bursar_app::outbox::{self, Attempt, Claimed};
 use bursar_app::tokens::last_used::{self, LastUsed};
-use bursar_app::{AppError, Context, Identity, campaigns, notices, outbox as app_outbox, reminders};
-use bursar_db::outbox::{self, Attempt, Claimed};
-use bursar_db::{Db, DbError, Tx, due, housekeeping, messages};
+use bursar_app::{Act, App, AppError, Identity, Whole, campaigns, notices, reminders};
 use bursar_domain::Timestamp;
-use bursar_domain::ids::{IdSource, OrganizationId};
+use bursar_domain::ids::{Id, OrganizationId};
 
 pub use dues::DuesPass;
 use guard::ClockGuard;
@@ -40,8 +40,8 @@ const SLEEP_MAX: Duration = Duration::from_secs(1);
 const BACK_OFF_SECONDS: [i64; 6] = [5, 300, 1_800, 7_200, 18_000, 36_000];
 /// Housekeeping comes once a minute.
 const HOUSEKEEPING: Duration = Duration::from_secs(60);
-/// The lane of work that belongs to no organization.
-const NO_ORGANIZATION: [u8; 16] = [0; 16];
+/// The order of work that belongs to no organization.
+const NO_ORGANIZATION: OrganizationId = Id::from_bits(0);
 
 /// Wakes a worker and tells it to stop.
 #[derive(Clone, Debug, Default)]
@@ -86,24 +86,20 @@ impl Bell {
 
 /// The worker.
 pub struct Worker {
-    /// The database.
-    pub db: Db,
+    /// The database, at the time of the guard.
+    pub app: App,
     /// Where messages go.
     pub outlet: Outlet,
     /// Tells the time, and whether it can be believed.
     pub guard: ClockGuard,
-    /// Makes ids.
-    pub ids: IdSource,
     /// Spreads retries.
     pub random: fastrand::Rng,
     /// Wakes it.
     pub bell: Bell,
     /// When tokens were last used.
     pub last_used: Arc<LastUsed>,
-    /// How long idempotency records are kept.
-    pub idempotency_seconds: i64,
-    /// How long messages that have ended keep their address and text.
-    pub message_seconds: i64,
+    /// How long things are kept.
+    pub retention: Retention,
     /// How long the claims of a worker that died are held back.
     pub lease_seconds: i64,
     /// How far dues are raised.
@@ -122,7 +118,7 @@ impl Worker {
 
     fn run(&mut self) {
         let leases = Leases::default();
-        let keeper = leases.keep(&self.db, &self.guard, self.lease_seconds);
+        let keeper = leases.keep(&self.app, &self.guard, self.lease_seconds);
         let mut kept_house = None;
         let mut told = None;
         while !self.bell.is_over() {
@@ -183,19 +179,14 @@ impl Worker {
     fn step_with(&mut self, leases: &Leases) -> Result<usize, AppError> {
         self.record()?;
         leases.clear();
-        self.guard.check(&self.db)?;
+        self.guard.check(&self.app)?;
         let mut done = self.queue_notices()?;
         match self.guard.is_held() {
             // Mail that a request queues by a wrong clock is sent at once all the same.
             true => self.pull_in()?,
             false => done += self.start_what_is_due()?,
         }
-        let now = self.guard.now();
-        let is_due = self
-            .db
-            .read::<_, DbError>(move |tx| outbox::is_due(tx, now))
-            .wait()?;
-        if is_due {
+        if self.look(outbox::is_due)? {
             done += self.expand_jobs()? + self.deliver_messages(leases)?;
         }
         Ok(done)
@@ -212,54 +203,40 @@ impl Worker {
     }
 
     fn pull_in(&mut self) -> Result<(), AppError> {
-        let now = self.guard.now();
-        let pulled = self
-            .db
-            .write::<_, DbError>(NO_ORGANIZATION, move |tx| outbox::pull_in(tx, now));
-        Ok(pulled.wait()?)
+        self.change(outbox::pull_in)
     }
 
-    fn context(&mut self) -> Context {
-        Context {
-            now: self.guard.now(),
-            ids: self.ids.fork(),
-            who: Identity::Worker,
-            request_id: None,
-        }
+    fn look<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Whole<'_, '_>) -> Result<T, AppError> + Send + 'static,
+    ) -> Result<T, AppError> {
+        self.app.look(Identity::Worker, work).wait()
+    }
+
+    fn change<T: Send + 'static>(
+        &self,
+        work: impl FnMut(&mut Whole<'_, '_>) -> Result<T, AppError> + Send + 'static,
+    ) -> Result<T, AppError> {
+        self.app.change(Identity::Worker, NO_ORGANIZATION, work).wait()
     }
 
     /// Runs one piece of work for an organization. One that fails is told of and left for later, so that it does not
     /// keep the others waiting; a database that is away ends the step.
     fn act<T: Send + 'static>(
-        &mut self,
+        &self,
         organization: OrganizationId,
-        mut work: impl FnMut(&mut Tx<'_>, &mut Context) -> Result<T, AppError> + Send + 'static,
+        work: impl FnMut(&mut Act<'_, '_>) -> Result<T, AppError> + Send + 'static,
     ) -> Result<Option<T>, AppError> {
-        let mut context = self.context();
-        match self
-            .db
-            .write(organization.to_bytes(), move |tx| work(tx, &mut context))
-            .wait()
-        {
-            Ok(value) => Ok(Some(value)),
-            Err(AppError::Db(error)) if error.is_outage() => Err(error.into()),
-            Err(error) => {
-                tracing::error!(%organization, %error, "a piece of the worker's work failed; it is tried again");
-                Ok(None)
-            }
-        }
+        judge(
+            organization,
+            self.app.act(Identity::Worker, organization, work).wait(),
+        )
     }
 
     fn start_reminders(&mut self, now: Timestamp) -> Result<usize, AppError> {
         let mut done = 0;
-        for (organization, reminder) in self
-            .db
-            .read::<_, DbError>(move |tx| due::reminders(tx, now, CLAIM_MAX))
-            .wait()?
-        {
-            let run = self.act(organization, move |tx, context| {
-                reminders::run_due(tx, context, organization, reminder)
-            })?;
+        for (organization, reminder) in self.look(move |whole| reminders::due(whole, now, CLAIM_MAX))? {
+            let run = self.act(organization, move |act| reminders::run_due(act, reminder))?;
             done += usize::from(run.is_some());
         }
         Ok(done)
@@ -269,12 +246,12 @@ impl Worker {
     fn queue_notices(&mut self) -> Result<usize, AppError> {
         let now = self.guard.wall();
         let mut done = 0;
-        for expiring in self.db.read(move |tx| notices::due(tx, now, CLAIM_MAX)).wait()? {
+        for expiring in self.look(move |whole| notices::due(whole, now, CLAIM_MAX))? {
             let organization = expiring.token.organization_id;
-            let queued = self.act(organization, move |tx, context| {
-                notices::queue(tx, context, &expiring, now)
-            })?;
-            done += usize::from(queued.is_some());
+            let queued = self.app.change(Identity::Worker, organization, move |whole| {
+                notices::queue(whole, &expiring, now)
+            });
+            done += usize::from(judge(organization, queued.wait())?.is_some());
         }
         Ok(done)
     }
@@ -282,14 +259,8 @@ impl Worker {
     fn end_campaigns(&mut self) -> Result<usize, AppError> {
         let today = self.guard.now().date();
         let mut done = 0;
-        for (organization, id) in self
-            .db
-            .read(move |tx| campaigns::over(tx, today, CLAIM_MAX))
-            .wait()?
-        {
-            let ended = self.act(organization, move |tx, context| {
-                campaigns::end_if_over(tx, context, organization, id)
-            })?;
+        for (organization, id) in self.look(move |whole| campaigns::over(whole, today, CLAIM_MAX))? {
+            let ended = self.act(organization, move |act| campaigns::end_if_over(act, id))?;
             done += usize::from(ended.is_some());
         }
         Ok(done)
@@ -297,29 +268,19 @@ impl Worker {
 
     /// Goes on with each job by one transaction, so that a large one does not keep deliveries waiting.
     fn expand_jobs(&mut self) -> Result<usize, AppError> {
-        let now = self.guard.now();
-        let lease = now.plus_seconds(self.lease_seconds);
-        let claimed = self.db.write::<_, DbError>(NO_ORGANIZATION, move |tx| {
-            outbox::claim_jobs(tx, now, lease, CLAIM_MAX)
-        });
+        let until = self.guard.now().plus_seconds(self.lease_seconds);
         let mut done = 0;
-        for job in claimed.wait()? {
+        for job in self.change(move |whole| outbox::claim_jobs(whole, until, CLAIM_MAX))? {
             let organization = job.organization;
-            let expanded = self.act(organization, move |tx, context| {
-                app_outbox::expand(tx, context, &job)
-            })?;
+            let expanded = self.act(organization, move |act| outbox::expand(act, &job))?;
             done += usize::from(expanded.is_some());
         }
         Ok(done)
     }
 
     fn deliver_messages(&mut self, leases: &Leases) -> Result<usize, AppError> {
-        let now = self.guard.now();
-        let lease = now.plus_seconds(self.lease_seconds);
-        let claimed = self.db.write::<_, DbError>(NO_ORGANIZATION, move |tx| {
-            outbox::claim(tx, now, lease, CLAIM_MAX)
-        });
-        let claimed = claimed.wait()?;
+        let until = self.guard.now().plus_seconds(self.lease_seconds);
+        let claimed = self.change(move |whole| outbox::claim(whole, until, CLAIM_MAX))?;
         let count = claimed.len();
         leases.hold(&claimed);
         let mut waiting = claimed.into_iter();
@@ -333,10 +294,7 @@ impl Worker {
         }
         let untried: Vec<Claimed> = waiting.collect();
         if !untried.is_empty() {
-            let released = self.db.write::<_, DbError>(NO_ORGANIZATION, move |tx| {
-                untried.iter().try_for_each(|claim| outbox::release(tx, claim))
-            });
-            released.wait()?;
+            self.change(move |whole| outbox::release(whole, &untried))?;
         }
         Ok(count)
     }
@@ -347,16 +305,15 @@ impl Worker {
         while let Some((claim, attempt)) = self.unrecorded.last().cloned() {
             let organization = claim.message.organization;
             let (again, kept) = (claim.clone(), attempt.clone());
-            let recorded = self.act(organization, move |tx, context| {
-                app_outbox::attempted(tx, context, &claim, &attempt)
-            })?;
+            let recorded = self.act(organization, move |act| outbox::attempted(act, &claim, &attempt))?;
             if recorded.is_none() {
                 // What could not be done is the rest of it: the end of a run, which is looked at again. The attempt
                 // itself must be kept, or the message would be sent for ever.
-                let now = self.guard.now();
-                let only = self.db.write::<_, DbError>(organization.to_bytes(), move |tx| {
-                    outbox::attempted(tx, &again, &kept, now)
-                });
+                let only = self
+                    .app
+                    .change::<_, AppError>(Identity::Worker, organization, move |whole| {
+                        outbox::attempted_only(whole, &again, &kept)
+                    });
                 only.wait()?;
             }
             self.unrecorded.pop();
@@ -398,29 +355,14 @@ impl Worker {
     /// Prunes what has served its time, and writes down what waited for it.
     pub fn keep_house(&mut self) -> Result<(), AppError> {
         self.flush_last_used()?;
-        self.guard.check(&self.db)?;
+        self.guard.check(&self.app)?;
         self.pull_in()?;
         if !self.guard.may_prune() {
             return Ok(());
         }
-        let (now, keep) = (self.guard.now(), self.idempotency_seconds);
-        let forget_before = now.plus_seconds(-self.message_seconds);
-        loop {
-            let pruned = self.db.write::<_, DbError>(NO_ORGANIZATION, move |tx| {
-                if !housekeeping::may_keep_house(tx)? {
-                    return Ok(0);
-                }
-                let rows = [
-                    housekeeping::prune_history(tx, now)?,
-                    housekeeping::prune_idempotency(tx, now, keep)?,
-                    messages::forget(tx, forget_before)?,
-                ];
-                Ok(rows.into_iter().max().unwrap_or(0))
-            });
-            if pruned.wait()? < housekeeping::PRUNE_ROWS_MAX || self.bell.is_over() {
-                return Ok(());
-            }
-        }
+        let retention = self.retention;
+        while self.change(move |whole| housekeeping::prune(whole, retention))? && !self.bell.is_over() {}
+        Ok(())
     }
 
     fn flush_last_used(&mut self) -> Result<(), AppError> {
@@ -430,13 +372,26 @@ impl Worker {
             self.last_used.take_due(self.guard.wall())
         };
         for uses in uses {
-            self.db
-                .write(uses.organization.to_bytes(), move |tx| {
-                    last_used::flush(tx, &uses)
-                })
-                .wait()?;
+            let stored = self
+                .app
+                .change(Identity::Worker, uses.organization, move |whole| {
+                    last_used::store(whole, &uses)
+                });
+            stored.wait()?;
         }
         Ok(())
+    }
+}
+
+/// What one piece of work came to, unless the database as a whole is unavailable.
+fn judge<T>(organization: OrganizationId, worked: Result<T, AppError>) -> Result<Option<T>, AppError> {
+    match worked {
+        Ok(value) => Ok(Some(value)),
+        Err(AppError::Db(error)) if error.is_outage() => Err(error.into()),
+        Err(error) => {
+            tracing::error!(%organization, %error, "a piece of the worker's work failed; it is tried again");
+            Ok(None)
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use bursar_app::messages::{Statement, full_text};
-use bursar_db::outbox::Claimed;
+use bursar_app::outbox::Claimed;
 use lettre::Address;
 use lettre::message::header::{ContentType, HeaderName, HeaderValue};
 use lettre::message::{Mailbox, MultiPart, SinglePart};

@@ -4,9 +4,9 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use bursar_app::sms;
-use bursar_db::outbox::Claimed;
-use bursar_db::private;
+use bursar_app::outbox::Claimed;
+use bursar_app::{private, sms};
+use bursar_domain::reminder::Method;
 use lettre::Address;
 
 use super::mail;
@@ -72,7 +72,7 @@ impl Outlet {
 
     fn hand_over(&mut self, claimed: &Claimed) -> Result<String, Undelivered> {
         let message = &claimed.message;
-        if message.method == "sms" {
+        if message.method == Method::Sms {
             let text = sms::text(message);
             return match &self.sms {
                 Some(sms) => sms.send(&message.address, &text),

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use bursar_db::{Tx, tokens};
+use bursar_db::tokens;
 use bursar_domain::Timestamp;
 use bursar_domain::ids::{OrganizationId, TokenId};
 
+use crate::act::Whole;
 use crate::error::AppError;
+use crate::rule::Rule;
 
 const FLUSH_SECONDS: i64 = 60;
 /// The tokens that are remembered between two writes. A time that finds no room is lost: it is a convenience.
@@ -85,10 +87,14 @@ impl Noted {
     }
 }
 
-/// Writes the times of one batch. No clock is taken: nothing that is listed changes.
-pub fn flush(tx: &mut Tx<'_>, uses: &Uses) -> Result<(), AppError> {
+/// Storing when tokens were last used.
+pub const STORE: Rule = Rule::of_worker("token.store_last_used", "store when tokens were used");
+
+/// Stores the times of one batch. No clock is taken: nothing that is listed changes.
+pub fn store(whole: &mut Whole<'_, '_>, uses: &Uses) -> Result<(), AppError> {
+    whole.allow(&STORE)?;
     for (token, at) in &uses.tokens {
-        tokens::used(tx, uses.organization, *token, *at)?;
+        tokens::used(whole.tx, uses.organization, *token, *at)?;
     }
     Ok(())
 }

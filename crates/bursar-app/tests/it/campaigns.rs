@@ -1,7 +1,7 @@
 //! Campaigns that end by themselves, and those that wait for an officer.
 
+use bursar_app::Identity;
 use bursar_app::campaigns::{self, CampaignChange};
-use bursar_app::{Act, Identity};
 use bursar_db::testing::both_engines;
 use bursar_db::{Db, DbError, due, table};
 use bursar_domain::Date;
@@ -22,8 +22,8 @@ fn end_on(db: &Db, day: &str) -> usize {
     for (_, id) in &over {
         let id = *id;
         let at = date(day).start();
-        let ended = act(db, Identity::Worker, at, move |tx, context| {
-            campaigns::end_if_over(tx, context, org(1), id)
+        let ended = act(db, Identity::Worker, at, move |act| {
+            campaigns::end_if_over(act, id)
         });
         assert!(ended.unwrap());
     }
@@ -45,8 +45,8 @@ fn an_end_date_that_an_officer_sets_ends_a_campaign_that_was_imported_over() {
             found.unwrap().unwrap()
         };
         let set = |change: CampaignChange| {
-            act(db, Identity::Operator, now(), move |tx, context| {
-                Act::run(tx, context, org(1), |act| campaigns::set(act, id(1), &change))
+            act(db, Identity::Operator, now(), move |act| {
+                campaigns::set(act, id(1), &change)
             })
             .unwrap()
         };

@@ -1,7 +1,7 @@
 //! An organization that is exported and imported behaves as the original did: what v1 hides is carried too.
 
 use bursar_app::store::{self, ListingChange};
-use bursar_app::{Act, Identity, dues};
+use bursar_app::{Identity, dues};
 use bursar_db::testing::{TestDb, both_engines};
 use bursar_db::{Db, DbError, due, table};
 use bursar_domain::Date;
@@ -35,8 +35,8 @@ fn raise(db: &Db, day: &str) -> Vec<dues::Raised> {
         .into_iter()
         .filter(|work| !work.is_raised)
         .map(|work| {
-            act(db, Identity::Worker, at, move |tx, context| {
-                dues::raise(tx, context, work.organization, work.group, None)
+            act(db, Identity::Worker, at, move |act| {
+                dues::raise(act, work.group, None)
             })
             .unwrap()
         })
@@ -63,8 +63,8 @@ fn a_series_that_began_on_the_31st_comes_back_to_it() {
             due: date("2027-01-31"),
             interval: Some(Interval::Monthly),
         };
-        act(&test.db, Identity::Operator, now(), move |tx, context| {
-            dues::set(tx, context, org(1), grp(1), Some(&dues))
+        act(&test.db, Identity::Operator, now(), move |act| {
+            dues::set(act, grp(1), Some(&dues))
         })
         .unwrap();
         assert_eq!(raise(&test.db, "2027-01-31"), [dues::Raised::Period(2)]);
@@ -124,20 +124,18 @@ fn the_day_of_a_series_is_checked_and_may_be_left_out() {
 /// An order of two of the three, in the database as the officers made it.
 fn with_order(db: &Db) -> OrderId {
     import_now(db, &bundle(&club(1))).unwrap();
-    act(db, Identity::Operator, now(), |tx, context| {
-        Act::run(tx, context, org(1), |act| {
-            let change = ListingChange {
-                name: Some("Shirt".to_owned()),
-                description: None,
-                items: vec![("S".to_owned(), "15.00".to_owned(), Some(3))],
-            };
-            let listing = store::create_listing(act, &change)?;
-            let lines = [OrderLine {
-                item: "S".to_owned(),
-                quantity: 2,
-            }];
-            Ok(store::order(act, listing.id, Some(mem(1)), &lines)?.id)
-        })
+    act(db, Identity::Operator, now(), |act| {
+        let change = ListingChange {
+            name: Some("Shirt".to_owned()),
+            description: None,
+            items: vec![("S".to_owned(), "15.00".to_owned(), Some(3))],
+        };
+        let listing = store::create_listing(act, &change)?;
+        let lines = [OrderLine {
+            item: "S".to_owned(),
+            quantity: 2,
+        }];
+        Ok(store::order(act, listing.id, Some(mem(1)), &lines)?.id)
     })
     .unwrap()
 }
@@ -161,10 +159,8 @@ fn an_order_that_is_called_off_gives_its_items_back() {
         );
         for copy in copies(&test.db) {
             assert_eq!(stock(&copy.db), 1);
-            act(&copy.db, Identity::Operator, now(), move |tx, context| {
-                Act::run(tx, context, org(1), |act| {
-                    store::perform_order(act, order, OrderVerb::Cancel)
-                })
+            act(&copy.db, Identity::Operator, now(), move |act| {
+                store::perform_order(act, order, OrderVerb::Cancel)
             })
             .unwrap();
             assert_eq!(stock(&copy.db), 3);
@@ -176,16 +172,9 @@ fn an_order_that_is_called_off_gives_its_items_back() {
 fn an_order_keeps_the_time_of_its_last_change() {
     both_engines(|test| {
         let order = with_order(&test.db);
-        act(
-            &test.db,
-            Identity::Operator,
-            now().plus_days(1),
-            move |tx, context| {
-                Act::run(tx, context, org(1), |act| {
-                    store::perform_order(act, order, OrderVerb::Pay)
-                })
-            },
-        )
+        act(&test.db, Identity::Operator, now().plus_days(1), move |act| {
+            store::perform_order(act, order, OrderVerb::Pay)
+        })
         .unwrap();
         let stamps = |db: &Db| {
             let found: Result<Option<Order>, DbError> = db.survey(|tx| table::get(tx, org(1), order));

@@ -1,7 +1,7 @@
 //! Dues as officers set them, see them coming, and raise them.
 
 use bursar_app::dues::{self, NewDues, Preview, Raised};
-use bursar_app::{AppError, Identity, roles};
+use bursar_app::{AppError, Identity};
 use bursar_db::testing::both_engines;
 use bursar_db::{Db, DbError, due};
 use bursar_domain::access::Role;
@@ -9,7 +9,7 @@ use bursar_domain::group::{Group, Interval};
 use bursar_domain::{Date, Timestamp};
 use serde_json::json;
 
-use crate::outbox::{act, club, context};
+use crate::outbox::{act, app, club, person};
 use crate::support::{bundle, grp, import_now, instant, mem, now, numbers, org, pay, problems, record};
 
 fn date(text: &str) -> Date {
@@ -17,9 +17,7 @@ fn date(text: &str) -> Date {
 }
 
 fn set(db: &Db, actor: Identity, dues: Option<NewDues>) -> Result<Group, AppError> {
-    act(db, actor, now(), move |tx, context| {
-        dues::set(tx, context, org(1), grp(1), dues.as_ref())
-    })
+    act(db, actor, now(), move |act| dues::set(act, grp(1), dues.as_ref()))
 }
 
 fn monthly(amount: &str, due: &str) -> Option<NewDues> {
@@ -31,10 +29,9 @@ fn monthly(amount: &str, due: &str) -> Option<NewDues> {
 }
 
 fn preview(db: &Db, at: Timestamp) -> Preview {
-    let context = context(Identity::Operator, at);
-    db.read(move |tx| dues::preview(tx, &context, org(1), grp(1)))
-        .wait()
-        .unwrap()
+    let seen =
+        app(db, at).view::<_, AppError>(Identity::Operator, org(1), |view| dues::preview(view, grp(1)));
+    seen.wait().unwrap()
 }
 
 #[test]
@@ -46,10 +43,7 @@ fn set_by_officers_and_by_the_rules() {
         assert!(refused(monthly("12.505", "2026-12-01")).starts_with("amountDue must be a decimal amount"));
         assert!(refused(monthly("0", "2026-12-01")).contains("greater than 0"));
         assert!(refused(monthly("10", "2026-11-14")).contains("must be today (2026-11-15) or later"));
-        let viewer = act(db, Identity::Operator, now(), |tx, context| {
-            roles::set(tx, context, org(1), "v@example.org", Role::Viewer)
-        });
-        let viewer = Identity::Person(viewer.unwrap().user.id);
+        let viewer = person(db, "v@example.org", Role::Viewer);
         let forbidden = set(db, viewer, monthly("10", "2026-12-01"))
             .unwrap_err()
             .to_string();
@@ -88,8 +82,8 @@ fn a_key_refuses_to_raise_a_period_twice() {
         import_now(db, &bundle(&club(3))).unwrap();
         set(db, Identity::Operator, monthly("10", "2026-11-15")).unwrap();
         let raise = || {
-            act(db, Identity::Operator, now(), |tx, context| {
-                dues::raise(tx, context, org(1), grp(1), None)
+            act(db, Identity::Operator, now(), |act| {
+                dues::raise(act, grp(1), None)
             })
             .unwrap()
         };
@@ -158,12 +152,7 @@ fn a_preview_says_what_raising_does() {
                 ("2027-01-30".to_owned(), 3, 3_000)
             ]
         );
-        let raise = || {
-            act(db, Identity::Operator, at, |tx, context| {
-                dues::raise(tx, context, org(1), grp(1), None)
-            })
-            .unwrap()
-        };
+        let raise = || act(db, Identity::Operator, at, |act| dues::raise(act, grp(1), None)).unwrap();
         assert_eq!(
             [raise(), raise(), raise(), raise()],
             [
@@ -205,12 +194,7 @@ fn what_was_charged_by_hand_counts_as_raised() {
             (preview.count, preview.periods[0].members[0].member_id),
             (1, mem(3))
         );
-        let raise = || {
-            act(db, Identity::Worker, now(), |tx, context| {
-                dues::raise(tx, context, org(1), grp(1), None)
-            })
-            .unwrap()
-        };
+        let raise = || act(db, Identity::Worker, now(), |act| dues::raise(act, grp(1), None)).unwrap();
         let before = record(db, grp(1));
         assert_eq!([raise(), raise()], [Raised::Period(1), Raised::Nothing]);
         assert_eq!(record(db, grp(1)), before, "a date that stays moves nothing");

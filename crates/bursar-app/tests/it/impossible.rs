@@ -1,7 +1,7 @@
 //! States that no act leads to. An import refuses each of them, naming the field, and writes nothing; a check names
 //! each of them where something else put it into the database.
 
-use bursar_app::{Act, Identity, cards, members};
+use bursar_app::{Identity, cards, members};
 use bursar_db::testing::TestDb;
 use bursar_db::{Db, DbError, EngineKind, Stored, Value, table};
 use bursar_domain::Stamps;
@@ -677,22 +677,18 @@ fn archiving_a_member_freezes_the_members_cards() {
         let card = with("card", &json!({"assignedMemberId": mem(1)}));
         import_now(db, &card.to_string()).unwrap();
         let set_active = |is_active: bool| {
-            act(db, Identity::Operator, now(), move |tx, context| {
-                Act::run(tx, context, org(1), |act| {
-                    let change = MemberChange {
-                        is_active: Some(is_active),
-                        ..MemberChange::default()
-                    };
-                    members::change(act, mem(1), &change)
-                })
+            act(db, Identity::Operator, now(), move |act| {
+                let change = MemberChange {
+                    is_active: Some(is_active),
+                    ..MemberChange::default()
+                };
+                members::change(act, mem(1), &change)
             })
             .unwrap()
         };
         let thaw = || {
-            act(db, Identity::Operator, now(), |tx, context| {
-                Act::run(tx, context, org(1), |act| {
-                    cards::perform(act, id(50), CardVerb::Unfreeze)
-                })
+            act(db, Identity::Operator, now(), |act| {
+                cards::perform(act, id(50), CardVerb::Unfreeze)
             })
         };
         let archived = set_active(false);

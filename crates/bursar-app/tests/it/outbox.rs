@@ -1,16 +1,20 @@
 //! The outbox: claims and leases, what a late worker may still say, and an officer's second try.
 
-use bursar_app::{AppError, Context, Identity, messages, outbox as app_outbox, reminders, roles};
-use bursar_db::outbox::{self, Attempt, Claimed};
+use std::sync::Arc;
+
+use bursar_app::housekeeping::{self, Retention};
+use bursar_app::outbox::{self, Attempt, Claimed};
+use bursar_app::{Act, App, AppError, Context, Identity, Whole, messages, reminders, roles};
 use bursar_db::testing::{TestDb, both_engines};
-use bursar_db::{Db, DbError, Tx, messages as records, table};
+use bursar_db::{Db, DbError, Value, messages as records, table};
 use bursar_domain::Timestamp;
 use bursar_domain::access::Role;
 use bursar_domain::ids::{IdSource, ReminderId};
+use bursar_domain::message::MessageState;
 use bursar_domain::reminder::{Reminder, ReminderStatus};
 use serde_json::{Value as Json, json};
 
-use crate::support::{bundle, grp, import_now, mem, now, org, rem};
+use crate::support::{bundle, grp, id, import_now, mem, now, numbers, org, rem};
 
 /// A club with a group of this many, and one reminder to it that is due in a second.
 pub(crate) fn club(members: u128) -> Vec<Json> {
@@ -40,16 +44,39 @@ pub(crate) fn context(who: Identity, at: Timestamp) -> Context {
     }
 }
 
+/// The door at a time.
+pub(crate) fn app(db: &Db, at: Timestamp) -> App {
+    let ids = IdSource::seeded(fastrand::u64(..));
+    App::new(db.clone(), Arc::new(move || at), ids)
+}
+
+/// Somebody with a role.
+pub(crate) fn person(db: &Db, email: &'static str, role: Role) -> Identity {
+    let mut context = context(Identity::Operator, now());
+    let set = db.write(org(1).to_bytes(), move |tx| {
+        roles::set(tx, &mut context, org(1), email, role)
+    });
+    Identity::Person(set.wait().unwrap().user.id)
+}
+
 /// Acts at a time.
 pub(crate) fn act<T: Send + 'static>(
     db: &Db,
     actor: Identity,
     at: Timestamp,
-    mut work: impl FnMut(&mut Tx<'_>, &mut Context) -> Result<T, AppError> + Send + 'static,
+    work: impl FnMut(&mut Act<'_, '_>) -> Result<T, AppError> + Send + 'static,
 ) -> Result<T, AppError> {
-    let mut context = context(actor, at);
-    db.write(org(1).to_bytes(), move |tx| work(tx, &mut context))
-        .wait()
+    app(db, at).act(actor, org(1), work).wait()
+}
+
+/// Does what is a worker's work on all organizations at a time.
+pub(crate) fn work<T: Send + 'static>(
+    db: &Db,
+    at: Timestamp,
+    work: impl FnMut(&mut Whole<'_, '_>) -> Result<T, AppError> + Send + 'static,
+) -> T {
+    let worked = app(db, at).change(Identity::Worker, id(0), work);
+    worked.wait().unwrap()
 }
 
 pub(crate) fn reminder(db: &Db, id: ReminderId) -> Reminder {
@@ -57,46 +84,54 @@ pub(crate) fn reminder(db: &Db, id: ReminderId) -> Reminder {
     found.unwrap().unwrap()
 }
 
-fn claim(db: &Db, at: Timestamp, limit: i64) -> Vec<Claimed> {
-    let claimed: Result<_, DbError> = db
-        .write([0; 16], move |tx| {
-            outbox::claim(tx, at, at.plus_seconds(60), limit)
-        })
-        .wait();
-    claimed.unwrap()
+pub(crate) fn claim(db: &Db, at: Timestamp, limit: i64) -> Vec<Claimed> {
+    work(db, at, move |whole| {
+        outbox::claim(whole, at.plus_seconds(60), limit)
+    })
+}
+
+/// Holds a claim for ten minutes.
+fn renew(db: &Db, at: Timestamp, claimed: &Claimed) {
+    let named = [(org(1), claimed.message.id, claimed.attempt)];
+    work(db, at, move |whole| {
+        outbox::renew(whole, &named, at.plus_seconds(600))
+    });
 }
 
 fn end(db: &Db, at: Timestamp, claimed: &Claimed, attempt: Attempt) {
     let claimed = claimed.clone();
-    act(db, Identity::Worker, at, move |tx, context| {
-        app_outbox::attempted(tx, context, &claimed, &attempt)
+    act(db, Identity::Worker, at, move |act| {
+        outbox::attempted(act, &claimed, &attempt)
     })
     .unwrap();
 }
 
 /// Starts the reminder's run and makes its messages.
-fn start(test: &TestDb, members: u128) -> &Db {
-    let db = &test.db;
-    import_now(db, &bundle(&club(members))).unwrap();
-    act(db, Identity::Worker, soon(), |tx, context| {
-        reminders::run_due(tx, context, org(1), rem(1))
+pub(crate) fn start(db: &Db) {
+    act(db, Identity::Worker, soon(), |act| {
+        reminders::run_due(act, rem(1))
     })
     .unwrap();
-    let jobs: Result<_, DbError> = db
-        .write([0; 16], |tx| {
-            outbox::claim_jobs(tx, soon(), soon().plus_seconds(60), 10)
-        })
-        .wait();
-    for job in jobs.unwrap() {
-        act(db, Identity::Worker, soon(), move |tx, context| {
-            app_outbox::expand(tx, context, &job)
-        })
-        .unwrap();
-    }
-    db
+    expand(db);
 }
 
-fn state(db: &Db, claimed: &Claimed) -> (String, i64) {
+/// Makes the messages of all jobs.
+pub(crate) fn expand(db: &Db) {
+    let until = soon().plus_seconds(60);
+    for job in work(db, soon(), move |whole| outbox::claim_jobs(whole, until, 10)) {
+        let expand = move |act: &mut Act<'_, '_>| outbox::expand(act, &job);
+        act(db, Identity::Worker, soon(), expand).unwrap();
+    }
+}
+
+/// A club of this many whose reminder has its messages.
+fn started(test: &TestDb, members: u128) -> &Db {
+    import_now(&test.db, &bundle(&club(members))).unwrap();
+    start(&test.db);
+    &test.db
+}
+
+fn state(db: &Db, claimed: &Claimed) -> (MessageState, i64) {
     let id = claimed.message.id;
     let found: Result<_, DbError> = db.survey(|tx| records::get(tx, org(1), id));
     let record = found.unwrap().unwrap();
@@ -106,26 +141,14 @@ fn state(db: &Db, claimed: &Claimed) -> (String, i64) {
 #[test]
 fn a_claim_holds_for_its_lease_and_then_comes_back() {
     both_engines(|test| {
-        let db = start(test, 3);
+        let db = started(test, 3);
         let first = claim(db, soon(), 2);
         assert_eq!((first.len(), first[0].attempt, first[0].tries), (2, 1, 1));
         assert_eq!(first[0].reply_to.as_deref(), Some("c@example.org"));
         assert_eq!(claim(db, soon(), 10).len(), 1, "the third one only");
         assert_eq!(claim(db, soon().plus_seconds(59), 10).len(), 0);
         // The first worker still lives for one of them.
-        let kept = first[0].clone();
-        let renewed: Result<bool, DbError> = db
-            .write([0; 16], move |tx| {
-                outbox::renew(
-                    tx,
-                    org(1),
-                    kept.message.id,
-                    kept.attempt,
-                    soon().plus_seconds(600),
-                )
-            })
-            .wait();
-        assert!(renewed.unwrap());
+        renew(db, soon(), &first[0]);
         let again = claim(db, soon().plus_seconds(60), 10);
         assert_eq!(again.len(), 2);
         assert!(
@@ -144,30 +167,29 @@ fn a_claim_holds_for_its_lease_and_then_comes_back() {
 #[test]
 fn a_late_worker_may_tell_of_a_delivery_and_of_nothing_else() {
     both_engines(|test| {
-        let db = start(test, 2);
+        let db = started(test, 2);
         let late = claim(db, soon(), 2);
         let at = soon().plus_seconds(61);
         let other = claim(db, at, 2);
         assert_eq!(other.len(), 2);
         end(db, at, &late[0], Attempt::Failed("late".into()));
         end(db, at, &late[1], Attempt::Delivered("late".into()));
-        assert_eq!(state(db, &late[0]), ("sending".into(), 2));
-        assert_eq!(state(db, &late[1]), ("delivered".into(), 2));
+        assert_eq!(state(db, &late[0]), (MessageState::Sending, 2));
+        assert_eq!(state(db, &late[1]), (MessageState::Delivered, 2));
         // It cannot be renewed either.
-        let lost = late[0].clone();
-        let renewed: Result<bool, DbError> = db
-            .write([0; 16], move |tx| {
-                outbox::renew(tx, org(1), lost.message.id, lost.attempt, at.plus_seconds(600))
-            })
-            .wait();
-        assert!(!renewed.unwrap());
+        renew(db, at, &late[0]);
+        let held = "SELECT COUNT(*) FROM outbox_messages WHERE leased_until > ?1";
+        assert_eq!(
+            numbers(db, held, &[Value::Int(at.plus_seconds(60).micros())]),
+            [0]
+        );
         for claimed in &other {
             end(db, at, claimed, Attempt::Failed("no".into()));
         }
-        assert_eq!(state(db, &late[0]), ("failed".into(), 2));
+        assert_eq!(state(db, &late[0]), (MessageState::Failed, 2));
         assert_eq!(
             state(db, &late[1]),
-            ("delivered".into(), 2),
+            (MessageState::Delivered, 2),
             "what is delivered stays so"
         );
         assert_eq!(reminder(db, rem(1)).status, ReminderStatus::Sent);
@@ -177,10 +199,11 @@ fn a_late_worker_may_tell_of_a_delivery_and_of_nothing_else() {
 #[test]
 fn a_claim_that_was_not_used_is_no_attempt() {
     both_engines(|test| {
-        let db = start(test, 1);
+        let db = started(test, 1);
         let unused = claim(db, soon(), 1).remove(0);
-        let released: Result<(), DbError> = db.write([0; 16], move |tx| outbox::release(tx, &unused)).wait();
-        released.unwrap();
+        work(db, soon(), move |whole| {
+            outbox::release(whole, std::slice::from_ref(&unused))
+        });
         let again = claim(db, soon(), 1).remove(0);
         assert_eq!((again.attempt, again.tries), (1, 1));
     });
@@ -189,35 +212,25 @@ fn a_claim_that_was_not_used_is_no_attempt() {
 #[test]
 fn a_failed_message_is_sent_again_by_an_officer_only() {
     both_engines(|test| {
-        let db = start(test, 2);
+        let db = started(test, 2);
         let claimed = claim(db, soon(), 2);
         let id = claimed[0].message.id;
-        let retry = |actor: Identity| {
-            act(db, actor, soon(), move |tx, context| {
-                messages::retry(tx, context, org(1), id)
-            })
-        };
+        let retry = |actor: Identity| act(db, actor, soon(), move |act| messages::retry(act, id));
         let refused = |actor: Identity| retry(actor).unwrap_err().to_string();
         assert!(refused(Identity::Operator).contains("is sending; only a failed message"));
         end(db, soon(), &claimed[0], Attempt::Failed("550 no".into()));
         end(db, soon(), &claimed[1], Attempt::Failed("550 no".into()));
         assert_eq!(reminder(db, rem(1)).status, ReminderStatus::Failed);
 
-        let person = |email: &'static str, role: Role| {
-            let set = act(db, Identity::Operator, soon(), move |tx, context| {
-                roles::set(tx, context, org(1), email, role)
-            });
-            Identity::Person(set.unwrap().user.id)
-        };
         let (viewer, editor) = (
-            person("v@example.org", Role::Viewer),
-            person("e@example.org", Role::Editor),
+            person(db, "v@example.org", Role::Viewer),
+            person(db, "e@example.org", Role::Editor),
         );
         for actor in [viewer, Identity::Worker] {
             assert!(refused(actor).contains("only an editor or admin"), "{actor:?}");
         }
         let queued = retry(editor).unwrap();
-        assert_eq!((queued.state.as_str(), queued.attempts), ("queued", 1));
+        assert_eq!((queued.state, queued.attempts), (MessageState::Queued, 1));
         assert!(refused(editor).contains("is queued already"));
         assert_eq!(reminder(db, rem(1)).status, ReminderStatus::Sending);
         let again = claim(db, soon(), 2);
@@ -227,22 +240,18 @@ fn a_failed_message_is_sent_again_by_an_officer_only() {
 
         // The other one, later: the run is over, and the reminder says when something was last delivered.
         let (other, later) = (claimed[1].message.id, soon().plus_days(1));
-        act(db, editor, later, move |tx, context| {
-            messages::retry(tx, context, org(1), other)
-        })
-        .unwrap();
+        act(db, editor, later, move |act| messages::retry(act, other)).unwrap();
         assert_eq!(reminder(db, rem(1)).status, ReminderStatus::Sent);
         let again = claim(db, later, 2).remove(0);
         end(db, later, &again, Attempt::Delivered("250".into()));
         assert_eq!(reminder(db, rem(1)).sent_at, Some(later));
 
         // Once its text is gone there is nothing to send.
-        let forgotten: Result<u64, DbError> = db
-            .write(org(1).to_bytes(), move |tx| {
-                records::forget(tx, later.plus_days(1))
-            })
-            .wait();
-        assert_eq!(forgotten.unwrap(), 2);
+        let retention = Retention {
+            idempotency_seconds: 0,
+            message_seconds: -86_400,
+        };
+        work(db, later, move |whole| housekeeping::prune(whole, retention));
         assert!(refused(editor).contains("is delivered"));
     });
 }

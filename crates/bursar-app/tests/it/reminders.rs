@@ -1,14 +1,14 @@
 //! Reminders as officers keep them: scheduled, called off, sent again; and who is left out, and why.
 
 use bursar_app::reminders::{self, NewReminder};
-use bursar_app::{Identity, messages};
+use bursar_app::{Act, AppError, Identity, messages};
+use bursar_db::Db;
 use bursar_db::testing::both_engines;
-use bursar_db::{Db, Tx};
 use bursar_domain::ids::{PaymentId, ReminderId};
 use bursar_domain::reminder::{Audience, Method, Outcome, ReminderStatus};
 use serde_json::{Value as Json, json};
 
-use crate::outbox::{act, club, context, reminder, soon};
+use crate::outbox::{act, app, club, expand, reminder, soon};
 use crate::support::{bundle, grp, id, import_now, instant, mem, now, numbers, org, problems, rem};
 
 fn new(audience: Audience) -> NewReminder {
@@ -25,8 +25,8 @@ fn new(audience: Audience) -> NewReminder {
 
 fn schedule(db: &Db, new: &NewReminder) -> Result<ReminderId, String> {
     let new = new.clone();
-    act(db, Identity::Operator, now(), move |tx, context| {
-        reminders::schedule(tx, context, org(1), &new)
+    act(db, Identity::Operator, now(), move |act| {
+        reminders::schedule(act, &new)
     })
     .map(|reminder| reminder.id)
     .map_err(|error| error.to_string())
@@ -110,11 +110,10 @@ fn scheduled_by_the_rules() {
             assert!(refused.contains(said), "{refused}");
         }
         let listed = |status| {
-            let context = context(Identity::Operator, now());
-            db.read(move |tx| reminders::list(tx, &context, org(1), status))
-                .wait()
-                .unwrap()
-                .len()
+            let listed = app(db, now()).view::<_, AppError>(Identity::Operator, org(1), move |view| {
+                reminders::list(view, status)
+            });
+            listed.wait().unwrap().len()
         };
         assert_eq!((listed(None), listed(Some(ReminderStatus::Sent))), (3, 0));
     });
@@ -126,13 +125,13 @@ fn called_off_and_sent_again_by_their_state() {
         let db = &test.db;
         import_now(db, &bundle(&club(1))).unwrap();
         let cancel = |id| {
-            act(db, Identity::Operator, now(), move |tx, context| {
-                reminders::cancel(tx, context, org(1), id)
+            act(db, Identity::Operator, now(), move |act| {
+                reminders::cancel(act, id)
             })
         };
         let retry = |id| {
-            act(db, Identity::Operator, now(), move |tx, context| {
-                reminders::retry(tx, context, org(1), id)
+            act(db, Identity::Operator, now(), move |act| {
+                reminders::retry(act, id)
             })
         };
         assert!(
@@ -156,9 +155,7 @@ fn called_off_and_sent_again_by_their_state() {
 
         // A worker does not send what was called off.
         let due = soon().plus_seconds(5);
-        let run = act(db, Identity::Worker, due, |tx, context| {
-            reminders::run_due(tx, context, org(1), rem(1))
-        });
+        let run = act(db, Identity::Worker, due, |act| reminders::run_due(act, rem(1)));
         assert_eq!(run.unwrap(), None);
         let failed = json!({"type": "reminder", "id": rem(2), "organizationId": org(1), "groupId": grp(1), "method": "email",
             "status": "failed", "scheduledAt": "2026-01-01T00:00:00Z"});
@@ -175,24 +172,19 @@ fn called_off_and_sent_again_by_their_state() {
 
 /// A run of a reminder, and what the messages say of each recipient.
 fn run(db: &Db, id: ReminderId) -> (Option<Outcome>, Vec<String>) {
-    let run = act(db, Identity::Worker, soon(), move |tx, context| {
-        let outcome = reminders::run_due(tx, context, org(1), id)?;
-        let jobs = bursar_db::outbox::claim_jobs(tx, soon(), soon().plus_seconds(60), 10)?;
-        for job in &jobs {
-            while !bursar_app::outbox::expand(tx, context, job)? {}
-        }
-        Ok(outcome)
+    let run = act(db, Identity::Worker, soon(), move |act| {
+        reminders::run_due(act, id)
     });
-    let context = context(Identity::Operator, soon());
+    expand(db);
     let query = messages::Query {
         reminder: Some(id),
         before: None,
         limit: 100,
     };
-    let listed = db
-        .read(move |tx| messages::list(tx, &context, org(1), query))
-        .wait()
-        .unwrap();
+    let listed = app(db, soon()).view::<_, AppError>(Identity::Operator, org(1), move |view| {
+        messages::list(view, query)
+    });
+    let listed = listed.wait().unwrap();
     let told = listed.iter().rev().map(|message| {
         let name = message.name.clone().unwrap_or_default();
         format!(
@@ -317,16 +309,11 @@ fn two_runs_at_one_time_are_two_runs() {
     both_engines(|test| {
         let db = &test.db;
         import_now(db, &bundle(&club(1))).unwrap();
-        let send = |tx: &mut Tx<'_>, context: &mut bursar_app::Context| {
-            bursar_app::Act::run(tx, context, org(1), |act| reminders::send_now(act, rem(1)))
-        };
+        let send = |act: &mut Act<'_, '_>| reminders::send_now(act, rem(1));
         act(db, Identity::Operator, now(), send).unwrap();
         // As if it had failed, and an officer tries again at the very same time.
         crate::support::plant(db, "UPDATE reminders SET status = 'failed'", &[]);
-        act(db, Identity::Operator, now(), |tx, context| {
-            reminders::retry(tx, context, org(1), rem(1))
-        })
-        .unwrap();
+        act(db, Identity::Operator, now(), |act| reminders::retry(act, rem(1))).unwrap();
         act(db, Identity::Operator, now(), send).unwrap();
         assert_eq!(numbers(db, "SELECT COUNT(*) FROM outbox_jobs", &[]), [2]);
     });
@@ -346,9 +333,7 @@ fn a_large_group_without_debts_is_no_long_work() {
         records.push(to_group(2, json!({"includePaymentInfo": true})));
         import_now(db, &bundle(&records)).unwrap();
         let since = std::time::Instant::now();
-        let send = |tx: &mut Tx<'_>, context: &mut bursar_app::Context| {
-            bursar_app::Act::run(tx, context, org(1), |act| reminders::send_now(act, rem(2)))
-        };
+        let send = |act: &mut Act<'_, '_>| reminders::send_now(act, rem(2));
         let (_, outcome) = act(db, Identity::Operator, now(), send).unwrap();
         assert_eq!(outcome, Outcome::Skipped);
         assert!(since.elapsed().as_secs() < 5, "{:?}", since.elapsed());
@@ -378,13 +363,13 @@ fn an_imported_run_that_nobody_will_end_can_be_cancelled_or_sent_again() {
         ]);
         import_now(db, &bundle(&records)).unwrap();
         let cancel = |id: ReminderId| {
-            act(db, Identity::Operator, now(), move |tx, context| {
-                reminders::cancel(tx, context, org(1), id)
+            act(db, Identity::Operator, now(), move |act| {
+                reminders::cancel(act, id)
             })
         };
         let retry = |id: ReminderId| {
-            act(db, Identity::Operator, now(), move |tx, context| {
-                reminders::retry(tx, context, org(1), id)
+            act(db, Identity::Operator, now(), move |act| {
+                reminders::retry(act, id)
             })
         };
         for n in [2, 4] {
@@ -400,8 +385,8 @@ fn an_imported_run_that_nobody_will_end_can_be_cancelled_or_sent_again() {
             );
         }
         // One that is really under way is left alone.
-        act(db, Identity::Worker, soon(), |tx, context| {
-            reminders::run_due(tx, context, org(1), rem(1))
+        act(db, Identity::Worker, soon(), |act| {
+            reminders::run_due(act, rem(1))
         })
         .unwrap();
         assert_eq!(reminder(db, rem(1)).status, ReminderStatus::Sending);

@@ -1,14 +1,15 @@
 //! A failed message that an officer sends again: whoever does not qualify any more is left out.
 
 use bursar_app::messages::{self, Sent, Statement};
-use bursar_app::{Act, Identity, groups, outbox as app_outbox, reminders};
-use bursar_db::outbox::{self, Attempt, Message};
+use bursar_app::outbox::{self, Attempt, Claimed, Message};
+use bursar_app::{Identity, groups};
 use bursar_db::testing::both_engines;
 use bursar_db::{Db, DbError};
 use bursar_domain::ids::MessageId;
+use bursar_domain::message::MessageState;
 use serde_json::{Value as Json, json};
 
-use crate::outbox::{act, context, soon};
+use crate::outbox::{act, claim, soon, start};
 use crate::support::{bundle, grp, import_now, mem, org, pay, rem};
 
 /// Five members of a group who owe ten each, and a reminder that tells them so. Nothing of it could be delivered.
@@ -25,35 +26,16 @@ fn failed(db: &Db) -> Vec<MessageId> {
         records.push(owes(n, "0.00"));
     }
     import_now(db, &bundle(&records)).unwrap();
-    act(db, Identity::Worker, soon(), |tx, context| {
-        reminders::run_due(tx, context, org(1), rem(1))
-    })
-    .unwrap();
-    let claimed: Result<_, DbError> = db
-        .write([0; 16], |tx| {
-            outbox::claim_jobs(tx, soon(), soon().plus_seconds(60), 10)
-        })
-        .wait();
-    for job in claimed.unwrap() {
-        act(db, Identity::Worker, soon(), move |tx, context| {
-            app_outbox::expand(tx, context, &job)
-        })
-        .unwrap();
-    }
-    let claimed: Result<_, DbError> = db
-        .write([0; 16], |tx| {
-            outbox::claim(tx, soon(), soon().plus_seconds(60), 10)
-        })
-        .wait();
-    let claimed = claimed.unwrap();
+    start(db);
+    let claimed = claim(db, soon(), 10);
     let ids = (1..=5).map(|n| {
-        let of = |claim: &&outbox::Claimed| claim.message.recipient == mem(n).to_bytes();
+        let of = |claim: &&Claimed| claim.message.recipient == mem(n).to_bytes();
         claimed.iter().find(of).unwrap().message.id
     });
     let ids: Vec<MessageId> = ids.collect();
     for claim in claimed {
-        act(db, Identity::Worker, soon(), move |tx, context| {
-            app_outbox::attempted(tx, context, &claim, &Attempt::Failed("no".into()))
+        act(db, Identity::Worker, soon(), move |act| {
+            outbox::attempted(act, &claim, &Attempt::Failed("no".into()))
         })
         .unwrap();
     }
@@ -68,15 +50,12 @@ fn owes(n: u128, paid: &str) -> Json {
 }
 
 fn retry(db: &Db, id: MessageId) -> Sent {
-    let mut context = context(Identity::Operator, soon().plus_days(1));
-    let retried = db.write(org(1).to_bytes(), move |tx| {
-        messages::retry(tx, &mut context, org(1), id)
-    });
-    retried.wait().unwrap()
+    let later = soon().plus_days(1);
+    act(db, Identity::Operator, later, move |act| messages::retry(act, id)).unwrap()
 }
 
 fn message(db: &Db, id: MessageId) -> Message {
-    let found: Result<_, DbError> = db.survey(|tx| outbox::message(tx, org(1), id));
+    let found: Result<_, DbError> = db.survey(|tx| bursar_db::outbox::message(tx, org(1), id));
     found.unwrap().unwrap()
 }
 
@@ -91,11 +70,9 @@ fn a_demand_is_not_sent_again_to_whoever_paid_or_left() {
             &bundle(&[owes(1, "10.00"), owes(2, "10.00"), owes(5, "4.00")]),
         )
         .unwrap();
-        act(db, Identity::Operator, soon(), |tx, context| {
-            Act::run(tx, context, org(1), |act| {
-                groups::remove_member(act, grp(1), mem(1))?;
-                groups::remove_member(act, grp(1), mem(3))
-            })
+        act(db, Identity::Operator, soon(), |act| {
+            groups::remove_member(act, grp(1), mem(1))?;
+            groups::remove_member(act, grp(1), mem(3))
         })
         .unwrap();
         let changes = [
@@ -111,26 +88,16 @@ fn a_demand_is_not_sent_again_to_whoever_paid_or_left() {
         ] {
             let skipped = retry(db, id);
             assert_eq!(
-                (
-                    skipped.state.as_str(),
-                    skipped.detail.as_deref(),
-                    skipped.next_attempt_at
-                ),
-                ("skipped", Some(why), None)
+                (skipped.state, skipped.detail.as_deref(), skipped.next_attempt_at),
+                (MessageState::Skipped, Some(why), None)
             );
         }
         // The fifth still owes six, and has another number.
-        assert_eq!(retry(db, ids[4]).state, "queued");
+        assert_eq!(retry(db, ids[4]).state, MessageState::Queued);
         let again = message(db, ids[4]);
         assert_eq!(again.address, "+12025559999");
         let owed = again.owed.as_deref().and_then(Statement::from_json).unwrap();
         assert_eq!((owed.total.as_str(), owed.lines.len()), ("6.00", 1));
-        let claimed: Result<_, DbError> = db
-            .write([0; 16], |tx| {
-                let later = soon().plus_days(1);
-                outbox::claim(tx, later, later.plus_seconds(60), 10)
-            })
-            .wait();
-        assert_eq!(claimed.unwrap().len(), 1);
+        assert_eq!(claim(db, soon().plus_days(1), 10).len(), 1);
     });
 }

@@ -6,10 +6,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use bursar_app::tokens::{self, Holder, NewToken};
-use bursar_app::{reminders, roles};
-use bursar_db::DbError;
+use bursar_app::worker_clock::{self, Known, Seen};
+use bursar_app::{AppError, Identity, reminders, roles};
 use bursar_db::testing::{TestDb, both_engines};
-use bursar_db::worker_clock::{self, Known, Seen};
 use bursar_domain::Timestamp;
 use bursar_domain::access::{Role, Scope, ScopeSet};
 use bursar_domain::group::Interval;
@@ -58,7 +57,8 @@ impl<'a> Watched<'a> {
     }
 
     fn seen(&self) -> Option<Timestamp> {
-        let known: Result<Known, DbError> = self.office.db().survey(worker_clock::known);
+        let app = self.office.app();
+        let known: Result<Known, AppError> = app.survey(Identity::Operator, worker_clock::known);
         known.unwrap().seen.map(|seen| seen.at)
     }
 }
@@ -212,7 +212,9 @@ fn the_operators_word_ends_it() {
         assert!(worker.guard.is_held());
         let at = watched.office.now();
         let seen = Seen { at, steady_since: at };
-        let said: Result<(), DbError> = watched.office.db().exclusive(|tx| worker_clock::saw(tx, seen));
+        let app = watched.office.app();
+        let said: Result<(), AppError> =
+            app.exclusive(Identity::Operator, |whole| worker_clock::trust(whole, seen));
         said.unwrap();
         watched.later(5);
         drain(&mut worker);
@@ -262,12 +264,7 @@ fn mail_that_is_queued_by_a_wrong_clock_goes_at_once() {
             .schedule(Audience::Member(member(1)), Method::Email, None);
         drain(&mut worker);
         assert_eq!(watched.office.states(), "", "nothing starts by itself");
-        watched
-            .office
-            .act(move |tx, context| {
-                bursar_app::Act::run(tx, context, ORG, |act| reminders::send_now(act, id))
-            })
-            .unwrap();
+        watched.office.act(move |act| reminders::send_now(act, id));
         drain(&mut worker);
         assert!(worker.guard.is_held());
         assert_eq!(watched.office.states(), "1 delivered");
@@ -311,20 +308,16 @@ fn owners_of_tokens_are_told_by_the_wall_clock_also_by_one_in_doubt() {
         let (name, role) = ("t@example.org", Role::Viewer);
         watched
             .office
-            .act(move |tx, context| roles::set(tx, context, ORG, name, role))
-            .unwrap();
-        watched
-            .office
-            .act(move |tx, context| {
-                let new = NewToken {
-                    name: None,
-                    holder: Holder::Person(name.to_owned()),
-                    scopes: ScopeSet::of(&[Scope::MembersRead]),
-                    days: Some(300),
-                };
-                tokens::create(tx, context, ORG, &new, &[7; ENTROPY_BYTES])
-            })
-            .unwrap();
+            .write(move |tx, context| roles::set(tx, context, ORG, name, role));
+        watched.office.write(move |tx, context| {
+            let new = NewToken {
+                name: None,
+                holder: Holder::Person(name.to_owned()),
+                scopes: ScopeSet::of(&[Scope::MembersRead]),
+                days: Some(300),
+            };
+            tokens::create(tx, context, ORG, &new, &[7; ENTROPY_BYTES])
+        });
         set_dues_in(&watched.office, 100);
         watched.leap(290 * DAY);
         let mut worker = watched.worker();

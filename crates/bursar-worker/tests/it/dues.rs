@@ -93,9 +93,7 @@ fn dues_that_were_cleared_on_the_due_day_charge_nobody_any_more() {
         set_dues(&office, "2026-12-01", Interval::Monthly);
         drain(&mut office.worker());
         office.later(3_600);
-        office
-            .act(|tx, context| dues::set(tx, context, ORG, GROUP, None))
-            .unwrap();
+        office.act(|act| dues::set(act, GROUP, None));
         office.import(&[
             json!({"type": "member", "id": member(3), "organizationId": ORG, "firstName": "New",
             "lastName": "One", "email": "n@example.org", "groups": [GROUP]}),

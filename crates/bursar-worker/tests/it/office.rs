@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use bursar_app::housekeeping::Retention;
 use bursar_app::messages::{self, Query, Sent};
 use bursar_app::reminders::{self, NewReminder};
-use bursar_app::{AppError, Context, Identity, import};
+use bursar_app::{Act, App, AppError, Context, Identity, import};
 use bursar_db::testing::TestDb;
 use bursar_db::{Db, DbError, Tx, Value, table};
 use bursar_domain::Timestamp;
@@ -93,7 +94,7 @@ impl<'a> Office<'a> {
     pub(crate) fn worker(&self) -> Worker {
         let clock = Arc::clone(&self.clock);
         Worker {
-            db: self.db().clone(),
+            app: self.app(),
             outlet: Outlet {
                 folder: self.folder(),
                 smtp: None,
@@ -103,12 +104,13 @@ impl<'a> Office<'a> {
             guard: ClockGuard::trusting(Arc::new(move || {
                 Timestamp::from_micros(clock.load(Ordering::SeqCst))
             })),
-            ids: IdSource::seeded(fastrand::u64(..)),
             random: fastrand::Rng::new(),
             bell: Bell::default(),
             last_used: Arc::default(),
-            idempotency_seconds: 7 * 86_400,
-            message_seconds: 90 * 86_400,
+            retention: Retention {
+                idempotency_seconds: 7 * 86_400,
+                message_seconds: 90 * 86_400,
+            },
             lease_seconds: 60,
             dues: DuesPass::default(),
             unrecorded: Vec::new(),
@@ -123,23 +125,40 @@ impl<'a> Office<'a> {
         worker
     }
 
-    pub(crate) fn act<T: Send + 'static>(
-        &self,
-        mut work: impl FnMut(&mut Tx<'_>, &mut Context) -> Result<T, AppError> + Send + 'static,
-    ) -> Result<T, AppError> {
-        let mut context = self.context();
-        self.db()
-            .write(ORG.to_bytes(), move |tx| work(tx, &mut context))
-            .wait()
+    /// The door, at the time of the office.
+    pub(crate) fn app(&self) -> App {
+        self.door(self.db().clone())
     }
 
-    pub(crate) fn context(&self) -> Context {
-        Context {
+    /// The door to a database, at the time of the office.
+    pub(crate) fn door(&self, db: Db) -> App {
+        let (clock, ids) = (Arc::clone(&self.clock), IdSource::seeded(fastrand::u64(..)));
+        let clock = move || Timestamp::from_micros(clock.load(Ordering::SeqCst));
+        App::new(db, Arc::new(clock), ids)
+    }
+
+    /// The operator acts.
+    pub(crate) fn act<T: Send + 'static>(
+        &self,
+        work: impl FnMut(&mut Act<'_, '_>) -> Result<T, AppError> + Send + 'static,
+    ) -> T {
+        let acted = self.app().act(Identity::Operator, ORG, work);
+        acted.wait().unwrap()
+    }
+
+    /// The operator does what is no act yet.
+    pub(crate) fn write<T: Send + 'static>(
+        &self,
+        mut work: impl FnMut(&mut Tx<'_>, &mut Context) -> Result<T, AppError> + Send + 'static,
+    ) -> T {
+        let mut context = Context {
             now: self.now(),
             ids: IdSource::seeded(fastrand::u64(..)),
             who: Identity::Operator,
             request_id: None,
-        }
+        };
+        let written = self.db().write(ORG.to_bytes(), move |tx| work(tx, &mut context));
+        written.wait().unwrap()
     }
 
     /// A reminder that is due now, to the group.
@@ -149,7 +168,7 @@ impl<'a> Office<'a> {
 
     pub(crate) fn schedule(&self, audience: Audience, method: Method, every_days: Option<i64>) -> ReminderId {
         let now = self.now();
-        let reminder = self.act(move |tx, context| {
+        let reminder = self.act(move |act| {
             let new = NewReminder {
                 audience,
                 method,
@@ -159,9 +178,9 @@ impl<'a> Office<'a> {
                 every_days,
                 include_payment_info: false,
             };
-            reminders::schedule(tx, context, ORG, &new)
+            reminders::schedule(act, &new)
         });
-        reminder.unwrap().id
+        reminder.id
     }
 
     pub(crate) fn reminder(&self, id: ReminderId) -> Reminder {
@@ -171,13 +190,14 @@ impl<'a> Office<'a> {
 
     /// The messages, oldest first.
     pub(crate) fn messages(&self) -> Vec<Sent> {
-        let context = self.context();
         let query = Query {
             reminder: None,
             before: None,
             limit: messages::PAGE_MAX,
         };
-        let listed = self.db().read(move |tx| messages::list(tx, &context, ORG, query));
+        let listed = self
+            .app()
+            .view::<_, AppError>(Identity::Operator, ORG, move |view| messages::list(view, query));
         let mut sent: Vec<Sent> = listed.wait().unwrap();
         sent.reverse();
         sent
@@ -187,7 +207,7 @@ impl<'a> Office<'a> {
     pub(crate) fn states(&self) -> String {
         let mut counts = std::collections::BTreeMap::new();
         for message in self.messages() {
-            *counts.entry(message.state).or_insert(0) += 1;
+            *counts.entry(message.state.as_str()).or_insert(0) += 1;
         }
         let words: Vec<String> = counts.iter().map(|(state, n)| format!("{n} {state}")).collect();
         words.join(", ")

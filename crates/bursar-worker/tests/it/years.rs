@@ -11,6 +11,7 @@ use bursar_db::{DbError, Value};
 use bursar_domain::access::{Role, Scope, ScopeSet};
 use bursar_domain::group::Interval;
 use bursar_domain::ids::{PaymentId, ReminderId, TokenId};
+use bursar_domain::message::MessageState;
 use bursar_domain::reminder::{Audience, Method, ReminderStatus};
 use bursar_domain::token::ENTROPY_BYTES;
 use bursar_domain::{Date, Timestamp};
@@ -35,15 +36,14 @@ pub(crate) fn charges(office: &Office<'_>) -> BTreeMap<String, i64> {
 }
 
 pub(crate) fn set_dues(office: &Office<'_>, due: &'static str, interval: Interval) {
-    let set = office.act(move |tx, context| {
+    office.act(move |act| {
         let new = NewDues {
             amount: "12.50".to_owned(),
             due: date(due),
             interval: Some(interval),
         };
-        dues::set(tx, context, ORG, GROUP, Some(&new))
+        dues::set(act, GROUP, Some(&new))
     });
-    set.unwrap();
 }
 
 /// A worker looks in now and then: every few hours, with a new worker each week and two months of silence.
@@ -194,10 +194,7 @@ fn an_import_of_the_past_starts_nothing() {
         assert_eq!(office.messages().len(), 0);
         assert_eq!(office.reminder(reminder).status, ReminderStatus::Scheduled);
         // It waits for an officer: from then on it is like any other.
-        let send = move |tx: &mut bursar_db::Tx<'_>, context: &mut bursar_app::Context| {
-            bursar_app::Act::run(tx, context, ORG, |act| reminders::send_now(act, reminder))
-        };
-        office.act(send).unwrap();
+        office.act(move |act| reminders::send_now(act, reminder));
         drain(&mut office.worker());
         office.later(7 * 86_400);
         drain(&mut office.worker());
@@ -213,7 +210,7 @@ fn a_recurring_reminder_neither_drifts_nor_bursts() {
         live_through(&office, instant("2029-01-01T09:00:00Z"), |_| {});
         let mut runs: BTreeMap<Timestamp, i64> = BTreeMap::new();
         for message in office.messages() {
-            assert_eq!(message.state, "delivered");
+            assert_eq!(message.state.as_str(), "delivered");
             *runs.entry(message.run_at).or_default() += 1;
         }
         assert!(runs.values().all(|count| *count == 2), "each run once to each");
@@ -305,12 +302,10 @@ fn notices_of_tokens_that_expire() {
             ("a@example.org", Role::Admin),
             ("b@example.org", Role::Admin),
         ] {
-            office
-                .act(move |tx, context| roles::set(tx, context, ORG, email, role))
-                .unwrap();
+            office.write(move |tx, context| roles::set(tx, context, ORG, email, role));
         }
         let create = |holder: Holder, days: i64| {
-            let made = office.act(move |tx, context| {
+            let made = office.write(move |tx, context| {
                 let new = NewToken {
                     name: Some("sync".to_owned()),
                     holder: holder.clone(),
@@ -319,27 +314,23 @@ fn notices_of_tokens_that_expire() {
                 };
                 tokens::create(tx, context, ORG, &new, &entropy())
             });
-            made.unwrap().record.id
+            made.record.id
         };
         let personal = |days| create(Holder::Person("owner@example.org".to_owned()), days);
         let service = |days| create(Holder::Service(Role::Viewer), days);
         let (ordinary, short, shorter, exact) = (personal(90), personal(13), personal(2), personal(14));
         let (shared, revoked, rotated, told_then_revoked) =
             (service(60), personal(60), service(60), personal(60));
-        office
-            .act(move |tx, context| tokens::revoke(tx, context, ORG, revoked))
-            .unwrap();
+        office.write(move |tx, context| tokens::revoke(tx, context, ORG, revoked));
         let rotate = move |tx: &mut bursar_db::Tx<'_>, context: &mut bursar_app::Context| {
             tokens::rotate(tx, context, ORG, rotated, Some(30), &entropy())
         };
-        let successor = office.act(rotate).unwrap().issued.record.id;
+        let successor = office.write(rotate).issued.record.id;
         let mut is_told = false;
         live_through(&office, instant("2027-03-01T12:00:00Z"), |office| {
             if !is_told && notices(office, told_then_revoked).len() == 1 {
                 is_told = true;
-                office
-                    .act(move |tx, context| tokens::revoke(tx, context, ORG, told_then_revoked))
-                    .unwrap();
+                office.write(move |tx, context| tokens::revoke(tx, context, ORG, told_then_revoked));
             }
         });
         let owner = |days: &[i64]| -> Vec<(i64, String)> {
@@ -373,7 +364,7 @@ fn notices_of_tokens_that_expire() {
             office
                 .messages()
                 .iter()
-                .all(|message| message.state == "delivered")
+                .all(|message| message.state == MessageState::Delivered)
         );
     });
 }
@@ -383,7 +374,7 @@ fn notices_of_tokens_that_expire() {
 fn after_a_silence_one_notice_is_enough() {
     both_engines(|test| {
         let office = Office::open(test, "2026-11-15T12:00:00Z", &club(0));
-        let made = office.act(move |tx, context| {
+        let made = office.write(move |tx, context| {
             let new = NewToken {
                 name: None,
                 holder: Holder::Service(Role::Viewer),
@@ -392,7 +383,7 @@ fn after_a_silence_one_notice_is_enough() {
             };
             tokens::create(tx, context, ORG, &new, &entropy())
         });
-        let token = made.unwrap().record.id;
+        let token = made.record.id;
         office.later(88 * 86_400);
         drain(&mut office.worker());
         // The organization has no admin: that is written down, and not lost.
@@ -420,7 +411,8 @@ fn two_workers_share_the_work() {
         let sink = crate::sink::Sink::kind();
         let mut one = office.mailer(&sink.url());
         let mut two = office.mailer(&sink.url());
-        two.db = test.open_again().unwrap();
+        let again = test.open_again().unwrap();
+        two.app = office.door(again.clone());
         std::thread::scope(|scope| {
             scope.spawn(|| drain(&mut one));
             scope.spawn(|| drain(&mut two));
@@ -434,7 +426,7 @@ fn two_workers_share_the_work() {
         assert_eq!(office.states(), "200 delivered");
         assert_eq!(office.reminder(id).status, ReminderStatus::Sent);
         assert_eq!(charges(&office)["2026-11-15"], 200);
-        two.db.shutdown();
+        again.shutdown();
     });
 }
 

@@ -1,7 +1,8 @@
 //! `bursar clock`: whether automatic work trusts this machine's clock, and the operator's word that it is right.
 
-use bursar_db::worker_clock::{self, Seen};
-use bursar_db::{Db, DbError, Opening};
+use bursar_app::worker_clock::{self, Known, Seen};
+use bursar_app::{App, AppError, Identity, Opening};
+use bursar_domain::ids::Id;
 use bursar_worker::guard::{self, Doubt, TOLERANCE_SECONDS};
 use clap::Args;
 use serde_json::json;
@@ -17,17 +18,17 @@ pub(crate) struct ClockArgs {
 }
 
 pub(crate) fn run(session: &Session, args: &ClockArgs) -> Outcome {
-    let db = session.db(Opening::Require)?;
+    let app = session.open(Opening::Require)?;
+    let known = app.survey::<_, AppError>(Identity::Operator, worker_clock::known)?;
     match args.accept {
-        true => accept(session, &db),
-        false => show(session, &db),
+        true => accept(session, &app, &known),
+        false => show(session, &known),
     }
 }
 
-fn show(session: &Session, db: &Db) -> Outcome {
-    let known = db.survey(worker_clock::known)?;
+fn show(session: &Session, known: &Known) -> Outcome {
     let now = ambient::now();
-    let doubt = guard::doubt(now, None, &known, TOLERANCE_SECONDS);
+    let doubt = guard::doubt(now, None, known, TOLERANCE_SECONDS);
     let seen = known.seen.map(|seen| seen.at);
     if session.json {
         return output::json(&json!({
@@ -50,10 +51,9 @@ fn show(session: &Session, db: &Db) -> Outcome {
     Ok(())
 }
 
-fn accept(session: &Session, db: &Db) -> Outcome {
-    let known = db.survey(worker_clock::known)?;
+fn accept(session: &Session, app: &App, known: &Known) -> Outcome {
     let at = ambient::now();
-    if let Some(Doubt::Server(server)) = guard::doubt(at, None, &known, TOLERANCE_SECONDS) {
+    if let Some(Doubt::Server(server)) = guard::doubt(at, None, known, TOLERANCE_SECONDS) {
         return Err(format!(
             "this machine says {at} and the database server {server}; set one of the clocks, or start the worker with a \
              larger --clock-tolerance"
@@ -61,8 +61,10 @@ fn accept(session: &Session, db: &Db) -> Outcome {
         .into());
     }
     let seen = Seen { at, steady_since: at };
-    db.write::<_, DbError>([0; 16], move |tx| worker_clock::saw(tx, seen))
-        .wait()?;
+    let trusted = app.change::<_, AppError>(Identity::Operator, Id::from_bits(0), move |whole| {
+        worker_clock::trust(whole, seen)
+    });
+    trusted.wait()?;
     if session.json {
         return output::json(&json!({"seenAt": at}));
     }

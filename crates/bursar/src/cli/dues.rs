@@ -1,8 +1,7 @@
 //! `bursar dues`.
 
-use bursar_app::AppError;
 use bursar_app::dues::{self, NewDues, Preview, Raised};
-use bursar_db::{Db, Opening};
+use bursar_app::{App, Identity, Opening};
 use bursar_domain::group::{Group, Interval};
 use bursar_domain::ids::{GroupId, OrganizationId, kind};
 use bursar_domain::{Date, Resource};
@@ -10,7 +9,6 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::{Failure, Outcome, Session, output, parse_id};
-use crate::ambient;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum DuesCommand {
@@ -73,22 +71,23 @@ fn parse_interval(text: &str) -> Result<Interval, String> {
 }
 
 pub(crate) fn run(session: &Session, command: DuesCommand) -> Outcome {
-    let db = session.db(Opening::Require)?;
+    let app = session.open(Opening::Require)?;
+    let who = session.who(&app)?;
     match command {
-        DuesCommand::Set(args) => set(session, &db, &args),
+        DuesCommand::Set(args) => set(session, &app, who, &args),
         DuesCommand::Show(args) => {
-            let preview = preview(&db, &args)?;
+            let preview = preview(&app, who, &args)?;
             if session.json {
                 return output::json(&preview);
             }
             show(&preview);
             Ok(())
         }
-        DuesCommand::Raise(args) => raise(session, &db, &args),
+        DuesCommand::Raise(args) => raise(session, &app, who, &args),
     }
 }
 
-fn set(session: &Session, db: &Db, args: &SetArgs) -> Outcome {
+fn set(session: &Session, app: &App, who: Identity, args: &SetArgs) -> Outcome {
     let (organization, group) = (args.group.organization, args.group.group);
     let dues = match (&args.amount, args.due) {
         (Some(amount), Some(due)) => Some(NewDues {
@@ -98,10 +97,7 @@ fn set(session: &Session, db: &Db, args: &SetArgs) -> Outcome {
         }),
         _ => None,
     };
-    let mut context = ambient::operator()?;
-    let changed = db.write::<_, AppError>(organization.to_bytes(), move |tx| {
-        dues::set(tx, &mut context, organization, group, dues.as_ref())
-    });
+    let changed = app.act(who, organization, move |act| dues::set(act, group, dues.as_ref()));
     let group: Group = changed.wait()?;
     if session.json {
         output::document(&group.document());
@@ -123,11 +119,10 @@ fn every(interval: Option<Interval>) -> String {
     interval.map_or_else(|| ", once".to_owned(), |interval| format!(", {interval}"))
 }
 
-fn preview(db: &Db, args: &GroupArgs) -> Result<Preview, Failure> {
-    let context = ambient::operator()?;
-    let (organization, group) = (args.organization, args.group);
-    let read = db.snapshot::<_, AppError>(move |tx| dues::preview(tx, &context, organization, group));
-    Ok(read.wait()?)
+fn preview(app: &App, who: Identity, args: &GroupArgs) -> Result<Preview, Failure> {
+    let group = args.group;
+    let seen = app.view(who, args.organization, move |view| dues::preview(view, group));
+    Ok(seen.wait()?)
 }
 
 fn show(preview: &Preview) {
@@ -156,8 +151,8 @@ fn show(preview: &Preview) {
     }
 }
 
-fn raise(session: &Session, db: &Db, args: &RaiseArgs) -> Outcome {
-    let preview = preview(db, &args.group)?;
+fn raise(session: &Session, app: &App, who: Identity, args: &RaiseArgs) -> Outcome {
+    let preview = preview(app, who, &args.group)?;
     if args.dry_run {
         if session.json {
             return output::json(&preview);
@@ -170,10 +165,7 @@ fn raise(session: &Session, db: &Db, args: &RaiseArgs) -> Outcome {
     let (organization, group) = (args.group.organization, args.group.group);
     let (mut after, mut payments, mut periods) = (None, 0_i64, 0_i64);
     loop {
-        let mut context = ambient::operator()?;
-        let raised = db.write::<_, AppError>(organization.to_bytes(), move |tx| {
-            dues::raise(tx, &mut context, organization, group, after)
-        });
+        let raised = app.act(who, organization, move |act| dues::raise(act, group, after));
         match raised.wait()? {
             Raised::Some(count, last) => {
                 payments += i64::try_from(count)?;

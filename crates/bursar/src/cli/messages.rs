@@ -1,14 +1,13 @@
 //! `bursar messages`.
 
-use bursar_app::AppError;
 use bursar_app::messages::{self, PAGE_MAX, Query, Sent};
-use bursar_db::{Db, Opening};
+use bursar_app::{App, Identity, Opening};
 use bursar_domain::Timestamp;
 use bursar_domain::ids::{MessageId, OrganizationId, ReminderId, kind};
+use bursar_domain::message::MessageState;
 use clap::Args;
 
 use super::{Failure, Outcome, Session, output, parse_id};
-use crate::ambient;
 
 /// Messages that one command prints at most: they are held in memory to be one JSON array.
 const MESSAGES_MAX: u64 = 100_000;
@@ -30,11 +29,12 @@ pub(crate) struct MessagesArgs {
 }
 
 pub(crate) fn run(session: &Session, args: &MessagesArgs) -> Outcome {
-    let db = session.db(Opening::Require)?;
+    let app = session.open(Opening::Require)?;
+    let who = session.who(&app)?;
     if let Some(id) = args.retry {
-        return retry(session, &db, args.organization, id);
+        return retry(session, &app, who, args.organization, id);
     }
-    let sent = read(&db, args)?;
+    let sent = read(&app, who, args)?;
     if session.json {
         return output::json(&sent);
     }
@@ -43,7 +43,7 @@ pub(crate) fn run(session: &Session, args: &MessagesArgs) -> Outcome {
             message.id.to_string(),
             to_the_second(message.ended_at.unwrap_or(message.created_at)),
             how(message),
-            message.method.clone(),
+            message.method.to_string(),
             whom(message),
             message
                 .reminder_id
@@ -61,7 +61,7 @@ pub(crate) fn run(session: &Session, args: &MessagesArgs) -> Outcome {
     Ok(())
 }
 
-fn read(db: &Db, args: &MessagesArgs) -> Result<Vec<Sent>, Failure> {
+fn read(app: &App, who: Identity, args: &MessagesArgs) -> Result<Vec<Sent>, Failure> {
     let mut left = usize::try_from(args.limit)?;
     let mut query = Query {
         reminder: args.reminder,
@@ -71,10 +71,8 @@ fn read(db: &Db, args: &MessagesArgs) -> Result<Vec<Sent>, Failure> {
     let mut sent = Vec::new();
     while left > 0 {
         query.limit = left.min(PAGE_MAX);
-        let (context, organization) = (ambient::operator()?, args.organization);
-        let page = db
-            .read::<_, AppError>(move |tx| messages::list(tx, &context, organization, query))
-            .wait()?;
+        let page = app.view(who, args.organization, move |view| messages::list(view, query));
+        let page = page.wait()?;
         let is_last = page.len() < query.limit;
         left -= page.len();
         query.before = page.last().map(|message| message.id);
@@ -86,17 +84,21 @@ fn read(db: &Db, args: &MessagesArgs) -> Result<Vec<Sent>, Failure> {
     Ok(sent)
 }
 
-fn retry(session: &Session, db: &Db, organization: OrganizationId, id: MessageId) -> Outcome {
-    let mut context = ambient::operator()?;
-    let queued = db.write(organization.to_bytes(), move |tx| {
-        messages::retry(tx, &mut context, organization, id)
-    });
-    let message = queued.wait()?;
+fn retry(
+    session: &Session,
+    app: &App,
+    who: Identity,
+    organization: OrganizationId,
+    id: MessageId,
+) -> Outcome {
+    let message = app
+        .act(who, organization, move |act| messages::retry(act, id))
+        .wait()?;
     if session.json {
         return output::json(&message);
     }
-    output::say(&match message.state.as_str() {
-        "skipped" => format!(
+    output::say(&match message.state {
+        MessageState::Skipped => format!(
             "message {id} was not sent: {}",
             message.detail.as_deref().unwrap_or_default()
         ),

@@ -1,16 +1,14 @@
 //! `bursar reminder`.
 
 use bursar_app::reminders::{self, NewReminder};
-use bursar_app::{AppError, Context};
-use bursar_db::{Db, Opening, Tx};
+use bursar_app::{App, Identity, Opening};
 use bursar_domain::ids::{GroupId, MemberId, OrganizationId, ReminderId, kind};
 use bursar_domain::reminder::{Audience, Method, Reminder, ReminderStatus};
 use bursar_domain::{Resource, Timestamp};
 use clap::{Args, Subcommand};
 use serde_json::value::RawValue;
 
-use super::{Failure, Outcome, Session, output, parse_id};
-use crate::ambient;
+use super::{Outcome, Session, output, parse_id};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ReminderCommand {
@@ -88,39 +86,28 @@ fn parse_status(text: &str) -> Result<ReminderStatus, String> {
 }
 
 pub(crate) fn run(session: &Session, command: ReminderCommand) -> Outcome {
-    let db = session.db(Opening::Require)?;
+    let app = session.open(Opening::Require)?;
+    let who = session.who(&app)?;
     match command {
-        ReminderCommand::Schedule(args) => schedule(session, &db, args),
-        ReminderCommand::List(args) => list(session, &db, &args),
+        ReminderCommand::Schedule(args) => schedule(session, &app, who, args),
+        ReminderCommand::List(args) => list(session, &app, who, &args),
         ReminderCommand::Cancel(OneArgs { id, organization }) => {
-            let cancel = move |tx: &mut Tx<'_>, context: &mut Context| {
-                reminders::cancel(tx, context, organization, id)
-            };
-            let reminder = act(&db, organization, cancel)?;
-            tell(session, &reminder, &format!("reminder {id} is called off"))
-        }
-        ReminderCommand::Retry(OneArgs { id, organization }) => {
-            let retry =
-                move |tx: &mut Tx<'_>, context: &mut Context| reminders::retry(tx, context, organization, id);
-            let reminder = act(&db, organization, retry)?;
+            let cancelled = app.act(who, organization, move |act| reminders::cancel(act, id));
             tell(
                 session,
-                &reminder,
+                &cancelled.wait()?,
+                &format!("reminder {id} is called off"),
+            )
+        }
+        ReminderCommand::Retry(OneArgs { id, organization }) => {
+            let retried = app.act(who, organization, move |act| reminders::retry(act, id));
+            tell(
+                session,
+                &retried.wait()?,
                 &format!("reminder {id} is scheduled again, for now; a running worker sends it"),
             )
         }
     }
-}
-
-fn act(
-    db: &Db,
-    organization: OrganizationId,
-    mut work: impl FnMut(&mut Tx<'_>, &mut Context) -> Result<Reminder, AppError> + Send + 'static,
-) -> Result<Reminder, Failure> {
-    let mut context = ambient::operator()?;
-    Ok(db
-        .write(organization.to_bytes(), move |tx| work(tx, &mut context))
-        .wait()?)
 }
 
 fn tell(session: &Session, reminder: &Reminder, said: &str) -> Outcome {
@@ -132,7 +119,7 @@ fn tell(session: &Session, reminder: &Reminder, said: &str) -> Outcome {
     Ok(())
 }
 
-fn schedule(session: &Session, db: &Db, args: ScheduleArgs) -> Outcome {
+fn schedule(session: &Session, app: &App, who: Identity, args: ScheduleArgs) -> Outcome {
     let audience = match (args.member, args.group, args.target_organization) {
         (Some(member), _, _) => Audience::Member(member),
         (None, Some(group), _) => Audience::Group(group),
@@ -146,19 +133,19 @@ fn schedule(session: &Session, db: &Db, args: ScheduleArgs) -> Outcome {
                 .ok_or("--at must be `now` or a time with an offset such as 2026-12-01T09:00:00Z")?,
         ),
     };
-    let organization = args.organization;
-    let reminder = act(db, organization, move |tx, context| {
+    let scheduled = app.act(who, args.organization, move |act| {
         let new = NewReminder {
             audience,
             method: args.method,
-            at: at.unwrap_or(context.now),
+            at: at.unwrap_or(act.now()),
             subject: args.subject.clone(),
             body: args.body.clone(),
             every_days: args.every_days,
             include_payment_info: args.include_payment_info,
         };
-        reminders::schedule(tx, context, organization, &new)
-    })?;
+        reminders::schedule(act, &new)
+    });
+    let reminder = scheduled.wait()?;
     let at = reminder.scheduled_at.map(|at| at.to_string()).unwrap_or_default();
     tell(
         session,
@@ -167,10 +154,9 @@ fn schedule(session: &Session, db: &Db, args: ScheduleArgs) -> Outcome {
     )
 }
 
-fn list(session: &Session, db: &Db, args: &ListArgs) -> Outcome {
-    let context = ambient::operator()?;
-    let (organization, status) = (args.organization, args.status);
-    let listed = db.read(move |tx| reminders::list(tx, &context, organization, status));
+fn list(session: &Session, app: &App, who: Identity, args: &ListArgs) -> Outcome {
+    let status = args.status;
+    let listed = app.view(who, args.organization, move |view| reminders::list(view, status));
     let reminders = listed.wait()?;
     if session.json {
         let documents: Result<Vec<Box<RawValue>>, _> = reminders

@@ -199,13 +199,14 @@ pub(crate) fn serve(db: Db, url: &DatabaseUrl, args: &ServeArgs, started: &mut d
     let bell = Bell::default();
     let last_used = Arc::new(LastUsed::default());
     let clock: WallClock = Arc::new(ambient::now);
+    let app = App::new(db, Arc::clone(&clock), ambient::ids()?);
     let guard = args.send.guard();
     let worker = match args.no_worker {
         true => None,
-        false => Some(args.send.worker(&db, url, &bell, &last_used, &guard)?.start()?),
+        false => Some(args.send.worker(&app, url, &bell, &last_used, &guard)?.start()?),
     };
     let outcome = runtime.block_on(accept(
-        db.clone(),
+        app.clone(),
         args,
         &bell,
         (last_used, clock, guard),
@@ -215,12 +216,12 @@ pub(crate) fn serve(db: Db, url: &DatabaseUrl, args: &ServeArgs, started: &mut d
     if let Some(worker) = worker {
         let _ = worker.join();
     }
-    db.shutdown();
+    app.shutdown();
     outcome
 }
 
 async fn accept(
-    db: Db,
+    app: App,
     args: &ServeArgs,
     bell: &Bell,
     (last_used, clock, guard): (Arc<LastUsed>, WallClock, ClockGuard),
@@ -263,7 +264,7 @@ async fn accept(
     let metrics = Arc::new(routes::metrics());
     let ring = bell.clone();
     let edge = Arc::new(Edge {
-        app: App::new(db.clone(), Arc::clone(&clock), ambient::ids()?),
+        app: app.clone(),
         limiter,
         trusted_proxies: TrustedProxies::parse(&args.trusted_proxy)?,
         cors_origin: cors_origin
@@ -312,7 +313,7 @@ async fn accept(
             .await
             .map_err(|error| format!("cannot listen on {address}: {error}"))?;
         let gauges = move || {
-            let stats = db.stats();
+            let stats = app.stats();
             let is_held = u64::from(guard.is_held());
             vec![
                 (

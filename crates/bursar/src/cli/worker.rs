@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use bursar_app::housekeeping::Retention;
 use bursar_app::tokens::last_used::LastUsed;
-use bursar_db::{DatabaseUrl, Db, Opening, Options};
+use bursar_app::{App, DatabaseUrl, Opening};
 use bursar_worker::guard::ClockGuard;
 use bursar_worker::outlet::Outlet;
 use bursar_worker::sms::Sms;
@@ -62,11 +63,11 @@ pub(crate) struct WorkerArgs {
 pub(crate) fn run(session: &Session, args: &WorkerArgs) -> Outcome {
     start_log(&args.log);
     let url: DatabaseUrl = session.database().parse()?;
-    let db = Db::open(&url, &Options::default(), Opening::Require)?;
+    let app = session.open(Opening::Require)?;
     let bell = Bell::default();
     let worker = args
         .send
-        .worker(&db, &url, &bell, &Arc::default(), &args.send.guard())?;
+        .worker(&app, &url, &bell, &Arc::default(), &args.send.guard())?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
@@ -81,7 +82,7 @@ pub(crate) fn run(session: &Session, args: &WorkerArgs) -> Outcome {
         let _ = worker.join();
         Ok(())
     });
-    db.shutdown();
+    app.shutdown();
     told
 }
 
@@ -98,22 +99,24 @@ impl SendArgs {
     /// The worker that these flags ask for.
     pub(crate) fn worker(
         &self,
-        db: &Db,
+        app: &App,
         url: &DatabaseUrl,
         bell: &Bell,
         last_used: &Arc<LastUsed>,
         guard: &ClockGuard,
     ) -> Result<Worker, Failure> {
+        let clock = guard.clone();
         Ok(Worker {
-            db: db.clone(),
+            app: app.at(Arc::new(move || clock.now())),
             outlet: self.outlet(url)?,
             guard: guard.clone(),
-            ids: ambient::ids()?,
             random: fastrand::Rng::with_seed(u64::from_le_bytes(ambient::entropy()?)),
             bell: bell.clone(),
             last_used: Arc::clone(last_used),
-            idempotency_seconds: self.idempotency_retention,
-            message_seconds: self.message_retention,
+            retention: Retention {
+                idempotency_seconds: self.idempotency_retention,
+                message_seconds: self.message_retention,
+            },
             lease_seconds: i64::try_from(self.worker_lease.as_secs())?,
             dues: DuesPass::default(),
             unrecorded: Vec::new(),

@@ -479,6 +479,9 @@ impl Life {
             every_days: Some(30),
             include_payment_info: true,
         };
-        reminders::schedule(tx, context, organization, &reminder).map(drop)
+        Act::run(tx, context, organization, |act| {
+            reminders::schedule(act, &reminder)
+        })
+        .map(drop)
     }
 }

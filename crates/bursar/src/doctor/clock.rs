@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use bursar_db::inspect::{self, EngineFacts};
-use bursar_db::{Db, DbError, worker_clock};
+use bursar_app::{App, AppError, Identity, worker_clock};
 use bursar_domain::Timestamp;
 use bursar_worker::guard::{self, Doubt};
 
@@ -19,7 +18,7 @@ const APART_BADLY: Duration = Duration::from_secs(60);
 /// A change clock is a little ahead after a large import.
 const AHEAD_MAX: Duration = Duration::from_secs(60);
 
-pub(super) fn check(setup: &Setup<'_>, db: Option<&Db>) -> Vec<Finding> {
+pub(super) fn check(setup: &Setup<'_>, app: Option<&App>) -> Vec<Finding> {
     if setup.now < BEGINNING {
         return vec![Finding::problem(
             "clock",
@@ -28,10 +27,10 @@ pub(super) fn check(setup: &Setup<'_>, db: Option<&Db>) -> Vec<Finding> {
         )];
     }
     let mut findings = Vec::new();
-    if let Some(db) = db {
-        findings.extend(of_server(db));
-        findings.extend(of_worker(db, setup));
-        findings.extend(of_changes(db, setup.now));
+    if let Some(app) = app {
+        findings.extend(of_server(app));
+        findings.extend(of_worker(app, setup));
+        findings.extend(of_changes(app, setup.now));
     }
     if findings.is_empty() {
         findings.push(Finding::ok("clock", "no clock is ahead of another"));
@@ -40,15 +39,12 @@ pub(super) fn check(setup: &Setup<'_>, db: Option<&Db>) -> Vec<Finding> {
 }
 
 /// The clock of a database server beside our own.
-fn of_server(db: &Db) -> Option<Finding> {
+fn of_server(app: &App) -> Option<Finding> {
     let before = ambient::now();
-    let facts = db.survey::<_, DbError>(inspect::engine).ok()?;
-    let after = ambient::now();
-    let EngineFacts::Postgres(facts) = facts else {
-        return None;
-    };
+    let known = app.survey::<_, AppError>(Identity::Operator, worker_clock::known);
+    let (server, after) = (known.ok()?.server_now?, ambient::now());
     // It was read some time in between.
-    let apart = between(facts.now, before).max(between(after, facts.now));
+    let apart = between(server, before).max(between(after, server));
     let found = format!("the database server's clock is {} off from this one", span(apart));
     let advice = "set both by NTP";
     match apart {
@@ -59,9 +55,9 @@ fn of_server(db: &Db) -> Option<Finding> {
 }
 
 /// The last time that a worker trusted, beside our own. What the other checks find is not told twice.
-fn of_worker(db: &Db, setup: &Setup<'_>) -> Option<Finding> {
-    let known = db.survey::<_, DbError>(worker_clock::known).ok()?;
-    match guard::doubt(setup.now, None, &known, setup.serve.send.clock_tolerance)? {
+fn of_worker(app: &App, setup: &Setup<'_>) -> Option<Finding> {
+    let known = app.survey::<_, AppError>(Identity::Operator, worker_clock::known);
+    match guard::doubt(setup.now, None, &known.ok()?, setup.serve.send.clock_tolerance)? {
         doubt @ (Doubt::Ahead(_) | Doubt::Behind(_)) => Some(Finding::problem(
             "clock",
             format!("automatic work waits, because this clock is not trusted: {doubt}"),
@@ -71,8 +67,9 @@ fn of_worker(db: &Db, setup: &Setup<'_>) -> Option<Finding> {
     }
 }
 
-fn of_changes(db: &Db, now: Timestamp) -> Option<Finding> {
-    let (organization, at) = db.survey::<_, DbError>(inspect::furthest_clock).ok()??;
+fn of_changes(app: &App, now: Timestamp) -> Option<Finding> {
+    let furthest = app.survey::<_, AppError>(Identity::Operator, worker_clock::furthest_change);
+    let (organization, at) = furthest.ok()??;
     let ahead = between(now, at);
     (ahead > AHEAD_MAX).then(|| {
         Finding::warning(

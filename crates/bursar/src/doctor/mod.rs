@@ -12,12 +12,14 @@ mod send;
 mod work;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
-use bursar_db::DatabaseUrl;
+use bursar_app::{App, DatabaseUrl};
 use bursar_domain::Timestamp;
 use serde::Serialize;
 
+use crate::ambient;
 use crate::cli::serve::ServeArgs;
 use crate::cli::worker::outbox_folder;
 
@@ -123,16 +125,18 @@ impl Setup<'_> {
 /// Looks at everything, in the order in which a server would come to need it.
 pub(crate) fn examine(setup: &Setup<'_>) -> Vec<Finding> {
     let (mut findings, db) = database::check(setup);
-    findings.extend(clock::check(setup, db.as_ref()));
+    let now = setup.now;
+    let app = db.and_then(|db| Some(App::new(db, Arc::new(move || now), ambient::ids().ok()?)));
+    findings.extend(clock::check(setup, app.as_ref()));
     findings.extend(disk::check(setup));
     findings.extend(files::check(setup));
     findings.extend(address::check(setup));
     findings.extend(limits::check(setup));
     findings.push(redis::check(setup));
     findings.extend(send::check(setup));
-    findings.extend(work::check(setup, db.as_ref()));
-    if let Some(db) = db {
-        db.shutdown();
+    findings.extend(work::check(setup, app.as_ref()));
+    if let Some(app) = app {
+        app.shutdown();
     }
     findings
 }

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use bursar_db::{Db, DbError, inspect};
+use bursar_app::backlog::{self, Report};
+use bursar_app::{App, AppError, Identity};
 
 use super::{Finding, Setup, between, span};
 
@@ -13,19 +14,19 @@ const NOTICE_DAYS: i64 = 14;
 /// Failures that are told.
 const FAILED_DAYS: i64 = 7;
 
-pub(super) fn check(setup: &Setup<'_>, db: Option<&Db>) -> Vec<Finding> {
-    let Some(db) = db else {
+pub(super) fn check(setup: &Setup<'_>, app: Option<&App>) -> Vec<Finding> {
+    let Some(app) = app else {
         return Vec::new();
     };
     let now = setup.now;
-    let seen = db.survey::<_, DbError>(|tx| {
-        Ok((
-            inspect::waiting(tx, now)?,
-            inspect::failed(tx, now.plus_days(-FAILED_DAYS))?,
-            inspect::expiring(tx, now, now.plus_days(NOTICE_DAYS))?,
-        ))
+    let seen = app.survey::<_, AppError>(Identity::Operator, |whole| {
+        backlog::report(whole, FAILED_DAYS, NOTICE_DAYS)
     });
-    let (waiting, failed, (expiring, first)) = match seen {
+    let Report {
+        waiting,
+        failed,
+        expiring: (expiring, first),
+    } = match seen {
         Ok(seen) => seen,
         Err(error) => {
             return vec![Finding::problem(

@@ -82,13 +82,9 @@ fn sums_beyond_64_bits_are_refused() {
             due: day("2025-02-01"),
             interval: None,
         };
-        let mut context = desk.context(Identity::Operator);
-        let set = desk.db.write(org.to_bytes(), move |tx| {
-            dues::set(tx, &mut context, org, id, Some(&new))
-        });
-        set.wait().unwrap();
-        let context = desk.context(Identity::Operator);
-        let preview = desk.db.read(move |tx| dues::preview(tx, &context, org, id));
+        desk.act(move |act| dues::set(act, id, Some(&new)));
+        let app = crate::outbox::app(&desk.db, desk.context(Identity::Operator).now);
+        let preview = app.view(Identity::Operator, org, move |view| dues::preview(view, id));
         told(preview.wait().map(|preview| preview.total.to_string()));
 
         // What a check reads is counted, so that it can name the payment and go on.

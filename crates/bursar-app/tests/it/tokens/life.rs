@@ -307,9 +307,11 @@ fn last_used_times() {
         let write = |at: i64| {
             let mut uses = uses[0].clone();
             uses.tokens[0].1 = START.plus_seconds(at);
-            world
-                .act(Identity::Operator, move |tx, _| tokens::flush(tx, &uses))
-                .unwrap();
+            let app = crate::outbox::app(&world.db, START);
+            let stored = app.change::<_, bursar_app::AppError>(Identity::Worker, org, move |whole| {
+                tokens::last_used::store(whole, &uses)
+            });
+            stored.wait().unwrap();
             let found = world.look(Identity::Operator, move |tx, context| {
                 tokens::get(tx, context, id)
             });

@@ -1,0 +1,37 @@
+//! What waits for a worker, and what it has given up, in all organizations.
+
+use bursar_db::inspect;
+use bursar_domain::Timestamp;
+
+use crate::act::Whole;
+use crate::error::AppError;
+use crate::rule::Rule;
+
+pub use bursar_db::inspect::Waiting;
+
+/// Looking at the work of all organizations.
+pub const REPORT: Rule = Rule::of_operator("worker.report", "see what waits for a worker");
+/// The rules of the backlog.
+pub const RULES: &[&Rule] = &[&REPORT];
+
+/// What an operator wants to know about the worker.
+#[derive(Clone, Copy, Debug)]
+pub struct Report {
+    /// Jobs and messages that are due.
+    pub waiting: Waiting,
+    /// Messages that were given up since the day asked for.
+    pub failed: i64,
+    /// Tokens that expire by the day asked for, and when the first does.
+    pub expiring: (i64, Option<Timestamp>),
+}
+
+/// What is due, what was given up in the last `failed_days`, and what expires in the next `expiring_days`.
+pub fn report(whole: &mut Whole<'_, '_>, failed_days: i64, expiring_days: i64) -> Result<Report, AppError> {
+    whole.allow(&REPORT)?;
+    let now = whole.now();
+    Ok(Report {
+        waiting: inspect::waiting(whole.tx, now)?,
+        failed: inspect::failed(whole.tx, now.plus_days(-failed_days))?,
+        expiring: inspect::expiring(whole.tx, now, now.plus_days(expiring_days))?,
+    })
+}

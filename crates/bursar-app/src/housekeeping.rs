@@ -1,0 +1,38 @@
+//! Pruning what has served its time.
+
+use bursar_db::{housekeeping, messages};
+
+use crate::act::Whole;
+use crate::error::AppError;
+use crate::rule::Rule;
+
+/// Pruning.
+pub const PRUNE: Rule = Rule::of_worker("housekeeping.prune", "prune what has served its time");
+/// The rules of housekeeping.
+pub const RULES: &[&Rule] = &[&PRUNE];
+
+/// How long things are kept, in seconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Retention {
+    /// Idempotency records.
+    pub idempotency_seconds: i64,
+    /// Address and text of messages that have ended.
+    pub message_seconds: i64,
+}
+
+/// Prunes a bounded number of rows; whether there may be more. On PostgreSQL one replica at a time does it.
+pub fn prune(whole: &mut Whole<'_, '_>, retention: Retention) -> Result<bool, AppError> {
+    whole.allow(&PRUNE)?;
+    let now = whole.now();
+    if !housekeeping::may_keep_house(whole.tx)? {
+        return Ok(false);
+    }
+    let rows = [
+        housekeeping::prune_history(whole.tx, now)?,
+        housekeeping::prune_idempotency(whole.tx, now, retention.idempotency_seconds)?,
+        messages::forget(whole.tx, now.plus_seconds(-retention.message_seconds))?,
+    ];
+    Ok(rows
+        .into_iter()
+        .any(|count| count >= housekeeping::PRUNE_ROWS_MAX))
+}

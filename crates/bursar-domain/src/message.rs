@@ -1,0 +1,29 @@
+//! Messages on their way: what they are sent for, and where they stand.
+
+use crate::words;
+
+words! {
+    /// What a job of the outbox sends.
+    JobKind {
+        /// A run of a reminder.
+        Reminder "reminder",
+        /// The notice that a token is about to expire.
+        Notice "notice",
+    }
+}
+
+words! {
+    /// Where a message stands.
+    MessageState {
+        /// Waits for its next attempt.
+        Queued "queued",
+        /// A worker has claimed it.
+        Sending "sending",
+        /// The mail server or provider accepted it.
+        Delivered "delivered",
+        /// It was refused for good, or tried often enough.
+        Failed "failed",
+        /// Its recipient does not qualify.
+        Skipped "skipped",
+    }
+}
