@@ -1,4 +1,4 @@
-//! A page of the docs as it is sent: rendered and compressed once, with a tag for each form.
+//! A page of the docs as it is sent: rendered and compressed once, with a tag for each encoding.
 
 use std::io::Write as _;
 
@@ -24,20 +24,20 @@ const CSP: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-
 pub(super) struct Page {
     content_type: HeaderValue,
     cache_control: HeaderValue,
-    plain: Form,
+    plain: Encoded,
     /// Missing where it would not be smaller.
-    gzip: Option<Form>,
+    gzip: Option<Encoded>,
 }
 
 /// The bytes of one encoding. Two encodings of one page are two representations, so each has a tag of its own.
 #[derive(Debug)]
-struct Form {
+struct Encoded {
     bytes: Bytes,
     tag: String,
 }
 
 impl Page {
-    pub(super) fn new(page: pages::Page) -> Self {
+    pub(super) fn new(page: pages::Content) -> Self {
         let bytes = Bytes::from(page.body.into_owned());
         let digest = Sha256::digest(&bytes);
         let name: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
@@ -45,30 +45,30 @@ impl Page {
         Self {
             content_type: HeaderValue::from_static(page.content_type),
             cache_control: HeaderValue::from_static(page.cache_control),
-            gzip: gzip.map(|bytes| Form {
+            gzip: gzip.map(|bytes| Encoded {
                 bytes,
                 tag: format!("\"{name}-gzip\""),
             }),
-            plain: Form {
+            plain: Encoded {
                 bytes,
                 tag: format!("\"{name}\""),
             },
         }
     }
 
-    /// The page in the form that this client takes, or 304 if the client has it.
+    /// The page in the encoding that this client takes, or 304 if the client has it.
     pub(super) fn answer(&self, asked: &HeaderMap) -> Reply {
         let gzip = self.gzip.as_ref().filter(|_| takes_gzip(asked));
-        let form = gzip.unwrap_or(&self.plain);
-        let is_known = knows(asked, &form.tag);
+        let encoded = gzip.unwrap_or(&self.plain);
+        let is_known = knows(asked, &encoded.tag);
         let body = if is_known {
             Bytes::new()
         } else {
-            form.bytes.clone()
+            encoded.bytes.clone()
         };
         let mut reply = Response::new(Full::new(body));
         let headers = reply.headers_mut();
-        if let Ok(tag) = HeaderValue::from_str(&form.tag) {
+        if let Ok(tag) = HeaderValue::from_str(&encoded.tag) {
             headers.insert(ETAG, tag);
         }
         headers.insert(CACHE_CONTROL, self.cache_control.clone());

@@ -31,7 +31,7 @@ const FLUSH_MAX: Duration = Duration::from_secs(2);
 
 /// How lines look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum Format {
     /// For people.
     Text {
         /// Colours are ours to use.
@@ -45,7 +45,7 @@ pub enum Form {
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// How they look.
-    pub form: Form,
+    pub format: Format,
     /// The time as lines show it.
     pub clock: fn() -> String,
     /// A text without the secrets that are in it.
@@ -95,9 +95,9 @@ pub fn fault(message: &str) -> bool {
         return false;
     };
     // A backtrace has lines; a program reads them from one.
-    let lines = match queue.options.form {
-        Form::Json => queue.render("ERROR", message, None),
-        Form::Text { .. } => message
+    let lines = match queue.options.format {
+        Format::Json => queue.render("ERROR", message, None),
+        Format::Text { .. } => message
             .lines()
             .map(|line| queue.render("ERROR", line, None))
             .collect(),
@@ -143,10 +143,10 @@ impl Options {
     /// A line without what acts on a terminal, and without secrets: others' words may be in it.
     fn safe(self, line: &str) -> String {
         let line = (self.masked)(line);
-        match self.form {
-            Form::Json => printable_json(&line).into_owned(),
-            Form::Text { is_colourful: false } => printable(&line).into_owned(),
-            Form::Text { is_colourful: true } => coloured(&line),
+        match self.format {
+            Format::Json => printable_json(&line).into_owned(),
+            Format::Text { is_colourful: false } => printable(&line).into_owned(),
+            Format::Text { is_colourful: true } => coloured(&line),
         }
     }
 }
@@ -285,12 +285,12 @@ impl Queue {
     /// A line that looks like those of `tracing`.
     fn render(&self, level: &str, message: &str, dropped: Option<u64>) -> String {
         let at = (self.options.clock)();
-        let line = match self.options.form {
-            Form::Text { .. } => {
+        let line = match self.options.format {
+            Format::Text { .. } => {
                 let dropped = dropped.map_or_else(String::new, |count| format!(" dropped={count}"));
                 Cow::from(format!("{at} {level:>5} {message}{dropped}"))
             }
-            Form::Json => {
+            Format::Json => {
                 let mut line = json!({ "timestamp": at, "level": level, "message": message });
                 if let Some(count) = dropped {
                     line["dropped"] = json!(count);
@@ -341,19 +341,19 @@ mod tests {
     use super::*;
 
     /// The secret of these tests is a word.
-    fn options(form: Form) -> Options {
+    fn options(format: Format) -> Options {
         Options {
-            form,
+            format,
             clock: || "2026-09-21T14:13:20.000000Z".to_owned(),
             masked: |text| text.replace("sesame", "…").into(),
         }
     }
 
-    fn queue(form: Form) -> Queue {
-        Queue::new(options(form))
+    fn queue(format: Format) -> Queue {
+        Queue::new(options(format))
     }
 
-    const TEXT: Form = Form::Text { is_colourful: false };
+    const TEXT: Format = Format::Text { is_colourful: false };
 
     /// Takes so many bytes, a few at a time, and then fails.
     struct Sink {
@@ -401,7 +401,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_written_is_told_when_it_can() {
-        let queue = queue(Form::Json);
+        let queue = queue(Format::Json);
         let (mut lines, mut untold) = (Vec::new(), 0);
         queue.push(b"one\ntwo\n", 99);
         let mut closed = Sink {
@@ -434,13 +434,13 @@ mod tests {
         let hostile = "a\u{1b}[2J\u{9b}31m\nforged\u{202e} sesame";
         let shown = "a\\u{1b}[2J\\u{9b}31m\\u{a}forged\\u{202e} …";
         assert_eq!(options(TEXT).safe(hostile), shown);
-        let colourful = options(Form::Text { is_colourful: true });
+        let colourful = options(Format::Text { is_colourful: true });
         assert_eq!(colourful.safe(hostile), shown);
         assert_eq!(
             colourful.safe("\u{1b}[2m12:00\u{1b}[0m x\u{7}"),
             "\u{1b}[2m12:00\u{1b}[0m x\\u{7}"
         );
         let json = serde_json::to_string(&["a\u{1b}\u{9b}\u{202e}"]).unwrap();
-        assert_eq!(options(Form::Json).safe(&json), r#"["a\u001b\u009b\u202e"]"#);
+        assert_eq!(options(Format::Json).safe(&json), r#"["a\u001b\u009b\u202e"]"#);
     }
 }

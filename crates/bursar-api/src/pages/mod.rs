@@ -19,9 +19,9 @@ pub const PATHS: &[&str] = &[
     "/docs/docs.js",
 ];
 
-/// A page, or a part of one.
+/// What a page, or a part of one, consists of.
 #[derive(Debug)]
-pub struct Page {
+pub struct Content {
     /// What it is.
     pub content_type: &'static str,
     /// Its bytes.
@@ -31,7 +31,7 @@ pub struct Page {
 }
 
 /// The page at a path, for readers who reach this server at `base_url`. Rendering is work: keep the result.
-pub fn page(path: &str, base_url: &str) -> Option<Page> {
+pub fn page(path: &str, base_url: &str) -> Option<Content> {
     let base_url = base_url.trim_end_matches('/');
     let (content_type, body) = match path {
         "/docs" => (HTML, made(reference::render(base_url))),
@@ -47,7 +47,7 @@ pub fn page(path: &str, base_url: &str) -> Option<Page> {
         ),
         _ => return None,
     };
-    Some(Page {
+    Some(Content {
         content_type,
         body,
         cache_control: "no-cache",

@@ -17,7 +17,7 @@ use hyper::HeaderMap;
 
 use self::headers::HeaderFields;
 pub use self::memory::{Capacity, Memory};
-pub use self::probe::{Seen, probe};
+pub use self::probe::{Probed, probe};
 pub use self::redis::{InvalidRedisUrl, Redis, RedisOptions};
 
 /// The length of every window, in microseconds.

@@ -12,7 +12,7 @@ const KEY: &str = "bursar:rl:{look}:read";
 
 /// What was seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct Probed {
     /// Redis's version.
     pub version: String,
     /// How long a charge took.
@@ -20,7 +20,7 @@ pub struct Seen {
 }
 
 /// Connects, asks for the version, and charges as a request would.
-pub async fn probe(url: &str, at_most: Duration) -> Result<Seen, String> {
+pub async fn probe(url: &str, at_most: Duration) -> Result<Probed, String> {
     let client = Client::open(url).map_err(|error| InvalidRedisUrl(error).to_string())?;
     let look = look(&client, at_most);
     match timeout(at_most, look).await {
@@ -29,7 +29,7 @@ pub async fn probe(url: &str, at_most: Duration) -> Result<Seen, String> {
     }
 }
 
-async fn look(client: &Client, at_most: Duration) -> Result<Seen, RedisError> {
+async fn look(client: &Client, at_most: Duration) -> Result<Probed, RedisError> {
     let config = AsyncConnectionConfig::new()
         .set_connection_timeout(Some(at_most))
         .set_response_timeout(None);
@@ -48,7 +48,7 @@ async fn look(client: &Client, at_most: Duration) -> Result<Seen, RedisError> {
     charge.query_async::<(u32, u32, u64)>(&mut connection).await?;
     let since = Instant::now();
     charge.query_async::<(u32, u32, u64)>(&mut connection).await?;
-    Ok(Seen {
+    Ok(Probed {
         version: version.unwrap_or("of an unknown version").trim().to_owned(),
         charge: since.elapsed(),
     })

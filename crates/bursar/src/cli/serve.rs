@@ -359,13 +359,13 @@ pub(crate) fn start_log(args: &LogArgs) {
         .parse()
         .unwrap_or(tracing_subscriber::filter::LevelFilter::INFO);
     let is_colourful = output::is_colourful(&std::io::stderr());
-    let form = match args.log_format.as_str() {
-        "json" => log::Form::Json,
-        _ => log::Form::Text { is_colourful },
+    let format = match args.log_format.as_str() {
+        "json" => log::Format::Json,
+        _ => log::Format::Text { is_colourful },
     };
     // Standard output is for what was asked for; the log goes beside it.
     let options = log::Options {
-        form,
+        format,
         clock: || ambient::now().to_string(),
         masked,
     };
@@ -374,8 +374,8 @@ pub(crate) fn start_log(args: &LogArgs) {
         .with_max_level(level)
         .with_writer(move || log::Lines(options))
         .with_target(false);
-    let _ = match form {
-        log::Form::Json => builder.json().flatten_event(true).with_ansi(false).try_init(),
-        log::Form::Text { is_colourful } => builder.with_ansi(is_colourful).try_init(),
+    let _ = match format {
+        log::Format::Json => builder.json().flatten_event(true).with_ansi(false).try_init(),
+        log::Format::Text { is_colourful } => builder.with_ansi(is_colourful).try_init(),
     };
 }

@@ -66,7 +66,7 @@ impl Counts {
 
 /// Why there is no answer.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
+pub(crate) enum RequestError {
     /// 400 `invalid_cursor`.
     Cursor,
     /// 403: the token may not.
@@ -77,7 +77,7 @@ pub(crate) enum Refusal {
     GivenUp(String),
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for RequestError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cursor => f.write_str("the server does not take its own cursor"),
@@ -89,7 +89,7 @@ impl fmt::Display for Refusal {
 /// What one attempt came to.
 enum Attempt<T> {
     Answered(T),
-    Refused(Refusal),
+    Refused(RequestError),
     /// May pass by itself.
     Failed(String),
     /// The server asks to wait so many seconds.
@@ -147,7 +147,7 @@ impl Client {
         &mut self,
         path: &str,
         watch: &mut Watch<'_>,
-    ) -> Result<T, Refusal> {
+    ) -> Result<T, RequestError> {
         let (mut failures, mut asked) = (0, 0);
         loop {
             self.counts.requests += 1;
@@ -177,8 +177,8 @@ impl Client {
         }
     }
 
-    fn given_up(&self, why: &str) -> Refusal {
-        Refusal::GivenUp(format!(
+    fn given_up(&self, why: &str) -> RequestError {
+        RequestError::GivenUp(format!(
             "{}: {why}; run the same command again later, it goes on where it stopped",
             self.url
         ))
@@ -231,12 +231,15 @@ impl Client {
             _ => false,
         };
         match error {
-            _ if is_untrusted => Attempt::Refused(Refusal::GivenUp(format!(
+            _ if is_untrusted => Attempt::Refused(RequestError::GivenUp(format!(
                 "{}: no safe connection ({error}); --ca FILE names a certificate authority of your own",
                 self.url
             ))),
             ureq::Error::BadUri(_) | ureq::Error::Http(_) | ureq::Error::RequireHttpsOnly(_) => {
-                Attempt::Refused(Refusal::GivenUp(format!("{} cannot be asked: {error}", self.url)))
+                Attempt::Refused(RequestError::GivenUp(format!(
+                    "{} cannot be asked: {error}",
+                    self.url
+                )))
             }
             _ => Attempt::Failed(format!("no answer ({error})")),
         }
@@ -264,20 +267,20 @@ impl Client {
             // A proxy may leave the header out; the window of a rate is a minute.
             (429, None) => Attempt::Asked(60, words),
             (408 | 500..=599, _) => Attempt::Failed(words),
-            (400, _) if code == "invalid_cursor" => refuse(Refusal::Cursor),
-            (401, _) => refuse(Refusal::GivenUp(format!(
+            (400, _) if code == "invalid_cursor" => refuse(RequestError::Cursor),
+            (401, _) => refuse(RequestError::GivenUp(format!(
                 "{} does not take the token: it is wrong, expired or revoked; make one with `bursar token create` \
                  and run the same command with it, it goes on where it stopped",
                 self.url
             ))),
-            (403, _) => refuse(Refusal::Withheld(words)),
-            (404, _) => refuse(Refusal::NotFound(words)),
-            (300..=399, _) => refuse(Refusal::GivenUp(format!(
+            (403, _) => refuse(RequestError::Withheld(words)),
+            (404, _) => refuse(RequestError::NotFound(words)),
+            (300..=399, _) => refuse(RequestError::GivenUp(format!(
                 "{} sends elsewhere{}; give --url the address itself",
                 self.url,
                 location.map_or_else(String::new, |place| format!(", to {place}"))
             ))),
-            _ => refuse(Refusal::GivenUp(format!("{}: {words}", self.url))),
+            _ => refuse(RequestError::GivenUp(format!("{}: {words}", self.url))),
         }
     }
 }

@@ -16,7 +16,7 @@ use std::path::Path;
 use bursar_domain::access::{Scope, ScopeSet};
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::client::{Client, Refusal, Settings};
+pub(crate) use self::client::{Client, RequestError, Settings};
 pub(crate) use self::lists::{List, all as all_lists, chapter as chapter_list};
 pub(crate) use self::walk::Report;
 
@@ -89,7 +89,7 @@ impl Token {
 pub(crate) fn run(plan: Plan<'_>, client: &mut Client, watch: &mut Watch<'_>) -> Result<Summary, String> {
     let token: Token = match client.get("/v1/token", watch) {
         Ok(token) => token,
-        Err(Refusal::NotFound(_)) => {
+        Err(RequestError::NotFound(_)) => {
             return Err(format!(
                 "{} has no /v1/token: is it a bursar server, and its address without /v1?",
                 client.url()

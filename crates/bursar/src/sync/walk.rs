@@ -11,7 +11,7 @@ use bursar_domain::text::percent_encoded;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::client::{Client, Counts, Refusal};
+use super::client::{Client, Counts, RequestError};
 use super::lists::List;
 use super::mirror::{self, Journal, Merged};
 use super::state::{Folder, Mark, Progress, Walk};
@@ -201,7 +201,7 @@ impl Walker<'_> {
         loop {
             let page: Page = match self.client.get(&self.query(&walk), watch) {
                 Ok(page) => page,
-                Err(Refusal::Cursor) if walk.cursor.is_some() => {
+                Err(RequestError::Cursor) if walk.cursor.is_some() => {
                     // Everything up to the last row has come: the next leg begins there.
                     walk = Walk {
                         since: walk.last.clone().or(walk.since),
@@ -211,8 +211,8 @@ impl Walker<'_> {
                     };
                     break;
                 }
-                Err(Refusal::Withheld(why)) => return Err(Stop::Withheld(why)),
-                Err(Refusal::NotFound(why)) => return Err(Stop::Refused(why)),
+                Err(RequestError::Withheld(why)) => return Err(Stop::Withheld(why)),
+                Err(RequestError::NotFound(why)) => return Err(Stop::Refused(why)),
                 Err(refusal) => return Err(Stop::Fatal(refusal.to_string())),
             };
             report.pages += 1;
