@@ -3,9 +3,9 @@
 use bursar_domain::Timestamp;
 use bursar_domain::ids::{ActivityId, OrganizationId, RequestId};
 
-use crate::engine::{Row, Tx, Value};
+use crate::engine::{Tx, Value};
 use crate::error::DbError;
-use crate::table::Columns;
+use crate::rows::{read, record};
 
 /// One line. Its id is a UUIDv7, so that lines lie in the order of time without the change clock.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,11 +67,16 @@ pub struct Filter {
     pub action: Option<String>,
 }
 
+record! { line_columns: Line {
+    id, at, action, actor_kind, actor_id, actor_organization_id, subject, count, request_id,
+} }
+
 macro_rules! select_lines {
     ($filters:literal) => {
         concat!(
-            "SELECT id, at, action, actor_kind, actor_id, actor_organization_id, subject, count, request_id FROM activity \
-             WHERE organization_id = ?1 AND id < ?2 AND id >= ?3 AND at >= ?4",
+            "SELECT ",
+            line_columns!(),
+            " FROM activity WHERE organization_id = ?1 AND id < ?2 AND id >= ?3 AND at >= ?4",
             $filters,
             " ORDER BY id DESC LIMIT ?5"
         )
@@ -110,26 +115,11 @@ pub fn newest(
             select_lines!(" AND (actor_kind = ?6 OR actor_id = ?6) AND substr(action, 1, length(?7)) = ?7")
         }
     };
-    tx.rows(sql, &params, read_line)
+    tx.rows(sql, &params, read)
 }
 
 /// The least key that a line of this time can have: the milliseconds are the first 48 bits of a UUIDv7.
 fn first_id_at(at: Timestamp) -> [u8; 16] {
     let millis = u128::try_from(at.micros().div_euclid(1000)).unwrap_or(0);
     (millis << 80).to_be_bytes()
-}
-
-fn read_line(row: &Row<'_>) -> Result<Line, DbError> {
-    let mut row = Columns::from(row, 0);
-    Ok(Line {
-        id: row.id()?,
-        at: Timestamp::from_micros(row.int()?),
-        action: row.text()?,
-        actor_kind: row.text()?,
-        actor_id: row.text_opt()?,
-        actor_organization_id: row.id_opt()?,
-        subject: row.text_opt()?,
-        count: row.int_opt()?,
-        request_id: row.id_opt()?,
-    })
 }

@@ -1,13 +1,13 @@
 //! Applications for cards, of organizations that are not approved for issuing yet.
 
 use bursar_domain::Timestamp;
-use bursar_domain::card::{LimitFrequency, NewCard};
+use bursar_domain::card::NewCard;
 use bursar_domain::ids::{ApplicationId, OrganizationId};
-use bursar_domain::money::{Currency, Money};
+use bursar_domain::money::Money;
 
-use crate::engine::{Row, Tx, Value};
+use crate::engine::{Tx, Value};
 use crate::error::DbError;
-use crate::table::Columns;
+use crate::rows::{Columns, FromColumns, read};
 
 /// Keeps an application.
 pub fn insert(
@@ -37,6 +37,12 @@ pub fn insert(
     .map(drop)
 }
 
+macro_rules! new_card_columns {
+    () => {
+        "currency, name, spend_limit, spend_limit_frequency, transaction_limit, assigned_member_id"
+    };
+}
+
 /// An application that waits to be decided.
 pub fn pending(
     tx: &mut Tx<'_>,
@@ -45,10 +51,13 @@ pub fn pending(
 ) -> Result<Option<NewCard>, DbError> {
     let (organization, id) = (organization.to_bytes(), id.to_bytes());
     tx.first(
-        "SELECT name, spend_limit, spend_limit_frequency, transaction_limit, assigned_member_id, currency FROM card_applications \
-         WHERE organization_id = ?1 AND id = ?2 AND status = 'pending'",
+        concat!(
+            "SELECT ",
+            new_card_columns!(),
+            " FROM card_applications WHERE organization_id = ?1 AND id = ?2 AND status = 'pending'"
+        ),
         &[Value::Bytes(&organization), Value::Bytes(&id)],
-        |row| read(&mut Columns::from(row, 0)),
+        read,
     )
 }
 
@@ -58,29 +67,28 @@ pub fn all(
     organization: OrganizationId,
 ) -> Result<Vec<(ApplicationId, String, NewCard)>, DbError> {
     tx.rows(
-        "SELECT id, status, name, spend_limit, spend_limit_frequency, transaction_limit, assigned_member_id, currency \
-         FROM card_applications WHERE organization_id = ?1 ORDER BY id",
+        concat!(
+            "SELECT id, status, ",
+            new_card_columns!(),
+            " FROM card_applications WHERE organization_id = ?1 ORDER BY id"
+        ),
         &[Value::Bytes(&organization.to_bytes())],
-        |row: &Row<'_>| {
-            let mut row = Columns::from(row, 0);
-            Ok((row.id()?, row.text()?, read(&mut row)?))
-        },
+        read,
     )
 }
 
-fn read(row: &mut Columns<'_, '_>) -> Result<NewCard, DbError> {
-    let (name, spend_limit) = (row.text()?, row.int()?);
-    let (spend_limit_frequency, transaction_limit) = (row.parsed(LimitFrequency::parse)?, row.int_opt()?);
-    let assigned_member_id = row.id_opt()?;
-    let currency: Currency = row.currency()?;
-    let money = |minor| Money::new(minor, currency);
-    Ok(NewCard {
-        name,
-        spend_limit: money(spend_limit),
-        spend_limit_frequency,
-        transaction_limit: transaction_limit.map(money),
-        assigned_member_id,
-    })
+impl FromColumns for NewCard {
+    fn read(columns: &mut Columns<'_, '_>) -> Result<Self, DbError> {
+        let (currency, name, spend_limit) = columns.next()?;
+        let money = |minor| Money::new(minor, currency);
+        Ok(Self {
+            name,
+            spend_limit: money(spend_limit),
+            spend_limit_frequency: columns.next()?,
+            transaction_limit: columns.next::<Option<i64>>()?.map(money),
+            assigned_member_id: columns.next()?,
+        })
+    }
 }
 
 /// Writes down what was decided.

@@ -5,6 +5,7 @@ use bursar_domain::ids::{BulkId, OrganizationId};
 
 use crate::engine::{OwnedValue, Tx, Value};
 use crate::error::DbError;
+use crate::rows::{read, record};
 use crate::table::{int, key, text_opt};
 use crate::tables::BULK_SUBJECTS;
 
@@ -39,6 +40,9 @@ pub struct Subject {
     pub previous: Option<String>,
 }
 
+record! { act_columns: BulkAct { organization = "organization_id", id, kind, at, undone_at } }
+record! { subject_columns: Subject { id = "subject_id", other = "other_id", updated_at, previous } }
+
 /// Writes down a bulk act.
 pub fn insert(tx: &mut Tx<'_>, act: &BulkAct, subjects: &[Subject]) -> Result<(), DbError> {
     let (organization, id) = (act.organization.to_bytes(), act.id.to_bytes());
@@ -72,17 +76,9 @@ pub fn insert(tx: &mut Tx<'_>, act: &BulkAct, subjects: &[Subject]) -> Result<()
 /// A bulk act by its id.
 pub fn get(tx: &mut Tx<'_>, id: BulkId) -> Result<Option<BulkAct>, DbError> {
     tx.first(
-        "SELECT organization_id, kind, at, undone_at FROM bulk_acts WHERE id = ?1",
+        concat!("SELECT ", act_columns!(), " FROM bulk_acts WHERE id = ?1"),
         &[Value::Bytes(&id.to_bytes())],
-        |row| {
-            Ok(BulkAct {
-                organization: OrganizationId::from_bytes(row.key(0)?),
-                id,
-                kind: row.text(1)?.to_owned(),
-                at: Timestamp::from_micros(row.int(2)?),
-                undone_at: row.int_opt(3)?.map(Timestamp::from_micros),
-            })
-        },
+        read,
     )
 }
 
@@ -90,17 +86,13 @@ pub fn get(tx: &mut Tx<'_>, id: BulkId) -> Result<Option<BulkAct>, DbError> {
 pub fn subjects(tx: &mut Tx<'_>, act: &BulkAct) -> Result<Vec<Subject>, DbError> {
     let (organization, id) = (act.organization.to_bytes(), act.id.to_bytes());
     tx.rows(
-        "SELECT subject_id, other_id, updated_at, previous FROM bulk_subjects \
-         WHERE organization_id = ?1 AND act_id = ?2 ORDER BY subject_id",
+        concat!(
+            "SELECT ",
+            subject_columns!(),
+            " FROM bulk_subjects WHERE organization_id = ?1 AND act_id = ?2 ORDER BY subject_id"
+        ),
         &[Value::Bytes(&organization), Value::Bytes(&id)],
-        |row| {
-            Ok(Subject {
-                id: row.key(0)?,
-                other: row.key_opt(1)?,
-                updated_at: Timestamp::from_micros(row.int(2)?),
-                previous: row.text_opt(3)?.map(str::to_owned),
-            })
-        },
+        read,
     )
 }
 

@@ -4,6 +4,7 @@ use bursar_domain::ids::{CardId, MemberId, OrganizationId};
 
 use crate::engine::{Tx, Value};
 use crate::error::DbError;
+use crate::rows::read;
 
 /// The active cards that a member holds, by id.
 pub fn active_of(
@@ -15,6 +16,6 @@ pub fn active_of(
     tx.rows(
         "SELECT id FROM cards WHERE organization_id = ?1 AND status = 'active' AND assigned_member_id = ?2 ORDER BY id",
         &[Value::Bytes(&organization), Value::Bytes(&member)],
-        |row| row.key(0).map(CardId::from_bytes),
+        read,
     )
 }

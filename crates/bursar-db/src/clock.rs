@@ -13,6 +13,7 @@ use bursar_domain::ids::OrganizationId;
 
 use crate::engine::{Tx, Value};
 use crate::error::DbError;
+use crate::rows::read;
 
 /// How many changes an epoch of history has at least. A page may pass over as many versions that are of no use to it,
 /// and looks once into every epoch since its walk began: `docs/decisions/0006-history-in-epochs.md` has the figures.
@@ -36,9 +37,7 @@ impl Clock {
         now: Timestamp,
     ) -> Result<Option<Self>, DbError> {
         let params = [Value::Bytes(&organization.to_bytes())];
-        let taken = tx.first_locked("SELECT clock FROM organizations WHERE id = ?1", &params, |row| {
-            row.int(0)
-        })?;
+        let taken = tx.first_locked("SELECT clock FROM organizations WHERE id = ?1", &params, read)?;
         Ok(taken.map(|taken| Self {
             organization,
             now: now.micros(),

@@ -8,6 +8,7 @@ use bursar_domain::{Date, Timestamp};
 
 use crate::engine::{Tx, Value};
 use crate::error::DbError;
+use crate::rows::read;
 use crate::{memberships, recipients};
 
 /// Scheduled reminders whose time has come, the longest due first. Those that wait for send-now are not among them.
@@ -20,7 +21,7 @@ pub fn reminders(
         "SELECT organization_id, id FROM reminders WHERE status = 'scheduled' AND is_held = 0 AND scheduled_at <= ?1 \
          ORDER BY scheduled_at LIMIT ?2",
         &[Value::Int(now.micros()), Value::Int(limit)],
-        |row| Ok((OrganizationId::from_bytes(row.key(0)?), ReminderId::from_bytes(row.key(1)?))),
+        read,
     )
 }
 
@@ -68,12 +69,12 @@ pub fn dues(
             Value::Int(limit),
         ],
         |row| {
-            let due = Date::parse(row.text(0)?);
+            let (due, organization, group, is_raised) = read(row)?;
             Ok(DuesWork {
-                due: due.ok_or_else(|| DbError::Internal("a due date is none".to_owned()))?,
-                organization: OrganizationId::from_bytes(row.key(1)?),
-                group: GroupId::from_bytes(row.key(2)?),
-                is_raised: row.bool(3)?,
+                due,
+                organization,
+                group,
+                is_raised,
             })
         },
     )
@@ -116,7 +117,7 @@ pub fn open_amount(
             Value::Bytes(&group),
             Value::Text(&due),
         ],
-        |row| row.int(0),
+        read,
     )
 }
 
@@ -218,7 +219,7 @@ fn note_charged(
                 Value::Bytes(&last),
                 Value::Int(i64::try_from(CHARGED_ROWS).unwrap_or(i64::MAX)),
             ],
-            |row| row.key(0).map(MemberId::from_bytes),
+            read,
         )?;
         after = found.last().copied();
         let is_last = found.len() < CHARGED_ROWS;
@@ -263,11 +264,8 @@ pub fn each_raised(
         "SELECT group_id, member_id, payment_id FROM dues_raised WHERE organization_id = ?1",
         &[Value::Bytes(&organization.to_bytes())],
         |row| {
-            visit(
-                GroupId::from_bytes(row.key(0)?),
-                MemberId::from_bytes(row.key(1)?),
-                PaymentId::from_bytes(row.key(2)?),
-            )
+            let (group, member, payment) = read(row)?;
+            visit(group, member, payment)
         },
     )
 }
@@ -282,7 +280,7 @@ pub fn campaigns(
     tx.rows(
         "SELECT organization_id, id FROM campaigns WHERE status = 'active' AND is_held = 0 AND end_date < ?1 ORDER BY end_date LIMIT ?2",
         &[Value::Text(&today), Value::Int(limit)],
-        |row| Ok((OrganizationId::from_bytes(row.key(0)?), CampaignId::from_bytes(row.key(1)?))),
+        read,
     )
 }
 

@@ -6,6 +6,7 @@ use bursar_domain::Timestamp;
 
 use crate::engine::{EngineKind, Tx, Value};
 use crate::error::DbError;
+use crate::rows::read;
 
 /// Rows a transaction.
 pub const PRUNE_ROWS_MAX: u64 = 1_000;
@@ -25,7 +26,7 @@ pub fn prune_history(tx: &mut Tx<'_>, now: Timestamp) -> Result<u64, DbError> {
             Value::Int(rows_max()),
         ],
         |row| {
-            let (organization, superseded_at): ([u8; 16], i64) = (row.key(0)?, row.int(1)?);
+            let (organization, superseded_at): ([u8; 16], i64) = read(row)?;
             let horizon = horizons.entry(organization).or_insert(superseded_at);
             *horizon = superseded_at.max(*horizon);
             count += 1;
@@ -68,9 +69,9 @@ pub fn may_keep_house(tx: &mut Tx<'_>) -> Result<bool, DbError> {
             let got = tx.first(
                 "SELECT CASE WHEN pg_try_advisory_xact_lock(7094695) THEN 1 ELSE 0 END",
                 &[],
-                |row| row.int(0),
+                read,
             )?;
-            Ok(got == Some(1))
+            Ok(got == Some(true))
         }
     }
 }
@@ -80,10 +81,8 @@ pub fn damage_of_file(tx: &mut Tx<'_>) -> Result<Vec<String>, DbError> {
     if tx.kind() == EngineKind::Postgres {
         return Ok(Vec::new());
     }
-    let mut lines = tx.rows("PRAGMA quick_check(20)", &[], |row| {
-        row.text(0).map(str::to_owned)
-    })?;
-    lines.retain(|line| line != "ok");
+    let mut lines = tx.rows("PRAGMA quick_check(20)", &[], read)?;
+    lines.retain(|line: &String| line != "ok");
     Ok(lines)
 }
 
@@ -108,7 +107,7 @@ pub fn one_import_at_a_time(tx: &mut Tx<'_>) -> Result<(), DbError> {
             .first(
                 "SELECT CASE WHEN pg_advisory_xact_lock(7094696) IS NULL THEN 0 ELSE 1 END",
                 &[],
-                |row| row.int(0),
+                read::<i64>,
             )
             .map(drop),
     }

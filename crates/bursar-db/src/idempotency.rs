@@ -5,6 +5,7 @@ use bursar_domain::ids::OrganizationId;
 
 use crate::engine::{Tx, Value};
 use crate::error::DbError;
+use crate::rows::{read, record};
 
 /// A request that was carried out under a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub struct Record {
     pub body: String,
 }
 
+record! { record_columns: Record { fingerprint, status, body } }
+
 /// The record of a key that was used at `since` or later, if there is one. Keys belong to a principal: a user, or a
 /// family of service tokens.
 pub fn get(
@@ -28,27 +31,18 @@ pub fn get(
 ) -> Result<Option<Record>, DbError> {
     let organization = organization.to_bytes();
     tx.first(
-        "SELECT fingerprint, status, body FROM idempotency \
-         WHERE organization_id = ?1 AND principal = ?2 AND key = ?3 AND created_at >= ?4",
+        concat!(
+            "SELECT ",
+            record_columns!(),
+            " FROM idempotency WHERE organization_id = ?1 AND principal = ?2 AND key = ?3 AND created_at >= ?4"
+        ),
         &[
             Value::Bytes(&organization),
             Value::Bytes(&principal),
             Value::Text(key),
             Value::Int(since.micros()),
         ],
-        |row| {
-            let fingerprint = row
-                .bytes(0)?
-                .try_into()
-                .map_err(|_| DbError::Internal("a fingerprint has 32 bytes".into()))?;
-            let status = u16::try_from(row.int(1)?)
-                .map_err(|_| DbError::Internal("a status has three digits".into()))?;
-            Ok(Record {
-                fingerprint,
-                status,
-                body: row.text(2)?.to_owned(),
-            })
-        },
+        read,
     )
 }
 

@@ -5,6 +5,7 @@ use bursar_domain::ids::OrganizationId;
 
 use crate::engine::{EngineKind, Tx, Value};
 use crate::error::DbError;
+use crate::rows::{FromColumns, read};
 
 /// An engine as it is set up.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,8 +44,8 @@ pub struct ServerFacts {
 pub fn engine(tx: &mut Tx<'_>) -> Result<EngineFacts, DbError> {
     match tx.kind() {
         EngineKind::Sqlite => Ok(EngineFacts::Sqlite {
-            version: text(tx, "SELECT sqlite_version()")?,
-            journal_mode: text(tx, "PRAGMA journal_mode")?,
+            version: one(tx, "SELECT sqlite_version()")?,
+            journal_mode: one(tx, "PRAGMA journal_mode")?,
         }),
         EngineKind::Postgres => server(tx).map(EngineFacts::Postgres),
     }
@@ -55,37 +56,36 @@ fn server(tx: &mut Tx<'_>) -> Result<ServerFacts, DbError> {
         "SELECT name || ' = ' || setting FROM pg_settings WHERE setting = 'off' \
          AND name IN ('fsync', 'full_page_writes', 'synchronous_commit') ORDER BY name",
         &[],
-        |row| row.text(0).map(str::to_owned),
+        read,
     )?;
     let is_standby = "SELECT CASE WHEN pg_is_in_recovery() THEN 1 ELSE 0 END";
     Ok(ServerFacts {
-        version: text(tx, "SELECT current_setting('server_version')")?,
+        version: one(tx, "SELECT current_setting('server_version')")?,
         now: server_now(tx)?,
-        connections_max: int(
+        connections_max: one(
             tx,
             "SELECT CAST(current_setting('max_connections') AS BIGINT) \
              - CAST(current_setting('superuser_reserved_connections') AS BIGINT)",
         )?,
-        connections_of_others: int(
+        connections_of_others: one(
             tx,
             "SELECT COUNT(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()",
         )?,
-        collation: text(
+        collation: one(
             tx,
             "SELECT CAST(datcollate AS TEXT) FROM pg_database WHERE datname = current_database()",
         )?,
-        is_standby: int(tx, is_standby)? == 1,
+        is_standby: one(tx, is_standby)?,
         unsafe_settings,
     })
 }
 
 /// The time on the server's wall.
 pub(crate) fn server_now(tx: &mut Tx<'_>) -> Result<Timestamp, DbError> {
-    let micros = int(
+    one(
         tx,
         "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)",
-    )?;
-    Ok(Timestamp::from_micros(micros))
+    )
 }
 
 /// The organization whose change clock is the furthest, if there is one.
@@ -93,12 +93,7 @@ pub fn furthest_clock(tx: &mut Tx<'_>) -> Result<Option<(OrganizationId, Timesta
     tx.first(
         "SELECT id, clock FROM organizations ORDER BY clock DESC LIMIT 1",
         &[],
-        |row| {
-            Ok((
-                OrganizationId::from_bytes(row.key(0)?),
-                Timestamp::from_micros(row.int(1)?),
-            ))
-        },
+        read,
     )
 }
 
@@ -118,9 +113,7 @@ pub fn waiting(tx: &mut Tx<'_>, now: Timestamp) -> Result<Waiting, DbError> {
         "SELECT COUNT(*), MIN(due_at) FROM outbox_messages WHERE state IN ('queued', 'sending') AND due_at <= ?1",
         "SELECT COUNT(*), MIN(due_at) FROM outbox_jobs WHERE state <> 'done' AND due_at <= ?1",
     ] {
-        let found = tx.first(sql, &[Value::Int(now.micros())], |row| {
-            Ok((row.int(0)?, row.int_opt(1)?.map(Timestamp::from_micros)))
-        })?;
+        let found: Option<(i64, Option<Timestamp>)> = tx.first(sql, &[Value::Int(now.micros())], read)?;
         let (count, since) = found.unwrap_or_default();
         all.count += count;
         all.since = [all.since, since].into_iter().flatten().min();
@@ -134,7 +127,7 @@ pub fn failed(tx: &mut Tx<'_>, since: Timestamp) -> Result<i64, DbError> {
         "SELECT COUNT(*) FROM outbox_messages WHERE state = 'failed' AND ended_at >= ?1 AND ended_at IS NOT NULL \
          AND body IS NOT NULL",
         &[Value::Int(since.micros())],
-        |row| row.int(0),
+        read,
     )?;
     Ok(count.unwrap_or(0))
 }
@@ -149,17 +142,12 @@ pub fn expiring(
         "SELECT COUNT(*), MIN(expires_at) FROM tokens WHERE revoked_at IS NULL AND successor_id IS NULL \
          AND expires_at > ?1 AND expires_at <= ?2",
         &[Value::Int(from.micros()), Value::Int(to.micros())],
-        |row| Ok((row.int(0)?, row.int_opt(1)?.map(Timestamp::from_micros))),
+        read,
     )?;
     Ok(found.unwrap_or_default())
 }
 
-fn text(tx: &mut Tx<'_>, sql: &'static str) -> Result<String, DbError> {
-    Ok(tx
-        .first(sql, &[], |row| row.text(0).map(str::to_owned))?
-        .unwrap_or_default())
-}
-
-fn int(tx: &mut Tx<'_>, sql: &'static str) -> Result<i64, DbError> {
-    Ok(tx.first(sql, &[], |row| row.int(0))?.unwrap_or_default())
+fn one<T: FromColumns>(tx: &mut Tx<'_>, sql: &'static str) -> Result<T, DbError> {
+    let found = tx.first(sql, &[], read)?;
+    found.ok_or_else(|| DbError::Internal(format!("nothing is found by {sql}")))
 }

@@ -3,23 +3,12 @@
 use bursar_domain::ids::{EntryId, OrganizationId, PaymentId};
 use bursar_domain::{Date, Timestamp};
 
-use crate::engine::{Bulk, Kind, OwnedValue, Row, Tx, Value};
+use crate::engine::{OwnedValue, Tx, Value};
 use crate::error::DbError;
-use crate::sums::{self, sum};
-use crate::table::{Columns, int, key, text};
-
-/// Where a bulk load of entries goes.
-pub static LEDGER: Bulk = Bulk {
-    table: "ledger_entries",
-    columns: &[
-        ("organization_id", Kind::Bytes),
-        ("payment_id", Kind::Bytes),
-        ("id", Kind::Bytes),
-        ("at", Kind::Int),
-        ("amount", Kind::Int),
-        ("method", Kind::Text),
-    ],
-};
+use crate::rows::{read, record};
+use crate::sums::sum;
+use crate::table::{int, key, text};
+pub use crate::tables::LEDGER;
 
 /// The way money came that an import knows only the sum of.
 pub const OPENING: &str = "opening";
@@ -39,6 +28,9 @@ pub fn opening_values(
         int(at.micros()),
         int(amount),
         text(OPENING),
+        OwnedValue::Null,
+        OwnedValue::Null,
+        OwnedValue::Null,
     ]
 }
 
@@ -62,6 +54,10 @@ pub struct Entry {
     /// The entry that it takes back.
     pub reverses: Option<EntryId>,
 }
+
+record! { entry_columns: Entry {
+    payment = "payment_id", id, at, amount, method, reference, received_on, reverses = "reverses_id",
+} }
 
 /// Adds an entry.
 pub fn add(tx: &mut Tx<'_>, organization: OrganizationId, entry: &Entry) -> Result<(), DbError> {
@@ -100,15 +96,21 @@ pub fn of_payment(
 ) -> Result<Vec<Entry>, DbError> {
     let (organization, payment) = (organization.to_bytes(), payment.to_bytes());
     tx.rows(
-        "SELECT payment_id, id, at, amount, method, reference, received_on, reverses_id FROM ledger_entries \
-         WHERE organization_id = ?1 AND payment_id = ?2 ORDER BY id",
+        concat!(
+            "SELECT ",
+            entry_columns!(),
+            " FROM ledger_entries WHERE organization_id = ?1 AND payment_id = ?2 ORDER BY id"
+        ),
         &[Value::Bytes(&organization), Value::Bytes(&payment)],
-        read_entry,
+        read,
     )
 }
 
-pub(crate) const BETWEEN: &str = "SELECT payment_id, id, at, amount, method, reference, received_on, reverses_id FROM ledger_entries \
-     WHERE organization_id = ?1 AND at >= ?2 AND at < ?3 ORDER BY at, id";
+pub(crate) const BETWEEN: &str = concat!(
+    "SELECT ",
+    entry_columns!(),
+    " FROM ledger_entries WHERE organization_id = ?1 AND at >= ?2 AND at < ?3 ORDER BY at, id"
+);
 
 /// An organization's entries that were written between two instants, in order.
 pub fn between(
@@ -125,22 +127,8 @@ pub fn between(
             Value::Int(from.micros()),
             Value::Int(until.micros()),
         ],
-        read_entry,
+        read,
     )
-}
-
-fn read_entry(row: &Row<'_>) -> Result<Entry, DbError> {
-    let mut row = Columns::from(row, 0);
-    Ok(Entry {
-        payment: row.id()?,
-        id: row.id()?,
-        at: Timestamp::from_micros(row.int()?),
-        amount: row.int()?,
-        method: row.text()?,
-        reference: row.text_opt()?,
-        received_on: row.date_opt()?,
-        reverses: row.id_opt()?,
-    })
 }
 
 /// The sum of a payment's entries.
@@ -153,7 +141,7 @@ pub fn sum(tx: &mut Tx<'_>, organization: OrganizationId, payment: PaymentId) ->
             " FROM ledger_entries WHERE organization_id = ?1 AND payment_id = ?2"
         ),
         &[Value::Bytes(&organization), Value::Bytes(&payment)],
-        |row| sums::read(row, 0),
+        read,
     )?;
     Ok(sum.unwrap_or(0))
 }
@@ -171,7 +159,10 @@ pub fn each_sum(
             " FROM ledger_entries WHERE organization_id = ?1 GROUP BY payment_id ORDER BY payment_id"
         ),
         &[Value::Bytes(&organization.to_bytes())],
-        |row| visit(PaymentId::from_bytes(row.key(0)?), sums::read(row, 1)?),
+        |row| {
+            let (payment, sum) = read(row)?;
+            visit(payment, sum)
+        },
     )
 }
 
@@ -203,9 +194,7 @@ pub fn each_reversal(
          WHERE r.organization_id = ?1 AND r.reverses_id IS NOT NULL ORDER BY r.payment_id, r.reverses_id, r.id",
         &[Value::Bytes(&organization.to_bytes())],
         |row| {
-            let mut row = Columns::from(row, 0);
-            let (payment, id, amount, reverses) = (row.id()?, row.id()?, row.int()?, row.id()?);
-            let (original, is_reversal) = (row.int_opt()?, row.boolean()?);
+            let (payment, id, amount, reverses, original, is_reversal): (_, _, _, _, Option<i64>, bool) = read(row)?;
             visit(Reversal {
                 payment,
                 id,

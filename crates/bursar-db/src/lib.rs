@@ -23,6 +23,7 @@ pub mod private;
 pub mod recipients;
 pub mod reports;
 pub mod resources;
+mod rows;
 mod schema;
 mod sums;
 pub mod table;

@@ -7,6 +7,7 @@ use bursar_domain::ids::{GroupId, MemberId, OrganizationId};
 
 use crate::engine::{Bulk, Kind, Tx, Value};
 use crate::error::DbError;
+use crate::rows::read;
 
 /// Where a bulk load of memberships goes.
 pub static MEMBERSHIPS: Bulk = Bulk {
@@ -83,7 +84,7 @@ pub fn page(
             Value::Int(joined.end.micros()),
             Value::Int(limit),
         ],
-        |row| row.key(0).map(MemberId::from_bytes),
+        read,
     )
 }
 
@@ -102,7 +103,7 @@ pub fn joined_at(
             Value::Bytes(&group),
             Value::Bytes(&member),
         ],
-        |row| row.int(0).map(Timestamp::from_micros),
+        read,
     )
 }
 
@@ -113,7 +114,7 @@ pub fn count_active(tx: &mut Tx<'_>, organization: OrganizationId, group: GroupI
         "SELECT COUNT(*) FROM memberships s JOIN members m ON m.organization_id = s.organization_id AND m.id = s.member_id \
          WHERE s.organization_id = ?1 AND s.group_id = ?2 AND m.is_active = 1",
         &[Value::Bytes(&organization), Value::Bytes(&group)],
-        |row| row.int(0),
+        read,
     )?;
     Ok(count.unwrap_or(0))
 }
@@ -128,10 +129,8 @@ pub fn each(
         "SELECT group_id, member_id FROM memberships WHERE organization_id = ?1 ORDER BY group_id, member_id",
         &[Value::Bytes(&organization.to_bytes())],
         |row| {
-            visit(
-                GroupId::from_bytes(row.key(0)?),
-                MemberId::from_bytes(row.key(1)?),
-            )
+            let (group, member) = read(row)?;
+            visit(group, member)
         },
     )
 }

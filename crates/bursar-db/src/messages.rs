@@ -1,14 +1,14 @@
 //! What was sent: the records of messages, for those who ask, and the end of what they carried.
 
 use bursar_domain::Timestamp;
-use bursar_domain::ids::{Id, MessageId, OrganizationId, ReminderId};
+use bursar_domain::ids::{MessageId, OrganizationId, ReminderId};
 use bursar_domain::message::{JobKind, MessageState};
 use bursar_domain::reminder::Method;
 
-use crate::engine::{Row, Tx, Value};
+use crate::engine::{Tx, Value};
 use crate::error::DbError;
 use crate::housekeeping::PRUNE_ROWS_MAX;
-use crate::table::Columns;
+use crate::rows::{read, record};
 
 /// The record of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,41 +62,23 @@ pub struct AttemptRecord {
     pub detail: String,
 }
 
+record! { record_columns: Record, "m." {
+    id, job = "m.job_id", kind = "j.kind", subject_id = "j.subject_id", run_at = "j.run_at", recipient, method, address,
+    name, subject, has_body = "CASE WHEN m.body IS NULL THEN 0 ELSE 1 END", segments, state, detail, attempts, due_at,
+    created_at, ended_at,
+} }
+record! { attempt_columns: AttemptRecord { attempt, at, detail } }
+
 macro_rules! select_records {
     ($condition:literal) => {
         concat!(
-            "SELECT m.id, m.job_id, j.kind, j.subject_id, j.run_at, m.recipient, m.method, m.address, m.name, m.subject, \
-             CASE WHEN m.body IS NULL THEN 0 ELSE 1 END, m.segments, m.state, m.detail, m.attempts, m.due_at, m.created_at, m.ended_at \
-             FROM outbox_messages m JOIN outbox_jobs j ON j.organization_id = m.organization_id AND j.id = m.job_id \
+            "SELECT ",
+            record_columns!(),
+            " FROM outbox_messages m JOIN outbox_jobs j ON j.organization_id = m.organization_id AND j.id = m.job_id \
              WHERE m.organization_id = ?1",
             $condition
         )
     };
-}
-
-fn read_record(row: &Row<'_>) -> Result<Record, DbError> {
-    let mut row = Columns::from(row, 0);
-    let key = |id: Id<()>| id.to_bytes();
-    Ok(Record {
-        id: row.id()?,
-        job: key(row.id()?),
-        kind: row.parsed(JobKind::parse)?,
-        subject_id: key(row.id()?),
-        run_at: Timestamp::from_micros(row.int()?),
-        recipient: key(row.id()?),
-        method: row.parsed(Method::parse)?,
-        address: row.text_opt()?,
-        name: row.text_opt()?,
-        subject: row.text_opt()?,
-        has_body: row.int()? != 0,
-        segments: row.int_opt()?,
-        state: row.parsed(MessageState::parse)?,
-        detail: row.text_opt()?,
-        attempts: row.int()?,
-        due_at: Timestamp::from_micros(row.int()?),
-        created_at: Timestamp::from_micros(row.int()?),
-        ended_at: row.instant_opt()?,
-    })
 }
 
 /// Up to `limit` messages of an organization before `before`, newest first; those of one reminder when it is given.
@@ -118,7 +100,7 @@ pub fn newest(
         None => tx.rows(
             select_records!(" AND m.id < ?2 ORDER BY m.id DESC LIMIT ?3"),
             &params,
-            read_record,
+            read,
         ),
         Some(reminder) => {
             let reminder = reminder.to_bytes();
@@ -127,7 +109,7 @@ pub fn newest(
                     " AND m.id < ?2 AND j.kind = 'reminder' AND j.subject_id = ?4 ORDER BY m.id DESC LIMIT ?3"
                 ),
                 &[params[0], params[1], params[2], Value::Bytes(&reminder)],
-                read_record,
+                read,
             )
         }
     }
@@ -139,7 +121,7 @@ pub fn get(tx: &mut Tx<'_>, organization: OrganizationId, id: MessageId) -> Resu
     tx.first(
         select_records!(" AND m.id = ?2"),
         &[Value::Bytes(&organization), Value::Bytes(&id)],
-        read_record,
+        read,
     )
 }
 
@@ -151,15 +133,13 @@ pub fn attempts(
 ) -> Result<Vec<AttemptRecord>, DbError> {
     let (organization, id) = (organization.to_bytes(), id.to_bytes());
     tx.rows(
-        "SELECT attempt, at, detail FROM outbox_attempts WHERE organization_id = ?1 AND message_id = ?2 ORDER BY attempt",
+        concat!(
+            "SELECT ",
+            attempt_columns!(),
+            " FROM outbox_attempts WHERE organization_id = ?1 AND message_id = ?2 ORDER BY attempt"
+        ),
         &[Value::Bytes(&organization), Value::Bytes(&id)],
-        |row| {
-            Ok(AttemptRecord {
-                attempt: row.int(0)?,
-                at: Timestamp::from_micros(row.int(1)?),
-                detail: row.text(2)?.to_owned(),
-            })
-        },
+        read,
     )
 }
 

@@ -3,35 +3,27 @@
 use bursar_domain::Timestamp;
 use bursar_domain::access::{Policy, Role, ScopeSet};
 use bursar_domain::ids::{OrganizationId, UserId};
-use bursar_domain::organization::{CardIssuing, Organization, OrganizationKind, User, address_key};
+use bursar_domain::organization::{Organization, User, address_key};
 
 use crate::engine::{Row, Tx, Value};
 use crate::error::DbError;
-use crate::table::Columns;
+use crate::rows::{Columns, FromColumns, read, record};
 
-const ORGANIZATION: &str = "id, name, kind, parent_id, currency, contact_email, contact_phone, card_issuing";
+record! { organization_columns: Organization {
+    id, name, kind, parent_id, currency, contact_email, contact_phone, card_issuing,
+} }
+record! { user_columns: User { id, email, name } }
 
 macro_rules! select_organization {
     ($rest:literal) => {
-        concat!(
-            "SELECT id, name, kind, parent_id, currency, contact_email, contact_phone, card_issuing FROM organizations ",
-            $rest
-        )
+        concat!("SELECT ", organization_columns!(), " FROM organizations ", $rest)
     };
 }
 
-fn read_organization(row: &Row<'_>) -> Result<Organization, DbError> {
-    let mut row = Columns::from(row, 0);
-    Ok(Organization {
-        id: row.id()?,
-        name: row.text()?,
-        kind: row.parsed(OrganizationKind::parse)?,
-        parent_id: row.id_opt()?,
-        currency: row.currency()?,
-        contact_email: row.text_opt()?,
-        contact_phone: row.text_opt()?,
-        card_issuing: row.parsed(CardIssuing::parse)?,
-    })
+macro_rules! select_user {
+    ($rest:literal) => {
+        concat!("SELECT ", user_columns!(), " FROM users ", $rest)
+    };
 }
 
 /// One organization.
@@ -39,13 +31,13 @@ pub fn get(tx: &mut Tx<'_>, id: OrganizationId) -> Result<Option<Organization>, 
     tx.first(
         select_organization!("WHERE id = ?1"),
         &[Value::Bytes(&id.to_bytes())],
-        read_organization,
+        read,
     )
 }
 
 /// All of them, by id.
 pub fn all(tx: &mut Tx<'_>) -> Result<Vec<Organization>, DbError> {
-    tx.rows(select_organization!("ORDER BY id"), &[], read_organization)
+    tx.rows(select_organization!("ORDER BY id"), &[], read)
 }
 
 /// The direct children, by id.
@@ -53,7 +45,7 @@ pub fn children(tx: &mut Tx<'_>, id: OrganizationId) -> Result<Vec<Organization>
     tx.rows(
         select_organization!("WHERE parent_id = ?1 ORDER BY id"),
         &[Value::Bytes(&id.to_bytes())],
-        read_organization,
+        read,
     )
 }
 
@@ -62,7 +54,7 @@ pub fn clock(tx: &mut Tx<'_>, id: OrganizationId) -> Result<Option<i64>, DbError
     tx.first(
         "SELECT clock FROM organizations WHERE id = ?1",
         &[Value::Bytes(&id.to_bytes())],
-        |row| row.int(0),
+        read,
     )
 }
 
@@ -157,44 +149,27 @@ fn write(
         Value::Text(organization.card_issuing.as_str()),
     ];
     params.extend(clock.map(|clock| Value::Int(clock.micros())));
-    debug_assert_eq!(
-        ORGANIZATION.split(',').count() + usize::from(clock.is_some()),
-        params.len()
-    );
     tx.execute(sql, &params).map(drop)
-}
-
-fn read_user(row: &Row<'_>) -> Result<User, DbError> {
-    let mut row = Columns::from(row, 0);
-    Ok(User {
-        id: row.id()?,
-        email: row.text()?,
-        name: row.text_opt()?,
-    })
 }
 
 /// One user.
 pub fn user(tx: &mut Tx<'_>, id: UserId) -> Result<Option<User>, DbError> {
     tx.first(
-        "SELECT id, email, name FROM users WHERE id = ?1",
+        select_user!("WHERE id = ?1"),
         &[Value::Bytes(&id.to_bytes())],
-        read_user,
+        read,
     )
 }
 
 /// The user with this address, whatever the case of its letters.
 pub fn user_by_email(tx: &mut Tx<'_>, email: &str) -> Result<Option<User>, DbError> {
     let key = address_key(email);
-    tx.first(
-        "SELECT id, email, name FROM users WHERE address_key = ?1",
-        &[Value::Text(&key)],
-        read_user,
-    )
+    tx.first(select_user!("WHERE address_key = ?1"), &[Value::Text(&key)], read)
 }
 
 /// The users who have a role in one of the organizations of `of`, or all users, by id.
 pub fn users(tx: &mut Tx<'_>) -> Result<Vec<User>, DbError> {
-    tx.rows("SELECT id, email, name FROM users ORDER BY id", &[], read_user)
+    tx.rows(select_user!("ORDER BY id"), &[], read)
 }
 
 /// The user with this user's address, who is added if there is none: also when several try at once.
@@ -267,7 +242,7 @@ pub fn role(tx: &mut Tx<'_>, organization: OrganizationId, user: UserId) -> Resu
     tx.first(
         "SELECT role FROM roles WHERE organization_id = ?1 AND user_id = ?2",
         &[Value::Bytes(&organization), Value::Bytes(&user)],
-        |row| Columns::from(row, 0).parsed(Role::parse),
+        read,
     )
 }
 
@@ -276,10 +251,7 @@ pub fn roles(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Vec<(UserI
     tx.rows(
         "SELECT user_id, role FROM roles WHERE organization_id = ?1 ORDER BY user_id",
         &[Value::Bytes(&organization.to_bytes())],
-        |row| {
-            let mut row = Columns::from(row, 0);
-            Ok((row.id()?, row.parsed(Role::parse)?))
-        },
+        read,
     )
 }
 
@@ -318,15 +290,19 @@ pub fn policy(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Option<Po
     tx.first(
         "SELECT blocked_scopes, max_token_days FROM policies WHERE organization_id = ?1",
         &[Value::Bytes(&organization.to_bytes())],
-        |row| read_policy(row, 0),
+        read,
     )
 }
 
-pub(crate) fn read_policy(row: &Row<'_>, column: usize) -> Result<Policy, DbError> {
-    Ok(Policy {
-        blocked_scopes: ScopeSet::from_bits(row.int_opt(column)?.unwrap_or(0)),
-        max_token_days: row.int_opt(column + 1)?.and_then(|days| u16::try_from(days).ok()),
-    })
+/// From both columns, which are NULL where an organization has set none.
+impl FromColumns for Policy {
+    fn read(columns: &mut Columns<'_, '_>) -> Result<Self, DbError> {
+        let (blocked_scopes, max_token_days): (Option<ScopeSet>, _) = columns.next()?;
+        Ok(Self {
+            blocked_scopes: blocked_scopes.unwrap_or_default(),
+            max_token_days,
+        })
+    }
 }
 
 /// Sets an organization's policy.

@@ -4,14 +4,14 @@
 //! message per recipient in bounded transactions, and delivers each message under a lease of its own.
 
 use bursar_domain::Timestamp;
-use bursar_domain::ids::{Id, MessageId, OrganizationId};
+use bursar_domain::ids::{MessageId, OrganizationId};
 use bursar_domain::message::JobKind;
 use bursar_domain::reminder::Method;
 
 use crate::engine::{Row, Tx, Value};
 use crate::error::DbError;
 use crate::organizations;
-use crate::table::Columns;
+use crate::rows::{read, record};
 
 /// A job, claimed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,6 +89,17 @@ pub enum Attempt {
     Again(String, Timestamp),
 }
 
+record! { job_columns: Job {
+    organization = "organization_id", id, kind, subject = "subject_id", run_at, expanded_to,
+    is_expanded = "CASE WHEN state = 'delivering' THEN 1 ELSE 0 END",
+} }
+// What was forgotten is NULL.
+record! { message_columns: Message {
+    organization = "organization_id", id, job = "job_id", recipient, method, address = "COALESCE(address, '')",
+    name = "COALESCE(name, '')", subject = "COALESCE(subject, '')", body = "COALESCE(body, '')", owed,
+    headers = "COALESCE(headers, '')", segments,
+} }
+
 /// Queues a job; `false` when this run of this subject is queued already.
 pub fn queue(
     tx: &mut Tx<'_>,
@@ -123,10 +134,13 @@ pub fn claim_jobs(
     limit: i64,
 ) -> Result<Vec<Job>, DbError> {
     let jobs = tx.rows_claimed(
-        "SELECT organization_id, id, kind, subject_id, run_at, expanded_to, CASE WHEN state = 'delivering' THEN 1 ELSE 0 END \
-         FROM outbox_jobs WHERE state <> 'done' AND due_at <= ?1 AND leased_until <= ?1 ORDER BY due_at LIMIT ?2",
+        concat!(
+            "SELECT ",
+            job_columns!(),
+            " FROM outbox_jobs WHERE state <> 'done' AND due_at <= ?1 AND leased_until <= ?1 ORDER BY due_at LIMIT ?2"
+        ),
         &[Value::Int(now.micros()), Value::Int(limit)],
-        read_job,
+        read,
     )?;
     for job in &jobs {
         lease_job(tx, job, lease_until)?;
@@ -152,25 +166,14 @@ pub fn lease_job(tx: &mut Tx<'_>, job: &Job, until: Timestamp) -> Result<(), DbE
 pub fn job(tx: &mut Tx<'_>, organization: OrganizationId, id: [u8; 16]) -> Result<Option<Job>, DbError> {
     let organization = organization.to_bytes();
     tx.first(
-        "SELECT organization_id, id, kind, subject_id, run_at, expanded_to, CASE WHEN state = 'delivering' THEN 1 ELSE 0 END \
-         FROM outbox_jobs WHERE organization_id = ?1 AND id = ?2 AND state <> 'done'",
+        concat!(
+            "SELECT ",
+            job_columns!(),
+            " FROM outbox_jobs WHERE organization_id = ?1 AND id = ?2 AND state <> 'done'"
+        ),
         &[Value::Bytes(&organization), Value::Bytes(&id)],
-        read_job,
+        read,
     )
-}
-
-fn read_job(row: &Row<'_>) -> Result<Job, DbError> {
-    let mut row = Columns::from(row, 0);
-    let key = |id: Id<()>| id.to_bytes();
-    Ok(Job {
-        organization: row.id()?,
-        id: key(row.id()?),
-        kind: row.parsed(JobKind::parse)?,
-        subject: key(row.id()?),
-        run_at: Timestamp::from_micros(row.int()?),
-        expanded_to: row.id_opt()?.map(key),
-        is_expanded: row.boolean()?,
-    })
 }
 
 /// Writes down how far a job was expanded, and when it is looked at again. It is let go.
@@ -289,9 +292,12 @@ pub fn claim(
     limit: i64,
 ) -> Result<Vec<Claimed>, DbError> {
     let mut claimed = tx.rows_claimed(
-        "SELECT organization_id, id, job_id, recipient, method, address, name, subject, body, owed, headers, segments, \
-         created_at, attempts + 1, attempts_before + CASE WHEN state = 'sending' THEN 1 ELSE 0 END \
-         FROM outbox_messages WHERE state IN ('queued', 'sending') AND due_at <= ?1 AND leased_until <= ?1 ORDER BY due_at LIMIT ?2",
+        concat!(
+            "SELECT ",
+            message_columns!(),
+            ", created_at, attempts + 1, attempts_before + CASE WHEN state = 'sending' THEN 1 ELSE 0 END \
+             FROM outbox_messages WHERE state IN ('queued', 'sending') AND due_at <= ?1 AND leased_until <= ?1 ORDER BY due_at LIMIT ?2"
+        ),
         &[Value::Int(now.micros()), Value::Int(limit)],
         read_claimed,
     )?;
@@ -315,25 +321,6 @@ pub fn claim(
     Ok(claimed)
 }
 
-fn read_message(row: &mut Columns<'_, '_>) -> Result<Message, DbError> {
-    let (organization, id) = (row.id()?, row.id()?);
-    let (job, recipient): (Id<()>, Id<()>) = (row.id()?, row.id()?);
-    Ok(Message {
-        organization,
-        id,
-        job: job.to_bytes(),
-        recipient: recipient.to_bytes(),
-        method: row.parsed(Method::parse)?,
-        address: row.text_opt()?.unwrap_or_default(),
-        name: row.text_opt()?.unwrap_or_default(),
-        subject: row.text_opt()?.unwrap_or_default(),
-        body: row.text_opt()?.unwrap_or_default(),
-        owed: row.text_opt()?,
-        headers: row.text_opt()?.unwrap_or_default(),
-        segments: row.int_opt()?,
-    })
-}
-
 /// One message, whatever its state.
 pub fn message(
     tx: &mut Tx<'_>,
@@ -342,10 +329,13 @@ pub fn message(
 ) -> Result<Option<Message>, DbError> {
     let (organization, id) = (organization.to_bytes(), id.to_bytes());
     tx.first(
-        "SELECT organization_id, id, job_id, recipient, method, address, name, subject, body, owed, headers, segments \
-         FROM outbox_messages WHERE organization_id = ?1 AND id = ?2",
+        concat!(
+            "SELECT ",
+            message_columns!(),
+            " FROM outbox_messages WHERE organization_id = ?1 AND id = ?2"
+        ),
         &[Value::Bytes(&organization), Value::Bytes(&id)],
-        |row| read_message(&mut Columns::from(row, 0)),
+        read,
     )
 }
 
@@ -367,17 +357,15 @@ pub fn readdress(tx: &mut Tx<'_>, message: &Message) -> Result<(), DbError> {
 }
 
 fn read_claimed(row: &Row<'_>) -> Result<Claimed, DbError> {
-    let mut row = Columns::from(row, 0);
-    let mut claimed = Claimed {
-        message: read_message(&mut row)?,
-        created_at: Timestamp::from_micros(row.int()?),
-        attempt: row.int()?,
-        tries: 0,
+    let (message, created_at, attempt, before): (_, _, i64, i64) = read(row)?;
+    Ok(Claimed {
+        message,
+        created_at,
+        attempt,
+        tries: attempt - before,
         sender: String::new(),
         reply_to: None,
-    };
-    claimed.tries = claimed.attempt - row.int()?;
-    Ok(claimed)
+    })
 }
 
 /// Holds a claim until `until`; whether it was still held.
@@ -482,7 +470,7 @@ pub fn has_job(
     let found = tx.first(
         "SELECT 1 FROM outbox_jobs WHERE organization_id = ?1 AND kind = ?2 AND subject_id = ?3 AND state <> 'done' LIMIT 1",
         &[Value::Bytes(&organization), Value::Text(kind.as_str()), Value::Bytes(&subject)],
-        |row| row.int(0),
+        read::<i64>,
     )?;
     Ok(found.is_some())
 }
@@ -493,7 +481,7 @@ pub fn is_under_way(tx: &mut Tx<'_>, organization: OrganizationId, job: [u8; 16]
     let found = tx.first(
         "SELECT 1 FROM outbox_messages WHERE organization_id = ?1 AND job_id = ?2 AND state IN ('queued', 'sending') LIMIT 1",
         &[Value::Bytes(&organization), Value::Bytes(&job)],
-        |row| row.int(0),
+        read::<i64>,
     )?;
     Ok(found.is_some())
 }
@@ -508,9 +496,9 @@ pub fn last_delivery(
     let at = tx.first(
         "SELECT MAX(ended_at) FROM outbox_messages WHERE organization_id = ?1 AND job_id = ?2 AND state = 'delivered'",
         &[Value::Bytes(&organization), Value::Bytes(&job)],
-        |row| row.int_opt(0),
+        read,
     )?;
-    Ok(at.flatten().map(Timestamp::from_micros))
+    Ok(at.flatten())
 }
 
 /// Nothing waits longer for its next attempt: the longest back-off is 12 hours, and a provider may ask for a day.
@@ -546,7 +534,7 @@ pub fn is_due(tx: &mut Tx<'_>, now: Timestamp) -> Result<bool, DbError> {
     let message = tx.first(
         "SELECT 1 FROM outbox_messages WHERE state IN ('queued', 'sending') AND due_at <= ?1 AND leased_until <= ?1 LIMIT 1",
         &now,
-        |row| row.int(0),
+        read::<i64>,
     )?;
     if message.is_some() {
         return Ok(true);
@@ -554,7 +542,7 @@ pub fn is_due(tx: &mut Tx<'_>, now: Timestamp) -> Result<bool, DbError> {
     let job = tx.first(
         "SELECT 1 FROM outbox_jobs WHERE state <> 'done' AND due_at <= ?1 AND leased_until <= ?1 LIMIT 1",
         &now,
-        |row| row.int(0),
+        read::<i64>,
     )?;
     Ok(job.is_some())
 }

@@ -7,10 +7,10 @@ use std::sync::OnceLock;
 use bursar_domain::Timestamp;
 use bursar_domain::ids::{GroupId, MemberId, OrganizationId};
 
-use crate::engine::{Row, Tx, Value};
+use crate::engine::{Tx, Value};
 use crate::error::DbError;
 use crate::memberships;
-use crate::table::Columns;
+use crate::rows::read;
 
 /// A member who may be written to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,16 +94,14 @@ pub(crate) fn active(
     let organization = organization.to_bytes();
     each_portion(&[Value::Bytes(&organization)], ids, |values| {
         tx.each(by_id(), values, |row| {
-            let mut row = Columns::from(row, 0);
-            let (id, is_active, first, last) = (row.id()?, row.boolean()?, row.text()?, row.text()?);
-            let candidate = Candidate {
-                id,
-                name: format!("{first} {last}"),
-                email: row.text()?,
-                phone: row.text_opt()?,
-            };
+            let (id, is_active, first, last, email, phone): (_, bool, String, String, _, _) = read(row)?;
             if is_active {
-                found.push(candidate);
+                found.push(Candidate {
+                    id,
+                    name: format!("{first} {last}"),
+                    email,
+                    phone,
+                });
             }
             Ok(())
         })
@@ -191,7 +189,7 @@ fn owing_of(
         ids,
         |values| {
             tx.each(owing(), values, |row| {
-                found.insert(MemberId::from_bytes(row.key(0)?));
+                found.insert(read(row)?);
                 Ok(())
             })
         },
@@ -216,7 +214,7 @@ pub fn owed_by_member(
             "SELECT description, due_date, amount - paid_to_date FROM payments WHERE organization_id = ?1 AND member_id = ?2 \
              AND status IN ('pending', 'partially_paid', 'failed') AND amount > paid_to_date ORDER BY COALESCE(due_date, '9999-12-31'), id",
             &params,
-            read_owed,
+            read,
         ),
         Some(group) => {
             let group = group.to_bytes();
@@ -225,7 +223,7 @@ pub fn owed_by_member(
                  AND status IN ('pending', 'partially_paid', 'failed') AND amount > paid_to_date AND group_id = ?3 \
                  ORDER BY COALESCE(due_date, '9999-12-31'), id",
                 &[params[0], params[1], Value::Bytes(&group)],
-                read_owed,
+                read,
             )
         }
     }
@@ -242,14 +240,6 @@ pub fn owed_by_organization(
         "SELECT description, due_date, amount - paid_to_date FROM payments WHERE organization_id = ?1 AND target_organization_id = ?2 \
          AND status IN ('pending', 'partially_paid', 'failed') AND amount > paid_to_date ORDER BY COALESCE(due_date, '9999-12-31'), id",
         &[Value::Bytes(&organization), Value::Bytes(&debtor)],
-        read_owed,
+        read,
     )
-}
-
-fn read_owed(row: &Row<'_>) -> Result<Owed, DbError> {
-    Ok((
-        row.text(0)?.to_owned(),
-        row.text_opt(1)?.map(str::to_owned),
-        row.int(2)?,
-    ))
 }

@@ -9,7 +9,8 @@ use bursar_domain::ids::{GroupId, MemberId, OrganizationId, PaymentId};
 use crate::engine::{Row, Tx, Value};
 use crate::error::DbError;
 use crate::ledger;
-use crate::sums::{self, sum};
+use crate::rows::{read, record};
+use crate::sums::sum;
 
 /// Payments with a due date, by it.
 const DATED: &str = concat!(
@@ -33,9 +34,16 @@ const UNDATED: &str = concat!(
     ", 0, 0 FROM payments WHERE organization_id = ?1 AND due_date IS NULL AND created_at >= ?2 AND created_at < ?3 \
      AND (status <> 'cancelled' OR paid_to_date > 0) GROUP BY group_id"
 );
-const OWED: &str = "SELECT id, member_id, target_organization_id, description, due_date, amount - paid_to_date FROM payments \
-     WHERE organization_id = ?1 AND status IN ('pending', 'partially_paid', 'failed') AND amount > paid_to_date \
-     ORDER BY COALESCE(due_date, '9999-12-31'), id";
+record! { owed_columns: OwedPayment {
+    payment = "id", member = "member_id", organization = "target_organization_id", description, due_date,
+    owed = "amount - paid_to_date",
+} }
+const OWED: &str = concat!(
+    "SELECT ",
+    owed_columns!(),
+    " FROM payments WHERE organization_id = ?1 AND status IN ('pending', 'partially_paid', 'failed') AND amount > paid_to_date \
+     ORDER BY COALESCE(due_date, '9999-12-31'), id"
+);
 const ACTIVE_MEMBERS: &str = "SELECT COUNT(*) FROM members WHERE organization_id = ?1 AND is_active = 1";
 const TOTALS: &str = concat!(
     "SELECT ",
@@ -115,12 +123,13 @@ pub fn by_group(
 }
 
 fn read_group(row: &Row<'_>) -> Result<GroupSums, DbError> {
+    let (group, count, expected, collected, overdue) = read(row)?;
     Ok(GroupSums {
-        group: row.key_opt(0)?.map(GroupId::from_bytes),
-        count: row.int(1)?,
-        expected: sums::read(row, 2)?,
-        collected: sums::read(row, 4)?,
-        overdue: sums::read(row, 6)?,
+        group,
+        count,
+        expected,
+        collected,
+        overdue,
     })
 }
 
@@ -143,16 +152,7 @@ pub struct OwedPayment {
 
 /// Everything that is owed to an organization, the oldest due first.
 pub fn owed(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Vec<OwedPayment>, DbError> {
-    tx.rows(OWED, &[Value::Bytes(&organization.to_bytes())], |row| {
-        Ok(OwedPayment {
-            payment: PaymentId::from_bytes(row.key(0)?),
-            member: row.key_opt(1)?.map(MemberId::from_bytes),
-            organization: row.key_opt(2)?.map(OrganizationId::from_bytes),
-            description: row.text(3)?.to_owned(),
-            due_date: row.text_opt(4)?.map(str::to_owned),
-            owed: row.int(5)?,
-        })
-    })
+    tx.rows(OWED, &[Value::Bytes(&organization.to_bytes())], read)
 }
 
 /// What an organization's books come to, in minor units.
@@ -171,14 +171,13 @@ pub struct Totals {
 /// What an organization's books come to.
 pub fn totals(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Totals, DbError> {
     let organization = organization.to_bytes();
-    let members = tx.first(ACTIVE_MEMBERS, &[Value::Bytes(&organization)], |row| row.int(0))?;
-    let totals = tx.first(TOTALS, &[Value::Bytes(&organization)], |row| {
-        Ok(Totals {
-            members: members.unwrap_or(0),
-            expected: sums::read(row, 0)?,
-            collected: sums::read(row, 2)?,
-            owed: sums::read(row, 4)?,
-        })
-    })?;
-    Ok(totals.unwrap_or_default())
+    let members = tx.first(ACTIVE_MEMBERS, &[Value::Bytes(&organization)], read)?;
+    let totals = tx.first(TOTALS, &[Value::Bytes(&organization)], read)?;
+    let (expected, collected, owed) = totals.unwrap_or_default();
+    Ok(Totals {
+        members: members.unwrap_or(0),
+        expected,
+        collected,
+        owed,
+    })
 }

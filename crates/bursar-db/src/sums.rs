@@ -1,13 +1,13 @@
 //! Sums that cannot overflow. SQLite stops with an error where a `SUM` passes 64 bits, and PostgreSQL where it is cast
 //! back to them. So a sum is asked for in two columns, of what is above and below a billion, and put together here.
 
-use crate::engine::Row;
 use crate::error::DbError;
+use crate::rows::{Columns, FromColumns};
 
 /// Where an amount is split. Each half of a 64-bit amount is below ten billion, so a billion rows can be added up.
 const SPLIT: i128 = 1_000_000_000;
 
-/// The two columns of a sum, for [`read`].
+/// The two columns of a sum.
 macro_rules! sum {
     ($amount:literal) => {
         concat!(
@@ -21,7 +21,10 @@ macro_rules! sum {
 }
 pub(crate) use sum;
 
-/// The sum whose columns start at `column`.
-pub(crate) fn read(row: &Row<'_>, column: usize) -> Result<i128, DbError> {
-    Ok(i128::from(row.int(column)?) * SPLIT + i128::from(row.int(column + 1)?))
+/// A sum, from its two columns.
+impl FromColumns for i128 {
+    fn read(columns: &mut Columns<'_, '_>) -> Result<Self, DbError> {
+        let (above, below): (i64, i64) = columns.next()?;
+        Ok(Self::from(above) * SPLIT + Self::from(below))
+    }
 }

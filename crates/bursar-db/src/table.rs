@@ -6,10 +6,11 @@ use std::sync::OnceLock;
 use bursar_domain::ids::{Id, OrganizationId};
 use bursar_domain::money::Currency;
 use bursar_domain::resource::{Cell, Shape};
-use bursar_domain::{Date, Resource, Stamps, Timestamp};
+use bursar_domain::{Resource, Stamps, Timestamp};
 
 use crate::engine::{Bulk, Kind, OwnedValue, RAW_DOCUMENT, Row, Tx, Value};
 use crate::error::DbError;
+use crate::rows::read;
 
 /// The columns that every resource's table starts with.
 pub(crate) const COMMON: [(&str, Kind); 5] = [
@@ -19,6 +20,9 @@ pub(crate) const COMMON: [(&str, Kind); 5] = [
     ("created_at", Kind::Int),
     ("document", Kind::Text),
 ];
+
+/// The values of the common columns before the document.
+type Common<R> = (OrganizationId, Id<<R as Resource>::Kind>, Timestamp, Timestamp);
 
 /// The columns of a resource's table: the common ones, then one for each field.
 pub(crate) const fn columns<R: Resource, const N: usize>() -> [(&'static str, Kind); N] {
@@ -244,7 +248,7 @@ pub fn each_of_all<R: Stored>(
     mut visit: impl FnMut(OrganizationId, Kept<'_, R>) -> Result<(), DbError>,
 ) -> Result<(), DbError> {
     tx.each(&R::table().texts().everyone, &[], |row| {
-        let organization = OrganizationId::from_bytes(row.key(0)?);
+        let organization = read(row)?;
         match wanted(organization) {
             true => visit(organization, read_kept(row)?),
             false => Ok(()),
@@ -254,34 +258,28 @@ pub fn each_of_all<R: Stored>(
 
 /// Which organization has the id, whoever it is. An id belongs to one organization in the whole database.
 pub fn owner<R: Stored>(tx: &mut Tx<'_>, id: Id<R::Kind>) -> Result<Option<OrganizationId>, DbError> {
-    tx.first(
-        &R::table().texts().owner,
-        &[Value::Bytes(&id.to_bytes())],
-        |row| row.key(0).map(OrganizationId::from_bytes),
-    )
+    tx.first(&R::table().texts().owner, &[Value::Bytes(&id.to_bytes())], read)
 }
 
 /// Up to `limit` ids that more than one organization has, which must not be.
 pub fn shared<R: Stored>(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Id<R::Kind>>, DbError> {
-    tx.rows(&R::table().texts().shared, &[Value::Int(limit)], |row| {
-        row.key(0).map(Id::from_bytes)
-    })
+    tx.rows(&R::table().texts().shared, &[Value::Int(limit)], read)
 }
 
 fn read_kept<'a, R: Stored>(row: &'a Row<'_>) -> Result<Kept<'a, R>, DbError> {
     Ok(Kept {
-        id: Id::from_bytes(row.key(1)?),
+        id: read::<Common<R>>(row)?.1,
         resource: read_row(row),
-        document: row.text(4)?,
+        document: row.text(COMMON.len() - 1)?,
     })
 }
 
 fn read_row<R: Stored>(row: &Row<'_>) -> Result<R, DbError> {
     let table = &R::table().bulk;
-    let id = Id::from_bytes(row.key(1)?);
+    let (_, id, updated_at, created_at): Common<R> = read(row)?;
     let stamps = Stamps {
-        updated_at: Timestamp::from_micros(row.int(2)?),
-        created_at: Timestamp::from_micros(row.int(3)?),
+        created_at,
+        updated_at,
     };
     let wrong = |what: &str| DbError::Internal(format!("{id} of {} {what}", table.table));
     let columns = || (COMMON.len()..).zip(R::FIELDS);
@@ -314,117 +312,6 @@ pub(crate) fn read_cell<'r>(row: &Row<'r>, column: usize, kind: Kind) -> Result<
             .bytes_opt(column)?
             .map_or(Cell::Null, |bytes| Cell::Bytes(bytes.into())),
     })
-}
-
-/// Reads a row's own columns one after another.
-pub struct Columns<'a, 'r> {
-    row: &'a Row<'r>,
-    next: usize,
-}
-
-impl std::fmt::Debug for Columns<'_, '_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Columns")
-            .field("next", &self.next)
-            .finish_non_exhaustive()
-    }
-}
-
-impl<'a, 'r> Columns<'a, 'r> {
-    /// Reads from the column with this number on.
-    pub fn from(row: &'a Row<'r>, next: usize) -> Self {
-        Self { row, next }
-    }
-
-    fn column(&mut self) -> usize {
-        self.next += 1;
-        self.next - 1
-    }
-
-    /// A text.
-    pub fn text(&mut self) -> Result<String, DbError> {
-        let column = self.column();
-        self.row.text(column).map(str::to_owned)
-    }
-
-    /// A text or NULL.
-    pub fn text_opt(&mut self) -> Result<Option<String>, DbError> {
-        let column = self.column();
-        Ok(self.row.text_opt(column)?.map(str::to_owned))
-    }
-
-    /// A number.
-    pub fn int(&mut self) -> Result<i64, DbError> {
-        let column = self.column();
-        self.row.int(column)
-    }
-
-    /// A number or NULL.
-    pub fn int_opt(&mut self) -> Result<Option<i64>, DbError> {
-        let column = self.column();
-        self.row.int_opt(column)
-    }
-
-    /// A truth value.
-    pub fn boolean(&mut self) -> Result<bool, DbError> {
-        let column = self.column();
-        self.row.bool(column)
-    }
-
-    /// An id.
-    pub fn id<K>(&mut self) -> Result<Id<K>, DbError> {
-        let column = self.column();
-        self.row.key(column).map(Id::from_bytes)
-    }
-
-    /// An id or NULL.
-    pub fn id_opt<K>(&mut self) -> Result<Option<Id<K>>, DbError> {
-        let column = self.column();
-        Ok(self.row.key_opt(column)?.map(Id::from_bytes))
-    }
-
-    /// Ids, one behind the other.
-    pub fn ids<K>(&mut self) -> Result<Vec<Id<K>>, DbError> {
-        let column = self.column();
-        let (chunks, rest) = self.row.bytes(column)?.as_chunks::<16>();
-        if !rest.is_empty() {
-            return Err(DbError::Internal(format!("column {column} is not a row of ids")));
-        }
-        Ok(chunks.iter().map(|bytes| Id::from_bytes(*bytes)).collect())
-    }
-
-    /// An instant or NULL.
-    pub fn instant_opt(&mut self) -> Result<Option<Timestamp>, DbError> {
-        Ok(self.int_opt()?.map(Timestamp::from_micros))
-    }
-
-    /// A day or NULL.
-    pub fn date_opt(&mut self) -> Result<Option<Date>, DbError> {
-        self.parsed_opt(Date::parse)
-    }
-
-    /// A currency.
-    pub fn currency(&mut self) -> Result<Currency, DbError> {
-        self.parsed(Currency::parse)
-    }
-
-    /// A word of a closed set.
-    pub fn parsed<T>(&mut self, parse: impl FnOnce(&str) -> Option<T>) -> Result<T, DbError> {
-        let column = self.column();
-        let text = self.row.text(column)?;
-        parse(text).ok_or_else(|| {
-            DbError::Internal(format!("column {column} holds {text:?}, which is not known here"))
-        })
-    }
-
-    /// A word of a closed set or NULL.
-    pub fn parsed_opt<T>(&mut self, parse: impl FnOnce(&str) -> Option<T>) -> Result<Option<T>, DbError> {
-        if self.row.text_opt(self.next)?.is_none() {
-            self.next += 1;
-            return Ok(None);
-        }
-        self.parsed(parse).map(Some)
-    }
 }
 
 pub(crate) fn key<K>(id: Id<K>) -> OwnedValue {

@@ -9,6 +9,7 @@ use crate::error::DbError;
 use crate::resources::{
     CAMPAIGNS, CARDS, GROUPS, LISTINGS, MEMBERS, ORDERS, PAYMENTS, REIMBURSEMENTS, REMINDERS,
 };
+use crate::rows::read;
 use crate::table::read_cell;
 
 macro_rules! bulk {
@@ -30,7 +31,8 @@ static DUES_RAISED: Bulk = bulk! { "dues_raised" {
 } };
 static DUES_OPEN: Bulk =
     bulk! { "dues_open" { organization_id Bytes, group_id Bytes, due_date Text, amount Int, } };
-static LEDGER: Bulk = bulk! { "ledger_entries" {
+/// Where a bulk load of entries goes.
+pub static LEDGER: Bulk = bulk! { "ledger_entries" {
     organization_id Bytes, payment_id Bytes, id Bytes, at Int, amount Int, method Text, reference Text,
     received_on Text, reverses_id Bytes,
 } };
@@ -155,9 +157,7 @@ pub fn organizations_named(tx: &mut Tx<'_>) -> Result<Vec<(&'static str, Organiz
     });
     let mut named = Vec::new();
     for (table, text) in texts {
-        named.extend(tx.rows(text, &[], |row| {
-            Ok((*table, OrganizationId::from_bytes(row.key(0)?)))
-        })?);
+        named.extend(tx.rows(text, &[], |row| Ok((*table, read(row)?)))?);
     }
     Ok(named)
 }

@@ -9,10 +9,9 @@ use bursar_domain::money::Currency;
 use bursar_domain::organization::{CardIssuing, OrganizationKind};
 use bursar_domain::token::{TokenHash, TokenKind};
 
-use crate::engine::{Row, Tx, Value};
+use crate::engine::{Tx, Value};
 use crate::error::DbError;
-use crate::organizations::read_policy;
-use crate::table::Columns;
+use crate::rows::{read, record};
 
 /// A token's record.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,54 +69,22 @@ pub struct TokenFacts {
     pub policy: Policy,
 }
 
-macro_rules! token_columns {
-    () => {
-        "t.organization_id, t.id, t.kind, t.name, t.user_id, t.role, t.scopes, t.days, t.created_at, t.expires_at, t.ends_at, \
-         t.revoked_at, t.family_id, t.predecessor_id, t.successor_id, t.created_by, t.last_used_at"
-    };
-}
-
-fn read_token(row: &mut Columns<'_, '_>) -> Result<Token, DbError> {
-    Ok(Token {
-        organization_id: row.id()?,
-        id: row.id()?,
-        kind: row.parsed(TokenKind::parse)?,
-        name: row.text()?,
-        user_id: row.id_opt()?,
-        role: row.parsed_opt(Role::parse)?,
-        scopes: ScopeSet::from_bits(row.int()?),
-        days: u16::try_from(row.int()?).unwrap_or(0),
-        created_at: Timestamp::from_micros(row.int()?),
-        expires_at: Timestamp::from_micros(row.int()?),
-        ends_at: Timestamp::from_micros(row.int()?),
-        revoked_at: row.instant_opt()?,
-        family_id: row.id()?,
-        predecessor_id: row.id_opt()?,
-        successor_id: row.id_opt()?,
-        created_by: row.text()?,
-        last_used_at: row.instant_opt()?,
-    })
-}
-
-fn read_facts(row: &Row<'_>) -> Result<TokenFacts, DbError> {
-    let mut columns = Columns::from(row, 0);
-    Ok(TokenFacts {
-        token: read_token(&mut columns)?,
-        organization_kind: columns.parsed(OrganizationKind::parse)?,
-        currency: columns.currency()?,
-        card_issuing: columns.parsed(CardIssuing::parse)?,
-        live_role: columns.parsed_opt(Role::parse)?,
-        policy: read_policy(row, 21)?,
-    })
-}
+record! { token_columns: Token, "t." {
+    organization_id, id, kind, name, user_id, role, scopes, days, created_at, expires_at, ends_at, revoked_at, family_id,
+    predecessor_id, successor_id, created_by, last_used_at,
+} }
+record! { facts_columns: TokenFacts {
+    token = token_columns!(), organization_kind = "o.kind", currency = "o.currency", card_issuing = "o.card_issuing",
+    live_role = "r.role", policy = "p.blocked_scopes, p.max_token_days",
+} }
+record! { expiring_columns: Expiring { token = token_columns!(), noticed_days = "t.noticed_days" } }
 
 macro_rules! select_facts {
     ($condition:literal) => {
         concat!(
             "SELECT ",
-            token_columns!(),
-            ", o.kind, o.currency, o.card_issuing, r.role, p.blocked_scopes, p.max_token_days FROM tokens t \
-             JOIN organizations o ON o.id = t.organization_id \
+            facts_columns!(),
+            " FROM tokens t JOIN organizations o ON o.id = t.organization_id \
              LEFT JOIN roles r ON r.organization_id = t.organization_id AND r.user_id = t.user_id \
              LEFT JOIN policies p ON p.organization_id = t.organization_id WHERE ",
             $condition
@@ -135,7 +102,7 @@ pub fn statements() -> [&'static str; 2] {
 
 /// A token by the hash of its text.
 pub fn by_hash(tx: &mut Tx<'_>, hash: &TokenHash) -> Result<Option<TokenFacts>, DbError> {
-    tx.first(FACTS_BY_HASH, &[Value::Bytes(hash)], read_facts)
+    tx.first(FACTS_BY_HASH, &[Value::Bytes(hash)], read)
 }
 
 /// The same for a read: where nothing was committed since the last look-up, that one's answer.
@@ -145,15 +112,13 @@ pub fn known_by_hash(tx: &mut Tx<'_>, hash: &TokenHash) -> Result<Option<Arc<Tok
 
 /// The same by the token's id.
 pub fn facts(tx: &mut Tx<'_>, id: TokenId) -> Result<Option<TokenFacts>, DbError> {
-    tx.first(FACTS_BY_ID, &[Value::Bytes(&id.to_bytes())], read_facts)
+    tx.first(FACTS_BY_ID, &[Value::Bytes(&id.to_bytes())], read)
 }
 
 /// One token.
 pub fn get(tx: &mut Tx<'_>, id: TokenId) -> Result<Option<Token>, DbError> {
     const SQL: &str = concat!("SELECT ", token_columns!(), " FROM tokens t WHERE t.id = ?1");
-    tx.first(SQL, &[Value::Bytes(&id.to_bytes())], |row| {
-        read_token(&mut Columns::from(row, 0))
-    })
+    tx.first(SQL, &[Value::Bytes(&id.to_bytes())], read)
 }
 
 /// An organization's tokens, oldest first, tombstones included.
@@ -163,9 +128,7 @@ pub fn all(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Vec<Token>, 
         token_columns!(),
         " FROM tokens t WHERE t.organization_id = ?1 ORDER BY t.id"
     );
-    tx.rows(SQL, &[Value::Bytes(&organization.to_bytes())], |row| {
-        read_token(&mut Columns::from(row, 0))
-    })
+    tx.rows(SQL, &[Value::Bytes(&organization.to_bytes())], read)
 }
 
 /// A person's tokens in an organization that are not revoked, oldest first.
@@ -178,7 +141,7 @@ pub fn unrevoked_of(
     tx.rows(
         "SELECT id FROM tokens WHERE organization_id = ?1 AND user_id = ?2 AND revoked_at IS NULL ORDER BY id",
         &[Value::Bytes(&organization), Value::Bytes(&user)],
-        |row| Columns::from(row, 0).id(),
+        read,
     )
 }
 
@@ -278,8 +241,8 @@ pub fn expiring(
 ) -> Result<Vec<Expiring>, DbError> {
     const SQL: &str = concat!(
         "SELECT ",
-        token_columns!(),
-        ", t.noticed_days FROM tokens t WHERE t.revoked_at IS NULL AND t.successor_id IS NULL \
+        expiring_columns!(),
+        " FROM tokens t WHERE t.revoked_at IS NULL AND t.successor_id IS NULL \
          AND t.expires_at > ?1 AND t.expires_at <= ?2 AND (t.noticed_days IS NULL OR (t.noticed_days > 3 AND t.expires_at <= ?3)) \
          ORDER BY t.expires_at LIMIT ?4"
     );
@@ -290,13 +253,7 @@ pub fn expiring(
         Value::Int(soon.micros()),
         Value::Int(limit),
     ];
-    tx.rows(SQL, &params, |row| {
-        let mut row = Columns::from(row, 0);
-        Ok(Expiring {
-            token: read_token(&mut row)?,
-            noticed_days: row.int_opt()?,
-        })
-    })
+    tx.rows(SQL, &params, read)
 }
 
 /// Writes down that the notice of so many days was queued; 0 means that none is to be.

@@ -5,6 +5,7 @@ use bursar_domain::Timestamp;
 use crate::engine::{EngineKind, Tx, Value};
 use crate::error::DbError;
 use crate::inspect;
+use crate::rows::{read, record};
 
 /// What the database knows of the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,17 +27,14 @@ pub struct Seen {
     pub steady_since: Timestamp,
 }
 
+record! { seen_columns: Seen { at = "seen_at", steady_since } }
+
 /// Reads it. The server's time comes last, so that it is as new as it can be.
 pub fn known(tx: &mut Tx<'_>) -> Result<Known, DbError> {
     let seen = tx.first(
-        "SELECT seen_at, steady_since FROM worker_clock WHERE id = 1",
+        concat!("SELECT ", seen_columns!(), " FROM worker_clock WHERE id = 1"),
         &[],
-        |row| {
-            Ok(Seen {
-                at: Timestamp::from_micros(row.int(0)?),
-                steady_since: Timestamp::from_micros(row.int(1)?),
-            })
-        },
+        read,
     )?;
     Ok(Known {
         seen,
