@@ -5,11 +5,11 @@ use std::ops::RangeInclusive;
 
 use serde::Serialize;
 
-use crate::fields::{Fields, Given};
+use crate::fields::Fields;
 use crate::money::{Currency, Money, decimal};
 use crate::order::{OrderLine, QUANTITY_MAX};
 use crate::refusal::Refusal;
-use crate::resource::{Cell, FieldValue, Rules, Shape, Spec, Surroundings, resource};
+use crate::resource::{Cell, Rules, Surroundings, field_values, resource};
 use crate::text::{NAME, NOTE, TextRule};
 
 /// The most of one item that can be in stock, for whoever reads and whoever writes a listing.
@@ -60,21 +60,13 @@ resource! {
     }
 }
 
-impl FieldValue for Vec<Item> {
-    const SHAPE: Shape = Shape::List;
-
-    fn cell(&self) -> Cell<'_> {
-        Cell::json(self)
-    }
-
-    fn load(cell: &Cell<'_>, currency: Currency) -> Option<Self> {
-        Listing::read_items(cell.text()?, currency).ok()
-    }
-
-    fn take(fields: &mut Fields<'_>, spec: &Spec, currency: Currency) -> Result<Given<Self>, Refusal> {
-        fields.objects(spec.name, |item| {
-            read_item(item, currency, NAME, 0..=INVENTORY_MAX)
-        })
+field_values! {
+    Vec<Item>: List {
+        cell: |items| Cell::json(items),
+        load: |kept, currency| Listing::read_items(kept.text()?, currency).ok(),
+        take: |fields, spec, currency| {
+            fields.objects(spec.name, |item| read_item(item, currency, NAME, 0..=INVENTORY_MAX))
+        },
     }
 }
 

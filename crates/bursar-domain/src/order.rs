@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::fields::{Fields, Given};
+use crate::fields::Fields;
 use crate::ids::{ListingId, MemberId};
 use crate::money::{Currency, Money};
 use crate::refusal::Refusal;
-use crate::resource::{Cell, FieldValue, Rules, Shape, Spec, Surroundings, only_when, resource};
+use crate::resource::{Cell, Rules, Surroundings, field_values, only_when, resource};
 use crate::states::{Machine, Verb};
 use crate::text::NAME;
 use crate::time::Timestamp;
@@ -117,19 +117,11 @@ resource! {
     }
 }
 
-impl FieldValue for Vec<OrderLine> {
-    const SHAPE: Shape = Shape::List;
-
-    fn cell(&self) -> Cell<'_> {
-        Cell::json(self)
-    }
-
-    fn load(cell: &Cell<'_>, _: Currency) -> Option<Self> {
-        serde_json::from_str(cell.text()?).ok()
-    }
-
-    fn take(fields: &mut Fields<'_>, spec: &Spec, _: Currency) -> Result<Given<Self>, Refusal> {
-        fields.objects(spec.name, OrderLine::read)
+field_values! {
+    Vec<OrderLine>: List {
+        cell: |lines| Cell::json(lines),
+        load: |kept, _currency| serde_json::from_str(kept.text()?).ok(),
+        take: |fields, spec, _currency| fields.objects(spec.name, OrderLine::read),
     }
 }
 

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 pub use self::field::{Field, Rule, Seen, Spec};
 pub(crate) use self::field::{blank, resource};
+pub(crate) use self::value::field_values;
 pub use self::value::{Blank, Cell, FieldValue, Referred, Shape};
 
 use crate::fields::Fields;

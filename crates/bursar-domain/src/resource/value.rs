@@ -124,137 +124,85 @@ impl<T: FieldValue> FieldValue for Option<T> {
     }
 }
 
-impl FieldValue for String {
-    const SHAPE: Shape = Shape::Text;
+/// Makes types fields can have: what they are, how a database keeps them, how that is read, and how a bundle's line is.
+macro_rules! field_values {
+    ($($type:ty: $shape:ident {
+        cell: |$value:ident| $cell:expr,
+        load: |$kept:ident, $currency:ident| $load:expr,
+        take: |$fields:ident, $spec:ident, $own:ident| $take:expr,
+    })*) => {$(
+        impl $crate::resource::FieldValue for $type {
+            const SHAPE: $crate::resource::Shape = $crate::resource::Shape::$shape;
 
-    fn cell(&self) -> Cell<'_> {
-        Cell::Text(self.into())
-    }
+            fn cell(&self) -> $crate::resource::Cell<'_> {
+                let $value = self;
+                $cell
+            }
 
-    fn load(cell: &Cell<'_>, _: Currency) -> Option<Self> {
-        cell.text().map(str::to_owned)
-    }
+            fn load($kept: &$crate::resource::Cell<'_>, $currency: $crate::money::Currency) -> Option<Self> {
+                $load
+            }
 
-    fn take(fields: &mut Fields<'_>, spec: &Spec, _: Currency) -> Result<Given<Self>, Refusal> {
-        fields.string(spec.name, |raw| spec.rule.check(raw))
-    }
-}
-
-impl FieldValue for bool {
-    const SHAPE: Shape = Shape::Boolean;
-
-    fn cell(&self) -> Cell<'_> {
-        Cell::Int(i64::from(*self))
-    }
-
-    fn load(cell: &Cell<'_>, _: Currency) -> Option<Self> {
-        match cell.int()? {
-            0 => Some(false),
-            1 => Some(true),
-            _ => None,
+            fn take(
+                $fields: &mut $crate::fields::Fields<'_>,
+                $spec: &$crate::resource::Spec,
+                $own: $crate::money::Currency,
+            ) -> Result<$crate::fields::Given<Self>, $crate::refusal::Refusal> {
+                $take
+            }
         }
-    }
-
-    fn take(fields: &mut Fields<'_>, spec: &Spec, _: Currency) -> Result<Given<Self>, Refusal> {
-        fields.boolean(spec.name)
-    }
+    )*};
 }
+pub(crate) use field_values;
 
-impl FieldValue for i64 {
-    const SHAPE: Shape = Shape::Integer;
-
-    fn cell(&self) -> Cell<'_> {
-        Cell::Int(*self)
+field_values! {
+    String: Text {
+        cell: |value| Cell::Text(value.into()),
+        load: |kept, _currency| kept.text().map(str::to_owned),
+        take: |fields, spec, _currency| fields.string(spec.name, |raw| spec.rule.check(raw)),
     }
-
-    fn load(cell: &Cell<'_>, _: Currency) -> Option<Self> {
-        cell.int()
+    bool: Boolean {
+        cell: |value| Cell::Int(i64::from(*value)),
+        load: |kept, _currency| kept.int().filter(|value| matches!(value, 0 | 1)).map(|value| value == 1),
+        take: |fields, spec, _currency| fields.boolean(spec.name),
     }
-
-    fn take(fields: &mut Fields<'_>, spec: &Spec, _: Currency) -> Result<Given<Self>, Refusal> {
-        fields.integer(spec.name, spec.rule.range())
+    i64: Integer {
+        cell: |value| Cell::Int(*value),
+        load: |kept, _currency| kept.int(),
+        take: |fields, spec, _currency| fields.integer(spec.name, spec.rule.range()),
     }
-}
-
-impl FieldValue for i8 {
-    const SHAPE: Shape = Shape::Integer;
-
-    fn cell(&self) -> Cell<'_> {
-        Cell::Int(i64::from(*self))
-    }
-
-    fn load(cell: &Cell<'_>, _: Currency) -> Option<Self> {
-        Self::try_from(cell.int()?).ok()
-    }
-
-    fn take(fields: &mut Fields<'_>, spec: &Spec, currency: Currency) -> Result<Given<Self>, Refusal> {
+    i8: Integer {
+        cell: |value| Cell::Int(i64::from(*value)),
+        load: |kept, _currency| Self::try_from(kept.int()?).ok(),
         // The rule of the field is narrower than the type.
-        let given = i64::take(fields, spec, currency)?;
-        Ok(given.map(|value| Self::try_from(value).unwrap_or(Self::MAX)))
+        take: |fields, spec, currency| {
+            i64::take(fields, spec, currency).map(|given| given.map(|value| Self::try_from(value).unwrap_or(Self::MAX)))
+        },
     }
-}
-
-impl FieldValue for Date {
-    const SHAPE: Shape = Shape::Date;
-
-    fn cell(&self) -> Cell<'_> {
-        Cell::Text(self.to_string().into())
+    Date: Date {
+        cell: |value| Cell::Text(value.to_string().into()),
+        load: |kept, _currency| Self::parse(kept.text()?),
+        take: |fields, spec, _currency| fields.date(spec.name),
     }
-
-    fn load(cell: &Cell<'_>, _: Currency) -> Option<Self> {
-        Self::parse(cell.text()?)
+    Timestamp: Timestamp {
+        cell: |value| Cell::Int(value.micros()),
+        load: |kept, _currency| kept.int().map(Self::from_micros),
+        take: |fields, spec, _currency| fields.timestamp(spec.name),
     }
-
-    fn take(fields: &mut Fields<'_>, spec: &Spec, _: Currency) -> Result<Given<Self>, Refusal> {
-        fields.date(spec.name)
+    Money: Money {
+        cell: |value| Cell::Int(value.minor),
+        load: |kept, currency| kept.int().map(|minor| Self::new(minor, currency)),
+        take: |fields, spec, currency| fields.money(spec.name, currency),
     }
-}
-
-impl FieldValue for Timestamp {
-    const SHAPE: Shape = Shape::Timestamp;
-
-    fn cell(&self) -> Cell<'_> {
-        Cell::Int(self.micros())
+    Currency: Currency {
+        cell: |value| Cell::Text(value.code().into()),
+        load: |kept, _currency| Self::parse(kept.text()?),
+        take: |fields, spec, currency| fields.own_currency(spec.name, currency),
     }
-
-    fn load(cell: &Cell<'_>, _: Currency) -> Option<Self> {
-        cell.int().map(Self::from_micros)
-    }
-
-    fn take(fields: &mut Fields<'_>, spec: &Spec, _: Currency) -> Result<Given<Self>, Refusal> {
-        fields.timestamp(spec.name)
-    }
-}
-
-impl FieldValue for Money {
-    const SHAPE: Shape = Shape::Money;
-
-    fn cell(&self) -> Cell<'_> {
-        Cell::Int(self.minor)
-    }
-
-    fn load(cell: &Cell<'_>, currency: Currency) -> Option<Self> {
-        cell.int().map(|minor| Self::new(minor, currency))
-    }
-
-    fn take(fields: &mut Fields<'_>, spec: &Spec, currency: Currency) -> Result<Given<Self>, Refusal> {
-        fields.money(spec.name, currency)
-    }
-}
-
-impl FieldValue for Currency {
-    const SHAPE: Shape = Shape::Currency;
-
-    fn cell(&self) -> Cell<'_> {
-        Cell::Text(self.code().into())
-    }
-
-    fn load(cell: &Cell<'_>, _: Currency) -> Option<Self> {
-        Self::parse(cell.text()?)
-    }
-
-    fn take(fields: &mut Fields<'_>, spec: &Spec, currency: Currency) -> Result<Given<Self>, Refusal> {
-        fields.own_currency(spec.name, currency)
+    Vec<String>: List {
+        cell: |value| Cell::json(value),
+        load: |kept, _currency| serde_json::from_str(kept.text()?).ok(),
+        take: |fields, spec, _currency| fields.strings(spec.name, |raw| spec.rule.check(raw)),
     }
 }
 
@@ -316,22 +264,6 @@ impl<K: Referred> FieldValue for Vec<Id<K>> {
         for id in self {
             visit(K::reference(field, *id));
         }
-    }
-}
-
-impl FieldValue for Vec<String> {
-    const SHAPE: Shape = Shape::List;
-
-    fn cell(&self) -> Cell<'_> {
-        Cell::json(self)
-    }
-
-    fn load(cell: &Cell<'_>, _: Currency) -> Option<Self> {
-        serde_json::from_str(cell.text()?).ok()
-    }
-
-    fn take(fields: &mut Fields<'_>, spec: &Spec, _: Currency) -> Result<Given<Self>, Refusal> {
-        fields.strings(spec.name, |raw| spec.rule.check(raw))
     }
 }
 
