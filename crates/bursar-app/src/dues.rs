@@ -15,7 +15,6 @@ use serde::Serialize;
 
 use crate::act::{Act, View, Whole};
 use crate::error::AppError;
-use crate::groups::no_group;
 use crate::rule::Rule;
 
 pub use bursar_db::due::DuesWork;
@@ -75,7 +74,7 @@ impl Raised {
 pub fn raise(act: &mut Act<'_, '_>, group: GroupId, after: Option<MemberId>) -> Result<Raised, AppError> {
     act.allow(&RAISE)?;
     let organization = act.organization;
-    let mut group: Group = act.get(group)?.ok_or_else(no_group)?;
+    let mut group: Group = act.find(group)?;
     let Some(due) = due_now(&group, act.now().date()) else {
         note_skipped(act, &group)?;
         return Ok(Raised::Nothing);
@@ -113,7 +112,7 @@ pub fn end_day(
     let Some(amount) = amount else {
         return Ok(Raised::Nothing);
     };
-    let group: Group = act.get(group)?.ok_or_else(no_group)?;
+    let group: Group = act.find(group)?;
     // Whoever joined before and was archived then is not charged for being back.
     let amount = Money::new(amount, group.currency);
     let raised = raise_some(act, &group, amount, (due, due.start()), after)?;
@@ -211,7 +210,7 @@ pub struct NewDues {
 pub fn set(act: &mut Act<'_, '_>, group: GroupId, dues: Option<&NewDues>) -> Result<Group, AppError> {
     act.allow(&SET)?;
     let organization = act.organization;
-    let before: Group = act.get(group)?.ok_or_else(no_group)?;
+    let before: Group = act.find(group)?;
     let mut group = before.clone();
     match dues {
         Some(dues) => apply(&mut group, dues, act.now().date())?,
@@ -307,7 +306,7 @@ pub struct Charged {
 /// What raising would do now, or on the next due date when none has come. Nothing is written.
 pub fn preview(view: &mut View<'_, '_>, group: GroupId) -> Result<Preview, AppError> {
     view.allow(&PREVIEW)?;
-    let mut group: Group = view.get(group)?.ok_or_else(no_group)?;
+    let mut group: Group = view.find(group)?;
     let today = view.now().date();
     let zero = Money::zero(group.currency);
     let mut preview = Preview {

@@ -14,11 +14,6 @@ use crate::bulk;
 use crate::error::AppError;
 use crate::rule::Rule;
 
-/// The refusal for a group that is not there.
-pub fn no_group() -> Refusal {
-    Refusal::missing("there is no such group")
-}
-
 /// Making a group.
 pub const CREATE: Rule =
     Rule::of("group.create", Role::Editor, "make groups").or_token(&[Scope::GroupsWrite]);

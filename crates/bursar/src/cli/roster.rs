@@ -8,8 +8,7 @@ use bursar_app::lists::List;
 use bursar_app::roster::{
     self, Action, DateOrder, Entry, FILE_BYTES_MAX, Field, Options, Plan, Roster, RosterError,
 };
-use bursar_app::{Opening, View};
-use bursar_db::private;
+use bursar_app::{Opening, View, private};
 use bursar_domain::ids::{BulkId, OrganizationId, kind};
 use clap::Args;
 use serde_json::{Value, json};

@@ -12,33 +12,33 @@ use super::{act_in, act_on, parse_date, tell};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CampaignCommand {
-    /// Make a draft
+    /// Create a draft
     Create(CreateArgs),
-    /// Change a campaign that is not over
+    /// Change a campaign that has not ended
     Set(SetArgs),
-    /// Start it
+    /// Start a campaign
     Start(IdArgs),
-    /// End it; it ends by itself after its last day
+    /// End a campaign; it ends by itself after its last day
     End(IdArgs),
-    /// List the campaigns
+    /// List campaigns
     List(ListArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Texts {
-    /// What people call it
+    /// Name
     #[arg(long)]
     name: Option<String>,
-    /// What it is for
+    /// Note
     #[arg(long)]
     note: Option<String>,
-    /// How much is hoped for
+    /// Goal
     #[arg(long, value_name = "AMOUNT")]
     goal: Option<String>,
-    /// Its first day
+    /// First day
     #[arg(long, value_parser = parse_date)]
     start_date: Option<Date>,
-    /// Its last day
+    /// Last day
     #[arg(long, value_parser = parse_date)]
     end_date: Option<Date>,
 }

@@ -13,25 +13,25 @@ use super::{act_in, act_on, look_in, tell};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CardCommand {
-    /// The holder accepts
+    /// Mark as accepted by the holder
     Activate(IdArgs),
-    /// Stop it for now
+    /// Block a card until it is unfrozen
     Freeze(IdArgs),
-    /// Let it go on
+    /// Unblock a frozen card
     Unfreeze(IdArgs),
-    /// End it for good
+    /// Cancel a card permanently
     Cancel(IdArgs),
-    /// The holder declines
+    /// Mark as declined by the holder
     Deny(IdArgs),
-    /// Change its limits
+    /// Change the limits of a card
     Limits(LimitArgs),
-    /// List the cards
+    /// List cards
     List(CardListArgs),
-    /// List the applications
+    /// List card applications
     Applications(ListArgs),
-    /// Approve an application
+    /// Approve a card application
     ApproveApplication(ApplicationArgs),
-    /// Deny an application
+    /// Deny a card application
     DenyApplication(ApplicationArgs),
 }
 
@@ -46,13 +46,13 @@ pub(crate) struct IdArgs {
 pub(crate) struct LimitArgs {
     #[command(flatten)]
     card: IdArgs,
-    /// What can be spent
+    /// Spend limit
     #[arg(long)]
     spend_limit: Option<String>,
-    /// In which time: daily, weekly, monthly or one_time
+    /// Period of the spend limit: daily, weekly, monthly or one_time
     #[arg(long, value_parser = parse_frequency)]
     spend_limit_frequency: Option<LimitFrequency>,
-    /// What can be spent at once
+    /// Limit of one transaction
     #[arg(long)]
     transaction_limit: Option<String>,
 }

@@ -16,15 +16,15 @@ use super::{act_in, act_on, tell};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum GroupCommand {
-    /// Make a group
+    /// Create a group
     Create(CreateArgs),
-    /// Put a member into a group
+    /// Add a member to a group
     AddMember(MemberArgs),
-    /// Take a member out of a group
+    /// Remove a member from a group
     RemoveMember(MemberArgs),
-    /// Put everybody with one of the addresses in a file into a group
+    /// Add every member whose e-mail address is in a file
     AddList(AddListArgs),
-    /// List the groups
+    /// List groups
     List(ListArgs),
 }
 
@@ -33,10 +33,10 @@ pub(crate) struct CreateArgs {
     /// The organization's id
     #[arg(long, value_name = "ORG", value_parser = parse_id::<kind::Organization>)]
     organization: OrganizationId,
-    /// What people call it
+    /// Name
     #[arg(long)]
     name: String,
-    /// What it is for
+    /// Description
     #[arg(long, default_value = "")]
     description: String,
 }
@@ -56,7 +56,7 @@ pub(crate) struct AddListArgs {
     /// The group's id
     #[arg(value_name = "GROUP", value_parser = parse_id::<kind::Group>)]
     group: GroupId,
-    /// A file with one address a line
+    /// File with one e-mail address a line
     file: PathBuf,
 }
 

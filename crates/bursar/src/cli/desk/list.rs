@@ -26,10 +26,10 @@ pub(crate) struct ListArgs {
 pub(crate) struct PaymentListArgs {
     #[command(flatten)]
     of: ListArgs,
-    /// Those of this member
+    /// Only payments of this member
     #[arg(long, value_name = "MEMBER", value_parser = parse_id::<kind::Member>)]
     member: Option<MemberId>,
-    /// pending, processing, partially_paid, paid, cancelled, failed or disputed
+    /// Status: pending, processing, partially_paid, paid, cancelled, failed or disputed
     #[arg(long, value_parser = |text: &str| word(PaymentStatus::parse(text), PaymentStatus::WORDS))]
     status: Option<PaymentStatus>,
 }
@@ -38,7 +38,7 @@ pub(crate) struct PaymentListArgs {
 pub(crate) struct ReimbursementListArgs {
     #[command(flatten)]
     of: ListArgs,
-    /// draft, submitted, approved, rejected, paid or voided
+    /// Status: draft, submitted, approved, rejected, paid or voided
     #[arg(long, value_parser = |text: &str| word(ReimbursementStatus::parse(text), ReimbursementStatus::WORDS))]
     status: Option<ReimbursementStatus>,
 }
@@ -47,7 +47,7 @@ pub(crate) struct ReimbursementListArgs {
 pub(crate) struct CardListArgs {
     #[command(flatten)]
     of: ListArgs,
-    /// active, frozen, canceled, invited or denied
+    /// Status: active, frozen, canceled, invited or denied
     #[arg(long, value_parser = |text: &str| word(CardStatus::parse(text), CardStatus::WORDS))]
     status: Option<CardStatus>,
 }
@@ -56,7 +56,7 @@ pub(crate) struct CardListArgs {
 pub(crate) struct OrderListArgs {
     #[command(flatten)]
     of: ListArgs,
-    /// pending, paid, fulfilled, cancelled or refunded
+    /// Status: pending, paid, fulfilled, cancelled or refunded
     #[arg(long, value_parser = |text: &str| word(OrderStatus::parse(text), OrderStatus::WORDS))]
     status: Option<OrderStatus>,
 }

@@ -19,11 +19,11 @@ pub(crate) enum MemberCommand {
     Add(AddArgs),
     /// Change a member
     Set(SetArgs),
-    /// Archive a member; nothing is deleted
+    /// Archive a member; members are never deleted
     Archive(IdArgs),
-    /// Take a member out of the archive
+    /// Restore an archived member
     Restore(IdArgs),
-    /// List the members
+    /// List members
     List(ListArgs),
     /// Show a member
     Show(IdArgs),
@@ -40,16 +40,16 @@ pub(crate) struct AddArgs {
     /// Family name
     #[arg(long)]
     last_name: String,
-    /// Where to write to
+    /// E-mail address
     #[arg(long)]
     email: String,
-    /// Where to send an SMS
+    /// Phone number for SMS
     #[arg(long)]
     phone: Option<String>,
-    /// When the member joined; today by default
+    /// Join date; today by default
     #[arg(long, value_parser = parse_date)]
     join_date: Option<Date>,
-    /// A group to put the member into; may be given again
+    /// Group to add the member to; may be repeated
     #[arg(long, value_name = "GROUP", value_parser = parse_id::<kind::Group>)]
     group: Vec<GroupId>,
 }
@@ -65,13 +65,13 @@ pub(crate) struct SetArgs {
     /// Family name
     #[arg(long)]
     last_name: Option<String>,
-    /// Where to write to
+    /// E-mail address
     #[arg(long)]
     email: Option<String>,
-    /// Where to send an SMS; an empty text takes the number away
+    /// Phone number for SMS; an empty value removes it
     #[arg(long)]
     phone: Option<String>,
-    /// When the member joined
+    /// Join date
     #[arg(long, value_parser = parse_date)]
     join_date: Option<Date>,
 }

@@ -14,19 +14,19 @@ use super::{act_in, act_on, parse_date, tell};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PaymentCommand {
-    /// Raise a charge for a member, a group or a child chapter
+    /// Charge a member, a group or a child chapter
     Raise(RaiseArgs),
-    /// Record an amount received
+    /// Record money received
     Record(RecordArgs),
-    /// Take a ledger entry back by a counter-entry
+    /// Reverse a ledger entry
     Reverse(ReverseArgs),
     /// Cancel a payment
     Cancel(IdArgs),
-    /// The payer objects
+    /// Mark as disputed
     Dispute(IdArgs),
-    /// End a dispute: paid or failed
+    /// Resolve a dispute: paid or failed
     Resolve(ResolveArgs),
-    /// List the payments
+    /// List payments
     List(PaymentListArgs),
 }
 
@@ -44,16 +44,16 @@ pub(crate) struct RaiseArgs {
     /// Charge this child chapter
     #[arg(long, value_name = "ORG", value_parser = parse_id::<kind::Organization>, conflicts_with_all = ["member", "group"])]
     chapter: Option<OrganizationId>,
-    /// How much each; a group's own dues by default
+    /// Amount for each; the group's dues by default
     #[arg(long)]
     amount: Option<String>,
-    /// What for
+    /// Description
     #[arg(long, default_value = "")]
     description: String,
-    /// By when
+    /// Due date
     #[arg(long, value_parser = parse_date)]
     due_date: Option<Date>,
-    /// Show who would be charged, and write nothing
+    /// Show who would be charged without charging anybody
     #[arg(long)]
     dry_run: bool,
 }
@@ -63,16 +63,16 @@ pub(crate) struct RecordArgs {
     /// The payment's id
     #[arg(value_name = "ID", value_parser = parse_id::<kind::Payment>)]
     id: PaymentId,
-    /// How much
+    /// Amount
     #[arg(long)]
     amount: String,
-    /// cash, check, transfer or card
+    /// Method: cash, check, transfer or card
     #[arg(long, value_parser = parse_method)]
     method: ReceivedBy,
-    /// The day; today by default
+    /// Date received; today by default
     #[arg(long, value_parser = parse_date)]
     date: Option<Date>,
-    /// What the payer or the bank calls it
+    /// Reference of the payer or the bank
     #[arg(long)]
     reference: Option<String>,
 }
@@ -85,7 +85,7 @@ pub(crate) struct ReverseArgs {
     /// The ledger entry's id
     #[arg(long, value_name = "ENTRY", value_parser = parse_id::<kind::Entry>)]
     entry: EntryId,
-    /// Why
+    /// Reason
     #[arg(long)]
     reason: Option<String>,
 }
@@ -101,10 +101,10 @@ pub(crate) struct IdArgs {
 pub(crate) struct ResolveArgs {
     #[command(flatten)]
     payment: IdArgs,
-    /// How it ended: paid, or failed when the bank took the money back
+    /// Outcome: paid, or failed when the bank took the money back
     #[arg(long, value_enum)]
     outcome: DisputeOutcome,
-    /// A ledger entry that the bank took back; may be given again. All of them by default
+    /// Ledger entry that the bank took back; may be repeated. All of them by default
     #[arg(long, value_name = "ENTRY", value_parser = parse_id::<kind::Entry>)]
     entry: Vec<EntryId>,
 }

@@ -12,21 +12,21 @@ use super::{act_in, act_on, parse_date, tell};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ReimbursementCommand {
-    /// Write a draft
+    /// Create a draft
     Draft(DraftArgs),
-    /// Hand a draft in
+    /// Submit a draft
     Submit(MoveArgs),
-    /// Approve it; for an admin who is a person (--as), and never for one's own
+    /// Approve as an admin (--as); nobody approves their own
     Approve(MoveArgs),
-    /// Send it back
+    /// Reject
     Reject(MoveArgs),
-    /// Make a rejected one a draft again
+    /// Reopen a rejected one as a draft
     Reopen(MoveArgs),
-    /// Pay it out
+    /// Mark as paid
     Pay(MoveArgs),
-    /// Withdraw it
+    /// Void
     Void(MoveArgs),
-    /// List them
+    /// List reimbursements
     List(ReimbursementListArgs),
 }
 
@@ -41,19 +41,19 @@ pub(crate) struct DraftArgs {
     /// The organization to be paid
     #[arg(long, value_name = "ORG", value_parser = parse_id::<kind::Organization>, conflicts_with = "member")]
     recipient_organization: Option<OrganizationId>,
-    /// How much
+    /// Amount
     #[arg(long)]
     amount: String,
-    /// What kind of expense
+    /// Category
     #[arg(long)]
     category: Option<String>,
-    /// What for
+    /// Description
     #[arg(long, default_value = "")]
     description: String,
-    /// The day of the expense
+    /// Date of the expense
     #[arg(long, value_parser = parse_date)]
     incurred_at: Option<Date>,
-    /// The reference of a receipt; may be given again
+    /// Reference of a receipt; may be repeated
     #[arg(long)]
     receipt: Vec<String>,
 }
@@ -63,10 +63,10 @@ pub(crate) struct MoveArgs {
     /// The reimbursement's id
     #[arg(value_name = "ID", value_parser = parse_id::<kind::Reimbursement>)]
     id: ReimbursementId,
-    /// What the reviewer writes; hidden from the API
+    /// Note of the reviewer; not visible in the API
     #[arg(long)]
     note: Option<String>,
-    /// The payout's reference; hidden from the API
+    /// Reference of the payout; not visible in the API
     #[arg(long)]
     reference: Option<String>,
 }

@@ -13,13 +13,13 @@ use crate::ambient;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ReportCommand {
-    /// Expected, collected and overdue, by group
+    /// Amounts expected, collected and overdue by group
     Dues(RangeArgs),
-    /// Who owes what, the oldest first
+    /// Members and chapters that owe, oldest first
     Owing(OrganizationArgs),
-    /// Ledger entries between two days, with sums per method
+    /// Ledger entries between two dates, with totals by method
     Ledger(RangeArgs),
-    /// Totals per chapter, without personal data
+    /// Totals by chapter, without personal data
     Chapters(OrganizationArgs),
 }
 
@@ -37,10 +37,10 @@ pub(crate) struct OrganizationArgs {
 pub(crate) struct RangeArgs {
     #[command(flatten)]
     of: OrganizationArgs,
-    /// The first day; a year ago by default
+    /// First day; a year ago by default
     #[arg(long, value_parser = parse_date)]
     from: Option<Date>,
-    /// The last day; today by default
+    /// Last day; today by default
     #[arg(long, value_parser = parse_date)]
     until: Option<Date>,
 }

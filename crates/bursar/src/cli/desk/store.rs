@@ -13,43 +13,43 @@ use super::{act_in, act_on, tell};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ListingCommand {
-    /// Make a listing, on sale at once
+    /// Create a listing, on sale at once
     Create(CreateArgs),
     /// Change a listing
     Set(SetArgs),
-    /// Put it on sale
+    /// Put a listing on sale
     Activate(ListingId_),
-    /// Take it off sale
+    /// Take a listing off sale
     Retire(ListingId_),
-    /// List the listings with their stock
+    /// List listings with their stock
     List(ListArgs),
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum OrderCommand {
-    /// Order items; the stock goes down with it
+    /// Create an order; reduces the stock
     Create(OrderArgs),
-    /// The money is here
+    /// Mark as paid
     Pay(OrderId_),
-    /// The goods are handed over
+    /// Mark as handed over
     Fulfil(OrderId_),
-    /// Call it off before it is paid
+    /// Cancel an unpaid order
     Cancel(OrderId_),
-    /// Give the money back
+    /// Refund an order
     Refund(OrderId_),
-    /// List the orders
+    /// List orders
     List(OrderListArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Texts {
-    /// What people call it
+    /// Name
     #[arg(long)]
     name: Option<String>,
-    /// What it is
+    /// Description
     #[arg(long)]
     description: Option<String>,
-    /// An item as NAME=PRICE or NAME=PRICE:STOCK; may be given again
+    /// Item as NAME=PRICE or NAME=PRICE:STOCK; may be repeated
     #[arg(long, value_name = "ITEM", value_parser = parse_item)]
     item: Vec<(String, String, Option<i64>)>,
 }
@@ -118,10 +118,10 @@ pub(crate) struct OrderArgs {
     /// The listing's id
     #[arg(value_name = "LISTING", value_parser = parse_id::<kind::Listing>)]
     listing: ListingId,
-    /// Who buys
+    /// Member who buys
     #[arg(long, value_name = "MEMBER", value_parser = parse_id::<kind::Member>)]
     member: Option<MemberId>,
-    /// What is bought: NAME or NAME=QUANTITY; may be given again
+    /// Item as NAME or NAME=QUANTITY; may be repeated
     #[arg(long, value_name = "ITEM", value_parser = parse_line, required = true)]
     item: Vec<OrderLine>,
 }
