@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use bursar_domain::ids::{Id, OrganizationId};
 use bursar_domain::money::Currency;
-use bursar_domain::resource::{Cell, Shape};
+use bursar_domain::resource::{Cell, FieldType};
 use bursar_domain::{Resource, Stamps, Timestamp};
 
 use crate::engine::{Bulk, Kind, OwnedValue, RAW_DOCUMENT, Row, Tx, Value};
@@ -33,18 +33,20 @@ pub(crate) const fn columns<R: Resource, const N: usize>() -> [(&'static str, Ki
             COMMON[i]
         } else {
             let field = &R::FIELDS[i - COMMON.len()];
-            (field.column, kind_of(field.shape))
+            (field.column, kind_of(field.field_type))
         };
         i += 1;
     }
     columns
 }
 
-const fn kind_of(shape: Shape) -> Kind {
-    match shape {
-        Shape::Boolean | Shape::Integer | Shape::Timestamp | Shape::Money => Kind::Int,
-        Shape::Text | Shape::Date | Shape::Currency | Shape::Word(_) | Shape::List => Kind::Text,
-        Shape::Id(_) | Shape::Ids(_) => Kind::Bytes,
+const fn kind_of(field_type: FieldType) -> Kind {
+    match field_type {
+        FieldType::Boolean | FieldType::Integer | FieldType::Timestamp | FieldType::Money => Kind::Int,
+        FieldType::Text | FieldType::Date | FieldType::Currency | FieldType::Word(_) | FieldType::List => {
+            Kind::Text
+        }
+        FieldType::Id(_) | FieldType::Ids(_) => Kind::Bytes,
     }
 }
 
@@ -284,7 +286,7 @@ fn read_row<R: Stored>(row: &Row<'_>) -> Result<R, DbError> {
     let wrong = |what: &str| DbError::Internal(format!("{id} of {} {what}", table.table));
     let columns = || (COMMON.len()..).zip(R::FIELDS);
     // Amounts are read in the row's currency; a resource without one has no amounts.
-    let currency = match columns().find(|(_, field)| field.shape == Shape::Currency) {
+    let currency = match columns().find(|(_, field)| field.field_type == FieldType::Currency) {
         Some((column, _)) => {
             Currency::parse(row.text(column)?).ok_or_else(|| wrong("has no known currency"))?
         }
@@ -292,7 +294,7 @@ fn read_row<R: Stored>(row: &Row<'_>) -> Result<R, DbError> {
     };
     let mut resource = R::blank(id, currency, stamps);
     for (column, field) in columns() {
-        let cell = read_cell(row, column, kind_of(field.shape))?;
+        let cell = read_cell(row, column, kind_of(field.field_type))?;
         if !(field.load)(&mut resource, &cell, currency) {
             return Err(wrong(&format!("cannot hold what is in {}", field.column)));
         }

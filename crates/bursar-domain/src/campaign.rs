@@ -2,7 +2,7 @@
 
 use crate::money::{Currency, Money};
 use crate::refusal::Refusal;
-use crate::resource::{Rules, Surroundings, resource};
+use crate::resource::{Invariants, Surroundings, resource};
 use crate::states::{Machine, Verb};
 use crate::text::{NAME, NOTE};
 use crate::time::Date;
@@ -82,7 +82,7 @@ resource! {
     }
 }
 
-impl Rules for Campaign {
+impl Invariants for Campaign {
     fn check(&self, _: &Surroundings) -> Result<(), Refusal> {
         match (self.start_date, self.end_date) {
             (Some(start), Some(end)) if end < start => Err(Refusal::invalid(

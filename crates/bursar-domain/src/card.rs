@@ -6,7 +6,7 @@ use crate::fields::Fields;
 use crate::ids::{CardId, MemberId};
 use crate::money::{Currency, Money, limit_from_number};
 use crate::refusal::Refusal;
-use crate::resource::{Resource, Rule, Rules, Stamps, Surroundings, only_when, resource};
+use crate::resource::{Invariants, Resource, Stamps, Surroundings, only_when, resource};
 use crate::states::{Machine, Verb};
 use crate::text::{NAME, TextRule};
 use crate::time::Timestamp;
@@ -108,7 +108,7 @@ resource! {
         /// Where it stands.
         status: Option<CardStatus> => shown("status"),
         /// The number's last digits. Null until the issuer reports them.
-        last4: Option<String> => shown("last4").by(Rule::Code(LAST4)),
+        last4: Option<String> => shown("last4").code(LAST4),
         /// What can be spent.
         spend_limit: Option<Money> => shown("spendLimit"),
         /// The time that the spend limit counts over.
@@ -196,7 +196,7 @@ impl Card {
     }
 }
 
-impl Rules for Card {
+impl Invariants for Card {
     fn check(&self, around: &Surroundings) -> Result<(), Refusal> {
         let is_digits = |text: &String| text.bytes().all(|byte| byte.is_ascii_digit());
         if !self.last4.as_ref().is_none_or(is_digits) {

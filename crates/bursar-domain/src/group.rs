@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::fields::Fields;
 use crate::money::{Currency, Money};
 use crate::refusal::Refusal;
-use crate::resource::{Resource, Rule, Rules, Surroundings, resource, take_fields};
+use crate::resource::{Invariants, Resource, Surroundings, resource, take_fields};
 use crate::text::{NAME, NOTE};
 use crate::time::Date;
 use crate::words;
@@ -55,11 +55,11 @@ resource! {
         /// How often dues come back. Null unless `isRecurring`.
         recurring_interval: Option<Interval> => shown("recurringInterval").read_only(),
         /// The day of the month that the series of due dates began on.
-        due_anchor_day: Option<i8> => hidden("dueAnchorDay").by(Rule::Range(1, 31)),
+        due_anchor_day: Option<i8> => hidden("dueAnchorDay").range(1, 31),
         /// Dues that fell due before this day are not raised.
         dues_from: Option<Date> => internal(),
         /// How many active members it has.
-        member_count: i64 => derived("memberCount").by(Rule::Range(0, i64::MAX)).read_only(),
+        member_count: i64 => derived("memberCount").range(0, i64::MAX).read_only(),
         /// The organization's currency, which its dues are in.
         currency: Currency => internal(),
     }
@@ -183,7 +183,7 @@ impl Group {
     }
 }
 
-impl Rules for Group {
+impl Invariants for Group {
     fn apply(&mut self, fields: &mut Fields<'_>) -> Result<(), Refusal> {
         let due_before = self.due_date;
         take_fields(self, fields)?;

@@ -29,5 +29,5 @@ pub mod time;
 pub mod token;
 
 pub use refusal::Refusal;
-pub use resource::{Reference, Resource, Rules, Stamps, Surroundings};
+pub use resource::{Invariants, Reference, Resource, Stamps, Surroundings};
 pub use time::{Date, Timestamp};

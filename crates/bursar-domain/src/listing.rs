@@ -9,7 +9,7 @@ use crate::fields::Fields;
 use crate::money::{Currency, Money, decimal};
 use crate::order::{OrderLine, QUANTITY_MAX};
 use crate::refusal::Refusal;
-use crate::resource::{Cell, Rules, Surroundings, field_values, resource};
+use crate::resource::{Cell, Invariants, Surroundings, field_values, resource};
 use crate::text::{NAME, NOTE, TextRule};
 
 /// The most of one item that can be in stock, for whoever reads and whoever writes a listing.
@@ -165,7 +165,7 @@ fn read_item(
     })
 }
 
-impl Rules for Listing {
+impl Invariants for Listing {
     fn check(&self, _: &Surroundings) -> Result<(), Refusal> {
         let mut names = HashSet::with_capacity(self.items.len());
         match self.items.iter().find(|item| !names.insert(item.name.as_str())) {

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::fields::Fields;
 use crate::ids::GroupId;
 use crate::refusal::Refusal;
-use crate::resource::{Rule, Rules, resource};
+use crate::resource::{Invariants, resource};
 use crate::text::NAME;
 use crate::time::Date;
 
@@ -17,9 +17,9 @@ resource! {
         /// Family name.
         last_name: String => shown("lastName").text(NAME).required(),
         /// Where to write to. Not unique: families share one.
-        email: String => shown("email").by(Rule::Email).required(),
+        email: String => shown("email").email().required(),
         /// Where to send an SMS.
-        phone: Option<String> => hidden("phone").by(Rule::Phone),
+        phone: Option<String> => hidden("phone").phone(),
         /// False when the member is archived.
         is_active: bool = true => shown("isActive"),
         /// The day the member joined.
@@ -80,4 +80,4 @@ fn set<T>(target: &mut T, value: Option<T>) {
     }
 }
 
-impl Rules for Member {}
+impl Invariants for Member {}

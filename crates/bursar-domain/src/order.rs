@@ -6,7 +6,7 @@ use crate::fields::Fields;
 use crate::ids::{ListingId, MemberId};
 use crate::money::{Currency, Money};
 use crate::refusal::Refusal;
-use crate::resource::{Cell, Rules, Surroundings, field_values, only_when, resource};
+use crate::resource::{Cell, Invariants, Surroundings, field_values, only_when, resource};
 use crate::states::{Machine, Verb};
 use crate::text::NAME;
 use crate::time::Timestamp;
@@ -136,7 +136,7 @@ impl Order {
     }
 }
 
-impl Rules for Order {
+impl Invariants for Order {
     /// The change clock moves it all the same.
     const SHOWS_UPDATED_AT: bool = false;
 

@@ -4,7 +4,7 @@ use crate::fields::Fields;
 use crate::ids::{GroupId, MemberId, OrganizationId};
 use crate::money::{Currency, Money};
 use crate::refusal::Refusal;
-use crate::resource::{Rules, Surroundings, only_when, resource, take_fields};
+use crate::resource::{Invariants, Surroundings, only_when, resource, take_fields};
 use crate::states::{Machine, Verb};
 use crate::text::{NOTE, REFERENCE};
 use crate::time::{Date, Timestamp};
@@ -302,7 +302,7 @@ impl Payment {
     }
 }
 
-impl Rules for Payment {
+impl Invariants for Payment {
     fn apply(&mut self, fields: &mut Fields<'_>) -> Result<(), Refusal> {
         take_fields(self, fields)?;
         if fields.is_new() && !fields.has("status") {

@@ -3,7 +3,7 @@
 use crate::ids::{MemberId, OrganizationId};
 use crate::money::{Currency, Money};
 use crate::refusal::Refusal;
-use crate::resource::{Rules, Surroundings, only_when, resource};
+use crate::resource::{Invariants, Surroundings, only_when, resource};
 use crate::states::{Machine, Verb};
 use crate::text::{CATEGORY, NOTE, REFERENCE};
 use crate::time::{Date, Timestamp};
@@ -146,7 +146,7 @@ impl Reimbursement {
     }
 }
 
-impl Rules for Reimbursement {
+impl Invariants for Reimbursement {
     fn check(&self, around: &Surroundings) -> Result<(), Refusal> {
         // One that names nobody yet can wait; two cannot both be paid.
         if self.member_id.is_some() && self.recipient_organization_id.is_some() {

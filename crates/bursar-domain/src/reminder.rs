@@ -2,7 +2,7 @@
 
 use crate::ids::{GroupId, MemberId, OrganizationId};
 use crate::refusal::Refusal;
-use crate::resource::{Rule, Rules, Surroundings, resource};
+use crate::resource::{Invariants, Surroundings, resource};
 use crate::states::Machine;
 use crate::text::{BODY, SUBJECT};
 use crate::time::{DAY_MICROS, Timestamp};
@@ -99,7 +99,7 @@ resource! {
         /// Whether it comes back.
         is_recurring: bool => shown("isRecurring"),
         /// After how many days it comes back.
-        recurring_interval_days: Option<i64> => shown("recurringIntervalDays").by(Rule::Range(1, INTERVAL_DAYS_MAX)),
+        recurring_interval_days: Option<i64> => shown("recurringIntervalDays").range(1, INTERVAL_DAYS_MAX),
         /// Says what is owed, and goes only to those who owe.
         include_payment_info: bool => shown("includePaymentInfo"),
         /// Its time was already past when it was imported: it waits for an officer's send-now.
@@ -196,7 +196,7 @@ impl Reminder {
     }
 }
 
-impl Rules for Reminder {
+impl Invariants for Reminder {
     fn check(&self, around: &Surroundings) -> Result<(), Refusal> {
         let refuse = |field, rule: &str| Err(Refusal::invalid(field, rule));
         let members = (self.target_member_id, self.group_id);

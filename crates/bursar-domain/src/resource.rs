@@ -5,10 +5,10 @@ mod value;
 
 use serde::Serialize;
 
-pub use self::field::{Field, Rule, Seen, Spec};
+pub use self::field::{Field, Spec, ValueRule, Visibility};
 pub(crate) use self::field::{blank, resource};
 pub(crate) use self::value::field_values;
-pub use self::value::{Blank, Cell, FieldValue, Referred, Shape};
+pub use self::value::{Blank, Cell, FieldType, FieldValue, Referred};
 
 use crate::fields::Fields;
 use crate::ids::{self, GroupId, Id, Kind, ListingId, MemberId, OrganizationId};
@@ -89,7 +89,7 @@ pub(crate) fn only_when(
 }
 
 /// A resource of the API. [`resource!`](field) declares one.
-pub trait Resource: Rules + Clone + PartialEq + Send + 'static {
+pub trait Resource: Invariants + Clone + PartialEq + Send + 'static {
     /// What its id names.
     type Kind: Kind;
     /// Its name in a data bundle.
@@ -131,7 +131,7 @@ pub trait Resource: Rules + Clone + PartialEq + Send + 'static {
 }
 
 /// What a resource must be beside the types and rules of its fields.
-pub trait Rules: Sized {
+pub trait Invariants: Sized {
     /// Whether v1 shows `updatedAt`.
     const SHOWS_UPDATED_AT: bool = true;
 
@@ -149,7 +149,7 @@ pub trait Rules: Sized {
     }
 
     /// Whether acts can have led to it: the one rule that an import and a check of the data hold it against. What
-    /// [`Rules::apply`] refuses is refused before.
+    /// [`Invariants::apply`] refuses is refused before.
     fn check(&self, _around: &Surroundings) -> Result<(), Refusal> {
         Ok(())
     }
@@ -157,16 +157,18 @@ pub trait Rules: Sized {
 
 /// Takes what a bundle's line says of the fields. The currency comes first: if it is another, amounts cannot be read.
 pub(crate) fn take_fields<R: Resource>(resource: &mut R, fields: &mut Fields<'_>) -> Result<(), Refusal> {
-    let is_currency = |field: &&Field<R>| field.shape == Shape::Currency;
+    let is_currency = |field: &&Field<R>| field.field_type == FieldType::Currency;
     let own = R::FIELDS.iter().find(is_currency);
     let own = own.and_then(|field| Currency::parse((field.cell)(resource).text()?));
     let currency = own.unwrap_or(Currency::USD);
     let rest = R::FIELDS.iter().filter(|field| !is_currency(field));
     for field in R::FIELDS.iter().filter(is_currency).chain(rest) {
-        match field.spec.seen {
-            Seen::Everywhere | Seen::InBundles => (field.take)(resource, fields, &field.spec, currency)?,
-            Seen::InV1 => fields.skip(field.spec.name),
-            Seen::Nowhere => {}
+        match field.spec.visibility {
+            Visibility::Everywhere | Visibility::InBundles => {
+                (field.take)(resource, fields, &field.spec, currency)?
+            }
+            Visibility::InV1 => fields.skip(field.spec.name),
+            Visibility::Nowhere => {}
         }
     }
     Ok(())
@@ -201,11 +203,11 @@ fn write<R: Resource>(resource: &R, mut view: View<'_>) -> String {
         push(&mut out, "organizationId", &organization);
     }
     for field in R::FIELDS {
-        let is_seen = match field.spec.seen {
-            Seen::Everywhere => true,
-            Seen::InBundles => is_bundle,
-            Seen::InV1 => !is_bundle,
-            Seen::Nowhere => false,
+        let is_seen = match field.spec.visibility {
+            Visibility::Everywhere => true,
+            Visibility::InBundles => is_bundle,
+            Visibility::InV1 => !is_bundle,
+            Visibility::Nowhere => false,
         };
         if !is_seen {
             continue;

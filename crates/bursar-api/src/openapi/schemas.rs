@@ -13,7 +13,7 @@ use bursar_domain::page::PageLimit;
 use bursar_domain::payment::Payment;
 use bursar_domain::reimbursement::Reimbursement;
 use bursar_domain::reminder::{Outcome, Reminder};
-use bursar_domain::resource::{self, Rule, Seen, Shape};
+use bursar_domain::resource::{self, FieldType, ValueRule, Visibility};
 use bursar_domain::text::{NAME, NOTE};
 use bursar_domain::token::TokenKind;
 use serde_json::{Map, Value, json};
@@ -131,7 +131,9 @@ fn resource<R: Resource>() -> Value {
 /// The fields of a resource that v1 shows.
 fn fields_of<R: Resource>() -> Vec<Field> {
     let mut fields = vec![("id", id::<R::Kind>())];
-    let shown = |field: &&resource::Field<R>| matches!(field.spec.seen, Seen::Everywhere | Seen::InV1);
+    let shown = |field: &&resource::Field<R>| {
+        matches!(field.spec.visibility, Visibility::Everywhere | Visibility::InV1)
+    };
     fields.extend(
         R::FIELDS
             .iter()
@@ -147,23 +149,25 @@ fn fields_of<R: Resource>() -> Vec<Field> {
 }
 
 fn of_field<R>(field: &resource::Field<R>) -> Value {
-    let schema = match (field.shape, field.spec.rule) {
-        (Shape::Text, Rule::Text(rule)) => text(rule),
-        (Shape::Text, Rule::Code(rule)) => {
+    let schema = match (field.field_type, field.spec.rule) {
+        (FieldType::Text, ValueRule::Text(rule)) => text(rule),
+        (FieldType::Text, ValueRule::Code(rule)) => {
             json!({"type": "string", "minLength": rule.min, "maxLength": rule.max})
         }
-        (Shape::Text, Rule::Email) => email(),
-        (Shape::Text, _) => json!({"type": "string"}),
-        (Shape::Boolean, _) => boolean(),
-        (Shape::Integer, rule) => integer(*rule.range().start()),
-        (Shape::Date, _) => date(),
-        (Shape::Timestamp, _) => timestamp(),
-        (Shape::Money, _) => money(),
-        (Shape::Currency, _) => currency(),
-        (Shape::Id(prefix), _) => id_with(prefix),
-        (Shape::Ids(prefix), _) => json!({"type": "array", "items": id_with(prefix), "uniqueItems": true}),
-        (Shape::Word(words), _) => one_of(words.iter().copied()),
-        (Shape::List, _) => json!({"type": "array"}),
+        (FieldType::Text, ValueRule::Email) => email(),
+        (FieldType::Text, _) => json!({"type": "string"}),
+        (FieldType::Boolean, _) => boolean(),
+        (FieldType::Integer, rule) => integer(*rule.range().start()),
+        (FieldType::Date, _) => date(),
+        (FieldType::Timestamp, _) => timestamp(),
+        (FieldType::Money, _) => money(),
+        (FieldType::Currency, _) => currency(),
+        (FieldType::Id(prefix), _) => id_with(prefix),
+        (FieldType::Ids(prefix), _) => {
+            json!({"type": "array", "items": id_with(prefix), "uniqueItems": true})
+        }
+        (FieldType::Word(words), _) => one_of(words.iter().copied()),
+        (FieldType::List, _) => json!({"type": "array"}),
     };
     let schema = if field.is_nullable {
         or_null(schema)

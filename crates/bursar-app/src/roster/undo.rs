@@ -9,7 +9,7 @@ use bursar_domain::fields::Fields;
 use bursar_domain::group::Group;
 use bursar_domain::ids::{GroupId, MemberId};
 use bursar_domain::member::Member;
-use bursar_domain::{Rules, Timestamp};
+use bursar_domain::{Invariants, Timestamp};
 
 use super::write::Counts;
 use crate::act::Act;

@@ -3,7 +3,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::{Cell, Reference, Shape};
+use super::{Cell, FieldType, Reference};
 use crate::email::{check_email, check_phone};
 use crate::fields::{Fields, Given};
 use crate::money::Currency;
@@ -12,7 +12,7 @@ use crate::text::TextRule;
 
 /// Where a field is seen. A database keeps all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Seen {
+pub enum Visibility {
     /// In v1 and in a bundle.
     Everywhere,
     /// In a bundle; v1 hides it.
@@ -25,7 +25,7 @@ pub enum Seen {
 
 /// What a value must be beside its type.
 #[derive(Clone, Copy, Debug)]
-pub enum Rule {
+pub enum ValueRule {
     /// The type says it all.
     Any,
     /// A text that people write.
@@ -40,22 +40,26 @@ pub enum Rule {
     Range(i64, i64),
 }
 
-impl Rule {
+impl ValueRule {
     /// The text as it is kept; the error reads on after a field's name.
     pub(crate) fn check(self, raw: &str) -> Result<String, String> {
         match self {
-            Rule::Text(rule) | Rule::Code(rule) => rule.check(raw),
-            Rule::Email => check_email(raw),
-            Rule::Phone => check_phone(raw),
-            Rule::Any | Rule::Range(..) => Ok(raw.to_owned()),
+            ValueRule::Text(rule) | ValueRule::Code(rule) => rule.check(raw),
+            ValueRule::Email => check_email(raw),
+            ValueRule::Phone => check_phone(raw),
+            ValueRule::Any | ValueRule::Range(..) => Ok(raw.to_owned()),
         }
     }
 
     /// The numbers that it allows.
     pub const fn range(self) -> RangeInclusive<i64> {
         match self {
-            Rule::Range(least, most) => least..=most,
-            Rule::Any | Rule::Text(_) | Rule::Code(_) | Rule::Email | Rule::Phone => i64::MIN..=i64::MAX,
+            ValueRule::Range(least, most) => least..=most,
+            ValueRule::Any
+            | ValueRule::Text(_)
+            | ValueRule::Code(_)
+            | ValueRule::Email
+            | ValueRule::Phone => i64::MIN..=i64::MAX,
         }
     }
 }
@@ -66,9 +70,9 @@ pub struct Spec {
     /// Its name in JSON; empty when it is seen nowhere.
     pub name: &'static str,
     /// Where it is seen.
-    pub seen: Seen,
+    pub visibility: Visibility,
     /// What its value must be.
-    pub rule: Rule,
+    pub rule: ValueRule,
     /// Its column, where that is not the name of the struct's field.
     column: Option<&'static str>,
     /// Whether a new record must give it.
@@ -78,44 +82,63 @@ pub struct Spec {
 }
 
 impl Spec {
-    const fn new(name: &'static str, seen: Seen) -> Self {
+    const fn new(name: &'static str, visibility: Visibility) -> Self {
         Self {
             name,
-            seen,
-            rule: Rule::Any,
+            visibility,
+            rule: ValueRule::Any,
             column: None,
             is_required: false,
             is_read_only: false,
         }
     }
 
-    /// Seen in v1 and in a bundle.
+    /// Visibility in v1 and in a bundle.
     pub const fn shown(name: &'static str) -> Self {
-        Self::new(name, Seen::Everywhere)
+        Self::new(name, Visibility::Everywhere)
     }
 
-    /// Seen in a bundle alone.
+    /// Visibility in a bundle alone.
     pub const fn hidden(name: &'static str) -> Self {
-        Self::new(name, Seen::InBundles)
+        Self::new(name, Visibility::InBundles)
     }
 
-    /// Seen in v1 alone, because it follows from other records.
+    /// Visibility in v1 alone, because it follows from other records.
     pub const fn derived(name: &'static str) -> Self {
-        Self::new(name, Seen::InV1)
+        Self::new(name, Visibility::InV1)
     }
 
-    /// Seen nowhere: our own bookkeeping.
+    /// Visibility nowhere: our own bookkeeping.
     pub const fn internal() -> Self {
-        Self::new("", Seen::Nowhere)
+        Self::new("", Visibility::Nowhere)
     }
 
     /// A text by this rule.
     pub const fn text(self, rule: TextRule) -> Self {
-        self.by(Rule::Text(rule))
+        self.by(ValueRule::Text(rule))
     }
 
-    /// By this rule.
-    pub const fn by(mut self, rule: Rule) -> Self {
+    /// A text that machines write, by this rule.
+    pub const fn code(self, rule: TextRule) -> Self {
+        self.by(ValueRule::Code(rule))
+    }
+
+    /// An e-mail address.
+    pub const fn email(self) -> Self {
+        self.by(ValueRule::Email)
+    }
+
+    /// A telephone number.
+    pub const fn phone(self) -> Self {
+        self.by(ValueRule::Phone)
+    }
+
+    /// A number from one to the other.
+    pub const fn range(self, least: i64, most: i64) -> Self {
+        self.by(ValueRule::Range(least, most))
+    }
+
+    const fn by(mut self, rule: ValueRule) -> Self {
         self.rule = rule;
         self
     }
@@ -164,7 +187,7 @@ pub struct Field<R> {
     /// What it is, for readers of the API's reference.
     pub about: &'static str,
     /// What it holds.
-    pub shape: Shape,
+    pub field_type: FieldType,
     /// Whether it can be null.
     pub is_nullable: bool,
     /// Its value as a database keeps it.
@@ -181,7 +204,7 @@ pub struct Field<R> {
 macro_rules! resource {
     ($(#[doc = $about:literal])+ $name:ident = $type:literal {
         $($(#[doc = $field_about:literal])+
-        $field:ident: $value:ty $(= $blank:expr)? => $seen:ident($($json:literal)?) $(.$more:ident($($arg:expr),*))*,)+
+        $field:ident: $value:ty $(= $blank:expr)? => $visibility:ident($($json:literal)?) $(.$more:ident($($arg:expr),*))*,)+
     }) => {
         $(#[doc = $about])+
         #[derive(Clone, Debug, PartialEq, Eq)]
@@ -199,12 +222,12 @@ macro_rules! resource {
             const ABOUT: &'static str = concat!($($about),+).trim_ascii_start();
             const FIELDS: &'static [$crate::resource::Field<Self>] = &[$({
                 use $crate::resource::FieldValue;
-                let spec = $crate::resource::Spec::$seen($($json)?)$(.$more($($arg),*))*;
+                let spec = $crate::resource::Spec::$visibility($($json)?)$(.$more($($arg),*))*;
                 $crate::resource::Field {
                     spec,
                     column: spec.column_or(stringify!($field)),
                     about: concat!($($field_about),+).trim_ascii_start(),
-                    shape: <$value as FieldValue>::SHAPE,
+                    field_type: <$value as FieldValue>::TYPE,
                     is_nullable: <$value as FieldValue>::IS_NULLABLE,
                     cell: |resource| resource.$field.cell(),
                     load: |resource, cell, currency| {

@@ -56,7 +56,7 @@ impl Cell<'_> {
 
 /// What a value is, for a column and a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum FieldType {
     /// A text, by the rule of its field.
     Text,
     /// True or false.
@@ -84,7 +84,7 @@ pub enum Shape {
 /// A type that a field can have.
 pub trait FieldValue: Serialize + Sized {
     /// What it is.
-    const SHAPE: Shape;
+    const TYPE: FieldType;
     /// Whether it can be null.
     const IS_NULLABLE: bool = false;
 
@@ -99,7 +99,7 @@ pub trait FieldValue: Serialize + Sized {
 }
 
 impl<T: FieldValue> FieldValue for Option<T> {
-    const SHAPE: Shape = T::SHAPE;
+    const TYPE: FieldType = T::TYPE;
     const IS_NULLABLE: bool = true;
 
     fn cell(&self) -> Cell<'_> {
@@ -126,13 +126,13 @@ impl<T: FieldValue> FieldValue for Option<T> {
 
 /// Makes types fields can have: what they are, how a database keeps them, how that is read, and how a bundle's line is.
 macro_rules! field_values {
-    ($($type:ty: $shape:ident {
+    ($($type:ty: $field_type:ident {
         cell: |$value:ident| $cell:expr,
         load: |$kept:ident, $currency:ident| $load:expr,
         take: |$fields:ident, $spec:ident, $own:ident| $take:expr,
     })*) => {$(
         impl $crate::resource::FieldValue for $type {
-            const SHAPE: $crate::resource::Shape = $crate::resource::Shape::$shape;
+            const TYPE: $crate::resource::FieldType = $crate::resource::FieldType::$field_type;
 
             fn cell(&self) -> $crate::resource::Cell<'_> {
                 let $value = self;
@@ -207,7 +207,7 @@ field_values! {
 }
 
 impl<W: Word> FieldValue for W {
-    const SHAPE: Shape = Shape::Word(W::TEXTS);
+    const TYPE: FieldType = FieldType::Word(W::TEXTS);
 
     fn cell(&self) -> Cell<'_> {
         Cell::Text(self.as_str().into())
@@ -223,7 +223,7 @@ impl<W: Word> FieldValue for W {
 }
 
 impl<K: Referred> FieldValue for Id<K> {
-    const SHAPE: Shape = Shape::Id(K::PREFIX);
+    const TYPE: FieldType = FieldType::Id(K::PREFIX);
 
     fn cell(&self) -> Cell<'_> {
         Cell::Bytes(self.to_bytes().to_vec().into())
@@ -244,7 +244,7 @@ impl<K: Referred> FieldValue for Id<K> {
 
 /// The bytes of the ids, one after another.
 impl<K: Referred> FieldValue for Vec<Id<K>> {
-    const SHAPE: Shape = Shape::Ids(K::PREFIX);
+    const TYPE: FieldType = FieldType::Ids(K::PREFIX);
 
     fn cell(&self) -> Cell<'_> {
         Cell::Bytes(self.iter().flat_map(|id| id.to_bytes()).collect())

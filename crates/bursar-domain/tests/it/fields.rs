@@ -12,7 +12,7 @@ use bursar_domain::order::Order;
 use bursar_domain::payment::Payment;
 use bursar_domain::reimbursement::Reimbursement;
 use bursar_domain::reminder::Reminder;
-use bursar_domain::resource::{Cell, Field, Rule, Seen, Shape};
+use bursar_domain::resource::{Cell, Field, FieldType, ValueRule, Visibility};
 use bursar_domain::time::DAY_MICROS;
 use bursar_domain::{Resource, Stamps, Timestamp};
 use proptest::collection::vec;
@@ -71,25 +71,25 @@ fn kept<R>(field: &Field<R>) -> BoxedStrategy<Cell<'static>> {
         };
         vec(id, count).prop_map(sorted).boxed()
     };
-    let value = match (field.shape, field.spec.rule) {
-        (Shape::Text, Rule::Email) => text("[a-z]{1,20}@[a-z]{2,9}\\.org".boxed()),
-        (Shape::Text, Rule::Phone) => text("\\+1202555[0-9]{4}".boxed()),
-        (Shape::Text, Rule::Code(_)) => text("[0-9]{4}".boxed()),
-        (Shape::Text, _) => text("[a-zé\"\\\\😀]([ -~é]{0,30}[a-z])?".boxed()),
-        (Shape::Boolean, _) => (0..=1i64).prop_map(Cell::Int).boxed(),
-        (Shape::Integer, rule) => rule.range().prop_map(Cell::Int).boxed(),
-        (Shape::Timestamp, _) => (0..1i64 << 52).prop_map(Cell::Int).boxed(),
-        (Shape::Money, _) => (0..1i64 << 40).prop_map(Cell::Int).boxed(),
-        (Shape::Date, _) => text(
+    let value = match (field.field_type, field.spec.rule) {
+        (FieldType::Text, ValueRule::Email) => text("[a-z]{1,20}@[a-z]{2,9}\\.org".boxed()),
+        (FieldType::Text, ValueRule::Phone) => text("\\+1202555[0-9]{4}".boxed()),
+        (FieldType::Text, ValueRule::Code(_)) => text("[0-9]{4}".boxed()),
+        (FieldType::Text, _) => text("[a-zé\"\\\\😀]([ -~é]{0,30}[a-z])?".boxed()),
+        (FieldType::Boolean, _) => (0..=1i64).prop_map(Cell::Int).boxed(),
+        (FieldType::Integer, rule) => rule.range().prop_map(Cell::Int).boxed(),
+        (FieldType::Timestamp, _) => (0..1i64 << 52).prop_map(Cell::Int).boxed(),
+        (FieldType::Money, _) => (0..1i64 << 40).prop_map(Cell::Int).boxed(),
+        (FieldType::Date, _) => text(
             (0..30_000i64)
                 .prop_map(|day| Timestamp::from_micros(day * DAY_MICROS).date().to_string())
                 .boxed(),
         ),
-        (Shape::Currency, _) => text(Just("EUR".to_owned()).boxed()),
-        (Shape::Word(words), _) => text(select(words).prop_map(str::to_owned).boxed()),
-        (Shape::Id(_), _) => ids(1..=1),
-        (Shape::Ids(_), _) => ids(0..=4),
-        (Shape::List, _) => text(
+        (FieldType::Currency, _) => text(Just("EUR".to_owned()).boxed()),
+        (FieldType::Word(words), _) => text(select(words).prop_map(str::to_owned).boxed()),
+        (FieldType::Id(_), _) => ids(1..=1),
+        (FieldType::Ids(_), _) => ids(0..=4),
+        (FieldType::List, _) => text(
             Just(
                 match field.spec.name {
                     "items" => r#"[{"name":"S","price":"15.00","inventory":3},{"name":"M","price":"9.50","inventory":null}]"#,
@@ -122,7 +122,7 @@ fn comes_back_from_a_line<R: Resource + std::fmt::Debug>(resource: &R) {
     again.apply(&mut fields).unwrap();
     fields.finish().unwrap();
     for field in R::FIELDS {
-        if matches!(field.spec.seen, Seen::InV1 | Seen::Nowhere) {
+        if matches!(field.spec.visibility, Visibility::InV1 | Visibility::Nowhere) {
             (field.load)(&mut again, &(field.cell)(resource), euro());
         }
     }
@@ -163,7 +163,7 @@ fn is_named_well<R: Resource>() {
     };
     for field in R::FIELDS {
         let is_own = field.spec.name == "groups" && field.column == "group_ids";
-        let is_internal = field.spec.seen == Seen::Nowhere && field.spec.name.is_empty();
+        let is_internal = field.spec.visibility == Visibility::Nowhere && field.spec.name.is_empty();
         assert!(
             is_own || is_internal || snake(field.spec.name) == field.column,
             "{} in {} of {}",
@@ -171,8 +171,8 @@ fn is_named_well<R: Resource>() {
             field.column,
             R::TYPE
         );
-        let has_rule = !matches!(field.spec.rule, Rule::Any);
-        let needs_rule = matches!(field.shape, Shape::Text | Shape::Integer);
+        let has_rule = !matches!(field.spec.rule, ValueRule::Any);
+        let needs_rule = matches!(field.field_type, FieldType::Text | FieldType::Integer);
         assert!(
             has_rule || !needs_rule,
             "{} of {} needs a rule",
