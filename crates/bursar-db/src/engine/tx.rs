@@ -166,6 +166,15 @@ impl<'c> Tx<'c> {
         self.note(result)
     }
 
+    /// From here on all statements of a read see one snapshot. On SQLite, and in a transaction, there is nothing to do.
+    pub fn hold_snapshot(&mut self) -> Result<(), DbError> {
+        let result = match &mut self.link {
+            Link::Sqlite(_) => Ok(()),
+            Link::Postgres(session) => session.hold_snapshot(),
+        };
+        self.note(result)
+    }
+
     /// What `find` finds, without asking again where the engine can tell that nothing was committed since it did.
     /// The key names the question too. Nothing found is not remembered.
     pub fn remembered<T: Send + Sync + 'static>(

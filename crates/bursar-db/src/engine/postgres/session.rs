@@ -124,11 +124,18 @@ impl PgSession {
 
     /// Makes it ready for a read job, with its snapshot if it has one.
     pub(super) fn start(&mut self, snapshot: bool) -> Result<(), Fault> {
-        self.mode = if snapshot { Mode::Snapshot } else { Mode::Read };
+        self.mode = Mode::Read;
         self.repeatable = true;
-        if !snapshot {
+        if snapshot { self.hold_snapshot() } else { Ok(()) }
+    }
+
+    /// Begins the snapshot that the rest of a read job sees, unless a transaction is under way.
+    pub(in super::super) fn hold_snapshot(&mut self) -> Result<(), Fault> {
+        if self.in_transaction {
             return Ok(());
         }
+        self.mode = Mode::Snapshot;
+        self.repeatable = true;
         match self.start_reading() {
             Err(fault) if fault.class == Class::Lost => self.start_reading(),
             result => result,
