@@ -64,9 +64,8 @@ pub(crate) fn measure(args: &Args) -> Outcome {
     };
     {
         let site = Site::sqlite(&scratch, members)?;
-        let organization = site.world.tenants[2].id;
         let db = database::open(&site.url()?, &bursar_db::Options::default())?;
-        let (bare, http, fsync) = writes(&scratch, &db, &site, organization, load, rounds)?;
+        let (bare, http, fsync) = writes(&scratch, &db, &site, load, rounds)?;
         db.shutdown();
         tell("create, SQLite", bare, http, Some(fsync), WRITE_SHARE_MIN);
     }
@@ -90,9 +89,8 @@ pub(crate) fn measure(args: &Args) -> Outcome {
             }
             tell(what, bare, http, None, READ_SHARE_MIN);
         }
-        let organization = site.world.tenants[2].id;
         let db = database::open(&site.url()?, &bursar_db::Options::default())?;
-        let (bare, http, fsync) = writes(&scratch, &db, &site, organization, load, rounds)?;
+        let (bare, http, fsync) = writes(&scratch, &db, &site, load, rounds)?;
         db.shutdown();
         tell("create, PostgreSQL", bare, http, Some(fsync), 0.0);
     }
@@ -122,47 +120,39 @@ fn writes(
     scratch: &std::path::Path,
     db: &Db,
     site: &Site,
-    organization: OrganizationId,
     load: Load,
     rounds: u64,
 ) -> Outcome<(Vec<f64>, Vec<f64>, f64)> {
     let (mut bare, mut http, mut fsyncs) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..rounds {
         fsyncs.push(as_f64(report::fsync_micros(scratch)?));
-        bare.push(create(
-            db,
-            organization,
-            token::hash(&site.world.tokens[2]),
-            load,
-            round,
-        )?);
+        bare.push(create(db, token::hash(&site.world.tokens[2]), load, round)?);
         http.push(over_http(site.server.address, site, Scenario::Create, load)?);
     }
     Ok((bare, http, report::median(fsyncs)))
 }
 
 /// Makes groups as `POST /v1/groups` does, from as many threads as there are connections; how many a second.
-fn create(db: &Db, organization: OrganizationId, hash: TokenHash, load: Load, round: u64) -> Outcome<f64> {
+fn create(db: &Db, hash: TokenHash, load: Load, round: u64) -> Outcome<f64> {
     let (stop, made) = (AtomicBool::new(false), AtomicU64::new(0));
     let since = Instant::now();
     let app = App::new(db.clone(), Arc::new(database::now), IdSource::seeded(round));
+    let caller = app
+        .ask::<_, AppError>(hash, app.now(), |found| Ok(found.map(|(caller, _)| caller)))
+        .wait()
+        .map_err(|error| error.to_string())?
+        .ok_or("the token is not in force")?;
     let call = |key: String| {
         let new = NewGroup {
             name: "A committee".to_owned(),
             description: String::new(),
         };
-        let once = Once {
-            key,
-            fingerprint: [7; 32],
-            kept_seconds: 7 * 86_400,
-        };
-        app.act::<_, AppError>(Identity::Token(hash), organization, move |act| {
-            if once.given(act)?.is_some() {
-                return Ok(());
-            }
+        let once = Once::new(&caller, key, [7; 32], 7 * 86_400);
+        let doing = app.once::<AppError>(Identity::Token(hash), &groups::CREATE, once, move |act| {
             let body = groups::create(act, &new)?.document();
-            once.record(act, &Output { status: 201, body })
-        })
+            Ok(Output { status: 201, body })
+        });
+        doing.reply
     };
     std::thread::scope(|scope| {
         scope.spawn(|| load::stop_after(&stop, load.time));

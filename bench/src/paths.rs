@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bursar_api::serve::Edge;
-use bursar_api::{InFlight, Lookups, Readiness, Site as Pages, routes};
+use bursar_api::{Readiness, Site as Pages, routes};
 use bursar_app::App;
 use bursar_app::tokens::last_used::LastUsed;
 use bursar_db::{DatabaseUrl, Db, DbError, Opening, Options, table, tokens};
@@ -174,11 +174,9 @@ fn edge(db: &Db) -> Edge {
         cors_origin: None,
         body_limit: 64 << 10,
         request_timeout: Duration::from_secs(30),
-        clock: Arc::new(database::now),
         ids: Mutex::new(IdSource::seeded(1)),
         idempotency_seconds: 7 * 86_400,
-        in_flight: InFlight::default(),
-        lookups: Lookups::new(8),
+        lookups: None,
         metrics: Arc::new(routes::metrics()),
         request_log: RequestLog::Text,
         last_used: Arc::new(LastUsed::default()),

@@ -62,7 +62,11 @@ impl Ceiling {
 impl Service for Ceiling {
     type Body = Full<Bytes>;
 
-    async fn call(&self, mut request: Request<Incoming>, _peer: SocketAddr) -> Response<Full<Bytes>> {
+    async fn call(
+        self: &Arc<Self>,
+        mut request: Request<Incoming>,
+        _peer: SocketAddr,
+    ) -> Response<Full<Bytes>> {
         while let Some(Ok(_)) = request.body_mut().frame().await {}
         log_line(request.method().as_str(), self.status.as_u16());
         self.reply()

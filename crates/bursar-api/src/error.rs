@@ -1,8 +1,6 @@
 //! The one error of the edge, and its one mapping to status, code and body.
 
-use bursar_app::AppError;
-use bursar_db::DbError;
-use bursar_db::walk::WalkError;
+use bursar_app::{AppError, DbError};
 use bursar_domain::Refusal;
 use bursar_domain::access::ScopeSet;
 use bursar_domain::cursor::BadCursor;
@@ -247,6 +245,7 @@ impl From<AppError> for Error {
             AppError::Refused(refusal) => refusal.into(),
             AppError::Withheld { required, message } => Self::InsufficientScope { required, message },
             AppError::KeyReused => Self::KeyReused,
+            AppError::Cursor(why) => Self::InvalidCursor(why),
             AppError::Unrecognised => Self::InvalidToken,
             AppError::Db(error) => error.into(),
         }
@@ -261,17 +260,5 @@ impl From<BadCursor> for Error {
             BadCursor::Early => "is of a walk that has not begun yet",
             BadCursor::OtherFilters => "belongs to a walk with other filters",
         })
-    }
-}
-
-impl From<WalkError> for Error {
-    fn from(error: WalkError) -> Self {
-        match error {
-            WalkError::AheadOfClock => Self::InvalidCursor("is of another time of this database"),
-            WalkError::NotItsStart => Self::InvalidCursor("is of a walk that began earlier than it says"),
-            WalkError::Pruned => Self::InvalidCursor("is of a walk whose older versions are no longer kept"),
-            WalkError::NoOrganization => Self::Internal("a caller's organization is gone".into()),
-            WalkError::Db(error) => error.into(),
-        }
     }
 }

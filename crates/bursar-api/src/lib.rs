@@ -1,8 +1,8 @@
 //! The API under `/v1`: the way of a request, and the pages beside it.
 
+mod call;
 pub mod error;
 pub mod handlers;
-mod inflight;
 mod lists;
 mod lookups;
 pub mod openapi;
@@ -16,9 +16,7 @@ pub mod routes;
 pub mod serve;
 mod site;
 mod steps;
-mod writes;
 
-pub use inflight::InFlight;
 pub use lookups::Lookups;
 pub use ready::Readiness;
 pub use site::Site;

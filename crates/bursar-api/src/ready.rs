@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use bursar_db::{Db, DbError};
+use bursar_app::{App, DbError};
 use bursar_http::limits::BackendState;
 use bursar_http::reply::{self, Reply};
 use serde_json::json;
@@ -86,7 +86,7 @@ impl Found {
 
 impl Readiness {
     /// What the database can do, as it is known now or in a moment.
-    async fn database(&self, db: &Db) -> Found {
+    async fn database(&self, app: &App) -> Found {
         let (since, mut probe) = {
             let mut state = self.lock();
             if let Some((at, found)) = &state.found
@@ -94,7 +94,7 @@ impl Readiness {
             {
                 return found.clone();
             }
-            state.running.get_or_insert_with(|| self.start(db)).clone()
+            state.running.get_or_insert_with(|| self.start(app)).clone()
         };
         let left = WAIT_MAX.saturating_sub(since.elapsed());
         match timeout(left, probe.wait_for(Option::is_some)).await {
@@ -109,13 +109,13 @@ impl Readiness {
     }
 
     /// Starts a probe that ends whether or not somebody waits for it.
-    fn start(&self, db: &Db) -> (Instant, watch::Receiver<Option<Found>>) {
+    fn start(&self, app: &App) -> (Instant, watch::Receiver<Option<Found>>) {
         let (sender, receiver) = watch::channel(None);
-        let (readiness, db) = (self.clone(), db.clone());
+        let (readiness, app) = (self.clone(), app.clone());
         tokio::spawn(async move {
             // The write is queued first: reads of an embedded database run right here.
-            let write = db.probe_writes();
-            let read = db.examine_schema().await;
+            let write = app.probe_writes();
+            let read = app.examine_schema().await;
             let found = Found::of(read.map(drop), write.await);
             readiness.keep(&found);
             sender.send_replace(Some(found));
@@ -147,7 +147,7 @@ impl Readiness {
 /// Ready means: not told to stop, and the database has this program's schema and takes writes. Redis may be away: the
 /// API keeps serving and counts in the process.
 pub(super) async fn answer(edge: &Edge) -> Reply {
-    let (database, reason) = match edge.readiness.database(edge.app.db()).await {
+    let (database, reason) = match edge.readiness.database(&edge.app).await {
         Found::Fine => ("ok", None),
         Found::Not { word, reason, .. } => (word, Some(reason)),
     };

@@ -1,9 +1,25 @@
 //! The one table of endpoints. Router, permission check, rate limit, OpenAPI, docs and the access matrix read it.
 
-use bursar_domain::access::{Role, Scope, ScopeSet};
+use bursar_app::resources::Readable;
+use bursar_app::{Rule, cards, chapters, groups, members, reminders, tokens};
+use bursar_domain::access::{Role, ScopeSet};
+use bursar_domain::campaign::Campaign;
+use bursar_domain::card::Card;
+use bursar_domain::group::Group;
+use bursar_domain::listing::Listing;
+use bursar_domain::member::Member;
+use bursar_domain::order::Order;
+use bursar_domain::payment::Payment;
+use bursar_domain::reimbursement::Reimbursement;
+use bursar_domain::reminder::Reminder;
 use bursar_http::limits::Bucket;
 use bursar_http::metrics::Metrics;
 use hyper::Method;
+
+use super::error::Error;
+use super::handlers;
+use super::lists::{get, list, roster};
+use super::plan::{Plan, Request};
 
 /// What an endpoint does. One name, one handler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -108,6 +124,18 @@ pub enum BodyRule {
     Object,
 }
 
+/// Reads a request and names the work.
+pub type Handler = fn(&Request) -> Result<Plan, Error>;
+
+/// What an endpoint is for.
+#[derive(Clone, Copy, Debug)]
+pub enum Work {
+    /// The API's document, for anybody.
+    Document,
+    /// An operation, by its rule.
+    Operation(&'static Rule, Handler),
+}
+
 /// An endpoint.
 #[derive(Debug)]
 pub struct Route {
@@ -121,12 +149,8 @@ pub struct Route {
     pub method: Verb,
     /// The path, with `{name}` for a parameter.
     pub path: &'static str,
-    /// Whether a token is needed.
-    pub needs_token: bool,
-    /// The scopes it needs, all of them.
-    pub scopes: ScopeSet,
-    /// The least role whose ceiling has these scopes.
-    pub role: Role,
+    /// What is asked of its caller, and what reads the request.
+    pub work: Work,
     /// What it draws from.
     pub bucket: Bucket,
     /// How much.
@@ -150,14 +174,48 @@ impl Route {
         let is_it = |other: &Self| other.operation == self.operation;
         ROUTES.iter().position(is_it).unwrap_or(ROUTES.len())
     }
+
+    /// Whether a token is needed.
+    pub fn needs_token(&self) -> bool {
+        matches!(self.work, Work::Operation(..))
+    }
+
+    /// The scopes it needs, all of them.
+    pub fn scopes(&self) -> ScopeSet {
+        match self.work {
+            Work::Operation(
+                Rule {
+                    token: Some(scopes), ..
+                },
+                _,
+            ) => *scopes,
+            Work::Operation(..) | Work::Document => ScopeSet::NONE,
+        }
+    }
+
+    /// The least role whose ceiling has these scopes.
+    pub fn role(&self) -> Role {
+        let covers = |role: &Role| role.ceiling().covers(self.scopes());
+        Role::ALL.iter().copied().find(covers).unwrap_or(Role::Admin)
+    }
 }
 
 const fn read(
     operation: Operation,
     name: &'static str,
     path: &'static str,
-    scope: Scope,
-    role: Role,
+    rule: &'static Rule,
+    handler: Handler,
+    summary: &'static str,
+) -> Route {
+    row(operation, name, path, Work::Operation(rule, handler), summary)
+}
+
+const fn row(
+    operation: Operation,
+    name: &'static str,
+    path: &'static str,
+    work: Work,
     summary: &'static str,
 ) -> Route {
     Route {
@@ -166,9 +224,7 @@ const fn read(
         summary,
         method: Verb::Get,
         path,
-        needs_token: true,
-        scopes: ScopeSet::of(&[scope]),
-        role,
+        work,
         bucket: Bucket::Read,
         cost: Cost::One,
         key: KeyRule::Ignored,
@@ -178,11 +234,6 @@ const fn read(
 }
 
 use Operation as Op;
-use Role::{Admin, Editor, Viewer};
-use Scope::{
-    CardsRead, CardsWrite, ChaptersRead, FundraiseRead, GroupsRead, GroupsWrite, MembersRead, MembersWrite,
-    PaymentsRead, ReimbursementsRead, RemindersRead, RemindersWrite, StoreRead,
-};
 
 /// Every endpoint, in the order of the API's document.
 pub static ROUTES: [Route; 21] = [
@@ -196,8 +247,8 @@ pub static ROUTES: [Route; 21] = [
             Op::CreateCard,
             "createCard",
             "/v1/cards",
-            CardsWrite,
-            Admin,
+            &cards::CREATE,
+            handlers::cards::create,
             "Create a card, or apply for one",
         )
     },
@@ -205,8 +256,8 @@ pub static ROUTES: [Route; 21] = [
         Op::ListCards,
         "listCards",
         "/v1/cards",
-        CardsRead,
-        Editor,
+        &Card::READ,
+        list::<Card>,
         "List cards",
     ),
     Route {
@@ -218,8 +269,8 @@ pub static ROUTES: [Route; 21] = [
             Op::SendReminder,
             "sendReminder",
             "/v1/reminders/{reminderId}/send",
-            RemindersWrite,
-            Editor,
+            &reminders::SEND_NOW,
+            handlers::reminders::send,
             "Send a scheduled reminder now",
         )
     },
@@ -227,16 +278,16 @@ pub static ROUTES: [Route; 21] = [
         Op::ListReminders,
         "listReminders",
         "/v1/reminders",
-        RemindersRead,
-        Viewer,
+        &Reminder::READ,
+        list::<Reminder>,
         "List reminders",
     ),
     read(
         Op::GetMember,
         "getMember",
         "/v1/members/{memberId}",
-        MembersRead,
-        Viewer,
+        &Member::READ,
+        get::<Member>,
         "Get a member",
     ),
     Route {
@@ -248,8 +299,8 @@ pub static ROUTES: [Route; 21] = [
             Op::UpdateMember,
             "updateMember",
             "/v1/members/{memberId}",
-            MembersWrite,
-            Editor,
+            &members::CHANGE,
+            handlers::members::update,
             "Change, archive or restore a member",
         )
     },
@@ -257,8 +308,8 @@ pub static ROUTES: [Route; 21] = [
         Op::ListMembers,
         "listMembers",
         "/v1/members",
-        MembersRead,
-        Viewer,
+        &Member::READ,
+        list::<Member>,
         "List members",
     ),
     Route {
@@ -271,8 +322,8 @@ pub static ROUTES: [Route; 21] = [
             Op::CreateGroup,
             "createGroup",
             "/v1/groups",
-            GroupsWrite,
-            Editor,
+            &groups::CREATE,
+            handlers::groups::create,
             "Create a group",
         )
     },
@@ -280,16 +331,16 @@ pub static ROUTES: [Route; 21] = [
         Op::ListGroups,
         "listGroups",
         "/v1/groups",
-        GroupsRead,
-        Viewer,
+        &Group::READ,
+        list::<Group>,
         "List groups with their dues and member counts",
     ),
     read(
         Op::GetGroup,
         "getGroup",
         "/v1/groups/{groupId}",
-        GroupsRead,
-        Viewer,
+        &Group::READ,
+        get::<Group>,
         "Get a group",
     ),
     Route {
@@ -301,8 +352,8 @@ pub static ROUTES: [Route; 21] = [
             Op::UpdateGroup,
             "updateGroup",
             "/v1/groups/{groupId}",
-            GroupsWrite,
-            Editor,
+            &groups::CHANGE,
+            handlers::groups::update,
             "Rename a group or change its description",
         )
     },
@@ -315,20 +366,19 @@ pub static ROUTES: [Route; 21] = [
             Op::RemoveGroupMember,
             "removeGroupMember",
             "/v1/groups/{groupId}/members/{memberId}",
-            GroupsWrite,
-            Editor,
+            &groups::REMOVE_MEMBER,
+            handlers::groups::remove_member,
             "Remove a member from a group",
         )
     },
     Route {
-        scopes: ScopeSet::of(&[ChaptersRead, MembersRead]),
         cost: Cost::PerRowsAsked,
         ..read(
             Op::ListChapterMembers,
             "listChapterMembers",
             "/v1/chapters/{chapterId}/members",
-            ChaptersRead,
-            Viewer,
+            &chapters::READ,
+            roster,
             "List the members of a direct child chapter",
         )
     },
@@ -336,91 +386,83 @@ pub static ROUTES: [Route; 21] = [
         Op::ListReimbursements,
         "listReimbursements",
         "/v1/reimbursements",
-        ReimbursementsRead,
-        Viewer,
+        &Reimbursement::READ,
+        list::<Reimbursement>,
         "List reimbursements",
     ),
     read(
         Op::ListPayments,
         "listPayments",
         "/v1/payments",
-        PaymentsRead,
-        Viewer,
+        &Payment::READ,
+        list::<Payment>,
         "List payments",
     ),
     read(
         Op::GetCampaign,
         "getCampaign",
         "/v1/campaigns/{campaignId}",
-        FundraiseRead,
-        Viewer,
+        &Campaign::READ,
+        get::<Campaign>,
         "Get a campaign",
     ),
     read(
         Op::ListStoreListings,
         "listStoreListings",
         "/v1/store/listings",
-        StoreRead,
-        Viewer,
+        &Listing::READ,
+        list::<Listing>,
         "List store listings",
     ),
     read(
         Op::GetStoreListing,
         "getStoreListing",
         "/v1/store/listings/{listingId}",
-        StoreRead,
-        Viewer,
+        &Listing::READ,
+        get::<Listing>,
         "Get a store listing",
     ),
     read(
         Op::GetStoreOrder,
         "getStoreOrder",
         "/v1/store/orders/{orderId}",
-        StoreRead,
-        Viewer,
+        &Order::READ,
+        get::<Order>,
         "Get a store order",
     ),
-    Route {
-        scopes: ScopeSet::NONE,
-        ..read(
-            Op::GetToken,
-            "getToken",
-            "/v1/token",
-            MembersRead,
-            Viewer,
-            "Explain the calling token to itself",
-        )
-    },
-    Route {
-        scopes: ScopeSet::NONE,
-        needs_token: false,
-        ..read(
-            Op::GetOpenapi,
-            "getOpenapi",
-            "/v1/openapi.json",
-            MembersRead,
-            Viewer,
-            "Get this document",
-        )
-    },
+    read(
+        Op::GetToken,
+        "getToken",
+        "/v1/token",
+        &tokens::SELF,
+        handlers::token::explain,
+        "Explain the calling token to itself",
+    ),
+    row(
+        Op::GetOpenapi,
+        "getOpenapi",
+        "/v1/openapi.json",
+        Work::Document,
+        "Get this document",
+    ),
 ];
 
 /// Where a request goes.
 #[derive(Debug)]
-pub enum Match<'p> {
+pub enum Match {
     /// To an endpoint, with the values of its path's parameters as they came.
-    Found(&'static Route, Params<'p>),
+    Found(&'static Route, Params),
     /// To a path that has other methods: these, for the `Allow` header.
     OtherMethod(Vec<&'static str>),
     /// Nowhere.
     NoPath,
 }
 
-/// The values of a path's parameters: no path has more than two.
-pub type Params<'p> = [&'p str; 2];
+/// Where the values of a path's parameters begin and end in it: no path has more than two.
+pub type Params = [(usize, usize); 2];
 
 /// Looks a request's endpoint up.
-pub fn find<'p>(method: &Method, path: &'p str) -> Match<'p> {
+pub fn find(method: &Method, path: &str) -> Match {
     let wanted = if *method == Method::HEAD {
         "GET"
     } else {
@@ -462,24 +504,21 @@ const LITERALS: [usize; ROUTES.len()] = {
     lengths
 };
 
-fn capture<'p>(template: &str, path: &'p str) -> Option<Params<'p>> {
-    let mut params = [""; 2];
-    let mut next = 0;
+fn capture(template: &str, path: &str) -> Option<Params> {
+    let mut params = [(0, 0); 2];
+    let (mut next, mut at) = (0, 0);
     let mut segments = path.split('/');
     for part in template.split('/') {
         let segment = segments.next()?;
         if part.starts_with('{') {
-            *params.get_mut(next)? = segment;
+            *params.get_mut(next)? = (at, at + segment.len());
             next += 1;
         } else if part != segment {
             return None;
         }
+        at += segment.len() + 1;
     }
-    if segments.next().is_some() {
-        None
-    } else {
-        Some(params)
-    }
+    segments.next().is_none().then_some(params)
 }
 
 #[cfg(test)]
@@ -487,13 +526,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_least_role_is_the_first_whose_ceiling_has_the_scopes() {
+    fn a_person_needs_the_role_whose_ceiling_has_the_scopes() {
         for route in &ROUTES {
-            let least = Role::ALL
-                .iter()
-                .copied()
-                .find(|role| role.ceiling().covers(route.scopes));
-            assert_eq!(least, Some(route.role), "{}", route.name);
+            if let Work::Operation(
+                Rule {
+                    person: Some(least), ..
+                },
+                _,
+            ) = route.work
+            {
+                assert_eq!(*least, route.role(), "{}", route.name);
+            }
         }
     }
 

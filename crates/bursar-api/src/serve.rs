@@ -7,12 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use bursar_app::{App, WallClock, tokens as app_tokens};
-use bursar_domain::ids::{IdSource, OrganizationId, RequestId, TokenId};
+use bursar_app::{App, tokens as app_tokens};
+use bursar_domain::Timestamp;
+use bursar_domain::ids::{IdSource, RequestId};
 use bursar_http::address::TrustedProxies;
 use bursar_http::body;
 use bursar_http::framing::{self, BadHeader};
-use bursar_http::limits::{Charge, Limiter};
+use bursar_http::limits::Limiter;
 use bursar_http::listen::{Panicked, Service, catch_panic};
 use bursar_http::metrics::Metrics;
 use bursar_http::reply::{Reply, json, stamp, strip_body};
@@ -23,8 +24,8 @@ use hyper::http::request::Parts;
 use hyper::{Method, Request as HttpRequest, Version};
 use tokio::time::timeout;
 
+use super::call::Call;
 use super::error::Error;
-use super::inflight::InFlight;
 use super::lookups::Lookups;
 use super::ready::Readiness;
 use super::reply;
@@ -47,16 +48,12 @@ pub struct Edge {
     pub body_limit: usize,
     /// For a whole request.
     pub request_timeout: Duration,
-    /// Tells the time.
-    pub clock: WallClock,
     /// Makes ids.
     pub ids: Mutex<IdSource>,
     /// How long an idempotency key is known.
     pub idempotency_seconds: i64,
-    /// Keys whose first request is running.
-    pub in_flight: InFlight,
-    /// Whose turn it is to be looked up.
-    pub lookups: Lookups,
+    /// Whose turn it is to be looked up, where the database is a server.
+    pub lookups: Option<Lookups>,
     /// What is counted.
     pub metrics: Arc<Metrics>,
     /// What is logged of each request.
@@ -81,38 +78,27 @@ fn short(method: &str) -> &str {
     method.get(..LOGGED_METHOD_BYTES).unwrap_or(method)
 }
 
-/// What is known of a request when it is answered, however far it came.
-#[derive(Default)]
-pub(super) struct Trace {
-    pub(super) route: Option<&'static Route>,
-    pub(super) organization: Option<OrganizationId>,
-    pub(super) token: Option<TokenId>,
-    pub(super) charge: Option<Charge>,
-}
-
 impl Edge {
     /// Answers a request below `/v1`: every way out has the same headers, one log line and one count.
     async fn v1(
-        &self,
-        parts: &Parts,
+        self: &Arc<Self>,
+        parts: Parts,
         mut incoming: Incoming,
         peer: SocketAddr,
         framing: Result<(), BadHeader>,
     ) -> Reply {
         let (started, _counted) = (Instant::now(), self.metrics.enter());
-        let request_id = self
-            .ids
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .next((self.clock)());
-        let mut trace = Trace::default();
+        let (now, request_id) = self.next_id();
+        let call = Arc::new(Call::new(parts, peer, now, request_id));
+        let parts = &call.parts;
         let answered = if let Err(bad) = framing {
             Err(bad.into())
         } else if self.is_preflight(parts) {
-            trace.charge = Some(self.charge_address(parts, peer).await);
+            let charge = self.charge_address(&call).await;
+            call.trace().charge = Some(charge);
             Ok(reply::preflight())
         } else {
-            let work = pin!(self.api(parts, &mut incoming, peer, request_id, &mut trace));
+            let work = pin!(self.api(&call, &mut incoming));
             match catch_panic(pin!(timeout(self.request_timeout, work))).await {
                 Ok(Ok(Ok((answer, is_replay)))) => Ok(reply::answer(answer, is_replay)),
                 Ok(Ok(Err(error))) => Err(error),
@@ -131,10 +117,11 @@ impl Edge {
         }
         .or_else(|| answered.ok())
         .unwrap_or_else(|| json(500, String::new()));
+        let trace = std::mem::take(&mut *call.trace());
         // Where the request broke off before its charge, its address pays, so that the headers are there.
         let charge = match trace.charge {
             Some(charge) => charge,
-            None => self.charge_address(parts, peer).await,
+            None => self.charge_address(&call).await,
         };
         self.limiter.write_headers(&charge, reply.headers_mut());
         stamp(&mut reply, &request_id);
@@ -144,7 +131,7 @@ impl Edge {
         let (status, took) = (reply.status().as_u16(), started.elapsed());
         self.metrics.count(trace.route.map(Route::place), status, took);
         self.request_log.write(&Line {
-            at: &(self.clock)(),
+            at: &self.app.now(),
             request_id: &request_id,
             method: short(parts.method.as_str()),
             route: trace.route.map_or("none", |route| route.path),
@@ -178,11 +165,7 @@ impl Edge {
 
     /// Answers a request outside of the API.
     async fn elsewhere(&self, parts: &Parts, framing: Result<(), BadHeader>) -> Reply {
-        let request_id: RequestId = self
-            .ids
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .next((self.clock)());
+        let (_, request_id) = self.next_id();
         let answered = match framing {
             Ok(()) => {
                 let (method, path) = (&parts.method, parts.uri.path());
@@ -199,6 +182,12 @@ impl Edge {
         }
     }
 
+    fn next_id(&self) -> (Timestamp, RequestId) {
+        let now = self.app.now();
+        let mut ids = self.ids.lock().unwrap_or_else(PoisonError::into_inner);
+        (now, ids.next(now))
+    }
+
     /// Whether the server takes requests.
     pub fn takes_requests(&self) -> bool {
         self.is_ready.load(Ordering::Relaxed)
@@ -208,14 +197,14 @@ impl Edge {
 impl Service for Edge {
     type Body = http_body_util::Full<hyper::body::Bytes>;
 
-    async fn call(&self, request: HttpRequest<Incoming>, peer: SocketAddr) -> Reply {
+    async fn call(self: &Arc<Self>, request: HttpRequest<Incoming>, peer: SocketAddr) -> Reply {
         let (parts, body) = request.into_parts();
         let framing = framing::check(&parts);
         // Nobody can tell where such a request ends for the others on its way.
         let must_close = framing.is_err() && parts.version < Version::HTTP_2;
         let path = parts.uri.path();
         let mut reply = if path == "/v1" || path.starts_with("/v1/") {
-            self.v1(&parts, body, peer, framing).await
+            self.v1(parts, body, peer, framing).await
         } else {
             self.elsewhere(&parts, framing).await
         };
@@ -227,11 +216,7 @@ impl Service for Edge {
     }
 
     fn on_panic(&self, panicked: Panicked) -> Reply {
-        let request_id = self
-            .ids
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .next((self.clock)());
+        let (_, request_id) = self.next_id();
         tracing::error!(request_id = %request_id, cause = %panicked, "a request failed");
         reply::error(&Error::Internal(panicked.to_string()), request_id, &self.base_url)
     }

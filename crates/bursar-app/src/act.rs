@@ -7,7 +7,7 @@ use bursar_domain::ids::{ActivityId, Id, IdSource, Kind, OrganizationId, Request
 use bursar_domain::organization::Organization;
 use bursar_domain::{Refusal, Timestamp};
 
-use crate::caller::{Caller, Identity};
+use crate::caller::{Caller, Identity, TokenCaller};
 use crate::error::AppError;
 use crate::rule::Rule;
 
@@ -183,6 +183,12 @@ impl<'a, 'c> View<'a, 'c> {
             return Err(AppError::from(no_organization(organization)).into());
         }
         work(&mut View::open(tx, caller, organization, now))
+    }
+
+    /// A look at its organization by a token that was looked up.
+    pub(crate) fn of_token(tx: &'a mut Tx<'c>, token: TokenCaller, now: Timestamp) -> Self {
+        let organization = token.organization();
+        Self::open(tx, Caller::Token(token), organization, now)
     }
 
     /// A look by somebody who was looked up.

@@ -1,34 +1,48 @@
 //! The rosters of child chapters, for national organizations.
 
-use bursar_db::{Tx, organizations};
+use bursar_db::organizations;
 use bursar_domain::Refusal;
+use bursar_domain::access::{Role, Scope};
 use bursar_domain::ids::OrganizationId;
+use bursar_domain::member::Member;
 use bursar_domain::organization::OrganizationKind;
 
-use crate::act::Whole;
+use crate::act::{View, Whole};
 use crate::error::AppError;
+use crate::resources::{Page, Walk, page_of};
+use crate::rule::Rule;
 
-/// Checks that `reader` is national and `chapter` its direct child; the two answers cannot be told apart.
-pub fn may_read(
-    tx: &mut Tx<'_>,
-    reader: OrganizationId,
-    reader_kind: OrganizationKind,
+/// Reading the roster of a chapter.
+pub const READ: Rule = Rule::of("roster.read", Role::Viewer, "read the rosters of chapters")
+    .or_token(&[Scope::ChaptersRead, Scope::MembersRead]);
+
+/// The rules of this module.
+pub const RULES: &[&Rule] = &[&READ];
+
+/// A page of a chapter's roster, appended to `text`, for a national organization whose direct child it is. The two
+/// refusals cannot be told apart. Nobody is given the page before [`log_read`] is done.
+pub fn roster(
+    view: &mut View<'_, '_>,
     chapter: OrganizationId,
-) -> Result<(), AppError> {
-    let missing = || AppError::from(Refusal::missing("there is no such chapter"));
-    if reader_kind != OrganizationKind::National {
-        return Err(missing());
-    }
-    let chapter = organizations::get(tx, chapter)?.ok_or_else(missing)?;
-    if chapter.parent_id == Some(reader) {
-        Ok(())
-    } else {
-        Err(missing())
+    walk: &Walk,
+    text: Vec<u8>,
+) -> Result<Page, AppError> {
+    view.allow(&READ)?;
+    view.tx.hold_snapshot()?;
+    let reader = organizations::get(view.tx, view.organization)?
+        .filter(|reader| reader.kind == OrganizationKind::National);
+    let child = organizations::get(view.tx, chapter)?;
+    match (reader, child) {
+        (Some(reader), Some(child)) if child.parent_id == Some(reader.id) => {
+            page_of::<Member>(view, chapter, walk, text)
+        }
+        _ => Err(Refusal::missing("there is no such chapter").into()),
     }
 }
 
 /// Writes the reading of a page into the chapter's own activity log.
 pub fn log_read(whole: &mut Whole<'_, '_>, chapter: OrganizationId, count: usize) -> Result<(), AppError> {
+    whole.allow(&READ)?;
     let count = i64::try_from(count).unwrap_or(i64::MAX);
-    whole.log(chapter, "roster.read", Some(chapter.to_string()), Some(count))
+    whole.log(chapter, READ.name, Some(chapter.to_string()), Some(count))
 }

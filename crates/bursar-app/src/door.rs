@@ -6,10 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bursar_db::{DatabaseUrl, Db, DbError, EngineKind, Opening, Options, Reply, Stats};
 use bursar_domain::Timestamp;
 use bursar_domain::ids::{IdSource, OrganizationId, RequestId};
+use bursar_domain::token::TokenHash;
 
 use crate::act::{Act, Context, View, Whole};
-use crate::caller::Identity;
+use crate::caller::{Identity, TokenCaller};
 use crate::error::AppError;
+use crate::once::Running;
 
 /// Tells the time on the wall.
 pub type WallClock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
@@ -20,6 +22,7 @@ pub struct App {
     db: Db,
     clock: WallClock,
     ids: Arc<Mutex<IdSource>>,
+    pub(crate) running: Running,
 }
 
 impl std::fmt::Debug for App {
@@ -63,6 +66,7 @@ impl App {
             db,
             clock,
             ids: Arc::new(Mutex::new(ids)),
+            running: Running::default(),
         }
     }
 
@@ -113,6 +117,38 @@ impl App {
         let (who, now) = (visit.into().who, self.now());
         self.db
             .snapshot(move |tx| View::look(tx, who, now, organization, work))
+    }
+
+    /// A read that begins with looking a token up; the work is told whom that found. On PostgreSQL each statement sees a
+    /// state of its own, unless the work says otherwise.
+    pub fn ask<T, E>(
+        &self,
+        hash: TokenHash,
+        now: Timestamp,
+        work: impl FnOnce(Option<(TokenCaller, View<'_, '_>)>) -> Result<T, E> + Send + 'static,
+    ) -> Reply<T, E>
+    where
+        T: Send + 'static,
+        E: From<DbError> + Send + 'static,
+    {
+        self.db.read(move |tx| {
+            let found = TokenCaller::known(tx, &hash, now)?;
+            work(found.map(|caller| (caller.clone(), View::of_token(tx, caller, now))))
+        })
+    }
+
+    /// Another read by a token that was found in this request.
+    pub fn ask_again<T, E>(
+        &self,
+        caller: TokenCaller,
+        now: Timestamp,
+        work: impl FnOnce(View<'_, '_>) -> Result<T, E> + Send + 'static,
+    ) -> Reply<T, E>
+    where
+        T: Send + 'static,
+        E: From<DbError> + Send + 'static,
+    {
+        self.db.read(move |tx| work(View::of_token(tx, caller, now)))
     }
 
     /// A look at all organizations, in one snapshot.

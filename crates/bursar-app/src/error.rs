@@ -18,6 +18,8 @@ pub enum AppError {
     },
     /// The idempotency key was used for something else.
     KeyReused,
+    /// A list cannot be gone on with from the cursor, which this says of it.
+    Cursor(&'static str),
     /// Nobody is known by what was presented, or it is not in force any more.
     Unrecognised,
     /// The database could not do it.
@@ -42,6 +44,7 @@ impl std::fmt::Display for AppError {
             Self::Refused(refusal) => refusal.fmt(f),
             Self::Withheld { message, .. } => f.write_str(message),
             Self::KeyReused => f.write_str("the key was used before with other parameters"),
+            Self::Cursor(why) => write!(f, "cursor {why}"),
             Self::Unrecognised => f.write_str("the token is not known, has ended or was revoked"),
             Self::Db(error) => error.fmt(f),
         }

@@ -53,6 +53,6 @@ pub use bursar_db::{DatabaseUrl, DbError, EngineKind, Opening, Options, Reply, p
 pub use caller::{Caller, Identity, TokenCaller};
 pub use door::{App, Visit, WallClock};
 pub use error::AppError;
-pub use once::{Once, Output};
+pub use once::{Doing, Once, Output};
 pub use rule::Rule;
 pub use rules::rules;

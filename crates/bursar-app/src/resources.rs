@@ -1,18 +1,23 @@
-//! Reading resources, the same way for each.
+//! Reading resources, the same way for each: one by its id, and a page of a list.
 
+use bursar_db::walk::{self, Ask, WalkError};
 use bursar_db::{Stored, table};
 use bursar_domain::Refusal;
 use bursar_domain::access::{Role, Scope};
 use bursar_domain::campaign::Campaign;
 use bursar_domain::card::Card;
+use bursar_domain::cursor::{Cursor, Filters};
 use bursar_domain::group::Group;
 use bursar_domain::ids::{Id, Kind, OrganizationId};
 use bursar_domain::listing::Listing;
 use bursar_domain::member::Member;
 use bursar_domain::order::Order;
+use bursar_domain::page::PageLimit;
 use bursar_domain::payment::Payment;
 use bursar_domain::reimbursement::Reimbursement;
 use bursar_domain::reminder::Reminder;
+
+pub use bursar_db::walk::Page;
 
 use crate::act::{View, Whole};
 use crate::error::AppError;
@@ -74,4 +79,55 @@ pub fn each<R: Readable>(view: &mut View<'_, '_>, mut take: impl FnMut(R)) -> Re
         Ok(())
     })?;
     Ok(unreadable)
+}
+
+/// A place in a walk through a list.
+#[derive(Clone, Debug)]
+pub struct Walk {
+    /// Rows a page.
+    pub limit: PageLimit,
+    /// Which rows.
+    pub filters: Filters,
+    /// Where the page before ended; none for the first page.
+    pub cursor: Option<Cursor>,
+}
+
+/// The representation of one resource.
+pub fn get<R: Readable>(view: &mut View<'_, '_>, id: Id<R::Kind>) -> Result<Vec<u8>, AppError> {
+    view.allow(&R::READ)?;
+    let document = table::document::<R>(view.tx, view.organization, id)?;
+    document.ok_or_else(|| Refusal::missing(format!("there is no such {}", R::Kind::NOUN)).into())
+}
+
+/// A page of a list, appended to `text`.
+pub fn page<R: Readable>(view: &mut View<'_, '_>, walk: &Walk, text: Vec<u8>) -> Result<Page, AppError> {
+    view.allow(&R::READ)?;
+    page_of::<R>(view, view.organization, walk, text)
+}
+
+/// The same of any organization.
+pub(crate) fn page_of<R: Stored>(
+    view: &mut View<'_, '_>,
+    organization: OrganizationId,
+    walk: &Walk,
+    text: Vec<u8>,
+) -> Result<Page, AppError> {
+    let now = view.now();
+    let ask = Ask {
+        organization,
+        limit: walk.limit,
+    };
+    let page = match &walk.cursor {
+        None => walk::first_page::<R>(view.tx, ask, walk.filters, now, text),
+        Some(cursor) => {
+            view.tx.hold_snapshot()?;
+            walk::next_page::<R>(view.tx, ask, cursor, text)
+        }
+    };
+    page.map_err(|error| match error {
+        WalkError::AheadOfClock => AppError::Cursor("is of another time of this database"),
+        WalkError::NotItsStart => AppError::Cursor("is of a walk that began earlier than it says"),
+        WalkError::Pruned => AppError::Cursor("is of a walk whose older versions are no longer kept"),
+        WalkError::Db(error) => error.into(),
+    })
 }

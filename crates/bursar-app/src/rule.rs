@@ -53,6 +53,15 @@ impl Rule {
         }
     }
 
+    /// An operation of any token, and of nobody else.
+    pub const fn of_token(name: &'static str, deed: &'static str) -> Self {
+        Self {
+            operator: false,
+            ..Self::of_operator(name, deed)
+        }
+        .or_token(&[])
+    }
+
     /// Tokens with these scopes may too.
     #[must_use]
     pub const fn or_token(self, scopes: &[Scope]) -> Self {
@@ -96,12 +105,13 @@ impl Rule {
         token.require(self.token.ok_or_else(|| self.forbidden())?)
     }
 
-    fn forbidden(&self) -> AppError {
+    pub(crate) fn forbidden(&self) -> AppError {
         let who = match (self.person, self.operator) {
             (Some(Role::Admin), _) => "an admin of the organization",
             (Some(Role::Editor), _) => "an editor or admin of the organization",
             (Some(Role::Viewer), _) => "people with a role in the organization",
             (None, true) => "the operator",
+            (None, false) if self.token.is_some() => "a token",
             (None, false) => "the service itself",
         };
         let message = match self.operator || self.person.is_none() {

@@ -2,8 +2,8 @@
 
 use crate::rule::Rule;
 use crate::{
-    backlog, campaigns, cards, dues, groups, housekeeping, members, messages, notices, outbox, payments,
-    reimbursements, reminders, reports, resources, roster, store, undo, worker_clock,
+    backlog, campaigns, cards, chapters, dues, groups, housekeeping, members, messages, notices, outbox,
+    payments, reimbursements, reminders, reports, resources, roster, store, undo, worker_clock,
 };
 
 /// The rules of each module, by the module's name.
@@ -11,6 +11,7 @@ const MODULES: &[&[&Rule]] = &[
     backlog::RULES,
     campaigns::RULES,
     cards::RULES,
+    chapters::RULES,
     dues::RULES,
     groups::RULES,
     housekeeping::RULES,

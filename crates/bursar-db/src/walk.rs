@@ -44,15 +44,13 @@ pub struct Page {
 /// Why there is no page.
 #[derive(Debug, PartialEq, Eq)]
 pub enum WalkError {
-    /// The cursor's watermark lies ahead of the clock: it is from another time of this database, before a backup
-    /// was restored.
+    /// The cursor's watermark lies ahead of the clock, or the organization is not there: it is from another time of this
+    /// database, before a backup was restored.
     AheadOfClock,
     /// The walk began earlier than the cursor says.
     NotItsStart,
     /// Versions that the walk needs were pruned: without them it would leave out rows.
     Pruned,
-    /// The organization is gone.
-    NoOrganization,
     /// The database.
     Db(DbError),
 }
@@ -144,7 +142,7 @@ pub fn next_page<R: Stored>(
     let live = read_live(tx, R::table(), ask, &cursor.filters, LiveRange::Of(cursor), rows)?;
     let reading = match live.reading {
         Some(reading) => reading,
-        None => organizations::reading(tx, ask.organization)?.ok_or(WalkError::NoOrganization)?,
+        None => organizations::reading(tx, ask.organization)?.ok_or(WalkError::AheadOfClock)?,
     };
     let watermark = cursor.watermark.micros();
     if reading.clock < watermark {

@@ -37,7 +37,7 @@ pub trait Service: Send + Sync + 'static {
 
     /// Answers one request. The future is dropped when the client goes away.
     fn call(
-        &self,
+        self: &Arc<Self>,
         request: Request<Incoming>,
         peer: SocketAddr,
     ) -> impl Future<Output = Response<Self::Body>> + Send;

@@ -196,7 +196,7 @@ struct Exposition<G> {
 impl<G: Fn() -> Vec<Gauge> + Send + Sync + 'static> Service for Exposition<G> {
     type Body = Full<Bytes>;
 
-    async fn call(&self, request: Request<Incoming>, _: SocketAddr) -> Reply {
+    async fn call(self: &Arc<Self>, request: Request<Incoming>, _: SocketAddr) -> Reply {
         let mut reply = reply::json(200, String::new());
         if request.uri().path() == "/metrics" {
             *reply.body_mut() = self.metrics.render(&(self.gauges)()).into();

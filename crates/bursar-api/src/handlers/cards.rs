@@ -6,9 +6,9 @@ use bursar_domain::card::NewCard;
 
 use super::only;
 use crate::error::Error;
-use crate::plan::{Answer, Plan, Request};
+use crate::plan::{Plan, Request};
 
-pub(super) fn create(request: &Request) -> Result<Plan, Error> {
+pub(crate) fn create(request: &Request) -> Result<Plan, Error> {
     let mut fields = request.fields()?;
     only(
         &fields,
@@ -22,7 +22,7 @@ pub(super) fn create(request: &Request) -> Result<Plan, Error> {
     )?;
     let new = NewCard::read(&mut fields, request.caller.currency())?;
     Ok(Plan::write(request, &new.clone(), move |act| {
-        let body = match cards::create(act, &new)? {
+        Ok(match cards::create(act, &new)? {
             Issued::Card(card) => format!(
                 r#"{{"kind":"card","card":{},"applicationId":null}}"#,
                 card.document()
@@ -30,10 +30,6 @@ pub(super) fn create(request: &Request) -> Result<Plan, Error> {
             Issued::Application(id) => {
                 format!(r#"{{"kind":"application","card":null,"applicationId":"{id}"}}"#)
             }
-        };
-        Ok(Answer {
-            status: 201,
-            body: body.into(),
         })
     }))
 }

@@ -7,33 +7,30 @@ use bursar_domain::group::{GroupChange, NewGroup, refuse_read_only};
 
 use super::only;
 use crate::error::Error;
-use crate::plan::{Answer, Plan, Request};
+use crate::plan::{Plan, Request};
 
-pub(super) fn create(request: &Request) -> Result<Plan, Error> {
+pub(crate) fn create(request: &Request) -> Result<Plan, Error> {
     let mut fields = known_fields(request)?;
     let new = NewGroup::read(&mut fields)?;
     Ok(Plan::write(request, &new.clone(), move |act| {
-        Ok(Answer {
-            status: 201,
-            body: groups::create(act, &new)?.document().into(),
-        })
+        Ok(groups::create(act, &new)?.document())
     }))
 }
 
-pub(super) fn update(request: &Request) -> Result<Plan, Error> {
+pub(crate) fn update(request: &Request) -> Result<Plan, Error> {
     let id = request.id(0)?;
     let mut fields = known_fields(request)?;
     let change = GroupChange::read(&mut fields)?;
     Ok(Plan::write(request, &change.clone(), move |act| {
-        Ok(Answer::ok(groups::change(act, id, &change)?.document()))
+        Ok(groups::change(act, id, &change)?.document())
     }))
 }
 
-pub(super) fn remove_member(request: &Request) -> Result<Plan, Error> {
+pub(crate) fn remove_member(request: &Request) -> Result<Plan, Error> {
     let (group, member) = (request.id(0)?, request.id(1)?);
     request.empty_body()?;
     Ok(Plan::write(request, &(), move |act| {
-        Ok(Answer::ok(groups::remove_member(act, group, member)?.document()))
+        Ok(groups::remove_member(act, group, member)?.document())
     }))
 }
 

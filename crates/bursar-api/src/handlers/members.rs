@@ -6,14 +6,14 @@ use bursar_domain::member::MemberChange;
 
 use super::only;
 use crate::error::Error;
-use crate::plan::{Answer, Plan, Request};
+use crate::plan::{Plan, Request};
 
-pub(super) fn update(request: &Request) -> Result<Plan, Error> {
+pub(crate) fn update(request: &Request) -> Result<Plan, Error> {
     let id = request.id(0)?;
     let mut fields = request.fields()?;
     only(&fields, &["firstName", "lastName", "email", "isActive"])?;
     let change = MemberChange::read(&mut fields)?;
     Ok(Plan::write(request, &change.clone(), move |act| {
-        Ok(Answer::ok(members::change(act, id, &change)?.document()))
+        Ok(members::change(act, id, &change)?.document())
     }))
 }

@@ -1,27 +1,16 @@
 //! One function per endpoint: it parses, names the work, and shapes the answer.
 
-mod cards;
-mod chapters;
-mod groups;
-mod members;
-mod reminders;
-mod token;
+pub(super) mod cards;
+pub(super) mod groups;
+pub(super) mod members;
+pub(super) mod reminders;
+pub(super) mod token;
 
-use bursar_domain::campaign::Campaign;
-use bursar_domain::card::Card;
 use bursar_domain::fields::Fields;
-use bursar_domain::group::Group;
-use bursar_domain::ids::kind;
-use bursar_domain::listing::Listing;
-use bursar_domain::member::Member;
-use bursar_domain::order::Order;
-use bursar_domain::payment::Payment;
-use bursar_domain::reimbursement::Reimbursement;
-use bursar_domain::reminder::Reminder;
+use bursar_domain::ids::{OrganizationId, kind};
 
 use super::error::Error;
-use super::lists::{get, list};
-use super::plan::{Plan, Request};
+use super::plan::Request;
 use super::query::ListRules;
 use super::routes::{Operation, Route};
 
@@ -76,23 +65,48 @@ pub fn list_rules(operation: Operation) -> Option<ListRules> {
     })
 }
 
+type CheckId = fn(&Request, usize) -> Result<(), Error>;
+
+/// How the ids in paths are checked, by the names that the paths call them.
+const IDS: [(&str, CheckId); 7] = [
+    ("{memberId}", |request, place| {
+        request.id::<kind::Member>(place).map(drop)
+    }),
+    ("{groupId}", |request, place| {
+        request.id::<kind::Group>(place).map(drop)
+    }),
+    ("{reminderId}", |request, place| {
+        request.id::<kind::Reminder>(place).map(drop)
+    }),
+    ("{campaignId}", |request, place| {
+        request.id::<kind::Campaign>(place).map(drop)
+    }),
+    ("{listingId}", |request, place| {
+        request.id::<kind::Listing>(place).map(drop)
+    }),
+    ("{orderId}", |request, place| {
+        request.id::<kind::Order>(place).map(drop)
+    }),
+    ("{chapterId}", |request, place| {
+        chapter_id(request, place).map(drop)
+    }),
+];
+
+/// A chapter is an organization, and called what the path calls it.
+pub(super) fn chapter_id(request: &Request, place: usize) -> Result<OrganizationId, Error> {
+    request.id(place).map_err(|_: Error| Error::no_such("chapter"))
+}
+
 /// Checks what comes before key and body: the ids in the path, then the query.
 pub fn check(route: &'static Route, request: &Request) -> Result<(), Error> {
-    let places = route.path.split('/').filter(|part| part.starts_with('{'));
-    for (place, name) in places.enumerate() {
-        match name {
-            "{memberId}" => drop(request.id::<kind::Member>(place)?),
-            "{groupId}" => drop(request.id::<kind::Group>(place)?),
-            "{reminderId}" => drop(request.id::<kind::Reminder>(place)?),
-            "{campaignId}" => drop(request.id::<kind::Campaign>(place)?),
-            "{listingId}" => drop(request.id::<kind::Listing>(place)?),
-            "{orderId}" => drop(request.id::<kind::Order>(place)?),
-            "{chapterId}" => drop(chapters::chapter_id(request, place)?),
-            other => return Err(Error::Internal(format!("no id is known by the name {other}"))),
+    let names = route.path.split('/').filter(|part| part.starts_with('{'));
+    for (place, name) in names.enumerate() {
+        if let Some((_, check)) = IDS.iter().find(|(known, _)| *known == name) {
+            check(request, place)?;
         }
     }
     match list_rules(route.operation) {
-        // A list has neither: its plan, which comes next, reads the query.
+        // A list has neither key nor body: its plan, which comes next, reads the query.
         Some(_) => Ok(()),
         None => request.no_query(),
     }
@@ -117,42 +131,22 @@ fn only(fields: &Fields<'_>, known: &[&str]) -> Result<(), Error> {
     }
 }
 
-/// The work that a request asks for.
-pub fn plan(route: &'static Route, request: &Request) -> Result<Plan, Error> {
-    let rules = list_rules(route.operation).unwrap_or_default();
-    match route.operation {
-        Operation::CreateCard => cards::create(request),
-        Operation::ListCards => list::<Card>(request, route.path, &rules),
-        Operation::SendReminder => reminders::send(request),
-        Operation::ListReminders => list::<Reminder>(request, route.path, &rules),
-        Operation::GetMember => get::<Member>(request),
-        Operation::UpdateMember => members::update(request),
-        Operation::ListMembers => list::<Member>(request, route.path, &rules),
-        Operation::CreateGroup => groups::create(request),
-        Operation::ListGroups => list::<Group>(request, route.path, &rules),
-        Operation::GetGroup => get::<Group>(request),
-        Operation::UpdateGroup => groups::update(request),
-        Operation::RemoveGroupMember => groups::remove_member(request),
-        Operation::ListChapterMembers => chapters::roster(request, &rules),
-        Operation::ListReimbursements => list::<Reimbursement>(request, route.path, &rules),
-        Operation::ListPayments => list::<Payment>(request, route.path, &rules),
-        Operation::GetCampaign => get::<Campaign>(request),
-        Operation::ListStoreListings => list::<Listing>(request, route.path, &rules),
-        Operation::GetStoreListing => get::<Listing>(request),
-        Operation::GetStoreOrder => get::<Order>(request),
-        Operation::GetToken => token::explain(request),
-        // Answered before a caller is asked for; a token makes no difference.
-        Operation::GetOpenapi => Err(Error::Internal("the document needs no caller".into())),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::routes::ROUTES;
     use bursar_domain::card::CardStatus;
     use bursar_domain::payment::PaymentStatus;
     use bursar_domain::reimbursement::ReimbursementStatus;
     use bursar_domain::reminder::ReminderStatus;
+
+    #[test]
+    fn every_id_of_a_path_is_checked() {
+        for name in ROUTES.iter().flat_map(|route| route.path.split('/')) {
+            let is_known = IDS.iter().any(|(known, _)| *known == name);
+            assert_eq!(is_known, name.starts_with('{'), "{name}");
+        }
+    }
 
     #[test]
     fn the_words_of_the_filters_are_the_states() {

@@ -4,9 +4,9 @@ use bursar_app::reminders;
 use bursar_domain::Resource;
 
 use crate::error::Error;
-use crate::plan::{Answer, Plan, Request};
+use crate::plan::{Plan, Request};
 
-pub(super) fn send(request: &Request) -> Result<Plan, Error> {
+pub(crate) fn send(request: &Request) -> Result<Plan, Error> {
     let id = request.id(0)?;
     request.empty_body()?;
     Ok(Plan::write(request, &(), move |act| {
@@ -14,6 +14,6 @@ pub(super) fn send(request: &Request) -> Result<Plan, Error> {
         // The representation is an object; the outcome is one more field of it.
         let mut body = reminder.document();
         body.truncate(body.len() - 1);
-        Ok(Answer::ok(format!(r#"{body},"outcome":"{outcome}"}}"#)))
+        Ok(format!(r#"{body},"outcome":"{outcome}"}}"#))
     }))
 }

@@ -5,10 +5,13 @@ use bursar_app::tokens;
 use crate::error::Error;
 use crate::plan::{Answer, Plan, Request};
 
-pub(super) fn explain(request: &Request) -> Result<Plan, Error> {
-    let explanation = tokens::explain(&request.caller);
-    // Ids, texts and words always have a JSON form.
-    Ok(Plan::Ready(Answer::ok(
-        serde_json::to_string(&explanation).unwrap_or_default(),
-    )))
+#[expect(clippy::unnecessary_wraps, reason = "a handler can refuse a request")]
+pub(crate) fn explain(_: &Request) -> Result<Plan, Error> {
+    Ok(Plan::Read(Box::new(|view| {
+        let explanation = tokens::explain_caller(view)?;
+        // Ids, texts and words always have a JSON form.
+        Ok(Answer::ok(
+            serde_json::to_string(&explanation).unwrap_or_default(),
+        ))
+    })))
 }

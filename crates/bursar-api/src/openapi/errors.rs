@@ -205,10 +205,10 @@ pub(super) fn of(route: &Route, base_url: &str) -> Map<String, Value> {
         KeyRule::Ignored => {}
     }
     add(400, response(400, by_reference(&invalid)));
-    if route.needs_token {
+    if route.needs_token() {
         add(401, shared("InvalidToken"));
     }
-    if !route.scopes.is_empty() {
+    if !route.scopes().is_empty() {
         add(403, forbidden(route, base_url));
     }
     if route.path.contains('{') {
@@ -240,12 +240,12 @@ pub(super) fn of(route: &Route, base_url: &str) -> Map<String, Value> {
 
 fn forbidden(route: &Route, base_url: &str) -> Value {
     let error = Error::InsufficientScope {
-        required: route.scopes,
+        required: route.scopes(),
         message: why_withheld(
             TokenKind::Personal,
-            route.scopes,
+            route.scopes(),
             ScopeSet::NONE,
-            route.role,
+            route.role(),
             Policy::default(),
         ),
     };

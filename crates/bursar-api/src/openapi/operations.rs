@@ -41,15 +41,15 @@ fn operation(route: &Route, base_url: &str) -> Value {
     responses.extend(errors::of(route, base_url));
     operation["responses"] = Value::Object(responses);
     // Scopes stand beside the security scheme: linters take them as its own only for OAuth 2.
-    operation["security"] = if route.needs_token {
+    operation["security"] = if route.needs_token() {
         json!([{"bearerAuth": []}])
     } else {
         json!([])
     };
-    let scopes: Vec<&str> = route.scopes.iter().map(|scope| scope.as_str()).collect();
+    let scopes: Vec<&str> = route.scopes().iter().map(|scope| scope.as_str()).collect();
     if !scopes.is_empty() {
         operation["x-required-scopes"] = Value::from(scopes);
-        operation["x-least-role"] = route.role.as_str().into();
+        operation["x-least-role"] = route.role().as_str().into();
     }
     operation["x-rate-limit-bucket"] = route.bucket.name().into();
     operation
@@ -57,15 +57,15 @@ fn operation(route: &Route, base_url: &str) -> Value {
 
 /// The words of the endpoint, then what the table of routes says.
 fn description(route: &Route) -> String {
-    let scopes: Vec<String> = route.scopes.iter().map(|scope| format!("`{scope}`")).collect();
-    let needs = match (route.needs_token, scopes.as_slice()) {
+    let scopes: Vec<String> = route.scopes().iter().map(|scope| format!("`{scope}`")).collect();
+    let needs = match (route.needs_token(), scopes.as_slice()) {
         (false, _) => "No token is needed.".to_owned(),
         (true, []) => "Any valid token will do: no scope is needed.".to_owned(),
-        (true, [one]) => format!("Needs the scope {one} and at least the role {}.", route.role),
+        (true, [one]) => format!("Needs the scope {one} and at least the role {}.", route.role()),
         (true, several) => format!(
             "Needs the scopes {} and at least the role {}.",
             several.join(" and "),
-            route.role
+            route.role()
         ),
     };
     let units = match route.cost {

@@ -131,13 +131,14 @@ fn at_line(line: u64) -> impl Fn(AppError) -> ImportError {
     move |error| match error {
         AppError::Refused(refusal) => ImportError::Line(line, refusal),
         AppError::Db(error) => ImportError::Db(error),
-        other @ (AppError::Withheld { .. } | AppError::KeyReused | AppError::Unrecognised) => {
-            ImportError::Line(
-                line,
-                Refusal::Forbidden {
-                    message: other.to_string(),
-                },
-            )
-        }
+        other @ (AppError::Withheld { .. }
+        | AppError::KeyReused
+        | AppError::Cursor(_)
+        | AppError::Unrecognised) => ImportError::Line(
+            line,
+            Refusal::Forbidden {
+                message: other.to_string(),
+            },
+        ),
     }
 }

@@ -7,7 +7,10 @@ use bursar_domain::ids::{OrganizationId, TokenId};
 use bursar_domain::token::TokenKind;
 use serde::{Serialize, Serializer};
 
-use crate::caller::TokenCaller;
+use crate::act::View;
+use crate::caller::{Caller, TokenCaller};
+use crate::error::AppError;
+use crate::rule::Rule;
 
 /// A token explained to itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -49,6 +52,17 @@ pub struct WithheldScope {
 )]
 fn as_text<S: Serializer>(by: &Withheld, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(by.as_str())
+}
+
+/// Asking what the caller's own token can do.
+pub const SELF: Rule = Rule::of_token("token.self", "ask what they can do");
+
+/// Explains the caller's token to it.
+pub fn explain_caller(view: &View<'_, '_>) -> Result<Explanation, AppError> {
+    match view.caller() {
+        Caller::Token(token) => SELF.check_token(token).map(|()| explain(token)),
+        _ => Err(SELF.forbidden()),
+    }
 }
 
 /// Explains a token that works.

@@ -393,7 +393,7 @@ impl<'a, R: Sample> World<'a, R> {
             assert_eq!(refused.unwrap_err(), WalkError::AheadOfClock);
         }
         let foreign = self.try_next_page(OrganizationId::from_bits(1), ahead(0, 0), 5);
-        assert_eq!(foreign.unwrap_err(), WalkError::NoOrganization);
+        assert_eq!(foreign.unwrap_err(), WalkError::AheadOfClock);
     }
 
     fn first_page(&self, filters: Filters, rows: u8) -> Page {

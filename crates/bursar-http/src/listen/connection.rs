@@ -241,7 +241,7 @@ impl<S: Service> InFlight<S> {
         if visit.protocol == Protocol::Http2 {
             visit.pulse.room().await;
         }
-        let service = &*visit.host.service;
+        let service = &visit.host.service;
         // The call is made inside the future, so that what it does before its first await is covered too.
         let call = pin!(async { service.call(request, visit.peer).await });
         let mut response = match catch_panic(call).await {

@@ -28,7 +28,7 @@ struct Paths;
 impl Service for Paths {
     type Body = Full<Bytes>;
 
-    async fn call(&self, request: Request<Incoming>, peer: SocketAddr) -> Response<Full<Bytes>> {
+    async fn call(self: &Arc<Self>, request: Request<Incoming>, peer: SocketAddr) -> Response<Full<Bytes>> {
         let body = match request.uri().path() {
             "/panic" => panic!("this request panics"),
             "/panic-later" => {

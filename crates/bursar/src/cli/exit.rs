@@ -61,7 +61,10 @@ impl Exit {
         if let Some(error) = error.downcast_ref::<AppError>() {
             match error {
                 AppError::Refused(refusal) => Self::of_refusal(refusal),
-                AppError::Withheld { .. } | AppError::KeyReused | AppError::Unrecognised => Self::Failed,
+                AppError::Withheld { .. }
+                | AppError::KeyReused
+                | AppError::Cursor(_)
+                | AppError::Unrecognised => Self::Failed,
                 AppError::Db(error) => Self::of_db(error),
             }
         } else if let Some(error) = error.downcast_ref::<DbError>() {

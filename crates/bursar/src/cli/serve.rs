@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bursar_api::serve::Edge;
-use bursar_api::{InFlight, Lookups, Readiness, Site, routes};
+use bursar_api::{Lookups, Readiness, Site, routes};
 use bursar_app::tokens::last_used::LastUsed;
-use bursar_app::{App, WallClock};
+use bursar_app::{App, EngineKind};
 use bursar_db::{DatabaseUrl, Db, Opening, Options};
 use bursar_domain::token::masked;
 use bursar_http::address::TrustedProxies;
@@ -198,20 +198,13 @@ pub(crate) fn serve(db: Db, url: &DatabaseUrl, args: &ServeArgs, started: &mut d
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let bell = Bell::default();
     let last_used = Arc::new(LastUsed::default());
-    let clock: WallClock = Arc::new(ambient::now);
-    let app = App::new(db, Arc::clone(&clock), ambient::ids()?);
+    let app = App::new(db, Arc::new(ambient::now), ambient::ids()?);
     let guard = args.send.guard();
     let worker = match args.no_worker {
         true => None,
         false => Some(args.send.worker(&app, url, &bell, &last_used, &guard)?.start()?),
     };
-    let outcome = runtime.block_on(accept(
-        app.clone(),
-        args,
-        &bell,
-        (last_used, clock, guard),
-        started,
-    ));
+    let outcome = runtime.block_on(accept(app.clone(), args, &bell, (last_used, guard), started));
     bell.stop();
     if let Some(worker) = worker {
         let _ = worker.join();
@@ -224,7 +217,7 @@ async fn accept(
     app: App,
     args: &ServeArgs,
     bell: &Bell,
-    (last_used, clock, guard): (Arc<LastUsed>, WallClock, ClockGuard),
+    (last_used, guard): (Arc<LastUsed>, ClockGuard),
     started: &mut dyn FnMut(&str),
 ) -> Outcome {
     let files_allowed = open_files::raise();
@@ -271,11 +264,10 @@ async fn accept(
             .map_err(|_| "--cors-origin must be an origin such as https://app.example.org")?,
         body_limit: args.body_limit,
         request_timeout: args.request_timeout,
-        clock,
         ids: Mutex::new(ambient::ids()?),
         idempotency_seconds: args.send.idempotency_retention,
-        in_flight: InFlight::default(),
-        lookups: Lookups::new(usize::from(args.database_connections)),
+        lookups: (app.engine() == EngineKind::Postgres)
+            .then(|| Lookups::new(usize::from(args.database_connections))),
         metrics: Arc::clone(&metrics),
         request_log: args.log.of_requests(),
         last_used,

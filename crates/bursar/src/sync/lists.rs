@@ -32,7 +32,7 @@ pub(crate) fn all() -> Vec<List> {
     let list = |route: &Route| List {
         name: route.path.trim_start_matches("/v1/").replace('/', "-"),
         path: route.path.to_owned(),
-        scopes: route.scopes,
+        scopes: route.scopes(),
         is_chapter: false,
     };
     ROUTES.iter().filter(is_list).map(list).collect()
@@ -46,7 +46,7 @@ pub(crate) fn chapter(id: OrganizationId) -> Option<List> {
     Some(List {
         name: format!("chapter-{id}"),
         path: route.path.replace("{chapterId}", &id.to_string()),
-        scopes: route.scopes,
+        scopes: route.scopes(),
         is_chapter: true,
     })
 }

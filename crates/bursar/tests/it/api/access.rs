@@ -102,12 +102,12 @@ fn the_routes_are_those_of_the_seed() {
     let routes: Vec<_> = ROUTES
         .iter()
         .map(|route| {
-            let scopes: Vec<&str> = route.scopes.iter().map(Scope::as_str).collect();
+            let scopes: Vec<&str> = route.scopes().iter().map(Scope::as_str).collect();
             (
                 route.method.as_str(),
                 route.path,
                 scopes,
-                route.role.as_str(),
+                route.role().as_str(),
                 route.key == KeyRule::Required,
             )
         })
@@ -262,7 +262,7 @@ fn every_endpoint_by_every_caller(engine: Engine) {
                 "2nd scope missing"
             },
             |route, cell| {
-                let missing = route.scopes.iter().nth(place)?;
+                let missing = route.scopes().iter().nth(place)?;
                 let reply = call(
                     &world.admin().without(ScopeSet::of(&[missing])),
                     route,
@@ -308,7 +308,7 @@ fn every_endpoint_by_every_caller(engine: Engine) {
     ]);
     matrix.column("blocked by policy", |route, cell| {
         let reply = call(&world.admin(), route, cell, false);
-        if route.scopes.is_empty() {
+        if route.scopes().is_empty() {
             assert_eq!(reply.status, 200);
         } else {
             let error = reply.refused(403, "insufficient_scope");
@@ -356,5 +356,5 @@ fn by_role(caller: Caller<'_>, role: Role) -> impl FnMut(&'static Route, u32) ->
 }
 
 fn scopes_of(route: &Route) -> Value {
-    route.scopes.iter().map(Scope::as_str).collect()
+    route.scopes().iter().map(Scope::as_str).collect()
 }

@@ -1,0 +1,123 @@
+//! A request as it came, and what is known of it by now.
+
+use std::net::SocketAddr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use bursar_domain::Timestamp;
+use bursar_domain::ids::{OrganizationId, RequestId, TokenId};
+use bursar_domain::token::{self, TokenHash};
+use bursar_http::limits::{Bucket, Charge};
+use hyper::Method;
+use hyper::header::{AUTHORIZATION, HeaderMap};
+use hyper::http::request::Parts;
+
+use super::error::Error;
+use super::handlers;
+use super::query;
+use super::routes::{self, Cost, KeyRule, Match, Route, Work};
+
+/// A request. Whoever works on it shares it: the connection, and the reader that looks its caller up.
+pub(super) struct Call {
+    pub(super) parts: Parts,
+    pub(super) peer: SocketAddr,
+    pub(super) found: Match,
+    /// Of a token of the right form: there is no look-up for any other, nor where no token is needed.
+    pub(super) hash: Option<TokenHash>,
+    pub(super) now: Timestamp,
+    pub(super) id: RequestId,
+    trace: Mutex<Trace>,
+}
+
+/// What is known of a request when it is answered, however far it came.
+#[derive(Default)]
+pub(super) struct Trace {
+    pub(super) route: Option<&'static Route>,
+    pub(super) organization: Option<OrganizationId>,
+    pub(super) token: Option<TokenId>,
+    pub(super) charge: Option<Charge>,
+}
+
+impl Call {
+    pub(super) fn new(parts: Parts, peer: SocketAddr, now: Timestamp, id: RequestId) -> Self {
+        let found = routes::find(&parts.method, parts.uri.path());
+        let hash = match &found {
+            Match::Found(
+                Route {
+                    work: Work::Document, ..
+                },
+                _,
+            ) => None,
+            _ => bearer(&parts.headers)
+                .filter(|text| token::recognise(text).is_some())
+                .map(token::hash),
+        };
+        Self {
+            parts,
+            peer,
+            found,
+            hash,
+            now,
+            id,
+            trace: Mutex::default(),
+        }
+    }
+
+    pub(super) fn trace(&self) -> MutexGuard<'_, Trace> {
+        self.trace.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The bucket that it is charged to, and how much.
+    pub(super) fn price(&self) -> (Bucket, u32) {
+        match &self.found {
+            Match::Found(route, _) => (route.bucket, cost(route, self.parts.uri.query())),
+            Match::OtherMethod(_) | Match::NoPath => (default_bucket(&self.parts.method), 1),
+        }
+    }
+
+    /// Its idempotency key, where the endpoint takes one.
+    pub(super) fn key(&self, rule: KeyRule) -> Result<Option<String>, Error> {
+        if rule == KeyRule::Ignored {
+            return Ok(None);
+        }
+        let mut values = self.parts.headers.get_all("idempotency-key").iter();
+        match (values.next(), values.next()) {
+            (None, _) if rule == KeyRule::Required => Err(Error::KeyRequired),
+            (None, _) => Ok(None),
+            (Some(value), None) if value.is_empty() => Err(Error::KeyRequired),
+            (Some(value), None)
+                if value.len() <= 255 && value.as_bytes().iter().all(|b| (0x21..=0x7e).contains(b)) =>
+            {
+                Ok(value.to_str().ok().map(str::to_owned))
+            }
+            (Some(_), _) => Err(Error::KeyInvalid),
+        }
+    }
+}
+
+/// The token's text, from the one place it may be in.
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let mut values = headers.get_all(AUTHORIZATION).iter();
+    let (first, second) = (values.next()?, values.next());
+    let (scheme, token) = first.to_str().ok()?.split_once(' ')?;
+    (second.is_none() && scheme.eq_ignore_ascii_case("bearer")).then(|| token.trim_start_matches(' '))
+}
+
+fn cost(route: &Route, query: Option<&str>) -> u32 {
+    match route.cost {
+        Cost::One => 1,
+        Cost::PerRowsAsked => {
+            let rules = handlers::list_rules(route.operation).unwrap_or_default();
+            query::list(query, &rules).map_or(1, |query| {
+                u32::try_from(query.limit.rows().div_ceil(25)).unwrap_or(1)
+            })
+        }
+    }
+}
+
+pub(super) fn default_bucket(method: &Method) -> Bucket {
+    if *method == Method::GET || *method == Method::HEAD {
+        Bucket::Read
+    } else {
+        Bucket::Write
+    }
+}
