@@ -4,15 +4,15 @@
 //! hop that appended it is a proxy the operator named.
 
 use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::str::FromStr;
+use std::net::{IpAddr, SocketAddr};
 
 use hyper::HeaderMap;
+use ipnet::{IpNet, Ipv6Net};
 
 /// The proxies whose `X-Forwarded-For` is believed: single addresses and CIDR blocks. Empty by default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TrustedProxies {
-    blocks: Vec<Block>,
+    blocks: Vec<IpNet>,
 }
 
 /// Why an entry of the list of trusted proxies was refused.
@@ -42,7 +42,7 @@ impl TrustedProxies {
                 .map(str::trim)
                 .filter(|entry| !entry.is_empty())
             {
-                blocks.push(entry.parse()?);
+                blocks.push(block(entry)?);
             }
         }
         Ok(Self { blocks })
@@ -51,79 +51,40 @@ impl TrustedProxies {
     /// Whether this address is one of the proxies.
     pub fn contains(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
-        self.blocks.iter().any(|block| block.contains(address))
+        self.blocks.iter().any(|block| block.contains(&address))
     }
 }
 
-/// A CIDR block; a single address is a block with the longest prefix. IPv4-mapped IPv6 is kept as IPv4.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Block {
-    base: IpAddr,
-    prefix: u8,
-}
-
-impl Block {
-    fn contains(self, address: IpAddr) -> bool {
-        match (self.base, address) {
-            (IpAddr::V4(_), IpAddr::V4(_)) | (IpAddr::V6(_), IpAddr::V6(_)) => {
-                mask(address, self.prefix) == self.base
-            }
-            _ => false,
+/// Reads a CIDR block or a single address. IPv4-mapped IPv6 becomes IPv4, because that is how a peer on a dual-stack
+/// socket is seen after `to_canonical`.
+fn block(text: &str) -> Result<IpNet, InvalidProxy> {
+    let refuse = |why: String| InvalidProxy(format!("trusted proxy {text:?}: {why}"));
+    let (address, prefix) = match text.split_once('/') {
+        Some((address, prefix)) => (address, Some(prefix)),
+        None => (text, None),
+    };
+    let Ok(address) = address.parse::<IpAddr>() else {
+        return Err(refuse(
+            "give an IP address or a block such as 10.0.0.0/8".to_owned(),
+        ));
+    };
+    let block = match prefix {
+        None => IpNet::from(address),
+        Some(_) => text.parse().map_err(|_| {
+            let width = IpNet::from(address).max_prefix_len();
+            refuse(format!("the prefix must be a number from 0 to {width}"))
+        })?,
+    };
+    let block = match (address.to_canonical(), block.prefix_len().checked_sub(96)) {
+        (IpAddr::V4(v4), Some(prefix)) if address.is_ipv6() => {
+            IpNet::new(IpAddr::V4(v4), prefix).unwrap_or(block)
         }
-    }
-}
-
-impl FromStr for Block {
-    type Err = InvalidProxy;
-
-    fn from_str(text: &str) -> Result<Self, InvalidProxy> {
-        let refuse = |why: String| InvalidProxy(format!("trusted proxy {text:?}: {why}"));
-        let (address, prefix) = match text.split_once('/') {
-            Some((address, prefix)) => (address, Some(prefix)),
-            None => (text, None),
-        };
-        let Ok(address) = address.parse::<IpAddr>() else {
-            return Err(refuse(
-                "give an IP address or a block such as 10.0.0.0/8".to_owned(),
-            ));
-        };
-        let width: u8 = if address.is_ipv4() { 32 } else { 128 };
-        let prefix = match prefix {
-            None => width,
-            // `parse` alone would take "+8".
-            Some(digits) => Some(digits)
-                .filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))
-                .and_then(|digits| digits.parse().ok())
-                .filter(|prefix| *prefix <= width)
-                .ok_or_else(|| refuse(format!("the prefix must be a number from 0 to {width}")))?,
-        };
-        // A peer on a dual-stack socket is seen as IPv4 after `to_canonical`, so its block must be IPv4 too.
-        let (address, prefix) = match address.to_canonical() {
-            IpAddr::V4(v4) if address.is_ipv6() && prefix >= 96 => (IpAddr::V4(v4), prefix - 96),
-            _ => (address, prefix),
-        };
-        let base = mask(address, prefix);
-        if base != address {
-            return Err(refuse(format!(
-                "it has bits after the prefix; write {base}/{prefix}"
-            )));
-        }
-        Ok(Self { base, prefix })
-    }
-}
-
-/// The address with all bits after the prefix cleared.
-fn mask(address: IpAddr, prefix: u8) -> IpAddr {
-    let prefix = u32::from(prefix);
-    match address {
-        IpAddr::V4(v4) => {
-            let mask = u32::MAX.checked_shl(32 - prefix).unwrap_or(0);
-            IpAddr::V4(Ipv4Addr::from_bits(v4.to_bits() & mask))
-        }
-        IpAddr::V6(v6) => {
-            let mask = u128::MAX.checked_shl(128 - prefix).unwrap_or(0);
-            IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & mask))
-        }
+        _ => block,
+    };
+    let exact = block.trunc();
+    match exact == block {
+        true => Ok(block),
+        false => Err(refuse(format!("it has bits after the prefix; write {exact}"))),
     }
 }
 
@@ -178,6 +139,6 @@ fn parse_entry(entry: &[u8]) -> Option<IpAddr> {
 pub fn counted(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(v4) => IpAddr::V4(v4),
-        v6 @ IpAddr::V6(_) => mask(v6, 64),
+        IpAddr::V6(v6) => Ipv6Net::new_assert(v6, 64).network().into(),
     }
 }
