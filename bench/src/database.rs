@@ -3,9 +3,11 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use bursar_app::import::{Imported, Source, import};
+use bursar_app::{App, Identity};
 use bursar_db::{DatabaseUrl, Db, Opening, Options};
 use bursar_domain::Timestamp;
 use bursar_domain::ids::IdSource;
@@ -40,14 +42,8 @@ pub(crate) fn fill(db: &Db, bundle: &Path) -> Outcome<Imported> {
     let open = || {
         File::open(bundle).map(|file| Box::new(BufReader::with_capacity(1 << 16, file)) as Box<dyn BufRead>)
     };
-    import(
-        db,
-        &Source { open: &open },
-        now(),
-        &mut IdSource::seeded(2),
-        &mut |_| {},
-    )
-    .map_err(|error| error.to_string())
+    let app = App::new(db.clone(), Arc::new(now), IdSource::seeded(2));
+    import(&app, Identity::Operator, &Source { open: &open }, &mut |_| {}).map_err(|error| error.to_string())
 }
 
 /// Removes an SQLite database with its log.

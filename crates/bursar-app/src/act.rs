@@ -230,6 +230,13 @@ impl<'a, 'c> Whole<'a, 'c> {
         rule.check(&self.caller)
     }
 
+    /// Whether the rule lets the caller do it in this organization.
+    pub(crate) fn may(&mut self, rule: &Rule, organization: OrganizationId) -> Result<bool, AppError> {
+        let (who, now) = (self.context.who, self.context.now);
+        let caller = Caller::look_up(self.tx, who, organization, now)?;
+        Ok(rule.check(&caller).is_ok())
+    }
+
     /// A new id.
     pub fn new_id<K>(&mut self) -> Id<K> {
         self.context.ids.next(self.context.now)

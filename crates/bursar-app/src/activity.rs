@@ -2,15 +2,18 @@
 
 use std::collections::HashMap;
 
-use bursar_db::activity::{self, Filter, Line};
+use bursar_db::activity::{self, Filter};
 use bursar_db::{Tx, organizations, tokens};
+use bursar_domain::access::Role;
 use bursar_domain::ids::{ActivityId, OrganizationId, RequestId, TokenId, UserId};
 use bursar_domain::{Refusal, Timestamp};
 use serde::Serialize;
 
-use crate::act::{Context, no_organization};
+pub use bursar_db::activity::Line;
+
+use crate::act::View;
 use crate::error::AppError;
-use crate::roles::require_admin;
+use crate::rule::Rule;
 
 /// The lines of a page at most.
 pub const PAGE_MAX: usize = 1_000;
@@ -77,30 +80,34 @@ impl From<Line> for Record {
     }
 }
 
-/// A page of an organization's log, newest first, for its admins and the operator. A page that is not full is
-/// the last.
-pub fn list(
-    tx: &mut Tx<'_>,
-    context: &Context,
-    organization: OrganizationId,
-    query: &Query,
-) -> Result<Vec<Line>, AppError> {
+/// Reading the log.
+pub const LIST: Rule = Rule::of("activity.list", Role::Admin, "read its activity log");
+/// The rules of the log.
+pub const RULES: &[&Rule] = &[&LIST];
+
+/// A page of an organization's log, newest first. A page that is not full is the last.
+pub fn list(view: &mut View<'_, '_>, query: &Query) -> Result<Vec<Line>, AppError> {
+    view.allow(&LIST)?;
     if !(1..=PAGE_MAX).contains(&query.limit) {
         let rule = format!("must be 1 to {PAGE_MAX}, got {}", query.limit);
         return Err(Refusal::invalid("limit", rule).into());
     }
-    organizations::get(tx, organization)?.ok_or_else(|| no_organization(organization))?;
-    require_admin(tx, context.who, organization, "read its activity log")?;
     let filter = Filter {
         since: query.since,
         actor: match query.actor.as_deref() {
-            Some(actor) => Some(actor_key(tx, actor)?),
+            Some(actor) => Some(actor_key(view.tx, actor)?),
             None => None,
         },
         action: query.action.clone(),
     };
     let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
-    Ok(activity::newest(tx, organization, query.before, &filter, limit)?)
+    Ok(activity::newest(
+        view.tx,
+        view.organization,
+        query.before,
+        &filter,
+        limit,
+    )?)
 }
 
 /// What the log calls this actor.
@@ -126,20 +133,17 @@ fn actor_key(tx: &mut Tx<'_>, actor: &str) -> Result<String, AppError> {
 
 /// What the ids in some lines are called: people by their address, tokens by their name. Actors of another
 /// organization keep their ids: their names are that organization's.
-pub fn names(
-    tx: &mut Tx<'_>,
-    organization: OrganizationId,
-    lines: &[Line],
-) -> Result<HashMap<String, String>, AppError> {
+pub fn names(view: &mut View<'_, '_>, lines: &[Line]) -> Result<HashMap<String, String>, AppError> {
+    view.allow(&LIST)?;
     let mut names = HashMap::new();
     for line in lines {
         let actor = match line.actor_organization_id {
-            Some(home) if home != organization => None,
+            Some(home) if home != view.organization => None,
             _ => line.actor_id.as_deref(),
         };
         for id in [actor, line.subject.as_deref()].into_iter().flatten() {
             if !names.contains_key(id)
-                && let Some(name) = name(tx, id)?
+                && let Some(name) = name(view.tx, id)?
             {
                 names.insert(id.to_owned(), name);
             }

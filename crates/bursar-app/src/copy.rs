@@ -1,21 +1,41 @@
 //! Everything from one database to an empty one of either engine: history, tokens and activity too.
 
 use bursar_db::tables::{EVERY_TABLE, read_rows};
-use bursar_db::{Db, DbError, OwnedValue, Tx, housekeeping, organizations, worker_clock};
+use bursar_db::{OwnedValue, Tx, housekeeping, organizations, worker_clock};
 use bursar_domain::Refusal;
 
+use crate::caller::Identity;
+use crate::door::App;
 use crate::error::AppError;
+use crate::rule::Rule;
 
 /// Rows that are held in memory at a time.
 const CHUNK_ROWS: usize = 2_000;
 
+/// Copying everything.
+pub const COPY: Rule = Rule::of_operator("copy", "copy the database");
+/// The rules of the copy.
+pub const RULES: &[&Rule] = &[&COPY];
+
 /// Copies every row of every table; how many. The target must be empty, and nobody may write to the source.
-pub fn copy(from: &Db, to: &Db, progress: &mut dyn FnMut(&str, u64)) -> Result<u64, AppError> {
-    let rows = from.survey(|source| to.exclusive(|target| copy_tables(source, target, progress)))?;
+pub fn copy(
+    from: &App,
+    who: Identity,
+    to: &App,
+    progress: &mut dyn FnMut(&str, u64),
+) -> Result<u64, AppError> {
+    let rows = from.survey(who, |source| {
+        source.allow(&COPY)?;
+        to.exclusive(Identity::Operator, |target| {
+            copy_tables(source.tx, target.tx, progress)
+        })
+    })?;
     if rows >= housekeeping::LARGE_LOAD_ROWS {
         // The copy is complete whether this succeeds or not: autovacuum does it later.
         let tables = EVERY_TABLE.map(|table| table.table);
-        let _ = to.exclusive::<_, DbError>(|tx| housekeeping::count_rows(tx, &tables));
+        let _ = to.exclusive::<_, AppError>(Identity::Operator, |whole| {
+            Ok(housekeeping::count_rows(whole.tx, &tables)?)
+        });
     }
     Ok(rows)
 }

@@ -15,10 +15,11 @@ use bursar_domain::payment::Payment;
 use bursar_domain::reimbursement::Reimbursement;
 use bursar_domain::reminder::Reminder;
 
-use crate::act::no_organization;
+use crate::act::{Whole, no_organization};
 use crate::bundle::{organization_line, policy_line, role_line, user_line};
 use crate::error::AppError;
 use crate::organizations::subtree;
+use crate::rule::Rule;
 
 /// Rows left out that an export names; more of them say nothing new.
 pub const BROKEN_MAX: usize = 100;
@@ -62,13 +63,20 @@ impl<E: Into<AppError>> From<E> for ExportError {
     }
 }
 
+/// Writing a bundle.
+pub const EXPORT: Rule = Rule::of_operator("export", "export bundles");
+/// The rules of exports.
+pub const RULES: &[&Rule] = &[&EXPORT];
+
 /// Writes a bundle of everything, or of one organization and all below it.
 pub fn export(
-    tx: &mut Tx<'_>,
+    whole: &mut Whole<'_, '_>,
     root: Option<OrganizationId>,
     out: &mut dyn Write,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Exported, ExportError> {
+    whole.allow(&EXPORT)?;
+    let tx = &mut *whole.tx;
     let all = organizations::all(tx)?;
     let scope: Option<HashSet<OrganizationId>> = match root {
         None => None,

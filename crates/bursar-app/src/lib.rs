@@ -22,11 +22,11 @@ pub mod export;
 pub mod groups;
 pub mod housekeeping;
 pub mod import;
+pub mod inspect;
 pub mod lists;
 pub mod members;
 pub mod messages;
 pub mod notices;
-pub mod officers;
 mod once;
 pub mod organizations;
 pub mod outbox;
@@ -49,7 +49,9 @@ pub mod undo;
 pub mod worker_clock;
 
 pub use act::{Act, Context, Looking, View, Whole};
-pub use bursar_db::{DatabaseUrl, DbError, EngineKind, Opening, Options, Reply, private};
+pub use bursar_db::{
+    DatabaseUrl, DbError, EngineKind, Opening, Options, Reply, TlsMode, private, schema_version,
+};
 pub use caller::{Caller, Identity, TokenCaller};
 pub use door::{App, Visit, WallClock};
 pub use error::AppError;

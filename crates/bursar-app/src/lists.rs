@@ -2,11 +2,12 @@
 
 use std::io::Write;
 
-use bursar_db::{DbError, Stored, Tx, organizations, table};
+use bursar_db::{DbError, Stored, organizations, table};
+use bursar_domain::access::Role;
 use bursar_domain::campaign::Campaign;
 use bursar_domain::card::Card;
 use bursar_domain::group::Group;
-use bursar_domain::ids::{Id, OrganizationId};
+use bursar_domain::ids::Id;
 use bursar_domain::listing::Listing;
 use bursar_domain::member::Member;
 use bursar_domain::order::Order;
@@ -16,9 +17,10 @@ use bursar_domain::reminder::Reminder;
 use bursar_domain::{Stamps, Timestamp, words};
 use serde_json::{Map, Value};
 
-use crate::act::no_organization;
+use crate::act::{View, no_organization};
 use crate::error::AppError;
 use crate::export::ExportError;
+use crate::rule::Rule;
 use crate::spreadsheet::record;
 
 words! {
@@ -45,42 +47,47 @@ words! {
     }
 }
 
+/// Writing a list as comma-separated values.
+pub const EXPORT: Rule = Rule::of("list.export", Role::Viewer, "export lists");
+/// The rules of lists in files.
+pub const RULES: &[&Rule] = &[&EXPORT];
+
 /// Writes a list, by id; how many lines beside the header.
 pub fn export(
-    tx: &mut Tx<'_>,
-    organization: OrganizationId,
+    view: &mut View<'_, '_>,
     list: List,
     out: &mut dyn Write,
     progress: &mut dyn FnMut(u64),
 ) -> Result<u64, ExportError> {
+    view.allow(&EXPORT)?;
     match list {
-        List::Members => rows::<Member>(tx, organization, out, progress),
-        List::Groups => rows::<Group>(tx, organization, out, progress),
-        List::Payments => rows::<Payment>(tx, organization, out, progress),
-        List::Reimbursements => rows::<Reimbursement>(tx, organization, out, progress),
-        List::Reminders => rows::<Reminder>(tx, organization, out, progress),
-        List::Cards => rows::<Card>(tx, organization, out, progress),
-        List::Campaigns => rows::<Campaign>(tx, organization, out, progress),
-        List::StoreListings => rows::<Listing>(tx, organization, out, progress),
-        List::StoreOrders => rows::<Order>(tx, organization, out, progress),
+        List::Members => rows::<Member>(view, out, progress),
+        List::Groups => rows::<Group>(view, out, progress),
+        List::Payments => rows::<Payment>(view, out, progress),
+        List::Reimbursements => rows::<Reimbursement>(view, out, progress),
+        List::Reminders => rows::<Reminder>(view, out, progress),
+        List::Cards => rows::<Card>(view, out, progress),
+        List::Campaigns => rows::<Campaign>(view, out, progress),
+        List::StoreListings => rows::<Listing>(view, out, progress),
+        List::StoreOrders => rows::<Order>(view, out, progress),
     }
 }
 
 fn rows<R: Stored>(
-    tx: &mut Tx<'_>,
-    organization: OrganizationId,
+    view: &mut View<'_, '_>,
     out: &mut dyn Write,
     progress: &mut dyn FnMut(u64),
 ) -> Result<u64, ExportError> {
-    let owner =
-        organizations::get(tx, organization)?.ok_or_else(|| AppError::from(no_organization(organization)))?;
+    let organization = view.organization;
+    let owner = organizations::get(view.tx, organization)?
+        .ok_or_else(|| AppError::from(no_organization(organization)))?;
     // An empty list has a header too: that of a resource with nothing in it.
     let stamps = Stamps::at(Timestamp::from_micros(0));
     let blank = R::blank(Id::from_bits(0), owner.currency, stamps).document();
     let header = record(object(&blank)?.keys());
     out.write_all(header.as_bytes()).map_err(ExportError::Output)?;
     let (mut written, mut broken) = (0, None);
-    let walked = table::each::<R>(tx, organization, |kept| {
+    let walked = table::each::<R>(view.tx, organization, |kept| {
         let line = record(object(kept.document)?.values().map(cell));
         out.write_all(line.as_bytes()).map_err(|error| {
             broken = Some(ExportError::Output(error));

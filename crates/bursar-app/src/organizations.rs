@@ -2,12 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 
-use bursar_db::organizations;
+use bursar_db::{DbError, Stored, organizations, table};
 use bursar_domain::Refusal;
+use bursar_domain::access::Role;
 use bursar_domain::email::{check_email, check_phone};
 use bursar_domain::ids::OrganizationId;
+use bursar_domain::member::Member;
 use bursar_domain::money::Currency;
 use bursar_domain::organization::{CardIssuing, Organization, OrganizationKind};
+use bursar_domain::payment::Payment;
 use bursar_domain::text::NAME;
 
 use crate::act::{Whole, no_organization};
@@ -35,6 +38,42 @@ pub struct NewOrganization {
 
 /// Making an organization.
 pub const CREATE: Rule = Rule::of_operator("organization.create", "make organizations");
+/// Seeing that an organization is there, and what it is.
+pub const LIST: Rule = Rule::of("organization.list", Role::Viewer, "see the organization");
+/// Counting what there is.
+pub const COUNT: Rule = Rule::of_operator("organization.count", "count what there is");
+/// The rules of organizations.
+pub const RULES: &[&Rule] = &[&CREATE, &LIST, &COUNT];
+
+/// The organizations that the caller may see: all of them for the operator, those where they have a role for a person.
+pub fn list(whole: &mut Whole<'_, '_>) -> Result<Vec<Organization>, AppError> {
+    let mut found = Vec::new();
+    for organization in organizations::all(whole.tx)? {
+        if whole.may(&LIST, organization.id)? {
+            found.push(organization);
+        }
+    }
+    Ok(found)
+}
+
+/// How many members and payments there are in all organizations.
+pub fn count(whole: &mut Whole<'_, '_>) -> Result<(u64, u64), AppError> {
+    whole.allow(&COUNT)?;
+    Ok((rows::<Member>(whole)?, rows::<Payment>(whole)?))
+}
+
+fn rows<R: Stored>(whole: &mut Whole<'_, '_>) -> Result<u64, DbError> {
+    let mut count = 0;
+    table::each_of_all::<R>(
+        whole.tx,
+        |_| true,
+        |_, _| {
+            count += 1;
+            Ok(())
+        },
+    )?;
+    Ok(count)
+}
 
 /// Makes an organization with this id.
 pub fn create(
@@ -87,7 +126,7 @@ pub fn create(
     }
     let now = whole.now();
     organizations::insert(whole.tx, &organization, now)?;
-    whole.log(id, "organization.create", Some(id.to_string()), None)?;
+    whole.log(id, CREATE.name, Some(id.to_string()), None)?;
     Ok(organization)
 }
 

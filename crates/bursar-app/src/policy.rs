@@ -1,14 +1,13 @@
 //! What an organization's admins allow all tokens. It binds from the next request on.
 
-use bursar_db::{Tx, organizations};
+use bursar_db::organizations;
 use bursar_domain::Refusal;
-use bursar_domain::access::{Policy, ScopeSet};
-use bursar_domain::ids::OrganizationId;
+use bursar_domain::access::{Policy, Role, ScopeSet};
 use bursar_domain::organization::TOKEN_DAYS_MAX;
 
-use crate::act::{Act, Context, no_organization};
-use crate::caller::Identity;
+use crate::act::{Act, View};
 use crate::error::AppError;
+use crate::rule::Rule;
 
 /// What to change of a policy; the rest stays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,48 +29,37 @@ pub enum Cap {
     Days(i64),
 }
 
-/// The policy, for people with a role in the organization and the operator.
-pub fn show(tx: &mut Tx<'_>, context: &Context, organization: OrganizationId) -> Result<Policy, AppError> {
-    organizations::get(tx, organization)?.ok_or_else(|| no_organization(organization))?;
-    let may = match context.who {
-        Identity::Operator => true,
-        Identity::Person(user) => organizations::role(tx, organization, user)?.is_some(),
-        Identity::Token(_) | Identity::Worker => false,
-    };
-    if !may {
-        return Err(Refusal::Forbidden {
-            message: "only people with a role in the organization may see its policy".to_owned(),
-        }
-        .into());
-    }
-    Ok(organizations::policy(tx, organization)?.unwrap_or_default())
+/// Seeing the policy.
+pub const SHOW: Rule = Rule::of("policy.show", Role::Viewer, "see its policy");
+/// Changing the policy.
+pub const SET: Rule = Rule::of("policy.set", Role::Admin, "change its policy");
+/// The rules of the policy.
+pub const RULES: &[&Rule] = &[&SHOW, &SET];
+
+/// The policy.
+pub fn show(view: &mut View<'_, '_>) -> Result<Policy, AppError> {
+    view.allow(&SHOW)?;
+    Ok(organizations::policy(view.tx, view.organization)?.unwrap_or_default())
 }
 
 /// Changes the policy, with one activity line for each thing that changed. Equal values change nothing.
-pub fn set(
-    tx: &mut Tx<'_>,
-    context: &mut Context,
-    organization: OrganizationId,
-    change: &PolicyChange,
-) -> Result<Policy, AppError> {
-    Act::run(tx, context, organization, |act| {
-        crate::officers::require(act, bursar_domain::access::Role::Admin, "change its policy")?;
-        let before = organizations::policy(act.tx, organization)?.unwrap_or_default();
-        let after = apply(before, change)?;
-        if after == before {
-            return Ok(after);
-        }
-        organizations::set_policy(act.tx, organization, after)?;
-        for (action, subject, count) in changes(before, after) {
-            act.log(action, subject, count)?;
-        }
-        Ok(after)
-    })
+pub fn set(act: &mut Act<'_, '_>, change: &PolicyChange) -> Result<Policy, AppError> {
+    act.allow(&SET)?;
+    let before = organizations::policy(act.tx, act.organization)?.unwrap_or_default();
+    let after = apply(before, change)?;
+    if after == before {
+        return Ok(after);
+    }
+    organizations::set_policy(act.tx, act.organization, after)?;
+    for (action, subject, count) in changes(before, after) {
+        act.log(action, subject, count)?;
+    }
+    Ok(after)
 }
 
 /// The activity lines of a change: one for each thing that changed.
 pub(crate) fn changes(before: Policy, after: Policy) -> Vec<(&'static str, Option<String>, Option<i64>)> {
-    let scopes = |action: &'static str, scopes: bursar_domain::access::ScopeSet| {
+    let scopes = |action: &'static str, scopes: ScopeSet| {
         scopes
             .iter()
             .map(move |scope| (action, Some(scope.to_string()), None))

@@ -1,14 +1,13 @@
 //! Who is what in an organization.
 
-use bursar_db::{Tx, organizations, tokens};
+use bursar_db::{organizations, tokens};
 use bursar_domain::Refusal;
 use bursar_domain::access::Role;
 use bursar_domain::email::check_email;
-use bursar_domain::ids::{OrganizationId, UserId};
+use bursar_domain::ids::UserId;
 use bursar_domain::organization::User;
 
-use crate::act::{Act, Context, Whole, no_organization};
-use crate::caller::{Caller, Identity};
+use crate::act::{Act, View, Whole};
 use crate::error::AppError;
 use crate::rule::Rule;
 
@@ -21,45 +20,16 @@ pub struct Holder {
     pub role: Role,
 }
 
-/// Whether somebody has at least this role in the organization, or is the operator.
-pub(crate) fn has_role(
-    tx: &mut Tx<'_>,
-    who: Identity,
-    organization: OrganizationId,
-    least: Role,
-) -> Result<bool, AppError> {
-    match who {
-        Identity::Operator => Ok(true),
-        Identity::Person(user) => {
-            let role = organizations::role(tx, organization, user)?;
-            Ok(role.is_some_and(|role| role >= least))
-        }
-        Identity::Token(_) | Identity::Worker => Ok(false),
-    }
-}
-
-/// Whether somebody is an admin of the organization, or the operator.
-pub(crate) fn is_admin(
-    tx: &mut Tx<'_>,
-    who: Identity,
-    organization: OrganizationId,
-) -> Result<bool, AppError> {
-    has_role(tx, who, organization, Role::Admin)
-}
-
-/// Refuses whoever is neither an admin of the organization nor the operator.
-pub(crate) fn require_admin(
-    tx: &mut Tx<'_>,
-    who: Identity,
-    organization: OrganizationId,
-    deed: &'static str,
-) -> Result<(), AppError> {
-    let caller = Caller::look_up(tx, who, organization, bursar_domain::Timestamp::from_micros(0))?;
-    Rule::of("", Role::Admin, deed).check(&caller)
-}
-
+/// Giving a person a role.
+pub const SET: Rule = Rule::of("role.set", Role::Admin, "give roles");
+/// Removing a person from the organization.
+pub const REMOVE: Rule = Rule::of("role.remove", Role::Admin, "remove people");
+/// Listing the people with a role.
+pub const LIST: Rule = Rule::of("role.list", Role::Viewer, "list its people");
 /// Finding a person by their address.
 pub const PERSON: Rule = Rule::of_operator("role.person", "act as a person");
+/// The rules of roles.
+pub const RULES: &[&Rule] = &[&SET, &REMOVE, &LIST, &PERSON];
 
 /// The user with this address.
 pub fn person(whole: &mut Whole<'_, '_>, email: &str) -> Result<UserId, AppError> {
@@ -70,60 +40,46 @@ pub fn person(whole: &mut Whole<'_, '_>, email: &str) -> Result<UserId, AppError
 }
 
 /// Gives the person with this address a role, and makes the user if there is none.
-pub fn set(
-    tx: &mut Tx<'_>,
-    context: &mut Context,
-    organization: OrganizationId,
-    email: &str,
-    role: Role,
-) -> Result<Holder, AppError> {
+pub fn set(act: &mut Act<'_, '_>, email: &str, role: Role) -> Result<Holder, AppError> {
+    act.allow(&SET)?;
     let email = check_email(email).map_err(|rule| Refusal::invalid("user", rule))?;
-    Act::run(tx, context, organization, |act| {
-        crate::officers::require(act, bursar_domain::access::Role::Admin, "give roles")?;
-        let new = User {
-            id: act.new_id(),
-            email: email.clone(),
-            name: None,
-        };
-        let user = organizations::user_or_insert(act.tx, &new)?;
-        if organizations::role(act.tx, organization, user.id)? != Some(role) {
-            organizations::set_role(act.tx, organization, user.id, role)?;
-            act.log(&format!("role.set.{role}"), Some(user.id.to_string()), None)?;
-        }
-        Ok(Holder { user, role })
-    })
+    let new = User {
+        id: act.new_id(),
+        email,
+        name: None,
+    };
+    let user = organizations::user_or_insert(act.tx, &new)?;
+    if organizations::role(act.tx, act.organization, user.id)? != Some(role) {
+        organizations::set_role(act.tx, act.organization, user.id, role)?;
+        act.log(&format!("{}.{role}", SET.name), Some(user.id.to_string()), None)?;
+    }
+    Ok(Holder { user, role })
 }
 
 /// Removes the person from the organization: the role goes, and their personal tokens there are revoked for good.
-pub fn remove(
-    tx: &mut Tx<'_>,
-    context: &mut Context,
-    organization: OrganizationId,
-    email: &str,
-) -> Result<User, AppError> {
-    Act::run(tx, context, organization, |act| {
-        crate::officers::require(act, bursar_domain::access::Role::Admin, "remove people")?;
-        let missing = || Refusal::missing(format!("{email} has no role in organization {organization}"));
-        let user = organizations::user_by_email(act.tx, email.trim())?.ok_or_else(missing)?;
-        if !organizations::remove_role(act.tx, organization, user.id)? {
-            return Err(missing().into());
-        }
-        let now = act.now();
-        for token in tokens::unrevoked_of(act.tx, organization, user.id)? {
-            tokens::revoke(act.tx, organization, token, now)?;
-            act.log("token.revoke", Some(token.to_string()), None)?;
-        }
-        act.log("role.remove", Some(user.id.to_string()), None)?;
-        Ok(user)
-    })
+pub fn remove(act: &mut Act<'_, '_>, email: &str) -> Result<User, AppError> {
+    act.allow(&REMOVE)?;
+    let organization = act.organization;
+    let missing = || Refusal::missing(format!("{email} has no role in organization {organization}"));
+    let user = organizations::user_by_email(act.tx, email.trim())?.ok_or_else(missing)?;
+    if !organizations::remove_role(act.tx, organization, user.id)? {
+        return Err(missing().into());
+    }
+    let now = act.now();
+    for token in tokens::unrevoked_of(act.tx, organization, user.id)? {
+        tokens::revoke(act.tx, organization, token, now)?;
+        act.log(crate::tokens::REVOKE.name, Some(token.to_string()), None)?;
+    }
+    act.log(REMOVE.name, Some(user.id.to_string()), None)?;
+    Ok(user)
 }
 
 /// Everybody with a role in the organization, by user.
-pub fn list(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Vec<Holder>, AppError> {
-    organizations::get(tx, organization)?.ok_or_else(|| no_organization(organization))?;
+pub fn list(view: &mut View<'_, '_>) -> Result<Vec<Holder>, AppError> {
+    view.allow(&LIST)?;
     let mut holders = Vec::new();
-    for (id, role) in organizations::roles(tx, organization)? {
-        if let Some(user) = organizations::user(tx, id)? {
+    for (id, role) in organizations::roles(view.tx, view.organization)? {
+        if let Some(user) = organizations::user(view.tx, id)? {
             holders.push(Holder { user, role });
         }
     }

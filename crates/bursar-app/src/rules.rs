@@ -2,30 +2,42 @@
 
 use crate::rule::Rule;
 use crate::{
-    backlog, campaigns, cards, chapters, dues, groups, housekeeping, members, messages, notices, outbox,
-    payments, reimbursements, reminders, reports, resources, roster, store, undo, worker_clock,
+    activity, backlog, campaigns, cards, chapters, check, copy, dues, export, groups, housekeeping, import,
+    inspect, lists, members, messages, notices, organizations, outbox, payments, policy, reimbursements,
+    reminders, reports, resources, roles, roster, store, tokens, undo, worker_clock,
 };
 
 /// The rules of each module, by the module's name.
 const MODULES: &[&[&Rule]] = &[
+    activity::RULES,
     backlog::RULES,
     campaigns::RULES,
     cards::RULES,
     chapters::RULES,
+    check::RULES,
+    copy::RULES,
     dues::RULES,
+    export::RULES,
     groups::RULES,
     housekeeping::RULES,
+    import::RULES,
+    inspect::RULES,
+    lists::RULES,
     members::RULES,
     messages::RULES,
     notices::RULES,
+    organizations::RULES,
     outbox::RULES,
     payments::RULES,
+    policy::RULES,
     reimbursements::RULES,
     reminders::RULES,
     reports::RULES,
     resources::RULES,
+    roles::RULES,
     roster::RULES,
     store::RULES,
+    tokens::RULES,
     undo::RULES,
     worker_clock::RULES,
 ];

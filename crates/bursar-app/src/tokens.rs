@@ -10,8 +10,8 @@ mod record;
 
 use std::sync::Arc;
 
+use bursar_db::organizations;
 use bursar_db::tokens::{self, Token};
-use bursar_db::{Tx, organizations};
 use bursar_domain::access::{Policy, Role, Scope, ScopeSet, unknown_scope};
 use bursar_domain::ids::{OrganizationId, TokenId, UserId};
 use bursar_domain::organization::TOKEN_DAYS_MAX;
@@ -22,11 +22,10 @@ use bursar_domain::{Refusal, Timestamp};
 pub use self::explain::{Explanation, SELF, WithheldScope, explain, explain_caller, why_withheld};
 pub use self::last_used::{LastUsed, Uses};
 pub use self::record::{Record, Secret, State};
-use crate::act::{Act, Context};
-use crate::caller::{Caller, Identity, TokenCaller};
+use crate::act::{Act, View, Whole};
+use crate::caller::{Caller, TokenCaller};
 use crate::error::AppError;
-use crate::officers::require;
-use crate::roles::is_admin;
+use crate::rule::Rule;
 
 /// The lifetime of a token that was made without saying, in days, unless the policy caps it lower.
 pub const DAYS_DEFAULT: u16 = 90;
@@ -98,157 +97,179 @@ fn no_scope_rule() -> String {
     )
 }
 
+/// Making a personal token, for oneself.
+pub const CREATE: Rule = Rule::of("token.create", Role::Viewer, "make tokens for themselves");
+/// Making a service token.
+pub const CREATE_SERVICE: Rule = Rule::of("token.create_service", Role::Admin, "make service tokens");
+/// Replacing a service token.
+pub const ROTATE: Rule = Rule::of("token.rotate", Role::Admin, "rotate service tokens");
+/// Revoking one's own token.
+pub const REVOKE: Rule = Rule::of("token.revoke", Role::Viewer, "revoke tokens");
+/// Revoking a service token.
+pub const REVOKE_SERVICE: Rule = Rule::of("token.revoke_service", Role::Admin, "revoke service tokens");
+/// Listing one's own tokens.
+pub const LIST: Rule = Rule::of("token.list", Role::Viewer, "list tokens");
+/// Listing the tokens of others too, and those of the organization.
+pub const LIST_ALL: Rule = Rule::of("token.list_all", Role::Admin, "list all tokens");
+/// Looking at a token that one may list.
+pub const GET: Rule = Rule::of("token.get", Role::Viewer, "look at tokens");
+/// Finding out where a token belongs.
+pub const FIND: Rule = Rule::of_operator("token.find", "find a token by its id");
+/// The rules of tokens.
+pub const RULES: &[&Rule] = &[
+    &CREATE,
+    &CREATE_SERVICE,
+    &ROTATE,
+    &REVOKE,
+    &REVOKE_SERVICE,
+    &LIST,
+    &LIST_ALL,
+    &GET,
+    &FIND,
+];
+
 /// Makes a token. The secret comes from `entropy`; only its hash is kept.
 pub fn create(
-    tx: &mut Tx<'_>,
-    context: &mut Context,
-    organization: OrganizationId,
+    act: &mut Act<'_, '_>,
     new: &NewToken,
     entropy: &[u8; ENTROPY_BYTES],
 ) -> Result<Issued, AppError> {
-    Act::run(tx, context, organization, |act| {
-        let (kind, user_id, role) = match &new.holder {
-            Holder::Person(email) => (TokenKind::Personal, Some(owner(act, email)?), None),
-            Holder::Service(role) => (TokenKind::Service, None, Some(service_role(act, *role)?)),
-        };
-        let name = match &new.name {
-            Some(name) => NAME.check(name).map_err(|rule| Refusal::invalid("name", rule))?,
-            None => format!("token {}", act.now().date()),
-        };
-        let policy = organizations::policy(act.tx, organization)?.unwrap_or_default();
-        check_scopes(new.scopes, policy)?;
-        let days = lifetime(new.days, policy)?;
-        let id = act.new_id();
-        let expires_at = act.now().plus_days(i64::from(days));
-        let token = Token {
-            organization_id: organization,
-            id,
-            kind,
-            name,
-            user_id,
-            role,
-            scopes: new.scopes,
-            days,
-            created_at: act.now(),
-            expires_at,
-            ends_at: expires_at,
-            revoked_at: None,
-            family_id: id,
-            predecessor_id: None,
-            successor_id: None,
-            created_by: creator(&act.caller),
-            last_used_at: None,
-        };
-        let issued = issue(act, token, entropy)?;
-        act.log("token.create", Some(id.to_string()), None)?;
-        Ok(issued)
-    })
+    let (kind, user_id, role) = match &new.holder {
+        Holder::Person(email) => {
+            act.allow(&CREATE)?;
+            (TokenKind::Personal, Some(owner(act, email)?), None)
+        }
+        Holder::Service(role) => {
+            act.allow(&CREATE_SERVICE)?;
+            (TokenKind::Service, None, Some(service_role(*role)?))
+        }
+    };
+    let name = match &new.name {
+        Some(name) => NAME.check(name).map_err(|rule| Refusal::invalid("name", rule))?,
+        None => format!("token {}", act.now().date()),
+    };
+    let policy = organizations::policy(act.tx, act.organization)?.unwrap_or_default();
+    check_scopes(new.scopes, policy)?;
+    let days = lifetime(new.days, policy)?;
+    let id = act.new_id();
+    let expires_at = act.now().plus_days(i64::from(days));
+    let token = Token {
+        organization_id: act.organization,
+        id,
+        kind,
+        name,
+        user_id,
+        role,
+        scopes: new.scopes,
+        days,
+        created_at: act.now(),
+        expires_at,
+        ends_at: expires_at,
+        revoked_at: None,
+        family_id: id,
+        predecessor_id: None,
+        successor_id: None,
+        created_by: creator(&act.caller),
+        last_used_at: None,
+    };
+    let issued = issue(act, token, entropy)?;
+    act.log(CREATE.name, Some(id.to_string()), None)?;
+    Ok(issued)
 }
 
 /// Replaces a service token by a successor with the same role and scopes; the old one works on for the overlap.
 pub fn rotate(
-    tx: &mut Tx<'_>,
-    context: &mut Context,
-    organization: OrganizationId,
+    act: &mut Act<'_, '_>,
     id: TokenId,
     overlap_days: Option<i64>,
     entropy: &[u8; ENTROPY_BYTES],
 ) -> Result<Rotated, AppError> {
+    act.allow(&ROTATE)?;
     let overlap_days = overlap_days.unwrap_or(OVERLAP_DAYS_DEFAULT);
     if !(0..=OVERLAP_DAYS_MAX).contains(&overlap_days) {
         let rule = format!("must be 0 to {OVERLAP_DAYS_MAX} whole days, got {overlap_days}");
         return Err(Refusal::invalid("overlap-days", rule).into());
     }
-    Act::run(tx, context, organization, |act| {
-        let old = of(act.tx, organization, id)?;
-        may_change(act, &old)?;
-        let now = act.now();
-        may_rotate(&old, now)?;
-        let policy = organizations::policy(act.tx, organization)?.unwrap_or_default();
-        let days = old.days.min(days_max(policy));
-        let expires_at = now.plus_days(i64::from(days));
-        let successor = Token {
-            id: act.new_id(),
-            days,
-            created_at: now,
-            expires_at,
-            ends_at: expires_at,
-            predecessor_id: Some(old.id),
-            created_by: creator(&act.caller),
-            last_used_at: None,
-            ..old.clone()
-        };
-        let predecessor = Token {
-            successor_id: Some(successor.id),
-            ends_at: old.expires_at.min(now.plus_days(overlap_days)),
-            ..old
-        };
-        let issued = issue(act, successor, entropy)?;
-        tokens::rotate_out(act.tx, &predecessor, issued.record.id, predecessor.ends_at)?;
-        act.log("token.rotate", Some(id.to_string()), None)?;
-        Ok(Rotated {
-            issued,
-            predecessor: record::one(act.tx, predecessor, now)?,
-        })
+    let (old, now) = (of(act, id)?, act.now());
+    may_rotate(&old, now)?;
+    let policy = organizations::policy(act.tx, act.organization)?.unwrap_or_default();
+    let days = old.days.min(days_max(policy));
+    let expires_at = now.plus_days(i64::from(days));
+    let successor = Token {
+        id: act.new_id(),
+        days,
+        created_at: now,
+        expires_at,
+        ends_at: expires_at,
+        predecessor_id: Some(old.id),
+        created_by: creator(&act.caller),
+        last_used_at: None,
+        ..old.clone()
+    };
+    let predecessor = Token {
+        successor_id: Some(successor.id),
+        ends_at: old.expires_at.min(now.plus_days(overlap_days)),
+        ..old
+    };
+    let issued = issue(act, successor, entropy)?;
+    tokens::rotate_out(act.tx, &predecessor, issued.record.id, predecessor.ends_at)?;
+    act.log(ROTATE.name, Some(id.to_string()), None)?;
+    Ok(Rotated {
+        issued,
+        predecessor: record::one(act.tx, predecessor, now)?,
     })
 }
 
 /// Revokes a token, at once and for good. Doing it again changes nothing.
-pub fn revoke(
-    tx: &mut Tx<'_>,
-    context: &mut Context,
-    organization: OrganizationId,
-    id: TokenId,
-) -> Result<Record, AppError> {
-    Act::run(tx, context, organization, |act| {
-        let mut token = of(act.tx, organization, id)?;
-        may_change(act, &token)?;
-        let now = act.now();
-        if tokens::revoke(act.tx, organization, id, now)? {
-            token.revoked_at = Some(now);
-            act.log("token.revoke", Some(id.to_string()), None)?;
-        }
-        record::one(act.tx, token, now)
-    })
+pub fn revoke(act: &mut Act<'_, '_>, id: TokenId) -> Result<Record, AppError> {
+    act.allow(&REVOKE)?;
+    let (mut token, now) = (of(act, id)?, act.now());
+    match token.kind {
+        TokenKind::Service => act.allow(&REVOKE_SERVICE)?,
+        TokenKind::Personal => its_owner(act, token.user_id, "revoke a personal token")?,
+    }
+    if tokens::revoke(act.tx, act.organization, id, now)? {
+        token.revoked_at = Some(now);
+        act.log(REVOKE.name, Some(id.to_string()), None)?;
+    }
+    record::one(act.tx, token, now)
 }
 
 /// An organization's tokens, oldest first, tombstones included: all of them for its admins and the operator, a
 /// person's own for everybody else.
-pub fn list(
-    tx: &mut Tx<'_>,
-    context: &Context,
-    organization: OrganizationId,
-) -> Result<Vec<Record>, AppError> {
-    organizations::get(tx, organization)?.ok_or_else(|| crate::act::no_organization(organization))?;
-    let mut found = tokens::all(tx, organization)?;
-    if !is_admin(tx, context.who, organization)? {
-        let me = person(context.who)
-            .ok_or_else(|| forbidden("list the tokens of an organization", "a person with a role there"))?;
-        found.retain(|token| token.user_id == Some(me));
-    }
-    record::many(tx, found, context.now)
+pub fn list(view: &mut View<'_, '_>) -> Result<Vec<Record>, AppError> {
+    view.allow(&LIST)?;
+    let mut found = tokens::all(view.tx, view.organization)?;
+    found.retain(|token| is_visible(view, token));
+    let now = view.now();
+    record::many(view.tx, found, now)
 }
 
 /// One token, for whoever may see it in [`list`].
-pub fn get(tx: &mut Tx<'_>, context: &Context, id: TokenId) -> Result<Record, AppError> {
-    let token = visible(tx, context.who, id)?;
-    record::one(tx, token, context.now)
+pub fn get(view: &mut View<'_, '_>, id: TokenId) -> Result<Record, AppError> {
+    view.allow(&GET)?;
+    let (token, now) = (visible(view, id)?, view.now());
+    record::one(view.tx, token, now)
 }
 
 /// What a token can do and which layer withholds the rest, for whoever may see it in [`list`].
-pub fn explain_by_id(
-    tx: &mut Tx<'_>,
-    context: &Context,
-    id: TokenId,
-) -> Result<(Explanation, State), AppError> {
-    visible(tx, context.who, id)?;
-    let facts = Arc::new(tokens::facts(tx, id)?.ok_or_else(|| no_token(id))?);
-    let state = State::of(&facts.token, context.now);
-    let explanation = match TokenCaller::in_force(Arc::clone(&facts), context.now) {
+pub fn explain_by_id(view: &mut View<'_, '_>, id: TokenId) -> Result<(Explanation, State), AppError> {
+    view.allow(&GET)?;
+    visible(view, id)?;
+    let facts = Arc::new(tokens::facts(view.tx, id)?.ok_or_else(|| no_token(id))?);
+    let state = State::of(&facts.token, view.now());
+    let explanation = match TokenCaller::in_force(Arc::clone(&facts), view.now()) {
         Some(caller) => explain(&caller),
         None => explain::dead(&facts),
     };
     Ok((explanation, state))
+}
+
+/// The organization that a token belongs to.
+pub fn organization_of(whole: &mut Whole<'_, '_>, id: TokenId) -> Result<OrganizationId, AppError> {
+    whole.allow(&FIND)?;
+    let token = tokens::get(whole.tx, id)?.ok_or_else(|| no_token(id))?;
+    Ok(token.organization_id)
 }
 
 /// The refusal for a token that is not there.
@@ -258,82 +279,63 @@ fn no_token(id: TokenId) -> Refusal {
     ))
 }
 
-fn forbidden(deed: &str, who: &str) -> Refusal {
-    Refusal::Forbidden {
-        message: format!("you may not {deed}: only {who} may"),
-    }
-}
-
-fn of(tx: &mut Tx<'_>, organization: OrganizationId, id: TokenId) -> Result<Token, AppError> {
-    let token = tokens::get(tx, id)?.filter(|token| token.organization_id == organization);
+fn of<M>(act: &mut Act<'_, '_, M>, id: TokenId) -> Result<Token, AppError> {
+    let token = tokens::get(act.tx, id)?.filter(|token| token.organization_id == act.organization);
     Ok(token.ok_or_else(|| no_token(id))?)
 }
 
-/// A person acting in this organization.
-fn person(who: Identity) -> Option<UserId> {
-    match who {
-        Identity::Person(user) => Some(user),
-        Identity::Token(_) | Identity::Operator | Identity::Worker => None,
+fn is_visible(view: &View<'_, '_>, token: &Token) -> bool {
+    let is_own = matches!(view.caller, Caller::Person(me, _) if token.user_id == Some(me));
+    is_own || view.allow(&LIST_ALL).is_ok()
+}
+
+/// The token, or the same refusal whether it does not exist or is not the caller's to see.
+fn visible(view: &mut View<'_, '_>, id: TokenId) -> Result<Token, AppError> {
+    let token = of(view, id)?;
+    match is_visible(view, &token) {
+        true => Ok(token),
+        false => Err(no_token(id).into()),
     }
 }
 
-/// The token, or the same refusal whether it does not exist or is not the actor's to see.
-fn visible(tx: &mut Tx<'_>, who: Identity, id: TokenId) -> Result<Token, AppError> {
-    let token = tokens::get(tx, id)?.ok_or_else(|| no_token(id))?;
-    let own = token.user_id.is_some() && person(who) == token.user_id;
-    if own || is_admin(tx, who, token.organization_id)? {
-        return Ok(token);
-    }
-    Err(no_token(id).into())
-}
-
-/// A personal token is its owner's, a service token the admins'.
-fn may_change(act: &mut Act<'_, '_>, token: &Token) -> Result<(), AppError> {
-    match (token.kind, &act.caller) {
-        (_, Caller::Operator) => Ok(()),
-        (TokenKind::Service, _) => require(act, Role::Admin, "change its service tokens"),
-        (TokenKind::Personal, Caller::Person(user, Some(_))) if Some(*user) == token.user_id => Ok(()),
-        (TokenKind::Personal, _) => Err(forbidden("change a personal token", "its owner").into()),
+/// Personal tokens are their owner's affair; only the operator may do it for them.
+fn its_owner(act: &Act<'_, '_>, owner: Option<UserId>, deed: &str) -> Result<(), AppError> {
+    match act.caller {
+        Caller::Operator => Ok(()),
+        Caller::Person(me, _) if owner == Some(me) => Ok(()),
+        Caller::Person(..) | Caller::Token(_) | Caller::Worker => Err(Refusal::Forbidden {
+            message: format!("you may not {deed}: only its owner may"),
+        }
+        .into()),
     }
 }
 
 /// The person that a personal token is made for: themselves, with a role in the organization.
 fn owner(act: &mut Act<'_, '_>, email: &str) -> Result<UserId, AppError> {
-    let user = organizations::user_by_email(act.tx, email.trim())?;
-    let id = user.as_ref().map(|user| user.id);
-    let may = match act.caller {
-        Caller::Operator => true,
-        Caller::Person(me, _) => id == Some(me),
-        Caller::Token(_) | Caller::Worker => false,
-    };
-    if !may {
-        return Err(forbidden("make a personal token for somebody else", "its owner").into());
-    }
+    let id = organizations::user_by_email(act.tx, email.trim())?.map(|user| user.id);
+    its_owner(act, id, "make a personal token for somebody else")?;
     let role = match id {
         Some(id) => organizations::role(act.tx, act.organization, id)?,
         None => None,
     };
-    match (id, role) {
-        (Some(id), Some(_)) => Ok(id),
-        _ => Err(Refusal::missing(format!(
-            "{email} has no role in organization {}; `bursar role set` gives one",
-            act.organization
+    let missing = || {
+        let organization = act.organization;
+        Refusal::missing(format!(
+            "{email} has no role in organization {organization}; `bursar role set` gives one"
         ))
-        .into()),
-    }
+    };
+    Ok(id.filter(|_| role.is_some()).ok_or_else(missing)?)
 }
 
 /// The role that a service token is made with.
-fn service_role(act: &mut Act<'_, '_>, role: Role) -> Result<Role, AppError> {
-    crate::officers::require(act, bursar_domain::access::Role::Admin, "make service tokens")?;
+fn service_role(role: Role) -> Result<Role, Refusal> {
     match role {
         Role::Viewer | Role::Editor => Ok(role),
         Role::Admin => Err(Refusal::invalid(
             "role",
             "must be viewer or editor: a service token is never admin, so that no program can change the \
              organization's settings or approve reimbursements",
-        )
-        .into()),
+        )),
     }
 }
 

@@ -3,7 +3,6 @@
 use std::sync::OnceLock;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use bursar_app::{Context, Identity};
 use bursar_domain::Timestamp;
 use bursar_domain::ids::IdSource;
 
@@ -41,14 +40,4 @@ pub(crate) fn entropy<const N: usize>() -> Result<[u8; N], String> {
 /// A source of ids with a seed of its own.
 pub(crate) fn ids() -> Result<IdSource, String> {
     Ok(IdSource::seeded(u64::from_le_bytes(entropy()?)))
-}
-
-/// What an operator's act takes from outside.
-pub(crate) fn operator() -> Result<Context, String> {
-    Ok(Context {
-        now: now(),
-        ids: ids()?,
-        who: Identity::Operator,
-        request_id: None,
-    })
 }

@@ -22,7 +22,10 @@ use bursar_domain::reminder::Reminder;
 use bursar_domain::{Surroundings, Timestamp};
 use serde::Serialize;
 
+use crate::act::Whole;
+use crate::error::AppError;
 use crate::organizations::{check_place, parts};
+use crate::rule::Rule;
 
 /// How many problems are told; more of them say nothing new.
 pub const PROBLEMS_MAX: usize = 1_000;
@@ -49,8 +52,15 @@ pub struct Checked {
     pub problems: Vec<Problem>,
 }
 
-/// Checks everything, at `now`.
-pub fn check(tx: &mut Tx<'_>, now: Timestamp, progress: &mut dyn FnMut(u64)) -> Result<Checked, DbError> {
+/// Checking the data.
+pub const CHECK: Rule = Rule::of_operator("check", "check the data");
+/// The rules of the check.
+pub const RULES: &[&Rule] = &[&CHECK];
+
+/// Checks everything.
+pub fn check(whole: &mut Whole<'_, '_>, progress: &mut dyn FnMut(u64)) -> Result<Checked, AppError> {
+    whole.allow(&CHECK)?;
+    let (now, tx) = (whole.now(), &mut *whole.tx);
     let mut check = Check {
         done: Checked::default(),
         now,

@@ -9,7 +9,7 @@ use bursar_domain::campaign::{Campaign, CampaignStatus};
 use bursar_domain::card::{Card, CardStatus};
 use bursar_domain::fields::Fields;
 use bursar_domain::group::Group;
-use bursar_domain::ids::{GroupId, IdSource, MemberId, OrganizationId, UserId};
+use bursar_domain::ids::{GroupId, MemberId, OrganizationId, UserId};
 use bursar_domain::listing::Listing;
 use bursar_domain::member::Member;
 use bursar_domain::organization::{Organization, User, address_key, apply_policy, read_role};
@@ -20,9 +20,9 @@ use bursar_domain::{Reference, Refusal, Resource, Surroundings, Timestamp};
 use super::lines::each_line;
 use super::record::{Header, RecordType, exists, open, with_resource};
 use super::scan::{Plan, read_user};
-use super::{ImportError, Imported, Progress, Source, at_line};
-use crate::act::{Context, log};
-use crate::caller::{Caller, Identity};
+use super::{IMPORT, ImportError, Imported, Progress, Source, at_line};
+use crate::act::{Context, Whole, log};
+use crate::caller::Caller;
 use crate::error::AppError;
 use crate::organizations::{check_place, parts};
 use crate::policy::changes as policy_changes;
@@ -32,18 +32,18 @@ const CHUNK_ROWS: usize = 2_000;
 
 /// What was done, and the tables that rows were loaded into.
 pub(super) fn load(
-    tx: &mut Tx<'_>,
+    whole: &mut Whole<'_, '_>,
     plan: Plan,
     source: &Source<'_>,
-    now: Timestamp,
-    ids: &mut IdSource,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<(Imported, Vec<&'static str>), ImportError> {
+    let Whole { tx, caller, context } = whole;
     let mut load = Load {
         first_import: plan.existing.is_empty(),
         plan,
-        now,
-        ids,
+        now: context.now,
+        caller,
+        context,
         clocks: BTreeMap::new(),
         waiting: HashMap::new(),
         users: Vec::new(),
@@ -72,7 +72,8 @@ pub(super) fn load(
 struct Load<'a> {
     plan: Plan,
     now: Timestamp,
-    ids: &'a mut IdSource,
+    caller: &'a Caller,
+    context: &'a mut Context,
     /// The database was empty, so that no id can belong to somebody else.
     first_import: bool,
     clocks: BTreeMap<OrganizationId, Clock>,
@@ -251,7 +252,13 @@ impl Load<'_> {
             return Ok(());
         }
         organizations::set_role(tx, organization, user, role)?;
-        self.log(tx, organization, &format!("role.set.{role}"), user.to_string())?;
+        self.log(
+            tx,
+            organization,
+            &format!("role.set.{role}"),
+            Some(user.to_string()),
+            None,
+        )?;
         self.count(before.is_some());
         Ok(())
     }
@@ -267,16 +274,7 @@ impl Load<'_> {
         }
         organizations::set_policy(tx, organization, policy)?;
         for (action, subject, count) in policy_changes(before.unwrap_or_default(), policy) {
-            let mut context = self.context();
-            log(
-                tx,
-                &mut context,
-                &Caller::Operator,
-                organization,
-                action,
-                subject,
-                count,
-            )?;
+            self.log(tx, organization, action, subject, count)?;
         }
         self.count(before.is_some());
         Ok(())
@@ -291,31 +289,22 @@ impl Load<'_> {
         Ok(organization)
     }
 
-    fn context(&mut self) -> Context {
-        Context {
-            now: self.now,
-            ids: self.ids.fork(),
-            who: Identity::Operator,
-            request_id: None,
-        }
-    }
-
     fn log(
         &mut self,
         tx: &mut Tx<'_>,
         organization: OrganizationId,
         action: &str,
-        subject: String,
+        subject: Option<String>,
+        count: Option<i64>,
     ) -> Result<(), AppError> {
-        let mut context = self.context();
         log(
             tx,
-            &mut context,
-            &Caller::Operator,
+            self.context,
+            self.caller,
             organization,
             action,
-            Some(subject),
-            None,
+            subject,
+            count,
         )
     }
 
@@ -475,25 +464,12 @@ impl Load<'_> {
         for clock in std::mem::take(&mut self.clocks).into_values() {
             clock.give_back(tx)?;
         }
-        let mut context = Context {
-            now: self.now,
-            ids: self.ids.fork(),
-            who: Identity::Operator,
-            request_id: None,
-        };
         for organization in self.plan.brought.keys() {
             *self.records.entry(*organization).or_default() += 1;
         }
-        for (organization, count) in &self.records {
-            log(
-                tx,
-                &mut context,
-                &Caller::Operator,
-                *organization,
-                "import",
-                Some(organization.to_string()),
-                Some(*count),
-            )?;
+        for (organization, count) in std::mem::take(&mut self.records) {
+            let subject = Some(organization.to_string());
+            self.log(tx, organization, IMPORT.name, subject, Some(count))?;
         }
         Ok(self.done)
     }
@@ -691,7 +667,7 @@ impl Settle for Payment {
         } else {
             after.stamps.created_at
         };
-        let entry = load.ids.next(load.now);
+        let entry = load.context.ids.next(load.now);
         load.add(
             tx,
             &ledger::LEDGER,

@@ -13,11 +13,13 @@ mod scan;
 use std::fmt;
 use std::io::{self, BufRead};
 
-use bursar_db::{Db, DbError, housekeeping};
-use bursar_domain::ids::IdSource;
-use bursar_domain::{Refusal, Timestamp};
+use bursar_db::{DbError, housekeeping};
+use bursar_domain::Refusal;
 
+use crate::caller::Identity;
+use crate::door::App;
 use crate::error::AppError;
+use crate::rule::Rule;
 
 /// A bundle that can be read twice.
 pub struct Source<'a> {
@@ -62,13 +64,19 @@ pub enum ImportError {
     Line(u64, Refusal),
     /// The file cannot be read.
     Input(io::Error),
-    /// The database could not do it.
-    Db(DbError),
+    /// The rules refuse it, or the database could not do it.
+    App(AppError),
+}
+
+impl From<AppError> for ImportError {
+    fn from(error: AppError) -> Self {
+        Self::App(error)
+    }
 }
 
 impl From<DbError> for ImportError {
     fn from(error: DbError) -> Self {
-        Self::Db(error)
+        Self::App(error.into())
     }
 }
 
@@ -94,35 +102,43 @@ impl fmt::Display for ImportError {
                 }
             }
             Self::Input(error) => write!(f, "the bundle cannot be read: {error}"),
-            Self::Db(error) => error.fmt(f),
+            Self::App(error) => error.fmt(f),
         }
     }
 }
 
 impl std::error::Error for ImportError {}
 
+/// Importing a bundle.
+pub const IMPORT: Rule = Rule::of_operator("import", "import bundles");
+/// The rules of imports.
+pub const RULES: &[&Rule] = &[&IMPORT];
+
 /// Imports a bundle.
 pub fn import(
-    db: &Db,
+    app: &App,
+    who: Identity,
     source: &Source<'_>,
-    now: Timestamp,
-    ids: &mut IdSource,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Imported, ImportError> {
-    let plan = db.survey(|tx| scan::scan(tx, source, now, progress))?;
-    let (done, tables) = db.exclusive(|tx| {
-        housekeeping::one_import_at_a_time(tx)?;
+    let plan = app.survey(who, |whole| {
+        whole.allow(&IMPORT)?;
+        scan::scan(whole, source, progress)
+    })?;
+    let (done, tables) = app.exclusive(who, |whole| {
+        whole.allow(&IMPORT)?;
+        housekeeping::one_import_at_a_time(whole.tx)?;
         // Others may have written since, and wait now: then the first pass is made again.
-        let plan = if plan.is_current(tx)? {
+        let plan = if plan.is_current(whole.tx)? {
             plan
         } else {
-            scan::scan(tx, source, now, progress)?
+            scan::scan(whole, source, progress)?
         };
-        load::load(tx, plan, source, now, ids, progress)
+        load::load(whole, plan, source, progress)
     })?;
     if done.added >= housekeeping::LARGE_LOAD_ROWS {
         // The import is done whether this succeeds or not: autovacuum does it later.
-        let _ = db.exclusive::<_, DbError>(|tx| housekeeping::count_rows(tx, &tables));
+        let _ = app.exclusive::<_, AppError>(who, |whole| Ok(housekeeping::count_rows(whole.tx, &tables)?));
     }
     Ok(done)
 }
@@ -130,15 +146,6 @@ pub fn import(
 fn at_line(line: u64) -> impl Fn(AppError) -> ImportError {
     move |error| match error {
         AppError::Refused(refusal) => ImportError::Line(line, refusal),
-        AppError::Db(error) => ImportError::Db(error),
-        other @ (AppError::Withheld { .. }
-        | AppError::KeyReused
-        | AppError::Cursor(_)
-        | AppError::Unrecognised) => ImportError::Line(
-            line,
-            Refusal::Forbidden {
-                message: other.to_string(),
-            },
-        ),
+        other => ImportError::App(other),
     }
 }

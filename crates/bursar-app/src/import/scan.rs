@@ -13,6 +13,7 @@ use bursar_domain::{Refusal, Resource, Timestamp};
 use super::lines::each_line;
 use super::record::{Header, RecordType, open, with_resource};
 use super::{ImportError, Progress, Source, at_line};
+use crate::act::Whole;
 use crate::error::AppError;
 
 /// What the first pass found.
@@ -100,11 +101,11 @@ impl Plan {
 }
 
 pub(super) fn scan(
-    tx: &mut Tx<'_>,
+    whole: &mut Whole<'_, '_>,
     source: &Source<'_>,
-    now: Timestamp,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Plan, ImportError> {
+    let (now, tx) = (whole.now(), &mut *whole.tx);
     let existing = organizations::all(tx)?.into_iter().map(|o| (o.id, o)).collect();
     let mut scan = Scan {
         plan: Plan {

@@ -1,6 +1,7 @@
 //! Everything from one engine to the other and back.
 
 use bursar_app::copy::copy;
+use bursar_app::{AppError, Identity};
 use bursar_db::tables::EVERY_TABLE;
 use bursar_db::testing::TestDb;
 use bursar_db::worker_clock::{self, Seen};
@@ -11,7 +12,9 @@ use bursar_domain::ids::{GroupId, MemberId, OrganizationId, PaymentId};
 use bursar_domain::token::TokenKind;
 use serde_json::json;
 
-use crate::support::{EVERY_RECORD, any_value, dump, export_all, id, import_now, now, problems, records};
+use crate::support::{
+    EVERY_RECORD, any_value, app_at, dump, export_all, id, import_now, now, problems, records,
+};
 
 /// A database with rows in every table, history, activity and tokens included.
 fn full(test: &TestDb) {
@@ -77,9 +80,14 @@ fn full(test: &TestDb) {
     filled.unwrap();
 }
 
+pub(crate) fn copied_rows(from: &Db, to: &Db) -> Result<u64, AppError> {
+    let [from, to] = [from, to].map(|db| app_at(db, now()));
+    copy(&from, Identity::Operator, &to, &mut |_, _| {})
+}
+
 fn copied(from: &Db, to: &Db) {
     let before = dump(from);
-    let rows = copy(from, to, &mut |_, _| {}).unwrap();
+    let rows = copied_rows(from, to).unwrap();
     let after = dump(to);
     assert_eq!(rows, before.values().map(|rows| rows.len() as u64).sum::<u64>());
     for (table, rows) in before {
@@ -114,7 +122,7 @@ fn a_copy_goes_to_an_empty_database_only() {
     let user = json!({"type": "user", "id": crate::support::usr(9), "email": "x@example.org"});
     import_now(&second.db, &user.to_string()).unwrap();
     let before = dump(&second.db);
-    let refused = copy(&first.db, &second.db, &mut |_, _| {}).unwrap_err();
+    let refused = copied_rows(&first.db, &second.db).unwrap_err();
     assert!(refused.to_string().contains("not empty"), "{refused}");
     assert_eq!(dump(&second.db), before);
 }

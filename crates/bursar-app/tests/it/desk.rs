@@ -81,7 +81,7 @@ impl Desk {
     fn officer(&self, email: &str, role: Role) -> Identity {
         let (org, mut context, email) = (self.org, self.context(Identity::Operator), email.to_owned());
         let set = self.db.write::<_, AppError>(org.to_bytes(), move |tx| {
-            roles::set(tx, &mut context, org, &email, role)
+            Act::run(tx, &mut context, org, |act| roles::set(act, &email, role))
         });
         let user: UserId = set.wait().unwrap().user.id;
         Identity::Person(user)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bursar_app::housekeeping::{self, Retention};
 use bursar_app::outbox::{self, Attempt, Claimed};
-use bursar_app::{Act, App, AppError, Context, Identity, Whole, messages, reminders, roles};
+use bursar_app::{Act, App, AppError, Identity, Whole, messages, reminders, roles};
 use bursar_db::testing::{TestDb, both_engines};
 use bursar_db::{Db, DbError, Value, messages as records, table};
 use bursar_domain::Timestamp;
@@ -35,15 +35,6 @@ pub(crate) fn soon() -> Timestamp {
     now().plus_seconds(1)
 }
 
-pub(crate) fn context(who: Identity, at: Timestamp) -> Context {
-    Context {
-        now: at,
-        ids: IdSource::seeded(fastrand::u64(..)),
-        who,
-        request_id: None,
-    }
-}
-
 /// The door at a time.
 pub(crate) fn app(db: &Db, at: Timestamp) -> App {
     let ids = IdSource::seeded(fastrand::u64(..));
@@ -52,11 +43,10 @@ pub(crate) fn app(db: &Db, at: Timestamp) -> App {
 
 /// Somebody with a role.
 pub(crate) fn person(db: &Db, email: &'static str, role: Role) -> Identity {
-    let mut context = context(Identity::Operator, now());
-    let set = db.write(org(1).to_bytes(), move |tx| {
-        roles::set(tx, &mut context, org(1), email, role)
+    let set = act(db, Identity::Operator, now(), move |act| {
+        roles::set(act, email, role)
     });
-    Identity::Person(set.wait().unwrap().user.id)
+    Identity::Person(set.unwrap().user.id)
 }
 
 /// Acts at a time.

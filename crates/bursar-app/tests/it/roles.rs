@@ -8,8 +8,7 @@ use bursar_db::testing::both_engines;
 use bursar_domain::access::Role;
 use serde_json::json;
 
-use crate::outbox::context;
-use crate::support::{bundle, import_now, now, numbers, org};
+use crate::support::{app_at, bundle, import_now, now, numbers, org};
 
 #[test]
 fn many_organizations_give_a_new_address_a_role_at_once() {
@@ -27,10 +26,10 @@ fn many_organizations_give_a_new_address_a_role_at_once() {
                 let threads: Vec<_> = (1..=ORGANIZATIONS)
                     .map(|n| {
                         scope.spawn(move || {
-                            let (mut context, email) = (context(Identity::Operator, now()), email.clone());
+                            let (app, email) = (app_at(db, now()), email.clone());
                             together.wait();
-                            db.write(org(n).to_bytes(), move |tx| {
-                                roles::set(tx, &mut context, org(n), &email, Role::Editor)
+                            app.act(Identity::Operator, org(n), move |act| {
+                                roles::set(act, &email, Role::Editor)
                             })
                             .wait()
                         })

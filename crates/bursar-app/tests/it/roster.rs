@@ -1,22 +1,24 @@
 //! The roster of treasurers: what it adds, changes and leaves, every bad row at once, and the way back.
 
+use bursar_app::export::ExportError;
 use bursar_app::groups::remove_member;
 use bursar_app::lists::{self, List};
 use bursar_app::members::{self, NewMember};
 use bursar_app::roster::{self, Action, Field, Imported, Options, Plan, RosterError};
 use bursar_app::undo::{Undone, undo};
-use bursar_app::{Act, AppError, Context, Identity, copy, roles};
+use bursar_app::{Act, AppError, Identity};
 use bursar_db::testing::{TestDb, both_engines};
 use bursar_db::{Db, Value, table};
 use bursar_domain::Timestamp;
 use bursar_domain::access::Role;
 use bursar_domain::group::Group;
-use bursar_domain::ids::{BulkId, GroupId, IdSource, MemberId, OrganizationId};
+use bursar_domain::ids::{BulkId, GroupId, MemberId, OrganizationId};
 use bursar_domain::member::{Member, MemberChange};
 use bursar_domain::text::NAME;
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
+use crate::outbox::person;
 use crate::support::{
     app_at, bundle, dump, export_all, grp, import_now, instant, mem, now, numbers, org, problems, record,
 };
@@ -43,15 +45,6 @@ fn club() -> String {
 
 fn later() -> Timestamp {
     instant("2026-11-16T12:00:00Z")
-}
-
-fn context(who: Identity) -> Context {
-    Context {
-        now: later(),
-        ids: IdSource::seeded(fastrand::u64(..)),
-        who,
-        request_id: None,
-    }
 }
 
 fn act<T>(
@@ -390,7 +383,7 @@ fn an_undo_works_in_a_copy_on_the_other_engine() {
     import_now(&from.db, &club()).unwrap();
     let before = record(&from.db, mem(1));
     let id = import(&from.db, ROSTER).id.unwrap();
-    copy::copy(&from.db, &to.db, &mut |_, _| {}).unwrap();
+    crate::copy::copied_rows(&from.db, &to.db).unwrap();
     assert_eq!(undo_now(&to.db, id).unwrap().reversed.len(), 3);
     let mut after = record(&to.db, mem(1));
     after["updatedAt"] = before["updatedAt"].clone();
@@ -490,15 +483,9 @@ fn a_roster_is_an_editors_act_in_an_organization_that_exists() {
     both_engines(|test| {
         let db = &test.db;
         import_now(db, &club()).unwrap();
-        let officer = |email: &str, role: Role| {
-            let mut context = context(Identity::Operator);
-            let set: Result<_, AppError> =
-                db.exclusive(|tx| roles::set(tx, &mut context, org(1), email, role));
-            Identity::Person(set.unwrap().user.id)
-        };
         let (viewer, editor) = (
-            officer("viewer@example.org", Role::Viewer),
-            officer("editor@example.org", Role::Editor),
+            person(db, "viewer@example.org", Role::Viewer),
+            person(db, "editor@example.org", Role::Editor),
         );
         let before = dump(db);
         let refused = import_as(db, ROSTER, &Options::default(), viewer).unwrap_err();
@@ -556,9 +543,15 @@ fn officers_go_on_working_while_a_large_roster_comes_and_goes() {
     });
 }
 
+fn export_list(db: &Db, org: OrganizationId, list: List, out: &mut Vec<u8>) -> Result<u64, ExportError> {
+    app_at(db, now()).survey(Identity::Operator, |whole| {
+        whole.view(org, |view| lists::export(view, list, out, &mut |_| {}))
+    })
+}
+
 fn csv_of(db: &Db, list: List) -> String {
     let mut out = Vec::new();
-    let written = db.survey(|tx| lists::export(tx, org(1), list, &mut out, &mut |_| {}));
+    let written = export_list(db, org(1), list, &mut out);
     let text = String::from_utf8(out).unwrap();
     assert!(written.unwrap() <= text.lines().count() as u64);
     text
@@ -632,13 +625,9 @@ fn lists_have_the_fields_of_the_api_in_their_order() {
                 .iter()
                 .find(|record| record["type"] == record_type)
                 .unwrap();
-            let owner =
-                bursar_domain::ids::OrganizationId::parse(of_type["organizationId"].as_str().unwrap())
-                    .unwrap();
+            let owner = OrganizationId::parse(of_type["organizationId"].as_str().unwrap()).unwrap();
             let mut out = Vec::new();
-            let written = db
-                .survey(|tx| lists::export(tx, owner, *list, &mut out, &mut |_| {}))
-                .unwrap();
+            let written = export_list(db, owner, *list, &mut out).unwrap();
             assert!(written > 0, "{list}");
             let mut reader = csv::ReaderBuilder::new().from_reader(&out[..]);
             let header: Vec<String> = reader.headers().unwrap().iter().map(str::to_owned).collect();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bursar_app::export::Exported;
 use bursar_app::import::{ImportError, Imported, Progress, Source};
-use bursar_app::{App, check, export, import};
+use bursar_app::{App, AppError, Identity, check, export, import};
 use bursar_db::tables::{EVERY_TABLE, read_rows};
 use bursar_db::{Db, DbError, OwnedValue, Value};
 use bursar_domain::Timestamp;
@@ -73,8 +73,8 @@ pub(crate) fn import_with(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Imported, ImportError> {
     let open = || Ok(Box::new(Cursor::new(bundle.to_vec())) as Box<dyn BufRead>);
-    let mut ids = IdSource::seeded(fastrand::u64(..));
-    import::import(db, &Source { open: &open }, now, &mut ids, progress)
+    let source = Source { open: &open };
+    import::import(&app_at(db, now), Identity::Operator, &source, progress)
 }
 
 /// Imports, or the error as an operator reads it.
@@ -92,7 +92,9 @@ pub(crate) fn export_all(db: &Db) -> String {
 
 pub(crate) fn export_of(db: &Db, root: Option<OrganizationId>) -> (String, Exported) {
     let mut out = Vec::new();
-    let done = db.survey(|tx| export::export(tx, root, &mut out, &mut |_| {}));
+    let done = app_at(db, now()).survey(Identity::Operator, |whole| {
+        export::export(whole, root, &mut out, &mut |_| {})
+    });
     (String::from_utf8(out).unwrap(), done.unwrap())
 }
 
@@ -115,7 +117,8 @@ pub(crate) fn record(db: &Db, id: impl ToString) -> Json {
 
 /// What `check` finds: kind and subject of each problem.
 pub(crate) fn problems(db: &Db) -> Vec<(&'static str, String)> {
-    let checked: Result<_, DbError> = db.survey(|tx| check::check(tx, now(), &mut |_| {}));
+    let checked: Result<_, AppError> =
+        app_at(db, now()).survey(Identity::Operator, |whole| check::check(whole, &mut |_| {}));
     let problems = checked.unwrap().problems;
     problems
         .into_iter()

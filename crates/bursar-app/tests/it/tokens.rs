@@ -8,13 +8,14 @@ mod race;
 mod who;
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use bursar_app::organizations::{NewOrganization, create as create_organization};
 use bursar_app::policy::{self, PolicyChange};
 use bursar_app::tokens::{self, Holder, Issued, NewToken, Rotated};
-use bursar_app::{AppError, Context, Identity, TokenCaller, Whole, roles};
+use bursar_app::{Act, App, AppError, Identity, TokenCaller, View, roles};
+use bursar_db::Db;
 use bursar_db::testing::TestDb;
-use bursar_db::{Db, Tx};
 use bursar_domain::access::{Role, Scope, ScopeSet};
 use bursar_domain::ids::{IdSource, OrganizationId, TokenId, UserId};
 use bursar_domain::money::Currency;
@@ -60,11 +61,12 @@ impl World {
             contact_phone: None,
             card_issuing: CardIssuing::Approved,
         };
-        world
-            .act(Identity::Operator, move |tx, context| {
-                create_organization(&mut Whole::open(tx, context)?, org, &new).map(drop)
-            })
-            .unwrap();
+        let made = world
+            .app(&world.db)
+            .change::<_, AppError>(Identity::Operator, org, move |whole| {
+                create_organization(whole, org, &new)
+            });
+        made.wait().unwrap();
         world
     }
 
@@ -81,16 +83,6 @@ impl World {
         self.pass(days * DAY_MICROS);
     }
 
-    fn context(&self, who: Identity) -> Context {
-        let mut outside = self.outside.borrow_mut();
-        Context {
-            now: outside.now,
-            ids: outside.ids.fork(),
-            who,
-            request_id: None,
-        }
-    }
-
     fn entropy(&self) -> [u8; ENTROPY_BYTES] {
         let mut outside = self.outside.borrow_mut();
         let now = outside.now;
@@ -102,49 +94,44 @@ impl World {
         bytes
     }
 
+    /// The database of this world, or another way into it, at the time of this world.
+    fn app(&self, db: &Db) -> App {
+        let mut outside = self.outside.borrow_mut();
+        let now = outside.now;
+        App::new(db.clone(), Arc::new(move || now), outside.ids.fork())
+    }
+
     fn act<T: Send + 'static>(
         &self,
-        actor: Identity,
-        mut work: impl FnMut(&mut Tx<'_>, &mut Context) -> Result<T, AppError> + Send + 'static,
+        who: Identity,
+        work: impl FnMut(&mut Act<'_, '_>) -> Result<T, AppError> + Send + 'static,
     ) -> Result<T, AppError> {
-        let mut context = self.context(actor);
-        self.db
-            .write(self.org.to_bytes(), move |tx| work(tx, &mut context))
-            .wait()
+        self.app(&self.db).act(who, self.org, work).wait()
     }
 
     fn look<T: Send + 'static>(
         &self,
-        actor: Identity,
-        work: impl FnOnce(&mut Tx<'_>, &Context) -> Result<T, AppError> + Send + 'static,
+        who: Identity,
+        work: impl FnOnce(&mut View<'_, '_>) -> Result<T, AppError> + Send + 'static,
     ) -> Result<T, AppError> {
-        let context = self.context(actor);
-        self.db.read(move |tx| work(tx, &context)).wait()
+        self.app(&self.db).view(who, self.org, work).wait()
     }
 
     fn role(&self, email: &'static str, role: Role) -> UserId {
-        let org = self.org;
-        self.act(Identity::Operator, move |tx, context| {
-            roles::set(tx, context, org, email, role)
-        })
-        .unwrap()
-        .user
-        .id
+        self.act(Identity::Operator, move |act| roles::set(act, email, role))
+            .unwrap()
+            .user
+            .id
     }
 
     fn remove(&self, email: &'static str) -> Result<(), AppError> {
-        let org = self.org;
-        self.act(Identity::Operator, move |tx, context| {
-            roles::remove(tx, context, org, email)
-        })
-        .map(drop)
+        self.act(Identity::Operator, move |act| roles::remove(act, email))
+            .map(drop)
     }
 
     fn create_as(&self, actor: Identity, new: NewToken) -> Result<Issued, AppError> {
-        let (org, entropy) = (self.org, self.entropy());
-        self.act(actor, move |tx, context| {
-            tokens::create(tx, context, org, &new, &entropy)
-        })
+        let entropy = self.entropy();
+        self.act(actor, move |act| tokens::create(act, &new, &entropy))
     }
 
     fn create(&self, holder: Holder, scopes: ScopeSet, days: Option<i64>) -> Result<Issued, AppError> {
@@ -180,15 +167,12 @@ impl World {
         id: TokenId,
         overlap_days: Option<i64>,
     ) -> Result<Rotated, AppError> {
-        let (org, entropy) = (self.org, self.entropy());
-        self.act(actor, move |tx, context| {
-            tokens::rotate(tx, context, org, id, overlap_days, &entropy)
-        })
+        let entropy = self.entropy();
+        self.act(actor, move |act| tokens::rotate(act, id, overlap_days, &entropy))
     }
 
     fn revoke_as(&self, actor: Identity, id: TokenId) -> Result<tokens::Record, AppError> {
-        let org = self.org;
-        self.act(actor, move |tx, context| tokens::revoke(tx, context, org, id))
+        self.act(actor, move |act| tokens::revoke(act, id))
     }
 
     fn revoke(&self, id: TokenId) -> tokens::Record {
@@ -196,11 +180,8 @@ impl World {
     }
 
     fn policy(&self, change: PolicyChange) -> Result<(), AppError> {
-        let org = self.org;
-        self.act(Identity::Operator, move |tx, context| {
-            policy::set(tx, context, org, &change)
-        })
-        .map(drop)
+        self.act(Identity::Operator, move |act| policy::set(act, &change))
+            .map(drop)
     }
 
     fn block(&self, scopes: ScopeSet) {
@@ -222,10 +203,8 @@ impl World {
     /// What a request with this secret finds: `None` is a 401.
     fn caller(&self, secret: &str) -> Option<TokenCaller> {
         let (key, now) = (hash(secret), self.now());
-        let found = self.look(Identity::Operator, move |tx, _| {
-            Ok(TokenCaller::known(tx, &key, now)?)
-        });
-        found.unwrap()
+        let found = self.db.read(move |tx| TokenCaller::known(tx, &key, now));
+        found.wait().unwrap()
     }
 
     /// The role and the scopes that a request with this secret has: `None` is a 401.

@@ -17,7 +17,7 @@ use bursar_domain::token::ENTROPY_BYTES;
 use bursar_worker::Worker;
 use bursar_worker::guard::{ClockGuard, Doubt, doubt};
 
-use crate::office::{GROUP, ORG, Office, club, drain, instant, member};
+use crate::office::{GROUP, Office, club, drain, instant, member};
 use crate::years::{charges, set_dues};
 
 const HOUR: i64 = 3_600;
@@ -306,17 +306,15 @@ fn owners_of_tokens_are_told_by_the_wall_clock_also_by_one_in_doubt() {
         let watched = Watched::open(test, &real_time().to_string());
         drain(&mut watched.worker());
         let (name, role) = ("t@example.org", Role::Viewer);
-        watched
-            .office
-            .write(move |tx, context| roles::set(tx, context, ORG, name, role));
-        watched.office.write(move |tx, context| {
+        watched.office.act(move |act| roles::set(act, name, role));
+        watched.office.act(move |act| {
             let new = NewToken {
                 name: None,
                 holder: Holder::Person(name.to_owned()),
                 scopes: ScopeSet::of(&[Scope::MembersRead]),
                 days: Some(300),
             };
-            tokens::create(tx, context, ORG, &new, &[7; ENTROPY_BYTES])
+            tokens::create(act, &new, &[7; ENTROPY_BYTES])
         });
         set_dues_in(&watched.office, 100);
         watched.leap(290 * DAY);

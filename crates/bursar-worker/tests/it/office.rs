@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use bursar_app::housekeeping::Retention;
 use bursar_app::messages::{self, Query, Sent};
 use bursar_app::reminders::{self, NewReminder};
-use bursar_app::{Act, App, AppError, Context, Identity, import};
+use bursar_app::{Act, App, AppError, Identity, import};
 use bursar_db::testing::TestDb;
-use bursar_db::{Db, DbError, Tx, Value, table};
+use bursar_db::{Db, DbError, Value, table};
 use bursar_domain::Timestamp;
 use bursar_domain::ids::{GroupId, Id, IdSource, MemberId, OrganizationId, ReminderId};
 use bursar_domain::reminder::{Audience, Method, Reminder};
@@ -65,9 +65,8 @@ impl<'a> Office<'a> {
         let bundle: String = records.iter().map(|record| format!("{record}\n")).collect();
         let open =
             || Ok(Box::new(std::io::Cursor::new(bundle.clone().into_bytes())) as Box<dyn std::io::BufRead>);
-        let mut ids = IdSource::seeded(fastrand::u64(..));
         let source = import::Source { open: &open };
-        import::import(self.db(), &source, self.now(), &mut ids, &mut |_| {}).unwrap();
+        import::import(&self.app(), Identity::Operator, &source, &mut |_| {}).unwrap();
     }
 
     pub(crate) fn db(&self) -> &Db {
@@ -144,21 +143,6 @@ impl<'a> Office<'a> {
     ) -> T {
         let acted = self.app().act(Identity::Operator, ORG, work);
         acted.wait().unwrap()
-    }
-
-    /// The operator does what is no act yet.
-    pub(crate) fn write<T: Send + 'static>(
-        &self,
-        mut work: impl FnMut(&mut Tx<'_>, &mut Context) -> Result<T, AppError> + Send + 'static,
-    ) -> T {
-        let mut context = Context {
-            now: self.now(),
-            ids: IdSource::seeded(fastrand::u64(..)),
-            who: Identity::Operator,
-            request_id: None,
-        };
-        let written = self.db().write(ORG.to_bytes(), move |tx| work(tx, &mut context));
-        written.wait().unwrap()
     }
 
     /// A reminder that is due now, to the group.

@@ -302,17 +302,17 @@ fn notices_of_tokens_that_expire() {
             ("a@example.org", Role::Admin),
             ("b@example.org", Role::Admin),
         ] {
-            office.write(move |tx, context| roles::set(tx, context, ORG, email, role));
+            office.act(move |act| roles::set(act, email, role));
         }
         let create = |holder: Holder, days: i64| {
-            let made = office.write(move |tx, context| {
+            let made = office.act(move |act| {
                 let new = NewToken {
                     name: Some("sync".to_owned()),
                     holder: holder.clone(),
                     scopes: ScopeSet::of(&[Scope::MembersRead]),
                     days: Some(days),
                 };
-                tokens::create(tx, context, ORG, &new, &entropy())
+                tokens::create(act, &new, &entropy())
             });
             made.record.id
         };
@@ -321,16 +321,14 @@ fn notices_of_tokens_that_expire() {
         let (ordinary, short, shorter, exact) = (personal(90), personal(13), personal(2), personal(14));
         let (shared, revoked, rotated, told_then_revoked) =
             (service(60), personal(60), service(60), personal(60));
-        office.write(move |tx, context| tokens::revoke(tx, context, ORG, revoked));
-        let rotate = move |tx: &mut bursar_db::Tx<'_>, context: &mut bursar_app::Context| {
-            tokens::rotate(tx, context, ORG, rotated, Some(30), &entropy())
-        };
-        let successor = office.write(rotate).issued.record.id;
+        office.act(move |act| tokens::revoke(act, revoked));
+        let rotation = office.act(move |act| tokens::rotate(act, rotated, Some(30), &entropy()));
+        let successor = rotation.issued.record.id;
         let mut is_told = false;
         live_through(&office, instant("2027-03-01T12:00:00Z"), |office| {
             if !is_told && notices(office, told_then_revoked).len() == 1 {
                 is_told = true;
-                office.write(move |tx, context| tokens::revoke(tx, context, ORG, told_then_revoked));
+                office.act(move |act| tokens::revoke(act, told_then_revoked));
             }
         });
         let owner = |days: &[i64]| -> Vec<(i64, String)> {
@@ -374,14 +372,14 @@ fn notices_of_tokens_that_expire() {
 fn after_a_silence_one_notice_is_enough() {
     both_engines(|test| {
         let office = Office::open(test, "2026-11-15T12:00:00Z", &club(0));
-        let made = office.write(move |tx, context| {
+        let made = office.act(move |act| {
             let new = NewToken {
                 name: None,
                 holder: Holder::Service(Role::Viewer),
                 scopes: ScopeSet::of(&[Scope::MembersRead]),
                 days: Some(90),
             };
-            tokens::create(tx, context, ORG, &new, &entropy())
+            tokens::create(act, &new, &entropy())
         });
         let token = made.record.id;
         office.later(88 * 86_400);

@@ -2,16 +2,13 @@
 
 use std::collections::HashMap;
 
-use bursar_app::AppError;
-use bursar_app::activity::{self, PAGE_MAX, Query, Record};
-use bursar_db::activity::Line;
-use bursar_db::{Db, Opening};
+use bursar_app::activity::{self, Line, PAGE_MAX, Query, Record};
+use bursar_app::{App, AppError, Identity, Opening};
 use bursar_domain::ids::OrganizationId;
 use bursar_domain::{Date, Timestamp};
 use clap::Args;
 
 use super::{Failure, Outcome, Session, output, parse_id};
-use crate::ambient;
 
 /// Lines that one command prints at most: they are held in memory to be one JSON array.
 const LINES_MAX: u64 = 100_000;
@@ -48,7 +45,8 @@ fn parse_since(text: &str) -> Result<Timestamp, String> {
 type Page = (Vec<Line>, HashMap<String, String>);
 
 pub(crate) fn run(session: &Session, args: &ActivityArgs) -> Outcome {
-    let db = session.db(Opening::Require)?;
+    let app = session.open(Opening::Require)?;
+    let who = session.who(&app)?;
     let mut query = Query {
         since: args.since,
         actor: args.actor.clone(),
@@ -61,7 +59,7 @@ pub(crate) fn run(session: &Session, args: &ActivityArgs) -> Outcome {
     let mut said = false;
     while left > 0 {
         query.limit = left.min(PAGE_MAX);
-        let (lines, names) = page(&db, args.organization, query.clone())?;
+        let (lines, names) = page(&app, who, args.organization, query.clone())?;
         let is_last = lines.len() < query.limit;
         left -= lines.len();
         query.before = lines.last().map(|line| line.id);
@@ -87,11 +85,10 @@ pub(crate) fn run(session: &Session, args: &ActivityArgs) -> Outcome {
     Ok(())
 }
 
-fn page(db: &Db, organization: OrganizationId, query: Query) -> Result<Page, Failure> {
-    let context = ambient::operator()?;
-    let read = db.read::<_, AppError>(move |tx| {
-        let lines = activity::list(tx, &context, organization, &query)?;
-        let names = activity::names(tx, organization, &lines)?;
+fn page(app: &App, who: Identity, organization: OrganizationId, query: Query) -> Result<Page, Failure> {
+    let read = app.view::<_, AppError>(who, organization, move |view| {
+        let lines = activity::list(view, &query)?;
+        let names = activity::names(view, &lines)?;
         Ok((lines, names))
     });
     Ok(read.wait()?)

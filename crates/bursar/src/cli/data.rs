@@ -8,15 +8,14 @@ use bursar_app::check::Checked;
 use bursar_app::export::{ExportError, Exported};
 use bursar_app::import::{Progress, Source};
 use bursar_app::lists::{self, List};
+use bursar_app::{App, AppError, Identity, Opening, Options};
 use bursar_app::{check as checking, copy as copying, export as exporting, import as importing};
-use bursar_db::{DatabaseUrl, Db, DbError, Opening, Options};
 use bursar_domain::ids::OrganizationId;
 use clap::Args;
 use serde_json::json;
 
 use super::roster::{self, RosterArgs};
-use super::{Failure, Outcome, Session, output, parse_id};
-use crate::ambient;
+use super::{Failure, Outcome, Session, open, output, parse_id};
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
@@ -69,21 +68,15 @@ pub(crate) fn import(session: &Session, args: &ImportArgs) -> Outcome {
     if args.roster.is_meant(path)? {
         return roster::import(session, path, &args.roster);
     }
-    let db = session.db(Opening::Migrate)?;
-    let open =
+    let app = session.open(Opening::Migrate)?;
+    let reopen =
         || File::open(path).map(|file| Box::new(BufReader::with_capacity(1 << 16, file)) as Box<dyn BufRead>);
     let bar = output::progress(bytes, "bytes");
     let mut report = |at: Progress| {
         bar.set_message(if at.pass == 1 { "checking" } else { "writing" });
         bar.set_position(at.bytes);
     };
-    let done = importing::import(
-        &db,
-        &Source { open: &open },
-        ambient::now(),
-        &mut ambient::ids()?,
-        &mut report,
-    );
+    let done = importing::import(&app, session.who(&app)?, &Source { open: &reopen }, &mut report);
     bar.finish_and_clear();
     let done = done.map_err(|error| {
         Failure::from(error).told(|error| format!("{}: {error}; nothing was imported", path.display()))
@@ -107,7 +100,8 @@ pub(crate) fn export(session: &Session, args: &ExportArgs) -> Outcome {
             "--csv and --json cannot be used together; leave one out".into(),
         ));
     }
-    let db = session.db(Opening::Require)?;
+    let app = session.open(Opening::Require)?;
+    let who = session.who(&app)?;
     let bar = output::progress(0, "records");
     bar.set_message("exporting");
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
@@ -116,15 +110,17 @@ pub(crate) fn export(session: &Session, args: &ExportArgs) -> Outcome {
             bar.set_position(records);
         }
     };
-    let done = db.survey(|tx| match (args.csv, args.organization) {
+    let done = app.survey(who, |whole| match (args.csv, args.organization) {
         (Some(list), Some(organization)) => {
-            let records = lists::export(tx, organization, list, &mut out, &mut report)?;
+            let records = whole.view(organization, |view| {
+                lists::export(view, list, &mut out, &mut report)
+            })?;
             Ok(Exported {
                 records,
                 ..Exported::default()
             })
         }
-        (_, organization) => exporting::export(tx, organization, &mut out, &mut report),
+        (_, organization) => exporting::export(whole, organization, &mut out, &mut report),
     });
     bar.finish_and_clear();
     let done = match done {
@@ -160,19 +156,20 @@ pub(crate) fn export(session: &Session, args: &ExportArgs) -> Outcome {
 }
 
 pub(crate) fn check(session: &Session) -> Outcome {
-    let db = session.db(Opening::Require)?;
-    let done = run_check(&db)?;
+    let app = session.open(Opening::Require)?;
+    let done = run_check(&app, session.who(&app)?)?;
     print_checked(session, &done, None)?;
     found(&done)
 }
 
-fn run_check(db: &Db) -> Result<Checked, Failure> {
+fn run_check(app: &App, who: Identity) -> Result<Checked, Failure> {
     let bar = output::progress(0, "records");
     bar.set_message("checking");
-    let done =
-        db.survey::<_, DbError>(|tx| checking::check(tx, ambient::now(), &mut |rows| bar.set_position(rows)));
+    let done = app.survey(who, |whole| {
+        checking::check(whole, &mut |rows| bar.set_position(rows))
+    });
     bar.finish_and_clear();
-    Ok(done?)
+    done.map_err(|error: AppError| error.into())
 }
 
 /// Prints what a check found; `copied` is how many rows were copied before.
@@ -222,8 +219,7 @@ pub(crate) fn backup(session: &Session, args: &BackupArgs) -> Outcome {
             args.file.display()
         )));
     }
-    let db = session.db(Opening::Require)?;
-    db.backup(&args.file)?;
+    session.open(Opening::Require)?.backup(&args.file)?;
     let bytes = std::fs::metadata(&args.file).map_or(0, |meta| meta.len());
     if session.json {
         return output::json(&json!({ "file": args.file, "bytes": bytes }));
@@ -233,11 +229,11 @@ pub(crate) fn backup(session: &Session, args: &BackupArgs) -> Outcome {
 }
 
 pub(crate) fn copy(session: &Session, args: &CopyArgs) -> Outcome {
-    let from = session.db(Opening::Require)?;
-    let url: DatabaseUrl = args.to.parse()?;
-    let to = Db::open(&url, &Options::default(), Opening::Migrate)?;
+    let from = session.open(Opening::Require)?;
+    let who = session.who(&from)?;
+    let to = open(&args.to.parse()?, &Options::default(), Opening::Migrate)?;
     let bar = output::progress(0, "records");
-    let copied = copying::copy(&from, &to, &mut |table, rows| {
+    let copied = copying::copy(&from, who, &to, &mut |table, rows| {
         bar.set_message(table.to_owned());
         bar.set_position(rows);
     });
@@ -246,10 +242,10 @@ pub(crate) fn copy(session: &Session, args: &CopyArgs) -> Outcome {
     if !session.json {
         output::say(&format!("{} copied", output::many(rows, "row")));
     }
-    let done = run_check(&to)?;
+    let done = run_check(&to, Identity::Operator)?;
     print_checked(session, &done, Some(rows))?;
     // A problem that the source has too was copied faithfully.
-    if !done.problems.is_empty() && run_check(&from)?.problems == done.problems {
+    if !done.problems.is_empty() && run_check(&from, who)?.problems == done.problems {
         let count = output::many(u64::try_from(done.problems.len())?, "problem");
         output::complain(&format!(
             "warning: the copy is complete; the source has the same {count}"

@@ -1,12 +1,10 @@
 //! How a command ends: one line on standard error when it fails, and an exit code that a script can rely on.
 
-use std::any::Any;
 use std::fmt::Display;
 use std::process::ExitCode;
 
-use bursar_app::AppError;
 use bursar_app::import::ImportError;
-use bursar_db::DbError;
+use bursar_app::{AppError, DbError};
 use bursar_domain::Refusal;
 
 /// The exit codes. docs/commands.md tells them; a code never changes its meaning.
@@ -30,54 +28,67 @@ impl From<Exit> for ExitCode {
     }
 }
 
-impl Exit {
-    fn of_refusal(refusal: &Refusal) -> Self {
-        match refusal {
-            Refusal::Missing { .. } => Self::Missing,
-            Refusal::Conflict { .. } => Self::Conflict,
-            Refusal::Invalid { .. } | Refusal::Forbidden { .. } => Self::Failed,
-        }
+/// An error that knows the code to end with.
+pub(crate) trait Ends: Display {
+    fn exit(&self) -> Exit {
+        Exit::Failed
     }
+}
 
-    fn of_db(error: &DbError) -> Self {
-        match error {
-            DbError::Unavailable(_) | DbError::FileReplaced(_) => Self::Later,
-            DbError::NoDatabase(_) => Self::Missing,
-            DbError::Constraint(_)
-            | DbError::Full(_)
-            | DbError::Foreign(_)
-            | DbError::SchemaOlder { .. }
-            | DbError::SchemaNewer { .. }
-            | DbError::SchemaDamaged(_)
-            | DbError::Unwritable(_)
-            | DbError::BadUrl(_)
-            | DbError::Panicked(_)
-            | DbError::Internal(_) => Self::Failed,
-        }
-    }
-
-    /// The code for an error of any type; one that is not known here is a plain failure.
-    pub(crate) fn of(error: &dyn Any) -> Self {
-        if let Some(error) = error.downcast_ref::<AppError>() {
-            match error {
-                AppError::Refused(refusal) => Self::of_refusal(refusal),
-                AppError::Withheld { .. }
-                | AppError::KeyReused
-                | AppError::Cursor(_)
-                | AppError::Unrecognised => Self::Failed,
-                AppError::Db(error) => Self::of_db(error),
-            }
-        } else if let Some(error) = error.downcast_ref::<DbError>() {
-            Self::of_db(error)
-        } else if let Some(refusal) = error.downcast_ref::<Refusal>() {
-            Self::of_refusal(refusal)
-        } else if let Some(ImportError::Db(error)) = error.downcast_ref::<ImportError>() {
-            Self::of_db(error)
-        } else {
-            Self::Failed
+impl Ends for Refusal {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::Missing { .. } => Exit::Missing,
+            Self::Conflict { .. } => Exit::Conflict,
+            Self::Invalid { .. } | Self::Forbidden { .. } => Exit::Failed,
         }
     }
 }
+
+impl Ends for DbError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::Unavailable(_) | Self::FileReplaced(_) => Exit::Later,
+            Self::NoDatabase(_) => Exit::Missing,
+            Self::Constraint(_)
+            | Self::Full(_)
+            | Self::Foreign(_)
+            | Self::SchemaOlder { .. }
+            | Self::SchemaNewer { .. }
+            | Self::SchemaDamaged(_)
+            | Self::Unwritable(_)
+            | Self::BadUrl(_)
+            | Self::Panicked(_)
+            | Self::Internal(_) => Exit::Failed,
+        }
+    }
+}
+
+impl Ends for AppError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::Refused(refusal) => refusal.exit(),
+            Self::Withheld { .. } | Self::KeyReused | Self::Cursor(_) | Self::Unrecognised => Exit::Failed,
+            Self::Db(error) => error.exit(),
+        }
+    }
+}
+
+impl Ends for ImportError {
+    fn exit(&self) -> Exit {
+        match self {
+            Self::Line(..) | Self::Input(_) => Exit::Failed,
+            Self::App(error) => error.exit(),
+        }
+    }
+}
+
+impl Ends for &str {}
+impl Ends for String {}
+impl Ends for std::io::Error {}
+impl Ends for std::num::TryFromIntError {}
+impl Ends for serde_json::Error {}
+impl Ends for bursar_http::address::InvalidProxy {}
 
 /// Why a command failed: one line for standard error, and the code to end with.
 #[derive(Debug)]
@@ -112,11 +123,11 @@ impl Failure {
     }
 }
 
-impl<E: Display + 'static> From<E> for Failure {
+impl<E: Ends> From<E> for Failure {
     fn from(error: E) -> Self {
         Self {
             message: error.to_string(),
-            exit: Exit::of(&error),
+            exit: error.exit(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Help for ids that were mistyped: what kind of id was given, and which one may have been meant.
 
-use bursar_db::organizations;
+use bursar_app::{AppError, Opening, organizations};
 use bursar_domain::ids::{Id, Kind, OrganizationId, PREFIXES};
 use bursar_domain::organization::Organization;
 use bursar_domain::token::TokenKind;
@@ -53,8 +53,9 @@ fn with_article(noun: &str) -> String {
 pub(crate) fn organization(session: &Session, matches: &ArgMatches) -> Option<String> {
     let deepest = std::iter::successors(Some(matches), |m| m.subcommand().map(|(_, inner)| inner)).last()?;
     let named: OrganizationId = *deepest.try_get_one("organization").ok()??;
-    let db = session.db(bursar_db::Opening::Require).ok()?;
-    let all = db.read(organizations::all).wait().ok()?;
+    let app = session.open(Opening::Require).ok()?;
+    let all = app.look::<_, AppError>(session.who(&app).ok()?, organizations::list);
+    let all = all.wait().ok()?;
     among(named, &all)
 }
 

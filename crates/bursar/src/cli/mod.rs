@@ -178,6 +178,7 @@ impl Command {
                 | Self::Doctor(_)
                 | Self::Clock(_)
                 | Self::Backup(_)
+                | Self::Copy(_)
                 | Self::Sync(_)
         )
     }
@@ -205,12 +206,6 @@ impl Session {
     /// Opens the database; `Migrate` brings it to this binary's schema first.
     pub(crate) fn open(&self, opening: Opening) -> Result<App, Failure> {
         open(&self.database().parse()?, &Options::default(), opening)
-    }
-
-    /// Opens the database for what is not an operation yet, which only the operator may do.
-    pub(crate) fn db(&self, opening: Opening) -> Result<bursar_db::Db, Failure> {
-        self.for_operator()?;
-        Ok(self.open(opening)?.db().clone())
     }
 
     /// Who acts: the person that `--as` names, or the operator.

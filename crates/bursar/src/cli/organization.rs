@@ -1,8 +1,7 @@
 //! `bursar organization`.
 
-use bursar_app::organizations::{NewOrganization, create};
-use bursar_app::{AppError, Whole};
-use bursar_db::{Opening, organizations};
+use bursar_app::organizations::{self, NewOrganization, create};
+use bursar_app::{AppError, Opening};
 use bursar_domain::ids::OrganizationId;
 use bursar_domain::money::Currency;
 use bursar_domain::organization::{CardIssuing, Organization, OrganizationKind};
@@ -16,7 +15,7 @@ use crate::ambient;
 pub(crate) enum OrganizationCommand {
     /// Make an organization
     Create(CreateArgs),
-    /// List the organizations
+    /// List the organizations; with `--as`, those in which the person has a role
     List,
 }
 
@@ -74,13 +73,10 @@ fn create_one(session: &Session, args: CreateArgs) -> Outcome {
         contact_phone: args.contact_phone,
         card_issuing: args.card_issuing,
     };
-    let db = session.db(Opening::Migrate)?;
-    let mut context = ambient::operator()?;
-    let id: OrganizationId = context.ids.next(context.now);
-    let made = db
-        .write::<_, AppError>(id.to_bytes(), move |tx| {
-            create(&mut Whole::open(tx, &mut context)?, id, &new)
-        })
+    let app = session.open(Opening::Migrate)?;
+    let id: OrganizationId = ambient::ids()?.next(app.now());
+    let made = app
+        .change::<_, AppError>(session.who(&app)?, id, move |whole| create(whole, id, &new))
         .wait()?;
     if session.json {
         return output::json(&as_json(&made));
@@ -90,8 +86,10 @@ fn create_one(session: &Session, args: CreateArgs) -> Outcome {
 }
 
 fn list(session: &Session) -> Outcome {
-    let db = session.db(Opening::Require)?;
-    let all = db.read(organizations::all).wait()?;
+    let app = session.open(Opening::Require)?;
+    let all = app
+        .look::<_, AppError>(session.who(&app)?, organizations::list)
+        .wait()?;
     if session.json {
         return output::json(&all.iter().map(as_json).collect::<Vec<_>>());
     }

@@ -7,8 +7,8 @@ use std::io::{ErrorKind, IsTerminal, Write};
 use std::os::fd::AsFd;
 use std::time::Duration;
 
+use bursar_app::private;
 use bursar_app::spreadsheet::record;
-use bursar_db::private;
 use bursar_domain::token::masked;
 use bursar_http::log;
 use bursar_http::terminal::{printable, printable_json};

@@ -1,8 +1,7 @@
 //! `bursar policy`.
 
-use bursar_app::AppError;
 use bursar_app::policy::{self, Cap, PolicyChange};
-use bursar_db::Opening;
+use bursar_app::{AppError, Opening};
 use bursar_domain::access::{Policy, Scope, ScopeSet, unknown_scope};
 use bursar_domain::ids::OrganizationId;
 use bursar_domain::organization::TOKEN_DAYS_MAX;
@@ -10,7 +9,6 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::{Failure, Outcome, Session, output, parse_id};
-use crate::ambient;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PolicyCommand {
@@ -65,10 +63,9 @@ pub(crate) fn run(session: &Session, command: PolicyCommand) -> Outcome {
 }
 
 fn show(session: &Session, org: OrganizationId) -> Outcome {
-    let db = session.db(Opening::Require)?;
-    let context = ambient::operator()?;
-    let found = db
-        .read::<_, AppError>(move |tx| policy::show(tx, &context, org))
+    let app = session.open(Opening::Require)?;
+    let found = app
+        .view::<_, AppError>(session.who(&app)?, org, policy::show)
         .wait()?;
     present(session, org, found)
 }
@@ -84,12 +81,9 @@ fn set(session: &Session, args: &SetArgs) -> Outcome {
             "say what to change: --block-scope, --allow-scope or --max-token-days".to_owned(),
         ));
     }
-    let db = session.db(Opening::Require)?;
-    let (mut context, org) = (ambient::operator()?, args.organization);
-    let after = db
-        .write::<_, AppError>(org.to_bytes(), move |tx| {
-            policy::set(tx, &mut context, org, &change)
-        })
+    let (app, org) = (session.open(Opening::Require)?, args.organization);
+    let after = app
+        .act::<_, AppError>(session.who(&app)?, org, move |act| policy::set(act, &change))
         .wait()?;
     present(session, org, after)
 }

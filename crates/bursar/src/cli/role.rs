@@ -1,14 +1,12 @@
 //! `bursar role`.
 
-use bursar_app::{AppError, roles};
-use bursar_db::Opening;
+use bursar_app::{AppError, Opening, roles};
 use bursar_domain::access::Role;
 use bursar_domain::ids::OrganizationId;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::{Outcome, Session, output, parse_id};
-use crate::ambient;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RoleCommand {
@@ -51,14 +49,12 @@ pub(crate) fn parse_role(text: &str) -> Result<Role, String> {
 }
 
 pub(crate) fn run(session: &Session, command: RoleCommand) -> Outcome {
-    let db = session.db(Opening::Require)?;
-    let mut context = ambient::operator()?;
+    let app = session.open(Opening::Require)?;
+    let who = session.who(&app)?;
     match command {
         RoleCommand::Set(SetArgs { person, role }) => {
             let org = person.organization;
-            let set = db.write::<_, AppError>(org.to_bytes(), move |tx| {
-                roles::set(tx, &mut context, org, &person.user, role)
-            });
+            let set = app.act::<_, AppError>(who, org, move |act| roles::set(act, &person.user, role));
             let holder = set.wait()?;
             if session.json {
                 return output::json(&as_json(&holder));
@@ -67,9 +63,7 @@ pub(crate) fn run(session: &Session, command: RoleCommand) -> Outcome {
         }
         RoleCommand::Remove(person) => {
             let org = person.organization;
-            let removed = db.write::<_, AppError>(org.to_bytes(), move |tx| {
-                roles::remove(tx, &mut context, org, &person.user)
-            });
+            let removed = app.act::<_, AppError>(who, org, move |act| roles::remove(act, &person.user));
             let user = removed.wait()?;
             if session.json {
                 return output::json(&json!({ "userId": user.id, "email": user.email }));
@@ -80,8 +74,8 @@ pub(crate) fn run(session: &Session, command: RoleCommand) -> Outcome {
             ));
         }
         RoleCommand::List(args) => {
-            let holders = db
-                .read::<_, AppError>(move |tx| roles::list(tx, args.organization))
+            let holders = app
+                .view::<_, AppError>(who, args.organization, roles::list)
                 .wait()?;
             if session.json {
                 return output::json(&holders.iter().map(as_json).collect::<Vec<_>>());

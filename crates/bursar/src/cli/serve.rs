@@ -8,8 +8,7 @@ use std::time::Duration;
 use bursar_api::serve::Edge;
 use bursar_api::{Lookups, Readiness, Site, routes};
 use bursar_app::tokens::last_used::LastUsed;
-use bursar_app::{App, EngineKind};
-use bursar_db::{DatabaseUrl, Db, Opening, Options};
+use bursar_app::{App, DatabaseUrl, EngineKind, Opening, Options};
 use bursar_domain::token::masked;
 use bursar_http::address::TrustedProxies;
 use bursar_http::limits::{Capacity, Limiter, Limits, Memory, Redis, RedisOptions, monotonic_clock};
@@ -24,7 +23,7 @@ use tokio::time::timeout;
 
 use super::url::{parse_base_url, parse_origin};
 use super::worker::SendArgs;
-use super::{Outcome, Session, output};
+use super::{Outcome, Session, open, output};
 use crate::{ambient, open_files};
 
 #[derive(Clone, Debug, Args)]
@@ -187,18 +186,17 @@ pub(crate) fn run(session: &Session, args: &ServeArgs) -> Outcome {
         connections: usize::from(args.database_connections),
         ..Options::default()
     };
-    let db = Db::open(&url, &options, Opening::Migrate)?;
-    serve(db, &url, args, &mut |base_url| {
+    let app = open(&url, &options, Opening::Migrate)?;
+    serve(app, &url, args, &mut |base_url| {
         output::say(&format!("listening on {base_url}"))
     })
 }
 
 /// Serves until it is told to stop; `started` is called once it accepts, with its address.
-pub(crate) fn serve(db: Db, url: &DatabaseUrl, args: &ServeArgs, started: &mut dyn FnMut(&str)) -> Outcome {
+pub(crate) fn serve(app: App, url: &DatabaseUrl, args: &ServeArgs, started: &mut dyn FnMut(&str)) -> Outcome {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let bell = Bell::default();
     let last_used = Arc::new(LastUsed::default());
-    let app = App::new(db, Arc::new(ambient::now), ambient::ids()?);
     let guard = args.send.guard();
     let worker = match args.no_worker {
         true => None,

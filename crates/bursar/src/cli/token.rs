@@ -1,10 +1,9 @@
 //! `bursar token`.
 
-use bursar_app::AppError;
 use bursar_app::tokens::{
     self, Explanation, Holder, Issued, NewToken, Record, State, WithheldScope, parse_scopes,
 };
-use bursar_db::{Db, Opening};
+use bursar_app::{Act, App, AppError, Identity, Opening, View};
 use bursar_domain::access::{Role, Withheld};
 use bursar_domain::ids::{OrganizationId, TokenId};
 use bursar_domain::token::TokenKind;
@@ -98,19 +97,55 @@ fn parse_days(text: &str) -> Result<i64, String> {
         .map_err(|_| "must be a whole number of days".to_owned())
 }
 
-pub(crate) fn run(session: &Session, command: TokenCommand) -> Outcome {
-    let db = session.db(Opening::Require)?;
-    match command {
-        TokenCommand::Create(args) => create(session, &db, args),
-        TokenCommand::List(args) => list(session, &db, args.organization),
-        TokenCommand::Show(args) => show(session, &db, args.id),
-        TokenCommand::Explain(args) => explain(session, &db, args.id),
-        TokenCommand::Rotate(args) => rotate(session, &db, &args),
-        TokenCommand::Revoke(args) => revoke(session, &db, args.id),
+/// The open database, and who is at it.
+struct Door {
+    app: App,
+    who: Identity,
+}
+
+impl Door {
+    fn act<T: Send + 'static>(
+        &self,
+        org: OrganizationId,
+        work: impl FnMut(&mut Act<'_, '_>) -> Result<T, AppError> + Send + 'static,
+    ) -> Result<T, Failure> {
+        Ok(self.app.act(self.who, org, work).wait()?)
+    }
+
+    fn view<T: Send + 'static>(
+        &self,
+        org: OrganizationId,
+        work: impl FnOnce(&mut View<'_, '_>) -> Result<T, AppError> + Send + 'static,
+    ) -> Result<T, Failure> {
+        Ok(self.app.view(self.who, org, work).wait()?)
+    }
+
+    /// The organization that a token belongs to. Nobody learns from it what they may not see.
+    fn home(&self, id: TokenId) -> Result<OrganizationId, Failure> {
+        let found = self.app.look::<_, AppError>(Identity::Operator, move |whole| {
+            tokens::organization_of(whole, id)
+        });
+        Ok(found.wait()?)
     }
 }
 
-fn create(session: &Session, db: &Db, args: CreateArgs) -> Outcome {
+pub(crate) fn run(session: &Session, command: TokenCommand) -> Outcome {
+    let app = session.open(Opening::Require)?;
+    let door = Door {
+        who: session.who(&app)?,
+        app,
+    };
+    match command {
+        TokenCommand::Create(args) => create(session, &door, args),
+        TokenCommand::List(args) => list(session, &door, args.organization),
+        TokenCommand::Show(args) => show(session, &door, args.id),
+        TokenCommand::Explain(args) => explain(session, &door, args.id),
+        TokenCommand::Rotate(args) => rotate(session, &door, &args),
+        TokenCommand::Revoke(args) => revoke(session, &door, args.id),
+    }
+}
+
+fn create(session: &Session, door: &Door, args: CreateArgs) -> Outcome {
     let holder = match (args.user, args.role) {
         (Some(email), _) => Holder::Person(email),
         (None, Some(role)) => Holder::Service(role),
@@ -126,23 +161,16 @@ fn create(session: &Session, db: &Db, args: CreateArgs) -> Outcome {
         scopes: parse_scopes(&args.scopes)?,
         days: args.days,
     };
-    let (mut context, entropy, org) = (ambient::operator()?, ambient::entropy()?, args.organization);
-    let issued = db
-        .write::<_, AppError>(org.to_bytes(), move |tx| {
-            tokens::create(tx, &mut context, org, &new, &entropy)
-        })
-        .wait()?;
+    let (entropy, org) = (ambient::entropy()?, args.organization);
+    let issued = door.act(org, move |act| tokens::create(act, &new, &entropy))?;
     if session.json {
         return output::json(&with_secret(&issued, json!({})));
     }
-    present(db, &issued, &args.base_url)
+    present(door, &issued, &args.base_url)
 }
 
-fn list(session: &Session, db: &Db, org: OrganizationId) -> Outcome {
-    let context = ambient::operator()?;
-    let all = db
-        .read::<_, AppError>(move |tx| tokens::list(tx, &context, org))
-        .wait()?;
+fn list(session: &Session, door: &Door, org: OrganizationId) -> Outcome {
+    let all = door.view(org, tokens::list)?;
     if session.json {
         return output::json(&all);
     }
@@ -185,14 +213,8 @@ fn acts_as(record: &Record) -> String {
     }
 }
 
-fn find(db: &Db, id: TokenId) -> Result<Record, Failure> {
-    let context = ambient::operator()?;
-    let found = db.read::<_, AppError>(move |tx| tokens::get(tx, &context, id));
-    Ok(found.wait()?)
-}
-
-fn show(session: &Session, db: &Db, id: TokenId) -> Outcome {
-    let record = find(db, id)?;
+fn show(session: &Session, door: &Door, id: TokenId) -> Outcome {
+    let record = door.view(door.home(id)?, move |view| tokens::get(view, id))?;
     if session.json {
         return output::json(&record);
     }
@@ -217,14 +239,8 @@ fn show(session: &Session, db: &Db, id: TokenId) -> Outcome {
     Ok(())
 }
 
-fn look_into(db: &Db, id: TokenId) -> Result<(Explanation, State), Failure> {
-    let context = ambient::operator()?;
-    let explained = db.read::<_, AppError>(move |tx| tokens::explain_by_id(tx, &context, id));
-    Ok(explained.wait()?)
-}
-
-fn explain(session: &Session, db: &Db, id: TokenId) -> Outcome {
-    let (explanation, state) = look_into(db, id)?;
+fn explain(session: &Session, door: &Door, id: TokenId) -> Outcome {
+    let (explanation, state) = door.view(door.home(id)?, move |view| tokens::explain_by_id(view, id))?;
     if session.json {
         let mut value = serde_json::to_value(&explanation)?;
         value["state"] = json!(state);
@@ -249,15 +265,12 @@ fn explain(session: &Session, db: &Db, id: TokenId) -> Outcome {
     Ok(())
 }
 
-fn rotate(session: &Session, db: &Db, args: &RotateArgs) -> Outcome {
+fn rotate(session: &Session, door: &Door, args: &RotateArgs) -> Outcome {
     let (id, overlap_days) = (args.id, args.overlap_days);
-    let org = find(db, id)?.organization_id;
-    let (mut context, entropy) = (ambient::operator()?, ambient::entropy()?);
-    let rotated = db
-        .write::<_, AppError>(org.to_bytes(), move |tx| {
-            tokens::rotate(tx, &mut context, org, id, overlap_days, &entropy)
-        })
-        .wait()?;
+    let entropy = ambient::entropy()?;
+    let rotated = door.act(door.home(id)?, move |act| {
+        tokens::rotate(act, id, overlap_days, &entropy)
+    })?;
     let old = &rotated.predecessor;
     if session.json {
         let predecessor = json!({ "id": old.id, "state": old.state, "expiresAt": old.expires_at });
@@ -270,17 +283,11 @@ fn rotate(session: &Session, db: &Db, args: &RotateArgs) -> Outcome {
         State::Replaced => format!("{id} is replaced, and works until {}.", old.expires_at),
         _ => format!("{id} is replaced, and no longer works."),
     });
-    present(db, &rotated.issued, &args.base_url)
+    present(door, &rotated.issued, &args.base_url)
 }
 
-fn revoke(session: &Session, db: &Db, id: TokenId) -> Outcome {
-    let org = find(db, id)?.organization_id;
-    let mut context = ambient::operator()?;
-    let record = db
-        .write::<_, AppError>(org.to_bytes(), move |tx| {
-            tokens::revoke(tx, &mut context, org, id)
-        })
-        .wait()?;
+fn revoke(session: &Session, door: &Door, id: TokenId) -> Outcome {
+    let record = door.act(door.home(id)?, move |act| tokens::revoke(act, id))?;
     if session.json {
         return output::json(&record);
     }
@@ -306,7 +313,7 @@ fn with_secret(issued: &Issued, more: Value) -> Value {
 }
 
 /// A new token for people: the secret once, what it may do in plain words, and a line to paste.
-fn present(db: &Db, issued: &Issued, base_url: &str) -> Outcome {
+fn present(door: &Door, issued: &Issued, base_url: &str) -> Outcome {
     let record = &issued.record;
     let who = match record.kind {
         TokenKind::Personal => format!("personal token of {}", acts_as(record)),
@@ -325,7 +332,10 @@ fn present(db: &Db, issued: &Issued, base_url: &str) -> Outcome {
     ));
     output::say("");
     // Last, because it can fail: the secret is told by then.
-    let (explanation, _) = look_into(db, record.id)?;
+    let id = record.id;
+    let (explanation, _) = door.view(record.organization_id, move |view| {
+        tokens::explain_by_id(view, id)
+    })?;
     say_scopes(&explanation);
     Ok(())
 }

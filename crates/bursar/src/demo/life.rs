@@ -453,10 +453,14 @@ impl Life {
             };
             // A secret is nobody's to work out from the seed.
             let entropy = ambient::entropy().map_err(Refusal::conflict)?;
-            let issued = tokens::create(tx, context, organization, &new, &entropy)?;
+            let issued = Act::run(tx, context, organization, |act| {
+                tokens::create(act, &new, &entropy)
+            })?;
             if *is_revoked {
                 context.now = context.now.plus_seconds(600);
-                tokens::revoke(tx, context, organization, issued.record.id)?;
+                Act::run(tx, context, organization, |act| {
+                    tokens::revoke(act, issued.record.id)
+                })?;
             }
         }
         if !is_national {
@@ -464,7 +468,7 @@ impl Life {
                 cap: Some(Cap::Days(180)),
                 ..PolicyChange::default()
             };
-            policy::set(tx, context, organization, &change)?;
+            Act::run(tx, context, organization, |act| policy::set(act, &change))?;
         }
         let groups: Vec<Group> = all(tx, organization)?;
         let Some(group) = groups.first() else {

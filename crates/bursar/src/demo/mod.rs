@@ -6,22 +6,20 @@ mod names;
 mod welcome;
 
 use std::io::{BufRead, Cursor};
+use std::sync::Arc;
 
 use bursar_app::import::{Progress, Source, import};
 use bursar_app::tokens::{self, Holder, NewToken};
-use bursar_app::{AppError, Context};
-use bursar_db::{DatabaseUrl, Db, DbError, Opening, Options, organizations, table};
+use bursar_app::{App, AppError, DatabaseUrl, Identity, Opening, Options, organizations, roles};
 use bursar_domain::Date;
 use bursar_domain::access::{Scope, ScopeSet};
-use bursar_domain::ids::{IdSource, OrganizationId};
-use bursar_domain::member::Member;
-use bursar_domain::organization::OrganizationKind;
-use bursar_domain::payment::Payment;
+use bursar_domain::ids::{OrganizationId, TokenId};
+use bursar_domain::organization::{Organization, OrganizationKind};
 use clap::Args;
 
 use crate::ambient;
 use crate::cli::serve::{ServeArgs, serve, start_log};
-use crate::cli::{Failure, Outcome, Session, output};
+use crate::cli::{Failure, Outcome, Session, open, output};
 use welcome::Welcome;
 
 /// Where the data is kept unless another database is named: never where real data may be.
@@ -50,60 +48,58 @@ pub(crate) fn run(session: &Session, args: &DemoArgs) -> Outcome {
     }
     start_log(&serve_args.log);
     let url: DatabaseUrl = args.database.as_deref().unwrap_or(DATABASE).parse()?;
-    let db = Db::open(&url, &Options::default(), Opening::Migrate)?;
-    let today = ambient::now().date();
-    let is_new = db.read(organizations::all).wait()?.is_empty();
+    let app = open(&url, &Options::default(), Opening::Migrate)?;
+    let today = app.now().date();
+    let is_new = organizations(&app)?.is_empty();
     if is_new {
-        bring_in(&db, args.seed, today)?;
+        bring_in(&app, args.seed, today)?;
     }
-    let (organization, name) = national(&db)?;
-    live(&db, args.seed, today)?;
+    let (organization, name) = national(&app)?;
+    live(&app, args.seed, today)?;
     let welcome = Welcome {
-        token: token(&db, organization)?,
+        token: token(&app, organization)?,
         organization,
         name,
         database: url.to_string(),
         base_url: serve_args.base_url.clone(),
-        contents: contents(&db)?,
+        contents: contents(&app)?,
         is_new,
         since: today.plus_days(-7),
     };
-    serve(db, &url, &serve_args, &mut |address| match session.json_asked {
+    serve(app, &url, &serve_args, &mut |address| match session.json_asked {
         true => output::document(&welcome.for_machines(address).to_string()),
         false => welcome.show(address),
     })
 }
 
 /// Brings in the bundle of everything up to two months ago.
-fn bring_in(db: &Db, seed: u64, today: Date) -> Outcome {
+fn bring_in(app: &App, seed: u64, today: Date) -> Outcome {
     let bundle = data::bundle(seed, today);
     let open = || Ok(Box::new(Cursor::new(bundle.clone().into_bytes())) as Box<dyn BufRead>);
     let bar = output::progress(0, "records");
     bar.set_message("making");
-    let mut ids = IdSource::seeded(seed);
     let mut report = |at: Progress| bar.set_position(at.lines);
-    import(
-        db,
-        &Source { open: &open },
-        data::as_of(today),
-        &mut ids,
-        &mut report,
-    )?;
+    let then = app.at(Arc::new(move || data::as_of(today)));
+    import(&then, Identity::Operator, &Source { open: &open }, &mut report)?;
     bar.finish_and_clear();
     Ok(())
 }
 
+fn organizations(app: &App) -> Result<Vec<Organization>, Failure> {
+    let all = app.look::<_, AppError>(Identity::Operator, organizations::list);
+    Ok(all.wait()?)
+}
+
 /// Lives the two months since, where an organization has not: a run that was cut short is taken up again. Each life
 /// is one transaction, and leaves tokens.
-fn live(db: &Db, seed: u64, today: Date) -> Outcome {
+fn live(app: &App, seed: u64, today: Date) -> Outcome {
     let mut lives = Vec::new();
-    for organization in db.read(organizations::all).wait()? {
-        let (id, context) = (organization.id, ambient::operator()?);
-        let tokens = db
-            .read::<_, AppError>(move |tx| tokens::list(tx, &context, id))
-            .wait()?;
-        if tokens.is_empty() {
-            lives.push(db.write::<_, AppError>(id.to_bytes(), move |tx| life::live(tx, id, seed, today)));
+    for organization in organizations(app)? {
+        let id = organization.id;
+        let tokens = app.view::<_, AppError>(Identity::Operator, id, tokens::list);
+        if tokens.wait()?.is_empty() {
+            let life = move |tx: &mut bursar_db::Tx<'_>| life::live(tx, id, seed, today);
+            lives.push(app.db().write::<_, AppError>(id.to_bytes(), life));
         }
     }
     for life in lives {
@@ -112,26 +108,22 @@ fn live(db: &Db, seed: u64, today: Date) -> Outcome {
     Ok(())
 }
 
-fn national(db: &Db) -> Result<(OrganizationId, String), Failure> {
-    let all = db.read(organizations::all).wait()?;
-    let found = all
+fn national(app: &App) -> Result<(OrganizationId, String), Failure> {
+    let found = organizations(app)?
         .into_iter()
         .find(|o| o.kind == OrganizationKind::National && o.name == data::NATIONAL);
-    let officer = db
-        .read(|tx| organizations::user_by_email(tx, data::OFFICER))
-        .wait()?;
-    found
-        .filter(|_| officer.is_some())
-        .map(|o| (o.id, o.name))
-        .ok_or_else(|| {
-            Failure::new("this database is not the demonstration's; name another with --database".into())
-        })
+    let officer = app.look::<_, AppError>(Identity::Operator, |whole| roles::person(whole, data::OFFICER));
+    match (found, officer.wait()) {
+        (Some(o), Ok(_)) => Ok((o.id, o.name)),
+        _ => Err(Failure::new(
+            "this database is not the demonstration's; name another with --database".into(),
+        )),
+    }
 }
 
 /// A new token for the demonstration's treasurer; those of earlier runs are revoked, because their secrets are
 /// not known any more.
-fn token(db: &Db, organization: OrganizationId) -> Result<String, Failure> {
-    let mut context: Context = ambient::operator()?;
+fn token(app: &App, organization: OrganizationId) -> Result<String, Failure> {
     let entropy = ambient::entropy()?;
     let new = NewToken {
         holder: Holder::Person(data::OFFICER.to_owned()),
@@ -139,44 +131,31 @@ fn token(db: &Db, organization: OrganizationId) -> Result<String, Failure> {
         scopes: ScopeSet::of(Scope::ALL),
         days: Some(7),
     };
-    let made = db.write::<_, AppError>(organization.to_bytes(), move |tx| {
-        for old in tokens::list(tx, &context, organization)? {
-            if old.name == TOKEN_NAME {
-                tokens::revoke(tx, &mut context, organization, old.id)?;
-            }
+    let all = app.view::<_, AppError>(Identity::Operator, organization, tokens::list);
+    let old: Vec<TokenId> = all
+        .wait()?
+        .iter()
+        .filter(|t| t.name == TOKEN_NAME)
+        .map(|t| t.id)
+        .collect();
+    let made = app.act::<_, AppError>(Identity::Operator, organization, move |act| {
+        for id in &old {
+            tokens::revoke(act, *id)?;
         }
-        tokens::create(tx, &mut context, organization, &new, &entropy)
+        tokens::create(act, &new, &entropy)
     });
     Ok(made.wait()?.secret.expose().to_owned())
 }
 
 /// What there is to look at, in a line.
-fn contents(db: &Db) -> Result<String, Failure> {
-    let mut counts = [0_u64; 2];
-    let organizations = db.read(organizations::all).wait()?.len();
-    db.survey::<_, DbError>(|tx| {
-        table::each_of_all::<Member>(
-            tx,
-            |_| true,
-            |_, _| {
-                counts[0] += 1;
-                Ok(())
-            },
-        )?;
-        table::each_of_all::<Payment>(
-            tx,
-            |_| true,
-            |_, _| {
-                counts[1] += 1;
-                Ok(())
-            },
-        )
-    })?;
+fn contents(app: &App) -> Result<String, Failure> {
+    let organizations = organizations(app)?.len();
+    let (members, payments) = app.survey::<_, AppError>(Identity::Operator, organizations::count)?;
     Ok(format!(
         "{}, {} and {}",
         output::many(organizations as u64, "organization"),
-        output::many(counts[0], "member"),
-        output::many(counts[1], "payment")
+        output::many(members, "member"),
+        output::many(payments, "payment")
     ))
 }
 
@@ -187,11 +166,13 @@ mod tests {
 
     use super::*;
 
-    fn exported(db: &Db) -> String {
+    fn exported(app: &App) -> String {
         let mut bundle = Vec::new();
-        db.survey(|tx| export(tx, None, &mut bundle, &mut |_| {}))
-            .map_err(drop)
-            .unwrap();
+        app.survey(Identity::Operator, |whole| {
+            export(whole, None, &mut bundle, &mut |_| {})
+        })
+        .map_err(drop)
+        .unwrap();
         String::from_utf8(bundle).unwrap()
     }
 
@@ -201,23 +182,24 @@ mod tests {
         for day in ["2026-03-01", "2028-02-29", "2026-12-31"] {
             let folder = tempfile::tempdir().unwrap();
             let url = format!("sqlite:{}", folder.path().join("demo.db").display());
-            let db = Db::open(&url.parse().unwrap(), &Options::default(), Opening::Migrate).unwrap();
+            let app = open(&url.parse().unwrap(), &Options::default(), Opening::Migrate).unwrap();
             let today = Date::parse(day).unwrap();
-            bring_in(&db, 3, today).unwrap();
-            live(&db, 3, today).unwrap();
-            let done = db
-                .survey::<_, DbError>(|tx| check(tx, today.plus_days(1).start(), &mut |_| {}))
+            let app = app.at(Arc::new(move || today.plus_days(1).start()));
+            bring_in(&app, 3, today).unwrap();
+            live(&app, 3, today).unwrap();
+            let done = app
+                .survey::<_, AppError>(Identity::Operator, |whole| check(whole, &mut |_| {}))
                 .unwrap();
             assert!(done.problems.is_empty(), "{day}: {:?}", done.problems);
-            let bundle = exported(&db);
-            live(&db, 3, today).unwrap();
-            assert!(exported(&db) == bundle, "what was lived is not lived again");
+            let bundle = exported(&app);
+            live(&app, 3, today).unwrap();
+            assert!(exported(&app) == bundle, "what was lived is not lived again");
             for line in bundle.lines() {
                 let record: serde_json::Value = serde_json::from_str(line).unwrap();
                 let at = record["updatedAt"].as_str().unwrap_or_default();
                 assert!(at < day, "{day} is not over when this happens: {line}");
             }
-            db.shutdown();
+            app.shutdown();
         }
     }
 }

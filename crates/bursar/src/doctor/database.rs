@@ -1,7 +1,10 @@
 //! The database: whether it opens, as what, in which schema, and how it is set up. Nothing is brought up here.
 
-use bursar_db::inspect::{self, EngineFacts, ServerFacts};
-use bursar_db::{DatabaseUrl, Db, DbError, Opening, Options, TlsMode, housekeeping, schema_version};
+use std::sync::Arc;
+
+use bursar_app::inspect::{self, EngineFacts, ServerFacts};
+use bursar_app::{App, AppError, DatabaseUrl, DbError, Identity, Opening, Options, TlsMode, schema_version};
+use bursar_domain::ids::IdSource;
 
 use super::{Finding, Setup, bytes};
 
@@ -9,7 +12,7 @@ use super::{Finding, Setup, bytes};
 const QUICK_BYTES_MAX: u64 = 256 << 20;
 
 /// Opens the database for the other checks too, if it can be opened.
-pub(super) fn check(setup: &Setup<'_>) -> (Vec<Finding>, Option<Db>) {
+pub(super) fn check(setup: &Setup<'_>) -> (Vec<Finding>, Option<App>) {
     let url: DatabaseUrl = match setup.database.parse() {
         Ok(url) => url,
         Err(error) => {
@@ -24,12 +27,15 @@ pub(super) fn check(setup: &Setup<'_>) -> (Vec<Finding>, Option<Db>) {
         connections: 2,
         ..Options::default()
     };
-    let db = match Db::open(&url, &options, Opening::Require) {
-        Ok(db) => db,
+    let now = setup.now;
+    // Nothing is made that takes an id.
+    let ids = IdSource::seeded(0);
+    let app = match App::open(&url, &options, Opening::Require, Arc::new(move || now), ids) {
+        Ok(app) => app,
         Err(error) => return (vec![not_opened(&error)], None),
     };
     let mut findings = Vec::new();
-    match db.survey::<_, DbError>(inspect::engine) {
+    match app.survey(Identity::Operator, inspect::engine) {
         Ok(EngineFacts::Sqlite {
             version,
             journal_mode,
@@ -44,16 +50,21 @@ pub(super) fn check(setup: &Setup<'_>) -> (Vec<Finding>, Option<Db>) {
             ));
         }
         Ok(EngineFacts::Postgres(facts)) => findings.extend(server(setup, &facts)),
-        Err(error) => findings.push(not_opened(&error)),
+        Err(AppError::Db(error)) => findings.push(not_opened(&error)),
+        Err(error) => findings.push(Finding::problem(
+            "database",
+            error.to_string(),
+            "run `bursar check`",
+        )),
     }
-    findings.push(schema(&db));
-    findings.extend(integrity(setup, &db));
-    (findings, Some(db))
+    findings.push(schema(&app));
+    findings.extend(integrity(setup, &app));
+    (findings, Some(app))
 }
 
 /// Opening has found it whole. What an operator added does no harm, and is worth knowing.
-fn schema(db: &Db) -> Finding {
-    match db.examine_schema().wait() {
+fn schema(app: &App) -> Finding {
+    match app.examine_schema().wait() {
         Ok(beside) if beside.is_empty() => Finding::ok(
             "schema",
             format!("version {}, this program's own", schema_version()),
@@ -193,7 +204,7 @@ fn connections(setup: &Setup<'_>, facts: &ServerFacts) -> Finding {
     Finding::ok("connections", found)
 }
 
-fn integrity(setup: &Setup<'_>, db: &Db) -> Option<Finding> {
+fn integrity(setup: &Setup<'_>, app: &App) -> Option<Finding> {
     let file = setup.database_file()?;
     let size = std::fs::metadata(&file).ok()?.len();
     if size > QUICK_BYTES_MAX {
@@ -205,7 +216,7 @@ fn integrity(setup: &Setup<'_>, db: &Db) -> Option<Finding> {
             ),
         ));
     }
-    let damage = db.survey::<_, DbError>(housekeeping::damage_of_file);
+    let damage = app.survey::<_, AppError>(Identity::Operator, inspect::damage);
     Some(match damage {
         Ok(lines) => match lines.first() {
             None => Finding::ok(

@@ -12,14 +12,12 @@ mod send;
 mod work;
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
-use bursar_app::{App, DatabaseUrl};
+use bursar_app::DatabaseUrl;
 use bursar_domain::Timestamp;
 use serde::Serialize;
 
-use crate::ambient;
 use crate::cli::serve::ServeArgs;
 use crate::cli::worker::outbox_folder;
 
@@ -124,9 +122,7 @@ impl Setup<'_> {
 
 /// Looks at everything, in the order in which a server would come to need it.
 pub(crate) fn examine(setup: &Setup<'_>) -> Vec<Finding> {
-    let (mut findings, db) = database::check(setup);
-    let now = setup.now;
-    let app = db.and_then(|db| Some(App::new(db, Arc::new(move || now), ambient::ids().ok()?)));
+    let (mut findings, app) = database::check(setup);
     findings.extend(clock::check(setup, app.as_ref()));
     findings.extend(disk::check(setup));
     findings.extend(files::check(setup));

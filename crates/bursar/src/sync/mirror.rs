@@ -10,7 +10,7 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use bursar_db::private;
+use bursar_app::private;
 use serde::Deserialize;
 
 use super::state::replace;

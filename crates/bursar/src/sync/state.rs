@@ -8,7 +8,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use bursar_db::private;
+use bursar_app::private;
 use serde::{Deserialize, Serialize};
 
 /// The form of the state. A program refuses one that is newer than its own.

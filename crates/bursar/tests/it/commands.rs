@@ -367,6 +367,103 @@ fn a_copy_to_the_other_engine_and_back_is_the_same() {
     );
 }
 
+/// Every command is somebody's: the person's whom `--as` names, with their role, or the operator's.
+#[test]
+fn a_command_is_run_as_a_person() {
+    both_engines(|place| {
+        let make = |name: &str| {
+            let made = place.json(&["organization", "create", "--name", name, "--kind", "independent"]);
+            made["id"].as_str().unwrap().to_owned()
+        };
+        let (club, other) = (make("Club"), make("Other"));
+        for (email, role) in [("admin@example.org", "admin"), ("viewer@example.org", "viewer")] {
+            place.ok(&[
+                "role",
+                "set",
+                "--organization",
+                &club,
+                "--user",
+                email,
+                "--role",
+                role,
+            ]);
+        }
+        let acting = |email: &str, args: &[&str]| place.run(&[args, &["--as", email]].concat());
+        let viewer = |args: &[&str]| acting("viewer@example.org", args);
+        let admin = |args: &[&str]| acting("admin@example.org", args);
+        let listed = viewer(&["organization", "list"]).succeeded();
+        assert!(listed.contains(&club) && !listed.contains(&other), "{listed}");
+        for list in ["role", "token", "policy"] {
+            let verb = if list == "policy" { "show" } else { "list" };
+            viewer(&[list, verb, "--organization", &club]).succeeded();
+            let refused = viewer(&[list, verb, "--organization", &other]).failed();
+            assert!(
+                refused.contains("only people with a role in the organization may"),
+                "{refused}"
+            );
+        }
+        let log = ["activity", "--organization", &club];
+        assert!(
+            viewer(&log)
+                .failed()
+                .contains("only an admin of the organization may read")
+        );
+        let service = [
+            "token",
+            "create",
+            "--organization",
+            &club,
+            "--service",
+            "--role",
+            "viewer",
+            "--scopes",
+            "members:read",
+            "--json",
+        ];
+        assert!(
+            viewer(&service)
+                .failed()
+                .contains("only an admin of the organization may make service")
+        );
+        let made: Value = serde_json::from_str(&admin(&service).succeeded()).unwrap();
+        let token = made["id"].as_str().unwrap();
+        let unseen = viewer(&["token", "show", token]);
+        assert_eq!(unseen.code, Some(3), "{}", unseen.one_line());
+        assert!(admin(&["token", "revoke", token]).succeeded().contains("revoked"));
+        assert!(
+            admin(&log)
+                .succeeded()
+                .contains("admin@example.org revoked token")
+        );
+        for (args, said) in [
+            (&["check"][..], "only the operator may check the data"),
+            (&["export"], "only the operator may export bundles"),
+            (
+                &["export", "--organization", &club],
+                "only the operator may export bundles",
+            ),
+            (&["import", EVERY_RECORD], "only the operator may import bundles"),
+            (
+                &["copy", "--to", "sqlite:copy.db"],
+                "leave --as (or BURSAR_AS) out",
+            ),
+            (
+                &["organization", "create", "--name", "New", "--kind", "independent"],
+                "only the operator may make",
+            ),
+            (&["backup", "copy.db"], "leave --as (or BURSAR_AS) out"),
+            (&["serve"], "leave --as (or BURSAR_AS) out"),
+            (&["doctor"], "leave --as (or BURSAR_AS) out"),
+        ] {
+            let refused = admin(args).failed();
+            assert!(refused.contains(said), "{args:?}: {refused}");
+        }
+        viewer(&["export", "--organization", &club, "--csv", "members"]).succeeded();
+        let nobody = acting("nobody@example.org", &["organization", "list"]);
+        assert_eq!(nobody.code, Some(3), "{}", nobody.one_line());
+    });
+}
+
 /// Gives each flag by its variable and nothing on the command line.
 #[test]
 fn every_flag_has_a_variable() {

@@ -92,10 +92,10 @@ fn what_is_refused_at_creation() {
             days: None,
         };
         let entropy = world.entropy();
-        let elsewhere = world.act(Identity::Operator, move |tx, context| {
-            tokens::create(tx, context, org, &new, &entropy)
+        let elsewhere = world.app(&world.db).act(Identity::Operator, org, move |act| {
+            tokens::create(act, &new, &entropy)
         });
-        assert!(missing(elsewhere).contains("does not exist"));
+        assert!(missing(elsewhere.wait()).contains("does not exist"));
     });
 }
 
@@ -268,8 +268,10 @@ fn the_secret_is_nowhere_but_in_the_answer() {
         told += &serde_json::to_string(&rotated.predecessor).unwrap();
         let mut bundle = Vec::new();
         world
-            .db
-            .survey(|tx| export::export(tx, None, &mut bundle, &mut |_| {}))
+            .app(&world.db)
+            .survey(Identity::Operator, |whole| {
+                export::export(whole, None, &mut bundle, &mut |_| {})
+            })
             .unwrap();
         told += &String::from_utf8(bundle).unwrap();
         if let Some(folder) = test.folder() {
@@ -312,9 +314,7 @@ fn last_used_times() {
                 tokens::last_used::store(whole, &uses)
             });
             stored.wait().unwrap();
-            let found = world.look(Identity::Operator, move |tx, context| {
-                tokens::get(tx, context, id)
-            });
+            let found = world.look(Identity::Operator, move |view| tokens::get(view, id));
             found.unwrap().last_used_at
         };
         assert_eq!(write(30), Some(START.plus_seconds(30)));
@@ -368,9 +368,7 @@ fn a_token_explains_itself() {
     );
     let id = issued.record.id;
     world.revoke(id);
-    let dead = world.look(Identity::Operator, move |tx, context| {
-        tokens::explain_by_id(tx, context, id)
-    });
+    let dead = world.look(Identity::Operator, move |view| tokens::explain_by_id(view, id));
     let (dead, state) = dead.unwrap();
     assert_eq!((state, dead.role), (State::Revoked, Some(Role::Editor)));
     assert!(dead.effective_scopes.is_empty() && dead.withheld.is_empty());

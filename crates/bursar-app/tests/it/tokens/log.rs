@@ -1,11 +1,11 @@
 //! The activity log: what is in it, its filters, its pages, its sentences.
 
-use bursar_app::activity::{self, Query, Record};
+use bursar_app::activity::{self, Line, Query, Record};
 use bursar_app::policy::{Cap, PolicyChange};
-use bursar_app::{Identity, Whole};
-use bursar_db::activity::Line;
+use bursar_app::{AppError, Identity, Visit};
 use bursar_db::testing::both_engines;
 use bursar_domain::access::{Role, Scope, ScopeSet};
+use bursar_domain::ids::IdSource;
 use serde_json::json;
 
 use super::{START, World, invalid, missing};
@@ -19,11 +19,8 @@ fn ask(world: &World, mut query: Query) -> Vec<Line> {
     if query.limit == 0 {
         query.limit = activity::PAGE_MAX;
     }
-    let org = world.org;
     world
-        .look(Identity::Operator, move |tx, context| {
-            activity::list(tx, context, org, &query)
-        })
+        .look(Identity::Operator, move |view| activity::list(view, &query))
         .unwrap()
 }
 
@@ -111,11 +108,10 @@ fn filters_and_pages() {
                 Identity::Operator
             };
             let action = if n % 2 == 0 { "group.create" } else { "group_x" };
-            world
-                .act(actor, move |tx, context| {
-                    Whole::open(tx, context)?.log(org, action, None, Some(n))
-                })
-                .unwrap();
+            let logged = world
+                .app(&world.db)
+                .change::<_, AppError>(actor, org, move |whole| whole.log(org, action, None, Some(n)));
+            logged.wait().unwrap();
         }
         let counts =
             |query: Query| -> Vec<i64> { ask(&world, query).iter().filter_map(|line| line.count).collect() };
@@ -195,12 +191,7 @@ fn filters_and_pages() {
         }
         assert_eq!(walked, lines(&world));
 
-        let org = world.org;
-        let refused = |query: Query| {
-            world.look(Identity::Operator, move |tx, context| {
-                activity::list(tx, context, org, &query)
-            })
-        };
+        let refused = |query: Query| world.look(Identity::Operator, move |view| activity::list(view, &query));
         for limit in [0, activity::PAGE_MAX + 1] {
             assert!(
                 invalid(refused(Query {
@@ -236,19 +227,23 @@ fn sentences() {
         let foreign = elsewhere.service(Role::Viewer, &[Scope::MembersRead]);
         let reader = Identity::Token(bursar_domain::token::hash(foreign.secret.expose()));
         world.pass(1_000);
-        world
-            .act(reader, move |tx, context| {
-                context.request_id = Some(context.ids.next(START));
-                Whole::open(tx, context)?.log(org, "roster.read", Some(org.to_string()), Some(50))
-            })
-            .unwrap();
-        let found = world.look(Identity::Operator, move |tx, context| {
+        let visit = Visit {
+            who: reader,
+            request: Some(IdSource::seeded(9).next(START)),
+        };
+        let read = world
+            .app(&world.db)
+            .change::<_, AppError>(visit, org, move |whole| {
+                whole.log(org, "roster.read", Some(org.to_string()), Some(50))
+            });
+        read.wait().unwrap();
+        let found = world.look(Identity::Operator, move |view| {
             let query = Query {
                 limit: 10,
                 ..Query::default()
             };
-            let lines = activity::list(tx, context, org, &query)?;
-            let names = activity::names(tx, org, &lines)?;
+            let lines = activity::list(view, &query)?;
+            let names = activity::names(view, &lines)?;
             Ok((lines, names))
         });
         let (lines, names) = found.unwrap();

@@ -130,8 +130,8 @@ fn cell(
         bring_to(&world, issued, role, standing);
         let record = {
             let id = issued.record.id;
-            world.look(bursar_app::Identity::Operator, move |tx, context| {
-                bursar_app::tokens::get(tx, context, id)
+            world.look(bursar_app::Identity::Operator, move |view| {
+                bursar_app::tokens::get(view, id)
             })
         };
         assert_eq!(record.unwrap().state, state, "{kind} {role} {standing:?}");

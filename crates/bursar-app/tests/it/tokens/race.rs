@@ -4,7 +4,7 @@ use std::sync::Barrier;
 use std::thread;
 
 use bursar_app::tokens::{self, Holder, NewToken, Rotated};
-use bursar_app::{AppError, Identity, roles};
+use bursar_app::{Act, AppError, Identity, roles};
 use bursar_db::Db;
 use bursar_db::testing::both_engines;
 use bursar_domain::access::{Role, Scope, ScopeSet};
@@ -17,17 +17,10 @@ fn rotate_on(
     db: &Db,
     id: TokenId,
 ) -> impl FnOnce() -> Result<Rotated, AppError> + Send + use<> {
-    let (mut context, entropy, org, db) = (
-        world.context(Identity::Operator),
-        world.entropy(),
-        world.org,
-        db.clone(),
-    );
+    let (app, entropy, org) = (world.app(db), world.entropy(), world.org);
     move || {
-        db.write(org.to_bytes(), move |tx| {
-            tokens::rotate(tx, &mut context, org, id, None, &entropy)
-        })
-        .wait()
+        let rotate = move |act: &mut Act<'_, '_>| tokens::rotate(act, id, None, &entropy);
+        app.act(Identity::Operator, org, rotate).wait()
     }
 }
 
@@ -57,10 +50,7 @@ fn of_two_rotations_at_once_one_wins() {
             assert!(conflict(lost).contains(&won.issued.record.id.to_string()));
             assert!(world.works(&won.issued) && world.works(&old));
         }
-        let org = world.org;
-        let all = world.look(Identity::Operator, move |tx, context| {
-            tokens::list(tx, context, org)
-        });
+        let all = world.look(Identity::Operator, tokens::list);
         assert_eq!(all.unwrap().len(), 20, "a lost rotation leaves nothing behind");
         other.shutdown();
     });
@@ -74,10 +64,7 @@ fn making_a_token_while_its_owner_leaves() {
         let other = test.open_again().unwrap();
         for _ in 0..10 {
             world.role("ann@example.org", Role::Admin);
-            let (mut leaving, mut making) = (
-                world.context(Identity::Operator),
-                world.context(Identity::Operator),
-            );
+            let (leaving, making) = (world.app(&other), world.app(&world.db));
             let (org, entropy) = (world.org, world.entropy());
             let new = NewToken {
                 holder: Holder::Person("ann@example.org".to_owned()),
@@ -87,16 +74,15 @@ fn making_a_token_while_its_owner_leaves() {
             };
             let made = thread::scope(|scope| {
                 let removal = scope.spawn(|| {
-                    other
-                        .write::<_, AppError>(org.to_bytes(), move |tx| {
-                            roles::remove(tx, &mut leaving, org, "ann@example.org")
+                    leaving
+                        .act::<_, AppError>(Identity::Operator, org, |act| {
+                            roles::remove(act, "ann@example.org")
                         })
                         .wait()
                 });
-                let made = world
-                    .db
-                    .write::<_, AppError>(org.to_bytes(), move |tx| {
-                        tokens::create(tx, &mut making, org, &new, &entropy)
+                let made = making
+                    .act::<_, AppError>(Identity::Operator, org, move |act| {
+                        tokens::create(act, &new, &entropy)
                     })
                     .wait();
                 removal.join().unwrap().unwrap();

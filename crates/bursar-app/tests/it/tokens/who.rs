@@ -1,9 +1,12 @@
 //! Who may: a personal token is its owner's, everything else the admins', and the operator may do anything.
 
+use bursar_app::export::ExportError;
+use bursar_app::import::ImportError;
 use bursar_app::policy::{self, PolicyChange};
 use bursar_app::tokens::{self, Holder, NewToken};
-use bursar_app::{Identity, activity, roles};
+use bursar_app::{AppError, Identity, activity, check, copy, export, import, inspect, organizations, roles};
 use bursar_db::testing::{TestDb, both_engines};
+use bursar_domain::Refusal;
 use bursar_domain::access::{Role, Scope, ScopeSet};
 use bursar_domain::ids::UserId;
 use bursar_domain::token::hash;
@@ -37,9 +40,13 @@ fn personal_tokens() {
             ann
         );
         let token = Identity::Token(hash(hers.secret.expose()));
-        for actor in [bob, token, Identity::Worker] {
-            assert!(forbidden(world.create_as(actor, own("ann@example.org"))).contains("only its owner"));
-            assert!(forbidden(world.revoke_as(actor, hers.record.id)).contains("only its owner"));
+        for (actor, who) in [
+            (bob, "only its owner"),
+            (token, "only people"),
+            (Identity::Worker, "only people"),
+        ] {
+            assert!(forbidden(world.create_as(actor, own("ann@example.org"))).contains(who));
+            assert!(forbidden(world.revoke_as(actor, hers.record.id)).contains(who));
         }
         let unknown = world.create_as(bob, own("unknown@example.org"));
         assert!(
@@ -48,7 +55,7 @@ fn personal_tokens() {
         );
         world.revoke_as(ann, hers.record.id).unwrap();
         world.remove("ann@example.org").unwrap();
-        missing(world.create_as(ann, own("ann@example.org")));
+        forbidden(world.create_as(ann, own("ann@example.org")));
     });
 }
 
@@ -61,7 +68,7 @@ fn service_tokens_policy_and_roles() {
         let service = world
             .create_as(admin, new(Holder::Service(Role::Viewer)))
             .unwrap();
-        let (id, org) = (service.record.id, world.org);
+        let id = service.record.id;
         let elsewhere = World::seeded(test, 2);
         let stranger = Identity::Person(elsewhere.role("cho@example.org", Role::Admin));
         let change = PolicyChange {
@@ -79,44 +86,85 @@ fn service_tokens_policy_and_roles() {
                 world.create_as(actor, new(Holder::Service(Role::Viewer))),
             ));
             admins(forbidden(world.rotate_as(actor, id, None)));
-            admins(forbidden(world.revoke_as(actor, id)));
-            admins(forbidden(world.act(actor, move |tx, context| {
-                policy::set(tx, context, org, &change)
-            })));
-            admins(forbidden(world.act(actor, move |tx, context| {
-                roles::set(tx, context, org, "bob@example.org", Role::Admin)
-            })));
-            admins(forbidden(world.act(actor, move |tx, context| {
-                roles::remove(tx, context, org, "ann@example.org")
-            })));
+            admins(forbidden(world.act(actor, move |act| policy::set(act, &change))));
+            admins(forbidden(
+                world.act(actor, |act| roles::set(act, "bob@example.org", Role::Admin)),
+            ));
+            admins(forbidden(
+                world.act(actor, |act| roles::remove(act, "ann@example.org")),
+            ));
             let query = activity::Query {
                 limit: 10,
                 ..activity::Query::default()
             };
-            admins(forbidden(world.look(actor, move |tx, context| {
-                activity::list(tx, context, org, &query)
-            })));
-            missing(world.look(actor, move |tx, context| tokens::get(tx, context, id)));
+            admins(forbidden(
+                world.look(actor, move |view| activity::list(view, &query)),
+            ));
+            let (revoked, seen) = (
+                world.revoke_as(actor, id),
+                world.look(actor, move |view| tokens::get(view, id)),
+            );
+            match actor == editor {
+                true => {
+                    admins(forbidden(revoked));
+                    missing(seen);
+                }
+                false => {
+                    forbidden(revoked);
+                    forbidden(seen);
+                }
+            }
         }
-        world
-            .look(editor, move |tx, context| policy::show(tx, context, org))
-            .unwrap();
-        forbidden(world.look(stranger, move |tx, context| policy::show(tx, context, org)));
+        world.look(editor, policy::show).unwrap();
+        world.look(editor, roles::list).unwrap();
+        forbidden(world.look(stranger, policy::show));
+        forbidden(world.look(stranger, roles::list));
         assert!(world.works(&service));
         let rotated = world.rotate_as(admin, id, None).unwrap();
         world.revoke_as(admin, rotated.issued.record.id).unwrap();
-        world
-            .act(admin, move |tx, context| policy::set(tx, context, org, &change))
-            .unwrap();
+        world.act(admin, move |act| policy::set(act, &change)).unwrap();
         // From another organization the id means nothing, whoever asks.
-        let there = elsewhere.org;
-        missing(elsewhere.act(stranger, move |tx, context| {
-            tokens::revoke(tx, context, there, id)
-        }));
-        missing(elsewhere.act(Identity::Operator, move |tx, context| {
-            tokens::revoke(tx, context, there, id)
-        }));
+        missing(elsewhere.revoke_as(stranger, id));
+        missing(elsewhere.revoke_as(Identity::Operator, id));
     });
+}
+
+/// Data of all organizations is the operator's; a person sees the organizations where they have a role.
+#[test]
+fn all_organizations() {
+    let test = TestDb::sqlite();
+    let (world, elsewhere) = (World::new(&test), World::seeded(&test, 2));
+    let ann = Identity::Person(world.role("ann@example.org", Role::Viewer));
+    let app = world.app(&world.db);
+    let seen = |who| {
+        let all = app.look::<_, AppError>(who, organizations::list).wait();
+        all.unwrap().into_iter().map(|o| o.id).collect::<Vec<_>>()
+    };
+    assert_eq!(seen(ann), [world.org]);
+    assert_eq!(seen(Identity::Worker), []);
+    assert_eq!(seen(Identity::Operator).len(), 2);
+    assert!(seen(Identity::Operator).contains(&elsewhere.org));
+    for who in [ann, Identity::Worker] {
+        forbidden(app.survey(who, |whole| check::check(whole, &mut |_| {})));
+        forbidden(app.survey(who, organizations::count));
+        forbidden(app.survey(who, inspect::damage));
+        forbidden(copy::copy(&app, who, &app, &mut |_, _| {}));
+        let exported = app.survey(who, |whole| {
+            export::export(whole, Some(world.org), &mut Vec::new(), &mut |_| {})
+        });
+        assert!(matches!(
+            exported,
+            Err(ExportError::App(AppError::Refused(Refusal::Forbidden { .. })))
+        ));
+        let source = import::Source {
+            open: &|| panic!("nothing is read"),
+        };
+        let imported = import::import(&app, who, &source, &mut |_| {});
+        assert!(matches!(
+            imported,
+            Err(ImportError::App(AppError::Refused(Refusal::Forbidden { .. })))
+        ));
+    }
 }
 
 #[test]
@@ -129,23 +177,20 @@ fn lists() {
     let his = world.create_as(bob, own("bob@example.org")).unwrap().record.id;
     let program = world.service(Role::Viewer, &[Scope::MembersRead]);
     let service = program.record.id;
+    forbidden(world.look(Identity::Token(hash(program.secret.expose())), tokens::list));
     world.revoke(service);
-    let org = world.org;
     let mut all = [hers, his, service];
     all.sort();
     let list = |actor| {
-        let found = world.look(actor, move |tx, context| tokens::list(tx, context, org));
+        let found = world.look(actor, tokens::list);
         found.map(|records| records.iter().map(|record| record.id).collect::<Vec<_>>())
     };
     assert_eq!(list(ann).unwrap(), [hers]);
     assert_eq!(list(bob).unwrap(), all, "tombstones included");
     assert_eq!(list(Identity::Operator).unwrap(), all);
-    forbidden(list(Identity::Token(hash(program.secret.expose()))));
+    world.look(ann, move |view| tokens::get(view, hers)).unwrap();
+    missing(world.look(ann, move |view| tokens::get(view, his)));
     world
-        .look(ann, move |tx, context| tokens::get(tx, context, hers))
-        .unwrap();
-    missing(world.look(ann, move |tx, context| tokens::get(tx, context, his)));
-    world
-        .look(bob, move |tx, context| tokens::explain_by_id(tx, context, hers))
+        .look(bob, move |view| tokens::explain_by_id(view, hers))
         .unwrap();
 }
