@@ -18,16 +18,16 @@ pub(crate) struct ActivityArgs {
     /// The organization's id
     #[arg(long, value_name = "ORG", value_parser = parse_id::<bursar_domain::ids::kind::Organization>)]
     organization: OrganizationId,
-    /// Not before this time (2026-11-15T01:39:08Z) or UTC day (2026-11-15)
+    /// Start at this time (2026-11-15T01:39:08Z) or UTC day (2026-11-15)
     #[arg(long, value_name = "TIME", value_parser = parse_since)]
     since: Option<Timestamp>,
-    /// By whom: operator, worker, token, user, an id (tok_…, usr_…) or an address
+    /// Only lines by this actor: operator, worker, token, user, an id (tok_…, usr_…) or an e-mail address
     #[arg(long)]
     actor: Option<String>,
-    /// What was done, or how its name starts: token, role.set
+    /// Only this action, or actions that start with it: token, role.set
     #[arg(long)]
     action: Option<String>,
-    /// Lines at most
+    /// Maximum number of lines
     #[arg(long, value_name = "N", default_value = "50", value_parser = clap::value_parser!(u64).range(1..=LINES_MAX))]
     limit: u64,
 }

@@ -12,7 +12,7 @@ use crate::ambient;
 
 #[derive(Debug, Args)]
 pub(crate) struct ClockArgs {
-    /// Say that this machine's clock is right, so that automatic work goes on
+    /// Confirm that this machine's clock is right, so that automatic work resumes
     #[arg(long)]
     accept: bool,
 }

@@ -19,7 +19,7 @@ use super::{Failure, Outcome, Session, open, output, parse_id};
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
-    /// The bundle (NDJSON, one record a line), or a roster (`.csv`, a header row first)
+    /// Data bundle (NDJSON, one record per line) or roster (`.csv` with a header row)
     #[arg(required_unless_present = "undo")]
     file: Option<PathBuf>,
     #[command(flatten)]
@@ -28,7 +28,7 @@ pub(crate) struct ImportArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
-    /// Only this organization and all below it
+    /// Only this organization and its descendants
     #[arg(long, value_name = "ORG", value_parser = parse_id::<bursar_domain::ids::kind::Organization>)]
     organization: Option<OrganizationId>,
     /// One list of the organization as comma-separated values: members, groups, payments, reimbursements, reminders,
@@ -39,13 +39,13 @@ pub(crate) struct ExportArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct BackupArgs {
-    /// The file to write; it must not exist
+    /// File to write; it must not exist
     file: PathBuf,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CopyArgs {
-    /// The empty database to copy to: `sqlite:FILE` or `postgres://…`
+    /// Target database, which must be empty: `sqlite:FILE` or `postgres://…`
     #[arg(long, value_name = "URL", hide_env_values = true)]
     to: String,
 }

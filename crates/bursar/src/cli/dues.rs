@@ -12,11 +12,11 @@ use super::{Failure, Outcome, Session, output, parse_id};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum DuesCommand {
-    /// Give a group dues, or take them away
+    /// Set or clear a group's dues
     Set(SetArgs),
-    /// Show a group's dues and whom they are raised from next
+    /// Show a group's dues and who is charged next
     Show(GroupArgs),
-    /// Raise what is due by today; a running worker does it by itself
+    /// Raise all dues that are due today; the background worker does this automatically
     Raise(RaiseArgs),
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct GroupArgs {
 pub(crate) struct SetArgs {
     #[command(flatten)]
     group: GroupArgs,
-    /// What each member owes a period, such as 50.00, in the organization's currency
+    /// Amount per member and period in the organization's currency, such as 50.00
     #[arg(
         long,
         value_name = "AMOUNT",
@@ -48,7 +48,7 @@ pub(crate) struct SetArgs {
     /// weekly, monthly, quarterly, semiannual or annual; once by default
     #[arg(long, value_name = "INTERVAL", value_parser = parse_interval, requires = "amount")]
     every: Option<Interval>,
-    /// No dues
+    /// Clear the dues
     #[arg(long, conflicts_with_all = ["amount", "due", "every"])]
     none: bool,
 }
@@ -57,7 +57,7 @@ pub(crate) struct SetArgs {
 pub(crate) struct RaiseArgs {
     #[command(flatten)]
     group: GroupArgs,
-    /// Show who would be charged how much, and write nothing
+    /// Show who would be charged how much; nothing is written
     #[arg(long)]
     dry_run: bool,
 }

@@ -18,7 +18,7 @@ const ANSWER_MAX: u64 = 16 * 1024;
 
 #[derive(Debug, Args)]
 pub(crate) struct HealthArgs {
-    /// Where the server listens
+    /// Address of the server
     #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDRESS")]
     listen: SocketAddr,
 }

@@ -16,9 +16,9 @@ pub(crate) struct CompletionsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
-    /// The command to show, such as `token create`; the whole by default
+    /// Command to show, such as `token create`; an overview by default
     command: Vec<String>,
-    /// Write every page into this folder, made if need be
+    /// Write all pages to this directory; created if missing
     #[arg(long, value_name = "DIR", conflicts_with = "command")]
     to: Option<PathBuf>,
 }

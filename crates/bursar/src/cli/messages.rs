@@ -17,13 +17,13 @@ pub(crate) struct MessagesArgs {
     /// The organization's id
     #[arg(long, value_name = "ORG", value_parser = parse_id::<kind::Organization>)]
     organization: OrganizationId,
-    /// Those of this reminder
+    /// Only messages of this reminder
     #[arg(long, value_name = "REM", value_parser = parse_id::<kind::Reminder>)]
     reminder: Option<ReminderId>,
-    /// Messages at most, the newest ones
+    /// Maximum number of messages, newest first
     #[arg(long, value_name = "N", default_value = "50", value_parser = clap::value_parser!(u64).range(1..=MESSAGES_MAX))]
     limit: u64,
-    /// Send this failed message once more
+    /// Send this failed message again
     #[arg(long, value_name = "MSG", value_parser = parse_id::<kind::Message>, conflicts_with = "reminder")]
     retry: Option<MessageId>,
 }

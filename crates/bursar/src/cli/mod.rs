@@ -56,13 +56,13 @@ struct Cli {
     /// Act as the person with this address, with their role; as the operator by default
     #[arg(long = "as", global = true, value_name = "EMAIL", help_heading = GLOBAL)]
     person: Option<String>,
-    /// Print JSON, for machines; so it is by itself where the output is no terminal
+    /// Print JSON; the default when the output is not a terminal
     #[arg(long, global = true, help_heading = GLOBAL)]
     json: bool,
-    /// Print tables and sentences, for people, also where the output is no terminal
+    /// Print tables and sentences even when the output is not a terminal
     #[arg(long, global = true, help_heading = GLOBAL)]
     text: bool,
-    /// Do not ask before what cannot be undone
+    /// Skip confirmation prompts
     #[arg(long, short = 'y', global = true, help_heading = GLOBAL)]
     yes: bool,
     #[command(subcommand)]
@@ -71,86 +71,86 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Try it: a demonstration database, and a server on it
+    /// Try bursar: create a demo database and serve it
     Demo(crate::demo::DemoArgs),
     /// Run the server
     Serve(serve::ServeArgs),
-    /// Run the part that acts by itself alone: reminders, dues, notices, deliveries
+    /// Run only the background worker: reminders, dues, notices, delivery
     Worker(worker::WorkerArgs),
-    /// Reminders: schedule, list, call off, send again
+    /// Schedule, list, cancel and resend reminders
     #[command(subcommand)]
     Reminder(reminder::ReminderCommand),
-    /// What was sent, to whom, when, how it went and why
+    /// List messages with recipient, time, status and reason
     Messages(messages::MessagesArgs),
-    /// Dues of groups: set, show, raise
+    /// Set, show and raise the dues of groups
     #[command(subcommand)]
     Dues(dues::DuesCommand),
-    /// Organizations: make one, list them
+    /// Create and list organizations
     #[command(subcommand)]
     Organization(organization::OrganizationCommand),
-    /// Roles of people in an organization
+    /// Give, remove and list roles
     #[command(subcommand)]
     Role(role::RoleCommand),
-    /// Access tokens: make, list, explain, rotate, revoke
+    /// Create, list, explain, rotate and revoke access tokens
     #[command(subcommand)]
     Token(token::TokenCommand),
-    /// What all tokens of an organization are allowed
+    /// Show and change the token policy of an organization
     #[command(subcommand)]
     Policy(policy::PolicyCommand),
-    /// The activity log, newest first
+    /// Show the activity log, newest first
     Activity(activity::ActivityArgs),
-    /// Members: add, change, archive, list
+    /// Add, change, archive and list members
     #[command(subcommand)]
     Member(desk::member::MemberCommand),
-    /// Groups and who is in them
+    /// Create groups and change their members
     #[command(subcommand)]
     Group(desk::group::GroupCommand),
-    /// Charges, and what is received for them
+    /// Raise charges and record money received
     #[command(subcommand)]
     Payment(desk::payment::PaymentCommand),
-    /// Reimbursements, from draft to payout
+    /// Draft, approve and pay reimbursements
     #[command(subcommand)]
     Reimbursement(desk::reimbursement::ReimbursementCommand),
-    /// Cards and applications for them
+    /// Manage cards and card applications
     #[command(subcommand)]
     Card(desk::card::CardCommand),
-    /// Campaigns
+    /// Create, start and end campaigns
     #[command(subcommand)]
     Campaign(desk::campaign::CampaignCommand),
-    /// Store listings
+    /// Create and change store listings
     #[command(subcommand)]
     Listing(desk::store::ListingCommand),
-    /// Store orders
+    /// Create and manage store orders
     #[command(subcommand)]
     Order(desk::store::OrderCommand),
-    /// Reports: dues, who owes, the ledger, chapters
+    /// Report on dues, debts, the ledger and chapters
     #[command(subcommand)]
     Report(desk::report::ReportCommand),
-    /// Undo a bulk act, as far as nothing has moved on since
+    /// Undo a bulk change; records changed since then are left alone
     Undo(desk::undo::UndoArgs),
-    /// Bring in a data bundle or a roster (`.csv`), all or nothing
+    /// Import a data bundle or a roster (`.csv`), all or nothing
     Import(data::ImportArgs),
-    /// Write a data bundle, or one list as comma-separated values, to standard output
+    /// Export a data bundle, or one list as CSV, to standard output
     Export(data::ExportArgs),
-    /// Prove the invariants of the data, and name what is broken
+    /// Check the data for errors
     Check,
-    /// Look at everything that `serve` with these settings would use, and say what to do
+    /// Check the configuration and everything `serve` depends on
     Doctor(Box<doctor::DoctorArgs>),
-    /// Show whether automatic work trusts this machine's clock, or say that it is right
+    /// Show or reset the clock check of the background worker
     Clock(clock::ClockArgs),
-    /// Copy the embedded database while the server runs
+    /// Back up the embedded database while the server runs
     Backup(data::BackupArgs),
     /// Print the OpenAPI document
     Openapi(serve::OpenapiArgs),
-    /// Mirror an organization's lists into NDJSON files, over HTTP
+    /// Mirror an organization's lists into NDJSON files over the API
     Sync(sync::SyncArgs),
-    /// Copy everything to an empty database of either engine, with the server stopped
+    /// Copy all data to an empty database of either engine; stop the server first
     Copy(data::CopyArgs),
-    /// Ask a running server whether it is ready
+    /// Check whether a running server is ready
     Health(health::HealthArgs),
-    /// Print a shell's completions
+    /// Print shell completions
     Completions(manual::CompletionsArgs),
-    /// Print a manual page, or write them all
+    /// Print a manual page, or write all of them
     Man(manual::ManArgs),
 }
 

@@ -13,7 +13,7 @@ use crate::ambient;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum OrganizationCommand {
-    /// Make an organization
+    /// Create an organization
     Create(CreateArgs),
     /// List the organizations; with `--as`, those in which the person has a role
     List,
@@ -21,25 +21,25 @@ pub(crate) enum OrganizationCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct CreateArgs {
-    /// What people call it
+    /// Name
     #[arg(long)]
     name: String,
     /// national, chapter or independent
     #[arg(long, value_parser = parse_kind)]
     kind: OrganizationKind,
-    /// The national organization or chapter that a chapter is below
+    /// Parent of a chapter: a national organization or another chapter
     #[arg(long, value_name = "ORG", value_parser = parse_id::<bursar_domain::ids::kind::Organization>)]
     parent: Option<OrganizationId>,
-    /// The ISO 4217 code of its currency
+    /// Currency, as an ISO 4217 code
     #[arg(long, default_value = "USD", value_parser = parse_currency)]
     currency: Currency,
-    /// Where to write to it
+    /// Contact e-mail address
     #[arg(long, value_name = "EMAIL")]
     contact_email: Option<String>,
-    /// Where to send it an SMS
+    /// Contact phone number for SMS
     #[arg(long, value_name = "PHONE")]
     contact_phone: Option<String>,
-    /// Whether cards can be issued for it: approved or pending
+    /// Card issuing: approved or pending
     #[arg(long, default_value = "pending", value_parser = parse_issuing)]
     card_issuing: CardIssuing,
 }

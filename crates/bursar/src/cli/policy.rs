@@ -12,7 +12,7 @@ use super::{Failure, Outcome, Session, output, parse_id};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PolicyCommand {
-    /// Show what all tokens of an organization are allowed
+    /// Show the token policy
     Show(ShowArgs),
     /// Block or allow scopes, and cap the lifetime of new tokens
     Set(SetArgs),
@@ -30,13 +30,13 @@ pub(crate) struct SetArgs {
     /// The organization's id
     #[arg(long, value_name = "ORG", value_parser = parse_id::<bursar_domain::ids::kind::Organization>)]
     organization: OrganizationId,
-    /// Withhold a scope from every token; may be repeated
+    /// Block a scope for all tokens; repeatable
     #[arg(long, value_name = "SCOPE", value_delimiter = ',', value_parser = parse_scope)]
     block_scope: Vec<Scope>,
-    /// Stop withholding a scope; may be repeated
+    /// Allow a blocked scope again; repeatable
     #[arg(long, value_name = "SCOPE", value_delimiter = ',', value_parser = parse_scope)]
     allow_scope: Vec<Scope>,
-    /// Cap the lifetime of new tokens at 1 to 365 days; `none` lifts the cap
+    /// Maximum lifetime of new tokens, 1 to 365 days; `none` removes the cap
     #[arg(long, value_name = "N", value_parser = parse_cap, allow_negative_numbers = true)]
     max_token_days: Option<Cap>,
 }

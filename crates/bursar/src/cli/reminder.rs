@@ -12,13 +12,13 @@ use super::{Outcome, Session, output, parse_id};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ReminderCommand {
-    /// Schedule one, to a member, a group or an organization
+    /// Schedule a reminder to a member, a group or an organization
     Schedule(ScheduleArgs),
-    /// List them, oldest first
+    /// List reminders, oldest first
     List(ListArgs),
-    /// Cancel a scheduled one, or one that was imported while it was being sent
+    /// Cancel a scheduled reminder, or one imported while it was being sent
     Cancel(OneArgs),
-    /// Send a failed one again now, or one that was imported while it was being sent
+    /// Send a failed reminder again now, or one imported while it was being sent
     Retry(OneArgs),
 }
 
@@ -49,10 +49,10 @@ pub(crate) struct ScheduleArgs {
     /// The text
     #[arg(long)]
     body: Option<String>,
-    /// It comes back after so many days
+    /// Repeat every N days
     #[arg(long, value_name = "N")]
     every_days: Option<i64>,
-    /// Say what is owed, and write only to those who owe
+    /// Include the amount owed, and send only to members who owe
     #[arg(long)]
     include_payment_info: bool,
 }

@@ -12,9 +12,9 @@ use super::{Outcome, Session, output, parse_id};
 pub(crate) enum RoleCommand {
     /// Give a person a role
     Set(SetArgs),
-    /// Remove a person from the organization; their personal tokens there stop working for good
+    /// Remove a person from the organization and revoke their personal tokens there
     Remove(PersonArgs),
-    /// List the people with a role
+    /// List people and their roles
     List(ListArgs),
 }
 

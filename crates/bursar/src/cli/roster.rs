@@ -17,23 +17,23 @@ use super::{Failure, Outcome, Session, desk, output, parse_id};
 
 #[derive(Debug, Args)]
 pub(crate) struct RosterArgs {
-    /// The organization that the members of a roster belong to
+    /// Organization of the roster's members
     #[arg(long, value_name = "ORG", value_parser = parse_id::<kind::Organization>)]
     organization: Option<OrganizationId>,
-    /// Show what a roster would change, and write nothing
+    /// Show what a roster would change; nothing is written
     #[arg(long)]
     dry_run: bool,
     /// What a column of a roster is: firstName, lastName, name, email, phone, isActive, joinDate, groups, id, or
     /// `ignore`; may be given again
     #[arg(long, value_name = "COLUMN=FIELD", value_parser = parse_map)]
     map: Vec<(String, Option<Field>)>,
-    /// How a roster's dates with the year last are read: day-first or month-first
+    /// Order of day and month in roster dates that end with the year: day-first or month-first
     #[arg(long, value_name = "ORDER", value_parser = parse_order)]
     dates: Option<DateOrder>,
-    /// Take archived members who are in the roster out of the archive
+    /// Restore archived members who are in the roster
     #[arg(long)]
     restore: bool,
-    /// Undo the import of a roster, by the file that it left
+    /// Undo a roster import, using the undo file it wrote
     #[arg(long, value_name = "FILE", conflicts_with = "file")]
     undo: Option<PathBuf>,
 }

@@ -28,50 +28,50 @@ use crate::{ambient, open_files};
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ServeArgs {
-    /// Where to listen; port 0 picks one
+    /// Listen address; port 0 picks a free port
     #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDRESS")]
     pub(crate) listen: SocketAddr,
-    /// Where to serve metrics for Prometheus; nowhere by default
+    /// Listen address for Prometheus metrics; off by default
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) metrics_listen: Option<SocketAddr>,
-    /// Redis for rate counts that several servers share
+    /// Redis server for rate limits shared by several servers
     #[arg(long, value_name = "URL", hide_env_values = true)]
     pub(crate) redis: Option<String>,
-    /// What addresses in answers start with; the listen address by default
+    /// Base of the URLs in responses; the listen address by default
     #[arg(long, value_name = "URL", value_parser = parse_base_url)]
     pub(crate) base_url: Option<String>,
     #[command(flatten)]
     pub(crate) send: SendArgs,
-    /// Proxies whose X-Forwarded-For is believed: addresses or CIDR blocks
+    /// Proxies whose X-Forwarded-For header is trusted: addresses or CIDR blocks
     #[arg(long, value_name = "ADDRESS", value_delimiter = ',')]
     pub(crate) trusted_proxy: Vec<String>,
-    /// The one origin whose pages may call the API
+    /// Origin that may call the API from a browser (CORS)
     #[arg(long, value_name = "ORIGIN", value_parser = parse_origin)]
     pub(crate) cors_origin: Option<String>,
-    /// Units of the read bucket, per token per minute
+    /// Read limit: units per token per minute
     #[arg(long, default_value_t = 600, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) rate_limit_read: u32,
-    /// Units of the write bucket, per token per minute
+    /// Write limit: units per token per minute
     #[arg(long, default_value_t = 120, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) rate_limit_write: u32,
-    /// Units of the messaging bucket, per token per minute
+    /// Messaging limit: units per token per minute
     #[arg(long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) rate_limit_messaging: u32,
-    /// Bytes of a request's body, such as 64KiB
+    /// Maximum size of a request body, such as 64KiB
     #[arg(long, default_value = "64KiB", value_parser = parse_bytes, value_name = "BYTES")]
     pub(crate) body_limit: usize,
-    /// For a whole request, such as 30s
+    /// Time limit for a request, such as 30s
     #[arg(long, default_value = "30s", value_parser = parse_timeout, value_name = "TIME")]
     pub(crate) request_timeout: Duration,
-    /// After SIGTERM, how long to keep answering while /readyz says no; 0 to stop at once
+    /// How long to keep serving after SIGTERM while /readyz reports not ready; 0 stops at once
     #[arg(long, default_value = "7s", value_parser = parse_delay, value_name = "TIME")]
     pub(crate) drain_delay: Duration,
-    /// Connections to the database
+    /// Number of database connections
     #[arg(long, default_value_t = 8, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) database_connections: u16,
     #[command(flatten)]
     pub(crate) log: LogArgs,
-    /// Leave sending to other processes
+    /// Do not run the background worker in this process
     #[arg(long)]
     pub(crate) no_worker: bool,
 }
@@ -100,7 +100,7 @@ impl LogArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct OpenapiArgs {
-    /// What addresses in it start with
+    /// Base of the URLs in it
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8080")]
     base_url: String,
 }

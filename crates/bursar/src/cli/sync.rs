@@ -19,34 +19,34 @@ pub(crate) struct SyncArgs {
     /// The server, such as https://dues.example.org
     #[arg(long, value_name = "URL", value_parser = parse_server)]
     url: String,
-    /// The access token. Other users of this machine can see a command's arguments: use BURSAR_TOKEN or --token-file
+    /// Access token. Other users of this machine can see command arguments; prefer BURSAR_TOKEN or --token-file
     #[arg(long, value_name = "TOKEN", hide_env_values = true)]
     token: Option<String>,
-    /// A file that holds the access token, or - for standard input; it goes before --token
+    /// File with the access token, or - for standard input; overrides --token
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
-    /// The folder of the mirror; it is made if there is none
+    /// Directory of the mirror; created if missing
     #[arg(long, value_name = "FOLDER")]
     to: PathBuf,
-    /// Only these lists; all that the token may read by default
+    /// Only these lists; by default all lists the token may read
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_list)]
     lists: Vec<List>,
-    /// The roster of this chapter too (repeat it, or separate by commas); each page read shows in its activity log
+    /// Also mirror this chapter's roster (repeatable, or separated by commas); each page read appears in the chapter's activity log
     #[arg(long, value_name = "ORG", value_delimiter = ',', value_parser = parse_id::<kind::Organization>)]
     chapter: Vec<OrganizationId>,
-    /// Ask for everything again, and drop rows that are not there any more
+    /// Fetch everything again and drop rows that no longer exist
     #[arg(long)]
     full: bool,
-    /// The same server has moved to this --url
+    /// Accept that the server of an existing mirror has a new URL
     #[arg(long)]
     moved: bool,
-    /// A certificate authority in PEM to trust for the server, instead of the public ones
+    /// PEM file of the certificate authority to trust instead of the public ones
     #[arg(long, value_name = "FILE")]
     ca: Option<PathBuf>,
-    /// Rows a page
+    /// Rows per page
     #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     page_size: u32,
-    /// How often a request that fails is tried
+    /// Number of attempts for a failing request
     #[arg(long, default_value_t = 8, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     attempts: u32,
 }

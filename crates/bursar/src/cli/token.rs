@@ -18,17 +18,17 @@ const BASE_URL: &str = "http://127.0.0.1:8080";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TokenCommand {
-    /// Make a personal token (--user) or a service token (--service --role); the secret is shown once
+    /// Create a personal token (--user) or a service token (--service --role); the secret is shown once
     Create(CreateArgs),
-    /// List an organization's tokens, those that no longer work included
+    /// List an organization's tokens, including revoked and expired ones
     List(ListArgs),
-    /// Show one token's record
+    /// Show a token
     Show(IdArgs),
-    /// Say what a token can do now, and whether role or policy withholds the rest
+    /// Show what a token can do now, and why its other scopes are withheld
     Explain(IdArgs),
-    /// Replace a service token by a successor; the old one works on for the overlap
+    /// Replace a service token; the old one keeps working during the overlap
     Rotate(RotateArgs),
-    /// Stop a token at once and for good
+    /// Revoke a token immediately and permanently
     Revoke(IdArgs),
 }
 
@@ -51,10 +51,10 @@ pub(crate) struct RotateArgs {
     /// The token's id
     #[arg(value_name = "ID", value_parser = parse_id::<bursar_domain::ids::kind::Token>)]
     id: TokenId,
-    /// How long the old one works on: 0 to 30 days [default: 7]
+    /// How long the old token keeps working: 0 to 30 days [default: 7]
     #[arg(long, value_name = "N", value_parser = parse_days, allow_negative_numbers = true)]
     overlap_days: Option<i64>,
-    /// Where the server is, for the line to paste
+    /// Server URL for the sample command
     #[arg(long, value_name = "URL", default_value = BASE_URL)]
     base_url: String,
 }
@@ -64,7 +64,7 @@ pub(crate) struct CreateArgs {
     /// The organization's id
     #[arg(long, value_name = "ORG", value_parser = parse_id::<bursar_domain::ids::kind::Organization>)]
     organization: OrganizationId,
-    /// The person who will act with it
+    /// Owner of a personal token
     #[arg(
         long,
         value_name = "EMAIL",
@@ -72,22 +72,22 @@ pub(crate) struct CreateArgs {
         conflicts_with = "service"
     )]
     user: Option<String>,
-    /// The organization itself will act with it
+    /// Create a service token, which belongs to the organization
     #[arg(long, requires = "role")]
     service: bool,
-    /// The role of a service token, for good: viewer or editor
+    /// Role of a service token: viewer or editor; it cannot be changed later
     #[arg(long, requires = "service", conflicts_with = "user", value_parser = parse_role)]
     role: Option<Role>,
-    /// What it may do, with commas between
+    /// Scopes, separated by commas
     #[arg(long, value_name = "SCOPES")]
     scopes: String,
-    /// How long it lives: 1 to 365 days, or less where the policy caps it [default: 90]
+    /// Lifetime: 1 to 365 days, or less if the policy caps it [default: 90]
     #[arg(long, value_name = "N", value_parser = parse_days, allow_negative_numbers = true)]
     days: Option<i64>,
-    /// What people call it [default: "token" and the day]
+    /// Name [default: "token" and the day]
     #[arg(long)]
     name: Option<String>,
-    /// Where the server is, for the line to paste
+    /// Server URL for the sample command
     #[arg(long, value_name = "URL", default_value = BASE_URL)]
     base_url: String,
 }

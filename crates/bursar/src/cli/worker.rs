@@ -25,28 +25,28 @@ pub(crate) struct SendArgs {
     /// opportunistic or none); files in `outbox/` by default
     #[arg(long, value_name = "URL", hide_env_values = true)]
     smtp_url: Option<String>,
-    /// A certificate authority in PEM to trust for the mail server, beside the public ones
+    /// PEM file of an additional certificate authority to trust for the mail server
     #[arg(long, value_name = "FILE")]
     smtp_ca: Option<PathBuf>,
-    /// Whom mail is from
+    /// Sender address of mail
     #[arg(long, value_name = "EMAIL", default_value = "bursar@localhost.localdomain")]
     pub(crate) mail_from: lettre::Address,
-    /// The SMS provider, in Twilio's shape: https://ACCOUNT:TOKEN@HOST; files in `outbox/` by default
+    /// SMS provider with a Twilio-compatible API: https://ACCOUNT:TOKEN@HOST; files in `outbox/` by default
     #[arg(long, value_name = "URL", hide_env_values = true, requires = "sms_from")]
     sms_url: Option<String>,
-    /// The number or name that SMS are from
+    /// Sender number or name of SMS
     #[arg(long, value_name = "SENDER")]
     sms_from: Option<String>,
-    /// How long messages that have ended keep their address and text, such as 90d
+    /// How long to keep the address and text of finished messages, such as 90d
     #[arg(long, default_value = "90d", value_parser = parse_retention, value_name = "TIME")]
     pub(crate) message_retention: i64,
-    /// How long idempotency records are kept, such as 7d or 36h; at least 24 hours
+    /// How long to keep idempotency records, such as 7d or 36h; at least 24 hours
     #[arg(long, default_value = "7d", value_parser = parse_retention, value_name = "TIME")]
     pub(crate) idempotency_retention: i64,
-    /// How long the claims of a worker that died are held back, such as 60s
+    /// How long jobs of a crashed worker wait before another worker takes them, such as 60s
     #[arg(long, default_value = "60s", value_parser = parse_timeout, value_name = "TIME")]
     worker_lease: std::time::Duration,
-    /// How far this machine's clock may be from the database's before automatic work stops, such as 60s or 2h
+    /// Maximum difference between this machine's clock and the database's before automatic work stops, such as 60s or 2h
     #[arg(long, default_value = "60s", value_parser = parse_tolerance, value_name = "TIME")]
     pub(crate) clock_tolerance: i64,
 }

@@ -33,7 +33,7 @@ pub(crate) struct DemoArgs {
     /// The database: `sqlite:FILE` or `postgres://…` [default: sqlite:bursar-demo.db]
     #[arg(long, value_name = "URL", hide_env_values = true)]
     database: Option<String>,
-    /// Makes other data
+    /// Random seed of the demo data
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
     #[command(flatten)]

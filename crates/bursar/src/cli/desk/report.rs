@@ -28,7 +28,7 @@ pub(crate) struct OrganizationArgs {
     /// The organization's id
     #[arg(long, value_name = "ORG", value_parser = parse_id::<kind::Organization>)]
     organization: OrganizationId,
-    /// Print comma-separated values
+    /// Print CSV
     #[arg(long, conflicts_with = "json")]
     csv: bool,
 }

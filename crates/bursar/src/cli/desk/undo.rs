@@ -9,7 +9,7 @@ use super::super::{Outcome, Session, output, parse_id};
 
 #[derive(Debug, Args)]
 pub(crate) struct UndoArgs {
-    /// The bulk act's id
+    /// ID of the bulk change
     #[arg(value_name = "ID", value_parser = parse_id::<kind::Bulk>)]
     id: BulkId,
 }
