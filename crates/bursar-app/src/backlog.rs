@@ -2,6 +2,7 @@
 
 use bursar_db::inspect;
 use bursar_domain::Timestamp;
+use bursar_domain::message::Queue;
 
 use crate::act::Whole;
 use crate::error::AppError;
@@ -11,8 +12,10 @@ pub use bursar_db::inspect::Waiting;
 
 /// Looking at the work of all organizations.
 pub const REPORT: Rule = Rule::of_operator("worker.report", "see what waits for a worker");
+/// Measuring the queues.
+pub const MEASURE: Rule = Rule::of_worker("worker.measure", "measure the queues");
 /// The rules of the backlog.
-pub const RULES: &[&Rule] = &[&REPORT];
+pub const RULES: &[&Rule] = &[&REPORT, &MEASURE];
 
 /// What an operator wants to know about the worker.
 #[derive(Clone, Copy, Debug)]
@@ -34,4 +37,15 @@ pub fn report(whole: &mut Whole<'_, '_>, failed_days: i64, expiring_days: i64) -
         failed: inspect::failed(whole.tx, now.plus_days(-failed_days))?,
         expiring: inspect::expiring(whole.tx, now, now.plus_days(expiring_days))?,
     })
+}
+
+/// What waits in each queue, in the order of [`Queue::ALL`].
+pub fn measure(whole: &mut Whole<'_, '_>) -> Result<Vec<(Queue, Waiting)>, AppError> {
+    whole.allow(&MEASURE)?;
+    let now = whole.now();
+    let mut queues = Vec::new();
+    for queue in Queue::ALL {
+        queues.push((*queue, inspect::queue(whole.tx, *queue, now)?));
+    }
+    Ok(queues)
 }

@@ -38,11 +38,18 @@ pub const ATTEMPTED: Rule = Rule::of_worker("outbox.attempted", "say how an atte
 /// The rules of the outbox.
 pub const RULES: &[&Rule] = &[&IS_DUE, &CLAIM, &EXPAND, &ATTEMPTED];
 
-/// Whether something of the outbox can be claimed now. Claiming writes, so it is looked for first.
-pub fn is_due(whole: &mut Whole<'_, '_>) -> Result<bool, AppError> {
+/// Whether a message of this method can be claimed now. Claiming writes, so it is looked for first.
+pub fn is_due(whole: &mut Whole<'_, '_>, method: Method) -> Result<bool, AppError> {
     whole.allow(&IS_DUE)?;
     let now = whole.now();
-    Ok(outbox::is_due(whole.tx, now)?)
+    Ok(outbox::is_due(whole.tx, method, now)?)
+}
+
+/// Whether a job can be claimed now.
+pub fn has_due_job(whole: &mut Whole<'_, '_>) -> Result<bool, AppError> {
+    whole.allow(&IS_DUE)?;
+    let now = whole.now();
+    Ok(outbox::has_due_job(whole.tx, now)?)
 }
 
 /// Claims up to `limit` jobs that still have something to expand, until `until`.
@@ -52,11 +59,22 @@ pub fn claim_jobs(whole: &mut Whole<'_, '_>, until: Timestamp, limit: i64) -> Re
     Ok(outbox::claim_jobs(whole.tx, now, until, limit)?)
 }
 
-/// Claims up to `limit` messages that are due, until `until`; a claim counts as an attempt.
-pub fn claim(whole: &mut Whole<'_, '_>, until: Timestamp, limit: i64) -> Result<Vec<Claimed>, AppError> {
+/// Holds a job that failed until `until`.
+pub fn put_off(whole: &mut Whole<'_, '_>, job: &Job, until: Timestamp) -> Result<(), AppError> {
+    whole.allow(&CLAIM)?;
+    Ok(outbox::lease_job(whole.tx, job, until)?)
+}
+
+/// Claims up to `limit` messages of a method that are due, until `until`; a claim counts as an attempt.
+pub fn claim(
+    whole: &mut Whole<'_, '_>,
+    method: Method,
+    until: Timestamp,
+    limit: i64,
+) -> Result<Vec<Claimed>, AppError> {
     whole.allow(&CLAIM)?;
     let now = whole.now();
-    Ok(outbox::claim(whole.tx, now, until, limit)?)
+    Ok(outbox::claim(whole.tx, method, now, until, limit)?)
 }
 
 /// Holds claims until `until`, as far as they are still held. A claim is named by its organization, message and attempt.

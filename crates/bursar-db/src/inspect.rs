@@ -1,7 +1,10 @@
 //! What an operator's look at a database finds beside its data: the engine, its settings, clocks, and what waits.
 
-use bursar_domain::Timestamp;
 use bursar_domain::ids::OrganizationId;
+use bursar_domain::message::Queue;
+use bursar_domain::reminder::Method;
+use bursar_domain::time::DAY_MICROS;
+use bursar_domain::{Date, Timestamp};
 
 use crate::engine::{EngineKind, Tx, Value};
 use crate::error::DbError;
@@ -97,7 +100,7 @@ pub fn furthest_clock(tx: &mut Tx<'_>) -> Result<Option<(OrganizationId, Timesta
     )
 }
 
-/// Messages and jobs that are due, of all organizations.
+/// Work that is due, of all organizations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Waiting {
     /// How many.
@@ -119,6 +122,39 @@ pub fn waiting(tx: &mut Tx<'_>, now: Timestamp) -> Result<Waiting, DbError> {
         all.since = [all.since, since].into_iter().flatten().min();
     }
     Ok(all)
+}
+
+/// Work that is due now, of all organizations. The age of dues counts from the beginning of their due day.
+pub fn queue(tx: &mut Tx<'_>, queue: Queue, now: Timestamp) -> Result<Waiting, DbError> {
+    const REMINDERS: &str = "SELECT COUNT(*), MIN(scheduled_at) FROM reminders WHERE status = 'scheduled' AND is_held = 0 \
+         AND scheduled_at <= ?1";
+    const NOTICES: &str = "SELECT COUNT(*), MIN(CASE WHEN noticed_days IS NULL THEN expires_at - ?4 ELSE expires_at - ?5 END) \
+         FROM tokens WHERE revoked_at IS NULL AND successor_id IS NULL AND expires_at > ?1 AND expires_at <= ?2 \
+         AND (noticed_days IS NULL OR (noticed_days > 3 AND expires_at <= ?3))";
+    const MESSAGES: &str = "SELECT COUNT(*), MIN(due_at) FROM outbox_messages WHERE state IN ('queued', 'sending') \
+         AND method = ?2 AND due_at <= ?1";
+    const DUES: &str = "SELECT COUNT(*), MIN(due_date) FROM (SELECT due_date FROM dues_open WHERE due_date < ?1 \
+         UNION ALL SELECT CASE WHEN dues_from > due_date THEN dues_from ELSE due_date END AS due_date FROM groups \
+         WHERE amount_due IS NOT NULL AND amount_due > 0 AND due_date <= ?1 \
+         AND (dues_from IS NULL OR dues_from <= due_date OR (is_recurring = 1 AND dues_from <= ?1))) AS due";
+    let at = Value::Int(now.micros());
+    let found: Option<(i64, Option<Timestamp>)> = match queue {
+        Queue::Reminders => tx.first(REMINDERS, &[at], read),
+        Queue::Email => tx.first(MESSAGES, &[at, Value::Text(Method::Email.as_str())], read),
+        Queue::Sms => tx.first(MESSAGES, &[at, Value::Text(Method::Sms.as_str())], read),
+        Queue::Notices => {
+            let day = |days: i64| Value::Int(now.plus_days(days).micros());
+            let days = |days: i64| Value::Int(days * DAY_MICROS);
+            tx.first(NOTICES, &[at, day(14), day(3), days(14), days(3)], read)
+        }
+        Queue::Dues => {
+            let today = now.date().to_string();
+            let found: Option<(i64, Option<Date>)> = tx.first(DUES, &[Value::Text(&today)], read)?;
+            Ok(found.map(|(count, since)| (count, since.map(Date::start))))
+        }
+    }?;
+    let (count, since) = found.unwrap_or_default();
+    Ok(Waiting { count, since })
 }
 
 /// Messages of all organizations that were given up since then and still have their text.

@@ -148,7 +148,7 @@ pub fn claim_jobs(
     Ok(jobs)
 }
 
-/// Holds a job until `until`; the past lets it go.
+/// Holds a job until `until`.
 pub fn lease_job(tx: &mut Tx<'_>, job: &Job, until: Timestamp) -> Result<(), DbError> {
     let organization = job.organization.to_bytes();
     tx.execute(
@@ -283,10 +283,11 @@ pub fn add_skipped(
     .map(drop)
 }
 
-/// Claims up to `limit` messages that are due, until `lease_until`; a claim counts as an attempt. One that a dead worker
+/// Claims up to `limit` messages of a method that are due, until `lease_until`; a claim counts as an attempt. One that a dead worker
 /// left behind is no try: nobody knows how it ended.
 pub fn claim(
     tx: &mut Tx<'_>,
+    method: Method,
     now: Timestamp,
     lease_until: Timestamp,
     limit: i64,
@@ -296,9 +297,14 @@ pub fn claim(
             "SELECT ",
             message_columns!(),
             ", created_at, attempts + 1, attempts_before + CASE WHEN state = 'sending' THEN 1 ELSE 0 END \
-             FROM outbox_messages WHERE state IN ('queued', 'sending') AND due_at <= ?1 AND leased_until <= ?1 ORDER BY due_at LIMIT ?2"
+             FROM outbox_messages WHERE state IN ('queued', 'sending') AND method = ?3 AND due_at <= ?1 AND leased_until <= ?1 \
+             ORDER BY due_at LIMIT ?2"
         ),
-        &[Value::Int(now.micros()), Value::Int(limit)],
+        &[
+            Value::Int(now.micros()),
+            Value::Int(limit),
+            Value::Text(method.as_str()),
+        ],
         read_claimed,
     )?;
     for claim in &mut claimed {
@@ -511,15 +517,19 @@ const FRESH_SECONDS_MAX: i64 = 60;
 /// Makes due what a clock that was ahead has put off: nothing waits longer than it may.
 pub fn pull_in(tx: &mut Tx<'_>, now: Timestamp) -> Result<(), DbError> {
     let at = |seconds: i64| Value::Int(now.plus_seconds(seconds).micros());
-    tx.execute(
-        "UPDATE outbox_messages SET due_at = ?1 WHERE state = 'queued' AND due_at > ?2 \
-         AND (due_at > ?3 OR attempts = attempts_before)",
-        &[at(0), at(FRESH_SECONDS_MAX), at(WAIT_SECONDS_MAX)],
-    )?;
-    tx.execute(
-        "UPDATE outbox_messages SET leased_until = ?1, due_at = ?1 WHERE state = 'sending' AND (leased_until > ?2 OR due_at > ?2)",
-        &[at(0), at(LEASE_SECONDS_MAX)],
-    )?;
+    for method in Method::ALL {
+        let method = Value::Text(method.as_str());
+        tx.execute(
+            "UPDATE outbox_messages SET due_at = ?1 WHERE state = 'queued' AND method = ?4 AND due_at > ?2 \
+             AND (due_at > ?3 OR attempts = attempts_before)",
+            &[at(0), at(FRESH_SECONDS_MAX), at(WAIT_SECONDS_MAX), method],
+        )?;
+        tx.execute(
+            "UPDATE outbox_messages SET leased_until = ?1, due_at = ?1 WHERE state = 'sending' AND method = ?3 \
+             AND (leased_until > ?2 OR due_at > ?2)",
+            &[at(0), at(LEASE_SECONDS_MAX), method],
+        )?;
+    }
     tx.execute(
         "UPDATE outbox_jobs SET due_at = ?1, leased_until = 0 WHERE state <> 'done' \
          AND (due_at > ?3 OR leased_until > ?3 OR (state = 'expanding' AND due_at > ?2))",
@@ -528,21 +538,23 @@ pub fn pull_in(tx: &mut Tx<'_>, now: Timestamp) -> Result<(), DbError> {
     .map(drop)
 }
 
-/// Whether something of the outbox can be claimed now. Claiming writes, so it is looked for first.
-pub fn is_due(tx: &mut Tx<'_>, now: Timestamp) -> Result<bool, DbError> {
-    let now = [Value::Int(now.micros())];
-    let message = tx.first(
-        "SELECT 1 FROM outbox_messages WHERE state IN ('queued', 'sending') AND due_at <= ?1 AND leased_until <= ?1 LIMIT 1",
-        &now,
+/// Whether a message of this method can be claimed now. Claiming writes, so it is looked for first.
+pub fn is_due(tx: &mut Tx<'_>, method: Method, now: Timestamp) -> Result<bool, DbError> {
+    let found = tx.first(
+        "SELECT 1 FROM outbox_messages WHERE state IN ('queued', 'sending') AND method = ?2 AND due_at <= ?1 \
+         AND leased_until <= ?1 LIMIT 1",
+        &[Value::Int(now.micros()), Value::Text(method.as_str())],
         read::<i64>,
     )?;
-    if message.is_some() {
-        return Ok(true);
-    }
-    let job = tx.first(
+    Ok(found.is_some())
+}
+
+/// Whether a job can be claimed now.
+pub fn has_due_job(tx: &mut Tx<'_>, now: Timestamp) -> Result<bool, DbError> {
+    let found = tx.first(
         "SELECT 1 FROM outbox_jobs WHERE state <> 'done' AND due_at <= ?1 AND leased_until <= ?1 LIMIT 1",
-        &now,
+        &[Value::Int(now.micros())],
         read::<i64>,
     )?;
-    Ok(job.is_some())
+    Ok(found.is_some())
 }

@@ -4,7 +4,14 @@
 //! key, `PLAIN` the others, `CARRYING` what an index holds beside its key, `APART` a column that no other index may stand in for. Keys of tenant data start with the organization, so that they can be sharded by it.
 
 /// The steps, in order; the schema's version is how many of them were applied.
-pub(crate) const STEPS: &[&str] = &[FOUNDATION, TIME_SEEN, EPOCHS, UNDATED_PAYMENTS, DUES_OPEN];
+pub(crate) const STEPS: &[&str] = &[
+    FOUNDATION,
+    TIME_SEEN,
+    EPOCHS,
+    UNDATED_PAYMENTS,
+    DUES_OPEN,
+    SENDERS_APART,
+];
 
 const FOUNDATION: &str = r"
 CREATE TABLE organizations (
@@ -269,4 +276,10 @@ CREATE TABLE dues_open (
     PRIMARY KEY (organization_id, group_id, due_date)
 ) CLUSTERED;
 CREATE INDEX dues_open_due ON dues_open (due_date);
+";
+
+/// Mail and SMS are claimed apart: what one of them has waiting is not read to find the other's.
+const SENDERS_APART: &str = r"
+DROP INDEX outbox_messages_due;
+CREATE INDEX outbox_messages_due ON outbox_messages (method, due_at) WHERE state IN ('queued', 'sending');
 ";

@@ -1,4 +1,4 @@
-//! Messages on their way: what they are sent for, and where they stand.
+//! Messages on their way: what they are sent for, where they stand, and what they wait in.
 
 use crate::words;
 
@@ -25,5 +25,21 @@ words! {
         Failed "failed",
         /// Its recipient does not qualify.
         Skipped "skipped",
+    }
+}
+
+words! {
+    /// Work of all organizations that waits for a worker.
+    Queue {
+        /// Reminders whose time has come.
+        Reminders "reminders",
+        /// Groups whose dues are to be raised.
+        Dues "dues",
+        /// Tokens whose expiry notice is to be queued.
+        Notices "notices",
+        /// Messages by e-mail.
+        Email "email",
+        /// Messages by SMS.
+        Sms "sms",
     }
 }

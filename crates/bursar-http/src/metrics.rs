@@ -92,8 +92,8 @@ impl Metrics {
         counts.micros.fetch_add(micros, Ordering::Relaxed);
     }
 
-    /// The text that Prometheus reads. `gauges` are further values, by name.
-    fn render(&self, gauges: &[Gauge]) -> String {
+    /// The text that Prometheus reads, with the values of others.
+    fn render(&self, others: &[Figure]) -> String {
         let mut out = String::with_capacity(16 << 10);
         out.push_str(
             "# HELP bursar_requests_total Requests answered.\n# TYPE bursar_requests_total counter\n",
@@ -135,16 +135,31 @@ impl Metrics {
                 "bursar_request_duration_seconds_count{{route=\"{path}\",method=\"{method}\"}} {total}"
             );
         }
-        let _ = writeln!(
-            out,
-            "# HELP bursar_log_lines_dropped_total Lines of the log that could not be written.\n\
-             # TYPE bursar_log_lines_dropped_total counter\nbursar_log_lines_dropped_total {}",
-            log::dropped()
-        );
-        let in_flight = self.in_flight.load(Ordering::Relaxed);
-        let own = [("bursar_requests_in_flight", "Requests being answered.", in_flight)];
-        for (name, help, value) in own.iter().chain(gauges) {
-            let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}");
+        let own = [
+            figure(
+                "bursar_log_lines_dropped_total",
+                "Lines of the log that could not be written.",
+                log::dropped(),
+            ),
+            figure(
+                "bursar_requests_in_flight",
+                "Requests being answered.",
+                self.in_flight.load(Ordering::Relaxed),
+            ),
+        ];
+        for (name, help, values) in own.iter().chain(others) {
+            let kind = if name.ends_with("_total") {
+                "counter"
+            } else {
+                "gauge"
+            };
+            let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}");
+            for (labels, value) in values {
+                let _ = match labels.as_str() {
+                    "" => writeln!(out, "{name} {value}"),
+                    labels => writeln!(out, "{name}{{{labels}}} {value}"),
+                };
+            }
         }
         out
     }
@@ -172,34 +187,40 @@ impl Drop for InFlightGuard<'_> {
     }
 }
 
-/// A further value that is shown: its name, what it means, and how much it is now.
-pub type Gauge = (&'static str, &'static str, u64);
+/// A further value that is shown: its name, what it means, and how much it is now for each set of labels
+/// (`kind="mail"`, or nothing). What ends in `_total` is a counter, everything else a gauge.
+pub type Figure = (&'static str, &'static str, Vec<(String, u64)>);
 
-/// Serves the metrics on a listener of their own, for as long as the process runs. `gauges` are the values of others.
-pub async fn serve<G>(listener: TcpListener, metrics: Arc<Metrics>, gauges: G)
+/// A value without labels.
+pub fn figure(name: &'static str, help: &'static str, value: u64) -> Figure {
+    (name, help, vec![(String::new(), value)])
+}
+
+/// Serves the metrics on a listener of their own, for as long as the process runs, with the values of others.
+pub async fn serve<F>(listener: TcpListener, metrics: Arc<Metrics>, others: F)
 where
-    G: Fn() -> Vec<Gauge> + Send + Sync + 'static,
+    F: Fn() -> Vec<Figure> + Send + Sync + 'static,
 {
     let options = listen::Options {
         connections_max: CONNECTIONS_MAX,
         ..listen::Options::default()
     };
-    let service = Arc::new(Exposition { metrics, gauges });
+    let service = Arc::new(Exposition { metrics, others });
     listen::serve(listener, service, options, pending(), pending()).await;
 }
 
-struct Exposition<G> {
+struct Exposition<F> {
     metrics: Arc<Metrics>,
-    gauges: G,
+    others: F,
 }
 
-impl<G: Fn() -> Vec<Gauge> + Send + Sync + 'static> Service for Exposition<G> {
+impl<F: Fn() -> Vec<Figure> + Send + Sync + 'static> Service for Exposition<F> {
     type Body = Full<Bytes>;
 
     async fn call(self: &Arc<Self>, request: Request<Incoming>, _: SocketAddr) -> Reply {
         let mut reply = reply::json(200, String::new());
         if request.uri().path() == "/metrics" {
-            *reply.body_mut() = self.metrics.render(&(self.gauges)()).into();
+            *reply.body_mut() = self.metrics.render(&(self.others)()).into();
             let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
             reply.headers_mut().insert(CONTENT_TYPE, kind);
         } else {

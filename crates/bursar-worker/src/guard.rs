@@ -14,7 +14,7 @@ use bursar_app::worker_clock::{self, Known, Seen};
 use bursar_app::{App, AppError, Identity, WallClock};
 use bursar_domain::Timestamp;
 
-use super::NO_ORGANIZATION;
+use super::base::NO_ORGANIZATION;
 
 /// How far clocks may be apart, in seconds, unless the operator says otherwise.
 pub const TOLERANCE_SECONDS: i64 = 60;

@@ -16,48 +16,78 @@ use super::smtp::Smtp;
 /// Characters of an answer that are kept.
 const ANSWER_MAX: usize = 500;
 
-/// Where messages go.
+/// Where the messages of one method go.
 #[derive(Debug)]
 pub struct Outlet {
     /// The folder for what no server takes.
     pub folder: PathBuf,
-    /// The server for e-mail.
-    pub smtp: Option<Smtp>,
-    /// Whom mail is from.
-    pub from: Address,
-    /// The provider for SMS.
-    pub sms: Option<Sms>,
+    /// The server.
+    pub way: Way,
 }
 
-/// Why a message was not taken.
+/// How messages go.
+#[derive(Debug)]
+pub enum Way {
+    /// As e-mail from this address, by a server or to files.
+    Mail(Address, Option<Box<Smtp>>),
+    /// As SMS, by a provider or to files.
+    Sms(Option<Sms>),
+}
+
+/// Why a message was not delivered.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Undelivered {
     /// The other side's answer, or what stood in the way.
     pub reason: String,
-    /// Trying again is of no use.
-    pub is_final: bool,
+    /// What is at fault.
+    pub fault: Fault,
     /// The other side asks to wait so many seconds.
     pub retry_after_seconds: Option<i64>,
 }
 
+/// What is at fault when a message is not delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The message: trying again is of no use.
+    Final,
+    /// Something that may pass.
+    Passing,
+    /// The server, which cannot be reached or refuses the sender: no message can go for now.
+    Unreachable,
+    /// The login, which the server refuses: no message can go until the operator has acted.
+    Login,
+}
+
 impl Undelivered {
-    pub(super) fn for_now(reason: impl std::fmt::Display) -> Self {
+    pub(super) fn new(fault: Fault, reason: impl std::fmt::Display) -> Self {
         Self {
             reason: reason.to_string(),
-            is_final: false,
+            fault,
             retry_after_seconds: None,
         }
     }
 
     pub(super) fn for_good(reason: impl std::fmt::Display) -> Self {
-        Self {
-            is_final: true,
-            ..Self::for_now(reason)
-        }
+        Self::new(Fault::Final, reason)
     }
 }
 
 impl Outlet {
+    /// The messages that go here.
+    pub const fn method(&self) -> Method {
+        match self.way {
+            Way::Mail(..) => Method::Email,
+            Way::Sms(_) => Method::Sms,
+        }
+    }
+
+    /// Closes a connection that nothing was sent on for a while.
+    pub(super) fn rest(&mut self) {
+        if let Way::Mail(_, Some(smtp)) = &mut self.way {
+            smtp.rest();
+        }
+    }
+
     /// Sends a message, or writes it to a file; the other side's answer.
     pub fn send(&mut self, claimed: &Claimed) -> Result<String, Undelivered> {
         let address = claimed.message.address.as_str();
@@ -72,20 +102,19 @@ impl Outlet {
 
     fn hand_over(&mut self, claimed: &Claimed) -> Result<String, Undelivered> {
         let message = &claimed.message;
-        if message.method == Method::Sms {
-            let text = sms::text(message);
-            return match &self.sms {
-                Some(sms) => sms.send(&message.address, &text),
-                None => {
-                    let file = format!("To: {}\n\n{text}\n", message.address);
-                    self.write_file(&format!("{}.sms", message.id), file.as_bytes())
+        match &mut self.way {
+            Way::Sms(Some(sms)) => sms.send(&message.address, &sms::text(message)),
+            Way::Sms(None) => {
+                let file = format!("To: {}\n\n{}\n", message.address, sms::text(message));
+                self.write_file(&format!("{}.sms", message.id), file.as_bytes())
+            }
+            Way::Mail(from, smtp) => {
+                let mail = mail::compose(claimed, from)?;
+                match smtp {
+                    Some(smtp) => smtp.send(mail.envelope(), &mail.formatted()),
+                    None => self.write_file(&format!("{}.eml", message.id), &mail.formatted()),
                 }
-            };
-        }
-        let mail = mail::compose(claimed, &self.from)?;
-        match &mut self.smtp {
-            Some(smtp) => smtp.send(mail.envelope(), &mail.formatted()),
-            None => self.write_file(&format!("{}.eml", message.id), &mail.formatted()),
+            }
         }
     }
 
@@ -101,10 +130,10 @@ impl Outlet {
         };
         match write(&self.folder) {
             Ok(()) => Ok(format!("written to {name}")),
-            Err(error) => Err(Undelivered::for_now(format!(
-                "{} cannot be written: {error}",
-                self.folder.join(name).display()
-            ))),
+            Err(error) => {
+                let reason = format!("{} cannot be written: {error}", self.folder.join(name).display());
+                Err(Undelivered::new(Fault::Unreachable, reason))
+            }
         }
     }
 }

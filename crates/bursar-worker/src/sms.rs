@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 use ureq::Agent;
 
-use super::outlet::Undelivered;
+use super::outlet::{Fault, Undelivered};
 use super::url::ServerUrl;
 
 /// For the whole request and its answer.
@@ -98,8 +98,8 @@ impl Sms {
             .header("Authorization", &self.authorization)
             .header("Accept", "application/json")
             .send_form([("To", to), ("From", self.from.as_str()), ("Body", text)]);
-        let mut response =
-            sent.map_err(|error| Undelivered::for_now(format!("the SMS provider: {error}")))?;
+        let unreachable = |error| Undelivered::new(Fault::Unreachable, format!("the SMS provider: {error}"));
+        let mut response = sent.map_err(unreachable)?;
         let status = response.status().as_u16();
         let retry_after = response
             .headers()
@@ -118,19 +118,22 @@ impl Sms {
         let answer = format!("{status} {}", words(&body)).trim_end().to_owned();
         match status {
             200..=299 => Ok(answer),
-            _ if is_for_now(status) => Err(Undelivered {
+            _ => Err(Undelivered {
                 retry_after_seconds: retry_after,
-                ..Undelivered::for_now(answer)
+                ..Undelivered::new(fault_of(status), answer)
             }),
-            _ => Err(Undelivered::for_good(answer)),
         }
     }
 }
 
-/// Too many requests, a slow request, and what is wrong on the provider's side pass. So does a refused token: it is the
-/// operator's to mend, and says nothing about the message.
-const fn is_for_now(status: u16) -> bool {
-    matches!(status, 401 | 408 | 429 | 500..=599)
+/// Too many requests, a slow request, and what is wrong on the provider's side pass. A refused token is the operator's to
+/// fix, and says nothing about the message.
+const fn fault_of(status: u16) -> Fault {
+    match status {
+        401 => Fault::Login,
+        408 | 429 | 500..=599 => Fault::Passing,
+        _ => Fault::Final,
+    }
 }
 
 /// `SM… queued`, or `21211: The 'To' number is not valid`.

@@ -16,7 +16,7 @@ use lettre::transport::smtp::commands::{Data, Mail, Rcpt, Rset};
 use lettre::transport::smtp::extension::ClientId;
 use lettre::transport::smtp::response::Response;
 
-use super::outlet::Undelivered;
+use super::outlet::{Fault, Undelivered};
 use super::url::ServerUrl;
 
 /// For the connection, and for each command and its answer.
@@ -129,10 +129,7 @@ impl Smtp {
 
     /// Connects and logs in as for an e-mail, and sends none; what was done.
     pub fn check(&self) -> Result<String, String> {
-        let connection = self.connect().map_err(|error| {
-            let words = self.words(&error);
-            format!("mail server {}:{}: {words}", self.host, self.port)
-        })?;
+        let connection = self.open().map_err(|undelivered| undelivered.reason)?;
         let protected = match &self.security {
             Security::Tls(_) => "over TLS",
             _ if connection.is_encrypted() => "with STARTTLS",
@@ -177,26 +174,38 @@ impl Smtp {
     fn judge(&self, stage: &str, error: &Error) -> Undelivered {
         match (error.is_permanent(), error.status()) {
             (true, _) => Undelivered::for_good(self.words(error)),
-            (false, Some(_)) => Undelivered::for_now(self.words(error)),
-            (false, None) => Undelivered::for_now(format!("{stage}: {}", self.words(error))),
+            (false, Some(_)) => Undelivered::new(Fault::Passing, self.words(error)),
+            (false, None) => Undelivered::new(Fault::Passing, format!("{stage}: {}", self.words(error))),
         }
     }
 
     /// A new connection that has taken the sender.
     fn begin(&mut self, sender: &Mail) -> Result<SmtpConnection, Undelivered> {
         self.idle = None;
-        let connected = self.connect().and_then(|mut connection| {
-            connection.command(sender)?;
-            Ok(connection)
-        });
-        connected.map_err(|error| {
-            Undelivered::for_now(format!(
-                "mail server {}:{}: {}",
-                self.host,
-                self.port,
-                self.words(&error)
-            ))
-        })
+        let mut connection = self.open()?;
+        let refused = |error| self.unreachable(&error);
+        connection.command(sender).map_err(refused)?;
+        Ok(connection)
+    }
+
+    /// A new connection that is logged in.
+    fn open(&self) -> Result<SmtpConnection, Undelivered> {
+        let mut connection = self.connect().map_err(|error| self.unreachable(&error))?;
+        match self.log_in(&mut connection) {
+            Ok(()) => Ok(connection),
+            // A connection that was lost says nothing about the login.
+            Err(error) if error.status().is_none() && !error.is_client() => Err(self.unreachable(&error)),
+            Err(error) => {
+                let (host, port, words) = (&self.host, self.port, self.words(&error));
+                let reason = format!("mail server {host}:{port} refuses the login: {words}");
+                Err(Undelivered::new(Fault::Login, reason))
+            }
+        }
+    }
+
+    fn unreachable(&self, error: &Error) -> Undelivered {
+        let reason = format!("mail server {}:{}: {}", self.host, self.port, self.words(error));
+        Undelivered::new(Fault::Unreachable, reason)
     }
 
     fn connect(&self) -> Result<SmtpConnection, Error> {
@@ -213,10 +222,14 @@ impl Smtp {
             }
             Security::Plain | Security::Tls(_) | Security::Opportunistic(_) => {}
         }
-        if let Some(credentials) = &self.credentials {
-            connection.auth(DEFAULT_MECHANISMS, credentials)?;
-        }
         Ok(connection)
+    }
+
+    fn log_in(&self, connection: &mut SmtpConnection) -> Result<(), Error> {
+        match &self.credentials {
+            Some(credentials) => connection.auth(DEFAULT_MECHANISMS, credentials).map(drop),
+            None => Ok(()),
+        }
     }
 
     /// The connection that rests, if it lives.

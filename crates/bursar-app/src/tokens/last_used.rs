@@ -8,6 +8,8 @@ use bursar_domain::Timestamp;
 use bursar_domain::ids::{OrganizationId, TokenId};
 
 use crate::act::Whole;
+use crate::caller::Identity;
+use crate::door::App;
 use crate::error::AppError;
 use crate::rule::Rule;
 
@@ -60,6 +62,21 @@ impl LastUsed {
             now >= since.plus_seconds(FLUSH_SECONDS) || now < since
         });
         if due { noted.take() } else { Vec::new() }
+    }
+
+    /// Stores what is due, or everything for a server that stops.
+    pub fn store(&self, app: &App, everything: bool) -> Result<(), AppError> {
+        let batches = match everything {
+            true => self.take_all(),
+            false => self.take_due(app.now()),
+        };
+        for uses in batches {
+            app.change(Identity::Worker, uses.organization, move |whole| {
+                store(whole, &uses)
+            })
+            .wait()?;
+        }
+        Ok(())
     }
 
     /// Takes everything, for a server that stops.

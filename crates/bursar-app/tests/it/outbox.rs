@@ -11,7 +11,7 @@ use bursar_domain::Timestamp;
 use bursar_domain::access::Role;
 use bursar_domain::ids::{IdSource, ReminderId};
 use bursar_domain::message::MessageState;
-use bursar_domain::reminder::{Reminder, ReminderStatus};
+use bursar_domain::reminder::{Method, Reminder, ReminderStatus};
 use serde_json::{Value as Json, json};
 
 use crate::support::{bundle, grp, id, import_now, mem, now, numbers, org, rem};
@@ -76,7 +76,11 @@ pub(crate) fn reminder(db: &Db, id: ReminderId) -> Reminder {
 
 pub(crate) fn claim(db: &Db, at: Timestamp, limit: i64) -> Vec<Claimed> {
     work(db, at, move |whole| {
-        outbox::claim(whole, at.plus_seconds(60), limit)
+        let mut claimed = Vec::new();
+        for method in Method::ALL {
+            claimed.extend(outbox::claim(whole, *method, at.plus_seconds(60), limit)?);
+        }
+        Ok(claimed)
     })
 }
 

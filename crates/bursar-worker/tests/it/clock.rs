@@ -14,8 +14,8 @@ use bursar_domain::access::{Role, Scope, ScopeSet};
 use bursar_domain::group::Interval;
 use bursar_domain::reminder::{Audience, Method, ReminderStatus};
 use bursar_domain::token::ENTROPY_BYTES;
-use bursar_worker::Worker;
 use bursar_worker::guard::{ClockGuard, Doubt, doubt};
+use bursar_worker::{Setup, Worker};
 
 use crate::office::{GROUP, Office, club, drain, instant, member};
 use crate::years::{charges, set_dues};
@@ -38,11 +38,13 @@ impl<'a> Watched<'a> {
     }
 
     fn worker(&self) -> Worker {
-        let mut worker = self.office.worker();
-        let (running, trusting) = (Arc::clone(&self.running), worker.guard.clone());
+        let setup = self.office.setup();
+        let (running, trusting) = (Arc::clone(&self.running), setup.guard.clone());
         let running = move || Duration::from_secs(running.load(Ordering::SeqCst).unsigned_abs());
-        worker.guard = ClockGuard::new(Arc::new(move || trusting.wall()), Arc::new(running), 60);
-        worker
+        Worker::new(Setup {
+            guard: ClockGuard::new(Arc::new(move || trusting.wall()), Arc::new(running), 60),
+            ..setup
+        })
     }
 
     /// Time passes.
@@ -153,20 +155,20 @@ fn a_start_a_year_ahead_waits_for_an_hour() {
         let mut worker = watched.worker();
         for _ in 0..HOUR / 10 - 1 {
             drain(&mut worker);
-            assert!(worker.guard.is_held() && !worker.guard.may_prune());
+            assert!(worker.guard().is_held() && !worker.guard().may_prune());
             watched.later(10);
         }
         assert_eq!((watched.seen(), charges(&watched.office).len()), (trusted, 0));
         // Whoever runs for an hour with this clock means it.
         watched.later(10);
         drain(&mut worker);
-        assert!(!worker.guard.is_held());
+        assert!(!worker.guard().is_held());
         assert_eq!(charges(&watched.office).len(), 1);
         assert_eq!(watched.seen(), Some(watched.office.now()));
-        assert!(!worker.guard.may_prune(), "another hour");
+        assert!(!worker.guard().may_prune(), "another hour");
         watched.later(HOUR);
         drain(&mut worker);
-        assert!(worker.guard.may_prune());
+        assert!(worker.guard().may_prune());
         assert_eq!(watched.office.reminder(reminder).status, ReminderStatus::Sent);
     });
 }
@@ -178,26 +180,30 @@ fn a_leap_while_it_runs_is_noticed_at_once_and_forgotten_when_it_ends() {
         let mut worker = watched.worker();
         for leap in [3 * DAY, -3 * DAY, 90, -90] {
             drain(&mut worker);
-            assert!(!worker.guard.is_held());
+            assert!(!worker.guard().is_held());
             let before = watched.office.now();
             watched.later(1);
             watched.leap(leap);
             drain(&mut worker);
-            assert!(worker.guard.is_held(), "{leap}");
-            assert_eq!(worker.guard.now(), before.plus_seconds(1), "it goes on counting");
+            assert!(worker.guard().is_held(), "{leap}");
+            assert_eq!(
+                worker.guard().now(),
+                before.plus_seconds(1),
+                "it goes on counting"
+            );
             assert_eq!(charges(&watched.office).len(), 0);
             watched.leap(-leap);
             watched.later(5);
             drain(&mut worker);
-            assert!(!worker.guard.is_held(), "{leap}");
+            assert!(!worker.guard().is_held(), "{leap}");
         }
         // Small steps, and sleep, which the running clock counts too, are nothing.
         watched.leap(30);
         drain(&mut worker);
-        assert!(!worker.guard.is_held());
+        assert!(!worker.guard().is_held());
         watched.later(2 * DAY);
         drain(&mut worker);
-        assert!(!worker.guard.is_held());
+        assert!(!worker.guard().is_held());
         assert_eq!(charges(&watched.office).len(), 1);
     });
 }
@@ -209,7 +215,7 @@ fn the_operators_word_ends_it() {
         drain(&mut worker);
         watched.leap(300 * DAY);
         drain(&mut worker);
-        assert!(worker.guard.is_held());
+        assert!(worker.guard().is_held());
         let at = watched.office.now();
         let seen = Seen { at, steady_since: at };
         let app = watched.office.app();
@@ -218,7 +224,7 @@ fn the_operators_word_ends_it() {
         said.unwrap();
         watched.later(5);
         drain(&mut worker);
-        assert!(!worker.guard.is_held());
+        assert!(!worker.guard().is_held());
     });
 }
 
@@ -228,7 +234,7 @@ fn nothing_is_pruned_before_time_has_passed_for_an_hour() {
     on_sqlite(|watched| {
         let may = |worker: &mut Worker| {
             drain(worker);
-            worker.guard.may_prune()
+            worker.guard().may_prune()
         };
         let mut worker = watched.worker();
         assert!(!may(&mut worker), "the first start");
@@ -266,7 +272,7 @@ fn mail_that_is_queued_by_a_wrong_clock_goes_at_once() {
         assert_eq!(watched.office.states(), "", "nothing starts by itself");
         watched.office.act(move |act| reminders::send_now(act, id));
         drain(&mut worker);
-        assert!(worker.guard.is_held());
+        assert!(worker.guard().is_held());
         assert_eq!(watched.office.states(), "1 delivered");
     });
 }
@@ -320,7 +326,7 @@ fn owners_of_tokens_are_told_by_the_wall_clock_also_by_one_in_doubt() {
         watched.leap(290 * DAY);
         let mut worker = watched.worker();
         drain(&mut worker);
-        assert!(worker.guard.is_held());
+        assert!(worker.guard().is_held());
         assert_eq!(watched.office.states(), "1 delivered");
         assert_eq!(charges(&watched.office).len(), 0);
         // Two clocks that disagree side by side do so after an hour too; one that is only ahead is believed.
@@ -329,7 +335,7 @@ fn owners_of_tokens_are_told_by_the_wall_clock_also_by_one_in_doubt() {
         watched.later(HOUR + 60);
         drain(&mut worker);
         let has_server = test.db.kind() == bursar_db::EngineKind::Postgres;
-        assert_eq!(worker.guard.is_held(), has_server);
+        assert_eq!(worker.guard().is_held(), has_server);
         assert_eq!(charges(&watched.office).is_empty(), has_server);
     });
 }

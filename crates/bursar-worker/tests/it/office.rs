@@ -3,20 +3,24 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
 use bursar_app::housekeeping::Retention;
 use bursar_app::messages::{self, Query, Sent};
 use bursar_app::reminders::{self, NewReminder};
+use bursar_app::tokens::{self, Holder, NewToken};
 use bursar_app::{Act, App, AppError, Identity, import};
 use bursar_db::testing::TestDb;
 use bursar_db::{Db, DbError, Value, table};
 use bursar_domain::Timestamp;
-use bursar_domain::ids::{GroupId, Id, IdSource, MemberId, OrganizationId, ReminderId};
+use bursar_domain::access::{Role, Scope, ScopeSet};
+use bursar_domain::ids::{GroupId, Id, IdSource, MemberId, OrganizationId, ReminderId, TokenId};
 use bursar_domain::reminder::{Audience, Method, Reminder};
+use bursar_domain::token::ENTROPY_BYTES;
 use bursar_worker::guard::ClockGuard;
-use bursar_worker::outlet::Outlet;
+use bursar_worker::outlet::{Outlet, Way};
 use bursar_worker::smtp::Smtp;
-use bursar_worker::{Bell, DuesPass, Worker};
+use bursar_worker::{Bell, Setup, Worker};
 use serde_json::{Value as Json, json};
 
 pub(crate) const ORG: OrganizationId = Id::from_bits(1);
@@ -89,39 +93,53 @@ impl<'a> Office<'a> {
         self.folder.path().join("outbox")
     }
 
-    /// A worker that writes files.
-    pub(crate) fn worker(&self) -> Worker {
+    /// What a worker that writes files is made of.
+    pub(crate) fn setup(&self) -> Setup {
         let clock = Arc::clone(&self.clock);
-        Worker {
+        let outlet = |way| Outlet {
+            folder: self.folder(),
+            way,
+        };
+        Setup {
             app: self.app(),
-            outlet: Outlet {
-                folder: self.folder(),
-                smtp: None,
-                from: "bursar@club.example".parse().unwrap(),
-                sms: None,
-            },
             guard: ClockGuard::trusting(Arc::new(move || {
                 Timestamp::from_micros(clock.load(Ordering::SeqCst))
             })),
-            random: fastrand::Rng::new(),
             bell: Bell::default(),
-            last_used: Arc::default(),
+            outlets: [
+                outlet(Way::Mail("bursar@club.example".parse().unwrap(), None)),
+                outlet(Way::Sms(None)),
+            ],
+            random: fastrand::Rng::new(),
             retention: Retention {
                 idempotency_seconds: 7 * 86_400,
                 message_seconds: 90 * 86_400,
             },
             lease_seconds: 60,
-            dues: DuesPass::default(),
-            unrecorded: Vec::new(),
+            tally: Arc::default(),
         }
+    }
+
+    /// A worker that writes files.
+    pub(crate) fn worker(&self) -> Worker {
+        Worker::new(self.setup())
+    }
+
+    /// What a worker that sends to this server is made of.
+    pub(crate) fn mailing(&self, url: &str) -> Setup {
+        let mut setup = self.setup();
+        let smtp = Smtp::parse(url, None)
+            .unwrap()
+            .with_timeout(Duration::from_secs(1));
+        if let Way::Mail(_, server) = &mut setup.outlets[0].way {
+            *server = Some(Box::new(smtp));
+        }
+        setup
     }
 
     /// A worker that sends to this server.
     pub(crate) fn mailer(&self, url: &str) -> Worker {
-        let mut worker = self.worker();
-        let smtp = Smtp::parse(url, None).unwrap();
-        worker.outlet.smtp = Some(smtp.with_timeout(std::time::Duration::from_secs(1)));
-        worker
+        Worker::new(self.mailing(url))
     }
 
     /// The door, at the time of the office.
@@ -143,6 +161,21 @@ impl<'a> Office<'a> {
     ) -> T {
         let acted = self.app().act(Identity::Operator, ORG, work);
         acted.wait().unwrap()
+    }
+
+    /// Makes a token that expires after so many days.
+    pub(crate) fn service_token(&self, days: i64) -> TokenId {
+        let made = self.act(move |act| {
+            let new = NewToken {
+                name: None,
+                holder: Holder::Service(Role::Viewer),
+                scopes: ScopeSet::of(&[Scope::MembersRead]),
+                days: Some(days),
+            };
+            let entropy: [u8; ENTROPY_BYTES] = std::array::from_fn(|_| fastrand::u8(..));
+            tokens::create(act, &new, &entropy)
+        });
+        made.record.id
     }
 
     /// A reminder that is due now, to the group.

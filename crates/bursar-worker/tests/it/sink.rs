@@ -11,6 +11,10 @@ use std::time::Duration;
 pub(crate) enum Stage<'a> {
     /// A connection was made; how many there were before.
     Connected(usize),
+    /// The client has said its name.
+    Hello,
+    /// The client logs in.
+    Login,
     /// A recipient was named.
     Recipient(&'a str),
     /// A whole mail is there; how many with its Message-ID were taken before.
@@ -126,7 +130,12 @@ fn converse(stream: TcpStream, before: usize, script: &Script, mails: &Mutex<Vec
         }
         let word = line.get(..4).unwrap_or_default().to_ascii_uppercase();
         match word.as_str() {
-            "EHLO" => say(&mut stream, "250-sink.example\r\n250 8BITMIME")?,
+            "EHLO" => answer(
+                &mut stream,
+                script(Stage::Hello),
+                "250-sink.example\r\n250 8BITMIME",
+            )?,
+            "AUTH" => answer(&mut stream, script(Stage::Login), "235 2.7.0 Ok")?,
             "RCPT" => {
                 let address = line.split(['<', '>']).nth(1)?.to_owned();
                 let deed = script(Stage::Recipient(&address));

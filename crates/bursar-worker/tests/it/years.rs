@@ -15,6 +15,7 @@ use bursar_domain::message::MessageState;
 use bursar_domain::reminder::{Audience, Method, ReminderStatus};
 use bursar_domain::token::ENTROPY_BYTES;
 use bursar_domain::{Date, Timestamp};
+use bursar_worker::{Setup, Worker};
 use serde_json::json;
 
 use crate::office::{GROUP, ORG, Office, club, drain, instant, member};
@@ -372,16 +373,7 @@ fn notices_of_tokens_that_expire() {
 fn after_a_silence_one_notice_is_enough() {
     both_engines(|test| {
         let office = Office::open(test, "2026-11-15T12:00:00Z", &club(0));
-        let made = office.act(move |act| {
-            let new = NewToken {
-                name: None,
-                holder: Holder::Service(Role::Viewer),
-                scopes: ScopeSet::of(&[Scope::MembersRead]),
-                days: Some(90),
-            };
-            tokens::create(act, &new, &entropy())
-        });
-        let token = made.record.id;
+        let token = office.service_token(90);
         office.later(88 * 86_400);
         drain(&mut office.worker());
         // The organization has no admin: that is written down, and not lost.
@@ -408,9 +400,11 @@ fn two_workers_share_the_work() {
         let id = office.remind();
         let sink = crate::sink::Sink::kind();
         let mut one = office.mailer(&sink.url());
-        let mut two = office.mailer(&sink.url());
         let again = test.open_again().unwrap();
-        two.app = office.door(again.clone());
+        let mut two = Worker::new(Setup {
+            app: office.door(again.clone()),
+            ..office.mailing(&sink.url())
+        });
         std::thread::scope(|scope| {
             scope.spawn(|| drain(&mut one));
             scope.spawn(|| drain(&mut two));

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use bursar_api::serve::Edge;
@@ -12,19 +13,22 @@ use bursar_app::{App, DatabaseUrl, EngineKind, Opening, Options};
 use bursar_domain::token::masked;
 use bursar_http::address::TrustedProxies;
 use bursar_http::limits::{Capacity, Limiter, Limits, Memory, Redis, RedisOptions, monotonic_clock};
+use bursar_http::metrics::{self, figure};
 use bursar_http::request_log::RequestLog;
-use bursar_http::{listen, log, metrics};
+use bursar_http::{listen, log};
 use bursar_worker::Bell;
-use bursar_worker::guard::ClockGuard;
 use clap::Args;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::timeout;
 
 use super::url::{parse_base_url, parse_origin};
-use super::worker::SendArgs;
-use super::{Outcome, Session, open, output};
+use super::worker::{SendArgs, Watched};
+use super::{Failure, Outcome, Session, open, output};
 use crate::{ambient, open_files};
+
+/// How often it is asked whether tokens were used; they are stored once a minute at most.
+const LAST_USED_EVERY: Duration = Duration::from_secs(10);
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ServeArgs {
@@ -197,25 +201,46 @@ pub(crate) fn serve(app: App, url: &DatabaseUrl, args: &ServeArgs, started: &mut
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let bell = Bell::default();
     let last_used = Arc::new(LastUsed::default());
-    let guard = args.send.guard();
+    let watched = Watched::new(&args.send);
     let worker = match args.no_worker {
         true => None,
-        false => Some(args.send.worker(&app, url, &bell, &last_used, &guard)?.start()?),
+        false => Some(args.send.worker(&app, url, &bell, &watched)?.start()?),
     };
-    let outcome = runtime.block_on(accept(app.clone(), args, &bell, (last_used, guard), started));
+    let storing = store_last_used(&app, &bell, &last_used)?;
+    let outcome = runtime.block_on(accept(app.clone(), args, &bell, (last_used, watched), started));
     bell.stop();
     if let Some(worker) = worker {
-        let _ = worker.join();
+        worker.stop();
     }
+    let _ = storing.join();
     app.shutdown();
     outcome
+}
+
+/// Stores when tokens were last used, as long as the server runs.
+fn store_last_used(app: &App, bell: &Bell, used: &Arc<LastUsed>) -> std::io::Result<JoinHandle<()>> {
+    let (app, bell, used) = (app.clone(), bell.clone(), Arc::clone(used));
+    let store = move || {
+        loop {
+            let is_over = bell.pause(LAST_USED_EVERY);
+            if let Err(error) = used.store(&app, is_over) {
+                tracing::warn!(%error, "the times at which tokens were last used could not be stored");
+            }
+            if is_over {
+                return;
+            }
+        }
+    };
+    thread::Builder::new()
+        .name("bursar-last-used".into())
+        .spawn(store)
 }
 
 async fn accept(
     app: App,
     args: &ServeArgs,
     bell: &Bell,
-    (last_used, guard): (Arc<LastUsed>, ClockGuard),
+    (last_used, watched): (Arc<LastUsed>, Watched),
     started: &mut dyn FnMut(&str),
 ) -> Outcome {
     let files_allowed = open_files::raise();
@@ -299,27 +324,20 @@ async fn accept(
         tracing::info!("stopping: finishing the requests in flight");
     };
     if let Some(address) = args.metrics_listen {
-        let listener = TcpListener::bind(address)
-            .await
-            .map_err(|error| format!("cannot listen on {address}: {error}"))?;
-        let gauges = move || {
+        let figures = move || {
             let stats = app.stats();
-            let is_held = u64::from(guard.is_held());
-            vec![
-                (
+            let mut figures = watched.figures();
+            figures.extend([
+                figure(
                     "bursar_write_batches",
                     "Transactions committed for writes.",
                     stats.batches,
                 ),
-                ("bursar_write_jobs", "Writes that ran in them.", stats.jobs),
-                (
-                    "bursar_worker_clock_held",
-                    "1 while automatic work waits because the clock cannot be trusted.",
-                    is_held,
-                ),
-            ]
+                figure("bursar_write_jobs", "Writes that ran in them.", stats.jobs),
+            ]);
+            figures
         };
-        tokio::spawn(metrics::serve(listener, metrics, gauges));
+        tokio::spawn(metrics::serve(bind(address).await?, metrics, figures));
     }
     started(&address);
     let options = listen::Options {
@@ -331,6 +349,12 @@ async fn accept(
         tracing::warn!(connections = drained.cut, "stopped with connections cut");
     }
     Ok(())
+}
+
+/// Listens for those who read metrics.
+pub(crate) async fn bind(address: SocketAddr) -> Result<TcpListener, Failure> {
+    let bound = TcpListener::bind(address).await;
+    Ok(bound.map_err(|error| format!("cannot listen on {address}: {error}"))?)
 }
 
 /// Waits for a signal to stop that comes from now on.

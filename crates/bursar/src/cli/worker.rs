@@ -1,20 +1,21 @@
 //! `bursar worker`, and the flags of the worker that `bursar serve` runs too.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bursar_app::housekeeping::Retention;
-use bursar_app::tokens::last_used::LastUsed;
 use bursar_app::{App, DatabaseUrl, Opening};
+use bursar_http::metrics;
 use bursar_worker::guard::ClockGuard;
-use bursar_worker::outlet::Outlet;
+use bursar_worker::outlet::{Outlet, Way};
 use bursar_worker::sms::Sms;
 use bursar_worker::smtp::Smtp;
-use bursar_worker::{Bell, DuesPass, Worker};
+use bursar_worker::{Bell, Setup, Tally, Worker};
 use clap::Args;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::serve::{LogArgs, parse_retention, parse_timeout, parse_tolerance, start_log};
+use super::serve::{LogArgs, bind, parse_retention, parse_timeout, parse_tolerance, start_log};
 use super::{Failure, Outcome, Session, output};
 use crate::ambient;
 
@@ -53,6 +54,10 @@ pub(crate) struct SendArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct WorkerArgs {
+    // Not `--metrics-listen`: one file of variables can serve both services of a machine, and each needs its own port.
+    /// Where to serve the worker's metrics for Prometheus; nowhere by default
+    #[arg(long, value_name = "ADDRESS")]
+    worker_metrics_listen: Option<SocketAddr>,
     #[command(flatten)]
     send: SendArgs,
     #[command(flatten)]
@@ -64,72 +69,89 @@ pub(crate) fn run(session: &Session, args: &WorkerArgs) -> Outcome {
     start_log(&args.log);
     let url: DatabaseUrl = session.database().parse()?;
     let app = session.open(Opening::Require)?;
-    let bell = Bell::default();
-    let worker = args
-        .send
-        .worker(&app, &url, &bell, &Arc::default(), &args.send.guard())?;
+    let watched = Watched::new(&args.send);
+    let worker = args.send.worker(&app, &url, &Bell::default(), &watched)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
     let told: Outcome = runtime.block_on(async {
         let (mut terminate, mut interrupt) =
             (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+        if let Some(address) = args.worker_metrics_listen {
+            let watched = watched.clone();
+            let none = Arc::new(metrics::Metrics::new([]));
+            tokio::spawn(metrics::serve(bind(address).await?, none, move || {
+                watched.figures()
+            }));
+        }
         let worker = worker.start()?;
         output::say("working");
         tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {} }
         tracing::info!("stopping: finishing the message in hand");
-        bell.stop();
-        let _ = worker.join();
+        worker.stop();
         Ok(())
     });
     app.shutdown();
     told
 }
 
-impl SendArgs {
-    /// What watches the clock.
-    pub(crate) fn guard(&self) -> ClockGuard {
-        ClockGuard::new(
-            Arc::new(ambient::now),
-            Arc::new(ambient::running),
-            self.clock_tolerance,
-        )
+/// What tells how a worker does.
+#[derive(Clone)]
+pub(crate) struct Watched {
+    guard: ClockGuard,
+    tally: Arc<Tally>,
+}
+
+impl Watched {
+    pub(crate) fn new(args: &SendArgs) -> Self {
+        let (wall, running) = (Arc::new(ambient::now), Arc::new(ambient::running));
+        Self {
+            guard: ClockGuard::new(wall, running, args.clock_tolerance),
+            tally: Arc::default(),
+        }
     }
 
+    /// For Prometheus.
+    pub(crate) fn figures(&self) -> Vec<metrics::Figure> {
+        let mut figures = self.tally.figures(self.guard.now());
+        figures.push(metrics::figure(
+            "bursar_worker_clock_held",
+            "1 while automatic work waits because the clock cannot be trusted.",
+            u64::from(self.guard.is_held()),
+        ));
+        figures
+    }
+}
+
+impl SendArgs {
     /// The worker that these flags ask for.
     pub(crate) fn worker(
         &self,
         app: &App,
         url: &DatabaseUrl,
         bell: &Bell,
-        last_used: &Arc<LastUsed>,
-        guard: &ClockGuard,
+        watched: &Watched,
     ) -> Result<Worker, Failure> {
-        let clock = guard.clone();
-        Ok(Worker {
-            app: app.at(Arc::new(move || clock.now())),
-            outlet: self.outlet(url)?,
-            guard: guard.clone(),
-            random: fastrand::Rng::with_seed(u64::from_le_bytes(ambient::entropy()?)),
+        let outlet = |way| Outlet {
+            folder: outbox_folder(url),
+            way,
+        };
+        Ok(Worker::new(Setup {
+            app: app.clone(),
+            guard: watched.guard.clone(),
             bell: bell.clone(),
-            last_used: Arc::clone(last_used),
+            outlets: [
+                outlet(Way::Mail(self.mail_from.clone(), self.smtp()?.map(Box::new))),
+                outlet(Way::Sms(self.sms()?)),
+            ],
+            random: fastrand::Rng::with_seed(u64::from_le_bytes(ambient::entropy()?)),
             retention: Retention {
                 idempotency_seconds: self.idempotency_retention,
                 message_seconds: self.message_retention,
             },
             lease_seconds: i64::try_from(self.worker_lease.as_secs())?,
-            dues: DuesPass::default(),
-            unrecorded: Vec::new(),
-        })
-    }
-
-    fn outlet(&self, url: &DatabaseUrl) -> Result<Outlet, Failure> {
-        Ok(Outlet {
-            folder: outbox_folder(url),
-            smtp: self.smtp()?,
-            from: self.mail_from.clone(),
-            sms: self.sms()?,
-        })
+            tally: Arc::clone(&watched.tally),
+        }))
     }
 
     /// The mail server, if one is named.

@@ -8,7 +8,7 @@ use bursar_domain::Timestamp;
 use bursar_domain::ids::OrganizationId;
 use serde_json::Value;
 
-use crate::sink::Sink;
+use crate::sink::{Deed, Sink};
 use crate::support::{Place, both_engines, roster};
 
 /// Today, as the program under test sees it.
@@ -145,6 +145,36 @@ fn reminders_by_command() {
                 && log.contains("the service delivered reminder"),
             "{log}"
         );
+    });
+}
+
+/// A mail server that accepts and never answers: the worker ends within moments, and nothing is lost or sent twice.
+#[test]
+fn a_worker_does_not_wait_for_a_server_that_hangs_when_it_is_told_to_stop() {
+    both_engines(|place| {
+        let roster = roster(3);
+        place.import(place.bundle("roster.ndjson", &roster.text));
+        let (org, group) = (roster.organization.to_string(), roster.group.to_string());
+        let schedule = ["reminder", "schedule", "--organization", &org, "--group", &group];
+        place.ok(&[&schedule[..], &["--at", "now", "--body", "B"]].concat());
+        let silent = Sink::start(|_| Deed::Wait(Duration::from_secs(3_600)));
+        let mut hung = worker(place, &silent);
+        let wait = |is_so: &dyn Fn() -> bool| {
+            let since = Instant::now();
+            while !is_so() {
+                assert!(since.elapsed() < Duration::from_secs(60));
+            }
+        };
+        wait(&|| silent.connections() > 0);
+        let since = Instant::now();
+        terminate(&mut hung);
+        // Two seconds on a machine that has nothing else to do.
+        assert!(since.elapsed() < Duration::from_secs(10), "{:?}", since.elapsed());
+        let sink = Sink::kind();
+        let mut again = worker(place, &sink);
+        wait(&|| states(place, roster.organization).get("delivered") == Some(&3));
+        terminate(&mut again);
+        assert_eq!(sink.mails().len(), 3);
     });
 }
 

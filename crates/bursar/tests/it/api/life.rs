@@ -4,13 +4,29 @@ use std::io::Write;
 use std::net::TcpListener;
 use std::process::Command;
 
+use bursar_domain::access::{Role, Scope, ScopeSet};
 use serde_json::{Value, json};
 
 use super::bundle::{member, organization};
 use super::http;
 use super::world::{Engine, World, eventually, on_both_engines};
 
-on_both_engines! { health_and_readiness a_request_in_flight_finishes }
+on_both_engines! { health_and_readiness a_request_in_flight_finishes last_used_times_are_stored_without_a_worker }
+
+fn last_used_times_are_stored_without_a_worker(engine: Engine) {
+    let mut world = World::with(engine, &["--no-worker", "--drain-delay", "0"]);
+    let token = world.service_token(Role::Viewer, 1, ScopeSet::of(&[Scope::MembersRead]));
+    assert_eq!(world.bearer(&token.secret).get("/v1/members").status, 200);
+    world.server().signal("TERM");
+    assert_eq!(world.server_mut().ended(), Some(0));
+    let listed = world.run(&["token", "list", "--organization", &organization(1)]);
+    let record = listed
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|record| record["id"] == token.id.as_str());
+    assert!(record.unwrap()["lastUsedAt"].is_string(), "{listed}");
+}
 
 fn health_and_readiness(engine: Engine) {
     let world = World::new(engine);
@@ -162,6 +178,9 @@ fn metrics_and_logs() {
         r#"bursar_requests_total{route="/v1/members/{memberId}",method="PATCH",status="200"} 1"#,
         r#"bursar_requests_total{route="none",method="any",status="404"} 1"#,
         r#"bursar_request_duration_seconds_count{route="/v1/members/{memberId}",method="PATCH"} 2"#,
+        "# TYPE bursar_worker_messages_total counter",
+        r#"bursar_worker_messages_total{method="email",outcome="retried"} 0"#,
+        r#"bursar_worker_paused{method="sms"} 0"#,
     ] {
         assert!(
             scrape.body.lines().any(|other| other == line),

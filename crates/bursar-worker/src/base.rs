@@ -1,0 +1,80 @@
+//! What every thread of a worker has at hand.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+use bursar_app::{Act, App, AppError, Identity, Whole};
+use bursar_domain::ids::{Id, OrganizationId};
+
+use super::bell::{Bell, Heard};
+use super::guard::ClockGuard;
+
+/// The order of work that belongs to no organization.
+pub(super) const NO_ORGANIZATION: OrganizationId = Id::from_bits(0);
+/// The longest sleep, so that what another process queued is seen.
+const SLEEP_MAX: Duration = Duration::from_secs(1);
+
+/// The door at the time of the guard, and the bell.
+#[derive(Clone, Debug)]
+pub(super) struct Base {
+    pub(super) app: App,
+    pub(super) guard: ClockGuard,
+    pub(super) bell: Bell,
+}
+
+impl Base {
+    pub(super) fn look<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Whole<'_, '_>) -> Result<T, AppError> + Send + 'static,
+    ) -> Result<T, AppError> {
+        self.app.look(Identity::Worker, work).wait()
+    }
+
+    pub(super) fn change<T: Send + 'static>(
+        &self,
+        organization: OrganizationId,
+        work: impl FnMut(&mut Whole<'_, '_>) -> Result<T, AppError> + Send + 'static,
+    ) -> Result<T, AppError> {
+        self.app.change(Identity::Worker, organization, work).wait()
+    }
+
+    pub(super) fn act<T: Send + 'static>(
+        &self,
+        organization: OrganizationId,
+        work: impl FnMut(&mut Act<'_, '_>) -> Result<T, AppError> + Send + 'static,
+    ) -> Result<T, AppError> {
+        self.app.act(Identity::Worker, organization, work).wait()
+    }
+
+    /// Takes step after step until it is over, and rests where nothing is to be done. `tell` is given why a step could
+    /// not be taken, once for each reason.
+    pub(super) fn run(&self, mut step: impl FnMut() -> Result<usize, AppError>, tell: fn(&AppError)) {
+        let (mut heard, mut told) = (Heard::default(), None);
+        while !self.bell.is_over() {
+            // A panic is told of by its hook; the worker is not to die of it while the server lives on.
+            let done = match catch_unwind(AssertUnwindSafe(&mut step)) {
+                Ok(Ok(done)) => {
+                    told = None;
+                    done
+                }
+                Ok(Err(error)) => {
+                    let reason = error.to_string();
+                    if told.as_ref() != Some(&reason) {
+                        tell(&error);
+                        told = Some(reason);
+                    }
+                    0
+                }
+                Err(_) => 0,
+            };
+            if done == 0 {
+                self.bell.wait(&mut heard, SLEEP_MAX);
+            }
+        }
+    }
+}
+
+/// Whether the database as a whole cannot be used now, so that no other work can be done either.
+pub(super) fn is_outage(error: &AppError) -> bool {
+    matches!(error, AppError::Db(error) if error.is_outage())
+}

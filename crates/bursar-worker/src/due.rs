@@ -1,0 +1,276 @@
+//! What falls due: notices, dues, reminders, ends of campaigns, jobs to expand, and housekeeping. It sends nothing.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bursar_app::dues::{self, DuesWork, Raised};
+use bursar_app::housekeeping::{self, Retention};
+use bursar_app::{AppError, backlog, campaigns, notices, outbox, reminders};
+use bursar_domain::Timestamp;
+use bursar_domain::ids::OrganizationId;
+
+use super::base::{Base, NO_ORGANIZATION, is_outage};
+use super::setbacks::{Row, Setbacks};
+use super::tally::Tally;
+
+/// Rows of a kind that are worked on in a step.
+const STEP_MAX: i64 = 20;
+/// Groups whose dues are looked at in a step.
+const GROUPS_MAX: i64 = 100;
+/// How often is pruned.
+const HOUSEKEEPING: Duration = Duration::from_secs(60);
+/// How often the queues are measured.
+const MEASURING: Duration = Duration::from_secs(10);
+
+/// The loop of due work.
+#[derive(Debug)]
+pub(super) struct DueWork {
+    pub(super) base: Base,
+    pub(super) lease_seconds: i64,
+    retention: Retention,
+    tally: Arc<Tally>,
+    setbacks: Setbacks,
+    pass: DuesPass,
+}
+
+/// A pass over all dues that are due. One that cannot be raised does not keep the others from it.
+#[derive(Clone, Copy, Debug, Default)]
+struct DuesPass {
+    started_at: Option<Timestamp>,
+    after: Option<DuesWork>,
+}
+
+impl DueWork {
+    pub(super) fn new(base: Base, retention: Retention, lease_seconds: i64, tally: Arc<Tally>) -> Self {
+        Self {
+            base,
+            retention,
+            lease_seconds,
+            tally,
+            setbacks: Setbacks::default(),
+            pass: DuesPass::default(),
+        }
+    }
+
+    pub(super) fn run(mut self) {
+        let base = self.base.clone();
+        let (mut kept_house, mut measured) = (None, None);
+        let step = || {
+            if is_time(&base, &mut kept_house, HOUSEKEEPING)
+                && let Err(error) = self.keep_house()
+            {
+                tracing::warn!(%error, "housekeeping was put off");
+            }
+            let done = self.step()?;
+            if is_time(&base, &mut measured, MEASURING) {
+                self.tally.measured(self.base.look(backlog::measure)?);
+            }
+            Ok(done)
+        };
+        base.run(step, |error| {
+            tracing::error!(%error, "the worker has stopped; it goes on when this is over");
+        });
+    }
+
+    /// Does what is due; how much that was.
+    pub(super) fn step(&mut self) -> Result<usize, AppError> {
+        self.base.guard.check(&self.base.app)?;
+        let mut done = self.queue_notices()?;
+        match self.base.guard.is_held() {
+            // Mail that a request queues by a wrong clock is sent at once all the same.
+            true => self.base.change(NO_ORGANIZATION, outbox::pull_in)?,
+            false => done += self.start_what_is_due()?,
+        }
+        if self.base.look(outbox::has_due_job)? {
+            done += self.expand_jobs()?;
+        }
+        Ok(done)
+    }
+
+    /// What goes by the time, and so waits while the clock cannot be believed. Dues come before reminders, which tell
+    /// what is owed.
+    fn start_what_is_due(&mut self) -> Result<usize, AppError> {
+        let (mut done, complete_at) = self.raise_dues()?;
+        if let Some(at) = complete_at {
+            done += self.start_reminders(at)?;
+        }
+        Ok(done + self.end_campaigns()?)
+    }
+
+    /// Whether a row that failed is still left alone.
+    fn is_waiting(&self, row: Row) -> bool {
+        self.setbacks.is_waiting(row, self.base.guard.running())
+    }
+
+    /// What one piece of work came to. One that fails is told of and backs off; a database that is unavailable ends the
+    /// step.
+    fn judge<T>(
+        &mut self,
+        row: Row,
+        organization: OrganizationId,
+        worked: Result<T, AppError>,
+    ) -> Result<Option<T>, AppError> {
+        match worked {
+            Ok(value) => {
+                self.setbacks.worked(row);
+                Ok(Some(value))
+            }
+            Err(error) if is_outage(&error) => Err(error),
+            Err(error) => {
+                let seconds = self.setbacks.failed(row, self.base.guard.running()).as_secs();
+                tracing::error!(%organization, ?row, %error, seconds, "a piece of the worker's work failed; it is tried again");
+                Ok(None)
+            }
+        }
+    }
+
+    /// Notices go by the wall clock, also by one in doubt: tokens expire by it.
+    fn queue_notices(&mut self) -> Result<usize, AppError> {
+        let (now, limit) = (self.base.guard.wall(), STEP_MAX + self.setbacks.count());
+        let mut done = 0;
+        for expiring in self.base.look(move |whole| notices::due(whole, now, limit))? {
+            let (row, organization) = (Row::Notice(expiring.token.id), expiring.token.organization_id);
+            if self.is_waiting(row) {
+                continue;
+            }
+            let queued = self
+                .base
+                .change(organization, move |whole| notices::queue(whole, &expiring, now));
+            done += usize::from(self.judge(row, organization, queued)?.is_some());
+        }
+        Ok(done)
+    }
+
+    fn start_reminders(&mut self, now: Timestamp) -> Result<usize, AppError> {
+        let limit = STEP_MAX + self.setbacks.count();
+        let mut done = 0;
+        for (organization, id) in self.base.look(move |whole| reminders::due(whole, now, limit))? {
+            if self.is_waiting(Row::Reminder(id)) {
+                continue;
+            }
+            let run = self
+                .base
+                .act(organization, move |act| reminders::run_due(act, id));
+            done += usize::from(self.judge(Row::Reminder(id), organization, run)?.is_some());
+        }
+        Ok(done)
+    }
+
+    fn end_campaigns(&mut self) -> Result<usize, AppError> {
+        let (today, limit) = (self.base.guard.now().date(), STEP_MAX + self.setbacks.count());
+        let mut done = 0;
+        for (organization, id) in self
+            .base
+            .look(move |whole| campaigns::over(whole, today, limit))?
+        {
+            if self.is_waiting(Row::Campaign(id)) {
+                continue;
+            }
+            let ended = self
+                .base
+                .act(organization, move |act| campaigns::end_if_over(act, id));
+            done += usize::from(self.judge(Row::Campaign(id), organization, ended)?.is_some());
+        }
+        Ok(done)
+    }
+
+    /// Goes on with each job by one transaction, so that a large one does not keep the others waiting, and wakes the
+    /// senders. One that fails stays claimed for as long as it waits, so that no other worker tries it meanwhile.
+    fn expand_jobs(&mut self) -> Result<usize, AppError> {
+        let until = self.base.guard.now().plus_seconds(self.lease_seconds);
+        let claimed = self.base.change(NO_ORGANIZATION, move |whole| {
+            outbox::claim_jobs(whole, until, STEP_MAX)
+        });
+        let mut done = 0;
+        for job in claimed? {
+            let (row, organization, again) = (Row::Job(job.id), job.organization, job.clone());
+            let expanded = self.base.act(organization, move |act| outbox::expand(act, &job));
+            if self.judge(row, organization, expanded)?.is_some() {
+                done += 1;
+            } else if let Some(wait) = self.setbacks.wait(row) {
+                let until = self.base.guard.now().plus_seconds(wait);
+                self.base
+                    .change(organization, move |whole| outbox::put_off(whole, &again, until))?;
+            }
+        }
+        if done > 0 {
+            self.base.bell.ring();
+        }
+        Ok(done)
+    }
+
+    /// Goes on with the pass over all dues: how much it did, and once nothing is left the time as of which all dues are
+    /// raised. A bounded number at a step, so that the rest does not wait for a federation's year.
+    fn raise_dues(&mut self) -> Result<(usize, Option<Timestamp>), AppError> {
+        let now = self.base.guard.now();
+        // A clock that was set back begins anew.
+        let started_at = *self.pass.started_at.insert(match self.pass.started_at {
+            Some(at) if at <= now => at,
+            Some(_) | None => now,
+        });
+        let after = self.pass.after;
+        let found = self
+            .base
+            .look(move |whole| dues::due(whole, started_at.date(), after.as_ref(), GROUPS_MAX))?;
+        let mut done = 0;
+        for work in &found {
+            done += self.raise_one(*work)?;
+            self.pass.after = Some(*work);
+            if self.base.bell.is_over() {
+                return Ok((done, None));
+            }
+        }
+        if i64::try_from(found.len()) == Ok(GROUPS_MAX) {
+            return Ok((done.max(1), None));
+        }
+        self.pass = DuesPass::default();
+        Ok((done, Some(started_at)))
+    }
+
+    /// After downtime a group can be several periods behind: each is raised.
+    fn raise_one(&mut self, work: DuesWork) -> Result<usize, AppError> {
+        let row = Row::Dues(work.group);
+        let (mut done, mut after) = (0, None);
+        while !self.base.bell.is_over() && !self.is_waiting(row) {
+            let raising = self.base.act(work.organization, move |act| match work.is_raised {
+                true => dues::end_day(act, work.group, work.due, after),
+                false => dues::raise(act, work.group, after),
+            });
+            after = match self.judge(row, work.organization, raising)? {
+                Some(Raised::Some(_, last)) => Some(last),
+                Some(Raised::Period(_)) => None,
+                Some(Raised::Nothing) | None => break,
+            };
+            done += 1;
+        }
+        Ok(done)
+    }
+
+    /// Prunes what has served its time.
+    pub(super) fn keep_house(&mut self) -> Result<(), AppError> {
+        self.setbacks.tidy(self.base.guard.running());
+        self.base.guard.check(&self.base.app)?;
+        self.base.change(NO_ORGANIZATION, outbox::pull_in)?;
+        if !self.base.guard.may_prune() {
+            return Ok(());
+        }
+        let retention = self.retention;
+        let prune = || {
+            self.base.change(NO_ORGANIZATION, move |whole| {
+                housekeeping::prune(whole, retention)
+            })
+        };
+        while prune()? && !self.base.bell.is_over() {}
+        Ok(())
+    }
+}
+
+/// Whether so long has passed since it last was time.
+fn is_time(base: &Base, last: &mut Option<Duration>, every: Duration) -> bool {
+    let now = base.guard.running();
+    let is_time = last.is_none_or(|at| now < at || now - at >= every);
+    if is_time {
+        *last = Some(now);
+    }
+    is_time
+}
