@@ -5,14 +5,13 @@ use std::sync::Arc;
 use bursar_db::tokens::{self, TokenFacts};
 use bursar_db::{DbError, Tx, organizations};
 use bursar_domain::Timestamp;
-use bursar_domain::access::{Role, ScopeSet, effective};
+use bursar_domain::access::{Role, ScopeSet, effective, why_withheld};
 use bursar_domain::ids::{OrganizationId, TokenId, UserId};
 use bursar_domain::money::Currency;
 use bursar_domain::organization::{CardIssuing, OrganizationKind};
 use bursar_domain::token::{TokenHash, TokenKind};
 
 use crate::error::AppError;
-use crate::tokens::why_withheld;
 
 /// What somebody presents. It says nothing of what they may do: that is looked up in every transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

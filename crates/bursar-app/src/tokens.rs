@@ -19,7 +19,7 @@ use bursar_domain::text::NAME;
 use bursar_domain::token::{ENTROPY_BYTES, TokenKind};
 use bursar_domain::{Refusal, Timestamp};
 
-pub use self::explain::{Explanation, SELF, WithheldScope, explain, explain_caller, why_withheld};
+pub use self::explain::{Explanation, SELF, WithheldScope, explain, explain_caller};
 pub use self::last_used::{LastUsed, Uses};
 pub use self::record::{Record, Secret, State};
 use crate::act::{Act, View, Whole};

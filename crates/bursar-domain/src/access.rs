@@ -7,6 +7,7 @@ use std::fmt;
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 
+use crate::token::TokenKind;
 use crate::words;
 
 macro_rules! scopes {
@@ -263,6 +264,54 @@ pub const fn withheld_by(scope: Scope, granted: ScopeSet, role: Role, policy: Po
     } else {
         None
     }
+}
+
+/// Says for each scope that is required and not effective what withholds it, and the way out.
+pub fn why_withheld(
+    kind: TokenKind,
+    required: ScopeSet,
+    granted: ScopeSet,
+    role: Role,
+    policy: Policy,
+) -> String {
+    let by = |layer| {
+        let withheld = required
+            .iter()
+            .filter(|scope| withheld_by(*scope, granted, role, policy) == Some(layer));
+        ScopeSet::of(&withheld.collect::<Vec<_>>())
+    };
+    let (token, ceiling, blocked) = (by(Withheld::Token), by(Withheld::Role), by(Withheld::Policy));
+    let mut reasons = Vec::new();
+    if !token.is_empty() {
+        reasons.push(format!(
+            "the token was not given {token}: create a token with every scope that the call requires"
+        ));
+    }
+    if !ceiling.is_empty() {
+        let needed = Role::ALL
+            .iter()
+            .copied()
+            .find(|role| role.ceiling().covers(ceiling));
+        let needed = needed.unwrap_or(Role::Admin);
+        let way_out = match (kind, needed) {
+            (TokenKind::Personal, _) => "which an admin of the organization can give",
+            (TokenKind::Service, Role::Admin) => {
+                "which no service token can have: use a personal token of an admin"
+            }
+            (TokenKind::Service, _) => {
+                "and a service token keeps the role it was made with: make another one"
+            }
+        };
+        reasons.push(format!(
+            "the role {role} withholds {ceiling}: it takes the role {needed}, {way_out}"
+        ));
+    }
+    if !blocked.is_empty() {
+        reasons.push(format!(
+            "the organization's policy blocks {blocked} for all tokens: an admin of the organization can allow it"
+        ));
+    }
+    reasons.join("; ")
 }
 
 #[cfg(test)]

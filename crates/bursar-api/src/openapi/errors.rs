@@ -1,8 +1,7 @@
 //! The error codes: why each comes and what to do, and how they look in responses.
 
-use bursar_app::tokens::why_withheld;
 use bursar_domain::Refusal;
-use bursar_domain::access::{Policy, ScopeSet};
+use bursar_domain::access::{Policy, ScopeSet, why_withheld};
 use bursar_domain::cursor::BadCursor;
 use bursar_domain::ids::{Kind, RequestId, kind};
 use bursar_domain::page::PageLimit;

@@ -1,10 +1,10 @@
 //! Making, rotating, revoking, leaving; names, lifetimes, secrets; last-used times.
 
 use bursar_app::policy::{Cap, PolicyChange};
-use bursar_app::tokens::{self, Holder, LastUsed, NewToken, State, explain, parse_scopes, why_withheld};
+use bursar_app::tokens::{self, Holder, LastUsed, NewToken, State, explain, parse_scopes};
 use bursar_app::{Identity, export};
 use bursar_db::testing::{TestDb, both_engines};
-use bursar_domain::access::{Policy, Role, Scope, ScopeSet};
+use bursar_domain::access::{Policy, Role, Scope, ScopeSet, why_withheld};
 use bursar_domain::ids::{IdSource, OrganizationId, TokenId};
 use bursar_domain::token::{SCANNER_PATTERN, TokenKind, recognise};
 use serde_json::json;
