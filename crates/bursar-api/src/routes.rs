@@ -21,53 +21,6 @@ use super::handlers;
 use super::lists::{get, list, roster};
 use super::plan::{Plan, Request};
 
-/// What an endpoint does. One name, one handler.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Operation {
-    /// `POST /v1/cards`
-    CreateCard,
-    /// `GET /v1/cards`
-    ListCards,
-    /// `POST /v1/reminders/{reminderId}/send`
-    SendReminder,
-    /// `GET /v1/reminders`
-    ListReminders,
-    /// `GET /v1/members/{memberId}`
-    GetMember,
-    /// `PATCH /v1/members/{memberId}`
-    UpdateMember,
-    /// `GET /v1/members`
-    ListMembers,
-    /// `POST /v1/groups`
-    CreateGroup,
-    /// `GET /v1/groups`
-    ListGroups,
-    /// `GET /v1/groups/{groupId}`
-    GetGroup,
-    /// `PATCH /v1/groups/{groupId}`
-    UpdateGroup,
-    /// `DELETE /v1/groups/{groupId}/members/{memberId}`
-    RemoveGroupMember,
-    /// `GET /v1/chapters/{chapterId}/members`
-    ListChapterMembers,
-    /// `GET /v1/reimbursements`
-    ListReimbursements,
-    /// `GET /v1/payments`
-    ListPayments,
-    /// `GET /v1/campaigns/{campaignId}`
-    GetCampaign,
-    /// `GET /v1/store/listings`
-    ListStoreListings,
-    /// `GET /v1/store/listings/{listingId}`
-    GetStoreListing,
-    /// `GET /v1/store/orders/{orderId}`
-    GetStoreOrder,
-    /// `GET /v1/token`
-    GetToken,
-    /// `GET /v1/openapi.json`
-    GetOpenapi,
-}
-
 /// A method that an endpoint has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {
@@ -133,7 +86,7 @@ pub enum Work {
     /// The API's document, for anybody.
     Document,
     /// An operation, by its rule.
-    Operation(&'static Rule, Handler),
+    Of(&'static Rule, Handler),
 }
 
 /// An endpoint.
@@ -177,19 +130,14 @@ impl Route {
 
     /// Whether a token is needed.
     pub fn needs_token(&self) -> bool {
-        matches!(self.work, Work::Operation(..))
+        matches!(self.work, Work::Of(..))
     }
 
     /// The scopes it needs, all of them.
     pub fn scopes(&self) -> ScopeSet {
         match self.work {
-            Work::Operation(
-                Rule {
-                    token: Some(scopes), ..
-                },
-                _,
-            ) => *scopes,
-            Work::Operation(..) | Work::Document => ScopeSet::NONE,
+            Work::Of(rule, _) => rule.token.unwrap_or(ScopeSet::NONE),
+            Work::Document => ScopeSet::NONE,
         }
     }
 
@@ -198,254 +146,102 @@ impl Route {
         let covers = |role: &Role| role.ceiling().covers(self.scopes());
         Role::ALL.iter().copied().find(covers).unwrap_or(Role::Admin)
     }
-}
 
-const fn read(
-    operation: Operation,
-    name: &'static str,
-    path: &'static str,
-    rule: &'static Rule,
-    handler: Handler,
-    summary: &'static str,
-) -> Route {
-    row(operation, name, path, Work::Operation(rule, handler), summary)
-}
-
-const fn row(
-    operation: Operation,
-    name: &'static str,
-    path: &'static str,
-    work: Work,
-    summary: &'static str,
-) -> Route {
-    Route {
-        operation,
-        name,
-        summary,
-        method: Verb::Get,
-        path,
-        work,
-        bucket: Bucket::Read,
-        cost: Cost::One,
-        key: KeyRule::Ignored,
-        body: BodyRule::None,
-        success: 200,
+    /// A plain request of this method: what changes something may not be repeated by accident.
+    const fn new(
+        operation: Operation,
+        name: &'static str,
+        method: Verb,
+        path: &'static str,
+        work: Work,
+        summary: &'static str,
+    ) -> Self {
+        let (bucket, key, body) = match method {
+            Verb::Get => (Bucket::Read, KeyRule::Ignored, BodyRule::None),
+            Verb::Post => (Bucket::Write, KeyRule::Required, BodyRule::Object),
+            Verb::Patch => (Bucket::Write, KeyRule::Optional, BodyRule::Object),
+            Verb::Delete => (Bucket::Write, KeyRule::Optional, BodyRule::Empty),
+        };
+        Self {
+            operation,
+            name,
+            summary,
+            method,
+            path,
+            work,
+            bucket,
+            cost: Cost::One,
+            key,
+            body,
+            success: 200,
+        }
     }
 }
 
-use Operation as Op;
+macro_rules! routes {
+    ($($operation:ident $name:literal $method:ident $path:literal: $work:expr, $summary:literal
+        $(, $field:ident: $value:expr)*;)*) => {
+        /// What an endpoint does.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Operation {
+            $(#[doc = $summary] $operation,)*
+        }
 
-/// Every endpoint, in the order of the API's document.
-pub static ROUTES: [Route; 21] = [
-    Route {
-        method: Verb::Post,
-        bucket: Bucket::Write,
-        key: KeyRule::Required,
-        body: BodyRule::Object,
-        success: 201,
-        ..read(
-            Op::CreateCard,
-            "createCard",
-            "/v1/cards",
-            &cards::CREATE,
-            handlers::cards::create,
-            "Create a card, or apply for one",
-        )
-    },
-    read(
-        Op::ListCards,
-        "listCards",
-        "/v1/cards",
-        &Card::READ,
-        list::<Card>,
-        "List cards",
-    ),
-    Route {
-        method: Verb::Post,
-        bucket: Bucket::Messaging,
-        key: KeyRule::Required,
-        body: BodyRule::Empty,
-        ..read(
-            Op::SendReminder,
-            "sendReminder",
-            "/v1/reminders/{reminderId}/send",
-            &reminders::SEND_NOW,
-            handlers::reminders::send,
-            "Send a scheduled reminder now",
-        )
-    },
-    read(
-        Op::ListReminders,
-        "listReminders",
-        "/v1/reminders",
-        &Reminder::READ,
-        list::<Reminder>,
-        "List reminders",
-    ),
-    read(
-        Op::GetMember,
-        "getMember",
-        "/v1/members/{memberId}",
-        &Member::READ,
-        get::<Member>,
-        "Get a member",
-    ),
-    Route {
-        method: Verb::Patch,
-        bucket: Bucket::Write,
-        key: KeyRule::Optional,
-        body: BodyRule::Object,
-        ..read(
-            Op::UpdateMember,
-            "updateMember",
-            "/v1/members/{memberId}",
-            &members::CHANGE,
-            handlers::members::update,
-            "Change, archive or restore a member",
-        )
-    },
-    read(
-        Op::ListMembers,
-        "listMembers",
-        "/v1/members",
-        &Member::READ,
-        list::<Member>,
-        "List members",
-    ),
-    Route {
-        method: Verb::Post,
-        bucket: Bucket::Write,
-        key: KeyRule::Required,
-        body: BodyRule::Object,
-        success: 201,
-        ..read(
-            Op::CreateGroup,
-            "createGroup",
-            "/v1/groups",
-            &groups::CREATE,
-            handlers::groups::create,
-            "Create a group",
-        )
-    },
-    read(
-        Op::ListGroups,
-        "listGroups",
-        "/v1/groups",
-        &Group::READ,
-        list::<Group>,
-        "List groups with their dues and member counts",
-    ),
-    read(
-        Op::GetGroup,
-        "getGroup",
-        "/v1/groups/{groupId}",
-        &Group::READ,
-        get::<Group>,
-        "Get a group",
-    ),
-    Route {
-        method: Verb::Patch,
-        bucket: Bucket::Write,
-        key: KeyRule::Optional,
-        body: BodyRule::Object,
-        ..read(
-            Op::UpdateGroup,
-            "updateGroup",
-            "/v1/groups/{groupId}",
-            &groups::CHANGE,
-            handlers::groups::update,
-            "Rename a group or change its description",
-        )
-    },
-    Route {
-        method: Verb::Delete,
-        bucket: Bucket::Write,
-        key: KeyRule::Optional,
-        body: BodyRule::Empty,
-        ..read(
-            Op::RemoveGroupMember,
-            "removeGroupMember",
-            "/v1/groups/{groupId}/members/{memberId}",
-            &groups::REMOVE_MEMBER,
-            handlers::groups::remove_member,
-            "Remove a member from a group",
-        )
-    },
-    Route {
-        cost: Cost::PerRowsAsked,
-        ..read(
-            Op::ListChapterMembers,
-            "listChapterMembers",
-            "/v1/chapters/{chapterId}/members",
-            &chapters::READ,
-            roster,
-            "List the members of a direct child chapter",
-        )
-    },
-    read(
-        Op::ListReimbursements,
-        "listReimbursements",
-        "/v1/reimbursements",
-        &Reimbursement::READ,
-        list::<Reimbursement>,
-        "List reimbursements",
-    ),
-    read(
-        Op::ListPayments,
-        "listPayments",
-        "/v1/payments",
-        &Payment::READ,
-        list::<Payment>,
-        "List payments",
-    ),
-    read(
-        Op::GetCampaign,
-        "getCampaign",
-        "/v1/campaigns/{campaignId}",
-        &Campaign::READ,
-        get::<Campaign>,
-        "Get a campaign",
-    ),
-    read(
-        Op::ListStoreListings,
-        "listStoreListings",
-        "/v1/store/listings",
-        &Listing::READ,
-        list::<Listing>,
-        "List store listings",
-    ),
-    read(
-        Op::GetStoreListing,
-        "getStoreListing",
-        "/v1/store/listings/{listingId}",
-        &Listing::READ,
-        get::<Listing>,
-        "Get a store listing",
-    ),
-    read(
-        Op::GetStoreOrder,
-        "getStoreOrder",
-        "/v1/store/orders/{orderId}",
-        &Order::READ,
-        get::<Order>,
-        "Get a store order",
-    ),
-    read(
-        Op::GetToken,
-        "getToken",
-        "/v1/token",
-        &tokens::SELF,
-        handlers::token::explain,
-        "Explain the calling token to itself",
-    ),
-    row(
-        Op::GetOpenapi,
-        "getOpenapi",
-        "/v1/openapi.json",
-        Work::Document,
-        "Get this document",
-    ),
-];
+        /// Every endpoint, in the order of the API's document.
+        pub static ROUTES: [Route; [$(Operation::$operation),*].len()] = [$(Route {
+            $($field: $value,)*
+            ..Route::new(Operation::$operation, $name, Verb::$method, $path, $work, $summary)
+        }),*];
+    };
+}
+
+// An operation, its name in the OpenAPI document, its method and path; the rule that it asks and what reads the request;
+// one line for the docs; and where it differs from other requests of its method.
+routes! {
+    CreateCard "createCard" Post "/v1/cards":
+        Work::Of(&cards::CREATE, handlers::cards::create), "Create a card, or apply for one", success: 201;
+    ListCards "listCards" Get "/v1/cards":
+        Work::Of(&Card::READ, list::<Card>), "List cards";
+    SendReminder "sendReminder" Post "/v1/reminders/{reminderId}/send":
+        Work::Of(&reminders::SEND_NOW, handlers::reminders::send), "Send a scheduled reminder now",
+        bucket: Bucket::Messaging, body: BodyRule::Empty;
+    ListReminders "listReminders" Get "/v1/reminders":
+        Work::Of(&Reminder::READ, list::<Reminder>), "List reminders";
+    GetMember "getMember" Get "/v1/members/{memberId}":
+        Work::Of(&Member::READ, get::<Member>), "Get a member";
+    UpdateMember "updateMember" Patch "/v1/members/{memberId}":
+        Work::Of(&members::CHANGE, handlers::members::update), "Change, archive or restore a member";
+    ListMembers "listMembers" Get "/v1/members":
+        Work::Of(&Member::READ, list::<Member>), "List members";
+    CreateGroup "createGroup" Post "/v1/groups":
+        Work::Of(&groups::CREATE, handlers::groups::create), "Create a group", success: 201;
+    ListGroups "listGroups" Get "/v1/groups":
+        Work::Of(&Group::READ, list::<Group>), "List groups with their dues and member counts";
+    GetGroup "getGroup" Get "/v1/groups/{groupId}":
+        Work::Of(&Group::READ, get::<Group>), "Get a group";
+    UpdateGroup "updateGroup" Patch "/v1/groups/{groupId}":
+        Work::Of(&groups::CHANGE, handlers::groups::update), "Rename a group or change its description";
+    RemoveGroupMember "removeGroupMember" Delete "/v1/groups/{groupId}/members/{memberId}":
+        Work::Of(&groups::REMOVE_MEMBER, handlers::groups::remove_member), "Remove a member from a group";
+    ListChapterMembers "listChapterMembers" Get "/v1/chapters/{chapterId}/members":
+        Work::Of(&chapters::READ, roster), "List the members of a direct child chapter", cost: Cost::PerRowsAsked;
+    ListReimbursements "listReimbursements" Get "/v1/reimbursements":
+        Work::Of(&Reimbursement::READ, list::<Reimbursement>), "List reimbursements";
+    ListPayments "listPayments" Get "/v1/payments":
+        Work::Of(&Payment::READ, list::<Payment>), "List payments";
+    GetCampaign "getCampaign" Get "/v1/campaigns/{campaignId}":
+        Work::Of(&Campaign::READ, get::<Campaign>), "Get a campaign";
+    ListStoreListings "listStoreListings" Get "/v1/store/listings":
+        Work::Of(&Listing::READ, list::<Listing>), "List store listings";
+    GetStoreListing "getStoreListing" Get "/v1/store/listings/{listingId}":
+        Work::Of(&Listing::READ, get::<Listing>), "Get a store listing";
+    GetStoreOrder "getStoreOrder" Get "/v1/store/orders/{orderId}":
+        Work::Of(&Order::READ, get::<Order>), "Get a store order";
+    GetToken "getToken" Get "/v1/token":
+        Work::Of(&tokens::SELF, handlers::token::explain), "Explain the calling token to itself";
+    GetOpenapi "getOpenapi" Get "/v1/openapi.json":
+        Work::Document, "Get this document";
+}
 
 /// Where a request goes.
 #[derive(Debug)]
@@ -526,16 +322,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_person_needs_the_role_whose_ceiling_has_the_scopes() {
+    fn tokens_may_and_people_need_the_role_whose_ceiling_has_the_scopes() {
         for route in &ROUTES {
-            if let Work::Operation(
-                Rule {
-                    person: Some(least), ..
-                },
-                _,
-            ) = route.work
-            {
-                assert_eq!(*least, route.role(), "{}", route.name);
+            if let Work::Of(rule, _) = route.work {
+                assert!(rule.token.is_some(), "{}", route.name);
+                assert!(
+                    rule.person.is_none_or(|least| least == route.role()),
+                    "{}",
+                    route.name
+                );
             }
         }
     }

@@ -16,7 +16,7 @@ use bursar_http::framing::{self, BadHeader};
 use bursar_http::limits::Limiter;
 use bursar_http::listen::{Panicked, Service, catch_panic};
 use bursar_http::metrics::Metrics;
-use bursar_http::reply::{Reply, json, stamp, strip_body};
+use bursar_http::reply::{Reply, stamp, strip_body};
 use bursar_http::request_log::{Line, RequestLog};
 use hyper::body::Incoming;
 use hyper::header::{CONNECTION, HeaderMap, HeaderValue, ORIGIN};
@@ -106,17 +106,12 @@ impl Edge {
                 Err(panicked) => Err(Error::Internal(panicked.to_string())),
             }
         };
-        let mut reply = match &answered {
-            Ok(_) => None,
-            Err(error) => {
-                if let Some(cause) = error.cause() {
-                    tracing::error!(request_id = %request_id, cause, "a request failed");
-                }
-                Some(reply::error(error, request_id, &self.base_url))
+        let mut reply = answered.unwrap_or_else(|error| {
+            if let Some(cause) = error.cause() {
+                tracing::error!(request_id = %request_id, cause, "a request failed");
             }
-        }
-        .or_else(|| answered.ok())
-        .unwrap_or_else(|| json(500, String::new()));
+            reply::error(&error, request_id, &self.base_url)
+        });
         let trace = std::mem::take(&mut *call.trace());
         // Where the request broke off before its charge, its address pays, so that the headers are there.
         let charge = match trace.charge {

@@ -256,7 +256,7 @@ impl Edge {
             Match::NoPath => return Err(Error::no_such("path; /docs lists those there are")),
         };
         let (rule, handler) = match route.work {
-            Work::Operation(rule, handler) => (rule, handler),
+            Work::Of(rule, handler) => (rule, handler),
             Work::Document => return self.document(call).map(Step::Done),
         };
         // 5. Effective permission.
