@@ -113,7 +113,7 @@ impl TokenCaller {
     }
 
     /// What may be looked up again in a read of the same state.
-    pub fn known(tx: &mut Tx<'_>, hash: &TokenHash, now: Timestamp) -> Result<Option<Self>, DbError> {
+    pub(crate) fn known(tx: &mut Tx<'_>, hash: &TokenHash, now: Timestamp) -> Result<Option<Self>, DbError> {
         let facts = tokens::known_by_hash(tx, hash)?;
         Ok(facts.and_then(|facts| Self::in_force(facts, now)))
     }

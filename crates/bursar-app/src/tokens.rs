@@ -19,7 +19,7 @@ use bursar_domain::text::NAME;
 use bursar_domain::token::{ENTROPY_BYTES, TokenKind};
 use bursar_domain::{Refusal, Timestamp};
 
-pub use self::explain::{Explanation, SELF, WithheldScope, explain, explain_caller};
+pub use self::explain::{Explanation, SELF, WithheldScope, explain_caller};
 pub use self::last_used::{LastUsed, Uses};
 pub use self::record::{Record, Secret, State};
 use crate::act::{Act, View, Whole};
@@ -117,6 +117,7 @@ pub const GET: Rule = Rule::of("token.get", Role::Viewer, "look at tokens");
 pub const FIND: Rule = Rule::of_operator("token.find", "find a token by its id");
 /// The rules of tokens.
 pub const RULES: &[&Rule] = &[
+    &SELF,
     &CREATE,
     &CREATE_SERVICE,
     &ROTATE,
@@ -259,7 +260,7 @@ pub fn explain_by_id(view: &mut View<'_, '_>, id: TokenId) -> Result<(Explanatio
     let facts = Arc::new(tokens::facts(view.tx, id)?.ok_or_else(|| no_token(id))?);
     let state = State::of(&facts.token, view.now());
     let explanation = match TokenCaller::in_force(Arc::clone(&facts), view.now()) {
-        Some(caller) => explain(&caller),
+        Some(caller) => explain::of_live(&caller),
         None => explain::dead(&facts),
     };
     Ok((explanation, state))

@@ -60,13 +60,13 @@ pub const SELF: Rule = Rule::of_token("token.self", "ask what they can do");
 /// Explains the caller's token to it.
 pub fn explain_caller(view: &View<'_, '_>) -> Result<Explanation, AppError> {
     match view.caller() {
-        Caller::Token(token) => SELF.check_token(token).map(|()| explain(token)),
+        Caller::Token(token) => SELF.check_token(token).map(|()| of_live(token)),
         _ => Err(SELF.forbidden()),
     }
 }
 
 /// Explains a token that works.
-pub fn explain(caller: &TokenCaller) -> Explanation {
+pub(super) fn of_live(caller: &TokenCaller) -> Explanation {
     let (facts, role) = (caller.facts(), caller.role());
     let token = &facts.token;
     let withheld =

@@ -4,6 +4,7 @@ mod life;
 mod log;
 mod matrix;
 mod model;
+mod once;
 mod race;
 mod who;
 
@@ -12,7 +13,7 @@ use std::sync::Arc;
 
 use bursar_app::organizations::{NewOrganization, create as create_organization};
 use bursar_app::policy::{self, PolicyChange};
-use bursar_app::tokens::{self, Holder, Issued, NewToken, Rotated};
+use bursar_app::tokens::{self, Explanation, Holder, Issued, NewToken, Rotated};
 use bursar_app::{Act, App, AppError, Identity, TokenCaller, View, roles};
 use bursar_db::Db;
 use bursar_db::testing::TestDb;
@@ -202,9 +203,21 @@ impl World {
 
     /// What a request with this secret finds: `None` is a 401.
     fn caller(&self, secret: &str) -> Option<TokenCaller> {
-        let (key, now) = (hash(secret), self.now());
-        let found = self.db.read(move |tx| TokenCaller::known(tx, &key, now));
+        let known = |found: Option<(TokenCaller, View<'_, '_>)>| Ok(found.map(|(caller, _)| caller));
+        let found = self
+            .app(&self.db)
+            .ask::<_, AppError>(hash(secret), self.now(), known);
         found.wait().unwrap()
+    }
+
+    /// What a token is told about itself.
+    fn explained(&self, issued: &Issued) -> Option<Explanation> {
+        let explain = |found: Option<(TokenCaller, View<'_, '_>)>| {
+            found.map(|(_, view)| tokens::explain_caller(&view)).transpose()
+        };
+        let hash = hash(issued.secret.expose());
+        let told = self.app(&self.db).ask::<_, AppError>(hash, self.now(), explain);
+        told.wait().unwrap()
     }
 
     /// The role and the scopes that a request with this secret has: `None` is a 401.

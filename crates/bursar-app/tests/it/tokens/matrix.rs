@@ -1,6 +1,6 @@
 //! Token kind × state × role × policy, against a table written down by hand.
 
-use bursar_app::tokens::{Holder, Issued, State, explain};
+use bursar_app::tokens::{Holder, Issued, State};
 use bursar_db::testing::{TestDb, both_engines};
 use bursar_domain::access::{Role, Scope, ScopeSet, Withheld};
 use bursar_domain::time::DAY_MICROS;
@@ -152,10 +152,9 @@ fn cell(
 
 /// Each granted scope is either effective or withheld by the layer that says no, the role first.
 fn check_explanation(world: &World, issued: &Issued, role: Role, blocked: ScopeSet) {
-    let Some(caller) = world.caller(issued.secret.expose()) else {
+    let Some(told) = world.explained(issued) else {
         return;
     };
-    let told = explain(&caller);
     assert_eq!(told.scopes, issued.record.scopes);
     for scope in told.scopes.iter() {
         let by = told
