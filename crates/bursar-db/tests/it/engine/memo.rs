@@ -1,23 +1,80 @@
-//! What readers remember is never older than the database.
+//! What a read of SQLite relies on. The row of `PRAGMA data_version` that it leaves standing keeps one snapshot until it
+//! ends, and the version tells whether another connection has committed, so that what readers remember is never older
+//! than the database.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 
 use bursar_db::testing::{TestDb, both_engines};
-use bursar_db::{Db, DbError, EngineKind};
+use bursar_db::{Db, DbError, EngineKind, Tx};
 
 use super::{A, insert, with_table, write_id};
 
+fn count(tx: &mut Tx<'_>) -> Result<Option<i64>, DbError> {
+    tx.first("SELECT COUNT(*) FROM things", &[], |row| row.int(0))
+}
+
 /// How many rows there are, by a look-up that counts itself.
+fn remembered(tx: &mut Tx<'_>, asked: &AtomicUsize) -> Result<Option<i64>, DbError> {
+    let found = tx.remembered([7; 32], |tx| {
+        asked.fetch_add(1, Ordering::SeqCst);
+        count(tx)
+    });
+    found.map(|found| found.map(|count| *count))
+}
+
 fn rows(db: &Db, asked: &Arc<AtomicUsize>) -> i64 {
     let asked = Arc::clone(asked);
-    let found = db.read::<_, DbError>(move |tx| {
-        tx.remembered([7; 32], |tx| {
-            asked.fetch_add(1, Ordering::SeqCst);
-            tx.first("SELECT COUNT(*) FROM things", &[], |row| row.int(0))
-        })
-    });
-    *found.wait().unwrap().unwrap()
+    let found = db.read::<_, DbError>(move |tx| remembered(tx, &asked));
+    found.wait().unwrap().unwrap()
+}
+
+/// Every way to commit something, each with its name.
+type Commit = fn(&TestDb, i64);
+const COMMITS: [(&str, Commit); 4] = [
+    ("a write", |test, id| write_id(&test.db, A, id).wait().unwrap()),
+    ("a long write", |test, id| {
+        test.db.exclusive::<_, DbError>(|tx| insert(tx, id)).unwrap();
+    }),
+    ("another process", |test, id| {
+        let other = test.open_again().unwrap();
+        write_id(&other, A, id).wait().unwrap();
+        other.shutdown();
+    }),
+    (
+        "another program, which moves the log into the file",
+        |test, id| {
+            test.beside(&format!(
+                "INSERT INTO things (id) VALUES ({id}); PRAGMA wal_checkpoint(TRUNCATE)"
+            ));
+        },
+    ),
+];
+
+#[test]
+fn a_read_keeps_the_snapshot_that_it_began_with() {
+    let test = TestDb::sqlite();
+    with_table(&test);
+    let (asked, mut written) = (Arc::new(AtomicUsize::new(0)), 0);
+    let mut commit = |commit: Commit| {
+        written += 1;
+        commit(&test, written);
+    };
+    for (expected, (name, by)) in (0..).step_by(2).zip(COMMITS) {
+        let seen = test.db.read_here::<_, DbError>(|tx| {
+            // So far the work has asked for nothing.
+            commit(by);
+            let first = count(tx)?;
+            commit(by);
+            Ok([first, remembered(tx, &asked)?, count(tx)?])
+        });
+        assert_eq!(seen.unwrap().unwrap(), [Some(expected); 3], "{name}");
+        assert_eq!(
+            rows(&test.db, &asked),
+            expected + 2,
+            "the next read, after {name}"
+        );
+    }
 }
 
 #[test]
@@ -34,15 +91,16 @@ fn a_look_up_is_made_again_after_a_commit_by_whomever() {
             2
         };
         assert_eq!(asked.load(Ordering::SeqCst), once);
-        write_id(&test.db, A, 1).wait().unwrap();
-        assert_eq!(rows(&test.db, &asked), 1, "after a write of this process");
-        let other = test.open_again().unwrap();
-        write_id(&other, A, 2).wait().unwrap();
-        other.shutdown();
-        assert_eq!(rows(&test.db, &asked), 2, "after a write of another one");
-        test.db.exclusive::<_, DbError>(|tx| insert(tx, 3)).unwrap();
-        assert_eq!(rows(&test.db, &asked), 3, "after a long write");
-        assert_eq!(rows(&test.db, &asked), 3);
+        let ways = if test.db.kind() == EngineKind::Sqlite {
+            4
+        } else {
+            3
+        };
+        for (id, (name, commit)) in (1..).zip(&COMMITS[..ways]) {
+            commit(test, id);
+            assert_eq!(rows(&test.db, &asked), id, "after {name}");
+            assert_eq!(rows(&test.db, &asked), id, "once more after {name}");
+        }
     });
 }
 

@@ -1,7 +1,7 @@
 //! Values go in and come out the same on both engines, by the same text.
 
 use bursar_db::testing::both_engines;
-use bursar_db::{Bulk, DbError, Kind, OwnedValue, Value};
+use bursar_db::{Bulk, DbError, Kind, OwnedValue, Tx, Value};
 
 use super::{A, with_table};
 
@@ -133,22 +133,26 @@ fn a_bulk_load_brings_every_row_and_is_undone_with_its_job() {
 fn a_snapshot_sees_one_state_and_readers_cannot_write() {
     both_engines(|test| {
         with_table(test);
-        let db = test.db.clone();
-        let seen: Result<(i64, i64), DbError> = test.db.survey(|tx| {
-            let count = "SELECT COUNT(*) FROM things";
-            let before = tx.first(count, &[], |row| row.int(0))?.unwrap_or(-1);
-            super::write_id(&db, A, 1).wait()?;
-            Ok((before, tx.first(count, &[], |row| row.int(0))?.unwrap_or(-1)))
-        });
-        assert_eq!(seen.unwrap(), (0, 0));
-        assert_eq!(super::ids(&test.db), [1]);
+        // How many there are, before and after another one is written.
+        let look = |id: i64| {
+            let db = test.db.clone();
+            move |tx: &mut Tx<'_>| {
+                let count = "SELECT COUNT(*) FROM things";
+                let before = tx.first(count, &[], |row| row.int(0))?;
+                super::write_id(&db, A, id).wait()?;
+                Ok::<_, DbError>((before, tx.first(count, &[], |row| row.int(0))?))
+            }
+        };
+        assert_eq!(test.db.snapshot(look(0)).wait().unwrap(), (Some(0), Some(0)));
+        assert_eq!(test.db.survey(look(1)).unwrap(), (Some(1), Some(1)));
+        assert_eq!(super::ids(&test.db), [0, 1]);
         for result in [
             test.db.read(|tx| super::insert(tx, 2)).wait(),
             test.db.snapshot(|tx| super::insert(tx, 2)).wait(),
         ] {
             result.unwrap_err();
         }
-        assert_eq!(super::ids(&test.db), [1]);
+        assert_eq!(super::ids(&test.db), [0, 1]);
     });
 }
 
