@@ -31,7 +31,7 @@ pub enum DbError {
         /// The newest version this program knows.
         known: i64,
     },
-    /// The schema has this program's version, but lacks tables, columns or indexes of it.
+    /// The schema has this program's version, but lacks tables, columns, indexes or rules of it.
     SchemaDamaged(String),
     /// The SQLite file was deleted or replaced while it was open.
     FileReplaced(String),

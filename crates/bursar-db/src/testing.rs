@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use postgres::NoTls;
 use tempfile::TempDir;
 
-use crate::{DatabaseUrl, Db, DbError, Opening, Options, PostgresUrl, Tx};
+use crate::{DatabaseUrl, Db, DbError, EngineKind, Opening, Options, PostgresUrl, Tx};
 
 /// An empty database with the schema, gone when this is dropped.
 pub struct TestDb {
@@ -135,6 +135,35 @@ impl Drop for TestDb {
             let _ = administer(admin, &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"));
         }
     }
+}
+
+/// Does something past the rules that the schema has for rows, so that a test can plant what they refuse.
+pub fn without_rules<T>(
+    tx: &mut Tx<'_>,
+    work: impl FnOnce(&mut Tx<'_>) -> Result<T, DbError>,
+) -> Result<T, DbError> {
+    if tx.kind() == EngineKind::Sqlite {
+        tx.batch("PRAGMA ignore_check_constraints = ON")?;
+        let done = work(tx);
+        tx.batch("PRAGMA ignore_check_constraints = OFF")?;
+        return done;
+    }
+    let statements = crate::schema::STEPS
+        .iter()
+        .flat_map(|step| step.split_inclusive(";\n"));
+    let rules: Vec<(&str, &str)> = statements
+        .filter_map(|statement| statement.split_once(" ADD CONSTRAINT "))
+        .collect();
+    for (table, rule) in &rules {
+        let name = rule.split(' ').next().unwrap_or_default();
+        tx.batch(&format!("{table} DROP CONSTRAINT {name}"))?;
+    }
+    let done = work(tx)?;
+    for (table, rule) in &rules {
+        let rule = rule.trim_end().trim_end_matches(';');
+        tx.batch(&format!("{table} ADD CONSTRAINT {rule} NOT VALID"))?;
+    }
+    Ok(done)
 }
 
 /// Runs a test on each engine.

@@ -46,7 +46,7 @@ pub(super) fn migrate(
     }
 }
 
-/// Compares the database with what these steps make: its version first, then its tables, columns and indexes. Returns
+/// Compares the database with what these steps make: its version first, then its tables, columns, indexes and rules. Returns
 /// what is there beside them.
 pub(super) fn examine(tx: &mut Tx<'_>, steps: &[&str]) -> Result<Vec<String>, DbError> {
     let wanted = i64::try_from(steps.len()).unwrap_or(i64::MAX);
@@ -125,8 +125,25 @@ fn next_step(tx: &mut Tx<'_>, steps: &[&str]) -> Result<(), DbError> {
         tx.batch(VERSION_TABLE)?;
         tx.batch("DELETE FROM bursar_schema; INSERT INTO bursar_schema (version) VALUES (0)")?;
     }
-    tx.batch(step)?;
+    for statement in step.split_inclusive(";\n") {
+        tx.batch(statement)
+            .map_err(|error| rows_in_the_way(error, found, statement))?;
+    }
     tx.execute("UPDATE bursar_schema SET version = ?1", &[(found + 1).into()])?;
     tracing::info!(version = found + 1, "the database schema was brought up");
     Ok(())
+}
+
+/// A rule that rows break already: says which one, and who can name the rows.
+fn rows_in_the_way(error: DbError, found: i64, statement: &str) -> DbError {
+    let DbError::Constraint(_) = error else {
+        return error;
+    };
+    let statement: Vec<&str> = statement.split_whitespace().collect();
+    DbError::Constraint(format!(
+        "rows break a rule of schema version {}: {} Nothing was changed. Find them with `bursar check` of the program that \
+         works with version {found} (kinds `row` and `rule`), fix them, and start again",
+        found + 1,
+        statement.join(" ")
+    ))
 }

@@ -1,10 +1,10 @@
-//! The shape of a schema: its tables, columns, keys and indexes.
+//! The shape of a schema: its tables, columns, keys, rules and indexes.
 //!
 //! The version says which steps were applied; the shape says whether what they made is still there. What it should be
 //! is found by running the steps on an empty database in memory, so that it is written down nowhere else. Tables,
 //! columns and indexes that are there beside it are an operator's own and do no harm.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::dialect;
 use super::fault::sqlite_error;
@@ -19,6 +19,7 @@ const SQLITE: &str = "\
     SELECT 'version', '', '', '', version FROM bursar_schema \
     UNION ALL SELECT 'column', t.name, c.name, c.type, c.\"notnull\" \
     FROM sqlite_schema t JOIN pragma_table_info(t.name) c WHERE t.type = 'table' \
+    UNION ALL SELECT 'rules', name, '', sql, 0 FROM sqlite_schema WHERE type = 'table' \
     UNION ALL SELECT 'key', t.name, '', \
     (SELECT group_concat(c.name, ', ' ORDER BY c.pk) FROM pragma_table_info(t.name) c WHERE c.pk > 0), 0 \
     FROM sqlite_schema t WHERE t.type = 'table' AND EXISTS (SELECT 1 FROM pragma_table_info(t.name) c WHERE c.pk > 0) \
@@ -33,6 +34,9 @@ const POSTGRES: &str = "\
     upper(format_type(c.atttypid, c.atttypmod)), CASE WHEN c.attnotnull THEN 1 ELSE 0 END \
     FROM pg_catalog.pg_class t JOIN pg_catalog.pg_attribute c ON c.attrelid = t.oid AND c.attnum > 0 AND NOT c.attisdropped \
     WHERE t.relnamespace = CAST(current_schema() AS regnamespace) AND t.relkind IN ('r', 'p') \
+    UNION ALL SELECT 'rules', CAST(t.relname AS TEXT), '', 'CONSTRAINT ' || CAST(c.conname AS TEXT), 0 \
+    FROM pg_catalog.pg_constraint c JOIN pg_catalog.pg_class t ON t.oid = c.conrelid \
+    WHERE c.connamespace = CAST(current_schema() AS regnamespace) AND c.contype = 'c' \
     UNION ALL SELECT CASE WHEN x.indisprimary THEN 'key' ELSE 'index' END, CAST(t.relname AS TEXT), \
     CASE WHEN x.indisprimary THEN '' ELSE CAST(i.relname AS TEXT) END, \
     (SELECT string_agg(COALESCE(CAST(c.attname AS TEXT), '(expression)'), ', ' ORDER BY k.nth) \
@@ -55,6 +59,8 @@ pub(super) struct Shape {
 struct Table {
     columns: BTreeMap<String, Column>,
     key: Option<String>,
+    /// The names of its CHECKs.
+    rules: BTreeSet<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,6 +114,14 @@ impl Shape {
                         .insert(name, column);
                 }
                 "key" => shape.tables.entry(table).or_default().key = Some(detail),
+                // SQLite tells names of rules only in the text of the table.
+                "rules" => shape.tables.entry(table).or_default().rules.extend(
+                    detail
+                        .split("CONSTRAINT ")
+                        .skip(1)
+                        .filter_map(|rule| rule.split_whitespace().next())
+                        .map(str::to_owned),
+                ),
                 _ => {
                     let index = Index {
                         table,
@@ -177,6 +191,8 @@ impl Table {
             let key = wanted.key.as_deref().unwrap_or("none");
             faults.push(format!("table {name} lacks its primary key ({key})"));
         }
+        let missing = wanted.rules.difference(&self.rules);
+        faults.extend(missing.map(|rule| format!("table {name} lacks constraint {rule}")));
     }
 }
 

@@ -10,6 +10,8 @@ mod plans;
 #[cfg(test)]
 mod report_plans;
 #[cfg(test)]
+mod rules;
+#[cfg(test)]
 mod schema;
 #[cfg(test)]
 mod shape;

@@ -93,7 +93,7 @@ fn fill(
          INSERT INTO ledger_entries (organization_id, payment_id, id, at, amount, method) \
          SELECT {organization}, {id}, {id}, CAST(n AS BIGINT) * 1000000, 4000, 'cash' FROM {numbers}; \
          INSERT INTO members (organization_id, updated_at, id, document, created_at, first_name, last_name, email, is_active, \
-         group_ids) SELECT {organization}, n, {id}, 'x', n, 'x', 'x', 'x', n % 3, {id} FROM {numbers} WHERE n < 20000"
+         group_ids) SELECT {organization}, n, {id}, 'x', n, 'x', 'x', 'x', n / 3 % 2, {id} FROM {numbers} WHERE n < 20000"
     ))
 }
 

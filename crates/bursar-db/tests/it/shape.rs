@@ -11,7 +11,7 @@ fn alter(test: &TestDb, sql: &str) {
 }
 
 #[test]
-fn a_missing_table_column_or_index_is_named() {
+fn a_missing_table_column_index_or_rule_is_named() {
     for (sql, said) in [
         ("DROP TABLE outbox_attempts", "table outbox_attempts is missing"),
         (
@@ -21,6 +21,10 @@ fn a_missing_table_column_or_index_is_named() {
         (
             "DROP INDEX payments_owed",
             "table payments lacks index payments_owed",
+        ),
+        (
+            "ALTER TABLE payments DROP CONSTRAINT payments_amounts",
+            "table payments lacks constraint payments_amounts",
         ),
         (
             "DROP INDEX tokens_hash; CREATE INDEX tokens_hash ON tokens (hash)",
@@ -35,7 +39,7 @@ fn a_missing_table_column_or_index_is_named() {
              max_token_days BIGINT NOT NULL) PLAIN",
             "column blocked_scopes of table policies is TEXT, not INT, \
              column max_token_days of table policies may not be null, \
-             table policies lacks its primary key (organization_id)",
+             table policies lacks its primary key (organization_id) and 1 more",
         ),
         (
             "DROP TABLE outbox_attempts; DROP TABLE roles; DROP TABLE users; DROP TABLE activity; DROP TABLE idempotency",

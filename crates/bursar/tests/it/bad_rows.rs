@@ -10,7 +10,7 @@ const OTHER: &str = "org_01jbst1c04e00bhqf6wqyjkw2m";
 const LISTING: &str = "lst_01jbst1c00e008000000000000";
 const CARD: &str = "card_01jbst1c00e008000000000000";
 
-/// The data with a stock that no rule allows, and a card in a state that nobody knows.
+/// The data with a stock that no rule allows, and a card in a currency that nobody knows.
 fn damaged(place: &Place) {
     place.import(EVERY_RECORD);
     place.plant(|tx| {
@@ -21,7 +21,7 @@ fn damaged(place: &Place) {
             "UPDATE listings SET items = ?2 WHERE id = ?1",
             &[first, Value::Text(items)],
         )?;
-        tx.execute("UPDATE cards SET status = 'melted' WHERE id = ?1", &[first])?;
+        tx.execute("UPDATE cards SET currency = 'none' WHERE id = ?1", &[first])?;
         Ok(())
     });
 }
