@@ -11,7 +11,7 @@ use bursar_worker::guard::ClockGuard;
 use bursar_worker::outlet::{Outlet, Way};
 use bursar_worker::sms::Sms;
 use bursar_worker::smtp::Smtp;
-use bursar_worker::{Bell, Setup, Tally, Worker};
+use bursar_worker::{Bell, Running, Setup, Tally, Worker};
 use clap::Args;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -74,7 +74,7 @@ pub(crate) fn run(session: &Session, args: &WorkerArgs) -> Outcome {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let told: Outcome = runtime.block_on(async {
+    let started: Result<Running, Failure> = runtime.block_on(async {
         let (mut terminate, mut interrupt) =
             (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
         if let Some(address) = args.worker_metrics_listen {
@@ -88,9 +88,9 @@ pub(crate) fn run(session: &Session, args: &WorkerArgs) -> Outcome {
         output::say("working");
         tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {} }
         tracing::info!("stopping: finishing the message in hand");
-        worker.stop();
-        Ok(())
+        Ok(worker)
     });
+    let told = started.map(Running::stop);
     app.shutdown();
     told
 }
