@@ -11,6 +11,12 @@ use crate::caller::{Caller, Identity, TokenCaller};
 use crate::error::AppError;
 use crate::rule::Rule;
 
+/// Acting for somebody else, at another time.
+pub const ACT_AS: Rule = Rule::of_operator("act.as", "act for others");
+
+/// The rules of this module.
+pub const RULES: &[&Rule] = &[&ACT_AS];
+
 /// An act under way: the organization's clock is held until it ends.
 pub struct Act<'a, 'c, M = Changing> {
     pub(crate) tx: &'a mut Tx<'c>,
@@ -249,6 +255,24 @@ impl<'a, 'c> Whole<'a, 'c> {
         work: impl FnOnce(&mut Act<'_, 'c>) -> Result<T, E>,
     ) -> Result<T, E> {
         Act::run(self.tx, self.context, organization, work)
+    }
+
+    /// An act by somebody else at another time, in this transaction: how the operator writes down what happened.
+    pub fn act_as<T, E: From<AppError>>(
+        &mut self,
+        who: Identity,
+        now: Timestamp,
+        organization: OrganizationId,
+        work: impl FnOnce(&mut Act<'_, 'c>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.allow(&ACT_AS)?;
+        let mut context = Context {
+            now,
+            ids: self.context.ids.fork(),
+            who,
+            request_id: None,
+        };
+        Act::run(self.tx, &mut context, organization, work)
     }
 
     /// A look at one organization, in this transaction.

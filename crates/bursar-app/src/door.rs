@@ -79,6 +79,15 @@ impl App {
         }
     }
 
+    /// The same database with ids from another source.
+    #[must_use]
+    pub fn with_ids(&self, ids: IdSource) -> Self {
+        Self {
+            ids: Arc::new(Mutex::new(ids)),
+            ..self.clone()
+        }
+    }
+
     /// The time on the wall.
     pub fn now(&self) -> Timestamp {
         (self.clock)()

@@ -2,8 +2,7 @@
 
 use std::io::Write;
 
-use bursar_db::{DbError, Stored, organizations, table};
-use bursar_domain::access::Role;
+use bursar_db::{DbError, Stored, table};
 use bursar_domain::campaign::Campaign;
 use bursar_domain::card::Card;
 use bursar_domain::group::Group;
@@ -17,9 +16,9 @@ use bursar_domain::reminder::Reminder;
 use bursar_domain::{Stamps, Timestamp, words};
 use serde_json::{Map, Value};
 
-use crate::act::{View, no_organization};
-use crate::error::AppError;
+use crate::act::View;
 use crate::export::ExportError;
+use crate::resources::Readable;
 use crate::rule::Rule;
 use crate::spreadsheet::record;
 
@@ -47,10 +46,22 @@ words! {
     }
 }
 
-/// Writing a list as comma-separated values.
-pub const EXPORT: Rule = Rule::of("list.export", Role::Viewer, "export lists");
-/// The rules of lists in files.
-pub const RULES: &[&Rule] = &[&EXPORT];
+impl List {
+    /// What reading it asks of a caller, in a file as anywhere.
+    fn rule(self) -> &'static Rule {
+        match self {
+            Self::Members => &Member::READ,
+            Self::Groups => &Group::READ,
+            Self::Payments => &Payment::READ,
+            Self::Reimbursements => &Reimbursement::READ,
+            Self::Reminders => &Reminder::READ,
+            Self::Cards => &Card::READ,
+            Self::Campaigns => &Campaign::READ,
+            Self::StoreListings => &Listing::READ,
+            Self::StoreOrders => &Order::READ,
+        }
+    }
+}
 
 /// Writes a list, by id; how many lines beside the header.
 pub fn export(
@@ -59,7 +70,7 @@ pub fn export(
     out: &mut dyn Write,
     progress: &mut dyn FnMut(u64),
 ) -> Result<u64, ExportError> {
-    view.allow(&EXPORT)?;
+    view.allow(list.rule())?;
     match list {
         List::Members => rows::<Member>(view, out, progress),
         List::Groups => rows::<Group>(view, out, progress),
@@ -78,12 +89,10 @@ fn rows<R: Stored>(
     out: &mut dyn Write,
     progress: &mut dyn FnMut(u64),
 ) -> Result<u64, ExportError> {
-    let organization = view.organization;
-    let owner = organizations::get(view.tx, organization)?
-        .ok_or_else(|| AppError::from(no_organization(organization)))?;
+    let (organization, currency) = (view.organization, view.own()?.currency);
     // An empty list has a header too: that of a resource with nothing in it.
     let stamps = Stamps::at(Timestamp::from_micros(0));
-    let blank = R::blank(Id::from_bits(0), owner.currency, stamps).document();
+    let blank = R::blank(Id::from_bits(0), currency, stamps).document();
     let header = record(object(&blank)?.keys());
     out.write_all(header.as_bytes()).map_err(ExportError::Output)?;
     let (mut written, mut broken) = (0, None);

@@ -284,16 +284,19 @@ fn enter(
 
 /// Cancels a payment; what was received for it stays in the ledger.
 pub fn cancel(act: &mut Act<'_, '_>, id: PaymentId) -> Result<Payment, AppError> {
+    act.allow(&CHANGE)?;
     change(act, id, Payment::cancel)
 }
 
 /// Marks a paid payment as disputed.
 pub fn dispute(act: &mut Act<'_, '_>, id: PaymentId) -> Result<Payment, AppError> {
+    act.allow(&CHANGE)?;
     change(act, id, Payment::dispute)
 }
 
 /// Ends a dispute that was won: the payment is paid.
 pub fn win_dispute(act: &mut Act<'_, '_>, id: PaymentId) -> Result<Payment, AppError> {
+    act.allow(&CHANGE)?;
     change(act, id, Payment::win_dispute)
 }
 
@@ -302,7 +305,6 @@ fn change(
     id: PaymentId,
     deed: fn(&mut Payment, Timestamp) -> Result<(), Refusal>,
 ) -> Result<Payment, AppError> {
-    act.allow(&CHANGE)?;
     let mut payment: Payment = act.find(id)?;
     deed(&mut payment, act.now())?;
     act.update(&mut payment)?;

@@ -2,13 +2,14 @@
 
 use crate::rule::Rule;
 use crate::{
-    activity, backlog, campaigns, cards, chapters, check, copy, dues, export, groups, housekeeping, import,
-    inspect, lists, members, messages, notices, organizations, outbox, payments, policy, reimbursements,
+    act, activity, backlog, campaigns, cards, chapters, check, copy, dues, export, groups, housekeeping,
+    import, inspect, members, messages, notices, organizations, outbox, payments, policy, reimbursements,
     reminders, reports, resources, roles, roster, store, tokens, undo, worker_clock,
 };
 
 /// The rules of each module, by the module's name.
 const MODULES: &[&[&Rule]] = &[
+    act::RULES,
     activity::RULES,
     backlog::RULES,
     campaigns::RULES,
@@ -22,7 +23,6 @@ const MODULES: &[&[&Rule]] = &[
     housekeeping::RULES,
     import::RULES,
     inspect::RULES,
-    lists::RULES,
     members::RULES,
     messages::RULES,
     notices::RULES,

@@ -87,6 +87,7 @@ pub fn set_listing(
     id: ListingId,
     change: &ListingChange,
 ) -> Result<Listing, AppError> {
+    act.allow(&CHANGE_LISTING)?;
     change_listing(act, id, CHANGE_LISTING.name, |listing| {
         apply(listing, change, listing.currency)
     })
@@ -94,6 +95,7 @@ pub fn set_listing(
 
 /// Puts a listing on sale, or takes it off.
 pub fn set_on_sale(act: &mut Act<'_, '_>, id: ListingId, is_active: bool) -> Result<Listing, AppError> {
+    act.allow(&CHANGE_LISTING)?;
     let action = if is_active {
         "listing.activate"
     } else {
@@ -111,7 +113,6 @@ fn change_listing(
     action: &str,
     change: impl FnOnce(&mut Listing) -> Result<(), AppError>,
 ) -> Result<Listing, AppError> {
-    act.allow(&CHANGE_LISTING)?;
     let before: Listing = act.find(id)?;
     let mut listing = before.clone();
     change(&mut listing)?;

@@ -127,6 +127,7 @@ pub const RULES: &[&Rule] = &[
     &LIST_ALL,
     &GET,
     &FIND,
+    &last_used::STORE,
 ];
 
 /// Makes a token. The secret comes from `entropy`; only its hash is kept.

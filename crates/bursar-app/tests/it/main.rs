@@ -2,6 +2,8 @@
 
 // Marked as tests so that the lints' exceptions for tests hold for their helpers too.
 #[cfg(test)]
+mod access;
+#[cfg(test)]
 mod bad_lines;
 #[cfg(test)]
 mod campaigns;

@@ -9,14 +9,14 @@ use bursar_app::payments::{self, Debtor, NewCharges, Receipt, ReceivedBy};
 use bursar_app::policy::{self, Cap, PolicyChange};
 use bursar_app::reimbursements::{self, Draft, Remarks};
 use bursar_app::reminders::{self, NewReminder};
+use bursar_app::resources::{self, Readable};
 use bursar_app::tokens::{self, Holder, NewToken};
-use bursar_app::{Act, AppError, Context, Identity, cards, groups, store};
-use bursar_db::{DbError, Stored, Tx, organizations, table};
+use bursar_app::{Act, AppError, Identity, Whole, cards, groups, roles, store};
 use bursar_domain::access::{Role, Scope, ScopeSet};
 use bursar_domain::campaign::CampaignVerb;
 use bursar_domain::card::{LimitFrequency, NewCard};
 use bursar_domain::group::{Group, NewGroup};
-use bursar_domain::ids::{IdSource, OrganizationId, PaymentId, UserId};
+use bursar_domain::ids::{OrganizationId, PaymentId, UserId};
 use bursar_domain::listing::Listing;
 use bursar_domain::member::{Member, MemberChange};
 use bursar_domain::money::Money;
@@ -26,7 +26,7 @@ use bursar_domain::reimbursement::ReimbursementVerb;
 use bursar_domain::reminder::{Audience, Method};
 use bursar_domain::{Date, Refusal, Timestamp};
 
-use super::data::{OFFICER, SECRETARY, as_of};
+use super::data::{OFFICER, SECRETARY};
 use super::names::name;
 use crate::ambient;
 
@@ -60,52 +60,46 @@ struct Life {
     count: usize,
 }
 
-/// Lives the two months of an organization. The same seed and day make the same life.
-pub(super) fn live(tx: &mut Tx<'_>, organization: OrganizationId, seed: u64, today: Date) -> Done {
-    let found = organizations::get(tx, organization)?;
+/// The chance in an organization's life. The same seed makes the same life on the same day.
+pub(super) fn random(organization: OrganizationId, seed: u64) -> fastrand::Rng {
     let bytes = organization.to_bytes().into_iter();
-    let mixed = bytes.fold(seed, |seed, byte| seed.rotate_left(8) ^ u64::from(byte));
+    fastrand::Rng::with_seed(bytes.fold(seed, |seed, byte| seed.rotate_left(8) ^ u64::from(byte)))
+}
+
+/// Lives the two months of an organization.
+pub(super) fn live(
+    whole: &mut Whole<'_, '_>,
+    organization: &Organization,
+    random: &fastrand::Rng,
+    today: Date,
+) -> Done {
+    let id = organization.id;
     let mut life = Life {
-        random: fastrand::Rng::with_seed(mixed),
+        random: random.clone(),
         today,
-        organization: found.ok_or_else(|| Refusal::missing("the organization is not there"))?,
-        treasurer: user(tx, OFFICER)?,
-        secretary: user(tx, SECRETARY)?,
+        organization: organization.clone(),
+        treasurer: roles::person(whole, OFFICER)?,
+        secretary: roles::person(whole, SECRETARY)?,
         ahead: BTreeMap::new(),
         count: 0,
     };
-    let mut context = Context {
-        now: as_of(today),
-        ids: IdSource::seeded(life.random.u64(..)),
-        who: Identity::Operator,
-        request_id: None,
-    };
-    life.plan(tx)?;
+    let (groups, members, listings) = (all(whole, id)?, all(whole, id)?, all(whole, id)?);
+    life.plan(&groups, members, &listings);
     while let Some(((at, _), (officer, deed))) = life.ahead.pop_first() {
         let user = match officer {
             Officer::Treasurer => life.treasurer,
             Officer::Secretary => life.secretary,
         };
-        context.now = at;
-        context.who = Identity::Person(user);
-        Act::run(tx, &mut context, organization, |act| deed(act, &mut life))?;
+        whole.act_as(Identity::Person(user), at, id, |act| deed(act, &mut life))?;
     }
-    life.settings(tx, &mut context)
-}
-
-fn user(tx: &mut Tx<'_>, email: &str) -> Result<UserId, AppError> {
-    let found = organizations::user_by_email(tx, email)?;
-    Ok(found
-        .ok_or_else(|| Refusal::missing(format!("there is no user {email}")))?
-        .id)
+    Ok(())
 }
 
 /// Every resource of a type, by id.
-fn all<R: Stored>(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Vec<R>, DbError> {
+fn all<R: Readable>(whole: &mut Whole<'_, '_>, organization: OrganizationId) -> Result<Vec<R>, AppError> {
     let mut found = Vec::new();
-    table::each::<R>(tx, organization, |kept| {
-        found.push(kept.resource?);
-        Ok(())
+    whole.view(organization, |view| {
+        resources::each(view, |resource| found.push(resource))
     })?;
     Ok(found)
 }
@@ -135,12 +129,8 @@ impl Life {
         self.hours(elapsed - after).max(start.plus_seconds(60))
     }
 
-    fn plan(&mut self, tx: &mut Tx<'_>) -> Done {
-        let id = self.organization.id;
-        let groups: Vec<Group> = all(tx, id)?;
-        let members: Vec<Member> = all(tx, id)?;
-        let members: Vec<Member> = members.into_iter().filter(|member| member.is_active).collect();
-        let listings: Vec<Listing> = all(tx, id)?;
+    fn plan(&mut self, groups: &[Group], mut members: Vec<Member>, listings: &[Listing]) {
+        members.retain(|member| member.is_active);
         for group in groups.iter().filter(|group| group.recurring_interval.is_some()) {
             // The last two periods; a yearly group has its one.
             let periods = if group.name == "Boat owners" { 0..1 } else { 0..2 };
@@ -148,14 +138,14 @@ impl Life {
                 self.dues(group, back);
             }
         }
-        self.people(&groups, &members);
+        self.people(groups, &members);
         self.expenses(&members);
         self.card(&members);
         self.campaign();
         for listing in listings.iter().filter(|listing| listing.is_active) {
             self.orders(listing, &members);
         }
-        Ok(())
+        self.settings(groups.first());
     }
 
     /// Raises the dues that were due `back` months ago, two weeks before; what comes in is recorded as it comes.
@@ -418,62 +408,31 @@ impl Life {
         }
     }
 
-    /// What is set up rather than done day by day: tokens for programs, a policy, the next reminder.
-    fn settings(&mut self, tx: &mut Tx<'_>, context: &mut Context) -> Done {
-        let organization = self.organization.id;
-        context.who = Identity::Person(self.treasurer);
-        // Late in the evening, after everything that is done in office hours.
-        context.now = self.today.start().plus_seconds(-7_200);
-        let is_national = self.organization.kind == OrganizationKind::National;
-        // The secrets are thrown away: these tokens are to be looked at.
-        let programs: &[(&str, Role, &[Scope], bool)] = match is_national {
-            true => &[
-                (
-                    "Website roster",
-                    Role::Viewer,
-                    &[Scope::MembersRead, Scope::GroupsRead],
-                    false,
-                ),
-                (
-                    "Old accounting export",
-                    Role::Viewer,
-                    &[Scope::PaymentsRead],
-                    true,
-                ),
-            ],
-            false => &[("Boathouse display", Role::Viewer, &[Scope::GroupsRead], false)],
-        };
-        for (name, role, scopes, is_revoked) in programs {
-            context.now = context.now.plus_seconds(600);
-            let new = NewToken {
-                holder: Holder::Service(*role),
-                name: Some((*name).to_owned()),
-                scopes: ScopeSet::of(scopes),
-                days: Some(60),
-            };
-            // A secret is nobody's to work out from the seed.
-            let entropy = ambient::entropy().map_err(Refusal::conflict)?;
-            let issued = Act::run(tx, context, organization, |act| {
-                tokens::create(act, &new, &entropy)
-            })?;
-            if *is_revoked {
-                context.now = context.now.plus_seconds(600);
-                Act::run(tx, context, organization, |act| {
-                    tokens::revoke(act, issued.record.id)
-                })?;
-            }
-        }
-        if !is_national {
+    /// What is set up rather than done day by day: tokens for programs, a policy, the next reminder. It is late in the
+    /// evening, after everything that is done in office hours.
+    fn settings(&mut self, group: Option<&Group>) {
+        let evening = self.today.start().plus_seconds(-7_200);
+        let (viewer, members) = (Role::Viewer, [Scope::MembersRead, Scope::GroupsRead]);
+        if self.organization.kind == OrganizationKind::National {
+            self.token(evening, "Website roster", viewer, &members, false);
+            self.token(
+                evening,
+                "Old accounting export",
+                viewer,
+                &[Scope::PaymentsRead],
+                true,
+            );
+        } else {
+            self.token(evening, "Boathouse display", viewer, &[Scope::GroupsRead], false);
             let change = PolicyChange {
                 cap: Some(Cap::Days(180)),
                 ..PolicyChange::default()
             };
-            Act::run(tx, context, organization, |act| policy::set(act, &change))?;
+            self.at(evening.plus_seconds(900), Officer::Treasurer, move |act, _| {
+                policy::set(act, &change).map(drop)
+            });
         }
-        let groups: Vec<Group> = all(tx, organization)?;
-        let Some(group) = groups.first() else {
-            return Ok(());
-        };
+        let Some(group) = group else { return };
         let reminder = NewReminder {
             audience: Audience::Group(group.id),
             method: Method::Email,
@@ -483,9 +442,29 @@ impl Life {
             every_days: Some(30),
             include_payment_info: true,
         };
-        Act::run(tx, context, organization, |act| {
-            reminders::schedule(act, &reminder)
-        })
-        .map(drop)
+        self.at(evening.plus_seconds(1_800), Officer::Treasurer, move |act, _| {
+            reminders::schedule(act, &reminder).map(drop)
+        });
+    }
+
+    /// A service token whose secret is thrown away: it is there to be looked at.
+    fn token(&mut self, at: Timestamp, name: &str, role: Role, scopes: &[Scope], is_revoked: bool) {
+        let new = NewToken {
+            holder: Holder::Service(role),
+            name: Some(name.to_owned()),
+            scopes: ScopeSet::of(scopes),
+            days: Some(60),
+        };
+        self.at(at, Officer::Treasurer, move |act, life| {
+            // A secret is nobody's to work out from the seed.
+            let entropy = ambient::entropy().map_err(Refusal::conflict)?;
+            let id = tokens::create(act, &new, &entropy)?.record.id;
+            if is_revoked {
+                life.at(at.plus_seconds(600), Officer::Treasurer, move |act, _| {
+                    tokens::revoke(act, id).map(drop)
+                });
+            }
+            Ok(())
+        });
     }
 }

@@ -13,7 +13,7 @@ use bursar_app::tokens::{self, Holder, NewToken};
 use bursar_app::{App, AppError, DatabaseUrl, Identity, Opening, Options, organizations, roles};
 use bursar_domain::Date;
 use bursar_domain::access::{Scope, ScopeSet};
-use bursar_domain::ids::{OrganizationId, TokenId};
+use bursar_domain::ids::{IdSource, OrganizationId, TokenId};
 use bursar_domain::organization::{Organization, OrganizationKind};
 use clap::Args;
 
@@ -98,8 +98,11 @@ fn live(app: &App, seed: u64, today: Date) -> Outcome {
         let id = organization.id;
         let tokens = app.view::<_, AppError>(Identity::Operator, id, tokens::list);
         if tokens.wait()?.is_empty() {
-            let life = move |tx: &mut bursar_db::Tx<'_>| life::live(tx, id, seed, today);
-            lives.push(app.db().write::<_, AppError>(id.to_bytes(), life));
+            let mut random = life::random(id, seed);
+            let app = app.with_ids(IdSource::seeded(random.u64(..)));
+            lives.push(app.change(Identity::Operator, id, move |whole| {
+                life::live(whole, &organization, &random, today)
+            }));
         }
     }
     for life in lives {

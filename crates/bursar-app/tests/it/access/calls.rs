@@ -1,0 +1,520 @@
+//! Every operation, called with things that are not there, in the order of the list of rules.
+
+use bursar_app::export::{self, ExportError};
+use bursar_app::housekeeping::{self, Retention};
+use bursar_app::import::{self, ImportError};
+use bursar_app::lists::{self, List};
+use bursar_app::notices::{self, Expiring};
+use bursar_app::organizations::{self, NewOrganization};
+use bursar_app::outbox::{self, Attempt, Claimed, Job, Message};
+use bursar_app::payments::{self, Debtor, NewCharges, Receipt, ReceivedBy};
+use bursar_app::reimbursements::{self, Draft, Remarks};
+use bursar_app::reminders::{self, NewReminder};
+use bursar_app::resources::{self, Readable, Walk};
+use bursar_app::roster::{self, Roster, RosterError};
+use bursar_app::tokens::{self, Holder, NewToken, Uses, last_used};
+use bursar_app::worker_clock::{self, Seen};
+use bursar_app::{
+    Act, App, AppError, Identity, View, activity, backlog, campaigns, cards, chapters, check, copy, dues,
+    groups, inspect, members, messages, policy, reports, roles, store, undo,
+};
+use bursar_db::testing::TestDb;
+use bursar_domain::Refusal;
+use bursar_domain::access::{Role, ScopeSet};
+use bursar_domain::campaign::{Campaign, CampaignVerb};
+use bursar_domain::card::{Card, CardVerb, LimitFrequency, NewCard};
+use bursar_domain::cursor::Filters;
+use bursar_domain::group::{Group, GroupChange, NewGroup};
+use bursar_domain::ids::TokenId;
+use bursar_domain::listing::Listing;
+use bursar_domain::member::{Member, MemberChange};
+use bursar_domain::message::JobKind;
+use bursar_domain::money::{Currency, Money};
+use bursar_domain::order::{Order, OrderVerb};
+use bursar_domain::organization::{CardIssuing, OrganizationKind};
+use bursar_domain::page::PageLimit;
+use bursar_domain::payment::Payment;
+use bursar_domain::reimbursement::{Reimbursement, ReimbursementVerb};
+use bursar_domain::reminder::{Audience, Method, Reminder};
+use bursar_domain::token::{ENTROPY_BYTES, TokenKind};
+
+use super::{Call, act, by_itself, call, no, view, whole};
+use crate::support::{app_at, now, org};
+
+fn read<R: Readable + Send>(list: List) -> [Call; 5] {
+    let export = move |app: &App, who| {
+        let work = move |view: &mut View<'_, '_>| {
+            let done = exported(lists::export(view, list, &mut Vec::new(), &mut |_| ()));
+            Ok((R::READ.check(view.caller()), done.map(drop)))
+        };
+        app.view(who, org(1), work).wait()
+    };
+    [
+        view(&R::READ, |view| resources::one::<R>(view, no())),
+        view(&R::READ, |view| resources::each::<R>(view, |_| ())),
+        view(&R::READ, |view| resources::get::<R>(view, no())),
+        view(&R::READ, |view| resources::page::<R>(view, &walk(), Vec::new())),
+        call(&R::READ, export),
+    ]
+}
+
+/// Every operation.
+pub(super) fn all(service: TokenId) -> Vec<Call> {
+    let mut calls = desk();
+    calls.extend(work());
+    calls.extend(access(service));
+    calls
+}
+
+/// What officers do and read.
+fn desk() -> Vec<Call> {
+    let mut calls = vec![
+        act(&campaigns::CREATE, |act| {
+            campaigns::create(act, &Default::default())
+        }),
+        act(&campaigns::CHANGE, |act| {
+            campaigns::set(act, no(), &Default::default())
+        }),
+        act(&campaigns::MOVE, |act| {
+            campaigns::perform(act, no(), CampaignVerb::End)
+        }),
+        act(&cards::CREATE, |act| cards::create(act, &new_card())),
+        act(&cards::CHANGE, |act| cards::perform(act, no(), CardVerb::Freeze)),
+        act(&cards::LIMITS, |act| {
+            cards::set_limits(act, no(), &Default::default())
+        }),
+        act(&cards::DECIDE, |act| {
+            cards::decide(act, no(), true, &cards::BuiltIn)
+        }),
+        view(&cards::APPLICATIONS, cards::applications),
+        view(&chapters::READ, |view| {
+            chapters::roster(view, no(), &walk(), Vec::new())
+        }),
+        whole(&chapters::READ, |whole| chapters::log_read(whole, org(1), 1)),
+        act(&groups::CREATE, |act| groups::create(act, &new_group())),
+        act(&groups::CHANGE, |act| {
+            groups::change(act, no(), &GroupChange::default())
+        }),
+        act(&groups::REMOVE_MEMBER, |act| {
+            groups::remove_member(act, no(), no())
+        }),
+        act(&groups::ADD_MEMBER, |act| groups::add_member(act, no(), no())),
+        act(&groups::ADD, |act| {
+            groups::add_by_address(act, no(), &["nobody".into()])
+        }),
+        act(&members::ADD, |act| members::add(act, &Default::default())),
+        act(&members::CHANGE, |act| {
+            members::change(act, no(), &MemberChange::default())
+        }),
+        act(&payments::RAISE, |act| {
+            payments::raise(act, &new_charges(), false)
+        }),
+        act(&payments::RECORD, |act| payments::record(act, no(), &receipt())),
+        act(&payments::REVERSE, |act| payments::reverse(act, no(), no(), None)),
+        act(&payments::CHANGE, |act| payments::cancel(act, no())),
+        act(&payments::CHANGE, |act| payments::dispute(act, no())),
+        act(&payments::CHANGE, |act| payments::win_dispute(act, no())),
+        act(&payments::CHANGE, |act| payments::lose_dispute(act, no(), &[])),
+        act(&reimbursements::DRAFT, |act| reimbursements::draft(act, &draft())),
+        act(&reimbursements::MOVE, |act| moved(act, ReimbursementVerb::Submit)),
+        act(&reimbursements::MOVE, |act| moved(act, ReimbursementVerb::Reopen)),
+        act(&reimbursements::MOVE, |act| moved(act, ReimbursementVerb::Void)),
+        act(&reimbursements::SETTLE, |act| {
+            moved(act, ReimbursementVerb::Reject)
+        }),
+        act(&reimbursements::SETTLE, |act| moved(act, ReimbursementVerb::Pay)),
+        act(&reimbursements::APPROVE, |act| {
+            moved(act, ReimbursementVerb::Approve)
+        }),
+        view(&reports::DUES, |view| {
+            reports::dues(view, now().date(), now().date().plus_days(-1))
+        }),
+        view(&reports::OWING, reports::owing),
+        view(&reports::LEDGER, |view| {
+            reports::ledger(view, now().date(), now().date().plus_days(-1))
+        }),
+        view(&reports::CHAPTERS, reports::chapters),
+        whole(&resources::OWNER, |whole| resources::owner::<Member>(whole, no())),
+    ];
+    calls.extend(read::<Card>(List::Cards));
+    calls.extend(read::<Reminder>(List::Reminders));
+    calls.extend(read::<Member>(List::Members));
+    calls.extend(read::<Group>(List::Groups));
+    calls.extend(read::<Reimbursement>(List::Reimbursements));
+    calls.extend(read::<Payment>(List::Payments));
+    calls.extend(read::<Campaign>(List::Campaigns));
+    calls.extend(read::<Listing>(List::StoreListings));
+    calls.extend(read::<Order>(List::StoreOrders));
+    calls.extend([
+        view(&roster::PREVIEW, |view| {
+            told(roster::preview(view, &no_roster(), &Default::default()))
+        }),
+        act(&roster::IMPORT, |act| {
+            told(roster::import(
+                act,
+                &no_roster(),
+                &Default::default(),
+                &mut |_| (),
+            ))
+        }),
+        act(&store::CREATE_LISTING, |act| {
+            store::create_listing(act, &Default::default())
+        }),
+        act(&store::CHANGE_LISTING, |act| {
+            store::set_listing(act, no(), &Default::default())
+        }),
+        act(&store::CHANGE_LISTING, |act| store::set_on_sale(act, no(), true)),
+        act(&store::ORDER, |act| store::order(act, no(), None, &[])),
+        act(&store::CHANGE_ORDER, |act| {
+            store::perform_order(act, no(), OrderVerb::Pay)
+        }),
+        act(&undo::UNDO, |act| undo::undo(act, no())),
+        whole(&undo::OWNER, |whole| undo::owner(whole, no())),
+    ]);
+    calls
+}
+
+/// Tokens, roles, policy, organizations, and what is about all data.
+fn access(service: TokenId) -> Vec<Call> {
+    vec![
+        whole(&bursar_app::act::ACT_AS, |whole| {
+            whole.act_as(Identity::Worker, now(), org(1), |_| Ok::<_, AppError>(()))
+        }),
+        view(&activity::LIST, |view| activity::list(view, &Default::default())),
+        view(&activity::LIST, |view| activity::names(view, &[])),
+        whole(&check::CHECK, |whole| check::check(whole, &mut |_| ())),
+        by_itself(&copy::COPY, |app, who| {
+            let to = TestDb::sqlite();
+            copy::copy(app, who, &app_at(&to.db, now()), &mut |_, _| ()).map(drop)
+        }),
+        whole(&export::EXPORT, |whole| {
+            exported(export::export(whole, None, &mut Vec::new(), &mut |_| ()))
+        }),
+        by_itself(&import::IMPORT, |app, who| {
+            let open = || Ok(Box::new(std::io::empty()) as Box<dyn std::io::BufRead>);
+            match import::import(app, who, &import::Source { open: &open }, &mut |_| ()) {
+                Err(ImportError::App(error)) => Err(error),
+                _ => Ok(()),
+            }
+        }),
+        whole(&inspect::INSPECT, inspect::engine),
+        whole(&inspect::INSPECT, inspect::damage),
+        whole(&organizations::CREATE, |whole| {
+            organizations::create(whole, no(), &new_organization())
+        }),
+        // What a caller may not see is left out.
+        call(&organizations::LIST, |app, who| {
+            let rule = |view: &mut View<'_, '_>| Ok::<_, AppError>(organizations::LIST.check(view.caller()));
+            let (rule, seen) = (
+                app.view(who, org(1), rule).wait()?,
+                app.look(who, organizations::list),
+            );
+            let is_seen = !seen.wait()?.is_empty();
+            Ok((rule, is_seen.then_some(()).ok_or_else(left_out)))
+        }),
+        whole(&organizations::COUNT, organizations::count),
+        view(&policy::SHOW, policy::show),
+        act(&policy::SET, |act| policy::set(act, &Default::default())),
+        act(&roles::SET, |act| roles::set(act, "", Role::Viewer)),
+        act(&roles::REMOVE, |act| roles::remove(act, "")),
+        view(&roles::LIST, roles::list),
+        whole(&roles::PERSON, |whole| roles::person(whole, "")),
+        // A personal token is one's own.
+        call(&tokens::CREATE, |app, who| {
+            let new = new_token(Holder::Person(own_address(app, who)?));
+            let work = move |act: &mut Act<'_, '_>| {
+                let done = tokens::create(act, &new, &[0; ENTROPY_BYTES]);
+                Ok((tokens::CREATE.check(act.caller()), done.map(drop)))
+            };
+            app.act(who, org(1), work).wait()
+        }),
+        act(&tokens::CREATE_SERVICE, |act| {
+            tokens::create(act, &new_token(Holder::Service(Role::Admin)), &[0; ENTROPY_BYTES])
+        }),
+        act(&tokens::ROTATE, |act| {
+            tokens::rotate(act, no(), None, &[0; ENTROPY_BYTES])
+        }),
+        act(&tokens::REVOKE, |act| tokens::revoke(act, no())),
+        call(&tokens::REVOKE_SERVICE, move |app, who| {
+            let rule = |act: &mut Act<'_, '_>| tokens::REVOKE_SERVICE.check(act.caller());
+            let work = move |act: &mut Act<'_, '_>| Ok((rule(act), tokens::revoke(act, service).map(drop)));
+            app.act(who, org(1), work).wait()
+        }),
+        view(&tokens::LIST, tokens::list),
+        view(&tokens::LIST_ALL, |view| {
+            let is_service = |token: &tokens::Record| token.kind == TokenKind::Service;
+            let is_seen = tokens::list(view)?.iter().any(is_service);
+            is_seen.then_some(()).ok_or_else(left_out)
+        }),
+        view(&tokens::GET, |view| tokens::get(view, no())),
+        view(&tokens::GET, |view| tokens::explain_by_id(view, no())),
+        view(&tokens::SELF, |view| tokens::explain_caller(view)),
+        whole(&tokens::FIND, |whole| tokens::organization_of(whole, no())),
+    ]
+}
+
+/// What the service does by itself, and what is about that.
+fn work() -> Vec<Call> {
+    vec![
+        whole(&backlog::REPORT, |whole| backlog::report(whole, 1, 1)),
+        whole(&backlog::MEASURE, backlog::measure),
+        act(&campaigns::END_IF_OVER, |act| campaigns::end_if_over(act, no())),
+        whole(&campaigns::OVER, |whole| campaigns::over(whole, now().date(), 1)),
+        act(&dues::RAISE, |act| dues::raise(act, no(), None)),
+        act(&dues::END_DAY, |act| dues::end_day(act, no(), now().date(), None)),
+        act(&dues::SET, |act| dues::set(act, no(), None)),
+        view(&dues::PREVIEW, |view| dues::preview(view, no())),
+        whole(&dues::DUE, |whole| dues::due(whole, now().date(), None, 1)),
+        whole(&housekeeping::PRUNE, |whole| {
+            housekeeping::prune(whole, retention())
+        }),
+        view(&messages::LIST, |view| messages::list(view, no_query())),
+        act(&messages::RETRY, |act| messages::retry(act, no())),
+        whole(&notices::DUE, |whole| notices::due(whole, now(), 1)),
+        whole(&notices::QUEUE, |whole| notices::queue(whole, &expiring(), now())),
+        whole(&outbox::IS_DUE, |whole| outbox::is_due(whole, Method::Email)),
+        whole(&outbox::IS_DUE, outbox::has_due_job),
+        whole(&outbox::CLAIM, |whole| outbox::put_off(whole, &job(), now())),
+        whole(&outbox::CLAIM, |whole| outbox::claim_jobs(whole, now(), 1)),
+        whole(&outbox::CLAIM, |whole| {
+            outbox::claim(whole, Method::Email, now(), 1)
+        }),
+        whole(&outbox::CLAIM, |whole| outbox::renew(whole, &[], now())),
+        whole(&outbox::CLAIM, |whole| outbox::release(whole, &[])),
+        whole(&outbox::CLAIM, outbox::pull_in),
+        act(&outbox::EXPAND, |act| outbox::expand(act, &job())),
+        act(&outbox::ATTEMPTED, |act| {
+            outbox::attempted(act, &claimed(), &attempt())
+        }),
+        whole(&outbox::ATTEMPTED, |whole| {
+            outbox::attempted_only(whole, &claimed(), &attempt())
+        }),
+        act(&reminders::SCHEDULE, |act| {
+            reminders::schedule(act, &new_reminder())
+        }),
+        view(&reminders::LIST, |view| reminders::list(view, None)),
+        act(&reminders::CANCEL, |act| reminders::cancel(act, no())),
+        act(&reminders::RETRY, |act| reminders::retry(act, no())),
+        act(&reminders::SEND_NOW, |act| reminders::send_now(act, no())),
+        whole(&reminders::DUE, |whole| reminders::due(whole, now(), 1)),
+        act(&reminders::RUN_DUE, |act| reminders::run_due(act, no())),
+        whole(&last_used::STORE, |whole| last_used::store(whole, &uses())),
+        whole(&worker_clock::KNOWN, worker_clock::known),
+        whole(&worker_clock::KNOWN, worker_clock::furthest_change),
+        whole(&worker_clock::TRUST, |whole| worker_clock::trust(whole, seen())),
+    ]
+}
+fn walk() -> Walk {
+    Walk {
+        limit: PageLimit::DEFAULT,
+        filters: Filters::default(),
+        cursor: None,
+    }
+}
+
+fn new_card() -> NewCard {
+    NewCard {
+        name: String::new(),
+        spend_limit: Money::zero(Currency::USD),
+        spend_limit_frequency: LimitFrequency::Daily,
+        transaction_limit: None,
+        assigned_member_id: Some(no()),
+    }
+}
+
+fn new_group() -> NewGroup {
+    NewGroup {
+        name: "Crew".into(),
+        description: String::new(),
+    }
+}
+
+fn new_charges() -> NewCharges {
+    NewCharges {
+        debtor: Debtor::Member(no()),
+        amount: None,
+        description: String::new(),
+        due_date: None,
+    }
+}
+
+fn receipt() -> Receipt {
+    Receipt {
+        amount: String::new(),
+        method: ReceivedBy::Cash,
+        received_on: None,
+        reference: None,
+    }
+}
+
+fn draft() -> Draft {
+    Draft {
+        member_id: None,
+        recipient_organization_id: None,
+        amount: String::new(),
+        category: None,
+        description: String::new(),
+        incurred_at: None,
+        receipts: Vec::new(),
+    }
+}
+
+fn moved(act: &mut Act<'_, '_>, verb: ReimbursementVerb) -> Result<Reimbursement, AppError> {
+    reimbursements::perform(act, no(), verb, &Remarks::default())
+}
+
+fn no_roster() -> Roster {
+    roster::read(b"First,Last,Email\n,,\n", &roster::Options::default()).unwrap()
+}
+
+fn told<T>(done: Result<T, RosterError>) -> Result<T, AppError> {
+    done.map_err(|error| match error {
+        RosterError::App(error) => error,
+        RosterError::Rows(_) => Refusal::unreadable("bad rows").into(),
+    })
+}
+
+fn own_address(app: &App, who: Identity) -> Result<String, AppError> {
+    let all = app.view(Identity::Operator, org(1), roles::list).wait()?;
+    let own = all.iter().find(|holder| Identity::Person(holder.user.id) == who);
+    Ok(own.map_or_else(String::new, |holder| holder.user.email.clone()))
+}
+
+fn left_out() -> AppError {
+    let message = "it is left out".to_owned();
+    Refusal::Forbidden { message }.into()
+}
+
+fn exported<T>(done: Result<T, ExportError>) -> Result<T, AppError> {
+    done.map_err(|error| match error {
+        ExportError::App(error) => error,
+        ExportError::Output(_) => Refusal::unreadable("the output is broken").into(),
+    })
+}
+
+fn new_organization() -> NewOrganization {
+    NewOrganization {
+        name: String::new(),
+        kind: OrganizationKind::National,
+        parent_id: None,
+        currency: Currency::USD,
+        contact_email: None,
+        contact_phone: None,
+        card_issuing: CardIssuing::Pending,
+    }
+}
+
+fn new_token(holder: Holder) -> NewToken {
+    NewToken {
+        holder,
+        name: None,
+        scopes: ScopeSet::NONE,
+        days: None,
+    }
+}
+
+fn retention() -> Retention {
+    Retention {
+        idempotency_seconds: 1,
+        message_seconds: 1,
+    }
+}
+
+fn no_query() -> messages::Query {
+    messages::Query {
+        reminder: None,
+        before: None,
+        limit: 0,
+    }
+}
+
+fn new_reminder() -> NewReminder {
+    NewReminder {
+        audience: Audience::Nobody,
+        method: Method::Email,
+        at: now(),
+        subject: None,
+        body: None,
+        every_days: None,
+        include_payment_info: false,
+    }
+}
+
+fn job() -> Job {
+    Job {
+        organization: org(1),
+        id: [0; 16],
+        kind: JobKind::Reminder,
+        subject: [0; 16],
+        run_at: now(),
+        expanded_to: None,
+        is_expanded: false,
+    }
+}
+
+fn claimed() -> Claimed {
+    Claimed {
+        message: Message {
+            organization: org(1),
+            id: no(),
+            job: [0; 16],
+            recipient: [0; 16],
+            method: Method::Email,
+            address: String::new(),
+            name: String::new(),
+            subject: String::new(),
+            body: String::new(),
+            owed: None,
+            headers: String::new(),
+            segments: None,
+        },
+        created_at: now(),
+        attempt: 1,
+        tries: 1,
+        sender: String::new(),
+        reply_to: None,
+    }
+}
+
+fn attempt() -> Attempt {
+    Attempt::Delivered(String::new())
+}
+
+fn seen() -> Seen {
+    Seen {
+        at: now(),
+        steady_since: now(),
+    }
+}
+
+fn uses() -> Uses {
+    Uses {
+        organization: org(1),
+        tokens: Vec::new(),
+    }
+}
+
+fn expiring() -> Expiring {
+    Expiring {
+        token: bursar_db::tokens::Token {
+            organization_id: org(1),
+            id: no(),
+            kind: TokenKind::Service,
+            name: String::new(),
+            user_id: None,
+            role: Some(Role::Viewer),
+            scopes: ScopeSet::NONE,
+            days: 1,
+            created_at: now(),
+            expires_at: now(),
+            ends_at: now(),
+            revoked_at: None,
+            family_id: no(),
+            predecessor_id: None,
+            successor_id: None,
+            created_by: String::new(),
+            last_used_at: None,
+        },
+        noticed_days: None,
+    }
+}
