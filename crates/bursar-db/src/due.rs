@@ -58,7 +58,7 @@ pub fn dues(
         "SELECT due_date, organization_id, group_id, 1 FROM dues_open \
          WHERE due_date < ?1 AND (due_date, organization_id, group_id) > (?2, ?3, ?4) \
          UNION ALL SELECT due_date, organization_id, id, 0 FROM groups \
-         WHERE amount_due IS NOT NULL AND amount_due > 0 AND due_date <= ?1 \
+         WHERE amount_due > 0 AND due_date <= ?1 \
          AND (dues_from IS NULL OR dues_from <= due_date OR (is_recurring = 1 AND dues_from <= ?1)) \
          AND (due_date, organization_id, id) > (?2, ?3, ?4) ORDER BY 1, 2, 3, 4 DESC LIMIT ?5",
         &[

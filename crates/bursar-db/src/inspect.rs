@@ -135,7 +135,7 @@ pub fn queue(tx: &mut Tx<'_>, queue: Queue, now: Timestamp) -> Result<Waiting, D
          AND method = ?2 AND due_at <= ?1";
     const DUES: &str = "SELECT COUNT(*), MIN(due_date) FROM (SELECT due_date FROM dues_open WHERE due_date < ?1 \
          UNION ALL SELECT CASE WHEN dues_from > due_date THEN dues_from ELSE due_date END AS due_date FROM groups \
-         WHERE amount_due IS NOT NULL AND amount_due > 0 AND due_date <= ?1 \
+         WHERE amount_due > 0 AND due_date <= ?1 \
          AND (dues_from IS NULL OR dues_from <= due_date OR (is_recurring = 1 AND dues_from <= ?1))) AS due";
     let at = Value::Int(now.micros());
     let found: Option<(i64, Option<Timestamp>)> = match queue {
@@ -160,8 +160,7 @@ pub fn queue(tx: &mut Tx<'_>, queue: Queue, now: Timestamp) -> Result<Waiting, D
 /// Messages of all organizations that were given up since then and still have their text.
 pub fn failed(tx: &mut Tx<'_>, since: Timestamp) -> Result<i64, DbError> {
     let count = tx.first(
-        "SELECT COUNT(*) FROM outbox_messages WHERE state = 'failed' AND ended_at >= ?1 AND ended_at IS NOT NULL \
-         AND body IS NOT NULL",
+        "SELECT COUNT(*) FROM outbox_messages WHERE state = 'failed' AND ended_at >= ?1 AND body IS NOT NULL",
         &[Value::Int(since.micros())],
         read,
     )?;

@@ -191,7 +191,7 @@ pub fn forget(tx: &mut Tx<'_>, before: Timestamp) -> Result<u64, DbError> {
     tx.execute(
         "UPDATE outbox_messages SET address = NULL, subject = NULL, body = NULL, owed = NULL, headers = NULL \
          WHERE (organization_id, id) IN (SELECT organization_id, id FROM outbox_messages \
-         WHERE ended_at IS NOT NULL AND body IS NOT NULL AND ended_at < ?1 ORDER BY ended_at LIMIT ?2)",
+         WHERE body IS NOT NULL AND ended_at < ?1 ORDER BY ended_at LIMIT ?2)",
         &[Value::Int(before.micros()), Value::Int(rows)],
     )
 }
