@@ -48,7 +48,7 @@ pub struct Whole<'a, 'c> {
 
 /// What an act takes from outside: the time, a source of ids, who acts, and by which request.
 #[derive(Debug)]
-pub struct Context {
+pub(crate) struct Context {
     /// The time of the act.
     pub now: Timestamp,
     /// Makes ids.
@@ -101,7 +101,7 @@ impl<M> Act<'_, '_, M> {
 impl<'a, 'c> Act<'a, 'c> {
     /// Takes the organization's clock, looks the caller up, runs the work, and gives the clock back with the last stamp
     /// it gave.
-    pub fn run<T, E: From<AppError>>(
+    pub(crate) fn run<T, E: From<AppError>>(
         tx: &'a mut Tx<'c>,
         context: &mut Context,
         organization: OrganizationId,
@@ -216,7 +216,7 @@ impl<'a, 'c> View<'a, 'c> {
 
 impl<'a, 'c> Whole<'a, 'c> {
     /// Looks the caller up.
-    pub fn open(tx: &'a mut Tx<'c>, context: &'a mut Context) -> Result<Self, AppError> {
+    pub(crate) fn open(tx: &'a mut Tx<'c>, context: &'a mut Context) -> Result<Self, AppError> {
         let caller = Caller::look_up_anywhere(tx, context.who, context.now)?;
         Ok(Self { tx, caller, context })
     }

@@ -243,11 +243,6 @@ impl App {
         self.db.shutdown();
     }
 
-    /// The database, for what is not an operation yet.
-    pub fn db(&self) -> &Db {
-        &self.db
-    }
-
     fn context(&self, visit: Visit) -> Context {
         Context {
             now: self.now(),

@@ -48,7 +48,7 @@ pub mod tokens;
 pub mod undo;
 pub mod worker_clock;
 
-pub use act::{Act, Context, Looking, View, Whole};
+pub use act::{Act, Looking, View, Whole};
 pub use bursar_db::{
     DatabaseUrl, DbError, EngineKind, Opening, Options, Reply, TlsMode, private, schema_version,
 };

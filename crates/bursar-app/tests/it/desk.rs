@@ -12,7 +12,7 @@ use bursar_app::organizations::{self, NewOrganization};
 use bursar_app::payments::{self, Debtor, NewCharges, Receipt, ReceivedBy};
 use bursar_app::resources::{self, Readable};
 use bursar_app::store::{self, ListingChange};
-use bursar_app::{Act, App, AppError, Context, Identity, Reply, View, groups, members, roles, undo};
+use bursar_app::{Act, App, AppError, Identity, Reply, View, groups, members, roles, undo};
 use bursar_db::testing::{TestDb, both_engines};
 use bursar_db::{Db, DbError};
 use bursar_domain::access::Role;
@@ -69,22 +69,9 @@ impl Desk {
         self.clock.store(now.micros(), Ordering::Relaxed);
     }
 
-    fn context(&self, who: Identity) -> Context {
-        Context {
-            now: self.app.now(),
-            ids: IdSource::seeded(fastrand::u64(..)),
-            who,
-            request_id: None,
-        }
-    }
-
     fn officer(&self, email: &str, role: Role) -> Identity {
-        let (org, mut context, email) = (self.org, self.context(Identity::Operator), email.to_owned());
-        let set = self.db.write::<_, AppError>(org.to_bytes(), move |tx| {
-            Act::run(tx, &mut context, org, |act| roles::set(act, &email, role))
-        });
-        let user: UserId = set.wait().unwrap().user.id;
-        Identity::Person(user)
+        let email = email.to_owned();
+        Identity::Person(self.act(move |act| roles::set(act, &email, role)).user.id)
     }
 
     /// Somebody acts; the refusal as it is told.
