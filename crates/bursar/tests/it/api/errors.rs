@@ -116,7 +116,7 @@ fn every_code() {
         .collect::<Vec<_>>();
     assert_eq!(made, [retried]);
 
-    world.damage("UPDATE groups SET recurring_interval = 'often' WHERE name = 'Rowers'");
+    world.damage("UPDATE groups SET due_date = 'often' WHERE name = 'Rowers'");
     replies.push(editor.patch(&format!("/v1/groups/{}", group(1))).json(name));
     replies.push(
         world
