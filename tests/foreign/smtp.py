@@ -76,7 +76,7 @@ def main(folder):
             for _ in range(200):
                 time.sleep(0.1)
                 messages = run("messages", "--organization", organization, "--limit", "1")
-                if messages and messages[0]["attempts"] > 0 and messages[0]["state"] != "sending":
+                if messages and messages[0]["detail"] and messages[0]["state"] != "sending":
                     return messages[0]
             raise SystemExit(f"{url}: no attempt was made")
         finally:

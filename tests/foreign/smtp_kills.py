@@ -104,9 +104,9 @@ def identifier(prefix, number):
 
 
 def bundle(count):
-    """An organization whose members have a reminder each, due in a second."""
+    """An organization whose members have a reminder each, due in ten seconds: what is past at its import is never sent."""
     organization = identifier("org", 0)
-    due = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=1)
+    due = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=10)
     yield {"type": "organization", "id": organization, "name": "Zürcher Ruderclub", "kind": "independent"}
     for number in range(1, count + 1):
         member = identifier("mem", number)

@@ -90,11 +90,11 @@ pub fn renew(
     Ok(())
 }
 
-/// Lets claims go that were not used: they count as no attempt.
-pub fn release(whole: &mut Whole<'_, '_>, claims: &[Claimed]) -> Result<(), AppError> {
+/// Lets claims go that were not used: they count as no attempt. `reason` says why, where there is something to say.
+pub fn release(whole: &mut Whole<'_, '_>, claims: &[Claimed], reason: Option<&str>) -> Result<(), AppError> {
     whole.allow(&CLAIM)?;
     for claim in claims {
-        outbox::release(whole.tx, claim)?;
+        outbox::release(whole.tx, claim, reason)?;
     }
     Ok(())
 }

@@ -395,19 +395,20 @@ pub fn renew(
     Ok(rows > 0)
 }
 
-/// Lets a claim go that was not used: it counts as no attempt.
-pub fn release(tx: &mut Tx<'_>, claimed: &Claimed) -> Result<(), DbError> {
+/// Lets a claim go that was not used: it counts as no attempt. `reason` says why, where there is something to say.
+pub fn release(tx: &mut Tx<'_>, claimed: &Claimed, reason: Option<&str>) -> Result<(), DbError> {
     let (organization, id) = (
         claimed.message.organization.to_bytes(),
         claimed.message.id.to_bytes(),
     );
     tx.execute(
-        "UPDATE outbox_messages SET state = 'queued', attempts = attempts - 1, leased_until = 0 \
+        "UPDATE outbox_messages SET state = 'queued', attempts = attempts - 1, leased_until = 0, detail = COALESCE(?4, detail) \
          WHERE organization_id = ?1 AND id = ?2 AND attempts = ?3 AND state = 'sending'",
         &[
             Value::Bytes(&organization),
             Value::Bytes(&id),
             Value::Int(claimed.attempt),
+            reason.into(),
         ],
     )
     .map(drop)

@@ -162,7 +162,7 @@ impl Running {
                 "stopped while a message was being sent; it is sent again unless it was recorded in time"
             );
             for hand in &self.hands {
-                if let Err(error) = sender::release(&self.base, hand.take_waiting()) {
+                if let Err(error) = sender::release(&self.base, hand.take_waiting(), None) {
                     tracing::warn!(%error, "claims could not be released; they run out");
                 }
             }

@@ -79,10 +79,12 @@ impl Hand {
 }
 
 /// Lets claims go: they count as no attempt.
-pub(super) fn release(base: &Base, claims: Vec<Claimed>) -> Result<(), AppError> {
+pub(super) fn release(base: &Base, claims: Vec<Claimed>, reason: Option<String>) -> Result<(), AppError> {
     match claims.is_empty() {
         true => Ok(()),
-        false => base.change(NO_ORGANIZATION, move |whole| outbox::release(whole, &claims)),
+        false => base.change(NO_ORGANIZATION, move |whole| {
+            outbox::release(whole, &claims, reason.as_deref())
+        }),
     }
 }
 
@@ -171,7 +173,7 @@ impl Sender {
         {
             is_well = self.deliver(claim)?;
         }
-        release(&self.base, self.hand.take_waiting())?;
+        release(&self.base, self.hand.take_waiting(), None)?;
         Ok(if is_well { count } else { 0 })
     }
 
@@ -184,13 +186,13 @@ impl Sender {
             Err(undelivered) if !is_well => self.pause(&undelivered.reason),
             _ => self.go_on(),
         }
-        if fault == Some(Fault::Login) {
-            // The message is not to blame, so it keeps its attempts.
-            release(&self.base, vec![claim])?;
-            return Ok(false);
-        }
         let attempt = match sent {
             Ok(answer) => Attempt::Delivered(answer),
+            // The message is not to blame, so it keeps its attempts.
+            Err(undelivered) if undelivered.fault == Fault::Login => {
+                release(&self.base, vec![claim], Some(undelivered.reason))?;
+                return Ok(false);
+            }
             Err(undelivered) => self.judge(&claim, undelivered),
         };
         let count = match attempt {

@@ -196,7 +196,7 @@ fn a_claim_that_was_not_used_is_no_attempt() {
         let db = started(test, 1);
         let unused = claim(db, soon(), 1).remove(0);
         work(db, soon(), move |whole| {
-            outbox::release(whole, std::slice::from_ref(&unused))
+            outbox::release(whole, std::slice::from_ref(&unused), None)
         });
         let again = claim(db, soon(), 1).remove(0);
         assert_eq!((again.attempt, again.tries), (1, 1));

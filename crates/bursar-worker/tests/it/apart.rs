@@ -229,7 +229,10 @@ fn a_refused_login_pauses_all_mail_and_is_no_attempt() {
                 assert_eq!(sink.connections(), connections);
             }
             assert_eq!(office.states(), "50 queued");
-            assert!(office.messages().iter().all(|message| message.attempts == 0));
+            let messages = office.messages();
+            assert!(messages.iter().all(|message| message.attempts == 0));
+            let told = messages[0].detail.as_deref().unwrap();
+            assert!(told.ends_with("refuses the login: 535 5.7.8 no"), "{told}");
             is_well.store(true, Ordering::SeqCst);
             office.later(300);
             drain(&mut worker);

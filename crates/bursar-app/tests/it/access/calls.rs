@@ -280,7 +280,7 @@ fn work() -> Vec<Call> {
             outbox::claim(whole, Method::Email, now(), 1)
         }),
         whole(&outbox::CLAIM, |whole| outbox::renew(whole, &[], now())),
-        whole(&outbox::CLAIM, |whole| outbox::release(whole, &[])),
+        whole(&outbox::CLAIM, |whole| outbox::release(whole, &[], None)),
         whole(&outbox::CLAIM, outbox::pull_in),
         act(&outbox::EXPAND, |act| outbox::expand(act, &job())),
         act(&outbox::ATTEMPTED, |act| {
