@@ -1,13 +1,9 @@
 //! Databases for tests, of this crate and of those above it.
 
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+pub use bursar_testing::is_full;
+use bursar_testing::{Engine, Place};
 
-use postgres::NoTls;
-use tempfile::TempDir;
-
-use crate::{DatabaseUrl, Db, DbError, EngineKind, Opening, Options, PostgresUrl, Tx};
+use crate::{DatabaseUrl, Db, DbError, EngineKind, Opening, Options, Tx};
 
 /// An empty database with the schema, gone when this is dropped.
 pub struct TestDb {
@@ -15,71 +11,27 @@ pub struct TestDb {
     pub db: Db,
     /// Its address, to open it once more.
     pub url: DatabaseUrl,
-    home: Home,
-}
-
-enum Home {
-    Folder(TempDir),
-    Server { admin: PostgresUrl, name: String },
+    /// Where it is. Dropped after the database is shut down.
+    pub place: Place,
 }
 
 impl TestDb {
     /// A file in a temporary folder.
     pub fn sqlite() -> Self {
-        Self::sqlite_with(&Options::default())
-    }
-
-    /// A file in a temporary folder, with other bounds.
-    pub fn sqlite_with(options: &Options) -> Self {
-        let folder = must(tempfile::tempdir());
-        let url = DatabaseUrl::Sqlite(folder.path().join("bursar.db"));
-        let db = must(Db::open(&url, options, Opening::Migrate));
-        TestDb {
-            db,
-            url,
-            home: Home::Folder(folder),
-        }
+        Self::open(Engine::Sqlite, &Options::default())
     }
 
     /// A database of its own on the server that `BURSAR_TEST_POSTGRES` names.
     pub fn postgres() -> Self {
-        Self::postgres_with(&Options::default())
+        Self::open(Engine::Postgres, &Options::default())
     }
 
-    /// A database of its own on the test server, with other bounds.
-    pub fn postgres_with(options: &Options) -> Self {
-        let admin = server();
-        let name = unused_name();
-        must(administer(
-            &admin,
-            &format!("CREATE DATABASE {name} TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C' ENCODING 'UTF8'"),
-        ));
-        let url = DatabaseUrl::Postgres(admin.with_database(&name));
+    /// With other bounds.
+    pub fn open(engine: Engine, options: &Options) -> Self {
+        let place = Place::new(engine);
+        let url: DatabaseUrl = must(place.database.parse());
         let db = must(Db::open(&url, options, Opening::Migrate));
-        TestDb {
-            db,
-            url,
-            home: Home::Server { admin, name },
-        }
-    }
-
-    /// The SQLite file.
-    ///
-    /// # Panics
-    /// On PostgreSQL.
-    pub fn path(&self) -> PathBuf {
-        match &self.url {
-            DatabaseUrl::Sqlite(path) => path.clone(),
-            DatabaseUrl::Postgres(_) => fail("PostgreSQL has no file"),
-        }
-    }
-
-    /// A folder beside the SQLite file for what a test makes; `None` on PostgreSQL.
-    pub fn folder(&self) -> Option<&Path> {
-        match &self.home {
-            Home::Folder(folder) => Some(folder.path()),
-            Home::Server { .. } => None,
-        }
+        TestDb { db, url, place }
     }
 
     /// Empties the database and gives it the schema of an earlier version.
@@ -112,28 +64,11 @@ impl TestDb {
     pub fn open_again(&self) -> Result<Db, DbError> {
         Db::open(&self.url, &Options::default(), Opening::Require)
     }
-
-    /// Runs SQL on a connection of its own, beside the engine.
-    ///
-    /// # Panics
-    /// When it fails.
-    pub fn beside(&self, sql: &str) {
-        match &self.url {
-            DatabaseUrl::Postgres(url) => must(administer(url, sql)),
-            DatabaseUrl::Sqlite(path) => {
-                must(rusqlite::Connection::open(path).and_then(|connection| connection.execute_batch(sql)));
-            }
-        }
-    }
 }
 
 impl Drop for TestDb {
     fn drop(&mut self) {
         self.db.shutdown();
-        if let Home::Server { admin, name } = &self.home {
-            // A test that failed already says more than a database that could not be dropped.
-            let _ = administer(admin, &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"));
-        }
     }
 }
 
@@ -172,77 +107,10 @@ pub fn both_engines(test: impl Fn(&TestDb)) {
     test(&TestDb::postgres());
 }
 
-/// Whether larger counts are asked for: `BURSAR_TEST_FULL` is set, as `scripts/test --full` does.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "how long tests may take is part of the environment they run in"
-)]
-pub fn is_full() -> bool {
-    std::env::var_os("BURSAR_TEST_FULL").is_some_and(|value| !value.is_empty())
-}
-
-/// Waits until something holds, at most ten seconds.
-///
-/// # Panics
-/// When it does not.
-pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
-    let since = Instant::now();
-    while !holds() {
-        if since.elapsed() > Duration::from_secs(10) {
-            fail(&format!("it did not come to this in ten seconds: {what}"));
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the server for tests is part of the environment they run in"
-)]
-fn server() -> PostgresUrl {
-    let Ok(text) = std::env::var("BURSAR_TEST_POSTGRES") else {
-        fail("set BURSAR_TEST_POSTGRES, or run scripts/test, which starts a PostgreSQL for the tests")
-    };
-    match must(text.parse()) {
-        DatabaseUrl::Postgres(url) => url,
-        DatabaseUrl::Sqlite(_) => fail("BURSAR_TEST_POSTGRES must be postgres://…"),
-    }
-}
-
-/// A temporary folder's name is unused on this machine, and so is a database of that name.
-fn unused_name() -> String {
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-    let folder = must(
-        tempfile::Builder::new()
-            .prefix("bursar_test_")
-            .rand_bytes(12)
-            .tempdir(),
-    );
-    let name = folder
-        .path()
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .to_lowercase();
-    format!(
-        "{name}_{}_{}",
-        std::process::id(),
-        COUNT.fetch_add(1, Ordering::Relaxed)
-    )
-}
-
-fn administer(url: &PostgresUrl, sql: &str) -> Result<(), postgres::Error> {
-    url.config().connect(NoTls)?.batch_execute(sql)
-}
-
-fn must<T, E: std::fmt::Display>(result: Result<T, E>) -> T {
-    result.unwrap_or_else(|error| fail(&error.to_string()))
-}
-
 #[expect(
     clippy::panic,
     reason = "this module is for tests, and a test without its database cannot go on"
 )]
-fn fail(why: &str) -> ! {
-    panic!("{why}")
+fn must<T, E: std::fmt::Display>(result: Result<T, E>) -> T {
+    result.unwrap_or_else(|error| panic!("{error}"))
 }

@@ -254,32 +254,8 @@ fn resources_have_the_fields_that_the_domain_writes() {
 /// The committed document shows in a review what a change does to the interface.
 #[test]
 fn the_document_is_as_committed() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/openapi.json");
     let now = serde_json::to_string_pretty(&document()).unwrap() + "\n";
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "a test's own switch, which is no setting of the server"
-    )]
-    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
-        std::fs::write(path, &now).unwrap();
-        return;
-    }
-    let committed = std::fs::read_to_string(path).unwrap_or_default();
-    if committed == now {
-        return;
-    }
-    let line = committed
-        .lines()
-        .zip(now.lines())
-        .take_while(|(a, b)| a == b)
-        .count();
-    panic!(
-        "the OpenAPI document is not as committed in {path}, from line {}:\n  committed: {}\n  now:       {}\n\
-         If that is meant, run with UPDATE_SNAPSHOTS=1 and commit the file.",
-        line + 1,
-        committed.lines().nth(line).unwrap_or("(the end)"),
-        now.lines().nth(line).unwrap_or("(the end)"),
-    );
+    bursar_testing::snapshot!("openapi.json", &now);
 }
 
 #[test]

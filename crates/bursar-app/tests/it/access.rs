@@ -111,7 +111,7 @@ fn issue(app: &App, holder: Holder, scopes: ScopeSet) -> (Identity, TokenId) {
         scopes,
         days: None,
     };
-    let entropy = std::array::from_fn(|_| fastrand::u8(..));
+    let entropy = bursar_testing::entropy();
     let made = app.act(Identity::Operator, org(1), move |act| {
         tokens::create(act, &new, &entropy)
     });

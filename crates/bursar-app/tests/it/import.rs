@@ -641,7 +641,8 @@ fn the_rows_of_a_large_import_are_counted_for_the_planner() {
     let open = || {
         let test = TestDb::postgres();
         for table in ["members", "memberships"] {
-            test.beside(&format!("ALTER TABLE {table} SET (autovacuum_enabled = false)"));
+            test.place
+                .beside(&format!("ALTER TABLE {table} SET (autovacuum_enabled = false)"));
         }
         test
     };

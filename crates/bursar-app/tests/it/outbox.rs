@@ -37,7 +37,7 @@ pub(crate) fn soon() -> Timestamp {
 
 /// The door at a time.
 pub(crate) fn app(db: &Db, at: Timestamp) -> App {
-    let ids = IdSource::seeded(fastrand::u64(..));
+    let ids = IdSource::seeded(bursar_testing::seed());
     App::new(db.clone(), Arc::new(move || at), ids)
 }
 

@@ -30,7 +30,7 @@ pub(crate) fn instant(text: &str) -> Timestamp {
 
 /// The door to a test's database, at one time.
 pub(crate) fn app_at(db: &Db, now: Timestamp) -> App {
-    let ids = IdSource::seeded(fastrand::u64(..));
+    let ids = IdSource::seeded(bursar_testing::seed());
     App::new(db.clone(), Arc::new(move || now), ids)
 }
 

@@ -145,20 +145,6 @@ impl PostgresUrl {
             }
         }
     }
-
-    /// The same server and user with another database.
-    #[cfg(feature = "testing")]
-    pub(crate) fn with_database(&self, name: &str) -> Self {
-        let mut other = self.clone();
-        other.config.dbname(name);
-        other
-    }
-
-    /// The driver's settings, for a connection of a test's own.
-    #[cfg(feature = "testing")]
-    pub(crate) fn config(&self) -> &postgres::Config {
-        &self.config
-    }
 }
 
 impl TlsMode {

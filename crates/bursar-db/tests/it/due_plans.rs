@@ -118,7 +118,8 @@ fn postgres_finds_the_members_of_a_group_by_index() {
     let test = TestDb::postgres();
     // Nobody counts them behind our back.
     for table in ["members", "memberships", "payments", "dues_raised"] {
-        test.beside(&format!("ALTER TABLE {table} SET (autovacuum_enabled = false)"));
+        test.place
+            .beside(&format!("ALTER TABLE {table} SET (autovacuum_enabled = false)"));
     }
     let filled: Result<(), DbError> = test.db.exclusive(|tx| {
         let numbers = format!("(SELECT generate_series(0, {}) AS n) AS numbers", MEMBERS - 1);
@@ -166,12 +167,12 @@ fn postgres_finds_the_members_of_a_group_by_index() {
         });
     };
     check("just loaded");
-    test.beside("ANALYZE");
+    test.place.beside("ANALYZE");
     check("analyzed");
-    test.beside("VACUUM ANALYZE");
+    test.place.beside("VACUUM ANALYZE");
     check("vacuumed");
     // The bounds of a range in the middle each leave half of the table.
-    test.beside(
+    test.place.beside(
         "UPDATE payments SET group_id = CAST('0000000000000002' AS BYTEA), document = 'x' WHERE updated_at % 2 = 0; ANALYZE",
     );
     check("with half of the payments in another group");

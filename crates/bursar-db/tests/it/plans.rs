@@ -330,7 +330,7 @@ fn postgres_finds_rows_by_index_in_order() {
     filled.unwrap();
     // As after an import, until the server gathers its statistics.
     check_postgres(&test, "filled");
-    test.beside("VACUUM ANALYZE");
+    test.place.beside("VACUUM ANALYZE");
     check_postgres(&test, "filled and analyzed");
     let uneven: Result<(), DbError> = test.db.exclusive(|tx| {
         without_rules(tx, |tx| {
@@ -343,7 +343,7 @@ fn postgres_finds_rows_by_index_in_order() {
         })
     });
     uneven.unwrap();
-    test.beside("VACUUM ANALYZE");
+    test.place.beside("VACUUM ANALYZE");
     check_postgres(&test, "one member has everything, and few are paid");
 }
 

@@ -145,7 +145,7 @@ fn postgres_answers_reports_from_indexes() {
         )
     });
     filled.unwrap();
-    test.beside("VACUUM ANALYZE");
+    test.place.beside("VACUUM ANALYZE");
     for organization in [
         "CAST('0000000000000000' AS BYTEA)",
         "CAST('0000000000000002' AS BYTEA)",

@@ -157,7 +157,7 @@ fn rows_that_break_a_new_rule_stop_the_upgrade_with_a_way_out() {
         ] {
             assert!(said.contains(part), "{said}");
         }
-        test.beside("UPDATE policies SET max_token_days = 365");
+        test.place.beside("UPDATE policies SET max_token_days = 365");
         Db::open(&test.url, &Options::default(), Opening::Migrate).unwrap();
     });
 }

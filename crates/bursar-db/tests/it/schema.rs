@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use bursar_db::testing::{TestDb, both_engines};
 use bursar_db::{DbError, EngineKind, Kind, tables};
+use bursar_testing::snapshot;
 
 /// What each engine tells of its tables and indexes, a line each.
 fn reported(test: &TestDb) -> String {
@@ -28,17 +29,17 @@ fn reported(test: &TestDb) -> String {
         .db
         .read(move |tx| tx.rows(sql, &[], |row| row.text(0).map(str::to_owned)))
         .wait();
-    lines.unwrap().join("\n")
+    lines.unwrap().join("\n") + "\n"
 }
 
 #[test]
 fn sqlite_has_the_reviewed_schema() {
-    insta::assert_snapshot!("sqlite", reported(&TestDb::sqlite()));
+    snapshot!("snapshots/schema-sqlite.txt", &reported(&TestDb::sqlite()));
 }
 
 #[test]
 fn postgres_has_the_reviewed_schema() {
-    insta::assert_snapshot!("postgres", reported(&TestDb::postgres()));
+    snapshot!("snapshots/schema-postgres.txt", &reported(&TestDb::postgres()));
 }
 
 /// The tables and their columns with their kinds, by name.

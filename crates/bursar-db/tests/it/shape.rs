@@ -84,18 +84,19 @@ fn what_an_operator_adds_is_left_alone() {
 fn an_older_schema_that_is_damaged_is_not_brought_up() {
     both_engines(|test| {
         test.make_older(1);
-        test.beside("DROP INDEX payments_owed");
+        test.place.beside("DROP INDEX payments_owed");
         let refused = Db::open(&test.url, &Options::default(), Opening::Migrate).err();
         let damage = "table payments lacks index payments_owed".to_owned();
         assert_eq!(refused, Some(DbError::SchemaDamaged(damage)));
         match test.db.kind() {
             EngineKind::Sqlite => {
-                let connection = rusqlite::Connection::open(test.path()).unwrap();
+                let connection = rusqlite::Connection::open(test.place.database_file()).unwrap();
                 let version = connection.query_row("SELECT version FROM bursar_schema", [], |row| row.get(0));
                 assert_eq!(version, Ok(1));
             }
             EngineKind::Postgres => {
-                test.beside("DO $$ BEGIN ASSERT (SELECT version FROM bursar_schema) = 1; END $$");
+                test.place
+                    .beside("DO $$ BEGIN ASSERT (SELECT version FROM bursar_schema) = 1; END $$");
             }
         }
     });

@@ -8,19 +8,12 @@ use std::time::{Duration, Instant};
 use bursar_http::limits::{
     BackendState, Bucket, Capacity, Limiter, Limits, Memory, Redis, RedisOptions, Subject, monotonic_clock,
 };
+use bursar_testing::redis_url;
 use redis::aio::MultiplexedConnection;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the test's own configuration comes from the environment"
-)]
-fn redis_url() -> String {
-    std::env::var("BURSAR_TEST_REDIS").expect("set BURSAR_TEST_REDIS, or run scripts/test")
-}
 
 /// A token nobody else uses, in this run or an earlier one.
 fn somebody() -> Subject {

@@ -9,6 +9,7 @@ use bursar_db::{DbError, Value};
 use bursar_domain::group::Interval;
 use bursar_domain::ids::{MemberId, OrganizationId, ReminderId};
 use bursar_domain::reminder::{Audience, Method, ReminderStatus};
+use bursar_testing::sink::{Deed, Provider, Sink, Stage};
 use bursar_worker::outlet::Way;
 use bursar_worker::sms::Sms;
 use bursar_worker::smtp::Smtp;
@@ -16,7 +17,6 @@ use bursar_worker::{Tally, Worker};
 use serde_json::json;
 
 use crate::office::{ORG, Office, club, drain, instant, member};
-use crate::sink::{Deed, Provider, Sink, Stage};
 use crate::years::{charges, set_dues};
 
 const NOW: &str = "2026-11-15T12:00:00Z";

@@ -5,6 +5,8 @@ use std::time::Duration;
 use bursar_app::messages;
 use bursar_db::testing::{TestDb, both_engines};
 use bursar_domain::reminder::{Audience, Method, ReminderStatus};
+use bursar_testing::sink::{Deed, Provider, Sink, Stage, header};
+use bursar_testing::snapshot;
 use bursar_worker::Worker;
 use bursar_worker::outlet::Way;
 use bursar_worker::sms::Sms;
@@ -12,7 +14,6 @@ use mailparse::MailHeaderMap;
 use serde_json::json;
 
 use crate::office::{GROUP, ORG, Office, club, drain, member};
-use crate::sink::{Deed, Provider, Sink, Stage, header};
 
 const NOW: &str = "2026-11-15T12:00:00Z";
 
@@ -361,7 +362,7 @@ fn a_mail_with_names_of_the_world_and_an_attack() {
         None,
         "one cannot unsubscribe from a debt"
     );
-    insta::assert_snapshot!("mail", parsed(&mail));
+    snapshot!("snapshots/mail.txt", &parsed(&mail));
 }
 
 #[test]

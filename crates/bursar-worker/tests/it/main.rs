@@ -12,5 +12,4 @@ mod clock;
 mod dues;
 mod mail;
 mod office;
-mod sink;
 mod years;

@@ -110,7 +110,7 @@ impl<'a> Office<'a> {
                 outlet(Way::Mail("bursar@club.example".parse().unwrap(), None)),
                 outlet(Way::Sms(None)),
             ],
-            random: fastrand::Rng::new(),
+            random: fastrand::Rng::with_seed(bursar_testing::seed()),
             retention: Retention {
                 idempotency_seconds: 7 * 86_400,
                 message_seconds: 90 * 86_400,
@@ -149,7 +149,7 @@ impl<'a> Office<'a> {
 
     /// The door to a database, at the time of the office.
     pub(crate) fn door(&self, db: Db) -> App {
-        let (clock, ids) = (Arc::clone(&self.clock), IdSource::seeded(fastrand::u64(..)));
+        let (clock, ids) = (Arc::clone(&self.clock), IdSource::seeded(bursar_testing::seed()));
         let clock = move || Timestamp::from_micros(clock.load(Ordering::SeqCst));
         App::new(db, Arc::new(clock), ids)
     }
@@ -172,7 +172,7 @@ impl<'a> Office<'a> {
                 scopes: ScopeSet::of(&[Scope::MembersRead]),
                 days: Some(days),
             };
-            let entropy: [u8; ENTROPY_BYTES] = std::array::from_fn(|_| fastrand::u8(..));
+            let entropy: [u8; ENTROPY_BYTES] = bursar_testing::entropy();
             tokens::create(act, &new, &entropy)
         });
         made.record.id

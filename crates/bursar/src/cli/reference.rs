@@ -1,6 +1,7 @@
 //! docs/reference/commands.md, written from the command line's own definition, and what must hold of it.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use clap::{Arg, ArgAction, Command};
 
@@ -116,20 +117,8 @@ fn page() -> String {
 }
 
 #[test]
-#[expect(
-    clippy::disallowed_methods,
-    reason = "whoever runs the tests says when to renew the page"
-)]
 fn the_page_is_as_the_program_is() {
-    let page = page();
-    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
-        std::fs::write(PAGE, &page).unwrap();
-    }
-    let committed = std::fs::read_to_string(PAGE).unwrap_or_default();
-    assert!(
-        committed == page,
-        "docs/reference/commands.md is stale: run UPDATE_SNAPSHOTS=1 cargo test -p bursar --bin bursar"
-    );
+    bursar_testing::compare(Path::new(PAGE), &page());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A row that cannot be read, or that no rule allows, concerns its own organization and nobody else's commands.
 
-use bursar_db::Value;
+use bursar_testing::Engine;
 
 use crate::support::{EVERY_RECORD, Place, both_engines, finish};
 
@@ -13,17 +13,16 @@ const CARD: &str = "card_01jbst1c00e008000000000000";
 /// The data with a stock that no rule allows, and a card in a currency that nobody knows.
 fn damaged(place: &Place) {
     place.import(EVERY_RECORD);
-    place.plant(|tx| {
-        let first = bursar_domain::ids::decode(b"01jbst1c00e008000000000000").unwrap();
-        let first = Value::Bytes(&first.to_be_bytes());
-        let items = r#"[{"name":"S","price":"15.00","inventory":2000000000}]"#;
-        tx.execute(
-            "UPDATE listings SET items = ?2 WHERE id = ?1",
-            &[first, Value::Text(items)],
-        )?;
-        tx.execute("UPDATE cards SET currency = 'none' WHERE id = ?1", &[first])?;
-        Ok(())
-    });
+    let first = bursar_domain::ids::decode(b"01jbst1c00e008000000000000").unwrap();
+    let first = match place.engine() {
+        Engine::Sqlite => format!("X'{first:032x}'"),
+        Engine::Postgres => format!("'\\x{first:032x}'"),
+    };
+    let items = r#"[{"name":"S","price":"15.00","inventory":2000000000}]"#;
+    place.damage(&format!(
+        "UPDATE listings SET items = '{items}' WHERE id = {first}"
+    ));
+    place.damage(&format!("UPDATE cards SET currency = 'none' WHERE id = {first}"));
 }
 
 #[test]

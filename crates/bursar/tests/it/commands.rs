@@ -288,7 +288,7 @@ fn check_counts_rows_and_fails_when_something_is_broken() {
     both_engines(|place| {
         place.import(place.bundle("roster.ndjson", &roster(5).text));
         assert_eq!(place.json(&["check"]), json!({ "rows": 6, "problems": [] }));
-        place.plant(|tx| tx.execute("UPDATE groups SET member_count = 7", &[]).map(drop));
+        place.damage("UPDATE groups SET member_count = 7");
         let broken = place.run(&["check"]);
         assert_eq!(
             (broken.code, broken.one_line().as_str()),

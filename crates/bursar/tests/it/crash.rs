@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::support::{BURSAR, Place, Roster, finish, is_full, kill, random, roster};
+use crate::support::{BURSAR, Place, Roster, finish, kill, roster};
+use bursar_testing::{is_full, seed};
 
 /// Kills on one database, before it is thrown away: what is checked must not grow without end.
 const KILLS_EACH: usize = 10;
@@ -31,18 +32,18 @@ fn writer_on(place: &Place, roster: &Roster, threads: usize) -> Command {
 
 /// Lets the writer run until it has acknowledged some writes, and a random moment longer; kills it; what it had
 /// acknowledged.
-fn write_and_kill(place: &Place, roster: &Roster) -> Vec<String> {
+fn write_and_kill(place: &Place, roster: &Roster, random: &mut fastrand::Rng) -> Vec<String> {
     let mut child = writer_on(place, roster, 16)
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut acknowledged: Vec<String> = Vec::new();
-    let before = 1 + usize::try_from(random() % 300).unwrap();
+    let before = random.usize(1..=300);
     for _ in 0..before {
         acknowledged.push(lines.next().expect("the writer ended by itself").unwrap());
     }
-    std::thread::sleep(Duration::from_micros(random() % 20_000));
+    std::thread::sleep(Duration::from_micros(random.u64(..20_000)));
     kill(child.id());
     // What was in the pipe was acknowledged too; the kill may have cut the last line.
     acknowledged.extend(
@@ -61,12 +62,13 @@ fn before_cut() -> usize {
 
 fn nothing_acknowledged_is_lost(new_place: fn() -> Place) {
     let kills = if is_full() { 100 } else { 10 };
+    let mut random = fastrand::Rng::with_seed(seed());
     for _ in 0..kills / KILLS_EACH {
         let (place, roster) = (new_place(), roster(0));
         place.import(place.bundle("roster.ndjson", &roster.text));
         let mut acknowledged = Vec::new();
         for _ in 0..KILLS_EACH {
-            acknowledged.extend(write_and_kill(&place, &roster));
+            acknowledged.extend(write_and_kill(&place, &roster, &mut random));
             place.check();
             let exported = place.export();
             let there: HashSet<&str> = exported

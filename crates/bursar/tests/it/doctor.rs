@@ -7,10 +7,11 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use bursar_testing::sink::{Deed, Provider, Sink, Stage};
+use bursar_testing::{Engine, eventually, redis_url};
 use serde_json::Value;
 
-use crate::api::world::{Engine, World, eventually, redis_url, snapshot};
-use crate::sink::{Deed, Provider, Sink, Stage};
+use crate::api::world::World;
 use crate::support::{Done, EVERY_RECORD, Place, both_engines, finish, other_time};
 
 /// What was tried, and what was said.
@@ -242,10 +243,10 @@ fn set_ups(place: &Place, engine: &str) {
     record.note("with a file where the outbox goes", &mut doctor(place, &[]));
     std::fs::remove_file(place.file("outbox")).unwrap();
 
-    place.plant(|tx| tx.execute("UPDATE bursar_schema SET version = 99", &[]).map(drop));
+    place.damage("UPDATE bursar_schema SET version = 99");
     record.note("with the database of a newer program", &mut doctor(place, &[]));
     assert!(!record.text.contains("secret"), "{}", record.text);
-    snapshot(&format!("doctor-{engine}.txt"), &record.text);
+    bursar_testing::snapshot!(format!("snapshots/doctor-{engine}.txt"), &record.text);
 }
 
 #[test]
@@ -275,7 +276,7 @@ fn the_schema_is_compared_with_what_this_program_makes() {
                 .find(|f| f["check"] == "schema");
             found.unwrap().clone()
         };
-        place.plant(|tx| tx.batch("CREATE INDEX mine ON members (last_name)"));
+        place.beside("CREATE INDEX mine ON members (last_name)");
         let found = schema();
         assert_eq!(found["status"], "ok");
         assert!(
@@ -285,7 +286,7 @@ fn the_schema_is_compared_with_what_this_program_makes() {
                 .ends_with("beside it: index mine on members"),
             "{found}"
         );
-        place.plant(|tx| tx.batch("DROP INDEX members_active"));
+        place.beside("DROP INDEX members_active");
         let found = schema();
         assert_eq!(
             (&found["status"], &found["found"]),

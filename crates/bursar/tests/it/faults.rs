@@ -8,9 +8,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use bursar_db::tables::EVERY_TABLE;
-
-use crate::support::{BURSAR, EVERY_RECORD, Place, both_engines, bursar, done, finish, kill, random, roster};
+use crate::support::{BURSAR, EVERY_RECORD, Place, both_engines, bursar, done, finish, kill, roster};
+use bursar_testing::seed;
 
 /// A command that writes, and one that reads.
 const WRITES: &[&str] = &["organization", "create", "--name", "Union", "--kind", "national"];
@@ -206,10 +205,7 @@ fn a_newer_schema_is_refused_by_every_command() {
         let good = place
             .is_sqlite()
             .then(|| std::fs::read(place.database_file()).unwrap());
-        place.plant(|tx| {
-            tx.execute("UPDATE bursar_schema SET version = version + 100", &[])
-                .map(drop)
-        });
+        place.damage("UPDATE bursar_schema SET version = version + 100");
         let bundle = EVERY_RECORD;
         for args in [
             WRITES,
@@ -226,14 +222,9 @@ fn a_newer_schema_is_refused_by_every_command() {
             );
         }
         assert!(!place.file("b.db").exists());
-        // The program's own way to the database is closed now.
         match good {
             Some(good) => std::fs::write(place.database_file(), good).unwrap(),
-            None => postgres::Client::connect(&place.database, postgres::NoTls)
-                .and_then(|mut client| {
-                    client.batch_execute("UPDATE bursar_schema SET version = version - 100")
-                })
-                .unwrap(),
+            None => place.damage("UPDATE bursar_schema SET version = version - 100"),
         }
         assert!(place.export() == before);
         place.check();
@@ -244,12 +235,8 @@ fn a_newer_schema_is_refused_by_every_command() {
 fn an_older_schema_is_refused_by_readers_and_brought_up_by_an_import() {
     both_engines(|place| {
         place.ok(WRITES);
-        place.plant(|tx| {
-            for table in EVERY_TABLE {
-                tx.batch(&format!("DROP TABLE {}", table.table))?;
-            }
-            tx.execute("UPDATE bursar_schema SET version = 0", &[]).map(drop)
-        });
+        place.drop_tables("bursar_schema");
+        place.damage("UPDATE bursar_schema SET version = 0");
         for args in READS {
             let said = place.refused(args);
             assert!(said.contains("schema version 0, this program needs"), "{said}");
@@ -406,6 +393,7 @@ fn a_killed_import_leaves_all_or_nothing() {
         let since = Instant::now();
         finish(&mut import("whole.ndjson")).succeeded();
         let whole = u64::try_from(since.elapsed().as_micros()).unwrap();
+        let mut random = fastrand::Rng::with_seed(seed());
         let (mut interrupted, mut kept) = (0, MEMBERS);
         for _ in 0..KILLS * 20 {
             if interrupted == KILLS {
@@ -417,7 +405,7 @@ fn a_killed_import_leaves_all_or_nothing() {
                 .stderr(Stdio::piped())
                 .spawn()
                 .unwrap();
-            std::thread::sleep(Duration::from_micros(random() % whole));
+            std::thread::sleep(Duration::from_micros(random.u64(..whole)));
             kill(child.id());
             let killed = done(child.wait_with_output().unwrap()).code.is_none();
             place.check();

@@ -4,9 +4,9 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Stdio};
 
+use bursar_testing::eventually;
 use serde_json::Value;
 
-use crate::api::world::eventually;
 use crate::messages::terminate;
 use crate::support::Place;
 

@@ -35,11 +35,6 @@ mod private;
 mod roster;
 #[cfg(test)]
 mod secrets;
-// The mail server of the server's own tests.
-#[cfg(test)]
-#[path = "../../../bursar-worker/tests/it/sink.rs"]
-#[allow(dead_code, reason = "it can more than these tests ask for")]
-mod sink;
 #[cfg(test)]
 mod support;
 #[cfg(test)]

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use bursar_domain::Timestamp;
 use bursar_domain::ids::OrganizationId;
+use bursar_testing::sink::{Deed, Sink};
 use serde_json::Value;
 
-use crate::sink::{Deed, Sink};
 use crate::support::{Place, both_engines, roster};
 
 /// Today, as the program under test sees it.

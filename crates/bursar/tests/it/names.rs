@@ -1,8 +1,9 @@
 //! Names that nobody could see are refused, however they come.
 
+use bursar_testing::Engine;
 use serde_json::json;
 
-use crate::api::world::{Engine, World};
+use crate::api::world::World;
 use crate::support::{Place, roster};
 
 /// A zero-width space, a word joiner, a soft hyphen, a Hangul filler, an empty Braille cell, a mark on nothing.

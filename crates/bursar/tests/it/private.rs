@@ -6,9 +6,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::api::world::{Engine, World, eventually};
+use crate::api::world::World;
 use crate::messages::terminate;
 use crate::support::{Place, finish, roster};
+use bursar_testing::{Engine, eventually};
 
 /// The same command, run by a shell that gives every right to everybody.
 fn unmasked(command: &Command) -> Command {

@@ -2,17 +2,14 @@
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use bursar_db::{DatabaseUrl, Db, DbError, Opening, Options, Tx};
 use bursar_domain::Timestamp;
 use bursar_domain::ids::{GroupId, IdSource, MemberId, OrganizationId};
-use postgres::NoTls;
+use bursar_testing::{Engine, seed};
 use serde_json::Value;
-use tempfile::TempDir;
 
 /// The program under test.
 pub(crate) const BURSAR: &str = env!("CARGO_BIN_EXE_bursar");
@@ -24,18 +21,6 @@ pub(crate) const EVERY_RECORD: &str =
 /// Longer than anything here takes, also on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A folder to work in, and the address of a database that does not exist yet (SQLite) or is empty (PostgreSQL).
-pub(crate) struct Place {
-    pub(crate) folder: TempDir,
-    pub(crate) database: String,
-    server: Option<Server>,
-}
-
-struct Server {
-    admin: String,
-    name: String,
-}
-
 /// How a run of the program ended.
 #[derive(Debug)]
 pub(crate) struct Done {
@@ -44,53 +29,34 @@ pub(crate) struct Done {
     pub(crate) stderr: String,
 }
 
+/// A folder and a database, with the program to run on them.
+pub(crate) struct Place(bursar_testing::Place);
+
+impl std::ops::Deref for Place {
+    type Target = bursar_testing::Place;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl std::ops::DerefMut for Place {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
+}
+
 impl Place {
+    pub(crate) fn new(engine: Engine) -> Self {
+        Self(bursar_testing::Place::new(engine))
+    }
+
     pub(crate) fn sqlite() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let database = format!("sqlite:{}", folder.path().join("bursar.db").display());
-        Place {
-            folder,
-            database,
-            server: None,
-        }
+        Self::new(Engine::Sqlite)
     }
 
     pub(crate) fn postgres() -> Self {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let admin = postgres_server();
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("bursar_it_{}_{number}_{:x}", std::process::id(), random());
-        let create =
-            format!("CREATE DATABASE {name} TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C' ENCODING 'UTF8'");
-        administer(&admin, &create).unwrap();
-        let (server, _) = admin.rsplit_once('/').unwrap();
-        Place {
-            folder: tempfile::tempdir().unwrap(),
-            database: format!("{server}/{name}"),
-            server: Some(Server { admin, name }),
-        }
-    }
-
-    pub(crate) fn is_sqlite(&self) -> bool {
-        self.server.is_none()
-    }
-
-    /// A file in the folder.
-    pub(crate) fn file(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    /// The SQLite file.
-    pub(crate) fn database_file(&self) -> PathBuf {
-        assert!(self.is_sqlite());
-        self.file("bursar.db")
-    }
-
-    /// A bundle of the folder, written now.
-    pub(crate) fn bundle(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.file(name);
-        std::fs::write(&path, text).unwrap();
-        path
+        Self::new(Engine::Postgres)
     }
 
     /// A command on this database.
@@ -140,23 +106,6 @@ impl Place {
         let printed = self.ok(&["check"]);
         assert!(printed.contains("nothing is broken"), "{printed}");
     }
-
-    /// Changes the database beside the program.
-    pub(crate) fn plant(&self, work: impl FnOnce(&mut Tx<'_>) -> Result<(), DbError>) {
-        let url: DatabaseUrl = self.database.parse().unwrap();
-        let db = Db::open(&url, &Options::default(), Opening::Migrate).unwrap();
-        db.exclusive(work).unwrap();
-        db.shutdown();
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        if let Some(Server { admin, name }) = &self.server {
-            // A test that failed already says more than a database that could not be dropped.
-            let _ = administer(admin, &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"));
-        }
-    }
 }
 
 impl Done {
@@ -196,8 +145,9 @@ impl Done {
 
 /// Runs a test on each engine.
 pub(crate) fn both_engines(test: impl Fn(&Place)) {
-    test(&Place::sqlite());
-    test(&Place::postgres());
+    for engine in Engine::BOTH {
+        test(&Place::new(engine));
+    }
 }
 
 /// The program without the environment of whoever runs the tests, and without a limit on time. It speaks to people,
@@ -266,31 +216,6 @@ pub(crate) fn kill(pid: u32) {
     assert!(killed.unwrap().success());
 }
 
-/// Whether the long tests are asked for.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "scripts/test --full says so in the environment"
-)]
-pub(crate) fn is_full() -> bool {
-    std::env::var_os("BURSAR_TEST_FULL").is_some()
-}
-
-#[expect(clippy::disallowed_methods, reason = "scripts/test says where the server is")]
-fn postgres_server() -> String {
-    std::env::var("BURSAR_TEST_POSTGRES")
-        .expect("set BURSAR_TEST_POSTGRES, or run scripts/test, which starts a PostgreSQL for the tests")
-}
-
-fn administer(url: &str, sql: &str) -> Result<(), postgres::Error> {
-    postgres::Client::connect(url, NoTls)?.batch_execute(sql)
-}
-
-/// A number that nobody foresees: the standard library seeds its maps with one.
-pub(crate) fn random() -> u64 {
-    use std::hash::{BuildHasher, Hasher};
-    std::hash::RandomState::new().build_hasher().finish()
-}
-
 /// One organization with one group, and a bundle of it with this many members.
 pub(crate) struct Roster {
     pub(crate) organization: OrganizationId,
@@ -299,7 +224,7 @@ pub(crate) struct Roster {
 }
 
 pub(crate) fn roster(members: usize) -> Roster {
-    let mut ids = IdSource::seeded(random());
+    let mut ids = IdSource::seeded(seed());
     let at = Timestamp::from_micros(1_735_689_600_000_000);
     let (organization, group): (OrganizationId, GroupId) = (ids.next(at), ids.next(at));
     let mut text = format!(

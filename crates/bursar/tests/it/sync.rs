@@ -10,11 +10,12 @@ use std::thread;
 use std::time::Duration;
 
 use bursar_domain::access::{Scope, ScopeSet};
+use bursar_testing::{Engine, eventually, is_full, seed};
 use serde_json::{Value, json};
 
 use crate::api::bundle::{CELLS, NATIONAL, NORTH, ROSTER, group, id, member, organization};
-use crate::api::world::{Engine, World, eventually, on_both_engines};
-use crate::support::{Done, bursar, finish, is_full, random};
+use crate::api::world::{World, on_both_engines};
+use crate::support::{Done, bursar, finish};
 
 /// The lists there are, by the names of their files.
 const LISTS: [(&str, &str); 7] = [
@@ -140,7 +141,7 @@ fn crowd(world: &World, count: u32) {
         .to_string()
     };
     let text: Vec<String> = (3000..3000 + count).map(line).collect();
-    let file = world.home.path().join("crowd.ndjson");
+    let file = world.place.folder.path().join("crowd.ndjson");
     std::fs::write(&file, text.join("\n")).unwrap();
     world.run(&["import", file.to_str().unwrap()]);
 }
@@ -194,8 +195,7 @@ fn write(world: &World, stop: &AtomicBool, seed: u64) -> u64 {
 }
 
 fn killed_and_resumed_it_ends_as_the_source(engine: Engine) {
-    let seed = random();
-    println!("seed {seed}");
+    let seed = seed();
     let kills = if is_full() { 200 } else { 15 };
     let limits = [
         "--rate-limit-read",

@@ -55,12 +55,22 @@ fn assert_kept(before: &str, after: &str) {
 /// A step that was edited in place is found here too: what it makes is not what the kept database has.
 #[test]
 fn a_database_of_every_kept_schema_is_brought_up() {
+    let fresh = Place::sqlite();
+    fresh.ok(&[
+        "organization",
+        "create",
+        "--name",
+        "Club",
+        "--kind",
+        "independent",
+    ]);
+    let newest = fresh.count_beside("SELECT version FROM bursar_schema");
     for version in KEPT {
         let bundle = fixture(version, "export.ndjson");
         let before = std::fs::read_to_string(&bundle).unwrap();
         both_engines(|place| {
             restore(place, version);
-            if version < bursar_db::schema_version() {
+            if version < newest {
                 let said = place.refused(&["check"]);
                 assert!(said.contains(&format!("has schema version {version}")), "{said}");
             }

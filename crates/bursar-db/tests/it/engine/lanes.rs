@@ -4,14 +4,15 @@ use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use bursar_db::testing::{TestDb, both_engines, eventually};
+use bursar_db::testing::{TestDb, both_engines};
 use bursar_db::{DbError, EngineKind, Options, Tx};
+use bursar_testing::{Engine, until};
 
 use super::{A, B, hold, ids, insert, with_table, write_id};
 
 fn each_engine(options: &Options, check: impl Fn(&TestDb)) {
-    check(&TestDb::sqlite_with(options));
-    check(&TestDb::postgres_with(options));
+    check(&TestDb::open(Engine::Sqlite, options));
+    check(&TestDb::open(Engine::Postgres, options));
 }
 
 #[test]
@@ -125,10 +126,13 @@ fn a_full_queue_is_an_answer_at_once_and_leaves_room_for_others() {
 
 #[test]
 fn the_whole_queue_is_bounded() {
-    let test = TestDb::sqlite_with(&Options {
-        queue_max: 6,
-        ..Options::default()
-    });
+    let test = TestDb::open(
+        Engine::Sqlite,
+        &Options {
+            queue_max: 6,
+            ..Options::default()
+        },
+    );
     with_table(&test);
     let (release, held) = hold(&test.db, A);
     let waiting: Vec<_> = (0..6)
@@ -175,7 +179,7 @@ fn a_job_that_has_started_is_finished_without_its_caller() {
         has_started.recv().unwrap();
         drop(reply);
         drop(release);
-        eventually("the row is there", || ids(&test.db) == [1]);
+        until("the row is there", || ids(&test.db) == [1]);
     });
 }
 
@@ -264,7 +268,7 @@ fn shutdown_finishes_what_is_queued_and_takes_no_more() {
             .collect();
         let db = test.db.clone();
         let stopping = std::thread::spawn(move || db.shutdown());
-        eventually("no more jobs are taken", || {
+        until("no more jobs are taken", || {
             matches!(
                 test.db
                     .write(B, |_: &mut Tx<'_>| Ok::<_, DbError>(()))

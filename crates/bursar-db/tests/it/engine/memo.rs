@@ -44,7 +44,7 @@ const COMMITS: [(&str, Commit); 4] = [
     (
         "another program, which moves the log into the file",
         |test, id| {
-            test.beside(&format!(
+            test.place.beside(&format!(
                 "INSERT INTO things (id) VALUES ({id}); PRAGMA wal_checkpoint(TRUNCATE)"
             ));
         },

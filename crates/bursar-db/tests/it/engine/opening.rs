@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use bursar_db::testing::{TestDb, both_engines, eventually};
+use bursar_db::testing::{TestDb, both_engines};
 use bursar_db::{DatabaseUrl, Db, DbError, Opening, Options, schema_version};
+use bursar_testing::until;
 
 use super::A;
 
@@ -73,7 +74,8 @@ fn many_who_start_at_once_all_succeed() {
         let url = match &test.url {
             DatabaseUrl::Sqlite(path) => DatabaseUrl::Sqlite(path.with_file_name("fresh.db")),
             DatabaseUrl::Postgres(_) => {
-                test.beside("DROP SCHEMA public CASCADE; CREATE SCHEMA public");
+                test.place
+                    .beside("DROP SCHEMA public CASCADE; CREATE SCHEMA public");
                 test.url.clone()
             }
         };
@@ -175,10 +177,12 @@ fn a_place_that_cannot_be_written_is_named() {
 #[test]
 fn a_postgres_database_of_another_program_is_refused() {
     let test = TestDb::postgres();
-    test.beside("DROP SCHEMA public CASCADE; CREATE SCHEMA public; CREATE TABLE organizations (x int)");
+    test.place
+        .beside("DROP SCHEMA public CASCADE; CREATE SCHEMA public; CREATE TABLE organizations (x int)");
     let refused = Db::open(&test.url, &Options::default(), Opening::Migrate).err();
     assert!(matches!(refused, Some(DbError::Foreign(_))), "{refused:?}");
-    test.beside("DROP TABLE organizations; CREATE TABLE other (x int)");
+    test.place
+        .beside("DROP TABLE organizations; CREATE TABLE other (x int)");
     Db::open(&test.url, &Options::default(), Opening::Migrate).unwrap();
 }
 
@@ -187,7 +191,7 @@ fn a_new_file_is_for_its_owner_alone_and_an_old_one_keeps_its_rights() {
     use std::os::unix::fs::PermissionsExt;
     let test = TestDb::sqlite();
     let rights = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    let path = test.folder().unwrap().join("new.db");
+    let path = test.place.file("new.db");
     let db = open(&path, Opening::Migrate).unwrap();
     let log = path.with_file_name("new.db-wal");
     assert_eq!((rights(&path), rights(&log)), (0o600, 0o600));
@@ -206,16 +210,17 @@ fn a_schema_that_becomes_newer_stops_reads_and_writes() {
         let known = schema_version();
         let newer = DbError::SchemaNewer { found: 1000, known };
         super::write_id(&test.db, A, 1).wait().unwrap();
-        test.beside("UPDATE bursar_schema SET version = 1000");
+        test.place.beside("UPDATE bursar_schema SET version = 1000");
         assert_eq!(super::write_id(&test.db, A, 2).wait(), Err(newer.clone()));
         let written: Result<(), DbError> = test.db.exclusive(|tx| super::insert(tx, 3));
         assert_eq!(written, Err(newer.clone()));
         assert_eq!(test.db.survey(|_| Ok(())), Err(newer.clone()));
-        eventually("reads are refused", || {
+        until("reads are refused", || {
             test.db.examine_schema().wait() == Err(newer.clone())
         });
-        test.beside(&format!("UPDATE bursar_schema SET version = {known}"));
-        eventually("reads work again", || test.db.examine_schema().wait().is_ok());
+        test.place
+            .beside(&format!("UPDATE bursar_schema SET version = {known}"));
+        until("reads work again", || test.db.examine_schema().wait().is_ok());
         super::write_id(&test.db, A, 4).wait().unwrap();
         assert_eq!(super::ids(&test.db), [1, 4]);
     });
@@ -229,7 +234,7 @@ fn a_step_is_not_applied_in_the_middle_of_a_write() {
     let (release, held) = super::hold(&test.db, A);
     let refused = std::thread::scope(|scope| {
         let step = scope.spawn(|| {
-            test.beside(
+            test.place.beside(
                 "BEGIN; SELECT pg_advisory_xact_lock(7094703281); UPDATE bursar_schema SET version = 1000; COMMIT",
             );
         });
@@ -256,14 +261,17 @@ fn a_probe_finds_a_table_that_somebody_has_locked() {
     });
     // It does reach the disk.
     let test = TestDb::sqlite();
-    let log = || std::fs::read(test.path().with_file_name("bursar.db-wal")).unwrap();
+    let log = || std::fs::read(test.place.database_file().with_file_name("bursar.db-wal")).unwrap();
     let before = log();
     test.db.probe_writes().wait().unwrap();
     assert!(log() != before);
     let test = TestDb::postgres();
     std::thread::scope(|scope| {
-        let held = scope.spawn(|| test.beside("BEGIN; LOCK TABLE members IN SHARE MODE; SELECT pg_sleep(3)"));
-        eventually("the table is locked", || {
+        let held = scope.spawn(|| {
+            test.place
+                .beside("BEGIN; LOCK TABLE members IN SHARE MODE; SELECT pg_sleep(3)")
+        });
+        until("the table is locked", || {
             matches!(test.db.probe_writes().wait(), Err(DbError::Unavailable(_)))
         });
         held.join().unwrap();

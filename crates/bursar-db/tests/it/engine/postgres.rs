@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use bursar_db::testing::TestDb;
 use bursar_db::{DatabaseUrl, Db, DbError, Opening, Options, Tx};
+use bursar_testing::Engine;
 
 use super::{A, B, ids, insert, with_table, write_id};
 
@@ -14,15 +15,18 @@ const END_OTHERS: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 
 #[test]
 fn work_goes_on_after_the_connections_were_ended_between_jobs() {
-    let test = TestDb::postgres_with(&Options {
-        connections: 4,
-        ..Options::default()
-    });
+    let test = TestDb::open(
+        Engine::Postgres,
+        &Options {
+            connections: 4,
+            ..Options::default()
+        },
+    );
     with_table(&test);
     for round in 0..5 {
         write_id(&test.db, A, round).wait().unwrap();
         assert_eq!(ids(&test.db).len(), usize::try_from(round).unwrap() + 1);
-        test.beside(END_OTHERS);
+        test.place.beside(END_OTHERS);
         for _ in 0..4 {
             let count = |tx: &mut Tx<'_>| tx.first("SELECT COUNT(*) FROM things", &[], |row| row.int(0));
             let reply = if round % 2 == 0 {
@@ -52,7 +56,7 @@ fn a_snapshot_is_taken_anew_only_if_nothing_was_read_from_it() {
             tx.first(count, &[], |row| row.int(0))
         });
         is_ready.recv().unwrap();
-        test.beside(END_OTHERS);
+        test.place.beside(END_OTHERS);
         ended.send(()).unwrap();
         reply.wait()
     };
@@ -221,16 +225,8 @@ fn jobs_do_not_hang_when_the_database_goes_away() {
     let test = TestDb::postgres();
     with_table(&test);
     write_id(&test.db, A, 1).wait().unwrap();
-    let DatabaseUrl::Postgres(url) = &test.url else {
-        panic!("not a server")
-    };
-    let name = url.to_string().rsplit('/').next().unwrap().to_owned();
     // A database that takes no connections is as good as away, and comes back when we say so.
-    let admin = TestDb::postgres();
-    admin.beside(&format!(
-        "ALTER DATABASE {name} ALLOW_CONNECTIONS false; \
-         SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
-    ));
+    test.place.database_allows(false);
     let since = Instant::now();
     let replies: Vec<_> = (0..40_u8)
         .map(|n| write_id(&test.db, [n; 16], 100 + i64::from(n)))
@@ -243,9 +239,9 @@ fn jobs_do_not_hang_when_the_database_goes_away() {
         Err(DbError::Unavailable(_))
     ));
     assert!(since.elapsed() < Duration::from_secs(8), "{:?}", since.elapsed());
-    admin.beside(&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS true"));
-    bursar_db::testing::eventually("writes work again", || write_id(&test.db, A, 2).wait().is_ok());
-    bursar_db::testing::eventually("reads work again", || test.db.examine_schema().wait().is_ok());
+    test.place.database_allows(true);
+    bursar_testing::until("writes work again", || write_id(&test.db, A, 2).wait().is_ok());
+    bursar_testing::until("reads work again", || test.db.examine_schema().wait().is_ok());
     assert_eq!(ids(&test.db), [1, 2]);
 }
 
@@ -260,7 +256,7 @@ fn backup_names_the_tool_to_use() {
 fn a_connection_lost_during_commit_is_unavailable_and_not_run_again() {
     let test = TestDb::postgres();
     with_table(&test);
-    test.beside(
+    test.place.beside(
         "CREATE FUNCTION die() RETURNS trigger LANGUAGE plpgsql AS \
          $$ BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); PERFORM pg_sleep(1); RETURN NULL; END $$; \
          CREATE CONSTRAINT TRIGGER last_words AFTER INSERT ON things DEFERRABLE INITIALLY DEFERRED \

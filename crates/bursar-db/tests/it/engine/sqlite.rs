@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use bursar_db::testing::{TestDb, eventually};
+use bursar_db::testing::TestDb;
 use bursar_db::{DatabaseUrl, Db, DbError, Opening, Options, Tx, Value};
+use bursar_testing::{Engine, until};
 
 use super::{A, hold, ids, insert, with_table, write_id};
 
@@ -144,11 +145,11 @@ fn a_backup_taken_while_others_write_is_consistent() {
             }
         })
     };
-    let to = test.folder().unwrap().join("copy.db");
+    let to = test.place.file("copy.db");
     let jobs_before = test.db.stats().jobs;
     for round in 1..=5 {
         // However slow the machine is, each copy is taken after some writes and before others.
-        eventually("more was written", || {
+        until("more was written", || {
             test.db.stats().jobs >= jobs_before + 5 * round
         });
         test.db.backup(&to).unwrap();
@@ -169,18 +170,18 @@ fn a_backup_taken_while_others_write_is_consistent() {
     }
     stop.store(true, Ordering::Relaxed);
     writer.join().unwrap();
-    let left: Vec<_> = std::fs::read_dir(test.folder().unwrap())
+    let left: Vec<_> = std::fs::read_dir(test.place.folder.path())
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .filter(|name| name.contains("part"))
         .collect();
     assert_eq!(left, [""; 0]);
     assert!(matches!(
-        test.db.backup(&test.path()),
+        test.db.backup(&test.place.database_file()),
         Err(DbError::Unwritable(_))
     ));
     assert!(matches!(
-        test.db.backup(&test.folder().unwrap().join("none/copy.db")),
+        test.db.backup(&test.place.file("none/copy.db")),
         Err(DbError::Unwritable(_))
     ));
 }
@@ -188,12 +189,15 @@ fn a_backup_taken_while_others_write_is_consistent() {
 #[test]
 fn the_write_ahead_log_stays_bounded_with_readers_about() {
     let bound = 2 << 20;
-    let test = TestDb::sqlite_with(&Options {
-        wal_bytes_max: bound,
-        ..Options::default()
-    });
+    let test = TestDb::open(
+        Engine::Sqlite,
+        &Options {
+            wal_bytes_max: bound,
+            ..Options::default()
+        },
+    );
     with_table(&test);
-    let log = test.path().with_file_name("bursar.db-wal");
+    let log = test.place.database_file().with_file_name("bursar.db-wal");
     let stop = Arc::new(AtomicBool::new(false));
     let reader = {
         let (db, stop) = (test.db.clone(), Arc::clone(&stop));
@@ -235,7 +239,7 @@ fn the_write_ahead_log_stays_bounded_with_readers_about() {
 fn a_write_to_a_file_that_was_deleted_or_replaced_is_refused() {
     let test = TestDb::sqlite();
     with_table(&test);
-    let file = test.path();
+    let file = test.place.database_file();
     let (aside, copy) = (file.with_extension("aside"), file.with_extension("copy"));
     test.db.backup(&copy).unwrap();
     let is_replaced =
@@ -255,13 +259,13 @@ fn a_write_to_a_file_that_was_deleted_or_replaced_is_refused() {
     std::fs::rename(&copy, &file).unwrap();
     refused(3);
     std::fs::rename(&aside, &file).unwrap();
-    eventually("writes work again", || write_id(&test.db, A, 4).wait().is_ok());
+    until("writes work again", || write_id(&test.db, A, 4).wait().is_ok());
     let log = file.with_file_name("bursar.db-wal");
     let log_aside = file.with_file_name("wal.aside");
     std::fs::rename(&log, &log_aside).unwrap();
     refused(5);
     std::fs::rename(&log_aside, &log).unwrap();
-    eventually("writes work once more", || {
+    until("writes work once more", || {
         write_id(&test.db, A, 6).wait().is_ok()
     });
 }

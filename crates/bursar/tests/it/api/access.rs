@@ -4,11 +4,12 @@ use std::fmt::Write as _;
 
 use bursar_api::routes::{KeyRule, Operation, ROUTES, Route};
 use bursar_domain::access::{Role, Scope, ScopeSet};
+use bursar_testing::Engine;
 use serde_json::{Value, json};
 
 use super::bundle::{CELLS, NATIONAL, NORTH, SOUTH, group, id, member, organization, reminder};
 use super::http::Reply;
-use super::world::{Caller, Engine, World, on_both_engines, snapshot};
+use super::world::{Caller, World, on_both_engines};
 
 on_both_engines! { every_endpoint_by_every_caller }
 
@@ -224,13 +225,15 @@ fn every_endpoint_by_every_caller(engine: Engine) {
     let admin = world.admin().token().unwrap();
     let unknown = {
         let revoked_elsewhere = world.service_token(Role::Editor, SOUTH, all);
-        world.damage("UPDATE tokens SET hash = organization_id WHERE kind = 'service'");
+        world
+            .place
+            .damage("UPDATE tokens SET hash = organization_id WHERE kind = 'service'");
         revoked_elsewhere.secret
     };
     let expired = world
         .personal_token("second@people.example", NATIONAL, all)
         .secret;
-    world.damage("UPDATE tokens SET ends_at = 1, expires_at = 1 WHERE user_id = (SELECT id FROM users WHERE name = 'second')");
+    world.place.damage("UPDATE tokens SET ends_at = 1, expires_at = 1 WHERE user_id = (SELECT id FROM users WHERE name = 'second')");
     let revoked = world.personal_token("admin@people.example", NATIONAL, all);
     world.run(&["token", "revoke", &revoked.id]);
     let mut mangled = admin.secret.clone();
@@ -317,7 +320,7 @@ fn every_endpoint_by_every_caller(engine: Engine) {
         }
         Some(reply)
     });
-    snapshot("access.txt", &matrix.table());
+    bursar_testing::snapshot!("snapshots/access.txt", &matrix.table());
 }
 
 /// Cells of somebody whose token does not work: the document is for everybody, all else is refused.

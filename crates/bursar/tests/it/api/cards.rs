@@ -1,9 +1,10 @@
 //! Cards: exact decimals, the two kinds, and who can hold one.
 
+use bursar_testing::Engine;
 use serde_json::{Value, json};
 
 use super::bundle::{DINAR, NATIONAL, NORTH, YEN, member};
-use super::world::{Engine, World, on_both_engines};
+use super::world::{World, on_both_engines};
 
 on_both_engines! { the_two_kinds limits_are_exact }
 

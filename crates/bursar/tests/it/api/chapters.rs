@@ -1,10 +1,11 @@
 //! The rosters of child chapters: who may read them, what it costs, and what the chapter sees of it.
 
 use bursar_domain::access::Scope::{ChaptersRead, MembersRead};
+use bursar_testing::Engine;
 use serde_json::json;
 
 use super::bundle::{LOWER, NATIONAL, NORTH, RIVAL, ROSTER, SOUTH, member, organization};
-use super::world::{Engine, World, on_both_engines};
+use super::world::{World, on_both_engines};
 
 on_both_engines! { who_may_read the_chapter_sees_it what_it_costs }
 

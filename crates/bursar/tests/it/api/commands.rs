@@ -3,10 +3,11 @@
 use std::fs;
 
 use bursar_domain::access::{Role, Scope, ScopeSet};
+use bursar_testing::Engine;
 use serde_json::json;
 
 use super::bundle::{NATIONAL, member, organization};
-use super::world::{Engine, World, on_both_engines};
+use super::world::{World, on_both_engines};
 
 on_both_engines! { obeyed_on_the_next_request imported_beside_the_server }
 
@@ -120,7 +121,7 @@ fn imported_beside_the_server(engine: Engine) {
     let line = |name: &str| {
         json!({ "type": "member", "id": member(1), "organizationId": organization(NATIONAL), "firstName": name }).to_string()
     };
-    let file = world.home.path().join("more.ndjson");
+    let file = world.place.folder.path().join("more.ndjson");
     fs::write(&file, line("First 1")).unwrap();
     world.run(&["import", file.to_str().unwrap()]);
     assert_eq!(viewer.get(&path).ok(), before, "an equal row does not move");

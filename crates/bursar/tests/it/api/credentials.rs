@@ -7,10 +7,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use bursar_domain::access::{Role, Scope, ScopeSet};
+use bursar_testing::Engine;
 use serde_json::{Value, json};
 
 use super::bundle::{NATIONAL, member, organization};
-use super::world::{Engine, Token, World, on_both_engines, snapshot};
+use super::world::{Token, World, on_both_engines};
 
 on_both_engines! { none_is_accepted_after_the_command_returned time_ends_tokens }
 
@@ -52,7 +53,7 @@ fn a_token_explains_itself() {
         "an editor, with two scopes blocked",
         &editor.get("/v1/token").ok(),
     );
-    snapshot("token.txt", &told);
+    bursar_testing::snapshot!("snapshots/token.txt", &told);
     let path = format!("/v1/members/{}", member(1));
     let error = editor.get(&path).refused(403, "insufficient_scope");
     assert!(error["message"].as_str().unwrap().contains("policy"), "{error}");

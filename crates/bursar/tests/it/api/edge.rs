@@ -4,11 +4,12 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 
+use bursar_testing::{Engine, eventually};
 use serde_json::Value;
 
 use super::bundle::organization;
 use super::http;
-use super::world::{Engine, World, eventually};
+use super::world::World;
 
 /// Processor time that a server has used, in seconds.
 fn cpu_seconds(pid: u32) -> f64 {

@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 use std::thread;
 
-use bursar_db::DbError;
 use bursar_domain::access::Scope::{GroupsRead, GroupsWrite, StoreRead};
+use bursar_testing::Engine;
 use serde_json::json;
 
 use super::bundle::{NORTH, group, member, organization, reminder};
 use super::http::Reply;
-use super::world::{Engine, World, snapshot};
+use super::world::World;
 
 /// The codes of the contract, with their status.
 const CODES: [(u16, &str); 16] = [
@@ -87,26 +87,18 @@ fn every_code() {
 
     // A first request that cannot end, because somebody else holds the database's only pen.
     let held_name = json!({ "name": "Held" });
-    let db = world.db();
-    let held = db.exclusive::<(), DbError>(|_| {
-        thread::scope(|scope| {
-            let first = scope.spawn(|| editor.post("/v1/groups").key("held").json(held_name.clone()));
-            let second = scope.spawn(|| editor.post("/v1/groups").key("held").json(held_name.clone()));
-            // A roster is read only if the chapter sees it; other reads need no pen.
-            let roster = scope.spawn(|| viewer.get(&format!("/v1/chapters/{}/members", organization(NORTH))));
-            viewer.get("/v1/members").ok();
-            for reply in [
-                first.join().unwrap(),
-                second.join().unwrap(),
-                roster.join().unwrap(),
-            ] {
-                replies.push(reply);
-            }
-        });
-        Err(DbError::Internal("nothing to keep".into()))
+    let held = world.place.hold_beside("BEGIN IMMEDIATE", "");
+    thread::scope(|scope| {
+        let first = scope.spawn(|| editor.post("/v1/groups").key("held").json(held_name.clone()));
+        let second = scope.spawn(|| editor.post("/v1/groups").key("held").json(held_name.clone()));
+        // A roster is read only if the chapter sees it; other reads need no pen.
+        let roster = scope.spawn(|| viewer.get(&format!("/v1/chapters/{}/members", organization(NORTH))));
+        viewer.get("/v1/members").ok();
+        for reply in [first, second, roster] {
+            replies.push(reply.join().unwrap());
+        }
     });
-    assert!(held.is_err());
-    db.shutdown();
+    drop(held);
     // Whatever became of the first request, the same key tried again has one effect.
     let retried = editor.post("/v1/groups").key("held").json(held_name).done(201);
     let made = editor
@@ -116,7 +108,9 @@ fn every_code() {
         .collect::<Vec<_>>();
     assert_eq!(made, [retried]);
 
-    world.damage("UPDATE groups SET due_date = 'often' WHERE name = 'Rowers'");
+    world
+        .place
+        .damage("UPDATE groups SET due_date = 'often' WHERE name = 'Rowers'");
     replies.push(editor.patch(&format!("/v1/groups/{}", group(1))).json(name));
     replies.push(
         world
@@ -151,7 +145,7 @@ fn every_code() {
             reply.body
         );
     }
-    snapshot("errors.txt", &out);
+    bursar_testing::snapshot!("snapshots/errors.txt", &out);
 }
 
 #[test]

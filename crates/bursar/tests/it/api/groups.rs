@@ -1,9 +1,10 @@
 //! Groups: made, renamed, and left.
 
+use bursar_testing::Engine;
 use serde_json::{Value, json};
 
 use super::bundle::{NATIONAL, group, member};
-use super::world::{Engine, World, on_both_engines};
+use super::world::{World, on_both_engines};
 
 on_both_engines! { making_and_renaming leaving }
 

@@ -4,11 +4,12 @@ use std::io::{Read, Write};
 use std::thread;
 
 use bursar_api::routes::ROUTES;
+use bursar_testing::Engine;
 use serde_json::json;
 
 use super::bundle::{group, id, member, organization, reminder};
 use super::http::{self, Reply};
-use super::world::{Call, Engine, World};
+use super::world::{Call, World};
 
 fn healthy(world: &World) {
     assert_eq!(world.nobody().get("/healthz").status, 200);

@@ -4,11 +4,12 @@ use std::collections::HashSet;
 use std::thread;
 
 use bursar_domain::access::{Role, Scope, ScopeSet};
+use bursar_testing::Engine;
 use serde_json::{Value, json};
 
 use super::bundle::{NATIONAL, RIVAL, group, member, organization};
 use super::http::Reply;
-use super::world::{Engine, World, on_both_engines};
+use super::world::{World, on_both_engines};
 
 on_both_engines! { a_replay_is_the_answer_again whose_a_key_is sixteen_at_once_through_one_process keys_are_kept_for_a_while }
 
@@ -281,7 +282,9 @@ fn keys_are_kept_for_a_while(engine: Engine) {
     };
     let old = create(&world, "old").done(201);
     // Eight days pass. Whether the record was pruned by then makes no difference.
-    world.damage("UPDATE idempotency SET created_at = created_at - 691200000000");
+    world
+        .place
+        .damage("UPDATE idempotency SET created_at = created_at - 691200000000");
     let new = create(&world, "new").done(201);
     let again = create(&world, "old");
     assert!(!replayed(&again));

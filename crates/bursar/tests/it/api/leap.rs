@@ -4,12 +4,13 @@ use std::thread;
 use std::time::Duration;
 
 use bursar_domain::Timestamp;
+use bursar_testing::{Engine, eventually};
 use serde_json::{Value, json};
 
 use super::bundle::{CELLS, NATIONAL, group, member, organization, reminder};
 use super::http;
 use super::life::free_address;
-use super::world::{Engine, World, eventually, on_both_engines};
+use super::world::{World, on_both_engines};
 
 on_both_engines! { a_year_ahead_for_eight_seconds }
 

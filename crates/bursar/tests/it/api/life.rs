@@ -5,11 +5,12 @@ use std::net::TcpListener;
 use std::process::Command;
 
 use bursar_domain::access::{Role, Scope, ScopeSet};
+use bursar_testing::{Engine, eventually};
 use serde_json::{Value, json};
 
 use super::bundle::{member, organization};
 use super::http;
-use super::world::{Engine, World, eventually, on_both_engines};
+use super::world::{World, on_both_engines};
 
 on_both_engines! { health_and_readiness a_request_in_flight_finishes last_used_times_are_stored_without_a_worker }
 
@@ -233,7 +234,7 @@ fn an_idle_server_ends_at_once_and_a_used_port_is_told() {
     let mut world = World::new(Engine::Sqlite);
     let address = world.server().address.to_string();
     let second = Command::new(env!("CARGO_BIN_EXE_bursar"))
-        .current_dir(world.home.path())
+        .current_dir(world.place.folder.path())
         .args(["serve", "--listen", &address, "--database", "sqlite:other.db"])
         .output()
         .unwrap();
@@ -271,7 +272,7 @@ fn the_database_goes_away_and_comes_back() {
     let world = World::with(Engine::Postgres, &["--request-timeout", "5s"]);
     let editor = world.editor();
     editor.get("/v1/members").ok();
-    world.database_allows(false);
+    world.place.database_allows(false);
     for reply in [
         editor.get("/v1/members"),
         editor.post("/v1/groups").key("k").json(json!({ "name": "x" })),
@@ -285,7 +286,7 @@ fn the_database_goes_away_and_comes_back() {
     });
     assert_eq!(world.nobody().get("/healthz").status, 200);
     world.nobody().get("/v1/members").refused(401, "invalid_token");
-    world.database_allows(true);
+    world.place.database_allows(true);
     // Each of its connections comes back by itself; until then a client does as it was told, and tries again.
     let create = || editor.post("/v1/groups").key("k").json(json!({ "name": "x" }));
     eventually("reads work again", || {

@@ -7,11 +7,12 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use bursar_domain::access::{Scope, ScopeSet};
+use bursar_testing::{Engine, eventually, redis_url};
 use serde_json::json;
 
 use super::bundle::{NATIONAL, member, reminder};
 use super::http::{self, Reply};
-use super::world::{Caller, Engine, World, eventually, redis_url};
+use super::world::{Caller, World};
 
 /// So many writes by these callers in turn, `at_once` of them at a time.
 fn writes(callers: &[Caller<'_>], count: usize, at_once: usize) -> Vec<Reply> {

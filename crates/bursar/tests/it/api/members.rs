@@ -2,10 +2,11 @@
 
 use std::thread;
 
+use bursar_testing::Engine;
 use serde_json::{Value, json};
 
 use super::bundle::{CELLS, NATIONAL, group, member};
-use super::world::{Caller, Engine, World, on_both_engines};
+use super::world::{Caller, World, on_both_engines};
 
 on_both_engines! { changing archiving_moves_groups_then_the_member texts_are_trimmed_and_counted many_at_once_keep_the_counts }
 

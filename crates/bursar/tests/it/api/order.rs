@@ -1,11 +1,12 @@
 //! The order of the checks: each step answers before the next one looks.
 
 use bursar_domain::access::Scope::{GroupsRead, MembersRead};
+use bursar_testing::Engine;
 use serde_json::{Value, json};
 
 use super::bundle::{group, member, reminder};
 use super::http::Reply;
-use super::world::{Engine, World};
+use super::world::World;
 
 /// Everything about this request is wrong; what is answered shows which check came first.
 fn all_wrong(call: super::world::Call) -> Reply {

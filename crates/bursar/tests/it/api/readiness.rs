@@ -6,11 +6,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use bursar_domain::Timestamp;
+use bursar_testing::{Engine, eventually};
 use serde_json::json;
 
 use super::bundle::{NATIONAL, member, organization};
 use super::http::{self, Reply};
-use super::world::{Engine, World, eventually, on_both_engines};
+use super::world::{World, on_both_engines};
 
 on_both_engines! {
     a_schema_of_a_newer_program_stops_everything
@@ -60,8 +61,8 @@ fn a_schema_of_a_newer_program_stops_everything(engine: Engine) {
         "--body",
         "Please pay.",
     ]);
-    let version = world.count_beside("SELECT version FROM bursar_schema");
-    world.beside("UPDATE bursar_schema SET version = 1000");
+    let version = world.place.count_beside("SELECT version FROM bursar_schema");
+    world.place.beside("UPDATE bursar_schema SET version = 1000");
     // A write is refused from that moment on, a read a second later at most.
     create(&world, "first").refused(503, "unavailable");
     eventually("reads are refused", || {
@@ -76,12 +77,14 @@ fn a_schema_of_a_newer_program_stops_everything(engine: Engine) {
     // The reminder's time comes, and nothing happens.
     thread::sleep(Duration::from_secs(5));
     let groups = "SELECT COUNT(*) FROM groups WHERE name = 'first'";
-    assert_eq!(world.count_beside(groups), 0);
-    assert_eq!(world.count_beside("SELECT COUNT(*) FROM outbox_jobs"), 0);
+    assert_eq!(world.place.count_beside(groups), 0);
+    assert_eq!(world.place.count_beside("SELECT COUNT(*) FROM outbox_jobs"), 0);
     let log = world.server().log();
     assert_eq!(log.matches("the worker has stopped").count(), 1, "{log}");
     // The old program may go on when the old schema is back.
-    world.beside(&format!("UPDATE bursar_schema SET version = {version}"));
+    world
+        .place
+        .beside(&format!("UPDATE bursar_schema SET version = {version}"));
     ready_again(&world);
     eventually("reads work again", || {
         Some(world.editor().get("/v1/members")).filter(|reply| reply.status == 200)
@@ -89,13 +92,13 @@ fn a_schema_of_a_newer_program_stops_everything(engine: Engine) {
     assert_eq!(create(&world, "second").status, 201);
     eventually("the reminder is sent", || {
         let sent = "SELECT COUNT(*) FROM outbox_messages WHERE state = 'delivered'";
-        (world.count_beside(sent) == 1).then_some(())
+        (world.place.count_beside(sent) == 1).then_some(())
     });
 }
 
 fn a_schema_that_lacks_a_part_is_not_ready(engine: Engine) {
     let mut world = World::new(engine);
-    world.beside("DROP INDEX payments_owed");
+    world.place.beside("DROP INDEX payments_owed");
     let reason = not_ready(&world, "damaged").json()["reason"].clone();
     let reason = reason.as_str().unwrap();
     assert!(
@@ -109,7 +112,9 @@ fn writes_that_are_stuck_are_told(engine: Engine) {
     let world = World::new(engine);
     assert_eq!(create(&world, "before").status, 201);
     ready_again(&world);
-    let held = world.hold_beside("BEGIN IMMEDIATE", "LOCK TABLE payments IN EXCLUSIVE MODE");
+    let held = world
+        .place
+        .hold_beside("BEGIN IMMEDIATE", "LOCK TABLE payments IN EXCLUSIVE MODE");
     let word = match engine {
         Engine::Sqlite => "no answer",
         Engine::Postgres => "not writable",
@@ -151,7 +156,7 @@ fn many_questions_are_one_probe(engine: Engine) {
 #[test]
 fn a_file_that_was_deleted_or_replaced_takes_no_writes() {
     let mut world = World::new(Engine::Sqlite);
-    let file = world.home.path().join("bursar.db");
+    let file = world.place.folder.path().join("bursar.db");
     let (aside, copy) = (file.with_extension("aside"), file.with_extension("copy"));
     world.run(&["backup", copy.to_str().unwrap()]);
     assert_eq!(create(&world, "before").status, 201);
@@ -178,7 +183,7 @@ fn a_file_that_was_deleted_or_replaced_takes_no_writes() {
     });
 
     // Its log is as much a part of it.
-    fs::remove_file(world.home.path().join("bursar.db-wal")).unwrap();
+    fs::remove_file(world.place.folder.path().join("bursar.db-wal")).unwrap();
     create(&world, "without-its-log").refused(503, "unavailable");
     not_ready(&world, "replaced");
     world.torn();
@@ -189,10 +194,10 @@ fn a_file_that_was_deleted_or_replaced_takes_no_writes() {
 fn a_read_only_server_is_not_ready() {
     let world = World::new(Engine::Postgres);
     assert_eq!(create(&world, "before").status, 201);
-    world.database_takes_writes(false);
+    world.place.database_takes_writes(false);
     not_ready(&world, "not writable");
     create(&world, "read-only").refused(503, "unavailable");
     world.editor().get("/v1/members").ok();
-    world.database_takes_writes(true);
+    world.place.database_takes_writes(true);
     ready_again(&world);
 }

@@ -3,11 +3,12 @@
 use std::fs;
 use std::thread;
 
+use bursar_testing::{Engine, eventually};
 use serde_json::{Value, json};
 
 use super::bundle::{NATIONAL, NORTH, reminder};
 use super::http::Reply;
-use super::world::{Caller, Engine, World, eventually, on_both_engines};
+use super::world::{Caller, World, on_both_engines};
 
 on_both_engines! { every_target_and_every_disqualification one_offs_and_recurring replays_do_not_send_twice many_at_once_send_once }
 
@@ -25,7 +26,7 @@ fn read(caller: &Caller<'_>, n: u32) -> Value {
 
 /// The messages that were written to files, by whom they are for.
 fn letters(world: &World) -> Vec<(String, String)> {
-    let Ok(folder) = fs::read_dir(world.home.path().join("outbox")) else {
+    let Ok(folder) = fs::read_dir(world.place.folder.path().join("outbox")) else {
         return Vec::new();
     };
     let files = folder.map(|entry| entry.unwrap().path());

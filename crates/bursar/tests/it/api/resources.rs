@@ -1,9 +1,10 @@
 //! What each resource looks like: the exact fields, in full, and nothing that v1 hides.
 
+use bursar_testing::Engine;
 use serde_json::{Value, json};
 
 use super::bundle::{NATIONAL, NORTH, RIVAL, group, id, member, organization, reminder};
-use super::world::{Engine, World, on_both_engines};
+use super::world::{World, on_both_engines};
 
 on_both_engines! { the_exact_fields_of_everything filters_narrow_and_order_holds the_token_explains_itself }
 

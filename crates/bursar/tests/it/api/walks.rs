@@ -7,10 +7,11 @@ use std::thread;
 use bursar_domain::Timestamp;
 use bursar_domain::cursor::{Belongs, Cursor, Filters, Position};
 use bursar_domain::ids::OrganizationId;
+use bursar_testing::Engine;
 use serde_json::{Value, json};
 
 use super::bundle::{CELLS, NATIONAL, RIVAL, id, member, organization};
-use super::world::{Caller, Engine, World, on_both_engines};
+use super::world::{Caller, World, on_both_engines};
 
 on_both_engines! { rows_that_change_between_pages since_a_time cursors_that_are_not_taken a_start_that_was_written_anew a_copy_kept_beside_writers rows_with_one_stamp }
 
@@ -400,7 +401,7 @@ fn rows_with_one_stamp(engine: Engine) {
         }));
     }
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    let file = world.home.path().join("twins.ndjson");
+    let file = world.place.folder.path().join("twins.ndjson");
     std::fs::write(&file, text).unwrap();
     world.run(&["import", file.to_str().unwrap()]);
     let admin = world.admin_of(60);

@@ -11,77 +11,31 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
 
-use bursar_db::{DatabaseUrl, Db, DbError, Opening, Options};
 use bursar_domain::access::{Role, Scope, ScopeSet};
+use bursar_testing::{Engine, eventually};
 use serde_json::Value;
-use tempfile::TempDir;
 
 use super::bundle::{self, NATIONAL, organization};
 use super::http::{self, Reply};
-use crate::support::other_time;
-
-/// Which database a world is on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Engine {
-    Sqlite,
-    Postgres,
-}
+use crate::support::{Place, other_time};
 
 /// Makes a test of each function on each engine.
 macro_rules! on_both_engines {
     ($($test:ident)*) => {
         mod sqlite {
-            $(#[test] fn $test() { super::$test(crate::api::world::Engine::Sqlite); })*
+            $(#[test] fn $test() { super::$test(bursar_testing::Engine::Sqlite); })*
         }
         mod postgres {
-            $(#[test] fn $test() { super::$test(crate::api::world::Engine::Postgres); })*
+            $(#[test] fn $test() { super::$test(bursar_testing::Engine::Postgres); })*
         }
     };
 }
 pub(crate) use on_both_engines;
 
-/// What the test run was given.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the services for tests come from the environment"
-)]
-pub(crate) fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|value| !value.is_empty())
-}
-
-fn service(name: &str) -> String {
-    variable(name).unwrap_or_else(|| panic!("set {name}, or run scripts/test, which starts the services"))
-}
-
-/// Redis, shared by all tests.
-pub(crate) fn redis_url() -> String {
-    service("BURSAR_TEST_REDIS")
-}
-
-/// Polls until something is there, at most 20 seconds.
-pub(crate) fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let since = Instant::now();
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(
-            since.elapsed() < Duration::from_secs(20),
-            "it did not come to this: {what}"
-        );
-        thread::sleep(Duration::from_millis(10));
-    }
-}
-
 pub(crate) struct World {
-    pub(crate) home: TempDir,
-    database: String,
-    /// The PostgreSQL database to drop: the server's address and its name.
-    drop_at_end: Option<(String, String)>,
+    pub(crate) place: Place,
     servers: Vec<Server>,
     tokens: Mutex<HashMap<(String, i64), Token>>,
     secrets: Mutex<Vec<String>>,
@@ -170,12 +124,12 @@ impl Drop for Server {
 }
 
 /// The binary under test, without the settings of whoever runs the tests.
-fn bursar(home: &Path, database: &str) -> Command {
+fn bursar(place: &Place) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_bursar"));
     command
-        .current_dir(home)
+        .current_dir(place.folder.path())
         .env_clear()
-        .args(["--database", database, "--json"])
+        .args(["--database", &place.database, "--json"])
         .stdin(Stdio::null());
     command
 }
@@ -194,45 +148,14 @@ impl World {
     }
 
     fn without_server(engine: Engine) -> Self {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let home = tempfile::tempdir().unwrap();
-        let (database, drop_at_end) = match engine {
-            Engine::Sqlite => (
-                format!("sqlite:{}", home.path().join("bursar.db").display()),
-                None,
-            ),
-            Engine::Postgres => {
-                let server = service("BURSAR_TEST_POSTGRES");
-                let name = format!(
-                    "bursar_api_{}_{}",
-                    std::process::id(),
-                    COUNT.fetch_add(1, Ordering::Relaxed)
-                );
-                administer(&server, &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"));
-                administer(
-                    &server,
-                    &format!(
-                        "CREATE DATABASE {name} TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C' ENCODING 'UTF8'"
-                    ),
-                );
-                let url = server
-                    .rsplit_once('/')
-                    .map(|(host, _)| format!("{host}/{name}"))
-                    .unwrap();
-                (url, Some((server, name)))
-            }
-        };
         let world = Self {
-            home,
-            database,
-            drop_at_end,
+            place: Place::new(engine),
             servers: Vec::new(),
             tokens: Mutex::default(),
             secrets: Mutex::default(),
             is_torn: false,
         };
-        let file = world.home.path().join("bundle.ndjson");
-        fs::write(&file, bundle::text()).unwrap();
+        let file = world.place.bundle("bundle.ndjson", &bundle::text());
         world.run(&["import", file.to_str().unwrap()]);
         world
     }
@@ -244,15 +167,20 @@ impl World {
 
     fn start_with(&mut self, flags: &[&str], variables: &[(&str, &str)]) {
         let number = self.servers.len();
-        let home = self.home.path();
-        let server = Server::start(bursar(home, &self.database), home, number, flags, variables);
+        let server = Server::start(
+            bursar(&self.place),
+            self.place.folder.path(),
+            number,
+            flags,
+            variables,
+        );
         self.servers.push(server);
     }
 
     /// The bundle on SQLite, with a server that may have so many files open and begins with fewer.
     pub(crate) fn with_open_files(first: u32, most: u32) -> Self {
         let mut world = Self::without_server(Engine::Sqlite);
-        let home = world.home.path();
+        let home = world.place.folder.path();
         let mut command = Command::new("sh");
         command
             .current_dir(home)
@@ -262,7 +190,7 @@ impl World {
                 "ulimit -Sn {first} && ulimit -Hn {most} && exec \"$0\" \"$@\""
             ))
             .arg(env!("CARGO_BIN_EXE_bursar"))
-            .args(["--database", &world.database, "--json"])
+            .args(["--database", &world.place.database, "--json"])
             .stdin(Stdio::null());
         let server = Server::start(command, home, 0, &[], &[]);
         world.servers.push(server);
@@ -312,97 +240,7 @@ impl World {
 
     /// Runs a command.
     pub(crate) fn output(&self, args: &[&str]) -> Output {
-        bursar(self.home.path(), &self.database)
-            .args(args)
-            .output()
-            .unwrap()
-    }
-
-    /// The database, as another process would open it.
-    pub(crate) fn db(&self) -> Db {
-        let url: DatabaseUrl = self.database.parse().unwrap();
-        let options = Options {
-            connections: 2,
-            ..Options::default()
-        };
-        Db::open(&url, &options, Opening::Require).unwrap()
-    }
-
-    /// Changes rows behind the program's back.
-    pub(crate) fn damage(&self, sql: &'static str) {
-        let db = self.db();
-        let rows = db
-            .write::<_, DbError>([0; 16], move |tx| tx.execute(sql, &[]))
-            .wait()
-            .unwrap();
-        assert!(rows > 0, "{sql}");
-        db.shutdown();
-    }
-
-    /// Runs SQL on a connection of its own that asks for no schema.
-    pub(crate) fn beside(&self, sql: &str) {
-        match self.database.strip_prefix("sqlite:") {
-            Some(path) => rusqlite::Connection::open(path)
-                .and_then(|connection| connection.execute_batch(sql))
-                .unwrap(),
-            None => administer(&self.database, sql),
-        }
-    }
-
-    /// The same, and what it counts.
-    pub(crate) fn count_beside(&self, sql: &str) -> i64 {
-        match self.database.strip_prefix("sqlite:") {
-            Some(path) => rusqlite::Connection::open(path)
-                .and_then(|connection| connection.query_row(sql, [], |row| row.get(0)))
-                .unwrap(),
-            None => postgres::Client::connect(&self.database, postgres::NoTls)
-                .and_then(|mut client| client.query_one(sql, &[]))
-                .unwrap()
-                .get(0),
-        }
-    }
-
-    /// Holds a transaction of somebody else open, with what this statement locks, until it is dropped.
-    pub(crate) fn hold_beside(&self, on_sqlite: &str, on_postgres: &str) -> Box<dyn std::any::Any> {
-        if let Some(path) = self.database.strip_prefix("sqlite:") {
-            let connection = rusqlite::Connection::open(path).unwrap();
-            connection.execute_batch(on_sqlite).unwrap();
-            Box::new(connection)
-        } else {
-            let mut client = postgres::Client::connect(&self.database, postgres::NoTls).unwrap();
-            client.batch_execute(&format!("BEGIN; {on_postgres}")).unwrap();
-            Box::new(client)
-        }
-    }
-
-    /// Lets nobody into the PostgreSQL database and throws everybody out, or lets them in again.
-    pub(crate) fn database_allows(&self, connections: bool) {
-        let (server, name) = self.drop_at_end.as_ref().expect("it is on PostgreSQL");
-        administer(
-            server,
-            &format!("ALTER DATABASE {name} WITH ALLOW_CONNECTIONS {connections}"),
-        );
-        if !connections {
-            let all =
-                format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'");
-            administer(server, &all);
-        }
-    }
-
-    /// Makes the PostgreSQL database read-only for everybody, or not, and throws everybody out.
-    pub(crate) fn database_takes_writes(&self, takes: bool) {
-        let (server, name) = self.drop_at_end.as_ref().expect("it is on PostgreSQL");
-        administer(
-            server,
-            &format!(
-                "ALTER DATABASE {name} SET default_transaction_read_only = {}",
-                if takes { "off" } else { "on" }
-            ),
-        );
-        administer(
-            server,
-            &format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"),
-        );
+        bursar(&self.place).args(args).output().unwrap()
     }
 
     /// A new token of a person in an organization.
@@ -555,16 +393,7 @@ impl Drop for World {
             eprintln!("the server's last lines, newest first:\n{}", tail.join("\n"));
         }
         self.servers.clear();
-        if let Some((server, name)) = &self.drop_at_end {
-            administer(server, &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"));
-        }
     }
-}
-
-fn administer(server: &str, sql: &str) {
-    postgres::Client::connect(server, postgres::NoTls)
-        .and_then(|mut client| client.batch_execute(sql))
-        .unwrap();
 }
 
 /// Who sends a request.
@@ -751,22 +580,5 @@ impl Call {
 
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
-    }
-}
-
-/// Compares a text with the file of this name among the snapshots; `UPDATE_SNAPSHOTS=1` renews it.
-pub(crate) fn snapshot(name: &str, text: &str) {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/it/api/snapshots")
-        .join(name);
-    if variable("UPDATE_SNAPSHOTS").is_some() {
-        fs::write(&file, text).unwrap();
-        return;
-    }
-    let kept = fs::read_to_string(&file).unwrap_or_default();
-    if kept != text {
-        let lines = kept.lines().chain(std::iter::repeat("")).zip(text.lines());
-        let first = lines.enumerate().find(|(_, (kept, now))| kept != now);
-        panic!("{name} is not as it was; UPDATE_SNAPSHOTS=1 renews it. First difference: {first:#?}");
     }
 }

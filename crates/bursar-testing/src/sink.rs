@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// Where a conversation stands.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Stage<'a> {
+pub enum Stage<'a> {
     /// A connection was made; how many there were before.
     Connected(usize),
     /// The client has said its name.
@@ -23,7 +23,7 @@ pub(crate) enum Stage<'a> {
 
 /// What the server does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Deed {
+pub enum Deed {
     /// Goes on.
     Accept,
     /// Says this instead.
@@ -38,21 +38,21 @@ pub(crate) enum Deed {
 
 /// A mail that was taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Mail {
-    pub(crate) to: Vec<String>,
-    pub(crate) text: String,
-    pub(crate) is_reply_lost: bool,
+pub struct Mail {
+    pub to: Vec<String>,
+    pub text: String,
+    pub is_reply_lost: bool,
 }
 
 impl Mail {
     /// A header's value, unfolded.
-    pub(crate) fn header(&self, name: &str) -> Option<String> {
+    pub fn header(&self, name: &str) -> Option<String> {
         header(&self.text, name)
     }
 }
 
 /// A header's value, unfolded.
-pub(crate) fn header(text: &str, name: &str) -> Option<String> {
+pub fn header(text: &str, name: &str) -> Option<String> {
     let head = text
         .split("\r\n\r\n")
         .next()?
@@ -67,14 +67,14 @@ pub(crate) fn header(text: &str, name: &str) -> Option<String> {
 type Script = dyn Fn(Stage<'_>) -> Deed + Send + Sync;
 
 /// A mail server.
-pub(crate) struct Sink {
-    pub(crate) address: SocketAddr,
+pub struct Sink {
+    pub address: SocketAddr,
     mails: Arc<Mutex<Vec<Mail>>>,
     connections: Arc<AtomicUsize>,
 }
 
 impl Sink {
-    pub(crate) fn start(script: impl Fn(Stage<'_>) -> Deed + Send + Sync + 'static) -> Self {
+    pub fn start(script: impl Fn(Stage<'_>) -> Deed + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let sink = Sink {
             address: listener.local_addr().unwrap(),
@@ -96,19 +96,19 @@ impl Sink {
     }
 
     /// One that takes everything.
-    pub(crate) fn kind() -> Self {
+    pub fn kind() -> Self {
         Self::start(|_| Deed::Accept)
     }
 
-    pub(crate) fn url(&self) -> String {
+    pub fn url(&self) -> String {
         format!("smtp://{}", self.address)
     }
 
-    pub(crate) fn mails(&self) -> Vec<Mail> {
+    pub fn mails(&self) -> Vec<Mail> {
         self.mails.lock().unwrap().clone()
     }
 
-    pub(crate) fn connections(&self) -> usize {
+    pub fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
     }
 }
@@ -231,20 +231,20 @@ fn say(stream: &mut TcpStream, line: &str) -> Option<()> {
 
 /// What a client posted: the request's first line, its headers and its body.
 #[derive(Clone, Debug)]
-pub(crate) struct Posted {
-    pub(crate) line: String,
-    pub(crate) head: String,
-    pub(crate) body: String,
+pub struct Posted {
+    pub line: String,
+    pub head: String,
+    pub body: String,
 }
 
 /// An HTTP server that answers each request with the next of these, and the last one for ever.
-pub(crate) struct Provider {
-    pub(crate) address: SocketAddr,
+pub struct Provider {
+    pub address: SocketAddr,
     posted: Arc<Mutex<Vec<Posted>>>,
 }
 
 impl Provider {
-    pub(crate) fn start(answers: Vec<(u16, &'static str, &'static str)>) -> Self {
+    pub fn start(answers: Vec<(u16, &'static str, &'static str)>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let provider = Provider {
             address: listener.local_addr().unwrap(),
@@ -261,7 +261,7 @@ impl Provider {
         provider
     }
 
-    pub(crate) fn posted(&self) -> Vec<Posted> {
+    pub fn posted(&self) -> Vec<Posted> {
         self.posted.lock().unwrap().clone()
     }
 }

@@ -1,0 +1,95 @@
+//! What the tests of all crates share: databases on both engines, waiting, seeds, snapshots, and servers that take mail.
+//! It uses no other crate of bursar, so that each of them can use it.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    missing_docs,
+    reason = "this crate is for tests: one that cannot go on stops here, and names say enough"
+)]
+
+mod place;
+pub mod sink;
+mod snapshot;
+
+use std::cell::RefCell;
+use std::hash::{BuildHasher, RandomState};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use fastrand::Rng;
+pub use place::{Engine, Place};
+pub use snapshot::compare;
+
+/// Longer than anything takes that a test waits for, also on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What the run of the tests was given.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "how tests run is part of their environment"
+)]
+pub fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+fn service(name: &str) -> String {
+    variable(name).unwrap_or_else(|| panic!("set {name}, or run scripts/test, which starts the services"))
+}
+
+/// The Redis that all tests share.
+pub fn redis_url() -> String {
+    service("BURSAR_TEST_REDIS")
+}
+
+/// Whether larger counts are asked for, as `scripts/test --full` does.
+pub fn is_full() -> bool {
+    variable("BURSAR_TEST_FULL").is_some()
+}
+
+thread_local! {
+    static SEEDS: RefCell<Option<Rng>> = const { RefCell::new(None) };
+}
+
+/// A seed for what a test does at random, another one at each call. A test that fails shows where the first came from,
+/// and `BURSAR_TEST_SEED` repeats them.
+pub fn seed() -> u64 {
+    SEEDS.with_borrow_mut(|seeds| seeds.get_or_insert_with(first).u64(..))
+}
+
+/// Random bytes, by the same seeds.
+pub fn entropy<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    Rng::with_seed(seed()).fill(&mut bytes);
+    bytes
+}
+
+fn first() -> Rng {
+    let seed = match variable("BURSAR_TEST_SEED") {
+        Some(given) => given.parse().expect("BURSAR_TEST_SEED is a number"),
+        None => RandomState::new().hash_one(()),
+    };
+    println!("repeat it with BURSAR_TEST_SEED={seed}");
+    Rng::with_seed(seed)
+}
+
+/// Waits until something is there.
+#[track_caller]
+pub fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let since = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(since.elapsed() < PATIENCE, "it did not come to this: {what}");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Waits until something holds.
+#[track_caller]
+pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    eventually(what, || holds().then_some(()));
+}

@@ -1,0 +1,255 @@
+//! A folder and a database that are gone at the end.
+
+use std::any::Any;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use postgres::NoTls;
+use tempfile::TempDir;
+
+use crate::service;
+
+/// Which database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// A file.
+    Sqlite,
+    /// A database on the server that `BURSAR_TEST_POSTGRES` names.
+    Postgres,
+}
+
+impl Engine {
+    /// Both of them.
+    pub const BOTH: [Self; 2] = [Self::Sqlite, Self::Postgres];
+}
+
+/// A folder to work in, and the address of a database that does not exist yet (SQLite) or is empty (PostgreSQL).
+#[derive(Debug)]
+pub struct Place {
+    /// The folder.
+    pub folder: TempDir,
+    /// The database's address.
+    pub database: String,
+    on_server: Option<OnServer>,
+}
+
+#[derive(Debug)]
+struct OnServer {
+    server: String,
+    name: String,
+}
+
+impl Place {
+    /// On this engine.
+    pub fn new(engine: Engine) -> Self {
+        match engine {
+            Engine::Sqlite => Self::sqlite(),
+            Engine::Postgres => Self::postgres(),
+        }
+    }
+
+    /// A file in the folder.
+    pub fn sqlite() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let database = format!("sqlite:{}", folder.path().join("bursar.db").display());
+        Self {
+            folder,
+            database,
+            on_server: None,
+        }
+    }
+
+    /// A database of its own on the server for tests.
+    pub fn postgres() -> Self {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let server = service("BURSAR_TEST_POSTGRES");
+        // No other folder on this machine has the name, so no other database has.
+        let folder = tempfile::Builder::new()
+            .prefix("bursar_")
+            .rand_bytes(12)
+            .tempdir()
+            .unwrap();
+        let own = folder
+            .path()
+            .file_name()
+            .unwrap()
+            .to_string_lossy()
+            .to_lowercase();
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("{own}_{}_{number}", std::process::id());
+        let create =
+            format!("CREATE DATABASE {name} TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C' ENCODING 'UTF8'");
+        execute(&server, &create).unwrap();
+        let (host, _) = server.rsplit_once('/').expect("postgres://HOST/DATABASE");
+        Self {
+            folder,
+            database: format!("{host}/{name}"),
+            on_server: Some(OnServer { server, name }),
+        }
+    }
+
+    /// Which engine it is.
+    pub fn engine(&self) -> Engine {
+        match self.on_server {
+            None => Engine::Sqlite,
+            Some(_) => Engine::Postgres,
+        }
+    }
+
+    /// Whether the database is a file.
+    pub fn is_sqlite(&self) -> bool {
+        self.engine() == Engine::Sqlite
+    }
+
+    /// A file in the folder.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The SQLite file.
+    pub fn database_file(&self) -> PathBuf {
+        assert!(self.is_sqlite(), "PostgreSQL has no file");
+        self.file("bursar.db")
+    }
+
+    /// A file in the folder, written now.
+    pub fn bundle(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.file(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// Runs SQL on a connection of its own, beside whoever has the database open.
+    pub fn beside(&self, sql: &str) {
+        match self.engine() {
+            Engine::Sqlite => self.open_file().execute_batch(sql).unwrap(),
+            Engine::Postgres => execute(&self.database, sql).unwrap(),
+        }
+    }
+
+    /// Changes rows behind the program's back; there must be some. SQLite does not ask the schema's rules for rows then.
+    pub fn damage(&self, sql: &str) {
+        let rows = match self.engine() {
+            Engine::Sqlite => {
+                let file = self.open_file();
+                file.execute_batch("PRAGMA ignore_check_constraints = ON")
+                    .unwrap();
+                file.execute(sql, []).unwrap() as u64
+            }
+            Engine::Postgres => self.connect().execute(sql, &[]).unwrap(),
+        };
+        assert!(rows > 0, "{sql}");
+    }
+
+    /// Drops every table but one.
+    pub fn drop_tables(&self, but: &str) {
+        let (catalogue, how) = match self.engine() {
+            Engine::Sqlite => (
+                "SELECT name FROM sqlite_schema WHERE type = 'table'",
+                "PRAGMA foreign_keys = OFF; ",
+            ),
+            Engine::Postgres => (
+                "SELECT tablename::text FROM pg_tables WHERE schemaname = 'public'",
+                "",
+            ),
+        };
+        let names: Vec<String> = match self.engine() {
+            Engine::Sqlite => {
+                let file = self.open_file();
+                let mut found = file.prepare(catalogue).unwrap();
+                found
+                    .query_map([], |row| row.get(0))
+                    .unwrap()
+                    .map(Result::unwrap)
+                    .collect()
+            }
+            Engine::Postgres => {
+                let rows = self.connect().query(catalogue, &[]).unwrap();
+                rows.iter().map(|row| row.get(0)).collect()
+            }
+        };
+        let cascade = if self.is_sqlite() { "" } else { " CASCADE" };
+        let drops = names
+            .iter()
+            .filter(|name| *name != but && !name.starts_with("sqlite_"));
+        let drops: String = drops
+            .map(|name| format!("DROP TABLE {name}{cascade}; "))
+            .collect();
+        self.beside(&format!("{how}{drops}"));
+    }
+
+    /// The number that a query finds, on a connection of its own.
+    pub fn count_beside(&self, sql: &str) -> i64 {
+        match self.engine() {
+            Engine::Sqlite => self.open_file().query_row(sql, [], |row| row.get(0)).unwrap(),
+            Engine::Postgres => self.connect().query_one(sql, &[]).unwrap().get(0),
+        }
+    }
+
+    /// Holds a transaction of somebody else open, with what this statement locks, until it is dropped.
+    pub fn hold_beside(&self, on_sqlite: &str, on_postgres: &str) -> Box<dyn Any> {
+        match self.engine() {
+            Engine::Sqlite => {
+                let connection = self.open_file();
+                connection.execute_batch(on_sqlite).unwrap();
+                Box::new(connection)
+            }
+            Engine::Postgres => {
+                let mut client = self.connect();
+                client.batch_execute(&format!("BEGIN; {on_postgres}")).unwrap();
+                Box::new(client)
+            }
+        }
+    }
+
+    /// Lets nobody into the PostgreSQL database and throws everybody out, or lets them in again.
+    pub fn database_allows(&self, connections: bool) {
+        self.alter(&format!("WITH ALLOW_CONNECTIONS {connections}"));
+        if !connections {
+            self.throw_out();
+        }
+    }
+
+    /// Makes the PostgreSQL database read-only for everybody, or not, and throws everybody out.
+    pub fn database_takes_writes(&self, takes: bool) {
+        let read_only = if takes { "off" } else { "on" };
+        self.alter(&format!("SET default_transaction_read_only = {read_only}"));
+        self.throw_out();
+    }
+
+    fn alter(&self, how: &str) {
+        let OnServer { server, name } = self.on_server();
+        execute(server, &format!("ALTER DATABASE {name} {how}")).unwrap();
+    }
+
+    fn throw_out(&self) {
+        let OnServer { server, name } = self.on_server();
+        let all = format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'");
+        execute(server, &all).unwrap();
+    }
+
+    fn on_server(&self) -> &OnServer {
+        self.on_server.as_ref().expect("it is on PostgreSQL")
+    }
+
+    fn open_file(&self) -> rusqlite::Connection {
+        rusqlite::Connection::open(self.database_file()).unwrap()
+    }
+
+    fn connect(&self) -> postgres::Client {
+        postgres::Client::connect(&self.database, NoTls).unwrap()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if let Some(OnServer { server, name }) = &self.on_server {
+            // A test that failed already says more than a database that could not be dropped.
+            let _ = execute(server, &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"));
+        }
+    }
+}
+
+fn execute(server: &str, sql: &str) -> Result<(), postgres::Error> {
+    postgres::Client::connect(server, NoTls)?.batch_execute(sql)
+}
