@@ -6,7 +6,6 @@
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
-use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
@@ -54,17 +53,14 @@ pub struct Options {
 
 static LOG: OnceLock<Arc<Queue>> = OnceLock::new();
 
-/// Starts the log of this process; from then on standard error is its own. Where no thread can be had, lines are
-/// written by whoever has them.
-pub fn start(options: Options) {
-    let Ok(stderr) = io::stderr().as_fd().try_clone_to_owned() else {
-        return;
-    };
+/// Starts the log of this process on standard error, which is its own from then on, or on another file. Where no thread
+/// can be had, lines are written by whoever has them.
+pub fn start(options: Options, mut to: File) {
     let queue = Arc::new(Queue::new(options));
     let writer = Arc::clone(&queue);
     let started = thread::Builder::new()
         .name("log".to_owned())
-        .spawn(move || writer.write_to(&mut File::from(stderr)));
+        .spawn(move || writer.write_to(&mut to));
     if started.is_ok() {
         let _ = LOG.set(queue);
     }

@@ -10,6 +10,7 @@ mod dues;
 mod exit;
 mod form;
 mod health;
+pub mod here;
 mod hint;
 mod manual;
 mod messages;
@@ -295,7 +296,8 @@ fn refuse(error: &clap::Error, is_bare: bool) -> ExitCode {
     Exit::Usage.into()
 }
 
-pub(crate) fn run() -> ExitCode {
+/// Runs the program.
+pub fn run() -> ExitCode {
     output::tell_panics();
     let exit = run_command();
     log::flush();

@@ -11,7 +11,7 @@ const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/co
 
 const OPENING: &str = "# Every command, flag and variable
 
-Written from the program itself: `UPDATE_SNAPSHOTS=1 cargo test -p bursar --bin bursar` renews this page, and a test
+Written from the program itself: `UPDATE_SNAPSHOTS=1 cargo test -p bursar --lib` renews this page, and a test
 fails while it is stale. [commands.md](../commands.md) tells what holds for all commands.
 
 A flag on the command line wins over its variable. A switch is on when its variable is anything but

@@ -1,6 +1,9 @@
 //! `bursar serve`.
 
+use std::fs::File;
 use std::net::SocketAddr;
+use std::os::fd::AsFd;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
@@ -20,6 +23,7 @@ use bursar_worker::Bell;
 use clap::Args;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use super::url::{parse_base_url, parse_origin};
@@ -89,6 +93,16 @@ pub(crate) struct LogArgs {
     /// error, warn, info, debug or trace
     #[arg(long, default_value = "info", value_parser = ["error", "warn", "info", "debug", "trace", "off"])]
     pub(crate) log_level: String,
+}
+
+impl ServeArgs {
+    /// How the database is opened.
+    pub(crate) fn options(&self) -> Options {
+        Options {
+            connections: usize::from(self.database_connections),
+            ..Options::default()
+        }
+    }
 }
 
 impl LogArgs {
@@ -186,18 +200,28 @@ fn parse_bytes(text: &str) -> Result<usize, String> {
 pub(crate) fn run(session: &Session, args: &ServeArgs) -> Outcome {
     start_log(&args.log);
     let url: DatabaseUrl = session.database().parse()?;
-    let options = Options {
-        connections: usize::from(args.database_connections),
-        ..Options::default()
-    };
-    let app = open(&url, &options, Opening::Migrate)?;
-    serve(app, &url, args, &mut |base_url| {
+    let app = open(&url, &args.options(), Opening::Migrate)?;
+    serve(app, &url, args, Until::Signalled, &mut |base_url| {
         output::say(&format!("listening on {base_url}"))
     })
 }
 
+/// How long to serve.
+pub(crate) enum Until {
+    /// Until a signal tells the process to stop.
+    Signalled,
+    /// Until the other end is dropped.
+    Told(oneshot::Receiver<()>),
+}
+
 /// Serves until it is told to stop; `started` is called once it accepts, with its address.
-pub(crate) fn serve(app: App, url: &DatabaseUrl, args: &ServeArgs, started: &mut dyn FnMut(&str)) -> Outcome {
+pub(crate) fn serve(
+    app: App,
+    url: &DatabaseUrl,
+    args: &ServeArgs,
+    until: Until,
+    started: &mut dyn FnMut(&str),
+) -> Outcome {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let bell = Bell::default();
     let last_used = Arc::new(LastUsed::default());
@@ -207,7 +231,14 @@ pub(crate) fn serve(app: App, url: &DatabaseUrl, args: &ServeArgs, started: &mut
         false => Some(args.send.worker(&app, url, &bell, &watched)?.start()?),
     };
     let storing = store_last_used(&app, &bell, &last_used)?;
-    let outcome = runtime.block_on(accept(app.clone(), args, &bell, (last_used, watched), started));
+    let outcome = runtime.block_on(accept(
+        app.clone(),
+        args,
+        &bell,
+        (last_used, watched),
+        until,
+        started,
+    ));
     bell.stop();
     if let Some(worker) = worker {
         worker.stop();
@@ -241,6 +272,7 @@ async fn accept(
     args: &ServeArgs,
     bell: &Bell,
     (last_used, watched): (Arc<LastUsed>, Watched),
+    until: Until,
     started: &mut dyn FnMut(&str),
 ) -> Outcome {
     let files_allowed = open_files::raise();
@@ -300,16 +332,25 @@ async fn accept(
         base_url,
         on_queued: Arc::new(move || ring.ring()),
     });
-    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    let told: Pin<Box<dyn Future<Output = bool> + Send>> = match until {
+        Until::Signalled => {
+            let (mut terminate, mut interrupt) =
+                (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+            Box::pin(async move {
+                tokio::select! {
+                    _ = terminate.recv() => false,
+                    // Somebody sits at the terminal and waits.
+                    _ = interrupt.recv() => true,
+                }
+            })
+        }
+        Until::Told(told) => Box::pin(async move { told.await.is_err() }),
+    };
     let is_hurried = AtomicBool::new(args.drain_delay.is_zero());
     let leave = {
         let (edge, is_hurried) = (Arc::clone(&edge), &is_hurried);
         async move {
-            tokio::select! {
-                _ = terminate.recv() => {}
-                // Somebody sits at the terminal and waits.
-                _ = interrupt.recv() => is_hurried.store(true, Ordering::Relaxed),
-            }
+            is_hurried.fetch_or(told.await, Ordering::Relaxed);
             edge.is_ready.store(false, Ordering::Relaxed);
         }
     };
@@ -368,6 +409,13 @@ async fn another_signal() {
 }
 
 pub(crate) fn start_log(args: &LogArgs) {
+    // Standard output is for what was asked for; the log goes beside it.
+    if let Ok(stderr) = std::io::stderr().as_fd().try_clone_to_owned() {
+        start_log_on(args, stderr.into());
+    }
+}
+
+pub(crate) fn start_log_on(args: &LogArgs, file: File) {
     let level = args
         .log_level
         .parse()
@@ -377,13 +425,12 @@ pub(crate) fn start_log(args: &LogArgs) {
         "json" => log::Format::Json,
         _ => log::Format::Text { is_colourful },
     };
-    // Standard output is for what was asked for; the log goes beside it.
     let options = log::Options {
         format,
         clock: || ambient::now().to_string(),
         masked,
     };
-    log::start(options);
+    log::start(options, file);
     let builder = tracing_subscriber::fmt()
         .with_max_level(level)
         .with_writer(move || log::Lines(options))

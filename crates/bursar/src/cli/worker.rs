@@ -50,6 +50,9 @@ pub(crate) struct SendArgs {
     /// Maximum difference between this machine's clock and the database's before automatic work stops, such as 60s or 2h
     #[arg(long, default_value = "60s", value_parser = parse_tolerance, value_name = "TIME")]
     pub(crate) clock_tolerance: i64,
+    /// Where files go, when not to `outbox/`.
+    #[arg(skip)]
+    pub(crate) outbox: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -133,7 +136,7 @@ impl SendArgs {
         watched: &Watched,
     ) -> Result<Worker, Failure> {
         let outlet = |way| Outlet {
-            folder: outbox_folder(url),
+            folder: self.outbox.clone().unwrap_or_else(|| outbox_folder(url)),
             way,
         };
         Ok(Worker::new(Setup {

@@ -18,7 +18,7 @@ use bursar_domain::organization::{Organization, OrganizationKind};
 use clap::Args;
 
 use crate::ambient;
-use crate::cli::serve::{ServeArgs, serve, start_log};
+use crate::cli::serve::{ServeArgs, Until, serve, start_log};
 use crate::cli::{Failure, Outcome, Session, open, output};
 use welcome::Welcome;
 
@@ -66,10 +66,16 @@ pub(crate) fn run(session: &Session, args: &DemoArgs) -> Outcome {
         is_new,
         since: today.plus_days(-7),
     };
-    serve(app, &url, &serve_args, &mut |address| match session.json_asked {
-        true => output::document(&welcome.for_machines(address).to_string()),
-        false => welcome.show(address),
-    })
+    serve(
+        app,
+        &url,
+        &serve_args,
+        Until::Signalled,
+        &mut |address| match session.json_asked {
+            true => output::document(&welcome.for_machines(address).to_string()),
+            false => welcome.show(address),
+        },
+    )
 }
 
 /// Brings in the bundle of everything up to two months ago.

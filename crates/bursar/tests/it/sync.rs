@@ -524,7 +524,7 @@ fn two_do_not_work_in_one_folder() {
 /// A window is a minute, so only the long tests wait for its end.
 #[test]
 fn low_limits_are_waited_for() {
-    let world = World::with(Engine::Sqlite, &["--rate-limit-read", "30"]);
+    let world = World::apart(Engine::Sqlite, &["--rate-limit-read", "30"]);
     let scopes = ScopeSet::of(&[Scope::MembersRead]);
     let token = world.service_token(bursar_domain::access::Role::Viewer, NATIONAL, scopes);
     let mirror = Mirror::new(&world, &token.secret);

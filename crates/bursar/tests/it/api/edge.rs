@@ -30,7 +30,7 @@ fn cpu_seconds(pid: u32) -> f64 {
 /// Anyone may send it, and the price of this endpoint is read from its query before the charge.
 #[test]
 fn a_query_of_thousands_of_names_costs_next_to_nothing() {
-    let world = World::with(Engine::Sqlite, &["--rate-limit-read", "30"]);
+    let world = World::apart(Engine::Sqlite, &["--rate-limit-read", "30"]);
     let names: Vec<String> = (0..6_000).map(|n| format!("{n:x}")).collect();
     let path = format!("/v1/chapters/{}/members?{}", organization(2), names.join("&"));
     let before = cpu_seconds(world.server().pid());
@@ -122,7 +122,7 @@ fn a_request_that_others_could_read_differently_is_refused() {
 
 #[test]
 fn a_long_method_is_logged_short() {
-    let world = World::new(Engine::Sqlite);
+    let world = World::apart(Engine::Sqlite, &[]);
     let method = "M".repeat(20_000);
     let reply = world.editor().ask(&method, "/v1/members").send();
     reply.refused(405, "method_not_allowed");

@@ -18,7 +18,7 @@ on_both_engines! { a_year_ahead_for_eight_seconds }
 const UNREACHABLE: &[&str] = &["--smtp-url", "smtp://127.0.0.1:9?tls=none"];
 
 fn a_year_ahead_for_eight_seconds(engine: Engine) {
-    let mut world = World::with(engine, UNREACHABLE);
+    let mut world = World::apart(engine, UNREACHABLE);
     let own = organization(NATIONAL);
     let editor = world.editor();
     let name = json!({"name": "Once"});

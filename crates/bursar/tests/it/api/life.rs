@@ -15,7 +15,7 @@ use super::world::{World, on_both_engines};
 on_both_engines! { health_and_readiness a_request_in_flight_finishes last_used_times_are_stored_without_a_worker }
 
 fn last_used_times_are_stored_without_a_worker(engine: Engine) {
-    let mut world = World::with(engine, &["--no-worker", "--drain-delay", "0"]);
+    let mut world = World::apart(engine, &["--no-worker", "--drain-delay", "0"]);
     let token = world.service_token(Role::Viewer, 1, ScopeSet::of(&[Scope::MembersRead]));
     assert_eq!(world.bearer(&token.secret).get("/v1/members").status, 200);
     world.server().signal("TERM");
@@ -58,7 +58,7 @@ pub(super) fn free_address() -> String {
 
 fn a_request_in_flight_finishes(engine: Engine) {
     let metrics = free_address();
-    let mut world = World::with(engine, &["--metrics-listen", &metrics, "--drain-delay", "0"]);
+    let mut world = World::apart(engine, &["--metrics-listen", &metrics, "--drain-delay", "0"]);
     let metrics = metrics.parse().unwrap();
     let scrape = || {
         http::exchange(
@@ -108,7 +108,7 @@ fn a_request_in_flight_finishes(engine: Engine) {
 #[test]
 fn metrics_and_logs() {
     let metrics = free_address();
-    let world = World::with(Engine::Sqlite, &["--metrics-listen", &metrics]);
+    let world = World::apart(Engine::Sqlite, &["--metrics-listen", &metrics]);
     let editor = world.editor();
     let listed = editor.get("/v1/members?limit=1&updatedSince=2020-01-01T00:00:00Z");
     editor
@@ -197,7 +197,7 @@ fn metrics_and_logs() {
 /// A balancer has to see that a server stops before the server is gone.
 #[test]
 fn a_server_that_is_told_to_stop_goes_on_until_balancers_have_noticed() {
-    let mut world = World::with(Engine::Sqlite, &["--drain-delay", "300"]);
+    let mut world = World::apart(Engine::Sqlite, &["--drain-delay", "300"]);
     let editor = world.editor();
     let call = editor.ask("GET", "/v1/groups");
     // A connection that is kept, as proxies do.
@@ -231,7 +231,7 @@ fn a_server_that_is_told_to_stop_goes_on_until_balancers_have_noticed() {
 
 #[test]
 fn an_idle_server_ends_at_once_and_a_used_port_is_told() {
-    let mut world = World::new(Engine::Sqlite);
+    let mut world = World::apart(Engine::Sqlite, &[]);
     let address = world.server().address.to_string();
     let second = Command::new(env!("CARGO_BIN_EXE_bursar"))
         .current_dir(world.place.folder.path())

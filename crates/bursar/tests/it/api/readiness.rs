@@ -43,7 +43,7 @@ fn create(world: &World, name: &str) -> Reply {
 }
 
 fn a_schema_of_a_newer_program_stops_everything(engine: Engine) {
-    let world = World::new(engine);
+    let world = World::apart(engine, &[]);
     let made = create(&world, "before").done(201);
     let now = Timestamp::parse(made["createdAt"].as_str().unwrap()).unwrap();
     let soon = now.plus_seconds(3).to_string();
@@ -97,7 +97,7 @@ fn a_schema_of_a_newer_program_stops_everything(engine: Engine) {
 }
 
 fn a_schema_that_lacks_a_part_is_not_ready(engine: Engine) {
-    let mut world = World::new(engine);
+    let mut world = World::apart(engine, &[]);
     world.place.beside("DROP INDEX payments_owed");
     let reason = not_ready(&world, "damaged").json()["reason"].clone();
     let reason = reason.as_str().unwrap();
@@ -109,7 +109,7 @@ fn a_schema_that_lacks_a_part_is_not_ready(engine: Engine) {
 }
 
 fn writes_that_are_stuck_are_told(engine: Engine) {
-    let world = World::new(engine);
+    let world = World::apart(engine, &[]);
     assert_eq!(create(&world, "before").status, 201);
     ready_again(&world);
     let held = world
@@ -133,7 +133,7 @@ fn many_questions_are_one_probe(engine: Engine) {
         .unwrap()
         .local_addr()
         .unwrap();
-    let world = World::with(engine, &["--metrics-listen", &port.to_string(), "--no-worker"]);
+    let world = World::apart(engine, &["--metrics-listen", &port.to_string(), "--no-worker"]);
     let writes = || {
         let request = b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
         let text = http::exchange(port, request).body;
@@ -155,7 +155,7 @@ fn many_questions_are_one_probe(engine: Engine) {
 /// The file goes away, or another one comes in its place: what would be written is lost, so nothing is taken.
 #[test]
 fn a_file_that_was_deleted_or_replaced_takes_no_writes() {
-    let mut world = World::new(Engine::Sqlite);
+    let mut world = World::apart(Engine::Sqlite, &[]);
     let file = world.place.folder.path().join("bursar.db");
     let (aside, copy) = (file.with_extension("aside"), file.with_extension("copy"));
     world.run(&["backup", copy.to_str().unwrap()]);
@@ -192,7 +192,7 @@ fn a_file_that_was_deleted_or_replaced_takes_no_writes() {
 /// A server that takes no writes, as a standby is after a failover the wrong way.
 #[test]
 fn a_read_only_server_is_not_ready() {
-    let world = World::new(Engine::Postgres);
+    let world = World::apart(Engine::Postgres, &[]);
     assert_eq!(create(&world, "before").status, 201);
     world.place.database_takes_writes(false);
     not_ready(&world, "not writable");

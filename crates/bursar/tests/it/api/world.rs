@@ -1,4 +1,5 @@
-//! A world: a database with the bundle, one or more `bursar serve` on it, and people with tokens.
+//! A world: a database with the bundle, a server on it within this process or more of them in processes of their own,
+//! and people with tokens.
 //!
 //! Requests read as stories: `world.editor().scopes([GroupsWrite]).post("/v1/groups").key("k1").json(…)`. Every
 //! answer is checked for what all answers have, and at its end a world reads its servers' logs: no secret, no
@@ -8,11 +9,13 @@ use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 use std::thread;
 
+use bursar::here::{self, Served};
 use bursar_domain::access::{Role, Scope, ScopeSet};
 use bursar_testing::{Engine, eventually};
 use serde_json::Value;
@@ -50,13 +53,49 @@ pub(crate) struct Token {
 }
 
 pub(crate) struct Server {
-    child: Child,
     pub(crate) address: SocketAddr,
-    log: PathBuf,
+    runs: Runs,
 }
 
+enum Runs {
+    /// Within this process, with a log that all servers in it share; where that was when this one started.
+    Here {
+        _served: Served,
+        log_from: u64,
+    },
+    Apart {
+        child: Child,
+        log: PathBuf,
+    },
+}
+
+/// The log of the servers within this process.
+fn log_here() -> &'static File {
+    static LOG: OnceLock<File> = OnceLock::new();
+    LOG.get_or_init(|| {
+        let file = tempfile::tempfile().unwrap();
+        here::log_to(file.try_clone().unwrap());
+        file
+    })
+}
+
+const LOGGED: [&str; 4] = ["--log-format", "json", "--log-level", "debug"];
+
 impl Server {
-    fn start(
+    fn here(place: &Place, flags: &[&str]) -> Self {
+        let log_from = log_here().metadata().unwrap().len();
+        let words = ["--database", &place.database, "--listen", "127.0.0.1:0"];
+        let served = here::serve(&[&words, &LOGGED, flags].concat(), place.folder.path()).unwrap();
+        Self {
+            address: served.address,
+            runs: Runs::Here {
+                _served: served,
+                log_from,
+            },
+        }
+    }
+
+    fn apart(
         mut command: Command,
         home: &Path,
         number: usize,
@@ -65,15 +104,8 @@ impl Server {
     ) -> Self {
         let log = home.join(format!("server-{number}.log"));
         let mut child = command
-            .args([
-                "serve",
-                "--listen",
-                "127.0.0.1:0",
-                "--log-format",
-                "json",
-                "--log-level",
-                "debug",
-            ])
+            .args(["serve", "--listen", "127.0.0.1:0"])
+            .args(LOGGED)
             .args(flags)
             .envs(variables.iter().copied())
             .stdout(Stdio::piped())
@@ -90,20 +122,41 @@ impl Server {
             .and_then(|address| address.parse().ok());
         let address =
             address.unwrap_or_else(|| panic!("{line:?}: {}", fs::read_to_string(&log).unwrap_or_default()));
-        Self { child, address, log }
+        Self {
+            address,
+            runs: Runs::Apart { child, log },
+        }
     }
 
+    /// What it has logged, and what other servers within this process have meanwhile.
     pub(crate) fn log(&self) -> String {
-        fs::read_to_string(&self.log).unwrap()
+        match &self.runs {
+            Runs::Apart { log, .. } => fs::read_to_string(log).unwrap(),
+            Runs::Here { log_from, .. } => {
+                here::flush_log();
+                let file = log_here();
+                let length = file.metadata().unwrap().len() - log_from;
+                let mut bytes = vec![0; usize::try_from(length).unwrap()];
+                file.read_exact_at(&mut bytes, *log_from).unwrap();
+                String::from_utf8(bytes).unwrap()
+            }
+        }
+    }
+
+    fn child(&self) -> &Child {
+        match &self.runs {
+            Runs::Apart { child, .. } => child,
+            Runs::Here { .. } => panic!("the server has no process of its own; start it with World::apart"),
+        }
     }
 
     pub(crate) fn pid(&self) -> u32 {
-        self.child.id()
+        self.child().id()
     }
 
     pub(crate) fn signal(&self, name: &str) {
         let status = Command::new("kill")
-            .args(["-s", name, "--", &self.child.id().to_string()])
+            .args(["-s", name, "--", &self.pid().to_string()])
             .status()
             .unwrap();
         assert!(status.success());
@@ -111,15 +164,19 @@ impl Server {
 
     /// Waits for its end; the exit code.
     pub(crate) fn ended(&mut self) -> Option<i32> {
-        let child = &mut self.child;
+        let Runs::Apart { child, .. } = &mut self.runs else {
+            panic!("it ends with this process");
+        };
         eventually("the server ends", || child.try_wait().unwrap()).code()
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        if let Runs::Apart { child, .. } = &mut self.runs {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
     }
 }
 
@@ -140,8 +197,15 @@ impl World {
         Self::with(engine, &[])
     }
 
-    /// The bundle on this engine, with one server with these flags.
+    /// The bundle on this engine, with one server with these flags, within this process.
     pub(crate) fn with(engine: Engine, flags: &[&str]) -> Self {
+        let mut world = Self::without_server(engine);
+        world.servers.push(Server::here(&world.place, flags));
+        world
+    }
+
+    /// The same with a server in a process of its own: one to signal, to measure, or to read the log of.
+    pub(crate) fn apart(engine: Engine, flags: &[&str]) -> Self {
         let mut world = Self::without_server(engine);
         world.start(flags);
         world
@@ -160,14 +224,14 @@ impl World {
         world
     }
 
-    /// One more server on the same database.
+    /// One more server on the same database, in a process of its own.
     pub(crate) fn start(&mut self, flags: &[&str]) {
         self.start_with(flags, &[]);
     }
 
     fn start_with(&mut self, flags: &[&str], variables: &[(&str, &str)]) {
         let number = self.servers.len();
-        let server = Server::start(
+        let server = Server::apart(
             bursar(&self.place),
             self.place.folder.path(),
             number,
@@ -192,7 +256,7 @@ impl World {
             .arg(env!("CARGO_BIN_EXE_bursar"))
             .args(["--database", &world.place.database, "--json"])
             .stdin(Stdio::null());
-        let server = Server::start(command, home, 0, &[], &[]);
+        let server = Server::apart(command, home, 0, &[], &[]);
         world.servers.push(server);
         world
     }
