@@ -217,6 +217,9 @@ fn a_refused_login_pauses_all_mail_and_is_no_attempt() {
             .with_ansi(false)
             .with_writer(move || writer.clone())
             .finish();
+        // Without one for the whole process, a line that another test reaches first is switched off for all.
+        let quiet = tracing_subscriber::fmt().with_writer(std::io::sink).finish();
+        let _ = tracing::subscriber::set_global_default(quiet);
         tracing::subscriber::with_default(subscriber, || {
             let paused = |tally: &Tally| figure(&office, tally, "bursar_worker_paused", r#"method="email""#);
             assert_eq!(paused(&tally), Some(0));
