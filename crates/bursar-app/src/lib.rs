@@ -48,6 +48,13 @@ pub mod tokens;
 pub mod undo;
 pub mod worker_clock;
 
+/// The database itself, for tests that plant and look up what no operation does.
+#[cfg(feature = "testing")]
+pub mod testing {
+    pub use bursar_db::testing::*;
+    pub use bursar_db::*;
+}
+
 pub use act::{Act, Looking, View, Whole};
 pub use bursar_db::{
     DatabaseUrl, DbError, EngineKind, Opening, Options, Reply, TlsMode, private, schema_version,

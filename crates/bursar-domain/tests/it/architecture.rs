@@ -26,10 +26,6 @@ const CRATES: [(&str, &[&str]); 7] = [
 /// What tests share. No program is built with it: `bursar-db` names it for a feature that only tests ask for.
 const TESTING: &str = "bursar-testing";
 
-/// THE LIST THAT SHRINKS TO NOTHING: crates, or only their tests, that still reach past the app into the database. Take
-/// an entry out as soon as it does not; none is ever added.
-const STILL_ON_THE_DATABASE: &[(&str, &str)] = &[("bursar-worker", "dev-dependencies")];
-
 /// A source file in its parts. Comments are in neither.
 struct Source {
     /// `bursar-app/src/check.rs`.
@@ -190,7 +186,6 @@ fn crates_use_only_those_they_may() {
             for used in dependencies(name, table) {
                 let is_allowed = !used.starts_with("bursar")
                     || may_use.contains(&used.as_str())
-                    || used == "bursar-db" && STILL_ON_THE_DATABASE.contains(&(name, table))
                     || used == TESTING && (table == "dev-dependencies" || name == "bursar-db")
                     // A crate's tests may ask for a feature of its own.
                     || used == name && table == "dev-dependencies";
@@ -217,16 +212,10 @@ fn crates_use_only_those_they_may() {
 #[test]
 fn only_the_app_is_on_the_database() {
     for (name, may_use) in CRATES {
-        if name == "bursar-db" || may_use.contains(&"bursar-db") {
-            continue;
+        if name != "bursar-db" && !may_use.contains(&"bursar-db") {
+            // The second is where the app has the database for tests.
+            assert_eq!(uses(name, &["Tx", "bursar_db", "bursar_app::testing"]), [""; 0]);
         }
-        if !STILL_ON_THE_DATABASE.contains(&(name, "dependencies")) {
-            assert_eq!(uses(name, &["Tx", "bursar_db"]), [""; 0]);
-        }
-    }
-    for (name, table) in STILL_ON_THE_DATABASE {
-        let is_used = dependencies(name, table).iter().any(|used| used == "bursar-db");
-        assert!(is_used, "{name} is free of [{table}]: take it out of the list");
     }
 }
 

@@ -4,8 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use bursar_db::testing::{TestDb, both_engines};
-use bursar_db::{DbError, Value};
+use bursar_app::testing::{DbError, TestDb, Value, both_engines};
 use bursar_domain::group::Interval;
 use bursar_domain::ids::{MemberId, OrganizationId, ReminderId};
 use bursar_domain::reminder::{Audience, Method, ReminderStatus};

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
+use bursar_app::testing::{TestDb, both_engines};
 use bursar_app::tokens::{self, Holder, NewToken};
 use bursar_app::worker_clock::{self, Known, Seen};
 use bursar_app::{AppError, Identity, reminders, roles};
-use bursar_db::testing::{TestDb, both_engines};
 use bursar_domain::Timestamp;
 use bursar_domain::access::{Role, Scope, ScopeSet};
 use bursar_domain::group::Interval;
@@ -334,7 +334,7 @@ fn owners_of_tokens_are_told_by_the_wall_clock_also_by_one_in_doubt() {
         drain(&mut worker);
         watched.later(HOUR + 60);
         drain(&mut worker);
-        let has_server = test.db.kind() == bursar_db::EngineKind::Postgres;
+        let has_server = test.db.kind() == bursar_app::testing::EngineKind::Postgres;
         assert_eq!(worker.guard().is_held(), has_server);
         assert_eq!(charges(&watched.office).is_empty(), has_server);
     });

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use bursar_app::dues;
-use bursar_db::testing::both_engines;
-use bursar_db::{DbError, Value};
+use bursar_app::testing::{DbError, Value, both_engines};
 use bursar_domain::group::Interval;
 use bursar_domain::ids::{GroupId, ReminderId};
 use bursar_domain::reminder::{Audience, Method, ReminderStatus};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bursar_app::messages;
-use bursar_db::testing::{TestDb, both_engines};
+use bursar_app::testing::{TestDb, both_engines};
 use bursar_domain::reminder::{Audience, Method, ReminderStatus};
 use bursar_testing::sink::{Deed, Provider, Sink, Stage, header};
 use bursar_testing::snapshot;
@@ -343,10 +343,10 @@ fn a_mail_with_names_of_the_world_and_an_attack() {
         "groupId": GROUP, "method": "email", "scheduledAt": "2026-11-15T12:00:01Z", "includePaymentInfo": true,
         "subject": "Beiträge für 山田", "body": "Grüezi,\n\nbitte zahlen: https://pay.example.org/?a=1&b=2.\n.\nMerci <script>alert(1)</script>"})]);
     // The rules refuse line breaks in a subject; here one got past them.
-    let planted: Result<u64, bursar_db::DbError> = office.db().exclusive(|tx| {
+    let planted: Result<u64, bursar_app::testing::DbError> = office.db().exclusive(|tx| {
         tx.execute(
             "UPDATE reminders SET subject = subject || ?1",
-            &[bursar_db::Value::Text(
+            &[bursar_app::testing::Value::Text(
                 "\r\nBcc: all@example.org\r\n\r\n<p>Attack",
             )],
         )

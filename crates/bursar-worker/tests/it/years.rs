@@ -4,10 +4,9 @@
 use std::collections::BTreeMap;
 
 use bursar_app::dues::{self, NewDues};
+use bursar_app::testing::{DbError, TestDb, Value, both_engines, is_full};
 use bursar_app::tokens::{self, Holder, NewToken};
 use bursar_app::{reminders, roles};
-use bursar_db::testing::{TestDb, both_engines, is_full};
-use bursar_db::{DbError, Value};
 use bursar_domain::access::{Role, Scope, ScopeSet};
 use bursar_domain::group::Interval;
 use bursar_domain::ids::{PaymentId, ReminderId, TokenId};
@@ -435,7 +434,9 @@ fn what_ended_is_forgotten_in_time() {
             let before = office.now().plus_days(-90);
             let forgotten: Result<u64, DbError> = office
                 .db()
-                .write(ORG.to_bytes(), move |tx| bursar_db::messages::forget(tx, before))
+                .write(ORG.to_bytes(), move |tx| {
+                    bursar_app::testing::messages::forget(tx, before)
+                })
                 .wait();
             forgotten.unwrap()
         };
