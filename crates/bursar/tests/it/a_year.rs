@@ -15,12 +15,12 @@ use club::{Club, Debtor, in_days};
 use model::{Campaign, Card, Made, Reminder};
 
 #[test]
-fn a_year_on_sqlite() {
+fn on_sqlite() {
     a_year(&Place::sqlite());
 }
 
 #[test]
-fn a_year_on_postgres() {
+fn on_postgres() {
     a_year(&Place::postgres());
 }
 
