@@ -3,7 +3,7 @@
 //! The organization's clock is held wherever it is asked whether a run is over, so that two workers who end its last
 //! two messages cannot both find the other's still under way.
 
-use bursar_db::{messages, organizations, outbox};
+use bursar_db::{messages, outbox};
 use bursar_domain::Timestamp;
 use bursar_domain::ids::{MessageId, OrganizationId, ReminderId};
 use bursar_domain::message::JobKind;
@@ -11,7 +11,7 @@ use bursar_domain::organization::Organization;
 use bursar_domain::reminder::{Audience, Method, Reminder, ReminderStatus};
 use bursar_domain::text::percent_encoded;
 
-use crate::act::{Act, Whole, no_organization};
+use crate::act::{Act, Whole};
 use crate::error::AppError;
 use crate::messages::Statement;
 use crate::recipients::{self, Recipient, Recipients};
@@ -146,8 +146,7 @@ fn expand_reminder(act: &mut Act<'_, '_>, job: &Job) -> Result<Option<[u8; 16]>,
     let Some(reminder) = act.get::<Reminder>(id)? else {
         return Ok(None);
     };
-    let organization =
-        organizations::get(act.tx, job.organization)?.ok_or_else(|| no_organization(job.organization))?;
+    let organization = act.own()?;
     let page = recipients::page(act, &reminder, job.expanded_to, EXPAND_MAX)?;
     for recipient in &page.qualify {
         let message = compose(job, &reminder, &organization, recipient, act.new_id());

@@ -7,7 +7,7 @@ use bursar_domain::ids::{GroupId, MemberId, OrganizationId};
 use bursar_domain::money::{Currency, Money};
 use bursar_domain::reminder::{Audience, Method, Reminder};
 
-use crate::act::{Act, no_organization};
+use crate::act::Act;
 use crate::error::AppError;
 
 /// Candidates that are read at a time to find out whether anybody qualifies.
@@ -132,8 +132,7 @@ fn judge_members<M>(
     candidates: Vec<Candidate>,
     page: &mut Recipients,
 ) -> Result<(), AppError> {
-    let own =
-        organizations::get(act.tx, act.organization)?.ok_or_else(|| no_organization(act.organization))?;
+    let own = act.own()?;
     for candidate in candidates {
         let owed = match reminder.include_payment_info {
             true => lines(
@@ -223,8 +222,7 @@ fn organization_page<M>(
     target: OrganizationId,
     after: Option<[u8; 16]>,
 ) -> Result<Recipients, AppError> {
-    let own =
-        organizations::get(act.tx, act.organization)?.ok_or_else(|| no_organization(act.organization))?;
+    let own = act.own()?;
     let Some(target) = organizations::get(act.tx, target)?.filter(|_| after.is_none()) else {
         return Ok(Recipients::default());
     };

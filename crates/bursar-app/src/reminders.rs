@@ -11,7 +11,7 @@ use bursar_domain::states::Machine;
 use bursar_domain::text::{BODY, SUBJECT};
 use bursar_domain::{Refusal, Resource, Stamps, Timestamp};
 
-use crate::act::{Act, View, Whole, no_organization};
+use crate::act::{Act, View, Whole};
 use crate::error::AppError;
 use crate::outbox::note_skipped;
 use crate::recipients;
@@ -75,8 +75,7 @@ pub fn schedule(act: &mut Act<'_, '_>, new: &NewReminder) -> Result<Reminder, Ap
     let (subject, body) = (subject.map_err(rule("subject"))?, body.map_err(rule("body"))?);
     check_new(new, body.as_deref(), act.now())?;
     check_audience(act, new.audience)?;
-    let own =
-        organizations::get(act.tx, act.organization)?.ok_or_else(|| no_organization(act.organization))?;
+    let own = act.own()?;
     let id: ReminderId = act.new_id();
     let stamps = Stamps::at(act.tick());
     let mut reminder = Reminder {
@@ -147,8 +146,7 @@ fn check_audience(act: &mut Act<'_, '_>, audience: Audience) -> Result<(), AppEr
             None => Err(Refusal::missing_reference("targetMemberId", id).into()),
         },
         Audience::Organization(id) => {
-            let own = organizations::get(act.tx, act.organization)?
-                .ok_or_else(|| no_organization(act.organization))?;
+            let own = act.own()?;
             let target = organizations::get(act.tx, id)?;
             let is_near = target.is_some_and(|target| {
                 target.id == own.id || own.parent_id == Some(target.id) || target.parent_id == Some(own.id)

@@ -35,8 +35,6 @@ use guard::ClockGuard;
 use outlet::Outlet;
 use sender::{Hand, Sender};
 
-/// How long the claims of a worker that died are held back, in seconds, unless it is told otherwise.
-pub const LEASE_SECONDS: i64 = 60;
 /// How long a worker that stops waits for the message in hand. One that takes longer keeps its claim and is sent again
 /// when that has run out.
 const DRAIN: Duration = Duration::from_millis(1_500);
