@@ -14,6 +14,21 @@ pub(crate) const STEPS: &[&str] = &[
     RULES,
 ];
 
+/// The statements of a step.
+pub(crate) fn statements(step: &'static str) -> impl Iterator<Item = &'static str> {
+    step.split_inclusive(";\n")
+}
+
+/// Where a statement adds a rule for rows: the table, the rule's name, and what it is.
+pub(crate) fn added_rule(statement: &'static str) -> Option<(&'static str, &'static str, &'static str)> {
+    let (table, rule) = statement
+        .trim()
+        .strip_prefix("ALTER TABLE ")?
+        .split_once(" ADD CONSTRAINT ")?;
+    let (name, rule) = rule.split_once(' ')?;
+    Some((table, name, rule.trim_end_matches(';')))
+}
+
 const FOUNDATION: &str = r"
 CREATE TABLE organizations (
     id BYTEA NOT NULL, name TEXT NOT NULL, kind TEXT NOT NULL, parent_id BYTEA, currency TEXT NOT NULL,

@@ -3,7 +3,7 @@
 pub use bursar_testing::is_full;
 use bursar_testing::{Engine, Place};
 
-use crate::{DatabaseUrl, Db, DbError, EngineKind, Opening, Options, Tx};
+use crate::{DatabaseUrl, Db, DbError, EngineKind, Opening, Options, Tx, schema};
 
 /// An empty database with the schema, gone when this is dropped.
 pub struct TestDb {
@@ -51,7 +51,7 @@ impl TestDb {
             for table in crate::tables::EVERY_TABLE {
                 tx.batch(&format!("DROP TABLE {}", table.table))?;
             }
-            for step in &crate::schema::STEPS[..version] {
+            for step in &schema::STEPS[..version] {
                 tx.batch(step)?;
             }
             fill(tx)?;
@@ -83,20 +83,19 @@ pub fn without_rules<T>(
         tx.batch("PRAGMA ignore_check_constraints = OFF")?;
         return done;
     }
-    let statements = crate::schema::STEPS
-        .iter()
-        .flat_map(|step| step.split_inclusive(";\n"));
-    let rules: Vec<(&str, &str)> = statements
-        .filter_map(|statement| statement.split_once(" ADD CONSTRAINT "))
+    let steps = schema::STEPS.iter().copied();
+    let rules: Vec<_> = steps
+        .flat_map(schema::statements)
+        .filter_map(schema::added_rule)
         .collect();
-    for (table, rule) in &rules {
-        let name = rule.split(' ').next().unwrap_or_default();
-        tx.batch(&format!("{table} DROP CONSTRAINT {name}"))?;
+    for (table, name, _) in &rules {
+        tx.batch(&format!("ALTER TABLE {table} DROP CONSTRAINT {name}"))?;
     }
     let done = work(tx)?;
-    for (table, rule) in &rules {
-        let rule = rule.trim_end().trim_end_matches(';');
-        tx.batch(&format!("{table} ADD CONSTRAINT {rule} NOT VALID"))?;
+    for (table, name, rule) in &rules {
+        tx.batch(&format!(
+            "ALTER TABLE {table} ADD CONSTRAINT {name} {rule} NOT VALID"
+        ))?;
     }
     Ok(done)
 }

@@ -8,6 +8,7 @@ use super::shape::{self, Shape};
 use super::tx::Tx;
 use super::{EngineKind, Opening};
 use crate::error::DbError;
+use crate::schema;
 
 /// What `PRAGMA application_id` says in our SQLite files: "burs".
 pub(super) const APPLICATION_ID: i64 = 0x6275_7273;
@@ -48,7 +49,7 @@ pub(super) fn migrate(
 
 /// Compares the database with what these steps make: its version first, then its tables, columns, indexes and rules. Returns
 /// what is there beside them.
-pub(super) fn examine(tx: &mut Tx<'_>, steps: &[&str]) -> Result<Vec<String>, DbError> {
+pub(super) fn examine(tx: &mut Tx<'_>, steps: &[&'static str]) -> Result<Vec<String>, DbError> {
     let wanted = i64::try_from(steps.len()).unwrap_or(i64::MAX);
     if !has_schema(tx)? {
         return Err(DbError::SchemaOlder { found: 0, wanted });
@@ -110,7 +111,7 @@ pub(super) fn has_schema(tx: &mut Tx<'_>) -> Result<bool, DbError> {
 }
 
 /// One step in the open transaction. The version is read again under the lock: another process may have been first.
-fn next_step(tx: &mut Tx<'_>, steps: &[&str]) -> Result<(), DbError> {
+fn next_step(tx: &mut Tx<'_>, steps: &[&'static str]) -> Result<(), DbError> {
     if tx.kind() == EngineKind::Postgres {
         tx.batch(LOCK)?;
     }
@@ -125,7 +126,7 @@ fn next_step(tx: &mut Tx<'_>, steps: &[&str]) -> Result<(), DbError> {
         tx.batch(VERSION_TABLE)?;
         tx.batch("DELETE FROM bursar_schema; INSERT INTO bursar_schema (version) VALUES (0)")?;
     }
-    for statement in step.split_inclusive(";\n") {
+    for statement in schema::statements(step) {
         tx.batch(statement)
             .map_err(|error| rows_in_the_way(error, found, statement))?;
     }

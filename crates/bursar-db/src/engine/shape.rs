@@ -11,6 +11,7 @@ use super::fault::sqlite_error;
 use super::tx::Tx;
 use super::{EngineKind, migrate};
 use crate::error::DbError;
+use crate::schema;
 
 /// Names what a message lists before it says how many more there are.
 const LISTED_MAX: usize = 3;
@@ -78,15 +79,22 @@ struct Index {
 }
 
 impl Shape {
-    /// What these steps make on this engine.
-    pub(super) fn of_steps(steps: &[&str], kind: EngineKind) -> Result<Self, DbError> {
+    /// What these steps make on this engine. Rules are only noted: SQLite reads its whole schema again for each that it adds.
+    pub(super) fn of_steps(steps: &[&'static str], kind: EngineKind) -> Result<Self, DbError> {
         let connection = rusqlite::Connection::open_in_memory().map_err(|error| sqlite_error(&error))?;
-        for step in [migrate::VERSION_TABLE].iter().chain(steps) {
-            connection
-                .execute_batch(&dialect::ddl(step, kind))
-                .map_err(|error| sqlite_error(&error))?;
+        let steps = [migrate::VERSION_TABLE].into_iter().chain(steps.iter().copied());
+        let (rules, made): (Vec<_>, Vec<_>) = steps
+            .flat_map(schema::statements)
+            .partition(|statement| schema::added_rule(statement).is_some());
+        connection
+            .execute_batch(&dialect::ddl(&made.join(";"), kind))
+            .map_err(|error| sqlite_error(&error))?;
+        let mut shape = Self::read(&mut Tx::sqlite(&connection))?.1;
+        for (table, name, _) in rules.into_iter().filter_map(schema::added_rule) {
+            let table = shape.tables.entry(table.to_owned()).or_default();
+            table.rules.insert(name.to_owned());
         }
-        Ok(Self::read(&mut Tx::sqlite(&connection))?.1)
+        Ok(shape)
     }
 
     /// The version and the shape of a database that has a schema, both in one state of it.
