@@ -6,7 +6,6 @@
     clippy::expect_used,
     clippy::panic,
     clippy::print_stdout,
-    missing_docs,
     reason = "this crate is for tests: one that cannot go on stops here, and names say enough"
 )]
 
