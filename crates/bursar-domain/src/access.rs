@@ -1,6 +1,6 @@
 //! Who may do what: effective permission = granted scopes ∩ role ceiling ∩ organization policy.
 //!
-//! It runs on every request, so scopes are bits and the intersection is two `and`s.
+//! Every request asks, so scopes are bits and the intersection is two `and`s.
 
 use std::fmt;
 
@@ -12,21 +12,18 @@ use crate::words;
 
 macro_rules! scopes {
     ($($name:ident $text:literal $plain:literal;)*) => {
-        /// A permission that a token can hold.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u8)]
         pub enum Scope { $(#[doc = $plain] $name),* }
 
         impl Scope {
-            /// The whole catalogue. There is no wildcard.
+            /// There is no wildcard.
             pub const ALL: &'static [Self] = &[$(Self::$name),*];
 
-            /// The text form, `members:read`.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$name => $text),* }
             }
 
-            /// What it allows, in plain words.
             pub const fn in_words(self) -> &'static str {
                 match self { $(Self::$name => $plain),* }
             }
@@ -51,7 +48,6 @@ scopes! {
 }
 
 impl Scope {
-    /// Reads the text form.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|scope| scope.as_str() == text)
     }
@@ -73,15 +69,12 @@ impl Serialize for Scope {
     }
 }
 
-/// A set of scopes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ScopeSet(u16);
 
 impl ScopeSet {
-    /// No scope.
     pub const NONE: Self = Self(0);
 
-    /// The set of these.
     pub const fn of(scopes: &[Scope]) -> Self {
         let mut bits = 0;
         let mut i = 0;
@@ -92,52 +85,45 @@ impl ScopeSet {
         Self(bits)
     }
 
-    /// The set that a database keeps as this number; bits that mean nothing here are dropped.
+    /// Bits without a meaning are dropped.
     pub fn from_bits(bits: i64) -> Self {
         Self(u16::try_from(bits & i64::from(Self::of(Scope::ALL).0)).unwrap_or(0))
     }
 
-    /// The number a database keeps.
     pub fn bits(self) -> i64 {
         i64::from(self.0)
     }
 
-    /// Whether the scope is in it.
     pub const fn has(self, scope: Scope) -> bool {
         self.0 & scope.bit() != 0
     }
 
-    /// Whether all of `other` is in it.
     pub const fn covers(self, other: Self) -> bool {
         other.0 & !self.0 == 0
     }
 
-    /// What is in both.
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    /// What is in either.
     pub const fn or(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// What is in it and not in `other`.
     pub const fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
 
-    /// Whether nothing is in it.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// The scopes, in the catalogue's order.
+    /// In the catalogue's order.
     pub fn iter(self) -> impl Iterator<Item = Scope> {
         Scope::ALL.iter().copied().filter(move |scope| self.has(*scope))
     }
 
-    /// Reads `a,b`; the error names what is not a scope.
+    /// Reads `a,b`. The error names what is not a scope.
     pub fn parse(list: &str) -> Result<Self, String> {
         let mut set = Self::NONE;
         for part in list.split(',').map(str::trim).filter(|part| !part.is_empty()) {
@@ -148,7 +134,6 @@ impl ScopeSet {
     }
 }
 
-/// The sentence for a text that is no scope.
 pub fn unknown_scope(text: &str) -> String {
     format!(
         "{text:?} is not a scope; the scopes are {}",
@@ -189,7 +174,7 @@ words! {
 }
 
 impl Role {
-    /// The most that a token acting with this role can do.
+    /// The most that a token with this role can do.
     pub const fn ceiling(self) -> ScopeSet {
         use Scope::*;
         const VIEWER: ScopeSet = ScopeSet::of(&[
@@ -217,28 +202,23 @@ impl Role {
     }
 }
 
-/// What an organization's admins allow all tokens.
+/// Limits that an organization's admins set for all tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Policy {
-    /// Withheld from every token.
     pub blocked_scopes: ScopeSet,
-    /// Caps the lifetime of new tokens, in days.
+    /// Caps the lifetime of new tokens.
     pub max_token_days: Option<u16>,
 }
 
-/// The layer that withholds a granted scope. The role speaks first.
+/// The layer that withholds a scope from a token. The role is checked before the policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Withheld {
-    /// The token was never given it.
     Token,
-    /// The role does not reach it.
     Role,
-    /// The organization's policy blocks it.
     Policy,
 }
 
 impl Withheld {
-    /// The text form.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Token => "token",
@@ -248,12 +228,11 @@ impl Withheld {
     }
 }
 
-/// What a token can do now.
 pub const fn effective(granted: ScopeSet, role: Role, policy: Policy) -> ScopeSet {
     granted.and(role.ceiling()).without(policy.blocked_scopes)
 }
 
-/// Why a token cannot do what `scope` allows, or `None` when it can.
+/// `None` if the token has the scope.
 pub const fn withheld_by(scope: Scope, granted: ScopeSet, role: Role, policy: Policy) -> Option<Withheld> {
     if !granted.has(scope) {
         Some(Withheld::Token)
@@ -266,7 +245,7 @@ pub const fn withheld_by(scope: Scope, granted: ScopeSet, role: Role, policy: Po
     }
 }
 
-/// Says for each scope that is required and not effective what withholds it, and the way out.
+/// For each required scope that is not effective: what withholds it, and the way out.
 pub fn why_withheld(
     kind: TokenKind,
     required: ScopeSet,

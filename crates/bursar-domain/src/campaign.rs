@@ -1,4 +1,4 @@
-//! Campaigns: raising funds for something, by a day.
+//! Campaigns: raising funds for a purpose by a date.
 
 use crate::money::{Currency, Money};
 use crate::refusal::Refusal;

@@ -1,4 +1,4 @@
-//! Cards: spending with a limit, in the organization's name.
+//! Cards: spending with a limit on behalf of the organization.
 
 use serde::Serialize;
 
@@ -93,7 +93,6 @@ words! {
     }
 }
 
-/// The last four digits of a card's number.
 const LAST4: TextRule = TextRule {
     min: 4,
     max: 4,
@@ -128,24 +127,18 @@ resource! {
     }
 }
 
-/// What a caller gives a new card.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NewCard {
-    /// What people will call it.
     pub name: String,
-    /// What can be spent.
     pub spend_limit: Money,
-    /// In which time.
     pub spend_limit_frequency: LimitFrequency,
-    /// What can be spent at once.
     pub transaction_limit: Option<Money>,
-    /// Who will hold it.
     pub assigned_member_id: Option<MemberId>,
 }
 
 impl NewCard {
-    /// Reads a request's body; limits must fit the organization's currency.
+    /// Limits must fit the organization's currency.
     pub fn read(fields: &mut Fields<'_>, currency: Currency) -> Result<Self, Refusal> {
         Ok(Self {
             name: fields.text("name", NAME)?.required()?,
@@ -156,7 +149,7 @@ impl NewCard {
         })
     }
 
-    /// The card: its holder is invited, or it is active at once when nobody holds it.
+    /// Invites the holder. A card without a holder is active at once.
     pub fn issue(self, id: CardId, stamps: Stamps) -> Card {
         let at = Some(stamps.created_at);
         let (status, invited_at, activated_at) = match self.assigned_member_id {
@@ -178,7 +171,7 @@ impl NewCard {
 }
 
 impl Card {
-    /// Does this to it at `now`, with the new state's own stamp.
+    /// Sets the stamp of the new state.
     pub fn perform(&mut self, verb: CardVerb, now: Timestamp) -> Result<(), Refusal> {
         let Some(status) = self.status else {
             return Err(Refusal::conflict(format!(

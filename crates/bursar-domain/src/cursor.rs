@@ -1,11 +1,11 @@
 //! Page cursors: opaque, URL-safe and self-checking.
 //!
-//! A cursor carries the walk: its filters, its watermark, when it began and the last row it gave. Eight bytes of
-//! SHA-256 over all that and over what it belongs to (organization and path) tell a foreign or damaged one.
-//! There is no secret in it: the organization always comes from the token, so forging one gains nothing. A client
-//! can write another start into its cursor. A start that cannot be true is refused ([`Cursor::decode`] and
-//! [`Cursor::began_before`]), and a walk whose history was pruned is refused whatever its start. What is left is a cursor
-//! that equals the one of a new walk.
+//! A cursor carries a walk: its filters, its watermark, when it began and the last row it returned. Eight
+//! bytes of SHA-256 over that and over the organization and path it belongs to detect a foreign or damaged
+//! cursor. It holds no secret: the organization always comes from the token, so forging one gains nothing. A
+//! client can write another start into its cursor. An impossible start is refused ([`Cursor::decode`] and
+//! [`Cursor::began_before`]), and a walk whose history was pruned is refused whatever its start. What remains
+//! equals the cursor of a new walk.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -17,65 +17,56 @@ use crate::time::Timestamp;
 const VERSION: u8 = 1;
 /// How long a walk may take, from its first page.
 pub const LIFETIME_SECONDS: i64 = 24 * 3600;
-/// How far the clocks of two servers may be apart. With it, a cursor lives shorter than history is kept.
+/// How far apart the clocks of two servers may be. Even with it, a cursor expires before its history is
+/// pruned.
 const SKEW_SECONDS: i64 = 5 * 60;
 
-/// What a list is narrowed to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Filters {
-    /// Rows that changed at or after it.
+    /// Changed at or after this time.
     pub updated_since: Option<Timestamp>,
-    /// Active or archived rows.
+    /// False for archived rows.
     pub is_active: Option<bool>,
-    /// Rows in one state.
     pub status: Option<&'static str>,
-    /// Rows of one member.
     pub member_id: Option<MemberId>,
 }
 
 /// The row after which a page begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
-    /// Its change stamp.
     pub updated_at: Timestamp,
-    /// The bytes of its id.
     pub id: [u8; 16],
 }
 
-/// A walk under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cursor {
-    /// What the walk is narrowed to.
     pub filters: Filters,
-    /// The change clock that the walk shows rows at.
+    /// The walk shows rows as of this value of the change clock.
     pub watermark: Timestamp,
-    /// When its first page was read.
+    /// When the first page was read.
     pub started_at: Timestamp,
-    /// The last row it gave.
+    /// The last row returned.
     pub after: Position,
 }
 
 /// What a cursor belongs to.
 #[derive(Clone, Copy, Debug)]
 pub struct Belongs<'a> {
-    /// The organization of the token.
     pub organization: OrganizationId,
-    /// The list's path, with the chapter's id where there is one.
+    /// The list's path, with the chapter's id if there is one.
     pub path: &'a str,
-    /// The words that this list's status filter takes.
+    /// The values of the list's status filter.
     pub words: &'a [&'static str],
 }
 
-/// Why a cursor is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BadCursor {
-    /// Not one of this list and this organization, or damaged.
+    /// Of another list or organization, or damaged.
     Foreign,
-    /// The walk began too long ago.
     Expired,
-    /// The walk has not begun yet.
+    /// The walk begins in the future.
     Early,
-    /// The filters beside it are others.
+    /// The filters given beside the cursor differ from its own.
     OtherFilters,
 }
 
@@ -86,7 +77,6 @@ const HAS_STATUS: u8 = 8;
 const HAS_MEMBER: u8 = 16;
 
 impl Cursor {
-    /// The text of the cursor.
     pub fn encode(&self, belongs: Belongs<'_>) -> String {
         let filters = &self.filters;
         let mut bytes = Vec::with_capacity(80);
@@ -123,8 +113,8 @@ impl Cursor {
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// Reads a cursor of this list and organization that is not older than 24 hours. Filters given beside it
-    /// must say the same as its own; `beside` holds `None` for what was left out.
+    /// Accepts a cursor of this list and organization that is at most 24 hours old. `beside` has the filters
+    /// given beside it, `None` for those left out; the others must equal the cursor's.
     pub fn decode(
         text: &str,
         belongs: Belongs<'_>,
@@ -158,8 +148,8 @@ impl Cursor {
         }
     }
 
-    /// Whether the walk must have begun earlier than it says, given the change clock now. A walk's watermark is the
-    /// clock at its first page. So a change after the watermark came after the start, and not well before it.
+    /// Whether the walk must have begun earlier than it says, given the change clock now. The watermark is
+    /// the change clock at the first page, so a change after the watermark cannot be well before the start.
     pub fn began_before(&self, clock: Timestamp) -> bool {
         clock > self.watermark && clock.plus_seconds(SKEW_SECONDS) < self.started_at
     }

@@ -1,10 +1,9 @@
 //! E-mail addresses and telephone numbers.
 
-/// Characters at most of an address.
 pub const EMAIL_MAX: usize = 254;
 
-/// Checks one address: `local@domain`, a dot-atom and a host name with at least two labels, in ASCII (a host
-/// name in other scripts has its `xn--` form). The error reads on after a field's name.
+/// Accepts `local@domain`: a dot-atom and a host name with at least two labels, in ASCII (other scripts use
+/// the `xn--` form). The error reads on after the field's name.
 pub fn check_email(raw: &str) -> Result<String, String> {
     let text = raw.trim();
     if text.chars().count() > EMAIL_MAX {
@@ -25,7 +24,7 @@ pub fn check_email(raw: &str) -> Result<String, String> {
             && !part.ends_with('-')
     };
     let host = domain.contains('.') && domain.split('.').all(label);
-    // A last label of digits alone would be an IP address.
+    // A last label of digits only would be an IP address.
     let named = domain
         .rsplit('.')
         .next()
@@ -37,7 +36,7 @@ pub fn check_email(raw: &str) -> Result<String, String> {
     }
 }
 
-/// Checks a telephone number as people write it. The error reads on after a field's name.
+/// Accepts a number as people write it. The error reads on after the field's name.
 pub fn check_phone(raw: &str) -> Result<String, String> {
     let text = raw.trim();
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
@@ -51,7 +50,7 @@ pub fn check_phone(raw: &str) -> Result<String, String> {
     Err("must be a telephone number such as +12025550123".to_owned())
 }
 
-/// The number in E.164 form, when it has a country code; a message can be sent only to such a one.
+/// The number in E.164 form, if it has a country code. Messages can only be sent to such numbers.
 pub fn e164(phone: &str) -> Option<String> {
     let digits: String = phone.chars().filter(char::is_ascii_digit).collect();
     (phone.starts_with('+') && (7..=15).contains(&digits.len()) && !digits.starts_with('0'))

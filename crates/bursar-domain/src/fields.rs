@@ -1,7 +1,7 @@
-//! Strict reading of a JSON object, field by field: request bodies and lines of a data bundle.
+//! Strict reading of a JSON object, field by field: request bodies and bundle lines.
 //!
-//! A key given twice, a key that nobody asked for and a value of another type are refused with the field's
-//! name: a mistyped field must never be taken for one left out.
+//! A repeated key, an unknown key and a value of the wrong type are refused by name: a mistyped field must
+//! never count as one left out.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -18,7 +18,7 @@ use crate::states::Word;
 use crate::text::TextRule;
 use crate::time::{Date, Timestamp};
 
-/// The fields of one JSON object that have not been taken yet.
+/// The fields of one JSON object. [`Fields::finish`] refuses those that nobody took.
 #[derive(Debug)]
 pub struct Fields<'a> {
     entries: Vec<Entry<'a>>,
@@ -32,7 +32,7 @@ struct Entry<'a> {
     taken: bool,
 }
 
-/// What the object says of one field.
+/// What the object says about one field.
 #[derive(Debug)]
 #[must_use]
 pub struct Given<T> {
@@ -49,7 +49,7 @@ enum Said<T> {
 }
 
 impl<'a> Fields<'a> {
-    /// Reads a JSON object. A key given twice is refused by name; anything unreadable without one.
+    /// A repeated key is refused by name; unreadable JSON without one.
     pub fn parse(json: &'a str) -> Result<Self, Refusal> {
         let object: Object<'a> = serde_json::from_str(json).map_err(|e| unreadable(json, &e))?;
         let entries = object.0;
@@ -67,23 +67,20 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// Says that the object makes something new, so that what has no default must be given.
+    /// A new record must give every field that has no default.
     pub fn new_record(mut self, is_new: bool) -> Self {
         self.is_new = is_new;
         self
     }
 
-    /// Whether the object makes something new.
     pub fn is_new(&self) -> bool {
         self.is_new
     }
 
-    /// Whether there is such a key.
     pub fn has(&self, field: &str) -> bool {
         self.entries.iter().any(|entry| entry.key == field)
     }
 
-    /// The first key that is not among these.
     pub fn first_outside(&self, known: &[&str]) -> Option<&str> {
         self.entries
             .iter()
@@ -91,7 +88,7 @@ impl<'a> Fields<'a> {
             .find(|key| !known.contains(key))
     }
 
-    /// Takes a field as it stands, without looking at it.
+    /// Accepts a field without reading it.
     pub fn skip(&mut self, field: &str) {
         let _ = self.take(field);
     }
@@ -107,40 +104,34 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A text by its rule.
     pub fn text(&mut self, field: &'static str, rule: TextRule) -> Result<Given<String>, Refusal> {
         self.string(field, |raw| rule.check(raw))
     }
 
-    /// An e-mail address.
     pub fn email(&mut self, field: &'static str) -> Result<Given<String>, Refusal> {
         self.string(field, check_email)
     }
 
-    /// A telephone number.
     pub fn phone(&mut self, field: &'static str) -> Result<Given<String>, Refusal> {
         self.string(field, check_phone)
     }
 
-    /// A calendar date.
     pub fn date(&mut self, field: &'static str) -> Result<Given<Date>, Refusal> {
         self.string(field, |raw| {
             Date::parse(raw).ok_or_else(|| "must be a calendar date such as 2026-11-15".to_owned())
         })
     }
 
-    /// An instant.
     pub fn timestamp(&mut self, field: &'static str) -> Result<Given<Timestamp>, Refusal> {
         let rule = "must be an RFC 3339 date-time with an offset, such as 2026-11-15T01:39:08Z";
         self.string(field, |raw| Timestamp::parse(raw).ok_or_else(|| rule.to_owned()))
     }
 
-    /// An id of this kind.
     pub fn id<K: Kind>(&mut self, field: &'static str) -> Result<Given<Id<K>>, Refusal> {
         self.string(field, parse_id)
     }
 
-    /// A set of ids, ascending.
+    /// Sorted, without duplicates.
     pub fn ids<K: Kind>(&mut self, field: &'static str) -> Result<Given<Vec<Id<K>>>, Refusal> {
         let mut given = self.strings(field, parse_id)?;
         if let Said::Value(ids) = &mut given.said {
@@ -150,7 +141,6 @@ impl<'a> Fields<'a> {
         Ok(given)
     }
 
-    /// One of a closed set of words.
     pub fn word<W: Word>(&mut self, field: &'static str) -> Result<Given<W>, Refusal> {
         self.string(field, |raw| {
             W::parse(raw)
@@ -158,18 +148,16 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// An amount of money, as the decimal text that the API prints.
+    /// In the decimal form that the API prints.
     pub fn money(&mut self, field: &'static str, currency: Currency) -> Result<Given<Money>, Refusal> {
         self.string(field, |raw| Money::parse(raw, currency))
     }
 
-    /// A currency's code.
     pub fn currency(&mut self, field: &'static str) -> Result<Given<Currency>, Refusal> {
         let rule = "must be an ISO 4217 currency code in upper case, such as USD";
         self.string(field, |raw| Currency::parse(raw).ok_or_else(|| rule.to_owned()))
     }
 
-    /// A currency that must be the organization's own.
     pub fn own_currency(&mut self, field: &'static str, own: Currency) -> Result<Given<Currency>, Refusal> {
         let given = self.currency(field)?;
         match given.said {
@@ -181,7 +169,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A card's limit, as a JSON number read exactly.
+    /// A JSON number, read exactly.
     pub fn limit(&mut self, field: &'static str, currency: Currency) -> Result<Given<Money>, Refusal> {
         self.value(field, "a number", |raw| match raw.as_bytes().first() {
             Some(b'-' | b'0'..=b'9') => Some(limit_from_number(raw, currency)),
@@ -189,7 +177,6 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// `true` or `false`.
     pub fn boolean(&mut self, field: &'static str) -> Result<Given<bool>, Refusal> {
         self.value(field, "true or false", |raw| match raw {
             "true" => Some(Ok(true)),
@@ -198,7 +185,6 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// A whole number in a range.
     pub fn integer(
         &mut self,
         field: &'static str,
@@ -211,7 +197,7 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// A list of objects, each read by `read`, which takes the fields it knows.
+    /// `read` takes the fields it knows; others are refused.
     pub fn objects<T>(
         &mut self,
         field: &'static str,
@@ -235,7 +221,6 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// A list of strings, each read by `read`.
     pub(crate) fn strings<T>(
         &mut self,
         field: &'static str,
@@ -253,7 +238,6 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// A string, read by `read`.
     pub(crate) fn string<T>(
         &mut self,
         field: &'static str,
@@ -270,7 +254,7 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// Reads a value that is not null; `None` from `read` means that it has another type than `kind`.
+    /// `read` gets a value that is not null and returns `None` if its type is not `kind`.
     fn value<T>(
         &mut self,
         field: &'static str,
@@ -306,7 +290,6 @@ impl<'a> Fields<'a> {
 }
 
 impl<T> Given<T> {
-    /// Must be there, and not null.
     pub fn required(self) -> Result<T, Refusal> {
         match self.said {
             Said::Value(value) => Ok(value),
@@ -315,7 +298,7 @@ impl<T> Given<T> {
         }
     }
 
-    /// May be left out; null means the same.
+    /// Null counts as left out.
     pub fn optional(self) -> Option<T> {
         match self.said {
             Said::Value(value) => Some(value),
@@ -323,7 +306,7 @@ impl<T> Given<T> {
         }
     }
 
-    /// May be left out, but not null: a change to a field that always has a value.
+    /// For a change to a field that always has a value.
     pub fn unless_null(self) -> Result<Option<T>, Refusal> {
         match self.said {
             Said::Value(value) => Ok(Some(value)),
@@ -335,7 +318,7 @@ impl<T> Given<T> {
         }
     }
 
-    /// Puts the value into a field without a default: a new record must give it.
+    /// For a field without a default: a new record must give it.
     pub fn fill(self, target: &mut T) -> Result<(), Refusal> {
         if self.is_new {
             *target = self.required()?;
@@ -344,7 +327,7 @@ impl<T> Given<T> {
         self.set(target)
     }
 
-    /// Puts the value into a field that is never null and has a default.
+    /// For a field that has a default and is never null.
     pub fn set(self, target: &mut T) -> Result<(), Refusal> {
         if let Some(value) = self.unless_null()? {
             *target = value;
@@ -352,7 +335,7 @@ impl<T> Given<T> {
         Ok(())
     }
 
-    /// The value of a field that may be null.
+    /// For a field that may be null.
     pub fn or_null(self) -> Given<Option<T>> {
         let said = match self.said {
             Said::Value(value) => Said::Value(Some(value)),
@@ -366,7 +349,6 @@ impl<T> Given<T> {
         }
     }
 
-    /// The value through a function, when there is one.
     pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Given<U> {
         let said = match self.said {
             Said::Value(value) => Said::Value(f(value)),
@@ -402,7 +384,7 @@ fn kind_of(raw: &str) -> &'static str {
     }
 }
 
-/// Long keys and words are cut in messages.
+/// Cuts long keys and words in messages.
 fn shorten(text: &str) -> String {
     match text.char_indices().nth(60) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -424,7 +406,7 @@ fn unreadable(json: &str, error: &serde_json::Error) -> Refusal {
     }
 }
 
-/// A JSON object with its keys in order and its values unread.
+/// Keys in order, values unread.
 struct Object<'a>(Vec<Entry<'a>>);
 
 impl<'de> Deserialize<'de> for Object<'de> {
@@ -451,7 +433,7 @@ impl<'de> Deserialize<'de> for Object<'de> {
     }
 }
 
-/// A key, borrowed where it has no escapes.
+/// Borrowed if it has no escapes.
 struct Key<'a>(Cow<'a, str>);
 
 impl<'de> Deserialize<'de> for Key<'de> {

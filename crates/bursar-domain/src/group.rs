@@ -27,7 +27,7 @@ words! {
 }
 
 impl Interval {
-    /// The due date after `due`, by the calendar; `anchor_day` is the day of the month the series began on.
+    /// `anchor_day` is the day of the month that the series began on.
     pub fn after(self, due: Date, anchor_day: i8) -> Date {
         match self {
             Self::Weekly => due.plus_days(7),
@@ -65,18 +65,14 @@ resource! {
     }
 }
 
-/// What a caller gives a new group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NewGroup {
-    /// What people call it.
     pub name: String,
-    /// What it is for.
     pub description: String,
 }
 
 impl NewGroup {
-    /// Reads a request's body.
     pub fn read(fields: &mut Fields<'_>) -> Result<Self, Refusal> {
         refuse_read_only(fields)?;
         Ok(Self {
@@ -86,18 +82,16 @@ impl NewGroup {
     }
 }
 
-/// What a caller may change of a group. `None` keeps the value.
+/// `None` keeps the value.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct GroupChange {
-    /// What people call it.
     pub name: Option<String>,
-    /// What it is for.
     pub description: Option<String>,
 }
 
 impl GroupChange {
-    /// Reads a request's body; null is refused.
+    /// Null is refused.
     pub fn read(fields: &mut Fields<'_>) -> Result<Self, Refusal> {
         refuse_read_only(fields)?;
         Ok(Self {
@@ -106,7 +100,7 @@ impl GroupChange {
         })
     }
 
-    /// The group so changed, or `None` when it stays as it is.
+    /// `None` if nothing changes.
     pub fn apply(self, group: &Group) -> Option<Group> {
         let mut changed = group.clone();
         changed.name = self.name.unwrap_or(changed.name);
@@ -115,7 +109,7 @@ impl GroupChange {
     }
 }
 
-/// Refuses a body that gives a field that callers see and cannot set.
+/// Refuses a field that callers see and cannot set.
 pub fn refuse_read_only(fields: &Fields<'_>) -> Result<(), Refusal> {
     let mut read_only = Group::FIELDS.iter().filter(|field| field.spec.is_read_only);
     match read_only.find(|field| fields.has(field.spec.name)) {
@@ -128,8 +122,8 @@ pub fn refuse_read_only(fields: &Fields<'_>) -> Result<(), Refusal> {
 }
 
 impl Group {
-    /// The due date that is raised next, whenever that is. A date before `dues_from` is skipped: recurring dues go on
-    /// with the first date of their series that is not, others are over.
+    /// The next due date to raise, even if it is in the future. Dates before `dues_from` are skipped:
+    /// recurring dues continue with the first date of their series that is not, others are over.
     pub fn next_due(&self) -> Option<Date> {
         self.amount_due.filter(|amount| amount.minor > 0)?;
         let due = self.due_date?;
@@ -139,15 +133,15 @@ impl Group {
         }
     }
 
-    /// Skips the due dates before this day. Recurring dues keep the first date that is left in mind, so that nobody
-    /// has to look for it again.
+    /// Skips the due dates before this day. Recurring dues store the first date that is left, so that nobody
+    /// has to search for it again.
     pub fn skip_dues_before(&mut self, day: Date) {
         self.dues_from = self
             .due_date
             .map(|due| (due < day).then(|| self.due_from(day)).flatten().unwrap_or(day));
     }
 
-    /// Moves on after the dues of `due` are raised: to the next date of the series, or to nothing more.
+    /// Call it after the dues of `due` were raised: moves to the next date of the series, or ends it.
     pub fn move_on(&mut self, due: Date) {
         match self.interval() {
             Some(interval) => {
@@ -155,7 +149,7 @@ impl Group {
                 self.due_date = Some(next);
                 self.dues_from = Some(next);
             }
-            // The date stays as it was told; it is not raised again.
+            // The date stays, but is not raised again.
             None => self.dues_from = Some(due.plus_days(1)),
         }
     }
@@ -199,7 +193,7 @@ impl Invariants for Group {
         self.loaded().map_err(|rule| Refusal::invalid("dueDate", rule))
     }
 
-    /// A series begins on its due date, unless it is known to be older.
+    /// Without an anchor day, a series begins on its due date.
     fn loaded(&mut self) -> Result<(), String> {
         self.due_anchor_day = self.due_date.map(|due| self.anchor_day(due));
         Ok(())
@@ -315,7 +309,7 @@ mod tests {
             skipped.skip_dues_before(date(day));
             assert_eq!(skipped.next_due(), next.map(date), "{due} from {day}");
             assert_eq!(skipped.due_date, Some(date(due)), "what is told stays as it was");
-            // The same where only the day is kept.
+            // The same with only the day stored.
             skipped.dues_from = Some(date(day));
             assert_eq!(skipped.next_due(), next.map(date), "{due} from {day}");
         }

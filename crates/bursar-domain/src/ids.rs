@@ -1,6 +1,7 @@
 //! Type-prefixed, time-ordered ids: a UUIDv7 in the TypeID text form, `mem_01h455vb4pex5vsknk084sn02q`.
 //!
-//! The text order of two ids of one type is the order of their 128 bits, so a database may keep the 16 bytes.
+//! The text order of two ids of one type is the order of their 128 bits, so the database can keep the 16
+//! bytes.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -13,32 +14,28 @@ use crate::time::Timestamp;
 
 /// The TypeID alphabet: Crockford's base 32 in lower case, ascending in ASCII.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
-/// 130 bits in 26 digits of five; the first digit carries only three bits.
+/// 26 digits of five bits are 130; the first digit carries only three.
 const DIGITS: usize = 26;
 
 /// What an id names.
 pub trait Kind: 'static {
-    /// The text before the underscore.
     const PREFIX: &'static str;
-    /// The word for messages: "member".
+    /// For messages.
     const NOUN: &'static str;
 }
 
 macro_rules! kinds {
     ($($kind:ident $alias:ident $prefix:literal $noun:literal;)*) => {
-        /// The things that have ids.
         pub mod kind {
-            $(#[doc = concat!("An id of this kind names a ", $noun, ".")] #[derive(Debug)] pub enum $kind {})*
+            $(#[derive(Debug)] pub enum $kind {})*
         }
         $(
             impl Kind for kind::$kind {
                 const PREFIX: &'static str = $prefix;
                 const NOUN: &'static str = $noun;
             }
-            #[doc = concat!("Names a ", $noun, ": `", $prefix, "_…`.")]
             pub type $alias = Id<kind::$kind>;
         )*
-        /// Every prefix with its noun.
         pub const PREFIXES: &[(&str, &str)] = &[$(($prefix, $noun)),*];
     };
 }
@@ -64,14 +61,12 @@ kinds! {
     Bulk BulkId "blk" "bulk act";
 }
 
-/// An id of a thing of kind `K`.
 pub struct Id<K> {
     bits: u128,
     kind: PhantomData<fn() -> K>,
 }
 
 impl<K> Id<K> {
-    /// The id with these bits.
     pub const fn from_bits(bits: u128) -> Self {
         Self {
             bits,
@@ -79,24 +74,22 @@ impl<K> Id<K> {
         }
     }
 
-    /// The id that a database keeps as these bytes.
     pub const fn from_bytes(bytes: [u8; 16]) -> Self {
         Self::from_bits(u128::from_be_bytes(bytes))
     }
 
-    /// The bytes a database keeps; their order is the order of ids.
+    /// Their order is the order of the ids.
     pub const fn to_bytes(self) -> [u8; 16] {
         self.bits.to_be_bytes()
     }
 
-    /// The 128 bits.
     pub const fn bits(self) -> u128 {
         self.bits
     }
 }
 
 impl<K: Kind> Id<K> {
-    /// Reads the text form; `None` when the prefix is another or the rest is not a TypeID suffix.
+    /// `None` for another prefix or an invalid TypeID suffix.
     pub fn parse(text: &str) -> Option<Self> {
         let suffix = text.strip_prefix(K::PREFIX)?.strip_prefix('_')?;
         decode(suffix.as_bytes()).map(Self::from_bits)
@@ -152,7 +145,6 @@ impl<K: Kind> Serialize for Id<K> {
     }
 }
 
-/// The 26 digits of 128 bits.
 pub fn encode(bits: u128) -> [u8; DIGITS] {
     let mut out = [0; DIGITS];
     for (i, digit) in out.iter_mut().enumerate() {
@@ -162,7 +154,7 @@ pub fn encode(bits: u128) -> [u8; DIGITS] {
     out
 }
 
-/// The bits of 26 digits; `None` for another length, a foreign character or more than 128 bits.
+/// `None` for another length, a foreign character or more than 128 bits.
 pub fn decode(digits: &[u8]) -> Option<u128> {
     if digits.len() != DIGITS || digits[0] > b'7' {
         return None;
@@ -173,7 +165,7 @@ pub fn decode(digits: &[u8]) -> Option<u128> {
     })
 }
 
-/// What each byte stands for as a digit; 32 for those that are none.
+/// The value of each byte as a digit; 32 for bytes that are none.
 const VALUES: [u8; 256] = {
     let mut values = [32; 256];
     let mut value: u8 = 0;
@@ -184,9 +176,9 @@ const VALUES: [u8; 256] = {
     values
 };
 
-/// Makes new ids from the time it is given and the seed it was made with.
+/// Makes ids from the time it is given and its own seed.
 ///
-/// Ids of one source ascend strictly, also within a microsecond: the twelve bits after the version carry the
+/// Ids of one source ascend strictly, even within a microsecond: the twelve bits after the version carry the
 /// fraction of the millisecond (RFC 9562, section 6.2, method 3), and a tie counts up.
 #[derive(Debug)]
 pub struct IdSource {
@@ -195,7 +187,6 @@ pub struct IdSource {
 }
 
 impl IdSource {
-    /// A source that draws from this seed.
     pub fn seeded(seed: u64) -> Self {
         Self {
             entropy: fastrand::Rng::with_seed(seed),
@@ -203,7 +194,7 @@ impl IdSource {
         }
     }
 
-    /// A new id, later than every earlier one of this source.
+    /// Later than every earlier id of this source.
     pub fn next<K>(&mut self, now: Timestamp) -> Id<K> {
         let micros = u128::from(now.micros().unsigned_abs());
         let (millis, fraction) = (micros / 1000, (micros % 1000) * 4096 / 1000);
@@ -213,7 +204,7 @@ impl IdSource {
         Id::from_bits(self.last)
     }
 
-    /// A seed for another source.
+    /// A new source, seeded from this one.
     pub fn fork(&mut self) -> Self {
         Self::seeded(self.entropy.u64(..))
     }

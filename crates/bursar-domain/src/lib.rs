@@ -1,7 +1,7 @@
 //! The rules of bursar: values, resources, states and access.
 //!
 //! This crate decides and never acts. It reads no clock, no randomness and no environment, and knows neither
-//! SQL nor HTTP: time and entropy are passed in, and what may not be is returned as a [`Refusal`].
+//! SQL nor HTTP. Time and entropy are passed in; what is not allowed is returned as a [`Refusal`].
 
 pub mod access;
 pub mod campaign;

@@ -1,4 +1,4 @@
-//! Store listings: what an organization sells. Items and stock are hidden in v1.
+//! Store listings: what an organization sells. v1 hides items and stock.
 
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
@@ -12,28 +12,25 @@ use crate::refusal::Refusal;
 use crate::resource::{Cell, Invariants, Surroundings, field_values, resource};
 use crate::text::{NAME, NOTE, TextRule};
 
-/// The most of one item that can be in stock, for whoever reads and whoever writes a listing.
+/// Checked both when a listing is read and when it is written.
 const INVENTORY_MAX: i64 = 1_000_000_000;
-/// The name of an item in the database.
+/// For names in the database: see [`Listing::read_items`].
 const KEPT_NAME: TextRule = TextRule {
     min: 0,
     max: usize::MAX,
     lines: false,
 };
 
-/// One thing of a listing that can be bought.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Item {
-    /// What it is called.
     pub name: String,
-    /// What one costs.
     pub price: Money,
-    /// How many are left; none when it is not counted.
+    /// `None` if stock is not counted.
     pub inventory: Option<i64>,
 }
 
 impl Item {
-    /// Checks a stock before it is written, by the rule that it is read by. The error reads on after a field's name.
+    /// The same rule as for reading a listing. The error reads on after the field's name.
     pub fn check_inventory(inventory: Option<i64>) -> Result<(), String> {
         match inventory {
             Some(left) if !(0..=INVENTORY_MAX).contains(&left) => {
@@ -71,8 +68,8 @@ field_values! {
 }
 
 impl Listing {
-    /// Reads the items as a database keeps them. A name or a stock that no rule allows is read all the same, because
-    /// rules get stricter: it can be listed, changed and named by a check.
+    /// Reads the items as the database keeps them. A name or a stock that breaks a rule is read all the same,
+    /// because rules get stricter: it can still be listed, changed and reported by `bursar check`.
     pub fn read_items(json: &str, currency: Currency) -> Result<Vec<Item>, Refusal> {
         let wrapped = format!("{{\"items\":{json}}}");
         Fields::parse(&wrapped)?
@@ -84,7 +81,7 @@ impl Listing {
 }
 
 impl Listing {
-    /// Takes items out of the stock; what they cost in all. The stock never goes below zero.
+    /// Removes items from the stock and returns their total price. The stock never goes below zero.
     pub fn sell(&mut self, lines: &[OrderLine]) -> Result<Money, Refusal> {
         if !self.is_active {
             return Err(Refusal::conflict(format!(
@@ -116,7 +113,7 @@ impl Listing {
         })
     }
 
-    /// Puts items back into the stock; one that the listing no longer has is left out.
+    /// Returns items to the stock, except those that the listing no longer has.
     pub fn take_in(&mut self, lines: &[OrderLine]) -> Result<(), Refusal> {
         for line in lines {
             let Ok(item) = self.item(line) else { continue };

@@ -29,28 +29,25 @@ resource! {
     }
 }
 
-/// What a caller may change of a member. `None` keeps the value.
+/// `None` keeps the value.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MemberChange {
-    /// Given name.
     pub first_name: Option<String>,
-    /// Family name.
     pub last_name: Option<String>,
-    /// Where to write to.
     pub email: Option<String>,
     /// False archives.
     pub is_active: Option<bool>,
-    /// Where to send an SMS, or that there is no number. The API does not know it.
+    /// `Some(None)` removes the number. The API does not have this field.
     #[serde(skip)]
     pub phone: Option<Option<String>>,
-    /// When the member joined. The API does not change it.
+    /// The API does not change it.
     #[serde(skip)]
     pub join_date: Option<Date>,
 }
 
 impl MemberChange {
-    /// Reads a request's body; null is refused, because none of these can be null.
+    /// Null is refused: none of these fields can be null.
     pub fn read(fields: &mut Fields<'_>) -> Result<Self, Refusal> {
         Ok(Self {
             first_name: fields.text("firstName", NAME)?.unless_null()?,
@@ -61,7 +58,7 @@ impl MemberChange {
         })
     }
 
-    /// Whether the member differs after it, and the member so changed. Stamps are the caller's to move.
+    /// `None` if nothing changes. The caller moves the stamps.
     pub fn apply(self, member: &Member) -> Option<Member> {
         let mut changed = member.clone();
         set(&mut changed.first_name, self.first_name);

@@ -1,4 +1,4 @@
-//! Messages on their way: what they are sent for, where they stand, and what they wait in.
+//! What messages are sent for, their states, and the queues they wait in.
 
 use crate::words;
 

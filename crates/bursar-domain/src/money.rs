@@ -6,8 +6,8 @@ use serde::{Serialize, Serializer};
 
 use crate::refusal::Refusal;
 
-/// The largest amount that is kept, in minor units: a trillion units of a two-digit currency. It is far above any real
-/// amount and far below an overflow. Readers refuse more, so writers must too.
+/// The largest amount kept, in minor units: a trillion units of a two-digit currency. It is far above any
+/// real amount and far below an overflow. Readers refuse more, so writers must too.
 const MINOR_MAX: i64 = 100_000_000_000_000;
 
 /// An ISO 4217 currency with minor units.
@@ -18,18 +18,17 @@ impl Currency {
     /// The default of a new organization.
     pub const USD: Self = Self(iso_currency::Currency::USD);
 
-    /// Reads an upper-case code of a currency that money can be kept in (gold and the like have no minor unit).
+    /// Reads an upper-case code. A currency without minor units, such as gold, is refused.
     pub fn parse(code: &str) -> Option<Self> {
         let currency = iso_currency::Currency::from_code(code)?;
         (currency.exponent().is_some() && currency.code() == code).then_some(Self(currency))
     }
 
-    /// The three letters.
     pub fn code(self) -> &'static str {
         self.0.code()
     }
 
-    /// Digits after the point.
+    /// After the decimal point.
     pub fn digits(self) -> u32 {
         u32::from(self.0.exponent().unwrap_or(0))
     }
@@ -47,28 +46,24 @@ impl Serialize for Currency {
     }
 }
 
-/// An amount of a currency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Money {
-    /// The amount in minor units (cents).
+    /// In minor units, such as cents.
     pub minor: i64,
-    /// Whose minor units.
     pub currency: Currency,
 }
 
 impl Money {
-    /// So many minor units.
     pub const fn new(minor: i64, currency: Currency) -> Self {
         Self { minor, currency }
     }
 
-    /// Nothing.
     pub const fn zero(currency: Currency) -> Self {
         Self::new(0, currency)
     }
 
-    /// Reads the decimal text that the API prints; fewer fraction digits than the currency's are taken too.
-    /// The error says the rule and reads on after a field's name.
+    /// Reads the decimal form that the API prints, also with fewer fraction digits. The error states the rule
+    /// and reads on after the field's name.
     pub fn parse(text: &str, currency: Currency) -> Result<Self, String> {
         let digits = currency.digits();
         let rule = || {
@@ -92,7 +87,7 @@ impl Money {
         }
     }
 
-    /// An amount that may be kept: at most the largest one that is read again. The error reads on after a field's name.
+    /// Refuses more than the largest amount kept. The error reads on after the field's name.
     pub fn within_limit(minor: i128, currency: Currency) -> Result<Self, String> {
         match i64::try_from(minor) {
             Ok(minor) if minor <= MINOR_MAX => Ok(Self::new(minor, currency)),
@@ -100,8 +95,8 @@ impl Money {
         }
     }
 
-    /// A sum to be shown, of `what`. Sums are not kept, so they may pass the limit of one amount, but not what can be
-    /// counted.
+    /// A sum of `what`, to be shown. Sums are not kept, so they may exceed the limit of one amount, but must
+    /// fit an `i64`.
     pub fn total(what: &str, minor: i128, currency: Currency) -> Result<Self, Refusal> {
         match i64::try_from(minor) {
             Ok(minor) => Ok(Self::new(minor, currency)),
@@ -118,7 +113,7 @@ fn too_large(currency: Currency) -> String {
     format!("must be at most {}", Money::new(MINOR_MAX, currency))
 }
 
-/// A sum of minor units as decimal text, however large it is.
+/// For sums of any size.
 pub fn decimal(minor: i128, currency: Currency) -> String {
     let digits = currency.digits();
     let unit = 10u128.pow(digits);
@@ -134,7 +129,6 @@ pub fn decimal(minor: i128, currency: Currency) -> String {
     }
 }
 
-/// The decimal text with the currency's minor digits.
 impl fmt::Display for Money {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&decimal(i128::from(self.minor), self.currency))
@@ -147,14 +141,13 @@ impl Serialize for Money {
     }
 }
 
-/// The largest limit a card can have, in whole units.
 const LIMIT_MAX_UNITS: i64 = 1_000_000;
-/// No amount that is allowed needs more digits, and no exponent that is allowed is larger.
+/// No allowed amount needs more digits, and no allowed exponent is larger.
 const NUMBER_DIGITS_MAX: usize = 40;
 
-/// Reads a card's limit from the text of a JSON number, exactly: above 0, at most 1,000,000, a multiple of
-/// 0.01, and one that the currency can hold. The text may come from a command line, so it may be anything. The error
-/// reads on after a field's name.
+/// Reads a card's limit exactly from the text of a JSON number: above 0, at most 1,000,000, a multiple of
+/// 0.01, and possible in the currency. The text can come from the command line, so it can be anything. The
+/// error reads on after the field's name.
 pub fn limit_from_number(number: &str, currency: Currency) -> Result<Money, String> {
     let shown = match number.char_indices().nth(24) {
         Some((end, _)) => format!("{}…", &number[..end]),
@@ -167,7 +160,7 @@ pub fn limit_from_number(number: &str, currency: Currency) -> Result<Money, Stri
         return Err(format!("must be greater than 0, got {shown}"));
     }
     let (mantissa, exponent) = match number.split_once(['e', 'E']) {
-        // An exponent that does not fit is far outside of every rule, on the side its sign says.
+        // An exponent that does not fit is far outside every rule, on the side of its sign.
         Some((mantissa, text)) => {
             let beyond = if text.starts_with('-') {
                 i64::MIN / 4
@@ -227,7 +220,6 @@ pub fn limit_from_number(number: &str, currency: Currency) -> Result<Money, Stri
     Ok(Money::new(minor, currency))
 }
 
-/// Whether this is a number as JSON writes it.
 fn is_json_number(text: &str) -> bool {
     let text = text.strip_prefix('-').unwrap_or(text);
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
@@ -393,7 +385,8 @@ mod tests {
         #[test]
         fn limits_are_read_or_refused(text in ".{0,40}", number in "-?[0-9]{0,30}[.eE]?[0-9+-]{0,30}") {
             for text in [text, number] {
-                // A raw value is any JSON, of any size; a number is all that begins with a digit or a minus.
+                // A raw value is any JSON, of any size. Whatever begins with a digit or a minus is read as a
+                // number.
                 let is_number = serde_json::from_str::<&serde_json::value::RawValue>(&text).is_ok()
                     && text.starts_with(|first: char| first == '-' || first.is_ascii_digit())
                     && text.trim() == text;

@@ -76,16 +76,14 @@ impl Verb for OrderVerb {
     }
 }
 
-/// So many of one item.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OrderLine {
     /// The item's name.
     pub item: String,
-    /// How many.
     pub quantity: i64,
 }
 
-/// The most of one item that one line can have.
+/// The most of one item in one line.
 pub const QUANTITY_MAX: i64 = 10_000;
 
 impl OrderLine {
@@ -126,7 +124,6 @@ field_values! {
 }
 
 impl Order {
-    /// Does this to it at `now`.
     pub fn perform(&mut self, verb: OrderVerb, now: Timestamp) -> Result<(), Refusal> {
         self.status = verb.after(self.status)?;
         if self.status == OrderStatus::Paid {
@@ -137,7 +134,7 @@ impl Order {
 }
 
 impl Invariants for Order {
-    /// The change clock moves it all the same.
+    /// The change clock still moves it.
     const SHOWS_UPDATED_AT: bool = false;
 
     fn check(&self, around: &Surroundings) -> Result<(), Refusal> {

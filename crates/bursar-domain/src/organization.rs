@@ -1,4 +1,4 @@
-//! Organizations, the people who act for them, and what those may do.
+//! Organizations, the people who act for them, and their permissions.
 
 use crate::access::{Policy, Role, Scope, ScopeSet, unknown_scope};
 use crate::fields::Fields;
@@ -30,29 +30,20 @@ words! {
     }
 }
 
-/// An organization.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Organization {
-    /// Names it.
     pub id: OrganizationId,
-    /// What people call it.
     pub name: String,
-    /// What it is.
     pub kind: OrganizationKind,
-    /// What it is below; a chapter's only.
+    /// Only a chapter has one.
     pub parent_id: Option<OrganizationId>,
-    /// The one currency of its money.
     pub currency: Currency,
-    /// Where to write to it.
     pub contact_email: Option<String>,
-    /// Where to send it an SMS.
     pub contact_phone: Option<String>,
-    /// Whether cards can be issued for it.
     pub card_issuing: CardIssuing,
 }
 
 impl Organization {
-    /// An organization with every field null or at its default.
     pub fn blank(id: OrganizationId) -> Self {
         Self {
             id,
@@ -66,7 +57,7 @@ impl Organization {
         }
     }
 
-    /// Takes what a bundle's line says of its fields; the id is not among them.
+    /// Reads the fields of a bundle line, without the id.
     pub fn apply(&mut self, fields: &mut Fields<'_>) -> Result<(), Refusal> {
         fields.text("name", NAME)?.fill(&mut self.name)?;
         fields.word("kind")?.fill(&mut self.kind)?;
@@ -84,7 +75,7 @@ impl Organization {
         self.check_parent()
     }
 
-    /// A parent is a chapter's only, and a chapter has one unless its bundle left it outside.
+    /// Only a chapter has a parent. It can be missing if the bundle did not include it.
     pub fn check_parent(&self) -> Result<(), Refusal> {
         match (self.kind, self.parent_id) {
             (OrganizationKind::National | OrganizationKind::Independent, Some(_)) => Err(Refusal::invalid(
@@ -103,16 +94,14 @@ impl Organization {
 /// A person who acts for organizations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct User {
-    /// Names it.
     pub id: UserId,
-    /// Where to write to; one user an address.
+    /// One user per address.
     pub email: String,
-    /// What people call the person.
     pub name: Option<String>,
 }
 
 impl User {
-    /// Takes what a bundle's line says of its fields; the id is not among them.
+    /// Reads the fields of a bundle line, without the id.
     pub fn apply(&mut self, fields: &mut Fields<'_>) -> Result<(), Refusal> {
         fields.email("email")?.fill(&mut self.email)?;
         fields.text("name", NAME)?.or_null().set(&mut self.name)?;
@@ -120,20 +109,18 @@ impl User {
     }
 }
 
-/// Addresses are one user's whatever the case of their letters.
+/// Addresses that differ only in case belong to one user.
 pub fn address_key(email: &str) -> String {
     email.to_ascii_lowercase()
 }
 
-/// Reads a role from a bundle's line.
 pub fn read_role(fields: &mut Fields<'_>) -> Result<Role, Refusal> {
     fields.word("role")?.required()
 }
 
-/// The longest that a token can live, in days.
 pub const TOKEN_DAYS_MAX: u16 = 365;
 
-/// Takes what a bundle's line says of a policy.
+/// Reads the fields of a bundle line.
 pub fn apply_policy(policy: &mut Policy, fields: &mut Fields<'_>) -> Result<(), Refusal> {
     let scopes = fields.strings("blockedScopes", |text| {
         Scope::parse(text).ok_or_else(|| format!("is unknown: {}", unknown_scope(text)))

@@ -1,16 +1,14 @@
 //! How many rows a page of a list holds.
 
-/// Rows a page, 1 to 100.
+/// 1 to 100.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageLimit(u16);
 
 impl PageLimit {
-    /// When the caller says nothing.
     pub const DEFAULT: Self = Self(50);
-    /// The most rows a page can have.
     pub const MAX: Self = Self(100);
 
-    /// Reads a plain decimal number in range; the error reads on after the parameter's name.
+    /// The error reads on after the parameter's name.
     pub fn parse(raw: &str) -> Result<Self, &'static str> {
         let rule = "must be an integer from 1 to 100";
         let plain = !raw.is_empty()
@@ -23,7 +21,6 @@ impl PageLimit {
         }
     }
 
-    /// The number of rows.
     pub const fn rows(self) -> usize {
         self.0 as usize
     }

@@ -1,4 +1,4 @@
-//! Payments: charges that an organization raises. What was received is in the ledger.
+//! Payments: charges that an organization raises. Money received is in the ledger.
 
 use crate::fields::Fields;
 use crate::ids::{GroupId, MemberId, OrganizationId};
@@ -86,7 +86,7 @@ impl Verb for PaymentVerb {
 }
 
 impl PaymentStatus {
-    /// Whether what is not yet paid is owed.
+    /// Whether the unpaid part is owed.
     pub const fn is_owed(self) -> bool {
         match self {
             Self::Pending | Self::PartiallyPaid | Self::Failed => true,
@@ -126,17 +126,17 @@ resource! {
 }
 
 impl Payment {
-    /// Cancels it; what was received for it stays.
+    /// What was received stays.
     pub fn cancel(&mut self, now: Timestamp) -> Result<(), Refusal> {
         self.perform(PaymentVerb::Cancel, now)
     }
 
-    /// Marks it as disputed; what was received stays until the dispute ends.
+    /// What was received stays until the dispute ends.
     pub fn dispute(&mut self, now: Timestamp) -> Result<(), Refusal> {
         self.perform(PaymentVerb::Dispute, now)
     }
 
-    /// Ends a dispute that was won: the money stays.
+    /// The money stays.
     pub fn win_dispute(&mut self, now: Timestamp) -> Result<(), Refusal> {
         PaymentVerb::Win.after(self.status)?;
         if self.paid_to_date.minor < self.amount.minor {
@@ -148,7 +148,7 @@ impl Payment {
         self.perform(PaymentVerb::Win, now)
     }
 
-    /// Ends a dispute that was lost: the bank took this much back, in minor units, and it is owed again.
+    /// The bank took back `minor`, in minor units. It is owed again.
     pub fn lose_dispute(&mut self, minor: i64, now: Timestamp) -> Result<(), Refusal> {
         self.perform(PaymentVerb::Lose, now)?;
         self.paid_to_date.minor -= minor;
@@ -161,7 +161,7 @@ impl Payment {
         self.move_to(verb.leads_to(), now)
     }
 
-    /// Moves it to another state at `now`, with the state's own stamp.
+    /// Sets the stamp of the new state.
     fn move_to(&mut self, next: PaymentStatus, now: Timestamp) -> Result<(), Refusal> {
         self.status = self.status.to(next)?;
         match next {
@@ -176,7 +176,7 @@ impl Payment {
         Ok(())
     }
 
-    /// Takes in an amount that was received, in minor units: all that is owed, or a part of it.
+    /// Records an amount received, in minor units: all that is owed, or a part of it.
     pub fn receive(&mut self, minor: i64, now: Timestamp) -> Result<(), Refusal> {
         let open = self.amount.minor - self.paid_to_date.minor;
         let may = match self.status {
@@ -205,7 +205,7 @@ impl Payment {
             )));
         }
         if self.status == PaymentStatus::Failed {
-            // A new attempt, which this one settles.
+            // A new attempt, which this money settles.
             self.move_to(PaymentStatus::Processing, now)?;
         }
         self.paid_to_date.minor += minor;
@@ -216,8 +216,8 @@ impl Payment {
         }
     }
 
-    /// Takes back an amount that did not come after all. What was paid has failed and is owed again; what was cancelled
-    /// stays cancelled.
+    /// Reverses an amount that was not received after all. A payment that was paid has then failed and is
+    /// owed again; a cancelled one stays cancelled.
     pub fn take_back(&mut self, minor: i64, now: Timestamp) -> Result<(), Refusal> {
         if minor <= 0 || minor > self.paid_to_date.minor {
             return Err(Refusal::conflict(format!(
@@ -250,7 +250,6 @@ impl Payment {
         Ok(())
     }
 
-    /// What is still owed, in minor units.
     pub const fn owed_minor(&self) -> i64 {
         if self.status.is_owed() {
             self.amount.minor - self.paid_to_date.minor
@@ -259,7 +258,7 @@ impl Payment {
         }
     }
 
-    /// The status and what was paid tell the same.
+    /// The status must agree with what was paid.
     fn check_paid(&self) -> Result<(), Refusal> {
         let (paid, amount, status) = (self.paid_to_date, self.amount, self.status);
         if !(0..=amount.minor).contains(&paid.minor) {
@@ -292,7 +291,7 @@ impl Payment {
         ))
     }
 
-    /// The status of a payment of which only this is known: what is due, and what was paid of it.
+    /// For a payment without a status, from the amount and what was paid.
     fn status_by_paid(&self) -> PaymentStatus {
         match self.paid_to_date.minor {
             0 => PaymentStatus::Pending,
@@ -339,7 +338,7 @@ impl Invariants for Payment {
         }
         self.check_paid()?;
         let status = self.status;
-        // A dispute or a reversal can leave the stamp behind; what nobody paid cannot.
+        // A dispute or a reversal can leave the stamp behind. A payment that nobody paid has none.
         only_when("paidAt", self.paid_at, status != PaymentStatus::Pending, "paid")?;
         only_when(
             "voidedAt",

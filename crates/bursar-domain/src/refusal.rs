@@ -1,39 +1,36 @@
-//! What the rules answer when something may not be.
+//! What a rule returns when something is not allowed.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// A refusal: what is wrong, by which rule, and what to do. Nothing was written.
+/// What is wrong, by which rule, and what to do. Nothing was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// A value breaks a rule.
     Invalid {
-        /// The field or parameter, as the caller spells it; `None` when the whole input is unreadable.
+        /// As the caller spells it; `None` if the whole input is unreadable.
         field: Option<Cow<'static, str>>,
         /// One sentence that starts with the field and names the rule and the way out.
         message: String,
     },
-    /// What was named does not exist, or not for this organization.
+    /// It does not exist, or not in this organization.
     Missing {
-        /// The field that named it, when it was one in a body.
+        /// The field of the body that named it, if any.
         field: Option<&'static str>,
-        /// One sentence.
         message: String,
     },
-    /// The state of things does not allow it.
+    /// The current state does not allow it.
     Conflict {
-        /// One sentence that names the state and the way out.
+        /// Names the state and the way out.
         message: String,
     },
-    /// The actor may not do this.
     Forbidden {
-        /// One sentence that says who may.
+        /// Says who may.
         message: String,
     },
 }
 
 impl Refusal {
-    /// A value of `field` that breaks a rule; `rule` reads on after the field's name.
+    /// `rule` reads on after the field's name.
     pub fn invalid(field: impl Into<Cow<'static, str>>, rule: impl fmt::Display) -> Self {
         let field = field.into();
         Self::Invalid {
@@ -42,7 +39,6 @@ impl Refusal {
         }
     }
 
-    /// Input that cannot be read at all.
     pub fn unreadable(message: impl Into<String>) -> Self {
         Self::Invalid {
             field: None,
@@ -50,7 +46,7 @@ impl Refusal {
         }
     }
 
-    /// Something in the path or the command line that is not there.
+    /// For the path and the command line.
     pub fn missing(message: impl Into<String>) -> Self {
         Self::Missing {
             field: None,
@@ -58,7 +54,7 @@ impl Refusal {
         }
     }
 
-    /// An id in a body that names nothing.
+    /// For an id in a body.
     pub fn missing_reference(field: &'static str, id: impl fmt::Display) -> Self {
         Self::Missing {
             field: Some(field),
@@ -66,14 +62,12 @@ impl Refusal {
         }
     }
 
-    /// A state that does not allow the move.
     pub fn conflict(message: impl Into<String>) -> Self {
         Self::Conflict {
             message: message.into(),
         }
     }
 
-    /// The field at fault, if one is.
     pub fn field(&self) -> Option<&str> {
         match self {
             Self::Invalid { field, .. } => field.as_deref(),
@@ -82,7 +76,6 @@ impl Refusal {
         }
     }
 
-    /// The sentence.
     pub fn message(&self) -> &str {
         match self {
             Self::Invalid { message, .. }

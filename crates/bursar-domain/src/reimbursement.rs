@@ -122,8 +122,7 @@ resource! {
 }
 
 impl Reimbursement {
-    /// Does this to it at `now`, with the new state's own stamp. Approving has a rule of its own:
-    /// [`Reimbursement::approve`].
+    /// Sets the stamp of the new state. Approving has its own rule: [`Reimbursement::approve`].
     pub fn perform(&mut self, verb: ReimbursementVerb, now: Timestamp) -> Result<(), Refusal> {
         self.status = verb.after(self.status)?;
         match self.status {
@@ -136,7 +135,7 @@ impl Reimbursement {
         Ok(())
     }
 
-    /// Approves it, unless whoever approves is the one to be paid.
+    /// Refused if the approver is the one who is paid (`is_own`).
     pub fn approve(&mut self, is_own: bool, now: Timestamp) -> Result<(), Refusal> {
         if is_own {
             let message = "nobody approves their own reimbursement; ask another admin".to_owned();
@@ -148,7 +147,7 @@ impl Reimbursement {
 
 impl Invariants for Reimbursement {
     fn check(&self, around: &Surroundings) -> Result<(), Refusal> {
-        // One that names nobody yet can wait; two cannot both be paid.
+        // It may name nobody yet, but not two recipients.
         if self.member_id.is_some() && self.recipient_organization_id.is_some() {
             return Err(Refusal::invalid(
                 "recipientOrganizationId",
@@ -179,7 +178,7 @@ impl Invariants for Reimbursement {
         around.past("reviewedAt", self.reviewed_at)?;
         around.past("paidAt", self.paid_at)?;
         around.past("voidedAt", self.voided_at)?;
-        // A rejected one that is submitted again has the older review beside the newer submission.
+        // A reimbursement that is submitted again keeps its older review.
         let is_reviewed = match status {
             ReimbursementStatus::Approved | ReimbursementStatus::Rejected | ReimbursementStatus::Paid => true,
             ReimbursementStatus::Draft | ReimbursementStatus::Submitted | ReimbursementStatus::Voided => {

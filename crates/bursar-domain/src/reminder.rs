@@ -1,4 +1,4 @@
-//! Reminders: a promise to write to a person at a time, once or again and again.
+//! Reminders: messages to members or an organization at a set time, once or recurring.
 
 use crate::ids::{GroupId, MemberId, OrganizationId};
 use crate::refusal::Refusal;
@@ -8,7 +8,6 @@ use crate::text::{BODY, SUBJECT};
 use crate::time::{DAY_MICROS, Timestamp};
 use crate::words;
 
-/// Days between the runs of a recurring reminder at most.
 pub const INTERVAL_DAYS_MAX: i64 = 3_650;
 
 words! {
@@ -62,16 +61,15 @@ words! {
     }
 }
 
-/// Whom a reminder is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audience {
-    /// One member; what is owed counts for the group only, when there is one.
+    /// If the reminder names a group too, only what is owed for that group counts.
     Member(MemberId),
-    /// The active members of a group.
+    /// Its active members.
     Group(GroupId),
-    /// The contact of an organization: itself, its parent or a direct child.
+    /// The contact of the organization itself, its parent or a direct child.
     Organization(OrganizationId),
-    /// Nobody: the reminder names no target.
+    /// The reminder names no target.
     Nobody,
 }
 
@@ -108,7 +106,7 @@ resource! {
 }
 
 impl Reminder {
-    /// Whom it is for. A member named beside a group is the one to write to.
+    /// A member named beside a group is the one to write to.
     pub fn audience(&self) -> Audience {
         match (self.target_member_id, self.group_id, self.target_organization_id) {
             (Some(member), _, _) => Audience::Member(member),
@@ -118,8 +116,7 @@ impl Reminder {
         }
     }
 
-    /// Starts a run at `run_at`, when `somebody_qualifies` or not. A run with recipients is `sending`; one
-    /// without is over at once.
+    /// A run with recipients is `sending`; one without is over at once.
     pub fn start_run(
         &mut self,
         somebody_qualifies: bool,
@@ -143,7 +140,7 @@ impl Reminder {
         Ok(Outcome::Skipped)
     }
 
-    /// Ends the run of `run_at`: `delivered` is the time of the last delivery, if there was one.
+    /// `delivered` is the time of the last delivery, if any.
     pub fn end_run(
         &mut self,
         delivered: Option<Timestamp>,
@@ -166,13 +163,12 @@ impl Reminder {
         Ok(())
     }
 
-    /// Gives up a run that nothing is left of, as an import can bring one: as far as is known it delivered nothing.
+    /// For a run without messages, which an import can bring: as far as known, it delivered nothing.
     pub fn give_up_run(&mut self) -> Result<(), Refusal> {
         self.status = self.status.to(ReminderStatus::Failed)?;
         Ok(())
     }
 
-    /// Schedules it once more after it failed.
     pub fn retry(&mut self, at: Timestamp) -> Result<(), Refusal> {
         self.status = self.status.to(ReminderStatus::Scheduled)?;
         self.schedule(at);
@@ -184,8 +180,8 @@ impl Reminder {
         self.is_held = false;
     }
 
-    /// When the run after that of `run_at` is due, for a recurring reminder: whole intervals later, so that it
-    /// does not drift, and not in the past, so that downtime makes no burst.
+    /// For a recurring reminder: whole intervals after `run_at`, so that it does not drift, and not in the
+    /// past, so that downtime causes no burst.
     pub fn next_run(&self, run_at: Timestamp, now: Timestamp) -> Option<Timestamp> {
         let days = self
             .recurring_interval_days

@@ -16,17 +16,15 @@ use crate::money::Currency;
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
 
-/// When a resource was made and last changed, by its organization's change clock.
+/// Both come from the organization's change clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamps {
-    /// When it was made.
     pub created_at: Timestamp,
-    /// When any field of its representation last changed.
+    /// When any field of the representation last changed.
     pub updated_at: Timestamp,
 }
 
 impl Stamps {
-    /// Made and last changed at once.
     pub const fn at(at: Timestamp) -> Self {
         Self {
             created_at: at,
@@ -35,31 +33,28 @@ impl Stamps {
     }
 }
 
-/// A reference from one resource to another thing, with the field that holds it.
+/// The field that holds the reference, and what it names. All but `Organization` are in the same
+/// organization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reference {
-    /// A member of the same organization.
     Member(&'static str, MemberId),
-    /// A group of the same organization.
     Group(&'static str, GroupId),
-    /// A store listing of the same organization.
     Listing(&'static str, ListingId),
-    /// Any organization of this database.
     Organization(&'static str, OrganizationId),
 }
 
-/// What a resource is judged by beside its own fields.
+/// What a resource is checked against besides its own fields.
 #[derive(Clone, Copy, Debug)]
 pub struct Surroundings {
-    /// Nothing can have happened later.
+    /// No stamp may be later.
     pub now: Timestamp,
-    /// The organization came from an export without what is above it: a reference to an organization may be missing,
-    /// because the export left it out.
+    /// The organization was imported from an export without the organizations above it, so a reference to an
+    /// organization may be missing.
     pub is_part: bool,
 }
 
 impl Surroundings {
-    /// Something that happened did so in the past.
+    /// Refuses a time in the future.
     pub fn past(&self, field: &'static str, at: Option<Timestamp>) -> Result<(), Refusal> {
         match at.filter(|at| *at > self.now) {
             Some(at) => Err(Refusal::invalid(
@@ -71,8 +66,7 @@ impl Surroundings {
     }
 }
 
-/// A stamp that belongs to some states is null in the others. In its own states it may be null too: not everybody
-/// kept it.
+/// Refuses a stamp outside the states it belongs to. In those it may be null too: not every source keeps it.
 pub(crate) fn only_when(
     field: &'static str,
     at: Option<Timestamp>,
@@ -88,39 +82,35 @@ pub(crate) fn only_when(
     }
 }
 
-/// A resource of the API. [`resource!`](field) declares one.
+/// Declared with [`resource!`](field).
 pub trait Resource: Invariants + Clone + PartialEq + Send + 'static {
-    /// What its id names.
     type Kind: Kind;
-    /// Its name in a data bundle.
+    /// The record type in a data bundle.
     const TYPE: &'static str;
-    /// What it is, for readers of the API's reference.
+    /// The description in the API reference.
     const ABOUT: &'static str;
-    /// Its fields behind the id and before the stamps, in the order of the representation.
+    /// In the order of the representation, without the id and the stamps.
     const FIELDS: &'static [Field<Self>];
 
-    /// A resource with every field null or at its default.
+    /// Every field is null or has its default.
     fn blank(id: Id<Self::Kind>, currency: Currency, stamps: Stamps) -> Self;
-    /// Its id.
     fn id(&self) -> Id<Self::Kind>;
-    /// Its stamps.
     fn stamps(&self) -> Stamps;
-    /// Its stamps, to be moved.
     fn stamps_mut(&mut self) -> &mut Stamps;
 
-    /// What it refers to.
     fn references(&self, visit: &mut dyn FnMut(Reference)) {
         for field in Self::FIELDS {
             (field.references)(self, field.spec.name, visit);
         }
     }
 
-    /// Its v1 representation, which starts with the id.
+    /// The v1 representation. It starts with the id.
     fn document(&self) -> String {
         write(self, View::V1)
     }
 
-    /// Its line in a data bundle, without the line's end. `references` says which other organizations it may name.
+    /// The line in a data bundle, without the line end. `references` says which other organizations it may
+    /// name.
     fn bundle_line(
         &self,
         organization: OrganizationId,
@@ -130,12 +120,11 @@ pub trait Resource: Invariants + Clone + PartialEq + Send + 'static {
     }
 }
 
-/// What a resource must be beside the types and rules of its fields.
+/// Rules of a resource beyond the types and rules of its fields.
 pub trait Invariants: Sized {
-    /// Whether v1 shows `updatedAt`.
     const SHOWS_UPDATED_AT: bool = true;
 
-    /// Takes what a bundle's line says of its fields; id, organization and stamps are not among them.
+    /// Reads the fields of a bundle line, without id, organization and stamps.
     fn apply(&mut self, fields: &mut Fields<'_>) -> Result<(), Refusal>
     where
         Self: Resource,
@@ -143,19 +132,19 @@ pub trait Invariants: Sized {
         take_fields(self, fields)
     }
 
-    /// Looks at it after a database gave its fields; the error says what cannot be.
+    /// Called after the fields were read from the database. The error says what is inconsistent.
     fn loaded(&mut self) -> Result<(), String> {
         Ok(())
     }
 
-    /// Whether acts can have led to it: the one rule that an import and a check of the data hold it against. What
-    /// [`Invariants::apply`] refuses is refused before.
+    /// Whether operations can have led to this state. An import and `bursar check` both ask it. What
+    /// [`Invariants::apply`] refuses is refused earlier.
     fn check(&self, _around: &Surroundings) -> Result<(), Refusal> {
         Ok(())
     }
 }
 
-/// Takes what a bundle's line says of the fields. The currency comes first: if it is another, amounts cannot be read.
+/// Reads the currency first: in another currency, amounts cannot be read.
 pub(crate) fn take_fields<R: Resource>(resource: &mut R, fields: &mut Fields<'_>) -> Result<(), Refusal> {
     let is_currency = |field: &&Field<R>| field.field_type == FieldType::Currency;
     let own = R::FIELDS.iter().find(is_currency);
@@ -174,8 +163,7 @@ pub(crate) fn take_fields<R: Resource>(resource: &mut R, fields: &mut Fields<'_>
     Ok(())
 }
 
-/// The key of the id that a representation starts with. Of two representations of one kind the one with the smaller id
-/// is the smaller text.
+/// The key of the id at the start of a representation. Representations of one kind sort by id as text.
 pub fn leading_key(document: &[u8]) -> Option<[u8; 16]> {
     let id = document.strip_prefix(b"{\"id\":\"")?;
     let end = id.iter().position(|byte| *byte == b'"')?;
@@ -183,15 +171,12 @@ pub fn leading_key(document: &[u8]) -> Option<[u8; 16]> {
     ids::decode(digits).map(u128::to_be_bytes)
 }
 
-/// For whom fields are written.
 enum View<'a> {
-    /// The API's callers.
     V1,
-    /// A data bundle of this organization, which may name some others.
+    /// For this organization. The function says which others it may name.
     Bundle(OrganizationId, &'a mut dyn FnMut(OrganizationId) -> bool),
 }
 
-/// Writes a resource as one JSON object.
 fn write<R: Resource>(resource: &R, mut view: View<'_>) -> String {
     let mut out = String::with_capacity(512);
     let is_bundle = matches!(view, View::Bundle(..));
@@ -227,7 +212,7 @@ fn write<R: Resource>(resource: &R, mut view: View<'_>) -> String {
     out
 }
 
-/// Whether the field names an organization that the bundle does not carry.
+/// Whether the field names an organization that is not in the bundle.
 fn names_outsider<R>(field: &Field<R>, resource: &R, view: &mut View<'_>) -> bool {
     let View::Bundle(_, carries) = view else {
         return false;
@@ -254,7 +239,7 @@ fn push_key(out: &mut String, key: &str) {
 }
 
 pub(crate) fn push_json(out: &mut String, value: &impl Serialize) {
-    // Ids, numbers, texts and lists of them: values that always have a JSON form.
+    // Only ids, numbers, texts and lists of them get here. They always have a JSON form.
     match serde_json::to_string(value) {
         Ok(json) => out.push_str(&json),
         Err(_) => out.push_str("null"),

@@ -1,6 +1,6 @@
-//! The words that a resource's state is told in, and the moves between them.
+//! Closed sets of words for states, and the moves between states.
 
-/// Declares an enum of words: its variants, their text, and how a text is read.
+/// Declares an enum of words with their text form.
 #[macro_export]
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident $text:literal,)* }) => {
@@ -9,17 +9,15 @@ macro_rules! words {
         pub enum $name { $($(#[$vdoc])* $variant),* }
 
         impl $name {
-            /// Every one, in the order of the API's document.
+            /// In the order of the OpenAPI document.
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
-            /// Their texts, as messages list them.
+            /// As messages list them.
             pub const WORDS: &'static str = $crate::list_words!($($text),*);
 
-            /// The text form.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text),* }
             }
 
-            /// Reads the text form.
             pub fn parse(text: &str) -> Option<Self> {
                 match text { $($text => Some(Self::$variant),)* _ => None }
             }
@@ -59,28 +57,24 @@ macro_rules! list_words {
     ($first:literal $(, $rest:literal)*) => { concat!($first $(, ", ", $rest)*) };
 }
 
-/// One of a closed set of words.
 pub trait Word: Copy + serde::Serialize + 'static {
-    /// Every text, in the order of the API's document.
+    /// In the order of the OpenAPI document.
     const TEXTS: &'static [&'static str];
-    /// The first one, which a resource starts with.
+    /// A new resource starts with it.
     const FIRST: Self;
 
-    /// The text form.
     fn as_str(self) -> &'static str;
-    /// Reads the text form.
     fn parse(text: &str) -> Option<Self>;
 }
 
-/// A state machine: for each state the states it may become.
 pub trait Machine: Copy + PartialEq + std::fmt::Display + 'static {
-    /// The noun for messages: "payment".
+    /// For messages.
     const NOUN: &'static str;
 
-    /// Where one may go from here.
+    /// The states that may follow.
     fn moves(self) -> &'static [Self];
 
-    /// The move, or a refusal that names the state and the moves it allows.
+    /// The error names the state and the moves it allows.
     fn to(self, next: Self) -> Result<Self, crate::Refusal> {
         if self.moves().contains(&next) {
             return Ok(next);
@@ -97,20 +91,17 @@ pub trait Machine: Copy + PartialEq + std::fmt::Display + 'static {
     }
 }
 
-/// What an officer does to a resource, told by its participle ("unfrozen"). It starts from the states it names and
-/// leads to one. Two verbs can lead to the same state, as `activate` and `unfreeze` do for a card, so it is not enough
-/// that the state can be reached.
+/// What an officer does to a resource. It is displayed as a participle ("unfrozen"). Two verbs can lead to
+/// the same state, as `activate` and `unfreeze` do for a card, so a verb also names the states it starts
+/// from.
 pub trait Verb: Copy + std::fmt::Display + 'static {
-    /// The states of the resource.
     type State: Machine;
 
-    /// The states it starts from.
     fn starts_from(self) -> &'static [Self::State];
 
-    /// The state it leads to.
     fn leads_to(self) -> Self::State;
 
-    /// The state after it, or a refusal that names the state and where it starts from.
+    /// The error names the state and where the verb starts from.
     fn after(self, state: Self::State) -> Result<Self::State, crate::Refusal> {
         let next = state.to(self.leads_to())?;
         if self.starts_from().contains(&state) {
@@ -129,8 +120,8 @@ pub trait Verb: Copy + std::fmt::Display + 'static {
 pub(crate) mod testing {
     use super::{Machine, Verb};
 
-    /// Holds verbs against a table: `"unfrozen: frozen → active"`, one line a verb. Every other start is refused with
-    /// the state in the message.
+    /// Checks verbs against a table with one line per verb: `"unfrozen: frozen → active"`. Every other start
+    /// must be refused with the state in the message.
     pub(crate) fn assert_verbs<V: Verb>(verbs: &[V], states: &[V::State], table: &[&str]) {
         assert_eq!(verbs.len(), table.len());
         for (verb, line) in verbs.iter().zip(table) {
@@ -160,7 +151,7 @@ pub(crate) mod testing {
         }
     }
 
-    /// Holds a machine against a table written as in the contract: `"a → b, c"`, one line a state.
+    /// Checks a machine against a table with one line per state, as in the contract: `"a → b, c"`.
     pub(crate) fn assert_table<M: Machine + std::fmt::Debug>(all: &[M], table: &[&str]) {
         for from in all {
             let line = table

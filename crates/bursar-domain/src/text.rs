@@ -5,48 +5,41 @@ use std::borrow::Cow;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use unicode_width::UnicodeWidthChar;
 
-/// How long a text may be, and whether it may have lines.
+/// Lengths are in characters, after trimming.
 #[derive(Clone, Copy, Debug)]
 pub struct TextRule {
-    /// Characters at least, after trimming.
     pub min: usize,
-    /// Characters at most, after trimming.
     pub max: usize,
-    /// LF and TAB are allowed, and CRLF becomes LF.
+    /// Allows LF and TAB; CRLF becomes LF.
     pub lines: bool,
 }
 
-/// Names: 1 to 100 characters.
 pub const NAME: TextRule = TextRule {
     min: 1,
     max: 100,
     lines: false,
 };
-/// Descriptions and notes: up to 2,000 characters, with lines.
 pub const NOTE: TextRule = TextRule {
     min: 0,
     max: 2_000,
     lines: true,
 };
-/// Categories of reimbursements.
 pub const CATEGORY: TextRule = TextRule {
     min: 0,
     max: 100,
     lines: false,
 };
-/// Subjects of reminders.
 pub const SUBJECT: TextRule = TextRule {
     min: 0,
     max: 200,
     lines: false,
 };
-/// Bodies of reminders.
 pub const BODY: TextRule = TextRule {
     min: 0,
     max: 10_000,
     lines: true,
 };
-/// References given by others: a provider's id, a payout reference, a receipt's address.
+/// From other systems: a provider's id, a payout reference, a receipt's address.
 pub const REFERENCE: TextRule = TextRule {
     min: 1,
     max: 500,
@@ -54,7 +47,7 @@ pub const REFERENCE: TextRule = TextRule {
 };
 
 impl TextRule {
-    /// The text as it is kept; the error says the rule and reads on after a field's name.
+    /// The text as it is kept. The error states the rule and reads on after the field's name.
     pub fn check(self, raw: &str) -> Result<String, String> {
         let unified;
         let raw = if self.lines && raw.contains('\r') {
@@ -88,7 +81,7 @@ impl TextRule {
     }
 }
 
-/// A text as a part of a URI: all but letters, digits and `-._~` as `%XX`.
+/// Encodes all but letters, digits and `-._~`.
 pub fn percent_encoded(text: &str) -> String {
     const RESERVED: AsciiSet = NON_ALPHANUMERIC
         .remove(b'-')
@@ -98,9 +91,9 @@ pub fn percent_encoded(text: &str) -> String {
     utf8_percent_encode(text, &RESERVED).to_string()
 }
 
-/// The text that was percent-encoded; `None` for a broken escape or bytes that are not UTF-8.
+/// `None` for a broken escape or bytes that are not UTF-8.
 pub fn percent_decoded(text: &str) -> Option<Cow<'_, str>> {
-    // Every request asks for its path, which rarely has an escape.
+    // Every request decodes its path, which rarely has an escape.
     if !text.contains('%') {
         return Some(Cow::Borrowed(text));
     }
@@ -111,7 +104,7 @@ pub fn percent_decoded(text: &str) -> Option<Cow<'_, str>> {
     percent_decode_str(text).decode_utf8().ok()
 }
 
-/// The text with what HTML would read as markup escaped; fit for attributes too.
+/// Safe in attributes too.
 pub fn html_escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     for c in text.chars() {
@@ -127,9 +120,9 @@ pub fn html_escaped(text: &str) -> String {
     out
 }
 
-/// Whether a reader sees the character by itself. Joiners, marks and fillers take no room, and blanks no ink.
+/// Whether the character is visible on its own. Joiners, marks, fillers and blanks are not.
 fn is_visible(c: char) -> bool {
-    // They have a width, and nothing is drawn in it: a Hangul filler, the empty Braille cell, the null note head.
+    // These have a width but draw nothing: a Hangul filler, the empty Braille cell, the null note head.
     const BLANK: [char; 3] = ['\u{115f}', '\u{2800}', '\u{1d159}'];
     !c.is_whitespace() && !BLANK.contains(&c) && c.width().is_some_and(|columns| columns > 0)
 }

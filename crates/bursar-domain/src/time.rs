@@ -1,43 +1,38 @@
-//! Instants and days. An instant is a count of microseconds in UTC; a day is a day of the calendar.
+//! Instants, as microseconds in UTC, and calendar days.
 
 use std::fmt;
 
 use jiff::civil;
 use serde::{Serialize, Serializer};
 
-/// The microseconds of a day.
 pub const DAY_MICROS: i64 = 86_400_000_000;
 /// 0001-01-01T00:00:00Z and 9999-12-31T23:59:59.999999Z: the instants that have a four-digit year.
 const MICROS_MIN: i64 = -62_135_596_800_000_000;
 const MICROS_MAX: i64 = 253_402_300_799_999_999;
 
-/// An instant, to the microsecond, in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// The instant so many microseconds after 1970-01-01T00:00:00Z, held within the four-digit years.
+    /// Clamped to the four-digit years.
     pub const fn from_micros(micros: i64) -> Self {
         let micros = if micros < MICROS_MIN { MICROS_MIN } else { micros };
         Self(if micros > MICROS_MAX { MICROS_MAX } else { micros })
     }
 
-    /// Microseconds since 1970-01-01T00:00:00Z.
+    /// Since 1970-01-01T00:00:00Z.
     pub const fn micros(self) -> i64 {
         self.0
     }
 
-    /// The instant so many days later.
     pub const fn plus_days(self, days: i64) -> Self {
         Self::from_micros(self.0.saturating_add(days.saturating_mul(DAY_MICROS)))
     }
 
-    /// The instant so many seconds later.
     pub const fn plus_seconds(self, seconds: i64) -> Self {
         Self::from_micros(self.0.saturating_add(seconds.saturating_mul(1_000_000)))
     }
 
-    /// The UTC day it lies in.
     pub fn date(self) -> Date {
         Date::from_days(self.0.div_euclid(DAY_MICROS))
     }
@@ -47,8 +42,8 @@ impl Timestamp {
         Self::parse_parts(text).map(|(instant, _)| instant)
     }
 
-    /// Reads an RFC 3339 date-time as a lower bound: a fraction finer than a microsecond rounds up, so that
-    /// nothing before the bound passes it.
+    /// Like `parse`, for a lower bound: a fraction finer than a microsecond rounds up, so that nothing before
+    /// the bound passes.
     pub fn parse_since(text: &str) -> Option<Self> {
         let (instant, finer) = Self::parse_parts(text)?;
         Some(if finer {
@@ -58,7 +53,7 @@ impl Timestamp {
         })
     }
 
-    /// The instant, and whether digits that are not zero were cut off.
+    /// Also returns whether digits other than zero were cut off.
     fn parse_parts(text: &str) -> Option<(Self, bool)> {
         let bytes = text.as_bytes();
         if bytes.len() < 20 || !matches!(bytes[10], b'T' | b't') || bytes[13] != b':' || bytes[16] != b':' {
@@ -70,7 +65,7 @@ impl Timestamp {
             number(&bytes[14..16])?,
             number(&bytes[17..19])?,
         );
-        // RFC 3339 knows leap seconds; a minute here has sixty.
+        // RFC 3339 allows leap seconds; here a minute has sixty.
         let second = if second == 60 && minute == 59 { 59 } else { second };
         if hour > 23 || minute > 59 || second > 59 {
             return None;
@@ -121,7 +116,7 @@ fn number(digits: &[u8]) -> Option<i64> {
 
 /// RFC 3339 in UTC, always with six fraction digits and `Z`.
 impl fmt::Display for Timestamp {
-    /// By hand: every line of the log and every representation has some.
+    /// Written by hand for speed: every log line and every representation has some.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let day = self.date().0;
         let micros = self.0.rem_euclid(DAY_MICROS);
@@ -152,14 +147,14 @@ impl Serialize for Timestamp {
     }
 }
 
-/// A day of the calendar, year 1 to 9999.
+/// Years 1 to 9999.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Date(civil::Date);
 
 const EPOCH: civil::Date = civil::date(1970, 1, 1);
 
 impl Date {
-    /// Reads `YYYY-MM-DD`, and nothing else.
+    /// Reads only `YYYY-MM-DD`.
     pub fn parse(text: &str) -> Option<Self> {
         let b = text.as_bytes();
         if b.len() != 10 || b[4] != b'-' || b[7] != b'-' {
@@ -177,7 +172,7 @@ impl Date {
         date.ok().map(Self)
     }
 
-    /// Days since 1970-01-01.
+    /// Since 1970-01-01.
     pub fn days(self) -> i64 {
         i64::from(EPOCH.until(self.0).map_or(0, |span| span.get_days()))
     }
@@ -186,18 +181,17 @@ impl Date {
         Self(EPOCH.saturating_add(jiff::Span::new().days(days.clamp(-719_162, 2_932_896))))
     }
 
-    /// The instant at which this UTC day begins.
+    /// In UTC.
     pub fn start(self) -> Timestamp {
         Timestamp::from_micros(self.days() * DAY_MICROS)
     }
 
-    /// The day of the month.
     pub fn day(self) -> i8 {
         self.0.day()
     }
 
-    /// The day so many months later: the same day of the month, or the month's last one. `anchor_day` is the
-    /// day of the month that the series started on, so that the 31st comes back after a short month.
+    /// Keeps the day of the month, or takes the month's last day. `anchor_day` is the day that the series
+    /// started on, so that the 31st comes back after a short month.
     pub fn plus_months(self, months: i32, anchor_day: i8) -> Self {
         let month = self
             .0
@@ -207,7 +201,6 @@ impl Date {
         Self(civil::Date::new(month.year(), month.month(), day).unwrap_or(month))
     }
 
-    /// The day so many days later.
     pub fn plus_days(self, days: i64) -> Self {
         Self::from_days(self.days().saturating_add(days))
     }

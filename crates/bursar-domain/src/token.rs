@@ -1,7 +1,7 @@
-//! Access tokens: their text, their checksum and their life.
+//! Access tokens: their text form and checksum.
 //!
-//! `bursar_pat_` or `bursar_svc_`, 30 base-62 characters of secret, and six of checksum, so that a scanner can
-//! recognise one offline and a mistyped one costs no look-up.
+//! `bursar_pat_` or `bursar_svc_`, 30 base-62 characters of secret and six of checksum. A scanner can
+//! recognise one offline, and a mistyped one costs no look-up.
 
 use std::borrow::Cow;
 
@@ -20,7 +20,6 @@ words! {
 }
 
 impl TokenKind {
-    /// What the token's text starts with.
     pub const fn prefix(self) -> &'static str {
         match self {
             Self::Personal => "bursar_pat_",
@@ -29,22 +28,21 @@ impl TokenKind {
     }
 }
 
-/// Recognises every token and nothing else but for a chance of 1 in 62^6 a candidate; publishable to scanners.
+/// For secret scanners: matches every token. One in 62^6 other matches passes the checksum too.
 pub const SCANNER_PATTERN: &str = r"\bbursar_(?:pat|svc)_[0-9A-Za-z]{36}\b";
 
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const SECRET_CHARS: usize = 30;
 const CHECK_CHARS: usize = 6;
-/// Random bytes that make a secret: enough that running short of unbiased ones never happens in practice.
+/// For one secret: enough that running out of unbiased bytes never happens in practice.
 pub const ENTROPY_BYTES: usize = 64;
 
-/// What a database keeps of a token.
+/// What the database keeps of a token.
 pub type TokenHash = [u8; 32];
 
-/// The text of a new token from random bytes; `None` if too few of them can be used without bias, which asks
-/// for new ones (once in 10^13 times).
+/// `None` if too few bytes can be used without bias (once in 10^13 times): retry with new ones.
 pub fn compose(kind: TokenKind, entropy: &[u8; ENTROPY_BYTES]) -> Option<String> {
-    // 248 is the largest multiple of 62 in a byte: above it the first digits would be likelier.
+    // 248 is the largest multiple of 62 in a byte. Above it, the first digits would be likelier.
     let digits: Vec<u8> = entropy
         .iter()
         .filter(|b| **b < 248)
@@ -57,7 +55,7 @@ pub fn compose(kind: TokenKind, entropy: &[u8; ENTROPY_BYTES]) -> Option<String>
     Some(format!("{}{secret}{}", kind.prefix(), checksum(&secret)))
 }
 
-/// Whether the text has the form of a token and its checksum is right, and of which kind.
+/// `None` unless the form and the checksum are right.
 pub fn recognise(text: &str) -> Option<TokenKind> {
     let kind = TokenKind::ALL
         .iter()
@@ -69,7 +67,7 @@ pub fn recognise(text: &str) -> Option<TokenKind> {
     (well_formed && checksum(&rest[..SECRET_CHARS]) == rest[SECRET_CHARS..]).then_some(kind)
 }
 
-/// The text with every token in it cut to its prefix, for messages that repeat what a caller sent.
+/// Cuts every token in the text to its prefix, for messages that repeat what a caller sent.
 pub fn masked(text: &str) -> Cow<'_, str> {
     let first = |text: &str| {
         TokenKind::ALL

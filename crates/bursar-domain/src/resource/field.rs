@@ -1,5 +1,4 @@
-//! The declaration of a resource's fields, which everything else follows: struct, representation, bundle, columns
-//! and schema.
+//! The declaration of a resource's fields. Struct, representation, bundle, columns and schema follow from it.
 
 use std::ops::RangeInclusive;
 
@@ -10,38 +9,32 @@ use crate::money::Currency;
 use crate::refusal::Refusal;
 use crate::text::TextRule;
 
-/// Where a field is seen. A database keeps all of them.
+/// Where a field is shown. The database keeps all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Visibility {
-    /// In v1 and in a bundle.
     Everywhere,
-    /// In a bundle; v1 hides it.
     InBundles,
-    /// In v1; it follows from other records, so a bundle leaves it out.
+    /// It follows from other records, so a bundle leaves it out.
     InV1,
-    /// Nowhere else.
+    /// Only in the database.
     Nowhere,
 }
 
-/// What a value must be beside its type.
 #[derive(Clone, Copy, Debug)]
 pub enum ValueRule {
-    /// The type says it all.
     Any,
-    /// A text that people write.
+    /// Written by people.
     Text(TextRule),
-    /// A text that machines write, with lengths alone in a schema.
+    /// Written by machines. A schema states only the lengths.
     Code(TextRule),
-    /// An e-mail address.
     Email,
-    /// A telephone number.
     Phone,
-    /// A number from one to the other.
+    /// Both ends included.
     Range(i64, i64),
 }
 
 impl ValueRule {
-    /// The text as it is kept; the error reads on after a field's name.
+    /// The text as it is kept. The error reads on after the field's name.
     pub(crate) fn check(self, raw: &str) -> Result<String, String> {
         match self {
             ValueRule::Text(rule) | ValueRule::Code(rule) => rule.check(raw),
@@ -51,7 +44,6 @@ impl ValueRule {
         }
     }
 
-    /// The numbers that it allows.
     pub const fn range(self) -> RangeInclusive<i64> {
         match self {
             ValueRule::Range(least, most) => least..=most,
@@ -64,20 +56,16 @@ impl ValueRule {
     }
 }
 
-/// What a declaration says of a field beside its type.
 #[derive(Clone, Copy, Debug)]
 pub struct Spec {
-    /// Its name in JSON; empty when it is seen nowhere.
+    /// The name in JSON; empty for `Visibility::Nowhere`.
     pub name: &'static str,
-    /// Where it is seen.
     pub visibility: Visibility,
-    /// What its value must be.
     pub rule: ValueRule,
-    /// Its column, where that is not the name of the struct's field.
+    /// Set if the column has another name than the struct's field.
     column: Option<&'static str>,
-    /// Whether a new record must give it.
     is_required: bool,
-    /// Whether callers of the API see it and cannot set it, though they can set other fields.
+    /// API callers see it and cannot set it, though they can set other fields.
     pub is_read_only: bool,
 }
 
@@ -93,47 +81,39 @@ impl Spec {
         }
     }
 
-    /// Visibility in v1 and in a bundle.
     pub const fn shown(name: &'static str) -> Self {
         Self::new(name, Visibility::Everywhere)
     }
 
-    /// Visibility in a bundle alone.
     pub const fn hidden(name: &'static str) -> Self {
         Self::new(name, Visibility::InBundles)
     }
 
-    /// Visibility in v1 alone, because it follows from other records.
+    /// In v1 only, because it follows from other records.
     pub const fn derived(name: &'static str) -> Self {
         Self::new(name, Visibility::InV1)
     }
 
-    /// Visibility nowhere: our own bookkeeping.
     pub const fn internal() -> Self {
         Self::new("", Visibility::Nowhere)
     }
 
-    /// A text by this rule.
     pub const fn text(self, rule: TextRule) -> Self {
         self.by(ValueRule::Text(rule))
     }
 
-    /// A text that machines write, by this rule.
     pub const fn code(self, rule: TextRule) -> Self {
         self.by(ValueRule::Code(rule))
     }
 
-    /// An e-mail address.
     pub const fn email(self) -> Self {
         self.by(ValueRule::Email)
     }
 
-    /// A telephone number.
     pub const fn phone(self) -> Self {
         self.by(ValueRule::Phone)
     }
 
-    /// A number from one to the other.
     pub const fn range(self, least: i64, most: i64) -> Self {
         self.by(ValueRule::Range(least, most))
     }
@@ -143,7 +123,6 @@ impl Spec {
         self
     }
 
-    /// In this column.
     pub const fn column(mut self, column: &'static str) -> Self {
         self.column = Some(column);
         self
@@ -156,7 +135,6 @@ impl Spec {
         }
     }
 
-    /// Puts what a line gives into the field.
     pub(crate) fn put<T>(&self, given: Given<T>, target: &mut T) -> Result<(), Refusal> {
         match self.is_required {
             true => given.fill(target),
@@ -164,43 +142,35 @@ impl Spec {
         }
     }
 
-    /// A new record must give it.
     pub const fn required(mut self) -> Self {
         self.is_required = true;
         self
     }
 
-    /// Callers of the API cannot set it.
     pub const fn read_only(mut self) -> Self {
         self.is_read_only = true;
         self
     }
 }
 
-/// A field of the resource `R`.
 #[derive(Debug)]
 pub struct Field<R> {
-    /// What its declaration says.
     pub spec: Spec,
-    /// Its column.
     pub column: &'static str,
-    /// What it is, for readers of the API's reference.
+    /// The description in the API reference.
     pub about: &'static str,
-    /// What it holds.
     pub field_type: FieldType,
-    /// Whether it can be null.
     pub is_nullable: bool,
-    /// Its value as a database keeps it.
     pub cell: fn(&R) -> Cell<'_>,
-    /// Reads its value as a database keeps it; whether it is one.
+    /// Returns false if the cell does not hold such a value.
     pub load: fn(&mut R, &Cell<'_>, Currency) -> bool,
     pub(crate) json: fn(&R, &mut String),
     pub(crate) take: fn(&mut R, &mut Fields<'_>, &Spec, Currency) -> Result<(), Refusal>,
     pub(crate) references: fn(&R, &'static str, &mut dyn FnMut(Reference)),
 }
 
-/// Declares a resource: its struct and, by name, everything that follows from its fields. A field's comment is its
-/// description in the API's reference, and its `=` what it holds before anybody sets it.
+/// Declares a resource: its struct and everything that follows from its fields. A field's comment is its
+/// description in the API reference; `= …` is its value before anybody sets it.
 macro_rules! resource {
     ($(#[doc = $about:literal])+ $name:ident = $type:literal {
         $($(#[doc = $field_about:literal])+
@@ -209,10 +179,8 @@ macro_rules! resource {
         $(#[doc = $about])+
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub struct $name {
-            /// Names it.
             pub id: $crate::ids::Id<$crate::ids::kind::$name>,
             $($(#[doc = $field_about])+ pub $field: $value,)+
-            /// When it was made and changed.
             pub stamps: $crate::resource::Stamps,
         }
 

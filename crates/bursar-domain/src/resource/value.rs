@@ -1,4 +1,4 @@
-//! What a field can hold, and what follows from it: the form in a database, in a bundle and in a schema.
+//! The types that a field can have, and their form in the database, in a bundle and in a schema.
 
 use std::borrow::Cow;
 
@@ -12,21 +12,18 @@ use crate::refusal::Refusal;
 use crate::states::Word;
 use crate::time::{Date, Timestamp};
 
-/// A value as a database keeps it.
+/// A value as the database keeps it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cell<'a> {
-    /// Nothing.
     Null,
-    /// A number; booleans are 0 and 1.
+    /// Booleans are 0 and 1.
     Int(i64),
-    /// A text.
     Text(Cow<'a, str>),
-    /// Bytes.
     Bytes(Cow<'a, [u8]>),
 }
 
 impl Cell<'_> {
-    /// A list as JSON. What resources hold always has a JSON form.
+    /// Lists in resources always have a JSON form.
     pub fn json(list: &impl Serialize) -> Cell<'static> {
         Cell::Text(serde_json::to_string(list).unwrap_or_default().into())
     }
@@ -38,7 +35,6 @@ impl Cell<'_> {
         }
     }
 
-    /// The text, if it is one.
     pub fn text(&self) -> Option<&str> {
         match self {
             Cell::Text(text) => Some(text),
@@ -54,47 +50,34 @@ impl Cell<'_> {
     }
 }
 
-/// What a value is, for a column and a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldType {
-    /// A text, by the rule of its field.
     Text,
-    /// True or false.
     Boolean,
-    /// A whole number, by the rule of its field.
     Integer,
-    /// A day.
     Date,
-    /// An instant.
     Timestamp,
-    /// An amount in the resource's currency.
+    /// In the resource's currency.
     Money,
-    /// A currency.
     Currency,
-    /// The id of a thing with this prefix.
+    /// The id prefix.
     Id(&'static str),
-    /// Ids of things with this prefix, ascending.
+    /// The id prefix. The ids ascend.
     Ids(&'static str),
-    /// One of these words.
     Word(&'static [&'static str]),
-    /// A list that a database keeps as JSON.
+    /// Kept as JSON.
     List,
 }
 
-/// A type that a field can have.
 pub trait FieldValue: Serialize + Sized {
-    /// What it is.
     const TYPE: FieldType;
-    /// Whether it can be null.
     const IS_NULLABLE: bool = false;
 
-    /// The value as a database keeps it.
     fn cell(&self) -> Cell<'_>;
-    /// Reads what a database keeps; `None` for anything else.
+    /// `None` if the cell does not hold such a value.
     fn load(cell: &Cell<'_>, currency: Currency) -> Option<Self>;
-    /// Takes it from a bundle's line.
+    /// Reads the field from a bundle line.
     fn take(fields: &mut Fields<'_>, spec: &Spec, currency: Currency) -> Result<Given<Self>, Refusal>;
-    /// What it refers to.
     fn references(&self, _field: &'static str, _visit: &mut dyn FnMut(Reference)) {}
 }
 
@@ -124,7 +107,7 @@ impl<T: FieldValue> FieldValue for Option<T> {
     }
 }
 
-/// Makes types fields can have: what they are, how a database keeps them, how that is read, and how a bundle's line is.
+/// Implements [`FieldValue`] for types without parameters.
 macro_rules! field_values {
     ($($type:ty: $field_type:ident {
         cell: |$value:ident| $cell:expr,
@@ -174,7 +157,7 @@ field_values! {
     i8: Integer {
         cell: |value| Cell::Int(i64::from(*value)),
         load: |kept, _currency| Self::try_from(kept.int()?).ok(),
-        // The rule of the field is narrower than the type.
+        // The field's rule is narrower than the type.
         take: |fields, spec, currency| {
             i64::take(fields, spec, currency).map(|given| given.map(|value| Self::try_from(value).unwrap_or(Self::MAX)))
         },
@@ -242,7 +225,7 @@ impl<K: Referred> FieldValue for Id<K> {
     }
 }
 
-/// The bytes of the ids, one after another.
+/// Kept as the bytes of the ids, one after another.
 impl<K: Referred> FieldValue for Vec<Id<K>> {
     const TYPE: FieldType = FieldType::Ids(K::PREFIX);
 
@@ -267,9 +250,8 @@ impl<K: Referred> FieldValue for Vec<Id<K>> {
     }
 }
 
-/// A kind of thing that resources refer to.
+/// A kind of thing that resources can refer to.
 pub trait Referred: Kind + Sized {
-    /// The reference that a field holds.
     fn reference(field: &'static str, id: Id<Self>) -> Reference;
 }
 
@@ -284,9 +266,9 @@ macro_rules! referred {
 }
 referred!(Member, Group, Listing, Organization);
 
-/// What a field holds that nobody has set.
+/// The value of a field that nobody has set.
 pub trait Blank {
-    /// That value, in a resource with this currency.
+    /// `currency` is the resource's.
     fn blank(currency: Currency) -> Self;
 }
 
