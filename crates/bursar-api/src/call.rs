@@ -1,4 +1,4 @@
-//! A request as it came, and what is known of it by now.
+//! A request as received, and what is known of it so far.
 
 use std::net::SocketAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -16,19 +16,19 @@ use super::handlers;
 use super::query;
 use super::routes::{self, Cost, KeyRule, Match, Route, Work};
 
-/// A request. Whoever works on it shares it: the connection, and the reader that looks its caller up.
+/// A request, shared by its connection and the reader that looks up its caller.
 pub(super) struct Call {
     pub(super) parts: Parts,
     pub(super) peer: SocketAddr,
     pub(super) found: Match,
-    /// Of a token of the right form: there is no look-up for any other, nor where no token is needed.
+    /// Set only for a well-formed token on a route that needs one; nothing else is looked up.
     pub(super) hash: Option<TokenHash>,
     pub(super) now: Timestamp,
     pub(super) id: RequestId,
     trace: Mutex<Trace>,
 }
 
-/// What is known of a request when it is answered, however far it came.
+/// What is known of a request when it is answered, even if it failed early.
 #[derive(Default)]
 pub(super) struct Trace {
     pub(super) route: Option<&'static Route>,
@@ -66,7 +66,6 @@ impl Call {
         self.trace.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The bucket that it is charged to, and how much.
     pub(super) fn price(&self) -> (Bucket, u32) {
         match &self.found {
             Match::Found(route, _) => (route.bucket, cost(route, self.parts.uri.query())),
@@ -74,7 +73,6 @@ impl Call {
         }
     }
 
-    /// Its idempotency key, where the endpoint takes one.
     pub(super) fn key(&self, rule: KeyRule) -> Result<Option<String>, Error> {
         if rule == KeyRule::Ignored {
             return Ok(None);
@@ -94,7 +92,7 @@ impl Call {
     }
 }
 
-/// The token's text, from the one place it may be in.
+/// The token is read from the `Authorization` header only.
 fn bearer(headers: &HeaderMap) -> Option<&str> {
     let mut values = headers.get_all(AUTHORIZATION).iter();
     let (first, second) = (values.next()?, values.next());

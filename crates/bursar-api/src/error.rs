@@ -1,4 +1,4 @@
-//! The one error of the edge, and its one mapping to status, code and body.
+//! The one error type of the HTTP edge, and its one mapping to status, code and body.
 
 use bursar_app::{AppError, DbError};
 use bursar_domain::Refusal;
@@ -11,63 +11,47 @@ use bursar_http::framing::BadHeader;
 use bursar_http::limits::Charge;
 use serde::Serialize;
 
-/// Why a request was not carried out.
 #[derive(Debug)]
 pub enum Error {
-    /// Something in the query, a header or the body breaks a rule.
     InvalidRequest {
-        /// The field or parameter at fault.
         param: Option<String>,
-        /// What is wrong and what to do.
         message: String,
     },
-    /// The cursor cannot be gone on from.
     InvalidCursor(&'static str),
-    /// The idempotency key is missing.
     KeyRequired,
-    /// The idempotency key is malformed.
     KeyInvalid,
-    /// No token, or none that works. One sentence for all of them.
+    /// No token, or an invalid one. The message is the same for every reason.
     InvalidToken,
-    /// The effective permissions lack something.
     InsufficientScope {
-        /// All that the endpoint needs.
+        /// Every scope that the endpoint needs, not only the missing ones.
         required: ScopeSet,
-        /// Which layer withholds what.
+        /// Says which layer (token, role or policy) withholds which scope.
         message: String,
     },
-    /// No such thing, or not this organization's.
+    /// Not there, or belongs to another organization.
     NotFound {
-        /// The field of the body that named it.
+        /// The body field that named it; `None` when the path did.
         param: Option<&'static str>,
-        /// One sentence.
         message: String,
     },
-    /// The path has other methods.
     MethodNotAllowed(Vec<&'static str>),
-    /// The state does not allow it.
     Conflict(String),
-    /// The key was used with other parameters.
     KeyReused,
-    /// The first request with this key is still running.
     KeyInUse,
-    /// The body is too long.
     PayloadTooLarge {
-        /// Bytes allowed.
+        /// In bytes.
         limit: usize,
     },
-    /// The body is not JSON.
     UnsupportedMediaType(&'static str),
-    /// The bucket has too little left.
     RateLimited(Charge),
-    /// A defect here. The cause is in the log.
+    /// A bug in bursar. The text goes to the log only.
     Internal(String),
-    /// Not now. The cause is in the log.
+    /// Temporary. The text goes to the log only.
     Unavailable(String),
 }
 
 impl Error {
-    /// A parameter or field that breaks a rule; `rule` reads on after its name.
+    /// `rule` continues a sentence that starts with the parameter's name.
     pub fn invalid(param: &str, rule: impl std::fmt::Display) -> Self {
         Self::InvalidRequest {
             param: Some(param.to_owned()),
@@ -75,7 +59,7 @@ impl Error {
         }
     }
 
-    /// Something in the path that is not there.
+    /// A 404 for an id or path.
     pub fn no_such(noun: &str) -> Self {
         Self::NotFound {
             param: None,
@@ -83,7 +67,6 @@ impl Error {
         }
     }
 
-    /// Status and code.
     pub fn status_and_code(&self) -> (u16, &'static str) {
         match self {
             Self::InvalidRequest { .. } => (400, "invalid_request"),
@@ -105,7 +88,7 @@ impl Error {
         }
     }
 
-    /// Seconds after which to try again, where that helps. A 429's is in its charge.
+    /// `None` for a 429: its wait is in the charge.
     pub fn retry_after_seconds(&self) -> Option<u32> {
         match self {
             Self::KeyInUse | Self::Unavailable(_) => Some(1),
@@ -149,7 +132,7 @@ impl Error {
         }
     }
 
-    /// The cause, for the log alone.
+    /// For the log only.
     pub fn cause(&self) -> Option<&str> {
         match self {
             Self::Internal(cause) | Self::Unavailable(cause) => Some(cause),
@@ -157,7 +140,6 @@ impl Error {
         }
     }
 
-    /// The body.
     pub fn body(&self, request_id: RequestId, base_url: &str) -> String {
         #[derive(Serialize)]
         struct Body<'a> {
@@ -189,7 +171,7 @@ impl Error {
             param: self.param().map(masked),
             required_scopes,
         };
-        // Texts always have a JSON form.
+        // Strings always serialize.
         serde_json::to_string(&Body { error }).unwrap_or_default()
     }
 }

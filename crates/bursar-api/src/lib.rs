@@ -1,4 +1,4 @@
-//! The API under `/v1`: the way of a request, and the pages beside it.
+//! The API under `/v1`, and the docs and health pages beside it.
 
 mod call;
 pub mod error;

@@ -1,4 +1,4 @@
-//! List pages and single documents: the same for every resource.
+//! List pages and single resources, the same for every resource type.
 
 use bursar_app::chapters;
 use bursar_app::resources::{self, Page, Readable, Walk};
@@ -10,7 +10,6 @@ use super::handlers::{chapter_id, list_rules};
 use super::plan::{Answer, Plan, Request};
 use super::query;
 
-/// One resource by the id in the path.
 pub(super) fn get<R: Readable>(request: &Request) -> Result<Plan, Error> {
     let id: Id<R::Kind> = request.id(0)?;
     Ok(Plan::Read(Box::new(move |view| {
@@ -18,7 +17,6 @@ pub(super) fn get<R: Readable>(request: &Request) -> Result<Plan, Error> {
     })))
 }
 
-/// A page of a list of the caller's organization.
 pub(super) fn list<R: Readable>(request: &Request) -> Result<Plan, Error> {
     let list = List::open(request, request.route.path.to_owned())?;
     Ok(Plan::Read(Box::new(move |view| {
@@ -27,7 +25,7 @@ pub(super) fn list<R: Readable>(request: &Request) -> Result<Plan, Error> {
     })))
 }
 
-/// A page of a chapter's roster. The cursor is bound to the path with the chapter's id in it.
+/// The cursor is bound to the path including the chapter's id.
 pub(super) fn roster(request: &Request) -> Result<Plan, Error> {
     let chapter = chapter_id(request, 0)?;
     let list = List::open(request, format!("/v1/chapters/{chapter}/members"))?;
@@ -41,7 +39,6 @@ pub(super) fn roster(request: &Request) -> Result<Plan, Error> {
     ))
 }
 
-/// A list at one of its pages, and what its cursors are bound to.
 struct List {
     walk: Walk,
     caller: OrganizationId,
@@ -50,7 +47,6 @@ struct List {
 }
 
 impl List {
-    /// Reads the query and checks the cursor, if there is one.
     fn open(request: &Request, path: String) -> Result<Self, Error> {
         let rules = list_rules(request.route.operation).unwrap_or_default();
         let query = query::list(request.query.as_deref(), &rules)?;
@@ -78,12 +74,10 @@ impl List {
         }
     }
 
-    /// Begins the envelope that a page stands in.
     fn start() -> Vec<u8> {
         b"{\"data\":[".to_vec()
     }
 
-    /// Ends it.
     fn close(&self, page: Page) -> Answer {
         let mut body = page.text;
         match &page.next {

@@ -1,10 +1,10 @@
-//! Whose turn it is to be looked up, where the database is a server with few connections.
+//! Decides when a token is looked up, for a database server with few connections.
 //!
-//! Anyone can send a token of the right form, and only the database can tell whether it is one. A flood of such tokens
-//! must not fill the queue in which requests with real ones wait. So a token that was found to be valid before is looked
-//! up at once, and an address may have a few other look-ups under way while it has something left to pay with. All
-//! beyond that share a small part of the readers and wait for each other. They do wait and are not refused: the token
-//! may be a valid one that this server has not seen, and an exhausted address never blocks one.
+//! Anyone can send a well-formed token, and only the database can tell whether it is valid. A flood of
+//! them must not fill the queue in which requests with valid tokens wait. So a token that was valid before is
+//! looked up at once, and an address may have a few other look-ups under way while its rate limit lasts. All others
+//! share a small part of the readers and wait. They are not refused: the token may be valid but new
+//! to this server, and an exhausted address must not block a valid token.
 
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
@@ -13,12 +13,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use bursar_domain::token::TokenHash;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-/// Look-ups of unproven tokens that one address may have under way beside others.
+/// Look-ups of unproven tokens that one address may have under way outside the shared part.
 const EACH_MAX: u32 = 16;
-/// Tokens remembered as valid, twice: those seen lately, and those seen before them.
+/// The size of each of the two generations of tokens remembered as valid.
 const PROVEN_MAX: usize = 50_000;
 
-/// The turns of one server.
 #[derive(Debug)]
 pub struct Lookups {
     shared: Semaphore,
@@ -29,11 +28,11 @@ pub struct Lookups {
 struct State {
     proven: HashSet<TokenHash>,
     proven_before: HashSet<TokenHash>,
-    /// Unproven look-ups under way, by address.
+    /// Unproven look-ups under way.
     under_way: HashMap<IpAddr, u32>,
 }
 
-/// Leave to look a token up, until it is dropped.
+/// Permission to look up a token, until dropped.
 #[derive(Debug)]
 pub(super) struct Turn<'a> {
     lookups: &'a Lookups,
@@ -42,7 +41,7 @@ pub(super) struct Turn<'a> {
 }
 
 impl Lookups {
-    /// For a database with so many connections, half of which read: a quarter of those is for strangers.
+    /// Half of the connections are readers; a quarter of those is the shared part for unproven tokens.
     pub fn new(database_connections: usize) -> Self {
         Self {
             shared: Semaphore::new((database_connections / 8).max(1)),
@@ -50,7 +49,7 @@ impl Lookups {
         }
     }
 
-    /// Waits for the turn of a token sent from an address that can pay for so many requests.
+    /// Waits until this token may be looked up. `left` is what the address has left of its rate limit.
     pub(super) async fn turn(&self, hash: &TokenHash, address: IpAddr, left: u32) -> Turn<'_> {
         let counted = {
             let mut state = self.state();
@@ -67,7 +66,6 @@ impl Lookups {
         };
         match counted {
             Some(_) => self.begin(counted, None),
-            // The semaphore is never closed.
             None => self.begin(None, self.shared.acquire().await.ok()),
         }
     }
@@ -80,7 +78,7 @@ impl Lookups {
         }
     }
 
-    /// Remembers what a look-up found. It only decides about turns: the next request is looked up as any other.
+    /// Only affects waiting: the next request with this token is still looked up.
     pub(super) fn learn(&self, hash: &TokenHash, is_valid: bool) {
         let mut state = self.state();
         if !is_valid {
@@ -128,7 +126,7 @@ mod tests {
         std::array::from_fn(|i| number.to_be_bytes()[i % 4])
     }
 
-    /// The turn, if it comes without another one ending.
+    /// The turn, if it needs no other turn to end first.
     async fn at_once(lookups: &Lookups, number: u32, address: IpAddr, left: u32) -> Option<Turn<'_>> {
         let hash = hash(number);
         timeout(Duration::from_millis(50), lookups.turn(&hash, address, left))
@@ -152,11 +150,11 @@ mod tests {
             at_once(&lookups, 51, OTHER, 0).await.is_none(),
             "so does who cannot pay"
         );
-        // Whom they must not keep waiting: another address, and a valid token from anywhere.
+        // The flood must not delay another address, nor a valid token from any address.
         let other = at_once(&lookups, 52, OTHER, 600).await;
         assert!(other.is_some());
         assert!(at_once(&lookups, 1000, FLOODER, 0).await.is_some());
-        // Who waits gets the turn of the one before, valid or not.
+        // A waiting token gets the turn of the one before, valid or not.
         turns.pop();
         assert!(at_once(&lookups, 53, FLOODER, 0).await.is_some());
         drop((turns, other));

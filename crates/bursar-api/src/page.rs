@@ -1,4 +1,4 @@
-//! A page of the docs as it is sent: rendered and compressed once, with a tag for each encoding.
+//! A docs page as sent: rendered and compressed once, with an `ETag` for each encoding.
 
 use std::io::Write as _;
 
@@ -16,20 +16,19 @@ use sha2::{Digest, Sha256};
 
 use super::pages;
 
-/// Everything of a page comes from this server.
+/// Pages load everything from this server.
 const CSP: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// A page and its compressed form.
 #[derive(Debug)]
 pub(super) struct Page {
     content_type: HeaderValue,
     cache_control: HeaderValue,
     plain: Encoded,
-    /// Missing where it would not be smaller.
+    /// `None` when compression does not make it smaller.
     gzip: Option<Encoded>,
 }
 
-/// The bytes of one encoding. Two encodings of one page are two representations, so each has a tag of its own.
+/// Each encoding is a representation of its own and needs its own `ETag`.
 #[derive(Debug)]
 struct Encoded {
     bytes: Bytes,
@@ -56,7 +55,7 @@ impl Page {
         }
     }
 
-    /// The page in the encoding that this client takes, or 304 if the client has it.
+    /// Returns 304 if the client has the current version.
     pub(super) fn answer(&self, asked: &HeaderMap) -> Reply {
         let gzip = self.gzip.as_ref().filter(|_| takes_gzip(asked));
         let encoded = gzip.unwrap_or(&self.plain);
@@ -120,7 +119,6 @@ fn knows(headers: &HeaderMap, tag: &str) -> bool {
         .any(|entry| entry == "*" || entry.strip_prefix("W/").unwrap_or(entry) == tag)
 }
 
-/// The entries of a comma-separated header.
 fn list<'h>(values: hyper::header::GetAll<'h, HeaderValue>) -> impl Iterator<Item = &'h str> {
     values
         .into_iter()

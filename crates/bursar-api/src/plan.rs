@@ -1,4 +1,4 @@
-//! What a handler makes of a request: a piece of work for a reader or for the writer.
+//! The work that a handler plans for a request: a read or a write.
 
 use bursar_app::{Act, Output, TokenCaller, View};
 use bursar_domain::Timestamp;
@@ -14,27 +14,22 @@ use super::error::Error;
 use super::query;
 use super::routes::{Params, Route};
 
-/// A request that passed authentication, charge and permission, read but not understood yet.
+/// A request that passed authentication, rate limit and permission. Query and body are not parsed yet.
 #[derive(Debug)]
 pub struct Request {
-    /// Who calls.
     pub caller: TokenCaller,
-    /// The endpoint.
     pub route: &'static Route,
-    /// The values of the path's parameters, decoded.
+    /// Percent-decoded values of the path's parameters.
     pub params: [String; 2],
-    /// The path, decoded.
+    /// Percent-decoded.
     pub path: String,
-    /// The query as it came.
     pub query: Option<String>,
-    /// The body; empty when there was none.
+    /// Empty when there was none.
     pub body: String,
-    /// The time of the request.
     pub now: Timestamp,
 }
 
 impl Request {
-    /// A request without its body.
     pub(super) fn open(
         call: &Call,
         route: &'static Route,
@@ -42,7 +37,7 @@ impl Request {
         caller: TokenCaller,
     ) -> Result<Self, Error> {
         let path = call.parts.uri.path();
-        // What cannot be decoded cannot be an id.
+        // A value that cannot be decoded cannot be an id.
         let decoded = |text: &str| match percent_decoded(text) {
             Some(text) => Ok(text.into_owned()),
             None => Err(Error::no_such("path")),
@@ -59,22 +54,19 @@ impl Request {
         })
     }
 
-    /// The organization it is about.
     pub fn organization(&self) -> OrganizationId {
         self.caller.organization()
     }
 
-    /// The id at a place of the path; one of the wrong shape or type is a plain 404.
+    /// An id of the wrong form or type is a plain 404.
     pub fn id<K: Kind>(&self, place: usize) -> Result<Id<K>, Error> {
         Id::parse(&self.params[place]).ok_or_else(|| Error::no_such(K::NOUN))
     }
 
-    /// Checks that there is no query.
     pub fn no_query(&self) -> Result<(), Error> {
         query::none(self.query.as_deref())
     }
 
-    /// Reads the body's fields; one that is not among `known` is refused by name.
     pub fn fields(&self) -> Result<Fields<'_>, Error> {
         if self.body.is_empty() {
             return Err(Error::InvalidRequest {
@@ -85,7 +77,7 @@ impl Request {
         Ok(Fields::parse(&self.body)?)
     }
 
-    /// Checks that the body is an empty object, or that there is none.
+    /// Allows an empty object or no body.
     pub fn empty_body(&self) -> Result<(), Error> {
         if self.body.is_empty() {
             Ok(())
@@ -94,29 +86,27 @@ impl Request {
         }
     }
 
-    /// The hash of the request's parameters: method, path, and the body as it was understood.
+    /// The hash that an idempotency key is bound to: method, path, and the body as parsed.
     pub fn fingerprint(&self, body: &impl Serialize) -> [u8; 32] {
         let mut hasher = Sha256::new();
         for part in [self.route.method.as_str(), "\n", &self.path, "\n"] {
             hasher.update(part.as_bytes());
         }
-        // What was understood is made of texts, numbers and words, which always have a JSON form.
+        // Parsed bodies hold only strings and numbers, which always serialize.
         hasher.update(serde_json::to_vec(body).unwrap_or_default());
         hasher.finalize().into()
     }
 }
 
-/// What is answered with success.
+/// A successful response.
 #[derive(Debug)]
 pub struct Answer {
-    /// The status.
     pub status: u16,
-    /// The JSON body.
+    /// JSON.
     pub body: Bytes,
 }
 
 impl Answer {
-    /// 200.
     pub fn ok(body: impl Into<Bytes>) -> Self {
         Self {
             status: 200,
@@ -134,24 +124,21 @@ impl From<Output> for Answer {
     }
 }
 
-/// A read of the caller's organization.
 pub type Reading<T> = Box<dyn FnOnce(&mut View<'_, '_>) -> Result<T, Error> + Send>;
 
-/// The work of a write: it runs in the organization's act, which looks the caller up once more.
+/// Runs in the organization's act, which looks up the caller again. `FnMut`, because the act may run again.
 pub type Write = Box<dyn FnMut(&mut Act<'_, '_>) -> Result<Output, Error> + Send>;
 
-/// The work that a request asks for.
 pub enum Plan {
-    /// A read.
     Read(Reading<Answer>),
-    /// A page of a chapter's roster, with its row count: the chapter's log is written before the answer.
+    /// A page of a chapter's roster and its row count. The read is logged for the chapter before the response is sent.
     Roster(OrganizationId, Reading<(Answer, usize)>),
-    /// A change, under the hash of its parameters.
+    /// A change, with the fingerprint of its parameters.
     Write([u8; 32], Write),
 }
 
 impl Plan {
-    /// A write whose parameters are the path and `body`; its success, and the representation that is answered.
+    /// `run` returns the representation to send; the idempotency key is bound to `body`.
     pub fn write(
         request: &Request,
         body: &impl Serialize,

@@ -1,4 +1,4 @@
-//! Strict reading of a query: a mistyped filter must never return unfiltered data.
+//! Strict parsing of the query: a misspelled filter must never return unfiltered data.
 
 use std::borrow::Cow;
 
@@ -10,41 +10,33 @@ use bursar_domain::text::percent_decoded;
 
 use super::error::Error;
 
-/// Parts between `&`, empty ones included.
+/// Parts between `&`, including empty ones.
 const PARTS_MAX: usize = 64;
-/// What is looked at of a parameter's name.
+/// Bytes of a parameter's name that are compared.
 const NAME_BYTES_MAX: usize = 512;
-/// Bytes of a value as it was sent. A cursor, the longest, takes about a hundred.
+/// Bytes of a value before decoding. The longest value, a cursor, takes about a hundred.
 const VALUE_BYTES_MAX: usize = 2048;
 
-/// What a list takes beside `limit`, `cursor` and `updatedSince`.
+/// The filters of a list beside `limit`, `cursor` and `updatedSince`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ListRules {
-    /// The words of its `status`.
+    /// The allowed values of `status`.
     pub status: &'static [&'static str],
-    /// It has `isActive`.
     pub is_active: bool,
-    /// It has `memberId`.
     pub member_id: bool,
 }
 
-/// A list's query.
 #[derive(Debug)]
 pub struct ListQuery {
-    /// Rows a page.
     pub limit: PageLimit,
-    /// The cursor as it came.
     pub cursor: Option<String>,
-    /// The filters.
     pub filters: Filters,
 }
 
-/// Takes no parameter at all.
 pub fn none(raw: Option<&str>) -> Result<(), Error> {
     read(raw, &[]).map(drop)
 }
 
-/// Reads a list's query.
 pub fn list(raw: Option<&str>, rules: &ListRules) -> Result<ListQuery, Error> {
     let mut names = vec!["limit", "cursor", "updatedSince"];
     names.extend((!rules.status.is_empty()).then_some("status"));
@@ -88,7 +80,7 @@ fn unknown(name: &str, names: &[&str]) -> Error {
 }
 
 fn since(value: &str) -> Result<Timestamp, Error> {
-    // A plus sign that was not encoded arrives as a space, and only one place of a date-time can have it.
+    // An unencoded plus sign arrives as a space, and a date-time has only one place for it.
     let mended = value.replace(' ', "+");
     Timestamp::parse_since(&mended).ok_or_else(|| {
         Error::invalid(
@@ -116,13 +108,12 @@ fn member(value: &str) -> Result<MemberId, Error> {
         .ok_or_else(|| Error::invalid("memberId", "must be the id of a member, mem_ and 26 characters"))
 }
 
-/// A parameter's name and value.
 type Pair<'q> = (&'q str, Cow<'q, str>);
 
-/// The parameters in order, each one of `names` and given once.
+/// The parameters in order. Each must be one of `names` and appear once.
 ///
-/// The price of a request can depend on its query, so this is read before the charge, for anyone. The work is
-/// bounded: it ends at the first name that is not known, and no more than `names` can be known.
+/// The cost of a request can depend on its query, so this runs before the charge, for any client. The work is
+/// bounded: it stops at the first unknown name, and at most `names.len()` names are known.
 fn read<'q>(raw: Option<&'q str>, names: &[&'q str]) -> Result<Vec<Pair<'q>>, Error> {
     let mut pairs: Vec<Pair<'_>> = Vec::new();
     for (place, part) in raw.unwrap_or("").split('&').enumerate() {
@@ -155,7 +146,7 @@ fn read<'q>(raw: Option<&'q str>, names: &[&'q str]) -> Result<Vec<Pair<'q>>, Er
     Ok(pairs)
 }
 
-/// A name as far as it is looked at, without half an escape at its end.
+/// Cuts a name to [`NAME_BYTES_MAX`], without leaving half an escape at its end.
 fn cut(name: &str) -> &str {
     let mut end = name.len().min(NAME_BYTES_MAX);
     while !name.is_char_boundary(end) {
@@ -168,7 +159,7 @@ fn cut(name: &str) -> &str {
     }
 }
 
-/// Where a name cannot be read there is none to tell.
+/// No `param`, because the name cannot be read.
 fn unreadable() -> Error {
     Error::InvalidRequest {
         param: None,
@@ -176,12 +167,12 @@ fn unreadable() -> Error {
     }
 }
 
-/// Long names are cut in messages.
+/// For messages.
 fn shorten(name: &str) -> String {
     name.chars().take(60).collect()
 }
 
-/// Undoes percent-encoding and form encoding's plus; `None` for a broken escape or what is not UTF-8.
+/// Undoes percent-encoding and `+` for space; `None` for a broken escape or invalid UTF-8.
 fn decode(text: &str) -> Option<Cow<'_, str>> {
     if !text.contains(['%', '+']) {
         return Some(Cow::Borrowed(text));
@@ -230,7 +221,7 @@ mod tests {
 
     #[test]
     fn reading_ends_at_the_first_name_that_is_not_known() {
-        // What comes after it is not even decoded.
+        // The rest is not even decoded.
         assert_eq!(param("page=2&limit=%zz&limit=5&limit=5"), "page");
         let many: String = (0..8_000).map(|n| format!("a{n}&")).collect();
         assert_eq!(param(&many), "a0");

@@ -1,5 +1,5 @@
-//! Whether the server can do its work. The database is asked at most once a second, by one probe at a time, and nobody
-//! waits for it longer than a probe may take: a balancer that hears nothing learns nothing.
+//! `/readyz`. The database is probed at most once a second, by one probe at a time. Requests wait for a probe
+//! only for a bounded time, because a load balancer needs an answer.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,12 +13,12 @@ use tokio::time::timeout;
 
 use super::serve::Edge;
 
-/// How long an answer of the database is good for.
+/// How long a probe's result is reused.
 const GOOD_FOR: Duration = Duration::from_secs(1);
-/// How long a probe is waited for, from its beginning.
+/// Counted from the start of the probe.
 const WAIT_MAX: Duration = Duration::from_millis(1_500);
 
-/// What the last probe found, and the one that is under way.
+/// The result of the last probe, and the probe under way.
 #[derive(Clone, Debug, Default)]
 pub struct Readiness(Arc<Mutex<State>>);
 
@@ -28,23 +28,22 @@ struct State {
     running: Option<(Instant, watch::Receiver<Option<Found>>)>,
 }
 
-/// What the database can do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Found {
     Fine,
     Not {
-        /// What is told in a word.
+        /// Short status for the response.
         word: &'static str,
-        /// What is told in a sentence.
+        /// Sentence for the response.
         reason: String,
-        /// What is logged.
+        /// Detail for the log only.
         cause: String,
     },
 }
 
 impl Found {
-    /// The probe of a read tells what is wrong with all of the database; the one of a write, what is wrong with
-    /// writing. What only an operator should know is in the log.
+    /// A failed read means that the whole database is unusable; a failed write alone, only writing. Details that only
+    /// an operator should see go to the log.
     fn of(read: Result<(), DbError>, write: Result<(), DbError>) -> Self {
         let (error, is_readable) = match (read, write) {
             (Ok(()), Ok(())) => return Found::Fine,
@@ -85,7 +84,7 @@ impl Found {
 }
 
 impl Readiness {
-    /// What the database can do, as it is known now or in a moment.
+    /// Returns a recent result, or waits for the probe under way.
     async fn database(&self, app: &App) -> Found {
         let (since, mut probe) = {
             let mut state = self.lock();
@@ -99,7 +98,7 @@ impl Readiness {
         let left = WAIT_MAX.saturating_sub(since.elapsed());
         match timeout(left, probe.wait_for(Option::is_some)).await {
             Ok(Ok(found)) => found.clone().unwrap_or_else(Found::late),
-            // A probe that panicked is over.
+            // The probe panicked.
             Ok(Err(_)) => {
                 self.keep(&Found::late());
                 Found::late()
@@ -108,12 +107,12 @@ impl Readiness {
         }
     }
 
-    /// Starts a probe that ends whether or not somebody waits for it.
+    /// The probe finishes even if nobody waits for it.
     fn start(&self, app: &App) -> (Instant, watch::Receiver<Option<Found>>) {
         let (sender, receiver) = watch::channel(None);
         let (readiness, app) = (self.clone(), app.clone());
         tokio::spawn(async move {
-            // The write is queued first: reads of an embedded database run right here.
+            // Queue the write first: on SQLite the read runs on this thread.
             let write = app.probe_writes();
             let read = app.examine_schema().await;
             let found = Found::of(read.map(drop), write.await);
@@ -123,7 +122,7 @@ impl Readiness {
         (Instant::now(), receiver)
     }
 
-    /// Keeps what a probe has found, and logs it where it is new.
+    /// Stores a result, and logs it if it changed.
     fn keep(&self, found: &Found) {
         let mut state = self.lock();
         let before = state.found.replace((Instant::now(), found.clone()));
@@ -144,8 +143,8 @@ impl Readiness {
     }
 }
 
-/// Ready means: not told to stop, and the database has this program's schema and takes writes. Redis may be away: the
-/// API keeps serving and counts in the process.
+/// Ready means: not stopping, and the database has this program's schema and accepts writes. Redis may be
+/// unavailable: rate limits are then counted in the process.
 pub(super) async fn answer(edge: &Edge) -> Reply {
     let (database, reason) = match edge.readiness.database(&edge.app).await {
         Found::Fine => ("ok", None),

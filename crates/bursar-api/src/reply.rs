@@ -1,4 +1,4 @@
-//! Responses of the API: success, error, and what browsers ask for.
+//! Responses of the API: success, error and CORS.
 
 use bursar_domain::ids::RequestId;
 use bursar_http::reply::{Reply, json};
@@ -14,7 +14,6 @@ use super::plan::Answer;
 const CHALLENGE: HeaderValue = HeaderValue::from_static("Bearer realm=\"bursar\"");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
-/// A success.
 pub(super) fn answer(answer: Answer, is_replay: bool) -> Reply {
     let mut reply = json(answer.status, answer.body);
     if is_replay {
@@ -25,7 +24,6 @@ pub(super) fn answer(answer: Answer, is_replay: bool) -> Reply {
     reply
 }
 
-/// An error.
 pub(super) fn error(error: &Error, request_id: RequestId, base_url: &str) -> Reply {
     let (status, _) = error.status_and_code();
     let mut reply = json(status, error.body(request_id, base_url));
@@ -58,7 +56,7 @@ pub(super) fn allow_origin(reply: &mut Reply, origin: &HeaderValue) {
     );
 }
 
-/// The answer to a browser that asks before it sends.
+/// The response to a CORS preflight request.
 pub(super) fn preflight() -> Reply {
     let mut reply = json(204, String::new());
     let headers = reply.headers_mut();

@@ -1,4 +1,4 @@
-//! The one table of endpoints. Router, permission check, rate limit, OpenAPI, docs and the access matrix read it.
+//! The one table of endpoints. The router, permission check, rate limit, OpenAPI document, docs and access matrix read it.
 
 use bursar_app::resources::Readable;
 use bursar_app::{Rule, cards, chapters, groups, members, reminders, tokens};
@@ -21,21 +21,15 @@ use super::handlers;
 use super::lists::{get, list, roster};
 use super::plan::{Plan, Request};
 
-/// A method that an endpoint has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {
-    /// Reads.
     Get,
-    /// Creates or sends.
     Post,
-    /// Changes.
     Patch,
-    /// Removes.
     Delete,
 }
 
 impl Verb {
-    /// The method's name.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Get => "GET",
@@ -46,94 +40,77 @@ impl Verb {
     }
 }
 
-/// What a request costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cost {
-    /// One unit.
     One,
-    /// One unit for every 25 rows asked for, rounded up; one when the query is malformed.
+    /// One for every 25 rows requested, rounded up; one when the query is malformed.
     PerRowsAsked,
 }
 
-/// Whether a request carries an `Idempotency-Key`.
+/// Whether a request needs an `Idempotency-Key`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyRule {
-    /// It must.
     Required,
-    /// It may.
     Optional,
-    /// It means nothing: the request changes nothing.
+    /// The request changes nothing.
     Ignored,
 }
 
-/// What a request's body is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyRule {
-    /// There is none.
     None,
-    /// An empty JSON object, or nothing.
+    /// An empty JSON object or no body.
     Empty,
     /// A JSON object.
     Object,
 }
 
-/// Reads a request and names the work.
 pub type Handler = fn(&Request) -> Result<Plan, Error>;
 
-/// What an endpoint is for.
 #[derive(Clone, Copy, Debug)]
 pub enum Work {
-    /// The API's document, for anybody.
+    /// The OpenAPI document, which needs no token.
     Document,
-    /// An operation, by its rule.
+    /// An operation's rule, and the handler that parses the request.
     Of(&'static Rule, Handler),
 }
 
-/// An endpoint.
 #[derive(Debug)]
 pub struct Route {
-    /// What it does.
     pub operation: Operation,
-    /// The operation's name in the OpenAPI document.
+    /// The `operationId` in the OpenAPI document.
     pub name: &'static str,
-    /// One line for the docs.
     pub summary: &'static str,
-    /// The method; `HEAD` works wherever `GET` does.
+    /// `HEAD` works wherever `GET` does.
     pub method: Verb,
-    /// The path, with `{name}` for a parameter.
+    /// With `{name}` for a parameter.
     pub path: &'static str,
-    /// What is asked of its caller, and what reads the request.
     pub work: Work,
-    /// What it draws from.
     pub bucket: Bucket,
-    /// How much.
     pub cost: Cost,
-    /// Its idempotency key.
     pub key: KeyRule,
-    /// Its body.
     pub body: BodyRule,
-    /// The status of success.
+    /// The status of a successful response.
     pub success: u16,
 }
 
-/// Counters with a place for every endpoint.
+/// Metrics with a counter for every endpoint.
 pub fn metrics() -> Metrics {
     Metrics::new(ROUTES.iter().map(|route| (route.path, route.method.as_str())))
 }
 
 impl Route {
-    /// Its place in [`ROUTES`].
+    /// Index in [`ROUTES`].
     pub fn place(&self) -> usize {
         let is_it = |other: &Self| other.operation == self.operation;
         ROUTES.iter().position(is_it).unwrap_or(ROUTES.len())
     }
 
-    /// Whether a token is needed.
     pub fn needs_token(&self) -> bool {
         matches!(self.work, Work::Of(..))
     }
 
-    /// The scopes it needs, all of them.
+    /// A token needs all of them.
     pub fn scopes(&self) -> ScopeSet {
         match self.work {
             Work::Of(rule, _) => rule.token.unwrap_or(ScopeSet::NONE),
@@ -141,13 +118,13 @@ impl Route {
         }
     }
 
-    /// The least role whose ceiling has these scopes.
+    /// The lowest role whose ceiling includes these scopes.
     pub fn role(&self) -> Role {
         let covers = |role: &Role| role.ceiling().covers(self.scopes());
         Role::ALL.iter().copied().find(covers).unwrap_or(Role::Admin)
     }
 
-    /// A plain request of this method: what changes something may not be repeated by accident.
+    /// The defaults for a method. Creation requires a key, so that a retry cannot create twice.
     const fn new(
         operation: Operation,
         name: &'static str,
@@ -181,13 +158,12 @@ impl Route {
 macro_rules! routes {
     ($($operation:ident $name:literal $method:ident $path:literal: $work:expr, $summary:literal
         $(, $field:ident: $value:expr)*;)*) => {
-        /// What an endpoint does.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Operation {
             $(#[doc = $summary] $operation,)*
         }
 
-        /// Every endpoint, in the order of the API's document.
+        /// In the order of the OpenAPI document.
         pub static ROUTES: [Route; [$(Operation::$operation),*].len()] = [$(Route {
             $($field: $value,)*
             ..Route::new(Operation::$operation, $name, Verb::$method, $path, $work, $summary)
@@ -195,8 +171,8 @@ macro_rules! routes {
     };
 }
 
-// An operation, its name in the OpenAPI document, its method and path; the rule that it asks and what reads the request;
-// one line for the docs; and where it differs from other requests of its method.
+// Operation, `operationId`, method and path; the work; one line for the docs; then the fields that differ from
+// the method's defaults.
 routes! {
     CreateCard "createCard" Post "/v1/cards":
         Work::Of(&cards::CREATE, handlers::cards::create), "Create a card, or apply for one", success: 201;
@@ -243,21 +219,18 @@ routes! {
         Work::Document, "Get this document";
 }
 
-/// Where a request goes.
 #[derive(Debug)]
 pub enum Match {
-    /// To an endpoint, with the values of its path's parameters as they came.
+    /// The endpoint, and where its parameters are in the path.
     Found(&'static Route, Params),
-    /// To a path that has other methods: these, for the `Allow` header.
+    /// The path exists with other methods: the value of `Allow`.
     OtherMethod(Vec<&'static str>),
-    /// Nowhere.
     NoPath,
 }
 
-/// Where the values of a path's parameters begin and end in it: no path has more than two.
+/// Start and end of each parameter's value in the path. No path has more than two.
 pub type Params = [(usize, usize); 2];
 
-/// Looks a request's endpoint up.
 pub fn find(method: &Method, path: &str) -> Match {
     let wanted = if *method == Method::HEAD {
         "GET"
@@ -266,7 +239,7 @@ pub fn find(method: &Method, path: &str) -> Match {
     };
     let mut others = Vec::new();
     for (route, literal) in ROUTES.iter().zip(LITERALS) {
-        // Most are out by their start already, without taking the path apart.
+        // The literal prefix rules out most routes without splitting the path.
         if !path.as_bytes().starts_with(&route.path.as_bytes()[..literal]) {
             continue;
         }
@@ -286,7 +259,7 @@ pub fn find(method: &Method, path: &str) -> Match {
     Match::OtherMethod(others)
 }
 
-/// How long each route's path is up to its first parameter.
+/// Length of each route's path up to its first parameter.
 const LITERALS: [usize; ROUTES.len()] = {
     let mut lengths = [0; ROUTES.len()];
     let mut route = 0;

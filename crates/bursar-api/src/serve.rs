@@ -1,4 +1,4 @@
-//! The edge: what every answer has, however far its request came.
+//! The HTTP edge: the headers, log line and metrics that every response gets, even after an early failure.
 
 use std::fmt::Display;
 use std::net::SocketAddr;
@@ -32,54 +32,45 @@ use super::reply;
 use super::routes::Route;
 use super::site::Site;
 
-/// What the edge is made of.
 pub struct Edge {
-    /// The database.
     pub app: App,
-    /// The rate limits.
     pub limiter: Limiter,
-    /// What addresses in answers start with.
+    /// The start of every URL in responses.
     pub base_url: String,
-    /// Whose `X-Forwarded-For` is believed.
+    /// Proxies whose `X-Forwarded-For` is trusted.
     pub trusted_proxies: TrustedProxies,
-    /// The one origin whose pages may call.
+    /// The one origin allowed by CORS.
     pub cors_origin: Option<HeaderValue>,
-    /// Bytes of a body.
+    /// In bytes.
     pub body_limit: usize,
-    /// For a whole request.
     pub request_timeout: Duration,
-    /// Makes ids.
     pub ids: Mutex<IdSource>,
-    /// How long an idempotency key is known.
+    /// How long an idempotency key is remembered.
     pub idempotency_seconds: i64,
-    /// Whose turn it is to be looked up, where the database is a server.
+    /// Only for a database server.
     pub lookups: Option<Lookups>,
-    /// What is counted.
     pub metrics: Arc<Metrics>,
-    /// What is logged of each request.
     pub request_log: RequestLog,
-    /// When tokens were last used.
+    /// When each token was last used.
     pub last_used: Arc<app_tokens::LastUsed>,
-    /// False once the server is told to stop.
+    /// False once the server is stopping.
     pub is_ready: AtomicBool,
-    /// What is known of the database's health.
     pub readiness: Readiness,
-    /// Pages, health and the API's document.
     pub site: Site,
-    /// Called when something was put into the outbox.
+    /// Called when something was added to the outbox.
     pub on_queued: Arc<dyn Fn() + Send + Sync>,
 }
 
-/// What is logged of a method's name: a client may send one of many kilobytes.
+/// A client may send a method name of many kilobytes.
 const LOGGED_METHOD_BYTES: usize = 16;
 
-/// A method's name as it is logged. It is ASCII, so it can be cut anywhere.
+/// The name is ASCII, so it can be cut anywhere.
 fn short(method: &str) -> &str {
     method.get(..LOGGED_METHOD_BYTES).unwrap_or(method)
 }
 
 impl Edge {
-    /// Answers a request below `/v1`: every way out has the same headers, one log line and one count.
+    /// Handles a request under `/v1`. Every path through it sets the same headers, writes one log line and counts once.
     async fn v1(
         self: &Arc<Self>,
         parts: Parts,
@@ -113,7 +104,7 @@ impl Edge {
             reply::error(&error, request_id, &self.base_url)
         });
         let trace = std::mem::take(&mut *call.trace());
-        // Where the request broke off before its charge, its address pays, so that the headers are there.
+        // A request that failed before its charge is charged to its address, so that the headers are always there.
         let charge = match trace.charge {
             Some(charge) => charge,
             None => self.charge_address(&call).await,
@@ -135,7 +126,7 @@ impl Edge {
             organization: trace.organization.as_ref().map(|id| id as &dyn Display),
             token: trace.token.as_ref().map(|id| id as &dyn Display),
         });
-        // A request that took too long has had its time.
+        // Do not spend more time on a request that timed out.
         if status != 503 {
             body::discard(&mut incoming, &parts.headers).await;
         }
@@ -158,7 +149,7 @@ impl Edge {
             .filter(|origin| headers.get(ORIGIN) == Some(origin))
     }
 
-    /// Answers a request outside of the API.
+    /// Handles a request outside `/v1`.
     async fn elsewhere(&self, parts: &Parts, framing: Result<(), BadHeader>) -> Reply {
         let (_, request_id) = self.next_id();
         let answered = match framing {
@@ -183,7 +174,6 @@ impl Edge {
         (now, ids.next(now))
     }
 
-    /// Whether the server takes requests.
     pub fn takes_requests(&self) -> bool {
         self.is_ready.load(Ordering::Relaxed)
     }
@@ -195,7 +185,7 @@ impl Service for Edge {
     async fn call(self: &Arc<Self>, request: HttpRequest<Incoming>, peer: SocketAddr) -> Reply {
         let (parts, body) = request.into_parts();
         let framing = framing::check(&parts);
-        // Nobody can tell where such a request ends for the others on its way.
+        // Where such a request ends is ambiguous, so the connection cannot be reused.
         let must_close = framing.is_err() && parts.version < Version::HTTP_2;
         let path = parts.uri.path();
         let mut reply = if path == "/v1" || path.starts_with("/v1/") {

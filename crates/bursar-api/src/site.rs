@@ -1,4 +1,4 @@
-//! What is served beside the API: health, the docs pages, and the API's document.
+//! Everything served beside the API: health, docs pages and the OpenAPI document.
 
 use std::collections::HashMap;
 
@@ -14,8 +14,7 @@ use super::page::Page;
 use super::serve::Edge;
 use super::{openapi, pages, ready};
 
-/// What is the same for everybody, made once. A response shares these bytes: it holds no copy, however slowly it is
-/// taken.
+/// Content that is the same for everyone, rendered once. Responses share the bytes, so a slow client holds no copy.
 #[derive(Debug)]
 pub struct Site {
     document: Bytes,
@@ -23,7 +22,6 @@ pub struct Site {
 }
 
 impl Site {
-    /// Renders everything for the base URL.
     pub fn new(base_url: &str) -> Self {
         let render = |path: &&'static str| Some((*path, Page::new(pages::page(path, base_url)?)));
         Self {
@@ -32,12 +30,11 @@ impl Site {
         }
     }
 
-    /// The OpenAPI document.
     pub fn document(&self) -> Bytes {
         self.document.clone()
     }
 
-    /// Answers a request outside of `/v1`.
+    /// Handles a request outside `/v1`.
     pub async fn answer(
         &self,
         edge: &Edge,
@@ -64,7 +61,7 @@ impl Site {
         }
     }
 
-    /// The page of this path, and its exact path: people type a slash at the end.
+    /// Also returns the exact path: people type a trailing slash.
     fn page_at(&self, path: &str) -> Option<(&'static str, &Page)> {
         let exact = path.strip_suffix('/').unwrap_or(path);
         self.pages

@@ -1,7 +1,7 @@
-//! The way of a request, in the order of the contract: each step answers before the next one looks.
+//! The steps of a request, in the order of the contract: a step responds before the next one runs.
 //!
-//! It is the same on both engines. What can be done in one read of the database is done in it: on SQLite that is on this
-//! thread, on PostgreSQL one hand-over to a reader. The way breaks off only where something has to be waited for.
+//! They are the same on both engines. Everything that fits in one read of the database runs in it: on SQLite on this
+//! thread, on PostgreSQL on a reader thread. The read ends only where something has to be waited for.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -29,27 +29,25 @@ use super::serve::Edge;
 /// How long a second request with the same idempotency key waits for the first.
 const SECOND_WAITS: Duration = Duration::from_secs(2);
 
-/// A success, and whether it was a replay.
+/// A success, and whether it is a replay.
 pub(super) type Done = (Answer, bool);
 
-/// A body that is read, whatever it is.
 type Read = Result<String, BadBody>;
 
 /// How far a request came.
 enum Step {
-    /// Nobody is known by its token, or it has none.
+    /// No token, or an invalid one.
     Unknown,
-    /// Its caller is known; the charge has to be waited for.
+    /// The caller is known; the charge must wait for Redis.
     Known(TokenCaller, Visit, Option<Read>),
-    /// It may be carried out once its body is read.
+    /// Permitted and valid, but the body is not read yet.
     Admitted(Admitted),
-    /// What it asks for is known; the database is to be read for this caller.
+    /// The work is known; it needs another read of the database for this caller.
     Planned(TokenCaller, Look),
-    /// A page of a chapter's roster was read.
+    /// The page was read; the read is not logged yet.
     Roster(Visit, OrganizationId, Answer, usize),
-    /// It is a change that was not made before.
+    /// A write whose key is new, or that has no key.
     Change(Change),
-    /// It is done.
     Done(Done),
 }
 
@@ -61,11 +59,10 @@ struct Admitted {
     key: Option<String>,
 }
 
-/// What a request reads.
 enum Look {
     Plain(Reading<Answer>),
     Roster(Visit, OrganizationId, Reading<(Answer, usize)>),
-    /// Whether the key of a change is known.
+    /// Looks up the idempotency key of a change.
     Key(Change),
 }
 
@@ -79,13 +76,12 @@ struct Change {
 }
 
 impl Edge {
-    /// The order of checks.
     pub(super) async fn api(
         self: &Arc<Self>,
         call: &Arc<Call>,
         incoming: &mut Incoming,
     ) -> Result<Done, Error> {
-        // 1, 2. The request has its id; the route is looked up and the token resolved; neither answers yet.
+        // Steps 1 and 2 (request id, route, token) never respond by themselves.
         let headers = &call.parts.headers;
         let mut reading = match &call.found {
             Match::Found(route, _) if route.body != BodyRule::None => {
@@ -102,7 +98,7 @@ impl Edge {
             None => Step::Unknown,
             Some(hash) => self.look_up(call, hash, read).await?,
         };
-        // 3 to 8, as far as the look-up did not come. Writes are boxed, so that a read does not carry the room for one.
+        // Steps 3 to 8, as far as the look-up did not do them. Writes are boxed to keep the future of a read small.
         loop {
             step = match step {
                 Step::Unknown => return self.answer_unknown(call).await,
@@ -123,7 +119,7 @@ impl Edge {
                 }
                 Step::Roster(visit, chapter, answer, count) => {
                     let log = move |whole: &mut Whole<'_, '_>| chapters::log_read(whole, chapter, count);
-                    // The chapter must see the reading: without the line there is no answer.
+                    // The chapter must see every read of its roster: if it cannot be logged, the response is not sent.
                     let logged = self.app.change(visit, chapter, log).await;
                     logged.map_err(|error: AppError| Error::Unavailable(error.to_string()))?;
                     return Ok((answer, false));
@@ -134,8 +130,8 @@ impl Edge {
         }
     }
 
-    /// Looks the caller up and goes on in the same read as far as nothing has to be waited for: a read to its answer,
-    /// and a write to the answer that its key already has.
+    /// Looks up the caller and continues in the same read until something has to be waited for: a read until its
+    /// response, a write until the recorded response of its key.
     async fn look_up(
         self: &Arc<Self>,
         call: &Arc<Call>,
@@ -183,7 +179,7 @@ impl Edge {
         asked.await
     }
 
-    /// Who pays for a request: a token that is known, or else an address.
+    /// A known token, otherwise the client's address.
     fn payer(&self, call: &Call, caller: Option<&TokenCaller>) -> Subject {
         match caller {
             Some(caller) => Subject::Token(caller.id().to_bytes()),
@@ -194,7 +190,7 @@ impl Edge {
         }
     }
 
-    /// The charge of a request that is not looked at, or that broke off before its own.
+    /// The charge for a preflight, or for a request that failed before its own charge.
     pub(super) async fn charge_address(&self, call: &Call) -> Charge {
         let price = (default_bucket(&call.parts.method), 1);
         self.charge(self.payer(call, None), price).await
@@ -207,7 +203,7 @@ impl Edge {
         }
     }
 
-    /// 3. The charge.
+    /// Step 3: the charge.
     fn charged(call: &Call, charge: Charge) -> Result<(), Error> {
         let mut trace = call.trace();
         trace.charge = Some(charge);
@@ -220,7 +216,7 @@ impl Edge {
         }
     }
 
-    /// The document, for which a token makes no difference; or 401, before anything else is told.
+    /// Without a valid token, only the OpenAPI document is served; everything else is 401.
     async fn answer_unknown(&self, call: &Call) -> Result<Done, Error> {
         Self::charged(call, self.charge(self.payer(call, None), call.price()).await)?;
         match &call.found {
@@ -239,7 +235,7 @@ impl Edge {
         Ok((Answer::ok(self.site.document()), false))
     }
 
-    /// Everything between the charge and the database.
+    /// Steps 3 to 6: everything between the look-up and the database work.
     fn admit(
         &self,
         call: &Call,
@@ -249,7 +245,7 @@ impl Edge {
         read: Option<Read>,
     ) -> Result<Step, Error> {
         Self::charged(call, charge)?;
-        // 4. 404 or 405.
+        // Step 4: 404 or 405.
         let (route, params) = match &call.found {
             Match::Found(route, params) => (*route, *params),
             Match::OtherMethod(allow) => return Err(Error::MethodNotAllowed(allow.clone())),
@@ -259,9 +255,9 @@ impl Edge {
             Work::Of(rule, handler) => (rule, handler),
             Work::Document => return self.document(call).map(Step::Done),
         };
-        // 5. Effective permission.
+        // Step 5: effective permission.
         rule.check_token(&caller)?;
-        // 6. Validation: path ids, query, key; then the body.
+        // Step 6: validation of path ids, query and key, then the body.
         let request = Request::open(call, route, params, caller)?;
         handlers::check(route, &request)?;
         let admitted = Admitted {
@@ -277,7 +273,7 @@ impl Edge {
         }
     }
 
-    /// 7, 8. The idempotency key, and the change.
+    /// Steps 7 and 8: the idempotency key and the change.
     async fn change(&self, change: Change) -> Result<Done, Error> {
         let Change {
             route,
@@ -307,7 +303,6 @@ impl Edge {
 }
 
 impl Admitted {
-    /// What it asks for, with its body.
     fn plan(mut self, body: String, key_seconds: i64) -> Result<Step, Error> {
         self.request.body = body;
         let plan = (self.handler)(&self.request)?;
@@ -352,8 +347,8 @@ impl Look {
     }
 }
 
-/// What a future gives if it need not wait. It is asked twice, because a connection reads a body only once it is
-/// wanted.
+/// The future's output if it is available without waiting. It is polled twice, because hyper starts reading a body
+/// only when it is polled.
 async fn if_there<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
     let mut is_second = false;
     std::future::poll_fn(|context| match Pin::new(&mut *future).poll(context) {

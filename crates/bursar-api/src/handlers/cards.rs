@@ -1,5 +1,3 @@
-//! Cards.
-
 use bursar_app::cards::{self, Issued};
 use bursar_domain::Resource;
 use bursar_domain::card::NewCard;

@@ -1,5 +1,3 @@
-//! Groups.
-
 use bursar_app::groups;
 use bursar_domain::Resource;
 use bursar_domain::fields::Fields;
@@ -34,7 +32,7 @@ pub(crate) fn remove_member(request: &Request) -> Result<Plan, Error> {
     }))
 }
 
-/// Read-only fields are left to be refused for what they are.
+/// Read-only fields pass: the domain refuses them with a better message.
 fn known_fields(request: &Request) -> Result<Fields<'_>, Error> {
     let fields = request.fields()?;
     if refuse_read_only(&fields).is_ok() {

@@ -1,5 +1,3 @@
-//! Members.
-
 use bursar_app::members;
 use bursar_domain::Resource;
 use bursar_domain::member::MemberChange;

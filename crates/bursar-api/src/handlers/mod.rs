@@ -1,4 +1,4 @@
-//! One function per endpoint: it parses, names the work, and shapes the answer.
+//! One function per endpoint: it parses the request and returns a [`Plan`].
 
 pub(super) mod cards;
 pub(super) mod groups;
@@ -33,7 +33,7 @@ const PLAIN: ListRules = ListRules {
     member_id: false,
 };
 
-/// The filters that an endpoint takes, when it is a list.
+/// `None` when the endpoint is not a list.
 pub fn list_rules(operation: Operation) -> Option<ListRules> {
     let with_status = |status| ListRules { status, ..PLAIN };
     Some(match operation {
@@ -67,7 +67,7 @@ pub fn list_rules(operation: Operation) -> Option<ListRules> {
 
 type CheckId = fn(&Request, usize) -> Result<(), Error>;
 
-/// How the ids in paths are checked, by the names that the paths call them.
+/// The id check for each path parameter.
 const IDS: [(&str, CheckId); 7] = [
     ("{memberId}", |request, place| {
         request.id::<kind::Member>(place).map(drop)
@@ -92,12 +92,12 @@ const IDS: [(&str, CheckId); 7] = [
     }),
 ];
 
-/// A chapter is an organization, and called what the path calls it.
+/// The error says "chapter", as the path does, and not "organization".
 pub(super) fn chapter_id(request: &Request, place: usize) -> Result<OrganizationId, Error> {
     request.id(place).map_err(|_: Error| Error::no_such("chapter"))
 }
 
-/// Checks what comes before key and body: the ids in the path, then the query.
+/// Checks the path's ids, then the query. Key and body come later.
 pub fn check(route: &'static Route, request: &Request) -> Result<(), Error> {
     let names = route.path.split('/').filter(|part| part.starts_with('{'));
     for (place, name) in names.enumerate() {
@@ -106,14 +106,14 @@ pub fn check(route: &'static Route, request: &Request) -> Result<(), Error> {
         }
     }
     match list_rules(route.operation) {
-        // A list has neither key nor body: its plan, which comes next, reads the query.
+        // The list's own handler reads the query next.
         Some(_) => Ok(()),
         None => request.no_query(),
     }
 }
 
-/// Refuses a field of a body that is not among these, before any other is looked at: a mistyped name explains
-/// best why a field is missing.
+/// Refuses an unknown body field before anything else is checked: a misspelled name is the best
+/// explanation for a missing field.
 fn only(fields: &Fields<'_>, known: &[&str]) -> Result<(), Error> {
     match fields.first_outside(known) {
         None => Ok(()),

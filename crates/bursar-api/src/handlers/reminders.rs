@@ -1,5 +1,3 @@
-//! Reminders.
-
 use bursar_app::reminders;
 use bursar_domain::Resource;
 
@@ -11,7 +9,7 @@ pub(crate) fn send(request: &Request) -> Result<Plan, Error> {
     request.empty_body()?;
     Ok(Plan::write(request, &(), move |act| {
         let (reminder, outcome) = reminders::send_now(act, id)?;
-        // The representation is an object; the outcome is one more field of it.
+        // Adds the outcome as one more field of the object.
         let mut body = reminder.document();
         body.truncate(body.len() - 1);
         Ok(format!(r#"{body},"outcome":"{outcome}"}}"#))

@@ -1,5 +1,3 @@
-//! The caller, explained to itself.
-
 use bursar_app::tokens;
 
 use crate::error::Error;
@@ -9,7 +7,7 @@ use crate::plan::{Answer, Plan, Request};
 pub(crate) fn explain(_: &Request) -> Result<Plan, Error> {
     Ok(Plan::Read(Box::new(|view| {
         let explanation = tokens::explain_caller(view)?;
-        // Ids, texts and words always have a JSON form.
+        // Ids and strings always serialize.
         Ok(Answer::ok(
             serde_json::to_string(&explanation).unwrap_or_default(),
         ))

@@ -1,4 +1,4 @@
-//! The error codes: why each comes and what to do, and how they look in responses.
+//! The error codes, their explanations, and their OpenAPI responses.
 
 use bursar_domain::Refusal;
 use bursar_domain::access::{Policy, ScopeSet, why_withheld};
@@ -15,16 +15,11 @@ use super::parameters::headers;
 use crate::error::Error;
 use crate::routes::{BodyRule, KeyRule, Operation, Route};
 
-/// An error code, explained.
 #[derive(Clone, Copy, Debug)]
 pub struct ErrorDoc {
-    /// The code, for programs.
     pub code: &'static str,
-    /// The status that it comes with.
     pub status: u16,
-    /// Why it comes.
     pub why: &'static str,
-    /// What the caller does about it.
     pub what_to_do: &'static str,
 }
 
@@ -37,7 +32,7 @@ const fn doc(code: &'static str, status: u16, why: &'static str, what_to_do: &'s
     }
 }
 
-/// Every code of the API, by status.
+/// In order of status.
 pub const CODES: &[ErrorDoc] = &[
     doc(
         "invalid_request",
@@ -152,7 +147,7 @@ pub const CODES: &[ErrorDoc] = &[
     ),
 ];
 
-/// The responses that are the same everywhere: their names, statuses and codes.
+/// Responses that many operations share: name, status and codes.
 const SHARED: &[(&str, u16, &[&str])] = &[
     ("InvalidToken", 401, &["invalid_token"]),
     ("NotFound", 404, &["not_found"]),
@@ -163,7 +158,6 @@ const SHARED: &[(&str, u16, &[&str])] = &[
     ("Unavailable", 503, &["unavailable"]),
 ];
 
-/// The responses that are the same everywhere.
 pub(super) fn responses() -> Value {
     let named = |(name, status, codes): &(&str, u16, &[&str])| {
         ((*name).to_owned(), response(*status, by_reference(codes)))
@@ -171,13 +165,12 @@ pub(super) fn responses() -> Value {
     Value::Object(SHARED.iter().map(named).collect())
 }
 
-/// An example of every code that an operation's responses name.
 pub(super) fn error_examples(base_url: &str) -> Value {
     let examples = CODES
         .iter()
-        // No operation has it: it is the answer to a method that is no operation.
+        // This code is only for methods that are not operations.
         .filter(|doc| doc.code != "method_not_allowed")
-        // `insufficient_scope` has none here: each operation shows its own scopes.
+        // `sample` has none for `insufficient_scope`: each operation shows its own scopes.
         .filter_map(|doc| {
             let value = body(base_url, &sample(doc.code)?);
             Some((
@@ -188,12 +181,12 @@ pub(super) fn error_examples(base_url: &str) -> Value {
     Value::Object(examples.collect())
 }
 
-/// The error responses that a route can give, by status.
+/// Error responses of a route, by status.
 pub(super) fn of(route: &Route, base_url: &str) -> Map<String, Value> {
     let mut all = Map::new();
     let mut add = |status: u16, response: Value| all.insert(status.to_string(), response);
 
-    // Unknown query parameters are refused everywhere, so every endpoint can say it.
+    // Every endpoint refuses unknown query parameters.
     let mut invalid = vec!["invalid_request"];
     if super::operations::is_list(route.operation) {
         invalid.push("invalid_cursor");
@@ -287,13 +280,12 @@ fn response(status: u16, examples: Value) -> Value {
     })
 }
 
-/// The body of an error, rendered by the error itself.
+/// Rendered by the error itself, so the example cannot differ from a real response.
 fn body(base_url: &str, error: &Error) -> Value {
     let request: RequestId = examples::id(14);
     serde_json::from_str(&error.body(request, base_url)).unwrap_or_default()
 }
 
-/// What a status means, in few words.
 pub(crate) fn title(status: u16) -> &'static str {
     match status {
         400 => "The request breaks a rule",
@@ -310,7 +302,6 @@ pub(crate) fn title(status: u16) -> &'static str {
     }
 }
 
-/// A code in few words.
 fn headline(code: &str) -> &'static str {
     match code {
         "invalid_request" => "A value out of range",
@@ -331,7 +322,6 @@ fn headline(code: &str) -> &'static str {
     }
 }
 
-/// An error that has this code.
 fn sample(code: &str) -> Option<Error> {
     Some(match code {
         "invalid_request" => match PageLimit::parse("0") {

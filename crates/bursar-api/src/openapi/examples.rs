@@ -1,4 +1,4 @@
-//! Examples of what the API gives, rendered by the domain itself, so that they cannot be wrong.
+//! Example responses and bodies, rendered by the domain so that they match real ones.
 
 use bursar_domain::access::{Role, Scope, ScopeSet, Withheld};
 use bursar_domain::campaign::{Campaign, CampaignStatus};
@@ -24,22 +24,19 @@ const USD: Currency = Currency::USD;
 const NOW: Timestamp = Timestamp::from_micros(1_794_706_748_123_456);
 const DAY: i64 = 1;
 
-/// A made-up id, always the same for the same number.
+/// Fixed ids, so that the document does not change between builds.
 pub(super) fn id<K>(number: u128) -> Id<K> {
     Id::from_bits(0x019a_8530_6c40_7a11_9b2d_4e8f_60c7_1300 + number)
 }
 
-/// The member of the examples.
 pub(super) fn member_id() -> MemberId {
     id(1)
 }
 
-/// The time of the examples, as callers write it.
 pub(super) fn since() -> String {
     NOW.plus_days(-DAY).to_string()
 }
 
-/// A cursor of the examples.
 pub(super) fn cursor() -> String {
     let after = Position {
         updated_at: NOW,
@@ -58,7 +55,7 @@ pub(super) fn cursor() -> String {
     })
 }
 
-/// Examples of an operation's success, by name.
+/// Name, summary and value of each example response.
 pub(super) fn success(operation: Operation) -> Vec<(&'static str, &'static str, Value)> {
     let of = |value: Value| vec![("example", "An example", value)];
     match operation {
@@ -119,7 +116,7 @@ pub(super) fn success(operation: Operation) -> Vec<(&'static str, &'static str, 
     }
 }
 
-/// Examples of an operation's body, by name.
+/// Name, summary and value of each example body.
 pub(super) fn body(operation: Operation) -> Vec<(&'static str, &'static str, Value)> {
     match operation {
         Operation::CreateCard => vec![
@@ -228,7 +225,6 @@ fn reimbursement() -> Value {
     rendered(&reimbursement)
 }
 
-/// A reminder in this state.
 pub(super) fn reminder(status: ReminderStatus) -> Reminder {
     let mut reminder = Reminder::blank(id(5), USD, stamps());
     reminder.group_id = Some(id(2));

@@ -1,4 +1,4 @@
-//! The OpenAPI document. Paths, permissions and costs come from the table of routes, values from the domain.
+//! The OpenAPI document. Paths, permissions and costs come from `ROUTES`, values from the domain.
 
 mod errors;
 mod examples;
@@ -14,14 +14,11 @@ use serde_json::{Value, json};
 pub(super) use self::errors::title;
 pub use self::errors::{CODES, ErrorDoc};
 
-/// The version of OpenAPI.
 const OPENAPI: &str = "3.1.0";
-/// The name of the API.
 const TITLE: &str = "Organization Dues and Payments API";
-/// The version of the interface.
+/// The version of the API, not of bursar.
 const VERSION: &str = "1.0.0";
 
-/// The whole description of the API as it is served at `base_url`.
 pub fn document(base_url: &str) -> Value {
     let base_url = base_url.trim_end_matches('/');
     let tags: Vec<Value> = operations::TAGS
@@ -87,7 +84,6 @@ fn security() -> String {
     )
 }
 
-/// A least role, in words.
 pub(super) const fn reach(least: Role) -> &'static str {
     match least {
         Role::Viewer => "every role",

@@ -1,4 +1,4 @@
-//! The operations: one for each row of the table of routes.
+//! The operations: one for each row of `ROUTES`.
 
 use bursar_http::limits::Limits;
 use serde_json::{Map, Value, json};
@@ -7,7 +7,6 @@ use super::values::reference;
 use super::{errors, examples, parameters};
 use crate::routes::{BodyRule, Cost, KeyRule, Operation, ROUTES, Route};
 
-/// Every path, with its operations.
 pub(super) fn paths(base_url: &str) -> Value {
     let mut paths = Map::new();
     for route in &ROUTES {
@@ -17,7 +16,6 @@ pub(super) fn paths(base_url: &str) -> Value {
     Value::Object(paths)
 }
 
-/// Whether it answers with a page.
 pub(super) fn is_list(operation: Operation) -> bool {
     success_schema(operation).ends_with("Page")
 }
@@ -40,7 +38,7 @@ fn operation(route: &Route, base_url: &str) -> Value {
     responses.insert(route.success.to_string(), success(route));
     responses.extend(errors::of(route, base_url));
     operation["responses"] = Value::Object(responses);
-    // Scopes stand beside the security scheme: linters take them as its own only for OAuth 2.
+    // Scopes are listed beside the security scheme, because linters accept scopes inside it only for OAuth 2.
     operation["security"] = if route.needs_token() {
         json!([{"bearerAuth": []}])
     } else {
@@ -55,7 +53,7 @@ fn operation(route: &Route, base_url: &str) -> Value {
     operation
 }
 
-/// The words of the endpoint, then what the table of routes says.
+/// The endpoint's own text, then what `ROUTES` says about it.
 fn description(route: &Route) -> String {
     let scopes: Vec<String> = route.scopes().iter().map(|scope| format!("`{scope}`")).collect();
     let needs = match (route.needs_token(), scopes.as_slice()) {
@@ -150,7 +148,6 @@ fn about(operation: Operation) -> &'static str {
     }
 }
 
-/// The heading that it stands under.
 fn tag(operation: Operation) -> &'static str {
     match operation {
         Operation::CreateCard | Operation::ListCards => "Cards",
@@ -170,7 +167,7 @@ fn tag(operation: Operation) -> &'static str {
     }
 }
 
-/// The headings, in the order of the page.
+/// In the order of the page.
 pub(super) const TAGS: &[(&str, &str)] = &[
     ("Members", "The people of the organization."),
     ("Groups", "Members who owe the same dues."),
@@ -187,7 +184,6 @@ pub(super) const TAGS: &[(&str, &str)] = &[
     ("Service", "The calling token, and this description."),
 ];
 
-/// The schema of a success.
 fn success_schema(operation: Operation) -> &'static str {
     match operation {
         Operation::CreateCard => "CardCreation",
@@ -266,7 +262,7 @@ fn said(operation: Operation) -> &'static str {
     }
 }
 
-/// What can be called with what an answer holds: the operation, its parameter and where in the body its value is.
+/// Operations that can be called with a value of this response: operation, parameter, and the value's place in the body.
 fn links(operation: Operation) -> &'static [(&'static str, &'static str, &'static str)] {
     match operation {
         Operation::ListReminders => &[("sendReminder", "reminderId", "data/0/id")],

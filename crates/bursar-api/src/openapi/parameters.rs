@@ -1,4 +1,4 @@
-//! The parameters of requests and the headers of responses, each written once and named where it is used.
+//! Request parameters and response headers, each defined once and referenced where used.
 
 use bursar_domain::card::CardStatus;
 use bursar_domain::ids::kind;
@@ -12,10 +12,8 @@ use super::operations::is_list;
 use super::values::{boolean, cursor, id, page_limit, timestamp_in, words};
 use crate::routes::{KeyRule, Operation, ROUTES, Route};
 
-/// The characters at most of an `Idempotency-Key`.
 const KEY_MAX: usize = 255;
 
-/// Every parameter, by the name it has in this document.
 pub(super) fn all() -> Value {
     let query = |name: &str, schema: Value, example: Value, description: &str| json!({"name": name, "in": "query", "required": false, "description": description, "schema": schema, "example": example});
     let key = |required: bool, description: &str| {
@@ -126,7 +124,6 @@ pub(super) fn all() -> Value {
     Value::Object(all)
 }
 
-/// The names of a path's parameters.
 fn names_in(path: &'static str) -> impl Iterator<Item = &'static str> {
     path.split('/')
         .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
@@ -161,7 +158,6 @@ fn path_value(name: &str) -> (Value, Value, &'static str) {
     }
 }
 
-/// A list's own filter, by the name of its parameter.
 fn filters(operation: Operation) -> &'static [&'static str] {
     match operation {
         Operation::ListCards => &["cardStatus"],
@@ -187,7 +183,6 @@ fn filters(operation: Operation) -> &'static [&'static str] {
     }
 }
 
-/// What a request of this route may carry beside its body.
 pub(super) fn of(route: &Route) -> Vec<Value> {
     let mut names: Vec<&str> = names_in(route.path).collect();
     if is_list(route.operation) {
@@ -203,7 +198,7 @@ pub(super) fn of(route: &Route) -> Vec<Value> {
     names.into_iter().map(named).collect()
 }
 
-/// The headers of every response, and what more a response has.
+/// Headers of every response.
 const EVERYWHERE: [&str; 7] = [
     "RateLimit-Limit",
     "RateLimit-Remaining",
@@ -214,7 +209,7 @@ const EVERYWHERE: [&str; 7] = [
     "Cache-Control",
 ];
 
-/// The headers of a response: those that all have, and these.
+/// Headers of every response, and `more`.
 pub(super) fn headers(more: &[&str]) -> Value {
     let named = |name: &&str| {
         (
@@ -225,7 +220,6 @@ pub(super) fn headers(more: &[&str]) -> Value {
     Value::Object(EVERYWHERE.iter().chain(more).map(named).collect())
 }
 
-/// Every response header.
 pub(super) fn all_headers() -> Value {
     let count = |least: u32, most: Option<u32>, example: u32, description: &str| {
         let mut schema = json!({"type": "integer", "minimum": least});

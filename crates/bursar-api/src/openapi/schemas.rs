@@ -1,4 +1,4 @@
-//! The schemas of what the API takes and gives.
+//! The schemas of request bodies and responses.
 
 use bursar_domain::Resource;
 use bursar_domain::access::{Role, Scope, Withheld};
@@ -24,10 +24,9 @@ use super::values::{
     says, text, timestamp, with, words,
 };
 
-/// A field and its schema, in the order of the representation.
+/// In the order of the representation.
 type Field = (&'static str, Value);
 
-/// Every schema, by name.
 pub(super) fn all() -> Value {
     let mut all = Map::new();
     let mut add = |name: &str, schema: Value| all.insert(name.to_owned(), schema);
@@ -87,14 +86,14 @@ pub(super) fn all() -> Value {
     Value::Object(all)
 }
 
-/// An object whose fields are all there.
+/// All fields are required.
 fn object(fields: Vec<Field>) -> Value {
     let required: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();
     let required = Value::from(required);
     with(optional(fields), "required", required)
 }
 
-/// An object whose fields may be left out.
+/// No field is required.
 fn optional(fields: Vec<Field>) -> Value {
     let properties: Map<String, Value> = fields
         .into_iter()
@@ -103,7 +102,7 @@ fn optional(fields: Vec<Field>) -> Value {
     json!({"type": "object", "properties": properties})
 }
 
-/// An object without further fields.
+/// Allows no other fields.
 fn closed(schema: Value) -> Value {
     with(schema, "additionalProperties", false)
 }
@@ -128,7 +127,6 @@ fn resource<R: Resource>() -> Value {
     says(object(fields_of::<R>()), R::ABOUT)
 }
 
-/// The fields of a resource that v1 shows.
 fn fields_of<R: Resource>() -> Vec<Field> {
     let mut fields = vec![("id", id::<R::Kind>())];
     let shown = |field: &&resource::Field<R>| {

@@ -1,4 +1,4 @@
-//! Schemas of single values: ids, money, times, texts and closed sets of words, as the domain has them.
+//! Schemas of single values, with patterns and limits taken from the domain.
 
 use bursar_domain::email::EMAIL_MAX;
 use bursar_domain::ids::{self, Kind};
@@ -7,22 +7,20 @@ use bursar_domain::states::Word;
 use bursar_domain::text::TextRule;
 use serde_json::{Value, json};
 
-/// What Rust's `trim` takes off: the characters that Unicode calls white space.
+/// What Rust's `trim` removes: Unicode white space.
 const SPACE: &str = r"\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000";
-/// Unicode's control characters.
 const CONTROL: &str = r"\u0000-\u001f\u007f-\u009f";
-/// The control characters but for TAB and LF.
+/// Control characters except TAB and LF.
 const CONTROL_IN_LINES: &str = r"\u0000-\u0008\u000b-\u001f\u007f-\u009f";
-/// A time as the API prints it.
+/// As the API prints it.
 const TIMESTAMP: &str = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z$";
-/// A time as a caller may write it. Years before 1000 are read too, but nobody means one.
+/// As callers may write it. The parser also accepts years before 1000, which nobody means.
 const TIMESTAMP_IN: &str = r"^[1-9][0-9]{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])[Tt](?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]+)?(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])$";
 const DATE: &str = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$";
 const MONEY: &str = r"^(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{2,4})?$";
-/// A dot-atom, and a host name of two labels or more whose last has a letter.
+/// A dot-atom, `@`, and a host name of two or more labels whose last one has a letter.
 const EMAIL: &str = r"^[0-9A-Za-z!#$%&'*+/=?^_`{|}~-]+(?:\.[0-9A-Za-z!#$%&'*+/=?^_`{|}~-]+)*@(?:[0-9A-Za-z](?:[0-9A-Za-z-]{0,61}[0-9A-Za-z])?\.)+(?:[0-9][0-9-]*)?[A-Za-z](?:[0-9A-Za-z-]{0,61}[0-9A-Za-z])?$";
 
-/// A schema with one more keyword.
 pub(super) fn with(mut schema: Value, keyword: &str, value: impl Into<Value>) -> Value {
     if let Some(keywords) = schema.as_object_mut() {
         keywords.insert(keyword.to_owned(), value.into());
@@ -30,12 +28,10 @@ pub(super) fn with(mut schema: Value, keyword: &str, value: impl Into<Value>) ->
     schema
 }
 
-/// The schema with what it is for, in words.
 pub(super) fn says(schema: Value, description: &str) -> Value {
     with(schema, "description", description)
 }
 
-/// The schema that takes null too.
 pub(super) fn or_null(mut schema: Value) -> Value {
     if let Some(words) = schema.get_mut("enum").and_then(Value::as_array_mut) {
         words.push(Value::Null);
@@ -46,70 +42,60 @@ pub(super) fn or_null(mut schema: Value) -> Value {
     schema
 }
 
-/// The name of a schema of this document.
 pub(super) fn reference(name: &str) -> Value {
     json!({"$ref": format!("#/components/schemas/{name}")})
 }
 
-/// The digits of an id, as a character class: read off the codec, which alone knows its alphabet.
+/// Read from the codec, which alone knows its alphabet.
 fn id_digits() -> String {
     let last = |value: u128| char::from(ids::encode(value)[25]);
     let letters: String = (10..32).map(last).collect();
     format!("{}-{}{letters}", last(0), last(9))
 }
 
-/// The pattern of a thing's ids.
 pub(super) fn id_pattern(prefix: &str) -> String {
     let first = char::from(ids::encode(u128::MAX)[0]);
     format!("^{prefix}_[0-{first}][{}]{{25}}$", id_digits())
 }
 
-/// The id of a thing.
 pub(super) fn id<K: Kind>() -> Value {
     id_with(K::PREFIX)
 }
 
-/// The id of a thing with this prefix.
 pub(super) fn id_with(prefix: &str) -> Value {
     json!({"type": "string", "pattern": id_pattern(prefix)})
 }
 
-/// An instant, as the API prints it.
 pub(super) fn timestamp() -> Value {
     json!({"type": "string", "format": "date-time", "pattern": TIMESTAMP})
 }
 
-/// An instant, as callers may write it.
 pub(super) fn timestamp_in() -> Value {
     json!({"type": "string", "format": "date-time", "pattern": TIMESTAMP_IN})
 }
 
-/// A day.
 pub(super) fn date() -> Value {
     json!({"type": "string", "format": "date", "pattern": DATE})
 }
 
-/// An amount of money, as the API prints it.
 pub(super) fn money() -> Value {
     json!({"type": "string", "pattern": MONEY})
 }
 
-/// A card's limit, as callers write it.
+/// A card's spend limit, as callers write it.
 pub(super) fn limit() -> Value {
     json!({"type": "number", "exclusiveMinimum": 0, "maximum": 1_000_000, "multipleOf": 0.01})
 }
 
-/// A currency's code.
 pub(super) fn currency() -> Value {
     json!({"type": "string", "pattern": "^[A-Z]{3}$"})
 }
 
-/// One e-mail address.
 pub(super) fn email() -> Value {
     json!({"type": "string", "format": "email", "maxLength": EMAIL_MAX, "pattern": EMAIL})
 }
 
-/// A text that people write. The pattern is what is taken, space around it included; lengths count without it.
+/// The pattern allows surrounding space, as the parser does; lengths are counted without it.
 pub(super) fn text(rule: TextRule) -> Value {
     let (inside, visible) = if rule.lines {
         (
@@ -141,34 +127,28 @@ fn without(mut schema: Value, keyword: &str) -> Value {
     schema
 }
 
-/// One of a closed set of words.
 pub(super) fn one_of<'a>(words: impl IntoIterator<Item = &'a str>) -> Value {
     let words: Vec<&str> = words.into_iter().collect();
     json!({"type": "string", "enum": words})
 }
 
-/// One of a closed set of words of the domain.
 pub(super) fn words<W: Word>() -> Value {
     one_of(W::TEXTS.iter().copied())
 }
 
-/// True or false.
 pub(super) fn boolean() -> Value {
     json!({"type": "boolean"})
 }
 
-/// A whole number from `least` on.
 pub(super) fn integer(least: i64) -> Value {
     json!({"type": "integer", "minimum": least})
 }
 
-/// The rows of a page that a caller asks for.
 pub(super) fn page_limit() -> Value {
     let (most, usual) = (PageLimit::MAX.rows(), PageLimit::DEFAULT.rows());
     json!({"type": "integer", "minimum": 1, "maximum": most, "default": usual})
 }
 
-/// A place in a walk.
 pub(super) fn cursor() -> Value {
     json!({"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[0-9A-Za-z_-]+$"})
 }

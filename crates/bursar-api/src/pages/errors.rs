@@ -1,4 +1,4 @@
-//! The page of errors: each code, why it comes and what to do. An error's `docsUrl` leads to its heading.
+//! The errors page: each code, its cause and what to do. An error's `docsUrl` links to its heading.
 
 use std::fmt::Write as _;
 

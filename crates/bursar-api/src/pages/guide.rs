@@ -1,4 +1,4 @@
-//! The guide: what a client's author has to know, with code that works.
+//! The guide for authors of clients, with sample code that runs.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use crate::openapi;
 const TEXT: &str = include_str!("guide.html");
 const PYTHON: &str = include_str!("samples/client.py");
 const TYPESCRIPT: &str = include_str!("samples/client.ts");
-/// The address in the samples, which are programs as they stand.
+/// The address that the sample programs use; the page shows the real one.
 const SAMPLE_URL: &str = "http://127.0.0.1:8080";
 
 pub(super) fn render(base_url: &str) -> String {
@@ -40,7 +40,7 @@ pub(super) fn render(base_url: &str) -> String {
     .render()
 }
 
-/// The part of a sample between its mark and the next.
+/// The part of a sample between its marker and the next.
 fn section<'a>(source: &'a str, name: &str) -> &'a str {
     let mark = format!("[{name}]\n");
     let after = source.split_once(&mark).map_or("", |(_, after)| after);
@@ -85,7 +85,7 @@ fn buckets() -> String {
     out + "</dl>\n"
 }
 
-/// A link to each heading of the second level.
+/// Links to the second-level headings.
 fn aside(main: &str) -> String {
     let mut out = String::from("<p class=\"aside-title\">Guide</p>\n<ul>\n");
     for heading in main.split("<h2 id=\"").skip(1) {

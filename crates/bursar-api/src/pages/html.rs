@@ -1,10 +1,10 @@
-//! Writing HTML: escaped text, the little markup of descriptions, and the frame around every page.
+//! HTML output: escaping, the small markup of descriptions, and the frame around every page.
 
 use std::fmt::Write as _;
 
 use bursar_domain::text::html_escaped;
 
-/// One line of a description: escaped, with `code` between backticks.
+/// Escapes one line and turns backticks into `<code>`.
 pub(super) fn inline(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 32);
     for (i, part) in text.split('`').enumerate() {
@@ -18,7 +18,7 @@ pub(super) fn inline(text: &str) -> String {
     out
 }
 
-/// A description: paragraphs between empty lines, and lists of lines that start with a hyphen.
+/// Paragraphs are separated by empty lines; lines that start with a hyphen are lists.
 pub(super) fn prose(text: &str) -> String {
     let mut out = String::new();
     for block in text.split("\n\n") {
@@ -36,7 +36,6 @@ pub(super) fn prose(text: &str) -> String {
     out
 }
 
-/// A block of code that a reader may want to copy.
 pub(super) fn code(label: &str, text: &str) -> String {
     format!(
         "<figure class=\"code\"><figcaption>{}</figcaption><pre><code>{}</code></pre></figure>\n",
@@ -45,15 +44,12 @@ pub(super) fn code(label: &str, text: &str) -> String {
     )
 }
 
-/// A page of the docs.
 pub(super) struct Frame<'a> {
-    /// What the browser's tab says.
     pub(super) title: &'a str,
-    /// The page's own path, `/docs/guide`.
+    /// The page's own path, such as `/docs/guide`.
     pub(super) path: &'a str,
-    /// What stands beside the text: links into it.
+    /// The sidebar with links into the page.
     pub(super) aside: &'a str,
-    /// The text.
     pub(super) main: &'a str,
 }
 
@@ -66,12 +62,11 @@ const PAGES: [(&str, &str); 3] = [
 const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='4' fill='%231f5f4b'/%3E%3Cpath d='M5 3h4a2.5 2.5 0 0 1 1.4 4.5A2.7 2.7 0 0 1 9.3 13H5z' fill='%23fff'/%3E%3C/svg%3E";
 
 impl Frame<'_> {
-    /// A link from this page to a path of this server. Relative, so that it holds behind a proxy's prefix.
+    /// Relative, so that it works behind a proxy's path prefix.
     pub(super) fn link(&self, path: &str) -> String {
         relative(self.path, path)
     }
 
-    /// The whole page.
     pub(super) fn render(&self) -> String {
         let mut links = String::new();
         for (path, name) in PAGES {
@@ -111,11 +106,11 @@ impl Frame<'_> {
     }
 }
 
-/// The way from one path of this server to another.
+/// The relative link from one path of this server to another.
 pub(super) fn relative(from: &str, to: &str) -> String {
     let from: Vec<&str> = from.trim_start_matches('/').split('/').collect();
     let to: Vec<&str> = to.trim_start_matches('/').split('/').collect();
-    // The last part is the page itself, not a folder.
+    // The last part is the page, not a folder.
     let folders = from.len() - 1;
     let shared = from[..folders]
         .iter()

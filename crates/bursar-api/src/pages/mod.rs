@@ -1,5 +1,5 @@
-//! The docs pages: the reference, the guide and the errors, made of the API's own document. They need nothing
-//! from elsewhere, run no inline script and have no inline style.
+//! The docs pages: reference, guide and errors, generated from the OpenAPI document. They load nothing
+//! from other servers and have no inline script or style.
 
 mod errors;
 mod guide;
@@ -8,9 +8,9 @@ mod reference;
 
 use std::borrow::Cow;
 
-/// Where `/` leads to.
+/// The target of `/`.
 pub const HOME: &str = "/docs";
-/// The path of every page and of what pages are made of.
+/// Every page, script and style sheet.
 pub const PATHS: &[&str] = &[
     "/docs",
     "/docs/errors",
@@ -19,18 +19,15 @@ pub const PATHS: &[&str] = &[
     "/docs/docs.js",
 ];
 
-/// What a page, or a part of one, consists of.
 #[derive(Debug)]
 pub struct Content {
-    /// What it is.
     pub content_type: &'static str,
-    /// Its bytes.
     pub body: Cow<'static, [u8]>,
-    /// How long it may be kept: a new binary brings new pages under the old names, so it is always asked for again.
+    /// A new binary has new pages under the same names, so clients must revalidate.
     pub cache_control: &'static str,
 }
 
-/// The page at a path, for readers who reach this server at `base_url`. Rendering is work: keep the result.
+/// Rendering is slow: keep the result.
 pub fn page(path: &str, base_url: &str) -> Option<Content> {
     let base_url = base_url.trim_end_matches('/');
     let (content_type, body) = match path {

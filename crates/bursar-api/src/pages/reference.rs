@@ -1,4 +1,4 @@
-//! The API reference: every operation and schema of the OpenAPI document, as a page.
+//! The API reference page: every operation and schema of the OpenAPI document.
 
 use std::fmt::Write as _;
 
@@ -31,7 +31,7 @@ struct Reader<'a> {
     base_url: &'a str,
 }
 
-/// An operation with its method and its path.
+/// Method, path and operation.
 type Operation<'a> = (&'a str, &'a str, &'a Value);
 
 impl<'a> Reader<'a> {
@@ -49,7 +49,7 @@ impl<'a> Reader<'a> {
         items(&self.document["tags"])
     }
 
-    /// What a `$ref` leads to, or the value itself.
+    /// Follows a `$ref`, if the value is one.
     fn resolve(&self, value: &'a Value) -> &'a Value {
         match value["$ref"].as_str().and_then(|name| name.strip_prefix('#')) {
             Some(pointer) => self.document.pointer(pointer).unwrap_or(value),
@@ -232,7 +232,7 @@ impl<'a> Reader<'a> {
         out.push_str("</ul>\n</article>\n");
     }
 
-    /// A line to paste into a shell.
+    /// A command to paste into a shell.
     fn curl(&self, (method, path, op): Operation<'a>) -> String {
         let mut path = path.to_owned();
         let mut more = String::new();
@@ -281,7 +281,7 @@ impl<'a> Reader<'a> {
                 need,
                 &inline(text(&property["description"])),
             );
-            // An error's detail and the like: the fields of an object inside.
+            // Also list the fields of a nested object, such as an error's details.
             let inner = if property["type"] == "array" {
                 &property["items"]
             } else {
@@ -310,7 +310,7 @@ fn field(out: &mut String, name: &str, kind: &str, need: &str, description: &str
     );
 }
 
-/// A schema in few words, as HTML.
+/// A schema's type in a few words, as HTML.
 fn type_of(schema: &Value) -> String {
     if let Some(name) = schema["$ref"].as_str().and_then(|name| name.rsplit('/').next()) {
         return format!("<a href=\"#schema-{name}\">{name}</a>");
