@@ -1,7 +1,7 @@
-//! The address a request counts for: the peer's, or the one a trusted proxy vouches for.
+//! The client address of a request: the peer's, or the one that a trusted proxy reports.
 //!
-//! Owns the reading of `X-Forwarded-For`. Anyone can send that header, so an entry is believed only when the
-//! hop that appended it is a proxy the operator named.
+//! Owns the parsing of `X-Forwarded-For`. Anyone can send that header, so an entry is trusted only when the
+//! hop that appended it is a proxy that the operator named.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -9,13 +9,12 @@ use std::net::{IpAddr, SocketAddr};
 use hyper::HeaderMap;
 use ipnet::{IpNet, Ipv6Net};
 
-/// The proxies whose `X-Forwarded-For` is believed: single addresses and CIDR blocks. Empty by default.
+/// Addresses and CIDR blocks of the proxies whose `X-Forwarded-For` is trusted. Empty by default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TrustedProxies {
     blocks: Vec<IpNet>,
 }
 
-/// Why an entry of the list of trusted proxies was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidProxy(String);
 
@@ -28,7 +27,7 @@ impl fmt::Display for InvalidProxy {
 impl std::error::Error for InvalidProxy {}
 
 impl TrustedProxies {
-    /// Reads the operator's list. An item may itself be a comma-separated list, as in an environment variable.
+    /// An item may itself be a comma-separated list, as in an environment variable.
     pub fn parse<I>(items: I) -> Result<Self, InvalidProxy>
     where
         I: IntoIterator,
@@ -48,15 +47,13 @@ impl TrustedProxies {
         Ok(Self { blocks })
     }
 
-    /// Whether this address is one of the proxies.
     pub fn contains(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         self.blocks.iter().any(|block| block.contains(&address))
     }
 }
 
-/// Reads a CIDR block or a single address. IPv4-mapped IPv6 becomes IPv4, because that is how a peer on a dual-stack
-/// socket is seen after `to_canonical`.
+/// IPv4-mapped IPv6 becomes IPv4, because `to_canonical` does the same to a peer on a dual-stack socket.
 fn block(text: &str) -> Result<IpNet, InvalidProxy> {
     let refuse = |why: String| InvalidProxy(format!("trusted proxy {text:?}: {why}"));
     let (address, prefix) = match text.split_once('/') {
@@ -88,11 +85,10 @@ fn block(text: &str) -> Result<IpNet, InvalidProxy> {
     }
 }
 
-/// The client's address: the peer, unless the peer is a trusted proxy; then the right-most `X-Forwarded-For`
-/// entry that is not one.
+/// The peer, unless it is a trusted proxy; then the right-most `X-Forwarded-For` entry that is not one.
 ///
-/// Entries are read from the right, because each proxy appends the hop it saw: what stands left of the first
-/// untrusted entry was written by that client and proves nothing. An unreadable entry ends the walk at the
+/// Entries are read from the right, because each proxy appends the hop that it saw. Everything left of the first
+/// untrusted entry was written by that client and proves nothing. An unreadable entry stops the search at the
 /// proxy that appended it.
 pub fn client_address(peer: IpAddr, headers: &HeaderMap, trusted: &TrustedProxies) -> IpAddr {
     let mut nearest = peer.to_canonical();
@@ -105,7 +101,7 @@ pub fn client_address(peer: IpAddr, headers: &HeaderMap, trusted: &TrustedProxie
             .rsplit(|byte| *byte == b',')
             .map(<[u8]>::trim_ascii)
         {
-            // Empty list elements carry nothing (RFC 9110, 5.6.1).
+            // Ignore empty list elements (RFC 9110, 5.6.1).
             if entry.is_empty() {
                 continue;
             }
@@ -121,7 +117,7 @@ pub fn client_address(peer: IpAddr, headers: &HeaderMap, trusted: &TrustedProxie
     nearest
 }
 
-/// One entry: `192.0.2.1`, `192.0.2.1:8080`, `2001:db8::1`, `[2001:db8::1]` or `[2001:db8::1]:8080`.
+/// Accepts `192.0.2.1`, `192.0.2.1:8080`, `2001:db8::1`, `[2001:db8::1]` and `[2001:db8::1]:8080`.
 fn parse_entry(entry: &[u8]) -> Option<IpAddr> {
     let text = str::from_utf8(entry).ok()?;
     let address = if let Ok(address) = text.parse::<IpAddr>() {
@@ -135,7 +131,7 @@ fn parse_entry(entry: &[u8]) -> Option<IpAddr> {
     Some(address.to_canonical())
 }
 
-/// The address that rate limits count: IPv4 as it is, IPv6 as its /64, since one subscriber holds all of it.
+/// The address that rate limits count: IPv4 as is, IPv6 as its /64, because one subscriber usually holds all of it.
 pub fn counted(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(v4) => IpAddr::V4(v4),

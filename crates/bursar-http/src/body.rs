@@ -1,4 +1,4 @@
-//! Reading a request's body: bounded, and JSON or nothing.
+//! Reads request bodies: bounded, and JSON only.
 
 use std::time::Duration;
 
@@ -8,24 +8,23 @@ use hyper::body::{Body, Incoming};
 use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE, EXPECT};
 use tokio::time::timeout;
 
-/// What is read and dropped of a body that is too long, so that its sender sees the answer.
+/// Bytes of an unread body that are read and dropped, so that the client sees the response.
 const DROPPED_BYTES_MAX: u64 = 1 << 20;
-/// How long an answer waits for a body that nobody wants.
+/// How long a response waits for that.
 const DROPPING_MAX: Duration = Duration::from_secs(1);
 const BROKEN: BadBody = BadBody::Broken("the body breaks off or is not encoded as its headers say");
 
-/// Why a body is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BadBody {
-    /// It has more bytes than this.
+    /// The limit in bytes.
     TooLarge(usize),
-    /// Its headers say that it is something else.
+    /// Not JSON, by its headers.
     OtherType(&'static str),
-    /// It is no text, or not all of it.
+    /// Incomplete or not UTF-8.
     Broken(&'static str),
 }
 
-/// Reads a body of at most `limit` bytes and checks that it is JSON text by its headers.
+/// Only the headers are checked for JSON; the text is not parsed.
 pub async fn read(body: &mut Incoming, headers: &HeaderMap, limit: usize) -> Result<String, BadBody> {
     let mut bytes = Vec::new();
     let mut total: u64 = 0;
@@ -35,7 +34,7 @@ pub async fn read(body: &mut Incoming, headers: &HeaderMap, limit: usize) -> Res
         return Err(BadBody::TooLarge(limit));
     }
     while let Some(frame) = body.frame().await {
-        // A body that breaks off has nobody left to answer to; a broken encoding has.
+        // If the body breaks off, nobody receives the response; after a bad encoding, the client does.
         let frame = frame.map_err(|_| BROKEN)?;
         let Some(data) = frame.data_ref() else { continue };
         total += data.len() as u64;
@@ -57,10 +56,10 @@ pub async fn read(body: &mut Incoming, headers: &HeaderMap, limit: usize) -> Res
     String::from_utf8(bytes).map_err(|_| BadBody::Broken("the body is not UTF-8"))
 }
 
-/// Reads and drops what is left of the body of a request that was answered without it. A client that still writes
-/// when its connection is closed may never see the answer, and one that is done can use the connection again.
+/// Reads and drops what is left of the body of a request that was answered early. A client that is still writing
+/// when its connection closes may never see the response; one that is done can reuse the connection.
 pub async fn discard(body: &mut Incoming, headers: &HeaderMap) {
-    // A client that asked first waits for the answer, and sends no body after a refusal.
+    // A client that sent `Expect` waits for the response, and sends no body after a refusal.
     if body.is_end_stream() || body.size_hint().lower() > DROPPED_BYTES_MAX || headers.contains_key(EXPECT) {
         return;
     }
@@ -72,7 +71,7 @@ pub async fn discard(body: &mut Incoming, headers: &HeaderMap) {
             total += frame.data_ref().map_or(0, |data| data.len() as u64);
         }
     };
-    // Who takes longer is answered now.
+    // A slower client gets the response now.
     let _ = timeout(DROPPING_MAX, dropping).await;
 }
 

@@ -1,17 +1,16 @@
-//! What makes a request ambiguous about where it is for or where it ends: refused before anything is asked of it.
+//! Refuses requests whose target or length is ambiguous.
 //!
-//! Another program on the way may read such a request differently, so guessing would let a client smuggle one
+//! A proxy may read such a request differently, so guessing would let a client smuggle one
 //! request inside another (RFC 9112, 3.2, 6.1 and 11.2).
 
 use hyper::Version;
 use hyper::header::{HOST, HeaderMap, HeaderName, HeaderValue, TE, TRANSFER_ENCODING};
 use hyper::http::request::Parts;
 
-/// A header that breaks a rule; the rule reads on after its name.
+/// A header's name, and a rule that continues the sentence after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadHeader(pub &'static str, pub &'static str);
 
-/// Checks `Host`, `Transfer-Encoding` and `TE`.
 pub fn check(parts: &Parts) -> Result<(), BadHeader> {
     let headers = &parts.headers;
     let mut hosts = headers.get_all(HOST).iter();
@@ -36,7 +35,7 @@ pub fn check(parts: &Parts) -> Result<(), BadHeader> {
             ));
         }
     }
-    // `TE` says what the response may use; chunked always may, and naming it is forbidden (RFC 9110, 10.1.4).
+    // `TE` lists what the response may use. Chunked is always allowed, and naming it is forbidden (RFC 9110, 10.1.4).
     let names_chunked = |word: &[u8]| {
         word.split(|byte| *byte == b';')
             .next()
@@ -48,7 +47,7 @@ pub fn check(parts: &Parts) -> Result<(), BadHeader> {
     Ok(())
 }
 
-/// The entries of a comma-separated header, empty ones left out.
+/// Entries of a comma-separated header, without empty ones.
 fn words<'h>(headers: &'h HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'h [u8]> {
     headers
         .get_all(name)
@@ -58,8 +57,8 @@ fn words<'h>(headers: &'h HeaderMap, name: &HeaderName) -> impl Iterator<Item = 
         .filter(|word| !word.is_empty())
 }
 
-/// Names, addresses and ports are made of these. Every request pays for this look, so it is no full parser. An empty
-/// one is for requests whose target has no authority.
+/// Checks the characters only: every request pays for this, so it is not a full parser. An empty host is for
+/// requests whose target has no authority.
 fn is_host(value: &HeaderValue) -> bool {
     let is_of_host = |byte: &u8| byte.is_ascii_alphanumeric() || b".-_:[]%~".contains(byte);
     value.as_bytes().iter().all(is_of_host)
@@ -94,7 +93,7 @@ mod tests {
         ] {
             assert_eq!(refused(Version::HTTP_11, headers), Some("Host"), "{headers:?}");
         }
-        // A health check of a balancer may speak HTTP/1.0, and HTTP/2 has a field of its own.
+        // A load balancer's health check may use HTTP/1.0, and HTTP/2 has `:authority` instead.
         assert_eq!(refused(Version::HTTP_10, &[]), None);
         assert_eq!(refused(Version::HTTP_2, &[]), None);
     }

@@ -1,7 +1,7 @@
-//! The edge of an HTTP server: connections, framing, bodies, rate limits, the log, metrics.
+//! The edge of an HTTP server: connections, framing, bodies, rate limits, log and metrics.
 //!
-//! It knows nothing of bursar: what a request means is the business of the [`listen::Service`] that is mounted on it,
-//! and values of others are only shown ([`std::fmt::Display`]) or counted by their bytes.
+//! It knows nothing of bursar: a [`listen::Service`] decides what a request means, and values from other crates are
+//! only displayed ([`std::fmt::Display`]) or counted by their bytes.
 
 pub mod address;
 pub mod body;

@@ -1,8 +1,8 @@
-//! The accept loop: sockets in, requests to one service, nothing held without a limit.
+//! The accept loop and the limits on connections.
 //!
-//! HTTP/1.1 and HTTP/2 with prior knowledge; TLS ends at the proxy. Owns the life of connections: how many there
-//! are, how long each may say nothing, and how all of them end. What a request means is the service's business,
-//! and so is the time that a request may take once its head has been read.
+//! Speaks HTTP/1.1 and HTTP/2 with prior knowledge; TLS ends at the proxy. Owns how many connections there are,
+//! how long each may be silent, and how they end. The service decides what a request means, and how long it may
+//! take once its head has been read.
 
 mod connection;
 mod guarded;
@@ -30,45 +30,44 @@ pub use self::panics::{Panicked, catch_panic};
 use self::places::Places;
 use self::pulse::Pulse;
 
-/// What answers requests. One value serves all connections.
+/// Handles requests. One value serves all connections.
 pub trait Service: Send + Sync + 'static {
-    /// The body of its responses.
     type Body: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + Unpin + 'static;
 
-    /// Answers one request. The future is dropped when the client goes away.
+    /// The future is dropped when the client disconnects.
     fn call(
         self: &Arc<Self>,
         request: Request<Incoming>,
         peer: SocketAddr,
     ) -> impl Future<Output = Response<Self::Body>> + Send;
 
-    /// The answer to a request whose `call` panicked. A service that can say more about the request catches the
-    /// panic itself, with [`catch_panic`]; this is the last line of defence.
+    /// The response to a request whose `call` panicked. This is the last resort: a service that knows more about the
+    /// request catches the panic itself with [`catch_panic`].
     fn on_panic(&self, panicked: Panicked) -> Response<Self::Body>;
 }
 
-/// How long a connection may take for what. A connection is looked at four times within the shortest of
-/// `header_read`, `idle` and `write_stall`, so those may last a quarter longer.
+/// Time limits of a connection. It is checked four times within the shortest of `header_read`, `idle` and
+/// `write_stall`, so those may last a quarter longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
-    /// From accepting to the first byte.
+    /// From accepting the connection.
     pub first_byte: Duration,
     /// From a request's first byte to the end of its head; on HTTP/2, from the preface to the first request.
     pub header_read: Duration,
-    /// From the last response to the next request. It begins when the client has taken the response.
+    /// From the moment the client has received the last response to the next request.
     pub idle: Duration,
-    /// Without a byte of a response taken by the client. Other requests do not make up for it: HTTP/2 ends the whole
-    /// connection, and cuts it `closing` later.
+    /// Without the client receiving a byte of a response. Progress on other requests does not count: on HTTP/2 the whole
+    /// connection is asked to end, and cut `closing` later.
     pub write_stall: Duration,
     /// The age at which a connection is asked to end, so that clients spread over new replicas.
     pub age: Duration,
-    /// For a connection that was asked to end, before it is cut.
+    /// From asking a connection to end until it is cut.
     pub closing: Duration,
-    /// Between pings on HTTP/2.
+    /// HTTP/2 only.
     pub ping_every: Duration,
-    /// For the answer to a ping.
+    /// HTTP/2 only.
     pub ping_answer: Duration,
-    /// For all requests in flight together, once the server shuts down.
+    /// For all requests in flight together at shutdown.
     pub drain: Duration,
 }
 
@@ -88,12 +87,9 @@ impl Default for Timeouts {
     }
 }
 
-/// The bounds of a listener.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Connections served at one time.
     pub connections_max: usize,
-    /// The time limits of each.
     pub timeouts: Timeouts,
 }
 
@@ -106,29 +102,28 @@ impl Default for Options {
     }
 }
 
-/// How a listener ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drained {
-    /// Connections that did not finish within the drain time and were cut.
+    /// Connections that did not finish within the drain time.
     pub cut: usize,
 }
 
-/// What the listener tells its connections, in order.
+/// What the listener tells its connections. Stages only go forward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
     Serving,
-    /// Still serving, while clients are told to go elsewhere.
+    /// Still serving, but clients are told to use other connections.
     Leaving,
     Draining,
     Cutting,
 }
 
-/// Serves until `leave` and then `stop` resolve. In between everything is answered, and clients are told to use other
-/// connections, so that a balancer can find out in time. Then it accepts no more, lets the requests in flight finish,
-/// and cuts what is left after the drain time.
+/// Serves until `leave` and then `stop` resolve. Between the two, every request is still served, and clients are told
+/// to use other connections, so that a load balancer notices in time. Then it stops accepting, lets requests in flight
+/// finish, and cuts what is left after the drain time.
 ///
-/// When all places are taken, the next connection waits for one, those after it in the kernel's queue, and the
-/// connection that can best be missed is asked to give its place up: a client is delayed rather than refused, and idle
+/// When the server is full, the next connection waits for a place, those after it wait in the kernel's queue, and
+/// the most expendable connection is asked to end. So a client is delayed rather than refused, and idle
 /// connections cannot lock others out.
 pub async fn serve<S: Service>(
     listener: TcpListener,
@@ -159,7 +154,7 @@ pub async fn serve<S: Service>(
                 () = &mut end => break,
                 next = next => next,
             };
-            // The task is the only holder of the place and of the receiver, so both end with it.
+            // The task alone holds the place and the receiver, so both are released with it.
             let stage = stage.subscribe();
             let visit = Arc::clone(&host).receive(stream, peer, pulse, stage);
             tokio::spawn(async move {
@@ -172,7 +167,6 @@ pub async fn serve<S: Service>(
     drain(&stage, options.timeouts.drain).await
 }
 
-/// Asks every connection to end, waits, and cuts the rest.
 async fn drain(stage: &watch::Sender<Stage>, at_most: Duration) -> Drained {
     stage.send_replace(Stage::Draining);
     let in_time = timeout(at_most, stage.closed()).await.is_ok();
@@ -188,7 +182,7 @@ async fn drain(stage: &watch::Sender<Stage>, at_most: Duration) -> Drained {
     Drained { cut }
 }
 
-/// The next connection. An error here is never the end: it concerns one client, or passes.
+/// The next connection. Errors are not fatal: they concern one client or pass.
 async fn accept(listener: &TcpListener, places: &Places) -> (TcpStream, SocketAddr) {
     let mut wait = Duration::from_millis(10);
     loop {
@@ -198,7 +192,7 @@ async fn accept(listener: &TcpListener, places: &Places) -> (TcpStream, SocketAd
                 tracing::debug!(%error, "a client left before it was accepted");
             }
             Err(error) => {
-                // Out of file descriptors or memory: connections that end make room. The doubling wait keeps the log
+                // Out of file descriptors or memory; connections that end free some. The doubling wait keeps the log
                 // short.
                 places.ask_one_to_end();
                 tracing::error!(%error, wait_ms = wait.as_millis(), "cannot accept connections");

@@ -1,7 +1,7 @@
-//! The log on standard error: a bounded queue of lines, and a thread that writes them.
+//! The log on standard error: a bounded queue of lines and a thread that writes them.
 //!
-//! Whoever reads standard error may be slow, or not read at all. A line that finds the queue full is dropped and
-//! counted, so that no request waits for the log. What was dropped is told in the log once it can be written again.
+//! The reader of standard error may be slow or stuck. If the queue is full, a line is dropped and
+//! counted, so that no request waits for the log. The number of dropped lines is logged once writing works again.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -15,46 +15,37 @@ use serde_json::json;
 
 use crate::terminal::{printable, printable_json};
 
-/// Bytes that wait to be written: some 5,000 lines.
+/// About 5,000 lines.
 const QUEUE_BYTES_MAX: usize = 1 << 20;
-/// More bytes that only the reason of a failure may take.
+/// Extra room reserved for the reason of a failure.
 const RESERVE_BYTES: usize = 64 << 10;
-/// A write to a pipe of at most so many bytes is never mixed with another process's (POSIX's PIPE_BUF on Linux).
+/// POSIX's PIPE_BUF on Linux: writes to a pipe up to this size are atomic.
 const WRITE_BYTES_MAX: usize = 4_096;
-/// Lines that come within so long share a call into the kernel.
+/// Lines within this time share one system call.
 const GATHER: Duration = Duration::from_millis(1);
-/// For a pipe that another process has made non-blocking.
+/// For a pipe that another process made non-blocking.
 const RETRY: Duration = Duration::from_millis(10);
-/// How long the end of the process waits for a log that nobody reads.
+/// How long the process waits at its end for a log that nobody reads.
 const FLUSH_MAX: Duration = Duration::from_secs(2);
 
-/// How lines look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// For people.
-    Text {
-        /// Colours are ours to use.
-        is_colourful: bool,
-    },
-    /// For programs.
+    Text { is_colourful: bool },
     Json,
 }
 
-/// How lines are made.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// How they look.
     pub format: Format,
-    /// The time as lines show it.
+    /// The current time as lines show it.
     pub clock: fn() -> String,
-    /// A text without the secrets that are in it.
+    /// Masks the secrets in a text.
     pub masked: fn(&str) -> Cow<'_, str>,
 }
 
 static LOG: OnceLock<Arc<Queue>> = OnceLock::new();
 
-/// Starts the log of this process on standard error, which is its own from then on, or on another file. Where no thread
-/// can be had, lines are written by whoever has them.
+/// Starts the log on standard error or another file. If the thread cannot be started, every caller writes its own lines.
 pub fn start(options: Options, mut to: File) {
     let queue = Arc::new(Queue::new(options));
     let writer = Arc::clone(&queue);
@@ -66,7 +57,7 @@ pub fn start(options: Options, mut to: File) {
     }
 }
 
-/// Logs a line, which ends with LF and is safe to show. It never waits.
+/// The line must end with LF and be safe to display. Never waits.
 pub fn line(line: &str) {
     match LOG.get() {
         Some(queue) => queue.push(line.as_bytes(), QUEUE_BYTES_MAX),
@@ -74,7 +65,7 @@ pub fn line(line: &str) {
     }
 }
 
-/// Says on standard error, as its last line, why the process ends; after what was logged before, if it can be written.
+/// Writes the reason why the process ends as the last line, after the queued lines if they can be written.
 pub fn last(line: &str) {
     match LOG.get() {
         Some(queue) => {
@@ -85,12 +76,12 @@ pub fn last(line: &str) {
     }
 }
 
-/// Logs a mistake of the program itself, whatever the level of the log, if the log was started.
+/// Logs a bug in the program, regardless of the log level. Returns false if the log was not started.
 pub fn fault(message: &str) -> bool {
     let Some(queue) = LOG.get() else {
         return false;
     };
-    // A backtrace has lines; a program reads them from one.
+    // A backtrace has several lines; JSON must stay on one.
     let lines = match queue.options.format {
         Format::Json => queue.render("ERROR", message, None),
         Format::Text { .. } => message
@@ -102,19 +93,19 @@ pub fn fault(message: &str) -> bool {
     true
 }
 
-/// Waits for what was logged to be written, though not for long.
+/// Waits for queued lines to be written, for a bounded time.
 pub fn flush() {
     if let Some(queue) = LOG.get() {
         queue.flush();
     }
 }
 
-/// Lines that were dropped since the start.
+/// Lines dropped since the start.
 pub fn dropped() -> u64 {
     LOG.get().map_or(0, |queue| queue.dropped.load(Ordering::Relaxed))
 }
 
-/// Takes the lines of `tracing`, each in one write.
+/// The writer for `tracing`: each line arrives in one write.
 #[derive(Clone, Copy, Debug)]
 pub struct Lines(pub Options);
 
@@ -130,13 +121,13 @@ impl Write for Lines {
     }
 }
 
-/// A log that cannot be written fails nobody.
+/// A failing log must not fail its caller.
 fn write_now(line: &str) {
     let _ = io::stderr().write_all(line.as_bytes());
 }
 
 impl Options {
-    /// A line without what acts on a terminal, and without secrets: others' words may be in it.
+    /// Removes secrets and terminal control characters: the line may contain text from others.
     fn safe(self, line: &str) -> String {
         let line = (self.masked)(line);
         match self.format {
@@ -147,7 +138,7 @@ impl Options {
     }
 }
 
-/// The same with colours left in: `tracing` shows escapes in others' words, so that those which are left are its own.
+/// Like `safe`, but keeps colours: `tracing` escapes control characters in values, so the remaining ones are its own.
 fn coloured(line: &str) -> String {
     let mut parts = line.split('\u{1b}');
     let mut out = printable(parts.next().unwrap_or_default()).into_owned();
@@ -169,7 +160,6 @@ fn coloured(line: &str) -> String {
     out
 }
 
-/// Lines on their way to standard error.
 #[derive(Debug)]
 struct Queue {
     options: Options,
@@ -182,7 +172,7 @@ struct Queue {
 #[derive(Debug, Default)]
 struct State {
     lines: Vec<u8>,
-    /// Lines that found no room since the writer last looked.
+    /// Lines dropped since the writer last looked.
     lost: u64,
     is_writing: bool,
     /// The writer sleeps until there is a line.
@@ -200,7 +190,7 @@ impl Queue {
         }
     }
 
-    /// Nothing panics while it holds the lock, and if it did the lines would still be lines.
+    /// Nothing panics under this lock, and the lines would still be usable.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -234,7 +224,6 @@ impl Queue {
         }
     }
 
-    /// Writes lines as they come, for as long as the process runs.
     fn write_to(&self, out: &mut impl Write) {
         let (mut lines, mut untold) = (Vec::new(), 0);
         loop {
@@ -252,7 +241,7 @@ impl Queue {
         }
     }
 
-    /// Writes what waits, and how many lines are missing after it. `untold` counts those that nobody was told of.
+    /// Writes the queued lines, then how many were dropped after them. `untold` counts drops that are not reported yet.
     fn write_some(&self, out: &mut impl Write, lines: &mut Vec<u8>, untold: &mut u64) {
         let mut state = self.lock();
         std::mem::swap(lines, &mut state.lines);
@@ -278,7 +267,7 @@ impl Queue {
         self.emptied.notify_all();
     }
 
-    /// A line that looks like those of `tracing`.
+    /// In the format of `tracing`.
     fn render(&self, level: &str, message: &str, dropped: Option<u64>) -> String {
         let at = (self.options.clock)();
         let line = match self.options.format {
@@ -298,7 +287,7 @@ impl Queue {
     }
 }
 
-/// Writes whole lines; how many of them could not be written.
+/// Returns how many lines could not be written.
 fn write_lines(out: &mut impl Write, lines: &[u8]) -> u64 {
     let mut rest = lines;
     while !rest.is_empty() {
@@ -311,7 +300,7 @@ fn write_lines(out: &mut impl Write, lines: &[u8]) -> u64 {
     0
 }
 
-/// How many bytes to write at one time: as many whole lines as no other process can interrupt, but one line at least.
+/// Bytes to write at once: as many whole lines as fit into an atomic write, but at least one.
 fn whole_lines(lines: &[u8]) -> usize {
     let start = &lines[..lines.len().min(WRITE_BYTES_MAX)];
     let end = start.iter().rposition(|byte| *byte == b'\n');
@@ -351,7 +340,7 @@ mod tests {
 
     const TEXT: Format = Format::Text { is_colourful: false };
 
-    /// Takes so many bytes, a few at a time, and then fails.
+    /// Accepts so many bytes, a few at a time, and then fails.
     struct Sink {
         taken: Vec<u8>,
         room: usize,

@@ -1,4 +1,4 @@
-//! Counters in Prometheus' text form, kept in atomics: a request costs three additions.
+//! Metrics in Prometheus text format, kept in atomics: a request costs three additions.
 
 use std::fmt::Write as _;
 use std::future::pending;
@@ -17,22 +17,21 @@ use crate::listen::{self, Panicked, Service};
 use crate::log;
 use crate::reply::{self, Reply};
 
-/// Upper bounds of the duration buckets, in microseconds.
+/// Upper bounds of the duration buckets.
 const BOUNDS_MICROS: [u64; 12] = [
     100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 500_000, 2_500_000,
 ];
-/// Statuses that are counted by name; the last place is for all others.
+/// Statuses with a counter of their own; one more counter is for all others.
 const STATUSES: [u16; 14] = [
     200, 201, 204, 400, 401, 403, 404, 405, 409, 413, 415, 429, 500, 503,
 ];
 
-/// Connections of those who read the metrics: files that the API cannot have.
+/// For scrapers. These file descriptors are not available to the API.
 pub const CONNECTIONS_MAX: usize = 32;
 
-/// What a server counts.
 #[derive(Debug)]
 pub struct Metrics {
-    /// One per endpoint, and the last for requests that reached none.
+    /// One per endpoint, and a last one for requests that matched none.
     routes: Vec<RouteCounts>,
     in_flight: AtomicU64,
 }
@@ -59,7 +58,6 @@ impl RouteCounts {
 }
 
 impl Metrics {
-    /// Nothing counted yet, for endpoints of these paths and methods.
     pub fn new(routes: impl IntoIterator<Item = (&'static str, &'static str)>) -> Self {
         let named = routes.into_iter().chain([("none", "any")]);
         Self {
@@ -68,13 +66,13 @@ impl Metrics {
         }
     }
 
-    /// Counts a request in until the guard is dropped.
+    /// Counts a request as in flight until the guard is dropped.
     pub fn enter(&self) -> InFlightGuard<'_> {
         self.in_flight.fetch_add(1, Ordering::Relaxed);
         InFlightGuard(self)
     }
 
-    /// Counts an answered request to the endpoint with this place among the endpoints.
+    /// `route` is the endpoint's index.
     pub fn count(&self, route: Option<usize>, status: u16, took: Duration) {
         let none = self.routes.len() - 1;
         let counts = &self.routes[route.map_or(none, |place| place.min(none))];
@@ -92,7 +90,6 @@ impl Metrics {
         counts.micros.fetch_add(micros, Ordering::Relaxed);
     }
 
-    /// The text that Prometheus reads, with the values of others.
     fn render(&self, others: &[Figure]) -> String {
         let mut out = String::with_capacity(16 << 10);
         out.push_str(
@@ -164,7 +161,7 @@ impl Metrics {
         out
     }
 
-    /// The endpoints that were asked for at least once.
+    /// Endpoints with at least one request.
     fn asked(&self) -> impl Iterator<Item = &RouteCounts> {
         let is_counted = |count: &AtomicU64| count.load(Ordering::Relaxed) > 0;
         self.routes
@@ -177,7 +174,6 @@ fn seconds(micros: u64) -> String {
     format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000)
 }
 
-/// A request being answered.
 #[derive(Debug)]
 pub struct InFlightGuard<'a>(&'a Metrics);
 
@@ -187,16 +183,16 @@ impl Drop for InFlightGuard<'_> {
     }
 }
 
-/// A further value that is shown: its name, what it means, and how much it is now for each set of labels
-/// (`kind="mail"`, or nothing). What ends in `_total` is a counter, everything else a gauge.
+/// An additional metric: name, help text, and a value for each set of labels (`kind="mail"`, or empty). A name that
+/// ends in `_total` is a counter, any other a gauge.
 pub type Figure = (&'static str, &'static str, Vec<(String, u64)>);
 
-/// A value without labels.
+/// A metric without labels.
 pub fn figure(name: &'static str, help: &'static str, value: u64) -> Figure {
     (name, help, vec![(String::new(), value)])
 }
 
-/// Serves the metrics on a listener of their own, for as long as the process runs, with the values of others.
+/// Serves the metrics on their own listener. `others` provides additional metrics.
 pub async fn serve<F>(listener: TcpListener, metrics: Arc<Metrics>, others: F)
 where
     F: Fn() -> Vec<Figure> + Send + Sync + 'static,

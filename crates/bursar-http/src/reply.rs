@@ -1,4 +1,4 @@
-//! Responses: the headers that every one of them has.
+//! Responses, with the headers that all of them have.
 
 use std::fmt::Display;
 
@@ -9,7 +9,6 @@ use hyper::header::{
 };
 use hyper::{Response, StatusCode};
 
-/// A response under way.
 pub type Reply = Response<Full<Bytes>>;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -17,10 +16,9 @@ const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// How many headers most responses have, so that room is made for them once.
+/// The usual number of headers, allocated at once.
 const HEADERS: usize = 10;
 
-/// JSON with this status.
 pub fn json(status: u16, body: impl Into<Bytes>) -> Reply {
     let mut reply = Response::new(Full::new(body.into()));
     *reply.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -32,14 +30,14 @@ pub fn json(status: u16, body: impl Into<Bytes>) -> Reply {
     reply
 }
 
-/// Names the request on its response.
+/// Sets `X-Request-Id`.
 pub fn stamp(reply: &mut Reply, request_id: &dyn Display) {
     if let Ok(value) = HeaderValue::from_maybe_shared(Bytes::from(request_id.to_string())) {
         reply.headers_mut().insert(REQUEST_ID, value);
     }
 }
 
-/// Takes the body off the answer to a `HEAD`; its length stays.
+/// For `HEAD`: removes the body but keeps `Content-Length`.
 pub fn strip_body(mut reply: Reply) -> Reply {
     let length = reply.body().size_hint().exact().unwrap_or(0);
     reply

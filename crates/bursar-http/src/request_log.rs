@@ -1,6 +1,6 @@
-//! The line that a request leaves in the log: never a query's values, a body, an address or a secret.
+//! The log line of a request. It never contains query values, bodies, addresses or secrets.
 //!
-//! It looks like the lines of `tracing`, which writes all others, and is written by hand because every request pays
+//! It looks like the lines of `tracing`, but is formatted by hand because every request pays
 //! for it: a third of the time.
 
 use std::cell::RefCell;
@@ -9,36 +9,27 @@ use std::time::Duration;
 
 use crate::log;
 
-/// Whether and how requests are logged, on standard error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RequestLog {
-    /// Not at all.
     #[default]
     Off,
-    /// For people.
     Text,
-    /// For programs.
     Json,
 }
 
-/// What is told of a request.
 #[derive(Clone, Copy)]
 pub struct Line<'a> {
-    /// When it was answered.
+    /// When the response was ready.
     pub at: &'a dyn Display,
-    /// Names it.
     pub request_id: &'a dyn Display,
-    /// As it was sent.
     pub method: &'a str,
-    /// The template of its path.
+    /// The template of the path.
     pub route: &'a str,
-    /// Of the answer.
     pub status: u16,
-    /// Until the answer was made.
     pub took: Duration,
-    /// Whose token was presented, if it is valid.
+    /// Set if the token is valid.
     pub organization: Option<&'a dyn Display>,
-    /// The token, if it is valid.
+    /// Set if the token is valid.
     pub token: Option<&'a dyn Display>,
 }
 
@@ -47,7 +38,7 @@ thread_local! {
 }
 
 impl RequestLog {
-    /// Logs the line, without waiting for anybody.
+    /// Never waits.
     pub fn write(self, line: &Line<'_>) {
         if self == Self::Off {
             return;
@@ -71,7 +62,7 @@ impl RequestLog {
             ..
         } = line;
         let micros = took.as_micros();
-        // A method and a route hold nothing that would have to be escaped: HTTP's grammar sees to it.
+        // HTTP's grammar guarantees that a method needs no escaping, and routes are our own.
         match self {
             Self::Off => return Ok(()),
             Self::Text => write!(

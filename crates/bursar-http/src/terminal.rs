@@ -1,24 +1,23 @@
-//! Text that does nothing to a terminal but be shown.
+//! Makes text safe to display on a terminal.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Whether a character acts on a terminal, or on the text around it, instead of being shown: control characters,
-/// and what turns the direction of a line or ends it.
+/// Control characters, and characters that change the direction of a line or end it.
 const fn acts_on_display(c: char) -> bool {
     matches!(c, '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}'
         | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// A text as one line for people: what would act on the terminal is shown, as `\u{1b}`.
+/// Escapes a text as one line for people: control characters are shown, as `\u{1b}`.
 pub fn printable(text: &str) -> Cow<'_, str> {
     escaped(text, acts_on_display, |c, out| {
         let _ = write!(out, "{}", c.escape_unicode());
     })
 }
 
-/// JSON that says the same, without characters that would act on a terminal. JSON itself escapes those below the
-/// space, which are left here as white space between values only.
+/// Equivalent JSON without characters that act on a terminal. JSON already escapes those below
+/// space; here they can only be white space between values.
 pub fn printable_json(json: &str) -> Cow<'_, str> {
     let acts = |c: char| c >= '\u{7f}' && acts_on_display(c);
     escaped(json, acts, |c, out| {

@@ -1,4 +1,4 @@
-//! The response fields of a charge. What is constant per bucket is rendered once.
+//! The rate-limit headers of a response. Values that are constant per bucket are rendered once.
 
 use std::io::Write;
 use std::ops::Range;
@@ -34,7 +34,7 @@ impl HeaderFields {
 
     pub(super) fn write(&self, charge: &Charge, headers: &mut HeaderMap) {
         let (limit, policy) = &self.constant[charge.bucket as usize];
-        // Both numbers stand in the `RateLimit` field too, so all three values are slices of one allocation.
+        // Both numbers also appear in the `RateLimit` field, so all three values are slices of one allocation.
         let mut text = Vec::with_capacity(40);
         text.push(b'"');
         text.extend_from_slice(charge.bucket.name().as_bytes());
@@ -64,6 +64,6 @@ fn push_number(text: &mut Vec<u8>, number: u32) -> Range<usize> {
 }
 
 fn value(text: Bytes) -> HeaderValue {
-    // Bucket names, digits and punctuation are always valid; a refusal here would be a bug, not a request's fault.
+    // Bucket names, digits and punctuation are always valid; a refusal would be a bug.
     HeaderValue::from_maybe_shared(text).unwrap_or(HeaderValue::from_static(""))
 }

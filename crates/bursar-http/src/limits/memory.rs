@@ -1,4 +1,4 @@
-//! Counts in this process: sharded, bounded tables of windows.
+//! Rate-limit counts in this process: sharded, bounded tables of windows.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -11,21 +11,19 @@ use crate::address;
 
 const SHARDS: usize = 64;
 
-/// How many old windows a new one removes at most: more than one, so that a table shrinks again after a flood.
+/// Expired windows that a new one removes at most. More than one, so that a table shrinks after a flood.
 const SWEEP_STEPS: usize = 3;
 
-/// How many windows are kept. A subject has one per bucket that it used in the last minute.
+/// The largest number of windows. A subject has one per bucket used in the last minute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capacity {
-    /// Windows of tokens.
     pub tokens: usize,
-    /// Windows of client addresses.
     pub addresses: usize,
 }
 
 impl Default for Capacity {
     fn default() -> Self {
-        // About 100 bytes each when full. Only valid tokens enter the first table; anyone can fill the second.
+        // About 100 bytes each when full. Only valid tokens enter `tokens`; anyone can fill `addresses`.
         Self {
             tokens: 500_000,
             addresses: 100_000,
@@ -33,7 +31,6 @@ impl Default for Capacity {
     }
 }
 
-/// The in-process counter.
 pub struct Memory {
     limits: Limits,
     clock: Clock,
@@ -50,7 +47,7 @@ impl fmt::Debug for Memory {
 }
 
 impl Memory {
-    /// An empty counter. The seed should be random: it keeps clients from choosing addresses that collide.
+    /// The seed should be random, so that clients cannot choose addresses that collide.
     pub fn new(limits: Limits, capacity: Capacity, clock: Clock, seed: u64) -> Self {
         Self {
             limits,
@@ -60,17 +57,15 @@ impl Memory {
         }
     }
 
-    /// The limits it was made with.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// Windows held now, of tokens and of addresses; expired ones that were not swept yet count too.
+    /// Windows of tokens and of addresses, including expired ones that are not swept yet.
     pub fn windows(&self) -> (usize, usize) {
         (self.tokens.len(), self.addresses.len())
     }
 
-    /// Charges the subject's window, and opens it if there is none.
     pub fn charge(&self, subject: Subject, bucket: Bucket, cost: u32) -> Charge {
         let now = (self.clock)();
         let limit = self.limits.of(bucket);
@@ -89,7 +84,7 @@ impl Memory {
                 allowed,
             );
         }
-        // A refused request charges nothing, so it opens no window either.
+        // A refused request charges nothing, so it opens no window.
         let allowed = cost <= limit;
         let used = if allowed { cost } else { 0 };
         if allowed {
@@ -106,7 +101,6 @@ impl Memory {
         Charge::new(bucket, limit, used, WINDOW_MICROS, allowed)
     }
 
-    /// Units that a subject has left in its window.
     pub fn left(&self, subject: Subject, bucket: Bucket) -> u32 {
         let now = (self.clock)();
         let limit = self.limits.of(bucket);
@@ -118,17 +112,17 @@ impl Memory {
         limit.saturating_sub(used)
     }
 
-    /// Takes over what a shared counter said, so that counting can go on here if it goes away.
+    /// Copies a count from Redis, so that counting continues from there if Redis becomes unavailable.
     pub(super) fn note(&self, subject: Subject, bucket: Bucket, used: u32, left_micros: u64) {
         let now = (self.clock)();
         let ends = now.saturating_add(left_micros.min(WINDOW_MICROS));
         let (table, key) = self.locate(subject, bucket);
         let mut shard = table.shard(&key);
         if let Some(window) = shard.open_window(&key, now)
-            // The remaining time loses a little on the way, so the same window never ends at quite the same time.
+            // The remaining time shrinks on the network, so the same window never ends at exactly the same time.
             && window.ends.abs_diff(ends) < 1_000_000
         {
-            // Replies may overtake each other.
+            // Replies may arrive out of order.
             window.used = window.used.max(used);
             return;
         }
@@ -140,7 +134,7 @@ impl Memory {
             Subject::Token(id) => (&self.tokens, self.tokens.key(u128::from_be_bytes(id), bucket)),
             Subject::Address(address) => {
                 let id = match address::counted(address) {
-                    // The IPv4-mapped form cannot meet a /64, whose low half is zero.
+                    // The IPv4-mapped form cannot collide with a /64, whose low half is zero.
                     IpAddr::V4(v4) => v4.to_ipv6_mapped().to_bits(),
                     IpAddr::V6(v6) => v6.to_bits(),
                 };
@@ -150,7 +144,6 @@ impl Memory {
     }
 }
 
-/// A bounded table of windows, in shards that are locked one at a time.
 struct Table {
     shards: Box<[Mutex<Shard>]>,
     shard_capacity: usize,
@@ -175,9 +168,9 @@ impl Table {
     }
 
     fn shard(&self, key: &Key) -> MutexGuard<'_, Shard> {
-        // The map inside a shard uses the hash's two ends; these bits are from its middle.
+        // The shard's map uses both ends of the hash; these bits are from its middle.
         let index = usize::try_from((key.hash >> 32) % SHARDS as u64).unwrap_or(0);
-        // No code that holds the lock can panic half-way; and a count is no reason to refuse everything.
+        // No code panics half-way under this lock, and a wrong count is no reason to refuse every request.
         self.shards[index].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -195,9 +188,9 @@ struct Window {
 
 /// Windows, and the order in which they were opened.
 ///
-/// All windows are equally long, so the order of opening is the order of expiry, and the front of the queue is
-/// both what expires next and the oldest. Every window has exactly one item with its end in the queue; an item
-/// whose window was opened anew has another end, and is dropped when it comes to the front.
+/// All windows have the same length, so the order of opening is the order of expiry, and the front of the queue is the
+/// oldest. Every window has exactly one queue item with its end. An item whose window was reopened has another end
+/// and is dropped when it reaches the front.
 #[derive(Default)]
 struct Shard {
     windows: HashMap<Key, Window, BuildHasherDefault<KeyHasher>>,
@@ -214,8 +207,8 @@ impl Shard {
             let Some((oldest, ends)) = self.order.front().copied() else {
                 break;
             };
-            // A full shard gives up its oldest window: a new subject is counted like any other, never waved
-            // through and never turned away.
+            // A full shard drops its oldest window: a new subject is always counted, never let through
+            // uncounted and never refused.
             if ends > now && self.order.len() < capacity {
                 break;
             }
@@ -246,7 +239,7 @@ impl Hash for Key {
     }
 }
 
-/// Hands on the hash a key carries: it was needed before, to choose the shard.
+/// Passes on the hash that a key carries; it was already computed to choose the shard.
 #[derive(Default)]
 struct KeyHasher(u64);
 
@@ -256,7 +249,7 @@ impl Hasher for KeyHasher {
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        // Keys only write one u64; this keeps the trait whole.
+        // Required by the trait; keys only write one u64.
         for byte in bytes {
             self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
         }
@@ -267,8 +260,8 @@ impl Hasher for KeyHasher {
     }
 }
 
-/// A keyed hash by folded multiplication, in the manner of wyhash: as fast as it gets for 17 bytes, and without
-/// the seed nobody can tell which ids share a shard.
+/// A keyed hash by folded multiplication, as in wyhash: fast for 17 bytes, and without the seed
+/// nobody can tell which ids share a shard.
 fn hash(id: u128, bucket: Bucket, seed: u64) -> u64 {
     const FIRST: u64 = 0xa076_1d64_78bd_642f;
     const SECOND: u64 = 0xe703_7ed1_a0b4_28db;

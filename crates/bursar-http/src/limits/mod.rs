@@ -1,8 +1,8 @@
-//! Rate limits: a fixed window of 60 seconds per subject and bucket, opened by the first request in it.
+//! Rate limits: a fixed window of 60 seconds per subject and bucket, opened by its first request.
 //!
-//! A request that does not fit is refused and charges nothing. Counting is in process ([`Memory`]), or shared by
-//! all replicas through Redis ([`Redis`]), which falls back to the process's own counts while Redis is unavailable.
-//! What a request costs and which subject pays is the caller's to say.
+//! A request that does not fit is refused and charges nothing. Counts are kept in this process ([`Memory`]) or shared
+//! by all replicas through Redis ([`Redis`]), which falls back to the process's counts while Redis is unavailable.
+//! The caller decides what a request costs and which subject pays.
 
 mod headers;
 mod memory;
@@ -20,34 +20,30 @@ pub use self::memory::{Capacity, Memory};
 pub use self::probe::{Probed, probe};
 pub use self::redis::{InvalidRedisUrl, Redis, RedisOptions};
 
-/// The length of every window, in microseconds.
 const WINDOW_MICROS: u64 = 60_000_000;
 
-/// A monotonic clock in microseconds since a moment of its own; a function, so that tests can move it.
+/// Microseconds since an arbitrary start. A function, so that tests can move it.
 pub type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
 
-/// The process's clock, which never steps back.
 pub fn monotonic_clock() -> Clock {
     let origin = Instant::now();
     Arc::new(move || u64::try_from(origin.elapsed().as_micros()).unwrap_or(u64::MAX))
 }
 
-/// What a request draws from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Bucket {
-    /// Reads: `GET` and `HEAD`.
+    /// `GET` and `HEAD`.
     Read,
-    /// Writes: every other method.
+    /// Every other method.
     Write,
     /// Operations that send e-mail or SMS.
     Messaging,
 }
 
 impl Bucket {
-    /// All buckets, in the order of their tables.
+    /// In the order of their tables.
     pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Messaging];
 
-    /// The name used in messages and headers.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -57,14 +53,11 @@ impl Bucket {
     }
 }
 
-/// Units a subject may spend in one window, per bucket.
+/// Units per window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The read bucket's units.
     pub read: u32,
-    /// The write bucket's units.
     pub write: u32,
-    /// The messaging bucket's units.
     pub messaging: u32,
 }
 
@@ -79,7 +72,6 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// This bucket's units.
     pub const fn of(&self, bucket: Bucket) -> u32 {
         match bucket {
             Bucket::Read => self.read,
@@ -89,27 +81,23 @@ impl Limits {
     }
 }
 
-/// Who pays. The two kinds are counted in separate tables, so that a flood of addresses never touches a token.
+/// Who pays. The two kinds are counted in separate tables, so that a flood of addresses never affects a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Subject {
-    /// A valid token, by the 16 bytes of its id.
+    /// The id of a valid token.
     Token([u8; 16]),
-    /// A client without a valid token. IPv6 counts per /64, whichever address of it is given here.
+    /// A client without a valid token. IPv6 is counted per /64.
     Address(IpAddr),
 }
 
-/// The outcome of a charge, and all that the response headers say about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Charge {
-    /// The bucket that was asked.
     pub bucket: Bucket,
-    /// The bucket's units in a window.
+    /// Units per window.
     pub limit: u32,
-    /// Units left in this window.
     pub remaining: u32,
-    /// Whole seconds until the window rolls over, rounded up: 1 to 60.
+    /// Until the window ends, rounded up: 1 to 60.
     pub reset_seconds: u32,
-    /// Whether the request may go on.
     pub allowed: bool,
 }
 
@@ -126,19 +114,18 @@ impl Charge {
     }
 }
 
-/// Where the counts are at this moment.
+/// Where rate limits are counted now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BackendState {
     /// In this process, as configured.
     Local,
-    /// In Redis, shared with the other replicas.
+    /// In Redis, shared with other replicas.
     Shared,
-    /// In this process, because Redis does not answer.
+    /// In this process, because Redis is unavailable.
     Away,
 }
 
 impl BackendState {
-    /// The word for it in health reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Local => "local",
@@ -148,7 +135,6 @@ impl BackendState {
     }
 }
 
-/// The limiter of a server: counts, and the header values that go with them.
 #[derive(Debug)]
 pub struct Limiter {
     backend: Backend,
@@ -162,7 +148,6 @@ enum Backend {
 }
 
 impl Limiter {
-    /// Counts in this process.
     pub fn memory(memory: Memory) -> Self {
         let fields = HeaderFields::new(memory.limits());
         Self {
@@ -171,7 +156,6 @@ impl Limiter {
         }
     }
 
-    /// Counts in Redis.
     pub fn redis(redis: Redis) -> Self {
         let fields = HeaderFields::new(redis.limits());
         Self {
@@ -180,7 +164,7 @@ impl Limiter {
         }
     }
 
-    /// Charges without waiting. `None` means that the shared counter has to be asked: call [`Limiter::charge`].
+    /// Charges without waiting. `None` means that Redis must be asked: call [`Limiter::charge`].
     pub fn charge_now(&self, subject: Subject, bucket: Bucket, cost: u32) -> Option<Charge> {
         match &self.backend {
             Backend::Memory(memory) => Some(memory.charge(subject, bucket, cost)),
@@ -188,7 +172,7 @@ impl Limiter {
         }
     }
 
-    /// Charges, in Redis if it is configured and answers in time.
+    /// Charges in Redis if it is configured and responds in time.
     pub async fn charge(&self, subject: Subject, bucket: Bucket, cost: u32) -> Charge {
         match &self.backend {
             Backend::Memory(memory) => memory.charge(subject, bucket, cost),
@@ -196,7 +180,7 @@ impl Limiter {
         }
     }
 
-    /// Units that a subject has left, as far as this process knows. It never waits and charges nothing.
+    /// Units left as far as this process knows. Never waits and charges nothing.
     pub fn left(&self, subject: Subject, bucket: Bucket) -> u32 {
         match &self.backend {
             Backend::Memory(memory) => memory.left(subject, bucket),
@@ -204,7 +188,7 @@ impl Limiter {
         }
     }
 
-    /// Where the counts are now; it never waits.
+    /// Never waits.
     pub fn backend_state(&self) -> BackendState {
         match &self.backend {
             Backend::Memory(_) => BackendState::Local,
@@ -212,8 +196,8 @@ impl Limiter {
         }
     }
 
-    /// Waits until the counts are where the configuration wants them, at most this long; a server that starts
-    /// calls it once, so that its first requests are shared too, and starts whatever the answer is.
+    /// Waits for the first connection to Redis, at most this long. A starting server calls it once, so that its first
+    /// requests are counted in Redis too, and starts whatever the result.
     pub async fn settle(&self, at_most: Duration) -> BackendState {
         match &self.backend {
             Backend::Memory(_) => BackendState::Local,
@@ -221,7 +205,7 @@ impl Limiter {
         }
     }
 
-    /// Sets the five rate-limit fields of a response, and `Retry-After` where the charge was refused.
+    /// Sets the five rate-limit headers, and `Retry-After` if the charge was refused.
     pub fn write_headers(&self, charge: &Charge, headers: &mut HeaderMap) {
         self.fields.write(charge, headers);
     }

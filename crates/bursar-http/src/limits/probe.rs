@@ -1,4 +1,4 @@
-//! One look at Redis, for an operator who asks whether it can be used.
+//! A one-time check of Redis for `bursar doctor`.
 
 use std::time::{Duration, Instant};
 
@@ -7,19 +7,17 @@ use tokio::time::timeout;
 
 use super::redis::{InvalidRedisUrl, SCRIPT};
 
-/// The window that a look opens; it closes by itself after a minute.
+/// Redis deletes this window after a minute.
 const KEY: &str = "bursar:rl:{look}:read";
 
-/// What was seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Probed {
-    /// Redis's version.
     pub version: String,
     /// How long a charge took.
     pub charge: Duration,
 }
 
-/// Connects, asks for the version, and charges as a request would.
+/// Connects, reads the version, and charges as a request would.
 pub async fn probe(url: &str, at_most: Duration) -> Result<Probed, String> {
     let client = Client::open(url).map_err(|error| InvalidRedisUrl(error).to_string())?;
     let look = look(&client, at_most);
@@ -44,7 +42,7 @@ async fn look(client: &Client, at_most: Duration) -> Result<Probed, RedisError> 
     let version = info.lines().find_map(|line| line.strip_prefix("redis_version:"));
     let mut charge = redis::cmd("EVAL");
     charge.arg(SCRIPT).arg(1).arg(KEY).arg(1).arg(u32::MAX);
-    // The first one has the script compiled; a request finds it ready.
+    // The first charge loads the script; a request finds it loaded.
     charge.query_async::<(u32, u32, u64)>(&mut connection).await?;
     let since = Instant::now();
     charge.query_async::<(u32, u32, u64)>(&mut connection).await?;

@@ -1,9 +1,9 @@
-//! Counts shared by all replicas, in Redis: one atomic script per request, under a deadline and a breaker.
+//! Counts shared by all replicas in Redis: one atomic script per request, with a deadline and a circuit breaker.
 //!
-//! The window lives in Redis as a key's time to live, so the replicas' clocks do not matter. Rate limits protect
-//! the service; they must never take it down. So a call that fails or is late is counted in this process instead,
-//! and after a few of those nobody asks Redis any more until a probe in the background found it well again. What
-//! Redis answers is noted in the local counter, so that counting goes on from there.
+//! The window is the key's time to live in Redis, so the replicas' clocks do not matter. Rate limits protect
+//! the service and must never take it down. So a call that fails or is late is counted in this process instead,
+//! and after a few of those no request asks Redis until a background probe succeeds. Redis's replies
+//! are noted in the local counter, so that counting continues from there.
 
 use std::fmt::{self, Write};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -20,8 +20,8 @@ use tokio::time::{sleep, timeout};
 use super::{BackendState, Bucket, Charge, Limits, Memory, Subject};
 use crate::address;
 
-/// Charges `ARGV[1]` units of `ARGV[2]` to the window `KEYS[1]`; answers whether it fitted, the units used, and
-/// the window's remaining milliseconds. A key without a time to live is no window of ours, and is replaced.
+/// Charges `ARGV[1]` units to the window `KEYS[1]` with the limit `ARGV[2]`. Returns whether it fitted, the units used,
+/// and the window's remaining milliseconds. A key without a time to live is not ours and is replaced.
 pub(super) const SCRIPT: &str = r"
 local cost, limit = tonumber(ARGV[1]), tonumber(ARGV[2])
 local left = redis.call('PTTL', KEYS[1])
@@ -38,20 +38,18 @@ end
 return {1, redis.call('INCRBY', KEYS[1], cost), left}
 ";
 
-/// The waits and bounds of the shared counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RedisOptions {
     /// How long one request waits for Redis.
     pub deadline: Duration,
-    /// Failures in a row that open the breaker.
+    /// Consecutive failures that open the breaker.
     pub failures_max: u32,
-    /// The first wait before Redis is probed again; it doubles up to `retry_max`.
+    /// The first wait before Redis is probed again; doubles up to `retry_max`.
     pub retry_min: Duration,
-    /// The longest wait between probes.
     pub retry_max: Duration,
     /// How often an idle connection is checked, so that health reports are true without traffic.
     pub check_every: Duration,
-    /// How long connecting, and the check of an idle connection, may take.
+    /// For connecting, and for the check of an idle connection.
     pub connect_timeout: Duration,
 }
 
@@ -68,7 +66,7 @@ impl Default for RedisOptions {
     }
 }
 
-/// The address given for Redis cannot be used. The text never repeats the address: it may hold a password.
+/// The message never contains the URL, which may hold a password.
 #[derive(Debug)]
 pub struct InvalidRedisUrl(pub(super) RedisError);
 
@@ -84,7 +82,7 @@ impl fmt::Display for InvalidRedisUrl {
 
 impl std::error::Error for InvalidRedisUrl {}
 
-/// The shared counter. Dropping it ends its background task.
+/// Dropping it ends its background task.
 #[derive(Debug)]
 pub struct Redis {
     link: Arc<Link>,
@@ -98,8 +96,7 @@ impl Drop for Redis {
 }
 
 impl Redis {
-    /// Starts connecting in the background and returns at once, whether Redis is there or not. Must be called
-    /// inside a tokio runtime.
+    /// Connects in the background and returns at once, even if Redis is unavailable. Must be called inside a tokio runtime.
     pub fn connect(url: &str, memory: Memory, options: RedisOptions) -> Result<Self, InvalidRedisUrl> {
         let client = Client::open(url).map_err(InvalidRedisUrl)?;
         let link = Arc::new(Link {
@@ -115,7 +112,6 @@ impl Redis {
         Ok(Self { link, keeper })
     }
 
-    /// The limits it was made with.
     pub fn limits(&self) -> &Limits {
         self.link.memory.limits()
     }
@@ -126,7 +122,7 @@ impl Redis {
 
     pub(super) async fn settle(&self, at_most: Duration) -> BackendState {
         let mut state = self.link.state.subscribe();
-        // Time running out is as good an answer as the state it waits for.
+        // A timeout is fine too: the current state is returned.
         let _ = timeout(
             at_most,
             state.wait_for(|state| *state == Some(BackendState::Shared)),
@@ -139,7 +135,7 @@ impl Redis {
         (self.state() == BackendState::Away).then(|| self.link.memory.charge(subject, bucket, cost))
     }
 
-    /// What Redis last said about the subject, less what was counted here since.
+    /// What Redis last reported for the subject, less what was counted here since.
     pub(super) fn left(&self, subject: Subject, bucket: Bucket) -> u32 {
         self.link.memory.left(subject, bucket)
     }
@@ -157,13 +153,12 @@ impl Redis {
     }
 }
 
-/// The connection with its breaker. The breaker is closed while there is a connection to take.
+/// The connection and its breaker. The breaker is closed while there is a connection.
 struct Link {
     memory: Memory,
     options: RedisOptions,
     script: Script,
     connection: RwLock<Option<MultiplexedConnection>>,
-    /// Failures since the last success.
     failures: AtomicU32,
     /// `None` until the first attempt to connect has ended.
     state: watch::Sender<Option<BackendState>>,
@@ -204,7 +199,7 @@ impl Link {
         let mut reply = call("EVALSHA", self.script.get_hash())
             .query_async(&mut connection)
             .await;
-        // Redis was restarted or its scripts were flushed; EVAL brings the script back for the next request.
+        // Redis was restarted or its scripts were flushed; EVAL loads the script again.
         if let Err(error) = &reply
             && error.kind() == ErrorKind::Server(ServerErrorKind::NoScript)
         {
@@ -219,7 +214,7 @@ impl Link {
         Ok(Charge::new(bucket, limit, used, left_micros, allowed == 1))
     }
 
-    /// Counts a failure, and opens the breaker after too many in a row, or at once when the connection is lost.
+    /// Opens the breaker after too many failures in a row, or at once when the connection is lost.
     fn failed(&self, why: &dyn fmt::Display, lost: bool) {
         let failures = self.failures.fetch_add(1, Ordering::Relaxed).saturating_add(1);
         if lost || failures >= self.options.failures_max {
@@ -245,18 +240,18 @@ impl Link {
         }
     }
 
-    /// Held while the state changes too, so that the two never disagree.
+    /// Held while the state changes too, so that connection and state never disagree.
     fn connection_mut(&self) -> RwLockWriteGuard<'_, Option<MultiplexedConnection>> {
         self.connection.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether this is news, so that each change is told once however many requests notice it.
+    /// Returns whether the state changed, so that each change is logged once however many requests notice it.
     fn change(&self, to: BackendState) -> bool {
         self.state.send_if_modified(|state| state.replace(to) != Some(to))
     }
 }
 
-/// The background task: connects, checks, and connects again. The requests never pay for a probe.
+/// The background task that connects, checks and reconnects. Requests never wait for a probe.
 async fn keep_connected(link: Arc<Link>, client: Client) {
     let options = link.options;
     let mut retry = options.retry_min;
@@ -287,21 +282,21 @@ async fn keep_connected(link: Arc<Link>, client: Client) {
         };
         tokio::select! {
             () = sleep(wait) => {}
-            // The breaker opened: the next look is a retry, and not sooner than one.
+            // The breaker opened: wait before the next probe.
             () = link.opened.notified() => sleep(options.retry_min).await,
         }
     }
 }
 
-/// A fresh connection that answers as fast as requests need it to; loading the script proves that too.
+/// Opens a connection that responds within a request's deadline; loading the script proves it.
 async fn probe(link: &Link, client: &Client) -> Result<MultiplexedConnection, RedisError> {
     let config = AsyncConnectionConfig::new()
         .set_connection_timeout(Some(link.options.connect_timeout))
         // Each call has its own deadline.
         .set_response_timeout(None)
-        // Requests wait in this queue, within their deadline; whoever finds no place counts locally.
+        // Requests wait in this queue within their deadline; if it is full, they count locally.
         .set_pipeline_buffer_size(1024);
-    // The connection's own timeout does not cover the look-up of the host's name.
+    // The connection's own timeout does not cover the DNS look-up.
     let connecting = client.get_multiplexed_async_connection_with_config(&config);
     let mut connection = timeout(link.options.connect_timeout, connecting)
         .await
@@ -316,7 +311,7 @@ fn late(_: Elapsed) -> RedisError {
     std::io::Error::from(std::io::ErrorKind::TimedOut).into()
 }
 
-/// The window's key. The braces keep a subject's windows on one node of a cluster.
+/// The braces keep a subject's windows on one node of a cluster.
 fn key(subject: Subject, bucket: Bucket) -> String {
     let mut key = String::with_capacity(72);
     key.push_str("bursar:rl:{");

@@ -1,4 +1,4 @@
-//! One connection, from its first byte to its end.
+//! One connection from its first byte to its end.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -24,27 +24,27 @@ use super::pulse::{Pulse, Verdict};
 use super::sending::Watched;
 use super::{Service, Stage, Timeouts, catch_panic};
 
-/// A request's head, of HTTP/1 as sent and of HTTP/2 as decoded.
+/// Of a request's head: as sent on HTTP/1, decoded on HTTP/2.
 const HEAD_BYTES_MAX: usize = 32 * 1024;
-/// What one HTTP/1 connection buffers, in each direction.
+/// Buffered by one HTTP/1 connection in each direction.
 const BUFFER_BYTES_MAX: usize = 64 * 1024;
 const STREAMS_MAX: u32 = 128;
-/// What one stream of HTTP/2 buffers of its response; the rest stays with the response.
+/// Buffered by one HTTP/2 stream of its response; the rest stays with the response.
 const STREAM_BUFFER_BYTES_MAX: usize = 64 * 1024;
-/// Bodies are small, so a wide window would only let one client park bytes in our memory.
+/// Bodies are small, so a larger window would only let a client fill our memory.
 const STREAM_WINDOW_BYTES: u32 = 64 * 1024;
 const CONNECTION_WINDOW_BYTES: u32 = 256 * 1024;
-/// Streams that a client opened and reset before we looked at them; beyond this it is a flood, and the
-/// connection ends (CVE-2023-44487).
+/// Streams that a client opened and reset before we handled them. More is a flood, and the connection ends
+/// (CVE-2023-44487).
 const RESETS_PENDING_MAX: usize = 20;
-/// Streams that we had to reset because of what the client sent; beyond this the connection ends.
+/// Streams that we had to reset because of what the client sent. Beyond this the connection ends.
 const RESETS_OWN_MAX: usize = 128;
 
-/// What all connections of a listener share.
+/// Shared by all connections of a listener.
 pub(super) struct Host<S> {
     service: Arc<S>,
     timeouts: Timeouts,
-    /// Set when the server is about to stop: clients are told to use other connections.
+    /// Set before the server stops: clients are told to use other connections.
     is_leaving: AtomicBool,
     http1: http1::Builder,
     http2: http2::Builder<TokioExecutor>,
@@ -54,9 +54,9 @@ impl<S: Service> Host<S> {
     pub(super) fn new(service: Arc<S>, timeouts: Timeouts) -> Self {
         let mut http1 = http1::Builder::new();
         http1
-            // Hyper's own timer also runs while a connection is idle, and is made anew for every request.
+            // Hyper's own timer also runs while a connection is idle, and is created anew for every request.
             .header_read_timeout(None)
-            // A client that has sent its whole request may close its side and wait for the response.
+            // A client may close its side after sending its request and wait for the response.
             .half_close(true)
             // More than 100 headers are refused with 431 by default; setting it would cost an allocation.
             .max_header_size(HEAD_BYTES_MAX)
@@ -82,12 +82,12 @@ impl<S: Service> Host<S> {
         }
     }
 
-    /// From now on responses tell their clients to use other connections.
+    /// From now on responses tell clients to use other connections.
     pub(super) fn leave(&self) {
         self.is_leaving.store(true, Ordering::Relaxed);
     }
 
-    /// Serves one client until it leaves, breaks a time limit, or the listener ends.
+    /// Serves one client until it disconnects, exceeds a time limit, or the listener ends.
     pub(super) async fn receive(
         self: Arc<Self>,
         mut stream: TcpStream,
@@ -100,7 +100,7 @@ impl<S: Service> Host<S> {
         }
         let recognised = tokio::select! {
             recognised = recognise(&mut stream, &self.timeouts) => recognised,
-            // Nothing was asked yet, so there is nothing to finish.
+            // No request yet, so there is nothing to finish.
             () = pulse.asked_to_end() => return,
             _ = stage.wait_for(|stage| *stage >= Stage::Draining) => return,
         };
@@ -129,7 +129,7 @@ impl<S: Service> Host<S> {
                 self.supervise(self.http1.serve_connection(io, service), protocol, &pulse, stage)
                     .await;
             }
-            // Boxed, because its state is much larger than that of the common case, whose task has to hold it.
+            // Boxed, because its state is much larger than that of the common case, which shares the task's memory.
             Protocol::Http2 => {
                 let connection = self.http2.serve_connection(io, service);
                 Box::pin(self.supervise(connection, protocol, &pulse, stage)).await;
@@ -137,7 +137,7 @@ impl<S: Service> Host<S> {
         }
     }
 
-    /// Runs the connection and looks at it now and then. Dropping it is what cuts it.
+    /// Runs the connection and checks it periodically. Dropping the connection cuts it.
     async fn supervise<C>(
         &self,
         connection: C,
@@ -168,7 +168,7 @@ impl<S: Service> Host<S> {
                     return;
                 }
                 () = pulse.asked_to_end() => {
-                    // Hyper waits for the rest of a first head, however long that takes.
+                    // Hyper would wait for the rest of a first head without limit.
                     if pulse.waits_for_head() {
                         return;
                     }
@@ -180,7 +180,7 @@ impl<S: Service> Host<S> {
                     if news.is_err() || stage == Stage::Cutting {
                         return;
                     }
-                    // HTTP/1 has no way to say that a connection ends but to end it or to answer on it, so an idle one
+                    // HTTP/1 can announce the end of a connection only in a response, so an idle one
                     // stays open until the server stops: its client may be sending a request.
                     if stage >= Stage::Draining || protocol == Protocol::Http2 {
                         asked_to_end.get_or_insert_with(Instant::now);
@@ -211,7 +211,7 @@ impl<S: Service> Host<S> {
     }
 }
 
-/// What the requests of one connection share.
+/// Shared by the requests of one connection.
 struct Visit<S> {
     host: Arc<Host<S>>,
     peer: SocketAddr,
@@ -219,7 +219,7 @@ struct Visit<S> {
     pulse: Arc<Pulse>,
 }
 
-/// A request being answered; counts as such until it is dropped, also by a client that left.
+/// A request in flight until dropped, also when the client disconnects.
 struct InFlight<S>(Arc<Visit<S>>);
 
 impl<S> InFlight<S> {
@@ -242,7 +242,7 @@ impl<S: Service> InFlight<S> {
             visit.pulse.room().await;
         }
         let service = &visit.host.service;
-        // The call is made inside the future, so that what it does before its first await is covered too.
+        // Called inside the future, so that panics before its first await are caught too.
         let call = pin!(async { service.call(request, visit.peer).await });
         let mut response = match catch_panic(call).await {
             Ok(response) => response,

@@ -1,5 +1,5 @@
-//! A socket that replays the bytes it was recognised by, tells when bytes arrive, and gives up on a client that
-//! stops reading.
+//! A socket that replays the bytes read to detect the protocol, reports when bytes arrive, and gives up on a client
+//! that stops reading.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -14,24 +14,23 @@ use tokio::time::{Instant, Sleep, sleep, timeout};
 use super::Timeouts;
 use super::pulse::Pulse;
 
-/// How every HTTP/2 connection with prior knowledge begins.
+/// The start of every HTTP/2 connection with prior knowledge.
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// The protocol a client speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Protocol {
     Http1,
     Http2,
 }
 
-/// The bytes read to recognise the protocol, which belong to its parser.
+/// Bytes read to detect the protocol; its parser needs them again.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Opening {
     bytes: [u8; PREFACE.len()],
     length: usize,
 }
 
-/// Reads until the protocol is certain; `None` if the client left or took too long.
+/// Reads until the protocol is certain; `None` if the client disconnected or took too long.
 pub(super) async fn recognise(stream: &mut TcpStream, timeouts: &Timeouts) -> Option<(Protocol, Opening)> {
     let mut opening = Opening {
         bytes: [0; PREFACE.len()],
@@ -53,7 +52,7 @@ pub(super) async fn recognise(stream: &mut TcpStream, timeouts: &Timeouts) -> Op
             }
             read = stream.read(&mut opening.bytes[opening.length..]).await.ok()?;
         }
-        // The end of the stream: an HTTP/1 head that stops this early is no request.
+        // End of stream: an HTTP/1 head that stops this early is not a request.
         None
     };
     let protocol = timeout(timeouts.header_read, rest).await.ok()??;
@@ -67,7 +66,7 @@ pub(super) struct Guarded {
     replayed: usize,
     pulse: Arc<Pulse>,
     write_stall: Duration,
-    /// Made at the first stall and kept for later ones; most connections never have one.
+    /// Created at the first stall and reused; most connections never stall.
     alarm: Option<Pin<Box<Sleep>>>,
     stalled: bool,
 }
@@ -85,7 +84,7 @@ impl Guarded {
         }
     }
 
-    /// Passes a write's outcome on, unless the client has taken nothing for too long.
+    /// Passes on the result of a write, unless the client has received nothing for too long.
     fn watch<T>(&mut self, context: &mut Context<'_>, outcome: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if outcome.is_ready() {
             self.stalled = false;
@@ -101,7 +100,7 @@ impl Guarded {
             alarm.as_mut().reset(deadline);
         }
         ready!(alarm.as_mut().poll(context));
-        // Without this the kernel would go on offering the unread bytes to the client for minutes.
+        // Otherwise the kernel would keep sending the unread bytes for minutes.
         let _ = self.stream.set_zero_linger();
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }

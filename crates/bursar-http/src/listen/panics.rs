@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::Poll;
 
-/// What is known of a panic: its message. Where it happened is printed by the process's panic hook.
+/// A panic's message. The process's panic hook prints where it happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Panicked(String);
 
@@ -29,11 +29,11 @@ impl fmt::Display for Panicked {
 
 impl std::error::Error for Panicked {}
 
-/// Runs a future; a panic in it becomes an error. It stays where it is: a request's future is some kilobytes, and
-/// each hand that it passes through by value copies them.
+/// Turns a panic into an error. Takes the future pinned: a request's future has some kilobytes, and passing it by
+/// value would copy them.
 pub async fn catch_panic<F: Future>(mut future: Pin<&mut F>) -> Result<F::Output, Panicked> {
     poll_fn(|context| {
-        // The future is never polled again after a panic, so nobody sees what it left half done.
+        // The future is never polled again after a panic, so its half-done state is never seen.
         match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
             Ok(poll) => poll.map(Ok),
             Err(payload) => Poll::Ready(Err(Panicked::new(&*payload))),

@@ -1,4 +1,4 @@
-//! The bound on connections, and who gives way when it is reached.
+//! The limit on connections, and which one gives way when it is reached.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,9 +9,9 @@ use tokio::time::{Instant, timeout};
 
 use super::pulse::Pulse;
 
-/// A server that stays full says so this often.
+/// How often a full server logs it.
 const FULL_TOLD_EVERY: Duration = Duration::from_secs(10);
-/// How long the connection that was asked to give way has before another one is asked.
+/// How long a connection that was asked to give way has before another one is asked.
 const GIVING_WAY_MAX: Duration = Duration::from_millis(50);
 
 pub(super) struct Places {
@@ -23,7 +23,7 @@ pub(super) struct Places {
 
 type Taken = Mutex<HashMap<u64, Arc<Pulse>>>;
 
-/// A connection's place, until it is dropped.
+/// Held by a connection until dropped.
 pub(super) struct Place {
     number: u64,
     taken: Arc<Taken>,
@@ -47,8 +47,7 @@ impl Places {
         }
     }
 
-    /// A place for a connection with this pulse. When all are taken, the connections that can best be missed are
-    /// asked to end, one after the other.
+    /// When the server is full, asks the most expendable connections to end, one after the other.
     pub(super) async fn take(&mut self, pulse: Arc<Pulse>) -> Place {
         let permit = match Arc::clone(&self.free).try_acquire_owned() {
             Ok(permit) => Some(permit),
@@ -78,7 +77,7 @@ impl Places {
         }
     }
 
-    /// Asks the connection that can best be missed to end, if there is one.
+    /// Asks the most expendable connection to end, if there is one.
     pub(super) fn ask_one_to_end(&self) {
         let now = Instant::now();
         let taken = lock(&self.taken);

@@ -1,5 +1,5 @@
-//! The signs of life of a connection: written by its socket, its requests and its responses, read by its supervisor
-//! and by whoever looks for a connection that can give its place up.
+//! The activity of a connection: written by its socket, requests and responses, read by its supervisor
+//! and by the search for a connection that can give way.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
@@ -14,56 +14,53 @@ use super::guarded::Protocol;
 
 /// A client that connected and sent nothing for this long is not about to send a request.
 const SILENT_AFTER: Duration = Duration::from_millis(100);
-/// Idle for less than this is a pause between two requests, not an offer of the place. A head that takes longer is
-/// not being sent as fast as the client can.
+/// Idle for less than this is a pause between requests. A head that takes longer is deliberately slow.
 const RESTING_AFTER: Duration = Duration::from_secs(1);
-/// Bytes of responses that a connection may hold, beyond which its next request waits. One response may be longer.
+/// Unread response bytes beyond which a connection's next request waits. One response may be longer.
 const HELD_BYTES_MAX: usize = 1 << 20;
 
 const NEVER: u64 = u64::MAX;
 
-/// What a connection deserves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// To go on.
     Active,
-    /// To end after what it is doing.
+    /// After what it is doing.
     End,
-    /// To end at once.
+    /// At once.
     Cut,
 }
 
-/// How well a connection can be missed; the greater the better.
+/// How expendable a connection is; greater is more expendable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rest {
-    /// It never sent a request: nobody relies on it.
+    /// It never sent a request.
     unused: bool,
     duration: Duration,
 }
 
-/// Times are microseconds since its start.
+/// Times are microseconds since `born`.
 pub(super) struct Pulse {
     born: Instant,
     protocol: AtomicU8,
     in_flight: AtomicU32,
-    /// Whether a request ever came.
+    /// Whether it ever received a request.
     used: AtomicBool,
-    /// When the last response was handed over, or a byte of it was taken.
+    /// When the last response was finished, or the client last received a byte of it.
     idle_since: AtomicU64,
-    /// When the first byte of a head came that is not complete yet; [`NEVER`] if there is none.
+    /// When the first byte of an incomplete head arrived; [`NEVER`] if there is none.
     head_since: AtomicU64,
     sending: Mutex<Sending>,
-    /// Responses were taken, so that requests that wait may go on.
+    /// Wakes waiting requests after the client has received response bytes.
     taken: Notify,
     /// Asks the connection to end after what it is doing.
     give_way: Notify,
     is_asked: AtomicBool,
 }
 
-/// The responses of HTTP/2 that the client has not read completely.
+/// HTTP/2 responses that the client has not received completely.
 #[derive(Default)]
 struct Sending {
-    /// When each was last made progress with, by its number.
+    /// When each response, by number, last made progress.
     since: HashMap<u64, u64>,
     number: u64,
     held_bytes: usize,
@@ -97,7 +94,7 @@ impl Pulse {
         self.micros(Instant::now())
     }
 
-    /// The bytes that told the protocol are the first of the first head.
+    /// The bytes read to detect the protocol are the start of the first head.
     pub(super) fn recognised(&self, protocol: Protocol) {
         self.head_since.store(self.now(), Ordering::Relaxed);
         let protocol = match protocol {
@@ -113,8 +110,8 @@ impl Pulse {
         }
     }
 
-    /// On HTTP/1 all bytes are of a response, so taking them is progress. While a response is still being taken, the
-    /// client may already have sent the next head; hyper reads that only afterwards, so its time starts then.
+    /// On HTTP/1 every byte belongs to a response, so sending is progress. The client may send the next head while it
+    /// receives a response; hyper reads it only afterwards, so its time starts then.
     pub(super) fn bytes_left(&self) {
         if self.protocol.load(Ordering::Relaxed) != HTTP1 || self.in_flight.load(Ordering::Relaxed) > 0 {
             return;
@@ -134,11 +131,11 @@ impl Pulse {
 
     pub(super) fn request_left(&self) {
         self.idle_since.store(self.now(), Ordering::Relaxed);
-        // The time must be seen by whoever sees that the request has left.
+        // Whoever sees the lower count must also see the time.
         self.in_flight.fetch_sub(1, Ordering::Release);
     }
 
-    /// Asks the connection to end after what it is doing; whether nobody asked before.
+    /// Asks the connection to end after what it is doing. Returns whether this is the first time.
     pub(super) fn ask_to_end(&self) -> bool {
         let is_first = !self.is_asked.swap(true, Ordering::Relaxed);
         if is_first {
@@ -147,25 +144,24 @@ impl Pulse {
         is_first
     }
 
-    /// Whether there is nothing but the beginning of a head.
+    /// Whether there is only an incomplete head.
     pub(super) fn waits_for_head(&self) -> bool {
         self.in_flight.load(Ordering::Acquire) == 0 && self.pending_head_since() != NEVER
     }
 
     fn pending_head_since(&self) -> u64 {
         match self.protocol.load(Ordering::Relaxed) {
-            // Bytes may be pings and settings here, so only the first request has a time limit of its own.
+            // Bytes may be pings and settings here, so only the first request has a time limit.
             HTTP2 if self.used.load(Ordering::Relaxed) => NEVER,
             _ => self.head_since.load(Ordering::Relaxed),
         }
     }
 
-    /// Resolves when the connection is asked to end.
     pub(super) async fn asked_to_end(&self) {
         self.give_way.notified().await;
     }
 
-    /// Waits until the client has taken enough of the responses before.
+    /// Waits until the client has received enough of the earlier responses.
     pub(super) async fn room(&self) {
         loop {
             let taken = self.taken.notified();
@@ -176,7 +172,7 @@ impl Pulse {
         }
     }
 
-    /// A response of this many bytes is being sent; its number.
+    /// Returns the number of the response.
     pub(super) fn response_came(&self, bytes: usize) -> u64 {
         let now = self.now();
         let mut sending = self.sending();
@@ -187,7 +183,6 @@ impl Pulse {
         number
     }
 
-    /// The client took a part of a response.
     pub(super) fn part_left(&self, number: u64, bytes: usize) {
         let now = self.now();
         let mut sending = self.sending();
@@ -197,7 +192,7 @@ impl Pulse {
         self.release(sending, bytes);
     }
 
-    /// A response was taken whole, or given up with so many bytes left.
+    /// The response was received completely, or abandoned with so many bytes left.
     pub(super) fn response_left(&self, number: u64, bytes: usize) {
         self.idle_since.store(self.now(), Ordering::Relaxed);
         let mut sending = self.sending();
@@ -224,7 +219,7 @@ impl Pulse {
         if since(0) >= timeouts.age {
             return Verdict::End;
         }
-        // A response that is stuck is not made up for by other requests, so it comes before them.
+        // Check stalled responses first: other requests in flight do not excuse them.
         let stuck_since = self.sending().since.values().min().copied();
         if let Some(stuck) = stuck_since
             && since(stuck) >= timeouts.write_stall
@@ -244,7 +239,7 @@ impl Pulse {
         }
     }
 
-    /// How well the connection can be missed, if at all.
+    /// `None` if the connection cannot be spared.
     pub(super) fn rest(&self, now: Instant) -> Option<Rest> {
         if self.is_asked.load(Ordering::Relaxed) || self.in_flight.load(Ordering::Acquire) > 0 {
             return None;

@@ -1,5 +1,5 @@
-//! The body of a response, watched on its way to a client of HTTP/2: what the connection holds of it, and when the
-//! client last took some.
+//! The body of an HTTP/2 response, tracked while it is sent: how much the connection holds, and when the client last
+//! received some.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -10,18 +10,18 @@ use hyper::body::{Body, Bytes, Frame, SizeHint};
 
 use super::pulse::Pulse;
 
-/// A part as it is handed to the protocol: the largest frame that every client takes.
+/// The largest frame that every client accepts.
 const PART_BYTES_MAX: usize = 16 * 1024;
 
-/// A body that tells the connection's pulse how it gets on. HTTP/1 needs no watching here: its socket sees all.
+/// A body that reports its progress to the connection's pulse. HTTP/1 does not need it: its socket sees every byte.
 pub(super) struct Watched<B> {
     body: B,
-    /// Data of the body that was not handed over yet.
+    /// Data that was not handed to the protocol yet.
     rest: Bytes,
     response: Option<Arc<Response>>,
 }
 
-/// A response under way. It ends when its body and all parts of it are dropped.
+/// Ends when its body and all of its parts are dropped.
 struct Response {
     pulse: Arc<Pulse>,
     number: u64,
@@ -34,7 +34,7 @@ impl Drop for Response {
     }
 }
 
-/// A part of a response; the protocol drops it when the socket has taken it.
+/// A part of a response; the protocol drops it once the socket has accepted it.
 struct Part {
     bytes: Bytes,
     response: Arc<Response>,
@@ -55,7 +55,7 @@ impl Drop for Part {
 }
 
 impl<B: Body<Data = Bytes>> Watched<B> {
-    /// A body that nobody watches.
+    /// Not tracked.
     pub(super) fn not(body: B) -> Self {
         Self {
             body,
@@ -64,7 +64,7 @@ impl<B: Body<Data = Bytes>> Watched<B> {
         }
     }
 
-    /// A body of a known length that the pulse is told about; others are not counted.
+    /// Tracked if its length is known.
     pub(super) fn by(pulse: &Arc<Pulse>, body: B) -> Self {
         let bytes = body
             .size_hint()
