@@ -1,5 +1,5 @@
-//! One act: a transaction on an organization's data, by somebody, at a time. A view is the same without a change, and
-//! the whole is what the operator and the service see: every organization.
+//! An act is one write transaction on one organization by one caller. A view only reads. A whole is a transaction
+//! that is not about one organization.
 
 use bursar_db::clock::Clock;
 use bursar_db::{Stored, Tx, activity, organizations, table};
@@ -11,13 +11,11 @@ use crate::caller::{Caller, Identity, TokenCaller};
 use crate::error::AppError;
 use crate::rule::Rule;
 
-/// Acting for somebody else, at another time.
 pub const ACT_AS: Rule = Rule::of_operator("act.as", "act for others");
 
-/// The rules of this module.
 pub const RULES: &[&Rule] = &[&ACT_AS];
 
-/// An act under way: the organization's clock is held until it ends.
+/// An act holds the organization's change clock until it ends. With [`Looking`] it is a view.
 pub struct Act<'a, 'c, M = Changing> {
     pub(crate) tx: &'a mut Tx<'c>,
     pub(crate) caller: Caller,
@@ -26,7 +24,6 @@ pub struct Act<'a, 'c, M = Changing> {
     mode: M,
 }
 
-/// A look at an organization's data, by somebody, at a time.
 pub type View<'a, 'c> = Act<'a, 'c, Looking>;
 
 /// What an act has and a view has not.
@@ -36,56 +33,45 @@ pub struct Changing {
     request: Option<RequestId>,
 }
 
-/// Nothing changes.
 pub struct Looking;
 
-/// A transaction on the whole database, for what is not one organization's affair.
 pub struct Whole<'a, 'c> {
     pub(crate) tx: &'a mut Tx<'c>,
     pub(crate) caller: Caller,
     pub(crate) context: &'a mut Context,
 }
 
-/// What an act takes from outside: the time, a source of ids, who acts, and by which request.
 #[derive(Debug)]
 pub(crate) struct Context {
-    /// The time of the act.
     pub now: Timestamp,
-    /// Makes ids.
     pub ids: IdSource,
-    /// Who acts.
     pub who: Identity,
-    /// The request it is part of.
     pub request_id: Option<RequestId>,
 }
 
 impl<M> Act<'_, '_, M> {
-    /// The time of the act.
     pub fn now(&self) -> Timestamp {
         self.now
     }
 
-    /// Who acts.
     pub fn caller(&self) -> &Caller {
         &self.caller
     }
 
-    /// Whose data it is about.
     pub fn organization(&self) -> OrganizationId {
         self.organization
     }
 
-    /// Refuses a caller whom the rule does not allow. Every operation asks this first.
+    /// Every operation calls this first.
     pub(crate) fn allow(&self, rule: &Rule) -> Result<(), AppError> {
         rule.check(&self.caller)
     }
 
-    /// One of the organization's resources.
     pub(crate) fn get<R: Stored>(&mut self, id: Id<R::Kind>) -> Result<Option<R>, AppError> {
         Ok(table::get(self.tx, self.organization, id)?)
     }
 
-    /// One of the organization's resources, which must be there.
+    /// Like `get`, but refuses an id that does not exist.
     pub(crate) fn find<R: Stored>(&mut self, id: Id<R::Kind>) -> Result<R, AppError> {
         let missing = || Refusal::missing(format!("there is no such {}", R::Kind::NOUN));
         Ok(self.get(id)?.ok_or_else(missing)?)
@@ -99,8 +85,7 @@ impl<M> Act<'_, '_, M> {
 }
 
 impl<'a, 'c> Act<'a, 'c> {
-    /// Takes the organization's clock, looks the caller up, runs the work, and gives the clock back with the last stamp
-    /// it gave.
+    /// Takes the organization's change clock, looks up the caller, runs the work, and writes the clock back.
     pub(crate) fn run<T, E: From<AppError>>(
         tx: &'a mut Tx<'c>,
         context: &mut Context,
@@ -127,33 +112,31 @@ impl<'a, 'c> Act<'a, 'c> {
         Ok(result)
     }
 
-    /// A new id.
     pub(crate) fn new_id<K>(&mut self) -> Id<K> {
         self.mode.ids.next(self.now)
     }
 
-    /// A source of ids of its own, for what makes many.
+    /// A separate id source, for code that makes many ids.
     pub(crate) fn ids(&mut self) -> IdSource {
         self.mode.ids.fork()
     }
 
-    /// A stamp for one more changed row.
+    /// The stamp for one more changed row.
     pub(crate) fn tick(&mut self) -> Timestamp {
         self.mode.clock.tick()
     }
 
-    /// Adds a resource that was made with [`Act::tick`]'s stamp.
+    /// The resource must carry a stamp from [`Act::tick`].
     pub(crate) fn insert<R: Stored>(&mut self, resource: &R) -> Result<(), AppError> {
         table::insert(self.tx, self.organization, resource).map_err(AppError::from)
     }
 
-    /// Stamps a changed resource and puts it in place of the version before.
+    /// Stamps the resource and replaces its previous version.
     pub(crate) fn update<R: Stored>(&mut self, resource: &mut R) -> Result<(), AppError> {
         resource.stamps_mut().updated_at = self.mode.clock.tick();
         table::update(self.tx, self.organization, resource).map_err(AppError::from)
     }
 
-    /// Writes a line to the organization's activity log.
     pub(crate) fn log(
         &mut self,
         action: &str,
@@ -173,7 +156,7 @@ impl<'a, 'c> Act<'a, 'c> {
 }
 
 impl<'a, 'c> View<'a, 'c> {
-    /// Looks the caller up, and runs the work if there is such an organization.
+    /// Looks up the caller, and refuses an organization that does not exist.
     pub(crate) fn look<T, E: From<AppError>>(
         tx: &'a mut Tx<'c>,
         who: Identity,
@@ -191,13 +174,11 @@ impl<'a, 'c> View<'a, 'c> {
         work(&mut View::open(tx, caller, organization, now))
     }
 
-    /// A look at its organization by a token that was looked up.
     pub(crate) fn of_token(tx: &'a mut Tx<'c>, token: TokenCaller, now: Timestamp) -> Self {
         let organization = token.organization();
         Self::open(tx, Caller::Token(token), organization, now)
     }
 
-    /// A look by somebody who was looked up.
     pub(crate) fn open(
         tx: &'a mut Tx<'c>,
         caller: Caller,
@@ -215,40 +196,35 @@ impl<'a, 'c> View<'a, 'c> {
 }
 
 impl<'a, 'c> Whole<'a, 'c> {
-    /// Looks the caller up.
     pub(crate) fn open(tx: &'a mut Tx<'c>, context: &'a mut Context) -> Result<Self, AppError> {
         let caller = Caller::look_up_anywhere(tx, context.who, context.now)?;
         Ok(Self { tx, caller, context })
     }
 
-    /// The time of the transaction.
     pub fn now(&self) -> Timestamp {
         self.context.now
     }
 
-    /// Who calls.
     pub fn caller(&self) -> &Caller {
         &self.caller
     }
 
-    /// Refuses a caller whom the rule does not allow. Every operation asks this first.
+    /// Every operation calls this first.
     pub(crate) fn allow(&self, rule: &Rule) -> Result<(), AppError> {
         rule.check(&self.caller)
     }
 
-    /// Whether the rule lets the caller do it in this organization.
+    /// Looks up the caller again, because a person's role depends on the organization.
     pub(crate) fn may(&mut self, rule: &Rule, organization: OrganizationId) -> Result<bool, AppError> {
         let (who, now) = (self.context.who, self.context.now);
         let caller = Caller::look_up(self.tx, who, organization, now)?;
         Ok(rule.check(&caller).is_ok())
     }
 
-    /// A new id.
     pub fn new_id<K>(&mut self) -> Id<K> {
         self.context.ids.next(self.context.now)
     }
 
-    /// An act on one organization, in this transaction.
     pub fn act<T, E: From<AppError>>(
         &mut self,
         organization: OrganizationId,
@@ -257,7 +233,7 @@ impl<'a, 'c> Whole<'a, 'c> {
         Act::run(self.tx, self.context, organization, work)
     }
 
-    /// An act by somebody else at another time, in this transaction: how the operator writes down what happened.
+    /// Acts as somebody else at another time, so that the operator can record past events.
     pub fn act_as<T, E: From<AppError>>(
         &mut self,
         who: Identity,
@@ -275,7 +251,6 @@ impl<'a, 'c> Whole<'a, 'c> {
         Act::run(self.tx, &mut context, organization, work)
     }
 
-    /// A look at one organization, in this transaction.
     pub fn view<T, E: From<AppError>>(
         &mut self,
         organization: OrganizationId,
@@ -284,7 +259,7 @@ impl<'a, 'c> Whole<'a, 'c> {
         View::look(self.tx, self.context.who, self.context.now, organization, work)
     }
 
-    /// Writes a line to an organization's activity log; it moves no clock.
+    /// Does not move the change clock.
     pub fn log(
         &mut self,
         organization: OrganizationId,
@@ -304,7 +279,7 @@ impl<'a, 'c> Whole<'a, 'c> {
     }
 }
 
-/// Writes a line to an organization's activity log; it moves no clock.
+/// Does not move the change clock.
 pub(crate) fn log(
     tx: &mut Tx<'_>,
     context: &mut Context,
@@ -325,7 +300,6 @@ pub(crate) fn log(
     line.add(tx, caller, organization)
 }
 
-/// A line of an activity log that is about to be written.
 struct Line<'a> {
     id: ActivityId,
     now: Timestamp,
@@ -352,7 +326,6 @@ impl Line<'_> {
     }
 }
 
-/// The refusal for an organization that is not there.
 pub fn no_organization(id: OrganizationId) -> Refusal {
     Refusal::missing(format!(
         "organization {id} does not exist; `bursar organization list` shows those that do"

@@ -15,51 +15,40 @@ use crate::act::View;
 use crate::error::AppError;
 use crate::rule::Rule;
 
-/// The lines of a page at most.
 pub const PAGE_MAX: usize = 1_000;
 
-/// What is asked of a log.
 #[derive(Clone, Debug, Default)]
 pub struct Query {
-    /// Not before this time.
     pub since: Option<Timestamp>,
-    /// By whom: a kind of actor (`operator`, `worker`, `token`, `user`), an id, or a person's address.
+    /// A kind of actor (`operator`, `worker`, `token`, `user`), an id, or a person's address.
     pub actor: Option<String>,
-    /// What was done, or how its name starts: `token`, `role.set`.
+    /// An action or a prefix of one: `token`, `role.set`.
     pub action: Option<String>,
-    /// Before this line, the last one of the page before.
+    /// The last line of the previous page.
     pub before: Option<ActivityId>,
-    /// Lines at most, up to [`PAGE_MAX`].
+    /// At most [`PAGE_MAX`].
     pub limit: usize,
 }
 
-/// A line as programs see it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Record {
-    /// When.
     pub at: Timestamp,
-    /// What was done.
     pub action: String,
-    /// Who did it.
     pub actor: ActorRecord,
-    /// The id of what it was done to.
+    /// The id of what was acted on.
     pub subject: Option<String>,
-    /// How many things it was done to, or how many rows were read.
+    /// How many things were changed, or how many rows were read.
     pub count: Option<i64>,
-    /// The request it was done by.
     pub request_id: Option<RequestId>,
 }
 
-/// Who did it, as programs see it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ActorRecord {
     /// `token`, `user`, `operator` or `worker`.
     pub kind: String,
-    /// The actor's id, if it has one.
     pub id: Option<String>,
-    /// The actor's organization, if it has one.
     pub organization_id: Option<OrganizationId>,
 }
 
@@ -80,12 +69,10 @@ impl From<Line> for Record {
     }
 }
 
-/// Reading the log.
 pub const LIST: Rule = Rule::of("activity.list", Role::Admin, "read its activity log");
-/// The rules of the log.
 pub const RULES: &[&Rule] = &[&LIST];
 
-/// A page of an organization's log, newest first. A page that is not full is the last.
+/// Newest first. A page that is not full is the last.
 pub fn list(view: &mut View<'_, '_>, query: &Query) -> Result<Vec<Line>, AppError> {
     view.allow(&LIST)?;
     if !(1..=PAGE_MAX).contains(&query.limit) {
@@ -110,7 +97,7 @@ pub fn list(view: &mut View<'_, '_>, query: &Query) -> Result<Vec<Line>, AppErro
     )?)
 }
 
-/// What the log calls this actor.
+/// Turns a person's address into the user id that the log stores.
 fn actor_key(tx: &mut Tx<'_>, actor: &str) -> Result<String, AppError> {
     let known = matches!(actor, "operator" | "worker" | "token" | "user")
         || TokenId::parse(actor).is_some()
@@ -131,8 +118,8 @@ fn actor_key(tx: &mut Tx<'_>, actor: &str) -> Result<String, AppError> {
     .into())
 }
 
-/// What the ids in some lines are called: people by their address, tokens by their name. Actors of another
-/// organization keep their ids: their names are that organization's.
+/// Names for the ids in the lines: a person's address, a token's name. Actors of another organization keep their ids,
+/// because their names belong to that organization.
 pub fn names(view: &mut View<'_, '_>, lines: &[Line]) -> Result<HashMap<String, String>, AppError> {
     view.allow(&LIST)?;
     let mut names = HashMap::new();
@@ -162,7 +149,7 @@ fn name(tx: &mut Tx<'_>, id: &str) -> Result<Option<String>, AppError> {
     Ok(None)
 }
 
-/// A line as people read it, without its time: `the operator revoked token tok_… "sync"`.
+/// A line as a sentence, without its time: `the operator revoked token tok_… "sync"`.
 pub fn sentence(line: &Line, organization: OrganizationId, names: &HashMap<String, String>) -> String {
     let name = |id: &str| names.get(id).cloned().unwrap_or_else(|| id.to_owned());
     let actor = match (line.actor_kind.as_str(), line.actor_id.as_deref()) {
@@ -181,7 +168,6 @@ pub fn sentence(line: &Line, organization: OrganizationId, names: &HashMap<Strin
     format!("{actor}{from} {}{request}", deed(line, &subject))
 }
 
-/// What was done, in words.
 fn deed(line: &Line, subject: &str) -> String {
     let count = line.count.unwrap_or(0);
     let words = match line.action.as_str() {
@@ -240,7 +226,7 @@ fn deed(line: &Line, subject: &str) -> String {
     format!("{words} {subject}").trim_end().to_owned()
 }
 
-/// Actions that carry a state or a role in their name, and those that nobody has put into words yet.
+/// Actions with a state or a role in their name, and actions without words of their own.
 fn other_deed(action: &str, subject: &str, count: Option<i64>) -> String {
     let count = count.map(|count| format!(" ({count})")).unwrap_or_default();
     if let Some(role) = action.strip_prefix("role.set.") {

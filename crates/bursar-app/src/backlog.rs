@@ -1,4 +1,4 @@
-//! What waits for a worker, and what it has given up, in all organizations.
+//! Work that waits for a worker, and messages that were given up, in all organizations.
 
 use bursar_db::inspect;
 use bursar_domain::Timestamp;
@@ -10,21 +10,15 @@ use crate::rule::Rule;
 
 pub use bursar_db::inspect::Waiting;
 
-/// Looking at the work of all organizations.
 pub const REPORT: Rule = Rule::of_operator("worker.report", "see what waits for a worker");
-/// Measuring the queues.
 pub const MEASURE: Rule = Rule::of_worker("worker.measure", "measure the queues");
-/// The rules of the backlog.
 pub const RULES: &[&Rule] = &[&REPORT, &MEASURE];
 
-/// What an operator wants to know about the worker.
 #[derive(Clone, Copy, Debug)]
 pub struct Report {
-    /// Jobs and messages that are due.
     pub waiting: Waiting,
-    /// Messages that were given up since the day asked for.
     pub failed: i64,
-    /// Tokens that expire by the day asked for, and when the first does.
+    /// How many tokens expire, and when the first does.
     pub expiring: (i64, Option<Timestamp>),
 }
 
@@ -39,7 +33,7 @@ pub fn report(whole: &mut Whole<'_, '_>, failed_days: i64, expiring_days: i64) -
     })
 }
 
-/// What waits in each queue, in the order of [`Queue::ALL`].
+/// In the order of [`Queue::ALL`].
 pub fn measure(whole: &mut Whole<'_, '_>) -> Result<Vec<(Queue, Waiting)>, AppError> {
     whole.allow(&MEASURE)?;
     let now = whole.now();

@@ -1,4 +1,4 @@
-//! Acts on many things at once, written down so that they can be undone.
+//! Acts on many rows, recorded so that they can be undone.
 
 use bursar_db::bulk::{self, BulkAct, Subject};
 use bursar_domain::ids::BulkId;
@@ -7,7 +7,7 @@ use crate::act::Act;
 use crate::error::AppError;
 use crate::rule::Rule;
 
-/// Writes down what a bulk act touched, and logs it.
+/// Records what a bulk act changed, and logs it.
 pub(crate) fn note(act: &mut Act<'_, '_>, rule: &Rule, subjects: &[Subject]) -> Result<BulkId, AppError> {
     let id = act.new_id();
     let bulk = BulkAct {
@@ -26,11 +26,9 @@ pub(crate) fn note(act: &mut Act<'_, '_>, rule: &Rule, subjects: &[Subject]) -> 
     Ok(id)
 }
 
-/// What an undo did.
 #[derive(Clone, Debug, Default)]
 pub struct Undone {
-    /// What was reversed, by id.
     pub reversed: Vec<String>,
-    /// What was left, by id, and why.
+    /// What was left as it is, by id, and why.
     pub left: Vec<(String, String)>,
 }

@@ -5,7 +5,7 @@ use bursar_domain::ids::{OrganizationId, UserId};
 use bursar_domain::organization::{Organization, User};
 use serde::Serialize;
 
-/// An organization's line. A parent that the bundle does not carry is null.
+/// The parent is null when the bundle does not contain it.
 pub fn organization_line(organization: &Organization, parent_id: Option<OrganizationId>) -> String {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -33,7 +33,6 @@ pub fn organization_line(organization: &Organization, parent_id: Option<Organiza
     })
 }
 
-/// A user's line.
 pub fn user_line(user: &User) -> String {
     #[derive(Serialize)]
     struct Line<'a> {
@@ -50,7 +49,6 @@ pub fn user_line(user: &User) -> String {
     })
 }
 
-/// A role's line.
 pub fn role_line(organization_id: OrganizationId, user_id: UserId, role: Role) -> String {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -68,7 +66,6 @@ pub fn role_line(organization_id: OrganizationId, user_id: UserId, role: Role) -
     })
 }
 
-/// A policy's line.
 pub fn policy_line(organization_id: OrganizationId, policy: Policy) -> String {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
@@ -86,7 +83,7 @@ pub fn policy_line(organization_id: OrganizationId, policy: Policy) -> String {
     })
 }
 
-/// Ids, texts and numbers always have a JSON form.
+/// Cannot fail: ids, texts and numbers always have a JSON form.
 fn json(line: &impl Serialize) -> String {
     serde_json::to_string(line).unwrap_or_default()
 }

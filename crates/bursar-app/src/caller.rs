@@ -1,4 +1,4 @@
-//! Who calls: what somebody presents, and what a look-up in the same transaction makes of it.
+//! Who calls: what somebody presents, and what a look-up in the same transaction finds.
 
 use std::sync::Arc;
 
@@ -13,33 +13,26 @@ use bursar_domain::token::{TokenHash, TokenKind};
 
 use crate::error::AppError;
 
-/// What somebody presents. It says nothing of what they may do: that is looked up in every transaction.
+/// What somebody presents. It does not say what they may do: that is looked up in every transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Identity {
-    /// Whoever runs the command line on the machine.
     Operator,
-    /// The service itself.
     Worker,
-    /// A person.
     Person(UserId),
-    /// A program, by the hash of its token.
     Token(TokenHash),
 }
 
-/// Who calls, as one transaction sees them.
+/// What the look-up of an identity found in this transaction.
 #[derive(Clone, Debug)]
 pub enum Caller {
-    /// Whoever runs the command line on the machine.
     Operator,
-    /// The service itself.
     Worker,
-    /// A person, with the role that they have now in the organization that it is about.
+    /// With the person's current role in the organization.
     Person(UserId, Option<Role>),
-    /// A program with a token that is in force.
     Token(TokenCaller),
 }
 
-/// A token that is in force, with the role that it acts with now.
+/// A token in force, with its current role.
 #[derive(Clone, Debug)]
 pub struct TokenCaller {
     facts: Arc<TokenFacts>,
@@ -47,7 +40,6 @@ pub struct TokenCaller {
 }
 
 impl Caller {
-    /// Looks somebody up who wants to act on an organization.
     pub(crate) fn look_up(
         tx: &mut Tx<'_>,
         who: Identity,
@@ -62,7 +54,7 @@ impl Caller {
         }
     }
 
-    /// Looks somebody up who acts on no organization. A person has no role there.
+    /// Looks up a caller for a transaction that is not about one organization. A person has no role there.
     pub(crate) fn look_up_anywhere(tx: &mut Tx<'_>, who: Identity, now: Timestamp) -> Result<Self, AppError> {
         Ok(match who {
             Identity::Operator => Self::Operator,
@@ -76,7 +68,7 @@ impl Caller {
         })
     }
 
-    /// What the activity log calls it.
+    /// The kind of actor in the activity log.
     pub(crate) const fn kind(&self) -> &'static str {
         match self {
             Self::Operator => "operator",
@@ -86,7 +78,6 @@ impl Caller {
         }
     }
 
-    /// Its id, if it has one.
     pub(crate) fn id(&self) -> Option<String> {
         match self {
             Self::Operator | Self::Worker => None,
@@ -95,7 +86,7 @@ impl Caller {
         }
     }
 
-    /// The organization that it acts from when it acts on this one.
+    /// The organization that the caller belongs to: a token's own, or for a person the one acted on.
     pub(crate) fn home(&self, organization: OrganizationId) -> Option<OrganizationId> {
         match self {
             Self::Operator | Self::Worker => None,
@@ -106,13 +97,12 @@ impl Caller {
 }
 
 impl TokenCaller {
-    /// The token if it is in force: not revoked, not ended, and its user still has a role.
     pub(crate) fn in_force(facts: Arc<TokenFacts>, now: Timestamp) -> Option<Self> {
         let role = role_at(&facts, now)?;
         Some(Self { facts, role })
     }
 
-    /// What may be looked up again in a read of the same state.
+    /// Like `look_up`, but a reader may use what it remembers while nothing was committed.
     pub(crate) fn known(tx: &mut Tx<'_>, hash: &TokenHash, now: Timestamp) -> Result<Option<Self>, DbError> {
         let facts = tokens::known_by_hash(tx, hash)?;
         Ok(facts.and_then(|facts| Self::in_force(facts, now)))
@@ -122,42 +112,36 @@ impl TokenCaller {
         &self.facts
     }
 
-    /// The token.
     pub fn id(&self) -> TokenId {
         self.facts.token.id
     }
 
-    /// Where it acts.
     pub fn organization(&self) -> OrganizationId {
         self.facts.token.organization_id
     }
 
-    /// What its organization is.
     pub fn organization_kind(&self) -> OrganizationKind {
         self.facts.organization_kind
     }
 
-    /// The currency of its organization's money.
     pub fn currency(&self) -> Currency {
         self.facts.currency
     }
 
-    /// Whether cards can be issued for its organization.
     pub fn card_issuing(&self) -> CardIssuing {
         self.facts.card_issuing
     }
 
-    /// The role that it acts with now.
     pub fn role(&self) -> Role {
         self.role
     }
 
-    /// What it can do now: granted scopes ∩ role ceiling ∩ policy.
+    /// Granted scopes ∩ role ceiling ∩ policy.
     pub fn scopes(&self) -> ScopeSet {
         effective(self.facts.token.scopes, self.role, self.facts.policy)
     }
 
-    /// Refuses it when it lacks one of these scopes, and says what withholds it.
+    /// The refusal says what withholds each scope.
     pub fn require(&self, required: ScopeSet) -> Result<(), AppError> {
         if self.scopes().covers(required) {
             return Ok(());
@@ -167,7 +151,7 @@ impl TokenCaller {
         Err(AppError::Withheld { required, message })
     }
 
-    /// Whose idempotency keys it uses: the user's in this organization, or its family's.
+    /// Whose idempotency keys it uses: the user's in this organization, or the token family's.
     pub fn principal(&self) -> [u8; 16] {
         match self.facts.token.user_id {
             Some(user) => user.to_bytes(),
@@ -176,7 +160,7 @@ impl TokenCaller {
     }
 }
 
-/// The role that a token acts with, or `None` when it may not act at all: revoked, ended, or its user left.
+/// `None` when the token may not act: revoked, ended, or its user has left the organization.
 pub(crate) fn role_at(facts: &TokenFacts, now: Timestamp) -> Option<Role> {
     if facts.token.revoked_at.is_some() || now >= facts.token.ends_at {
         return None;

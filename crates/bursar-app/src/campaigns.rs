@@ -1,5 +1,3 @@
-//! Campaigns.
-
 use bursar_db::due;
 use bursar_domain::access::Role;
 use bursar_domain::campaign::{Campaign, CampaignStatus, CampaignVerb};
@@ -13,32 +11,22 @@ use crate::act::{Act, Whole};
 use crate::error::AppError;
 use crate::rule::Rule;
 
-/// Making a draft.
 pub const CREATE: Rule = Rule::of("campaign.create", Role::Editor, "make campaigns");
-/// Changing a campaign.
 pub const CHANGE: Rule = Rule::of("campaign.change", Role::Editor, "change campaigns");
-/// Starting and ending a campaign.
 pub const MOVE: Rule = Rule::of("campaign.move", Role::Editor, "start and end campaigns");
-/// Finding the campaigns whose last day is over.
 pub const OVER: Rule = Rule::of_worker("campaign.over", "look for campaigns of all organizations");
-/// Ending a campaign whose last day is over.
 pub const END_IF_OVER: Rule = Rule::of_worker("campaign.end_if_over", "end campaigns after their last day");
 
-/// The rules of this module.
 pub const RULES: &[&Rule] = &[&CREATE, &CHANGE, &MOVE, &OVER, &END_IF_OVER];
 
-/// What a campaign is made of or changed to; what is left out stays.
+/// In a change, `None` leaves the field as it is.
 #[derive(Clone, Debug, Default)]
 pub struct CampaignChange {
-    /// What people call it.
     pub name: Option<String>,
-    /// What it is for.
     pub note: Option<String>,
-    /// How much is hoped for, as text.
     pub goal_amount: Option<String>,
-    /// Its first day.
     pub start_date: Option<Date>,
-    /// Its last day.
+    /// The last day of the campaign.
     pub end_date: Option<Date>,
 }
 
@@ -65,7 +53,6 @@ fn apply(campaign: &mut Campaign, change: &CampaignChange, currency: Currency) -
     }
 }
 
-/// Makes a draft.
 pub fn create(act: &mut Act<'_, '_>, new: &CampaignChange) -> Result<Campaign, AppError> {
     act.allow(&CREATE)?;
     let currency = act.own()?.currency;
@@ -81,7 +68,6 @@ pub fn create(act: &mut Act<'_, '_>, new: &CampaignChange) -> Result<Campaign, A
     Ok(campaign)
 }
 
-/// Changes a campaign that is not over.
 pub fn set(act: &mut Act<'_, '_>, id: CampaignId, change: &CampaignChange) -> Result<Campaign, AppError> {
     act.allow(&CHANGE)?;
     let before: Campaign = act.find(id)?;
@@ -90,7 +76,7 @@ pub fn set(act: &mut Act<'_, '_>, id: CampaignId, change: &CampaignChange) -> Re
     }
     let mut campaign = before.clone();
     apply(&mut campaign, change, before.currency)?;
-    // A campaign that was over when it was imported waits for an officer: this is their word.
+    // An imported campaign that was already over is held until an officer sets an end date.
     campaign.is_held &= change.end_date.is_none();
     if campaign == before {
         return Ok(before);
@@ -100,7 +86,6 @@ pub fn set(act: &mut Act<'_, '_>, id: CampaignId, change: &CampaignChange) -> Re
     Ok(campaign)
 }
 
-/// Starts or ends a campaign.
 pub fn perform(act: &mut Act<'_, '_>, id: CampaignId, verb: CampaignVerb) -> Result<Campaign, AppError> {
     act.allow(&MOVE)?;
     let campaign: Campaign = act.find(id)?;
@@ -115,7 +100,7 @@ fn shift(act: &mut Act<'_, '_>, mut campaign: Campaign, verb: CampaignVerb) -> R
     Ok(campaign)
 }
 
-/// Ends a campaign whose last day is over. It is looked at again: it may have been moved since it was found.
+/// Checks again: the campaign may have changed since it was found.
 pub fn end_if_over(act: &mut Act<'_, '_>, id: CampaignId) -> Result<bool, AppError> {
     act.allow(&END_IF_OVER)?;
     let today = act.now().date();

@@ -15,34 +15,25 @@ use crate::caller::Caller;
 use crate::error::AppError;
 use crate::rule::Rule;
 
-/// Issuing a card, or applying for one.
 pub const CREATE: Rule = Rule::of("card.create", Role::Admin, "create cards").or_token(&[Scope::CardsWrite]);
-/// Activating, freezing, unfreezing, cancelling and denying a card.
 pub const CHANGE: Rule = Rule::of("card.change", Role::Admin, "change cards");
-/// Changing a card's limits.
 pub const LIMITS: Rule = Rule::of("card.limits", Role::Admin, "change cards");
-/// Deciding an application.
 pub const DECIDE: Rule = Rule::of("card.application.decide", Role::Admin, "decide applications");
-/// Reading applications.
 pub const APPLICATIONS: Rule = Rule::of(
     "card.application.read",
     Role::Editor,
     "read applications for cards",
 );
 
-/// The rules of this module.
 pub const RULES: &[&Rule] = &[&CREATE, &CHANGE, &LIMITS, &DECIDE, &APPLICATIONS];
 
-/// What came of asking for a card.
 #[derive(Clone, Debug)]
 pub enum Issued {
-    /// A card.
     Card(Card),
-    /// The organization is not approved for issuing yet: an application.
     Application(ApplicationId),
 }
 
-/// Issues a card, or files an application where the organization is not approved for issuing yet.
+/// Issues a card, or files an application if the organization is not approved for issuing yet.
 pub fn create(act: &mut Act<'_, '_>, new: &NewCard) -> Result<Issued, AppError> {
     act.allow(&CREATE)?;
     require_active(act, new.assigned_member_id)?;
@@ -68,7 +59,6 @@ pub fn create(act: &mut Act<'_, '_>, new: &NewCard) -> Result<Issued, AppError> 
     }
 }
 
-/// A card is for an active member, if it is for one.
 fn require_active(act: &mut Act<'_, '_>, holder: Option<MemberId>) -> Result<(), AppError> {
     let Some(id) = holder else {
         return Ok(());
@@ -83,13 +73,13 @@ fn require_active(act: &mut Act<'_, '_>, holder: Option<MemberId>) -> Result<(),
     Ok(())
 }
 
-/// Whoever makes the plastic: asked when a card is issued, and free to report its last digits.
+/// The company that makes the cards.
 pub trait Issuer {
-    /// Issues a card with these limits; the last four digits, if they are known at once.
+    /// Returns the last four digits if they are known at once.
     fn issue(&self, card: &Card) -> Result<Option<String>, Refusal>;
 }
 
-/// The built-in issuer: it keeps the card and reports nothing.
+/// Makes no physical card and reports no digits.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BuiltIn;
 
@@ -99,7 +89,6 @@ impl Issuer for BuiltIn {
     }
 }
 
-/// Activates, freezes, unfreezes, cancels or denies a card.
 pub fn perform(act: &mut Act<'_, '_>, id: CardId, verb: CardVerb) -> Result<Card, AppError> {
     act.allow(&CHANGE)?;
     let mut card: Card = act.find(id)?;
@@ -117,7 +106,7 @@ fn keep(act: &mut Act<'_, '_>, card: &mut Card, verb: CardVerb) -> Result<(), Ap
     act.log(&action, Some(card.id.to_string()), None)
 }
 
-/// Freezes the active cards of a member who is archived. Nobody has to ask for it: an archived member spends nothing.
+/// Freezes the active cards of an archived member. It asks no rule, because archiving implies it.
 pub(crate) fn freeze_of(act: &mut Act<'_, '_>, member: MemberId) -> Result<(), AppError> {
     for id in db_cards::active_of(act.tx, act.organization, member)? {
         let mut card: Card = act.find(id)?;
@@ -127,18 +116,14 @@ pub(crate) fn freeze_of(act: &mut Act<'_, '_>, member: MemberId) -> Result<(), A
     Ok(())
 }
 
-/// New limits for a card; what is left out stays.
+/// `None` leaves a limit as it is.
 #[derive(Clone, Debug, Default)]
 pub struct Limits {
-    /// What can be spent, as text.
     pub spend_limit: Option<String>,
-    /// In which time.
     pub spend_limit_frequency: Option<LimitFrequency>,
-    /// What can be spent at once, as text.
     pub transaction_limit: Option<String>,
 }
 
-/// Changes a card's limits; one that has ended keeps its own.
 pub fn set_limits(act: &mut Act<'_, '_>, id: CardId, limits: &Limits) -> Result<Card, AppError> {
     act.allow(&LIMITS)?;
     let before: Card = act.find(id)?;
@@ -166,7 +151,7 @@ pub fn set_limits(act: &mut Act<'_, '_>, id: CardId, limits: &Limits) -> Result<
     Ok(card)
 }
 
-/// Decides an application: approved, it becomes a card; the organization must be approved for issuing.
+/// An approved application becomes a card. The organization must be approved for issuing.
 pub fn decide(
     act: &mut Act<'_, '_>,
     id: ApplicationId,
@@ -197,7 +182,7 @@ pub fn decide(
     Ok(Some(card))
 }
 
-/// Every application, with its state, by id.
+/// Every application with its state, in the order of ids.
 pub fn applications(view: &mut View<'_, '_>) -> Result<Vec<(ApplicationId, String, NewCard)>, AppError> {
     view.allow(&APPLICATIONS)?;
     Ok(applications::all(view.tx, view.organization)?)

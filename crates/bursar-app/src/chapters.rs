@@ -12,15 +12,13 @@ use crate::error::AppError;
 use crate::resources::{Page, Walk, page_of};
 use crate::rule::Rule;
 
-/// Reading the roster of a chapter.
 pub const READ: Rule = Rule::of("roster.read", Role::Viewer, "read the rosters of chapters")
     .or_token(&[Scope::ChaptersRead, Scope::MembersRead]);
 
-/// The rules of this module.
 pub const RULES: &[&Rule] = &[&READ];
 
-/// A page of a chapter's roster, appended to `text`, for a national organization whose direct child it is. The two
-/// refusals cannot be told apart. Nobody is given the page before [`log_read`] is done.
+/// Appends a page of a chapter's roster to `text`. The reader must be a national organization and the chapter its
+/// direct child; both failures give the same refusal. Send the page only after [`log_read`] succeeded.
 pub fn roster(
     view: &mut View<'_, '_>,
     chapter: OrganizationId,
@@ -40,7 +38,7 @@ pub fn roster(
     }
 }
 
-/// Writes the reading of a page into the chapter's own activity log.
+/// Logs the read in the chapter's own activity log.
 pub fn log_read(whole: &mut Whole<'_, '_>, chapter: OrganizationId, count: usize) -> Result<(), AppError> {
     whole.allow(&READ)?;
     let count = i64::try_from(count).unwrap_or(i64::MAX);

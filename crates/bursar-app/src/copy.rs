@@ -1,4 +1,4 @@
-//! Everything from one database to an empty one of either engine: history, tokens and activity too.
+//! Copies a whole database, with history, tokens and activity, to an empty one of either engine.
 
 use bursar_db::tables::{EVERY_TABLE, read_rows};
 use bursar_db::{OwnedValue, Tx, housekeeping, organizations, worker_clock};
@@ -9,15 +9,12 @@ use crate::door::App;
 use crate::error::AppError;
 use crate::rule::Rule;
 
-/// Rows that are held in memory at a time.
 const CHUNK_ROWS: usize = 2_000;
 
-/// Copying everything.
 pub const COPY: Rule = Rule::of_operator("copy", "copy the database");
-/// The rules of the copy.
 pub const RULES: &[&Rule] = &[&COPY];
 
-/// Copies every row of every table; how many. The target must be empty, and nobody may write to the source.
+/// Returns the number of rows. The target must be empty, and nobody may write to the source.
 pub fn copy(
     from: &App,
     who: Identity,
@@ -31,7 +28,7 @@ pub fn copy(
         })
     })?;
     if rows >= housekeeping::LARGE_LOAD_ROWS {
-        // The copy is complete whether this succeeds or not: autovacuum does it later.
+        // The copy is complete even if this fails: autovacuum does it later.
         let tables = EVERY_TABLE.map(|table| table.table);
         let _ = to.exclusive::<_, AppError>(Identity::Operator, |whole| {
             Ok(housekeeping::count_rows(whole.tx, &tables)?)
@@ -48,7 +45,7 @@ fn copy_tables(
     if !organizations::all(target)?.is_empty() || !organizations::users(target)?.is_empty() {
         return Err(Refusal::conflict("the database to copy to is not empty; name an empty one").into());
     }
-    // A server that once ran on the target left its time there.
+    // A server that ran on the target before left its worker clock there.
     worker_clock::forget(target)?;
     let mut total = 0;
     for table in EVERY_TABLE {

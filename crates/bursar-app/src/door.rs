@@ -1,4 +1,4 @@
-//! The one door: an open database, and the ways to act on it and to look at it.
+//! The one door to a database: opens it and runs acts and views.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,10 +13,9 @@ use crate::caller::{Identity, TokenCaller};
 use crate::error::AppError;
 use crate::once::Running;
 
-/// Tells the time on the wall.
 pub type WallClock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
-/// The door to an open database. Clones are the same one; the last to go shuts the database down.
+/// Clones share one database. Dropping the last one shuts it down.
 #[derive(Clone)]
 pub struct App {
     db: Db,
@@ -33,12 +32,9 @@ impl std::fmt::Debug for App {
     }
 }
 
-/// Somebody at the door, and the request that they come with.
 #[derive(Clone, Copy, Debug)]
 pub struct Visit {
-    /// What they present.
     pub who: Identity,
-    /// The request it is part of.
     pub request: Option<RequestId>,
 }
 
@@ -49,7 +45,6 @@ impl From<Identity> for Visit {
 }
 
 impl App {
-    /// Opens a database. Time and randomness come from outside.
     pub fn open(
         url: &DatabaseUrl,
         options: &Options,
@@ -60,7 +55,6 @@ impl App {
         Ok(Self::new(Db::open(url, options, opening)?, clock, ids))
     }
 
-    /// The door to a database that is open.
     pub fn new(db: Db, clock: WallClock, ids: IdSource) -> Self {
         Self {
             db,
@@ -70,7 +64,6 @@ impl App {
         }
     }
 
-    /// The same database at another time.
     #[must_use]
     pub fn at(&self, clock: WallClock) -> Self {
         Self {
@@ -79,7 +72,6 @@ impl App {
         }
     }
 
-    /// The same database with ids from another source.
     #[must_use]
     pub fn with_ids(&self, ids: IdSource) -> Self {
         Self {
@@ -88,13 +80,12 @@ impl App {
         }
     }
 
-    /// The time on the wall.
     pub fn now(&self) -> Timestamp {
         (self.clock)()
     }
 
-    /// An act on an organization: one transaction, committed together with others. The work may run again when its
-    /// transaction was undone; the caller is looked up anew each time.
+    /// Runs one transaction, committed together with others. The work may run again after a rollback; the caller is
+    /// looked up each time.
     pub fn act<T, E>(
         &self,
         visit: impl Into<Visit>,
@@ -112,7 +103,7 @@ impl App {
         })
     }
 
-    /// A look at an organization, in one snapshot.
+    /// Reads one organization in one snapshot.
     pub fn view<T, E>(
         &self,
         visit: impl Into<Visit>,
@@ -128,8 +119,8 @@ impl App {
             .snapshot(move |tx| View::look(tx, who, now, organization, work))
     }
 
-    /// A read that begins with looking a token up; the work is told whom that found. On PostgreSQL each statement sees a
-    /// state of its own, unless the work says otherwise.
+    /// Reads after looking up a token; the work receives the caller found. On PostgreSQL each statement sees its own
+    /// state, unless the work holds a snapshot.
     pub fn ask<T, E>(
         &self,
         hash: TokenHash,
@@ -160,7 +151,7 @@ impl App {
         self.db.read(move |tx| work(View::of_token(tx, caller, now)))
     }
 
-    /// A look at all organizations, in one snapshot.
+    /// Reads all organizations in one snapshot.
     pub fn look<T, E>(
         &self,
         visit: impl Into<Visit>,
@@ -175,7 +166,7 @@ impl App {
             .snapshot(move |tx| work(&mut Whole::open(tx, &mut context)?))
     }
 
-    /// A change that is not one organization's affair, in the order of this organization's writes.
+    /// A write that is not about one organization, in order with this organization's writes.
     pub fn change<T, E>(
         &self,
         visit: impl Into<Visit>,
@@ -193,7 +184,7 @@ impl App {
         })
     }
 
-    /// A long look at everything on the caller's thread, in one snapshot with a connection of its own.
+    /// A long read on the caller's thread, in one snapshot on its own connection.
     pub fn survey<T, E: From<AppError> + From<DbError>>(
         &self,
         visit: impl Into<Visit>,
@@ -203,7 +194,7 @@ impl App {
         self.db.survey(|tx| work(&mut Whole::open(tx, &mut context)?))
     }
 
-    /// A long change on the caller's thread with a connection of its own, all or nothing.
+    /// A long write on the caller's thread and its own connection, all or nothing.
     pub fn exclusive<T, E: From<AppError> + From<DbError>>(
         &self,
         visit: impl Into<Visit>,
@@ -213,32 +204,30 @@ impl App {
         self.db.exclusive(|tx| work(&mut Whole::open(tx, &mut context)?))
     }
 
-    /// Which engine it is.
     pub fn engine(&self) -> EngineKind {
         self.db.kind()
     }
 
-    /// What was committed so far.
     pub fn stats(&self) -> Stats {
         self.db.stats()
     }
 
-    /// Writes something that changes nothing, on the way of every write.
+    /// Makes a write without effect, on the path that every write takes.
     pub fn probe_writes(&self) -> Reply<(), DbError> {
         self.db.probe_writes()
     }
 
-    /// Compares the schema with what this program makes; the tables and indexes that are an operator's own.
+    /// Compares the schema with the one this program creates. Returns the tables and indexes that the operator added.
     pub fn examine_schema(&self) -> Reply<Vec<String>, DbError> {
         self.db.examine_schema()
     }
 
-    /// Writes a consistent copy of the embedded database to a file while others write.
+    /// Writes a consistent copy of the SQLite database to a file while others write.
     pub fn backup(&self, to: &Path) -> Result<(), DbError> {
         self.db.backup(to)
     }
 
-    /// Takes no more work, finishes what is queued and closes the database. Calling it again does nothing.
+    /// Takes no new work, finishes the queue and closes the database. Calling it again does nothing.
     pub fn shutdown(&self) {
         self.db.shutdown();
     }

@@ -1,8 +1,9 @@
-//! Dues on schedule: one payment per active member and period, raised when it falls due, exactly once.
+//! Dues on schedule: exactly one payment per active member and period, raised when it falls due.
 //!
-//! The organization's clock is held while a payment is looked for and raised, so that two workers cannot both find
-//! none; and a key on group, member and due date refuses a second one. An officer's or an imported payment for the same
-//! is not bound by the key, but counts as raised. Work is cut into transactions of bounded size; one that is repeated finds what was raised before.
+//! An act holds the organization's change clock while it looks for a payment and raises one, so two workers cannot
+//! both find none. A unique key on group, member and due date refuses a second payment. A payment that an officer
+//! made or an import brought has no such key, but counts as raised. Each transaction raises a bounded number of
+//! payments; a repeated one finds what was raised before.
 
 use bursar_db::due;
 use bursar_domain::access::Role;
@@ -19,27 +20,21 @@ use crate::rule::Rule;
 
 pub use bursar_db::due::DuesWork;
 
-/// Payments that one transaction raises at most.
+/// Payments per transaction.
 pub const RAISE_MAX: usize = 500;
-/// Before anybody joined.
+/// Earlier than any join.
 const ALWAYS: Timestamp = Timestamp::from_micros(i64::MIN);
-/// Members that a preview names at most; it counts all of them.
+/// Members that a preview names. It counts all of them.
 pub const PREVIEW_NAMES_MAX: usize = 10_000;
 
-/// Raising what is due.
 pub const RAISE: Rule = Rule::of("dues.raise", Role::Editor, "raise dues").or_worker();
-/// Charging those who joined on a due day after its dues were raised.
 pub const END_DAY: Rule = Rule::of_worker("dues.end_day", "end due days");
-/// Setting a group's dues.
 pub const SET: Rule = Rule::of("dues.set", Role::Editor, "set dues");
-/// Seeing who would be charged.
 pub const PREVIEW: Rule = Rule::of("dues.preview", Role::Editor, "see who owes dues");
-/// Finding the dues that are to be raised.
 pub const DUE: Rule = Rule::of_worker("dues.due", "look for dues of all organizations");
-/// The rules of dues.
 pub const RULES: &[&Rule] = &[&RAISE, &END_DAY, &SET, &PREVIEW, &DUE];
 
-/// Dues of all organizations that are to be raised or ended by `today`, after `after`, the longest due first.
+/// Dues of all organizations to raise or end by `today`, longest due first.
 pub fn due(
     whole: &mut Whole<'_, '_>,
     today: Date,
@@ -50,14 +45,12 @@ pub fn due(
     Ok(due::dues(whole.tx, today, after, limit)?)
 }
 
-/// How far a raising is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Raised {
-    /// So many payments; go on after this member.
+    /// This many payments; continue after this member.
     Some(usize, MemberId),
-    /// The period is done, after so many payments; the group has moved on.
+    /// This many payments, and the period is done.
     Period(usize),
-    /// Nothing is due.
     Nothing,
 }
 
@@ -70,7 +63,7 @@ impl Raised {
     }
 }
 
-/// Raises the next payments of the period that is due, after the member that was last seen.
+/// Raises at most [`RAISE_MAX`] payments of the period that is due. Call again with the last member to continue.
 pub fn raise(act: &mut Act<'_, '_>, group: GroupId, after: Option<MemberId>) -> Result<Raised, AppError> {
     act.allow(&RAISE)?;
     let organization = act.organization;
@@ -82,13 +75,14 @@ pub fn raise(act: &mut Act<'_, '_>, group: GroupId, after: Option<MemberId>) -> 
     let amount = group.amount_due.unwrap_or(Money::zero(group.currency));
     let raised = raise_some(act, &group, amount, (due, ALWAYS), after)?;
     if let Raised::Period(_) = raised {
-        // Those of a long raising who joined behind it are charged at the day's end too, also past midnight.
+        // Members who joined behind the cursor of a long raising are charged at the end of the day, even past
+        // midnight.
         if act.now().date() <= due.plus_days(1) {
             due::keep_open(act.tx, organization, group.id, due, amount.minor)?;
         }
         let before = group.due_date;
         group.move_on(due);
-        // A group whose date stays shows nothing new, so it does not move.
+        // If the date stays, the representation does not change, and `updatedAt` must not move.
         match group.due_date == before {
             true => due::set_dues_from(act.tx, organization, group.id, group.dues_from)?,
             false => act.update(&mut group)?,
@@ -98,8 +92,8 @@ pub fn raise(act: &mut Act<'_, '_>, group: GroupId, after: Option<MemberId>) -> 
     Ok(raised)
 }
 
-/// Charges those who joined on a due day after its dues were raised, once the day is over: so it is the day that
-/// counts, and not the hour at which the worker came by.
+/// Charges members who joined on a due day after its dues were raised, once the day is over. So the day counts, not
+/// the hour at which the worker ran.
 pub fn end_day(
     act: &mut Act<'_, '_>,
     group: GroupId,
@@ -113,7 +107,7 @@ pub fn end_day(
         return Ok(Raised::Nothing);
     };
     let group: Group = act.find(group)?;
-    // Whoever joined before and was archived then is not charged for being back.
+    // A member who joined before this day and was archived then is not charged for being restored.
     let amount = Money::new(amount, group.currency);
     let raised = raise_some(act, &group, amount, (due, due.start()), after)?;
     if let Raised::Period(_) = raised {
@@ -125,7 +119,6 @@ pub fn end_day(
     Ok(raised)
 }
 
-/// Charges the next members who are not charged yet.
 fn raise_some(
     act: &mut Act<'_, '_>,
     group: &Group,
@@ -146,8 +139,7 @@ fn raise_some(
     })
 }
 
-/// The next members to charge: whoever joined on the due day or before it, at whatever hour. Whoever joins later is
-/// charged from the next period on.
+/// Members who joined by the end of the due day. Later ones are charged from the next period on.
 fn uncharged<M>(
     act: &mut Act<'_, '_, M>,
     group: &Group,
@@ -167,13 +159,12 @@ fn uncharged<M>(
     )?)
 }
 
-/// The due date that is to be raised, if one is by `today`.
 pub fn due_now(group: &Group, today: Date) -> Option<Date> {
     group.next_due().filter(|due| *due <= today)
 }
 
-/// Keeps the next date of a series in mind whose past dates are skipped, so that it is not found due before. It is part
-/// of no representation, so nothing moves.
+/// Remembers the next date of a series whose past dates are skipped, so that the group is not found due before it.
+/// This is not part of the representation, so `updatedAt` does not move.
 fn note_skipped(act: &mut Act<'_, '_>, group: &Group) -> Result<(), AppError> {
     let next = group.next_due();
     if next.is_some() && next > group.dues_from && group.dues_from > group.due_date {
@@ -195,18 +186,17 @@ fn charge(act: &mut Act<'_, '_>, group: &Group, amount: Money, member: MemberId,
     }
 }
 
-/// The dues that a group is to have.
 #[derive(Clone, Debug)]
 pub struct NewDues {
-    /// What each member owes a period, as a decimal text in the organization's currency.
+    /// Per member and period, as decimal text in the organization's currency.
     pub amount: String,
-    /// When they first fall due.
+    /// The first due date.
     pub due: Date,
-    /// How often they come back.
+    /// `None` for dues that do not recur.
     pub interval: Option<Interval>,
 }
 
-/// Gives a group dues, or takes them away.
+/// `None` clears the dues.
 pub fn set(act: &mut Act<'_, '_>, group: GroupId, dues: Option<&NewDues>) -> Result<Group, AppError> {
     act.allow(&SET)?;
     let organization = act.organization;
@@ -253,57 +243,43 @@ fn apply(group: &mut Group, dues: &NewDues, today: Date) -> Result<(), Refusal> 
     Ok(())
 }
 
-/// Who would be charged what.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Preview {
-    /// The group.
     pub group_id: GroupId,
-    /// What people call it.
     pub name: String,
-    /// What each member owes a period; null when the group has no dues.
+    /// Per member and period; null when the group has no dues.
     pub amount_due: Option<Money>,
-    /// In this currency.
     pub currency: Currency,
     /// The due date that is raised next; null when there is none.
     pub due_date: Option<Date>,
-    /// How often dues come back.
     pub recurring_interval: Option<Interval>,
-    /// The periods that are due by today; the next one when none is.
+    /// The periods that are due by today, or the next one if none is.
     pub periods: Vec<Period>,
     /// Payments of all periods.
     pub count: i64,
-    /// Their sum.
     pub total: Money,
 }
 
-/// The charges of one due date.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Period {
-    /// The due date.
     pub due_date: Date,
-    /// Whether the day has come.
     pub is_due: bool,
-    /// Payments.
     pub count: i64,
-    /// Their sum.
     pub total: Money,
-    /// Who is charged; at most [`PREVIEW_NAMES_MAX`] in all periods.
+    /// At most [`PREVIEW_NAMES_MAX`] in all periods together.
     pub members: Vec<Charged>,
 }
 
-/// Somebody who is charged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Charged {
-    /// The member.
     pub member_id: MemberId,
-    /// The member's name.
     pub name: String,
 }
 
-/// What raising would do now, or on the next due date when none has come. Nothing is written.
+/// What raising would do now, or on the next due date if none has come.
 pub fn preview(view: &mut View<'_, '_>, group: GroupId) -> Result<Preview, AppError> {
     view.allow(&PREVIEW)?;
     let mut group: Group = view.find(group)?;
@@ -369,7 +345,6 @@ fn preview_period(
     }
 }
 
-/// The refusal for a group whose dues are not due.
 pub fn nothing_due(preview: &Preview) -> Refusal {
     Refusal::conflict(match preview.due_date {
         Some(due) => format!(

@@ -1,28 +1,23 @@
-//! Why an operation did not happen.
-
 use bursar_db::DbError;
 use bursar_domain::Refusal;
 use bursar_domain::access::ScopeSet;
 
-/// Why an operation did not happen. Nothing was written.
+/// Why an operation failed. Nothing was written.
 #[derive(Debug)]
 pub enum AppError {
-    /// The rules refuse it.
     Refused(Refusal),
-    /// The token lacks a scope that it takes.
+    /// The token lacks a required scope.
     Withheld {
-        /// The scopes that it takes.
         required: ScopeSet,
-        /// What withholds each, and the way out.
+        /// What withholds each scope, and the way out.
         message: String,
     },
-    /// The idempotency key was used for something else.
+    /// The idempotency key was used for a different request.
     KeyReused,
-    /// A list cannot be gone on with from the cursor, which this says of it.
+    /// The cursor cannot be used, for this reason.
     Cursor(&'static str),
-    /// Nobody is known by what was presented, or it is not in force any more.
+    /// The identity is unknown or no longer in force.
     Unrecognised,
-    /// The database could not do it.
     Db(DbError),
 }
 

@@ -1,4 +1,4 @@
-//! Data out: a bundle that imports into an empty database and exports again byte for byte.
+//! Writes a bundle that imports into an empty database and exports again byte for byte.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -21,39 +21,31 @@ use crate::error::AppError;
 use crate::organizations::subtree;
 use crate::rule::Rule;
 
-/// Rows left out that an export names; more of them say nothing new.
+/// Unreadable rows that an export names. More are only counted.
 pub const BROKEN_MAX: usize = 100;
 
-/// What an export did.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Exported {
-    /// Lines written.
     pub records: u64,
-    /// References to organizations outside of it, which were written as null.
+    /// References to organizations outside the export, written as null.
     pub outside: u64,
-    /// Rows that could not be read and were left out; at most [`BROKEN_MAX`].
+    /// Unreadable rows that were left out; at most [`BROKEN_MAX`].
     pub broken: Vec<Broken>,
-    /// How many more of them there are.
+    /// How many more were left out.
     pub broken_more: u64,
 }
 
-/// A row that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken {
-    /// Whose it is.
     pub organization: OrganizationId,
-    /// Its id.
+    /// The id of the row.
     pub subject: String,
-    /// Why.
     pub message: String,
 }
 
-/// Why an export broke off.
 #[derive(Debug)]
 pub enum ExportError {
-    /// The rules or the database.
     App(AppError),
-    /// The output cannot be written.
     Output(io::Error),
 }
 
@@ -63,12 +55,10 @@ impl<E: Into<AppError>> From<E> for ExportError {
     }
 }
 
-/// Writing a bundle.
 pub const EXPORT: Rule = Rule::of_operator("export", "export bundles");
-/// The rules of exports.
 pub const RULES: &[&Rule] = &[&EXPORT];
 
-/// Writes a bundle of everything, or of one organization and all below it.
+/// Exports everything, or the root and all organizations below it.
 pub fn export(
     whole: &mut Whole<'_, '_>,
     root: Option<OrganizationId>,
@@ -112,7 +102,7 @@ pub fn export(
 }
 
 struct Export<'a> {
-    /// The organizations that are exported; all of them when `None`.
+    /// `None` exports all organizations.
     scope: Option<HashSet<OrganizationId>>,
     out: &'a mut dyn Write,
     done: Exported,
@@ -124,7 +114,7 @@ impl Export<'_> {
         self.scope.as_ref().is_none_or(|scope| scope.contains(&id))
     }
 
-    /// Whether a reference may name this organization; one that may not is counted.
+    /// Whether a reference may name this organization. Counts those that may not.
     fn names(&mut self, id: OrganizationId) -> bool {
         let named = self.covers(id);
         self.done.outside += u64::from(!named);
@@ -192,7 +182,7 @@ impl Export<'_> {
         }
     }
 
-    /// One row that cannot be read must not keep all others from being exported.
+    /// One unreadable row must not stop the export of the others.
     fn left_out(&mut self, organization: OrganizationId, id: impl ToString, error: &DbError) {
         if self.done.broken.len() == BROKEN_MAX {
             self.done.broken_more += 1;

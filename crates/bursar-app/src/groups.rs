@@ -1,4 +1,4 @@
-//! Groups and who is in them.
+//! Groups and their members.
 
 use bursar_db::bulk::Subject;
 use bursar_db::{memberships, table};
@@ -14,24 +14,18 @@ use crate::bulk;
 use crate::error::AppError;
 use crate::rule::Rule;
 
-/// Making a group.
 pub const CREATE: Rule =
     Rule::of("group.create", Role::Editor, "make groups").or_token(&[Scope::GroupsWrite]);
-/// Renaming a group.
 pub const CHANGE: Rule =
     Rule::of("group.change", Role::Editor, "change groups").or_token(&[Scope::GroupsWrite]);
-/// Taking a member out of a group.
 pub const REMOVE_MEMBER: Rule =
     Rule::of("group.remove_member", Role::Editor, "change groups").or_token(&[Scope::GroupsWrite]);
-/// Putting a member into a group.
 pub const ADD_MEMBER: Rule = Rule::of("group.add_member", Role::Editor, "change groups");
-/// Putting many into a group at once.
+/// Adding many members at once.
 pub const ADD: Rule = Rule::of("group.add", Role::Editor, "change groups");
 
-/// The rules of this module.
 pub const RULES: &[&Rule] = &[&CREATE, &CHANGE, &REMOVE_MEMBER, &ADD_MEMBER, &ADD];
 
-/// Makes a group.
 pub fn create(act: &mut Act<'_, '_>, new: &NewGroup) -> Result<Group, AppError> {
     act.allow(&CREATE)?;
     let currency = act.own()?.currency;
@@ -47,7 +41,6 @@ pub fn create(act: &mut Act<'_, '_>, new: &NewGroup) -> Result<Group, AppError> 
     Ok(group)
 }
 
-/// Renames a group or changes its description.
 pub fn change(act: &mut Act<'_, '_>, id: GroupId, change: &GroupChange) -> Result<Group, AppError> {
     act.allow(&CHANGE)?;
     let before: Group = act.find(id)?;
@@ -59,7 +52,7 @@ pub fn change(act: &mut Act<'_, '_>, id: GroupId, change: &GroupChange) -> Resul
     Ok(group)
 }
 
-/// Takes a member out of a group. The count is of active members, so an archived one leaves the group as it is.
+/// `memberCount` counts active members, so removing an archived one does not change the group.
 pub fn remove_member(act: &mut Act<'_, '_>, id: GroupId, member: MemberId) -> Result<Group, AppError> {
     act.allow(&REMOVE_MEMBER)?;
     let mut group: Group = act.find(id)?;
@@ -77,7 +70,6 @@ pub fn remove_member(act: &mut Act<'_, '_>, id: GroupId, member: MemberId) -> Re
     Ok(group)
 }
 
-/// Puts a member into a group; one that is in it already is a conflict.
 pub fn add_member(act: &mut Act<'_, '_>, id: GroupId, member: MemberId) -> Result<Group, AppError> {
     act.allow(&ADD_MEMBER)?;
     let group = join(act, id, member)?;
@@ -85,7 +77,7 @@ pub fn add_member(act: &mut Act<'_, '_>, id: GroupId, member: MemberId) -> Resul
     Ok(group)
 }
 
-/// The member moves, then the group, whose count is of active members.
+/// Stamps the member before the group.
 fn join(act: &mut Act<'_, '_>, id: GroupId, member: MemberId) -> Result<Group, AppError> {
     let mut group: Group = act.find(id)?;
     let mut member: Member = act.find(member)?;
@@ -104,19 +96,17 @@ fn join(act: &mut Act<'_, '_>, id: GroupId, member: MemberId) -> Result<Group, A
     Ok(group)
 }
 
-/// What adding many to a group did.
 #[derive(Clone, Debug)]
 pub struct AddedMany {
-    /// The bulk act, to undo it by.
+    /// Undo takes this id.
     pub id: BulkId,
-    /// The members who were put into the group.
     pub added: Vec<MemberId>,
-    /// Addresses of members who were in it before.
+    /// Addresses of members who were in the group before.
     pub already: Vec<String>,
 }
 
-/// Puts everybody with one of these addresses into a group; an address that no active member has is refused, and
-/// nothing is written.
+/// Adds everybody with one of these addresses. An address that no active member has is refused, and nothing is
+/// written.
 pub fn add_by_address(
     act: &mut Act<'_, '_>,
     id: GroupId,

@@ -1,4 +1,4 @@
-//! Pruning what has served its time.
+//! Prunes history, idempotency records and message texts when their retention ends.
 
 use bursar_db::{housekeeping, messages};
 
@@ -6,21 +6,17 @@ use crate::act::Whole;
 use crate::error::AppError;
 use crate::rule::Rule;
 
-/// Pruning.
 pub const PRUNE: Rule = Rule::of_worker("housekeeping.prune", "prune what has served its time");
-/// The rules of housekeeping.
 pub const RULES: &[&Rule] = &[&PRUNE];
 
-/// How long things are kept, in seconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Retention {
-    /// Idempotency records.
     pub idempotency_seconds: i64,
-    /// Address and text of messages that have ended.
+    /// For the address and text of messages that have ended.
     pub message_seconds: i64,
 }
 
-/// Prunes a bounded number of rows; whether there may be more. On PostgreSQL one replica at a time does it.
+/// Prunes a bounded number of rows. Returns whether there may be more. On PostgreSQL one replica at a time does it.
 pub fn prune(whole: &mut Whole<'_, '_>, retention: Retention) -> Result<bool, AppError> {
     whole.allow(&PRUNE)?;
     let now = whole.now();

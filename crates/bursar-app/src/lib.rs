@@ -1,8 +1,8 @@
-//! What one may do with bursar: one operation, one function, whoever asks.
+//! Every operation of bursar, one function each.
 //!
-//! API, console, command line and worker call the same functions here. They are synchronous, take the time and
-//! the source of ids from their caller, and do everything of one act in one transaction: the change, its
-//! history, its activity line, its idempotency record and its outbox messages.
+//! The API, the command line and the worker call the same functions. They are synchronous, receive the time and the
+//! id source, and do everything of one act in one transaction: the change, its history, its activity line, its
+//! idempotency record and its outbox messages.
 
 pub mod act;
 pub mod activity;
@@ -48,7 +48,7 @@ pub mod tokens;
 pub mod undo;
 pub mod worker_clock;
 
-/// The database itself, for tests that plant and look up what no operation does.
+/// The database itself, for tests that need what no operation does.
 #[cfg(feature = "testing")]
 pub mod testing {
     pub use bursar_db::testing::*;

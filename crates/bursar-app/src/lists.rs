@@ -1,4 +1,4 @@
-//! Any list of the API as comma-separated values: its fields in their order, one resource a line.
+//! Exports any list of the API as CSV: the fields in their order, one resource per line.
 
 use std::io::Write;
 
@@ -47,7 +47,7 @@ words! {
 }
 
 impl List {
-    /// What reading it asks of a caller, in a file as anywhere.
+    /// A file needs the same rule as any other read of the list.
     fn rule(self) -> &'static Rule {
         match self {
             Self::Members => &Member::READ,
@@ -63,7 +63,7 @@ impl List {
     }
 }
 
-/// Writes a list, by id; how many lines beside the header.
+/// Writes a list in the order of ids. Returns the number of lines without the header.
 pub fn export(
     view: &mut View<'_, '_>,
     list: List,
@@ -90,7 +90,7 @@ fn rows<R: Stored>(
     progress: &mut dyn FnMut(u64),
 ) -> Result<u64, ExportError> {
     let (organization, currency) = (view.organization, view.own()?.currency);
-    // An empty list has a header too: that of a resource with nothing in it.
+    // The header comes from a blank resource, so that an empty list has one too.
     let stamps = Stamps::at(Timestamp::from_micros(0));
     let blank = R::blank(Id::from_bits(0), currency, stamps).document();
     let header = record(object(&blank)?.keys());
@@ -118,7 +118,7 @@ fn object(document: &str) -> Result<Map<String, Value>, DbError> {
         .map_err(|error| DbError::Internal(format!("a document is not JSON: {error}")))
 }
 
-/// A value as a cell: nothing for null, a list joined with semicolons, what is deeper as JSON.
+/// Null is an empty cell, an array is joined with semicolons, an object is JSON.
 fn cell(value: &Value) -> String {
     match value {
         Value::Null => String::new(),

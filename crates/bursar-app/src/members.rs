@@ -1,5 +1,3 @@
-//! Members.
-
 use bursar_db::memberships;
 use bursar_domain::access::{Role, Scope};
 use bursar_domain::email::{check_email, check_phone};
@@ -14,17 +12,14 @@ use crate::cards;
 use crate::error::AppError;
 use crate::rule::Rule;
 
-/// Adding a member.
 pub const ADD: Rule = Rule::of("member.add", Role::Editor, "add members");
-/// Changing, archiving and restoring a member.
 pub const CHANGE: Rule =
     Rule::of("member.change", Role::Editor, "change members").or_token(&[Scope::MembersWrite]);
 
-/// The rules of this module.
 pub const RULES: &[&Rule] = &[&ADD, &CHANGE];
 
-/// Changes a member. Archiving and restoring move the groups it is in, because their counts change; archiving freezes
-/// the member's active cards.
+/// Archiving and restoring also change the member's groups, because their counts change. Archiving freezes the
+/// member's active cards.
 pub fn change(act: &mut Act<'_, '_>, id: MemberId, change: &MemberChange) -> Result<Member, AppError> {
     act.allow(&CHANGE)?;
     let before: Member = act.find(id)?;
@@ -51,20 +46,14 @@ pub fn change(act: &mut Act<'_, '_>, id: MemberId, change: &MemberChange) -> Res
     Ok(member)
 }
 
-/// What a new member is made of.
 #[derive(Clone, Debug, Default)]
 pub struct NewMember {
-    /// Given name.
     pub first_name: String,
-    /// Family name.
     pub last_name: String,
-    /// Where to write to.
     pub email: String,
-    /// Where to send an SMS.
     pub phone: Option<String>,
-    /// When the member joined; today when it is left out.
+    /// Today if left out.
     pub join_date: Option<Date>,
-    /// The groups it is put into.
     pub groups: Vec<GroupId>,
 }
 
@@ -73,7 +62,7 @@ fn name(field: &'static str, text: &str) -> Result<String, AppError> {
         .map_err(|rule| Refusal::invalid(field, rule).into())
 }
 
-/// Adds a member. Its groups move first, the member last.
+/// Stamps the groups before the member.
 pub fn add(act: &mut Act<'_, '_>, new: &NewMember) -> Result<Member, AppError> {
     act.allow(&ADD)?;
     let (first_name, last_name) = (

@@ -1,4 +1,4 @@
-//! Messages as officers see them: what was sent, to whom, when, how it went and why; and what a message says.
+//! Messages as officers see them, and the text of a message.
 
 use bursar_db::messages::{self, AttemptRecord};
 use bursar_db::outbox::{self, Message};
@@ -17,47 +17,36 @@ use crate::outbox::LOOK_AGAIN_SECONDS;
 use crate::recipients::{self, OwedLine};
 use crate::rule::Rule;
 
-/// Reading what was sent, to whom.
 pub const LIST: Rule = Rule::of("message.list", Role::Editor, "read its messages");
-/// Sending a failed message again.
 pub const RETRY: Rule = Rule::of("message.retry", Role::Editor, "send its messages again");
-/// The rules of messages.
 pub const RULES: &[&Rule] = &[&LIST, &RETRY];
 
-/// The messages of a page at most.
 pub const PAGE_MAX: usize = 1_000;
 
-/// What somebody owes, as it is kept with a message: the amounts are written out, so that it always says the same.
+/// What somebody owes, stored with a message. Amounts are text, so that it always says the same.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Statement {
-    /// The currency's code.
     pub currency: String,
-    /// The sum of the lines.
     pub total: String,
-    /// Payment by payment.
     pub lines: Vec<StatementLine>,
 }
 
-/// One payment of a statement.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatementLine {
-    /// What for.
     pub what: String,
-    /// When it is or was due.
     pub due: Option<String>,
-    /// How much is owed.
     pub amount: String,
 }
 
 impl Statement {
-    /// What these lines come to; `None` when nothing is owed.
+    /// `None` when nothing is owed.
     pub fn of(owed: &[OwedLine]) -> Option<Self> {
         let currency = owed.first()?.amount.currency;
         let total: i128 = owed.iter().map(|line| i128::from(line.amount.minor)).sum();
         let line = |line: &OwedLine| StatementLine {
             what: match line.description.as_str() {
                 "" => "Payment".to_owned(),
-                // A description may have lines; here it is one.
+                // A description can have several lines; here it must be one.
                 text => text.split_whitespace().collect::<Vec<_>>().join(" "),
             },
             due: line.due_date.clone(),
@@ -70,25 +59,22 @@ impl Statement {
         })
     }
 
-    /// As it is kept.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// The statement of a message, if it has one.
     pub fn from_json(text: &str) -> Option<Self> {
         serde_json::from_str(text).ok()
     }
 
-    /// In plain text.
     pub fn text(&self) -> String {
         self.text_of(self.lines.len())
     }
 
-    /// In plain text, with the first so many lines. The total is always that of all lines.
+    /// Shows the first `shown` lines. The total is that of all lines.
     pub(crate) fn text_of(&self, shown: usize) -> String {
         let line = |line: &StatementLine| {
-            // The description of dues tells the date already.
+            // The description of dues already names the date.
             let due = line.due.as_deref().filter(|due| !line.what.contains(due));
             let due = due.map_or_else(String::new, |due| format!(" (due {due})"));
             format!("- {}{due}: {} {}\n", line.what, line.amount, self.currency)
@@ -103,7 +89,6 @@ impl Statement {
     }
 }
 
-/// All that a message says, in plain text.
 pub fn full_text(message: &Message) -> String {
     let owed = message.owed.as_deref().and_then(Statement::from_json);
     match (message.body.as_str(), owed) {
@@ -114,70 +99,53 @@ pub fn full_text(message: &Message) -> String {
     }
 }
 
-/// A message as officers see it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Sent {
-    /// Names it.
     pub id: MessageId,
-    /// What it is sent for.
     pub kind: JobKind,
-    /// The reminder that it is of.
     pub reminder_id: Option<ReminderId>,
-    /// The token that it tells of.
     pub token_id: Option<TokenId>,
     /// The run of the reminder, or the time at which the notice fell due.
     pub run_at: Timestamp,
-    /// Whom it is for.
+    /// The id of a member, an organization or a user; the token's if nobody could be written to.
     pub recipient_id: String,
-    /// The recipient's name.
     pub name: Option<String>,
-    /// How it is sent.
     pub method: Method,
-    /// Where it went; null after the retention.
+    /// Null after the retention.
     pub address: Option<String>,
-    /// The subject line; null after the retention.
+    /// Null after the retention.
     pub subject: Option<String>,
     /// How many parts an SMS is sent in.
     pub segments: Option<i64>,
-    /// Where it stands.
     pub state: MessageState,
-    /// The other side's last answer, or why nothing was sent.
+    /// The server's last response, or why nothing was sent.
     pub detail: Option<String>,
-    /// How often it was tried.
     pub attempts: i64,
-    /// The attempts that did not deliver.
     pub failures: Vec<Failure>,
-    /// When it is tried next; null when it is over or under way.
+    /// Null when the message has ended or is being sent.
     pub next_attempt_at: Option<Timestamp>,
-    /// When it was made.
     pub created_at: Timestamp,
-    /// When it ended.
     pub ended_at: Option<Timestamp>,
 }
 
-/// An attempt that did not deliver.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Failure {
-    /// When.
     pub at: Timestamp,
-    /// The other side's answer, or what stood in the way.
+    /// The server's response, or why it could not be reached.
     pub answer: String,
 }
 
-/// Which messages are wanted.
 #[derive(Clone, Copy, Debug)]
 pub struct Query {
-    /// Those of this reminder only.
     pub reminder: Option<ReminderId>,
-    /// Before this one, the last one of the page before.
+    /// The last message of the previous page.
     pub before: Option<MessageId>,
-    /// Messages at most, up to [`PAGE_MAX`].
+    /// At most [`PAGE_MAX`].
     pub limit: usize,
 }
 
-/// A page of an organization's messages, newest first, for its editors and admins and the operator. A page that is
-/// not full is the last.
+/// Newest first. A page that is not full is the last.
 pub fn list(view: &mut View<'_, '_>, query: Query) -> Result<Vec<Sent>, AppError> {
     view.allow(&LIST)?;
     if !(1..=PAGE_MAX).contains(&query.limit) {
@@ -233,7 +201,7 @@ impl From<AttemptRecord> for Failure {
     }
 }
 
-/// What kind of thing a recipient is follows from what the message is of.
+/// The kind of recipient follows from what the message is about.
 fn recipient_id<M>(
     act: &mut Act<'_, '_, M>,
     reminder: Option<ReminderId>,
@@ -255,7 +223,7 @@ fn recipient_id<M>(
     })
 }
 
-/// Queues a failed message once more: an officer's act. Whoever does not qualify any more is skipped, with the reason.
+/// Queues a failed message again. A recipient who no longer qualifies is skipped, with the reason.
 pub fn retry(act: &mut Act<'_, '_>, id: MessageId) -> Result<Sent, AppError> {
     act.allow(&RETRY)?;
     let organization = act.organization;
@@ -283,8 +251,8 @@ pub fn retry(act: &mut Act<'_, '_>, id: MessageId) -> Result<Sent, AppError> {
     describe(act, record)
 }
 
-/// Whether the message may still go to its recipient, or why not. Time has passed: the member may have paid, left or got
-/// another address, so what is owed and where it goes are looked up anew.
+/// Whether the message may still go to its recipient, or why not. The member may have paid, left or changed address,
+/// so what is owed and the address are looked up again.
 fn qualifies_still(act: &mut Act<'_, '_>, record: &messages::Record) -> Result<Result<(), String>, AppError> {
     if record.kind == JobKind::Notice {
         return crate::notices::still_due(act, TokenId::from_bytes(record.subject_id));
@@ -320,7 +288,7 @@ fn not_again(record: &messages::Record) -> Refusal {
     })
 }
 
-/// A failed reminder is under way again with its message: its run ends anew when the message has ended.
+/// Sets a failed reminder back to sending. Its run ends again when the message has ended.
 fn resume(act: &mut Act<'_, '_>, record: &messages::Record) -> Result<(), AppError> {
     let id = ReminderId::from_bytes(record.subject_id);
     let Some(mut reminder) = act.get::<Reminder>(id)? else {

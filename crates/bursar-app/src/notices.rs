@@ -1,4 +1,4 @@
-//! Expiry notices of tokens: 14 and 3 days before, each once, to the owner or to the organization's admins.
+//! Expiry notices of tokens: one 14 days and one 3 days before, to the owner or to the organization's admins.
 
 use bursar_db::outbox::{self, Message};
 use bursar_db::tokens::{self, Token};
@@ -16,24 +16,19 @@ use crate::rule::Rule;
 
 pub use bursar_db::tokens::Expiring;
 
-/// Finding the tokens whose notice is due.
 pub const DUE: Rule = Rule::of_worker("notice.due", "look for tokens that expire");
-/// Queueing a notice.
 pub const QUEUE: Rule = Rule::of_worker("notice.queue", "queue expiry notices");
-/// The rules of notices.
 pub const RULES: &[&Rule] = &[&DUE, &QUEUE];
 
-/// The days before expiry at which a notice falls due, the earliest first.
+/// Days before expiry, the earliest notice first.
 const DAYS: [i64; 2] = [14, 3];
 
-/// Tokens whose notice is due.
 pub fn due(whole: &mut Whole<'_, '_>, now: Timestamp, limit: i64) -> Result<Vec<Expiring>, AppError> {
     whole.allow(&DUE)?;
     Ok(tokens::expiring(whole.tx, now, now.plus_days(DAYS[0]), limit)?)
 }
 
-/// Which notice a token is due, if any: the nearest one that has fallen due, unless it did so before the token was
-/// made. 0 when it was looked at and none is to be sent for now.
+/// The nearest notice that has fallen due, unless it was sent already or fell due before the token was created.
 fn due_notice(token: &Token, noticed_days: Option<i64>, now: Timestamp) -> Option<i64> {
     let fallen = DAYS
         .iter()
@@ -45,8 +40,7 @@ fn due_notice(token: &Token, noticed_days: Option<i64>, now: Timestamp) -> Optio
     (!is_told && !was_before).then_some(fallen)
 }
 
-/// Queues a token's notice, if it is due at `at`, and writes down that it was. The token is looked at again, in this
-/// transaction.
+/// Queues a token's notice if it is due at `at`, and records that. Reads the token again in this transaction.
 pub fn queue(whole: &mut Whole<'_, '_>, expiring: &Expiring, at: Timestamp) -> Result<bool, AppError> {
     whole.allow(&QUEUE)?;
     let (now, organization) = (whole.now(), expiring.token.organization_id);
@@ -56,7 +50,7 @@ pub fn queue(whole: &mut Whole<'_, '_>, expiring: &Expiring, at: Timestamp) -> R
         return Ok(false);
     };
     let Some(days) = due_notice(&token, expiring.noticed_days, at) else {
-        // Made too late for this one: the next that can fall due is the 3-day one.
+        // The token was created too late for this notice, so it counts as passed.
         let passed = if at >= token.expires_at.plus_days(-DAYS[1]) {
             DAYS[1]
         } else {
@@ -68,7 +62,7 @@ pub fn queue(whole: &mut Whole<'_, '_>, expiring: &Expiring, at: Timestamp) -> R
     tokens::noticed(whole.tx, organization, token.id, days)?;
     let job: MessageId = whole.new_id();
     let job = job.to_bytes();
-    // A notice is a run of its token's expiry: one for each number of days.
+    // A run has a time of its own for each notice, so each is queued once.
     let run_at = token.expires_at.plus_days(-days);
     if !outbox::queue(
         whole.tx,
@@ -97,7 +91,7 @@ pub fn queue(whole: &mut Whole<'_, '_>, expiring: &Expiring, at: Timestamp) -> R
     Ok(true)
 }
 
-/// Whether a token's notice still says something, or why not.
+/// Whether a token's notice is still worth sending, or why not.
 pub(crate) fn still_due(act: &mut Act<'_, '_>, id: TokenId) -> Result<Result<(), String>, AppError> {
     let now = act.now();
     Ok(match tokens::get(act.tx, id)? {

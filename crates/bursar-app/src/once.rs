@@ -1,5 +1,5 @@
-//! Doing a thing once: the key that a caller chose, the fingerprint of what was asked, and the output that was given,
-//! recorded in the transaction of the act.
+//! Idempotency: runs an act once per key. The key, the request's fingerprint and the output are recorded in the act's
+//! transaction.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +14,7 @@ use crate::door::{App, Visit};
 use crate::error::AppError;
 use crate::rule::Rule;
 
-/// A key under which a thing is done once.
+/// An idempotency key, and the fingerprint of its request.
 #[derive(Clone, Debug)]
 pub struct Once {
     name: Name,
@@ -22,7 +22,7 @@ pub struct Once {
     kept_seconds: i64,
 }
 
-/// Keys belong to a principal in an organization: a user, or a family of service tokens.
+/// Keys belong to a principal in an organization.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Name {
     organization: OrganizationId,
@@ -30,26 +30,23 @@ struct Name {
     key: String,
 }
 
-/// What was given out for a key: a status and the very bytes.
+/// The response that a key was answered with, byte for byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
-    /// The status.
     pub status: u16,
-    /// The bytes, which are a text.
     pub body: String,
 }
 
-/// An act under a key.
 pub struct Doing<E> {
-    /// The output, and whether it was given before.
+    /// The output, and whether it is a replay.
     pub reply: Reply<(Output, bool), E>,
-    /// Whether an earlier act with this key was still running in this process: this one comes after it.
+    /// Whether an earlier act with this key was still running in this process. This one runs after it.
     pub is_second: bool,
 }
 
 impl Once {
-    /// A key of this caller. The same key with another fingerprint, the hash of all that is asked, is refused for so
-    /// many seconds after its use.
+    /// `fingerprint` is the hash of the whole request. For `kept_seconds` after its use, the key is refused with
+    /// another fingerprint.
     pub fn new(caller: &TokenCaller, key: String, fingerprint: [u8; 32], kept_seconds: i64) -> Self {
         let name = Name {
             organization: caller.organization(),
@@ -63,7 +60,7 @@ impl Once {
         }
     }
 
-    /// What was given out for this key before.
+    /// The recorded output, if the key was used before.
     pub fn given<M>(&self, act: &mut Act<'_, '_, M>) -> Result<Option<Output>, AppError> {
         let Name {
             organization,
@@ -78,7 +75,6 @@ impl Once {
         }
     }
 
-    /// Records what is given out for this key, in the act that it is given out for.
     fn record(&self, act: &mut Act<'_, '_>, output: Output) -> Result<Output, AppError> {
         let Name {
             organization,
@@ -99,8 +95,8 @@ impl Once {
 }
 
 impl App {
-    /// An act on the organization of the key that is done once: when its output was given before, that is given again.
-    /// Acts of one organization come one after the other, so an act with the same key sees the record of the one before.
+    /// Runs an act once under its key, or returns the recorded output. The acts of one organization run one after the
+    /// other, so an act with the same key sees the record of the first.
     pub fn once<E>(
         &self,
         visit: impl Into<Visit>,
@@ -114,7 +110,7 @@ impl App {
         let running = self.running.begin(&once.name);
         let is_second = running.is_none();
         let reply = self.act(visit, once.name.organization, move |act| {
-            // It is running until the job is dropped, which is after its commit.
+            // Counts as running until the job is dropped, which is after its commit.
             let _ = &running;
             act.allow(rule)?;
             if let Some(given) = once.given(act)? {
@@ -131,14 +127,14 @@ impl App {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Running(Arc<Mutex<HashSet<Name>>>);
 
-/// Says that an act is running until it is dropped.
+/// Marks an act as running until it is dropped.
 struct Begun {
     all: Running,
     name: Name,
 }
 
 impl Running {
-    /// None when one is running already.
+    /// `None` when one is running already.
     fn begin(&self, name: &Name) -> Option<Begun> {
         let is_first = self.lock(|all| all.insert(name.clone()));
         is_first.then(|| Begun {

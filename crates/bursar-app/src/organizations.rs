@@ -17,35 +17,23 @@ use crate::act::{Whole, no_organization};
 use crate::error::AppError;
 use crate::rule::Rule;
 
-/// What a new organization is made of.
 #[derive(Clone, Debug)]
 pub struct NewOrganization {
-    /// What people call it.
     pub name: String,
-    /// What it is.
     pub kind: OrganizationKind,
-    /// What it is below.
     pub parent_id: Option<OrganizationId>,
-    /// The currency of its money.
     pub currency: Currency,
-    /// Where to write to it.
     pub contact_email: Option<String>,
-    /// Where to send it an SMS.
     pub contact_phone: Option<String>,
-    /// Whether cards can be issued for it.
     pub card_issuing: CardIssuing,
 }
 
-/// Making an organization.
 pub const CREATE: Rule = Rule::of_operator("organization.create", "make organizations");
-/// Seeing that an organization is there, and what it is.
 pub const LIST: Rule = Rule::of("organization.list", Role::Viewer, "see the organization");
-/// Counting what there is.
 pub const COUNT: Rule = Rule::of_operator("organization.count", "count what there is");
-/// The rules of organizations.
 pub const RULES: &[&Rule] = &[&CREATE, &LIST, &COUNT];
 
-/// The organizations that the caller may see: all of them for the operator, those where they have a role for a person.
+/// All organizations for the operator; for a person, those where they have a role.
 pub fn list(whole: &mut Whole<'_, '_>) -> Result<Vec<Organization>, AppError> {
     let mut found = Vec::new();
     for organization in organizations::all(whole.tx)? {
@@ -56,7 +44,7 @@ pub fn list(whole: &mut Whole<'_, '_>) -> Result<Vec<Organization>, AppError> {
     Ok(found)
 }
 
-/// How many members and payments there are in all organizations.
+/// The number of members and of payments in all organizations.
 pub fn count(whole: &mut Whole<'_, '_>) -> Result<(u64, u64), AppError> {
     whole.allow(&COUNT)?;
     Ok((rows::<Member>(whole)?, rows::<Payment>(whole)?))
@@ -75,7 +63,6 @@ fn rows<R: Stored>(whole: &mut Whole<'_, '_>) -> Result<u64, DbError> {
     Ok(count)
 }
 
-/// Makes an organization with this id.
 pub fn create(
     whole: &mut Whole<'_, '_>,
     id: OrganizationId,
@@ -143,7 +130,7 @@ fn check_is_parent(parent: &Organization) -> Result<(), Refusal> {
     }
 }
 
-/// Checks one organization's place among all of them: its parent is there, may have chapters, and is not below it.
+/// The parent must exist, may have chapters, and must not be below the organization.
 pub fn check_place(
     organization: &Organization,
     all: &HashMap<OrganizationId, Organization>,
@@ -170,8 +157,8 @@ pub fn check_place(
     ))
 }
 
-/// The organizations that came from an export without what is above them: their topmost one is a chapter that has no
-/// parent. Their references to organizations outside of that export are null.
+/// Organizations imported without the ones above them: their topmost one is a chapter without a parent. Their
+/// references to organizations outside the export are null.
 pub fn parts(all: &HashMap<OrganizationId, Organization>) -> HashSet<OrganizationId> {
     let is_cut = |o: &Organization| o.kind == OrganizationKind::Chapter && o.parent_id.is_none();
     if !all.values().any(is_cut) {
@@ -179,7 +166,7 @@ pub fn parts(all: &HashMap<OrganizationId, Organization>) -> HashSet<Organizatio
     }
     let top = |organization: &Organization| {
         let mut top = organization.id;
-        // A circle, which nothing should have made, ends here too.
+        // The bound also ends a circle, which should not exist.
         for _ in 0..all.len() {
             match all.get(&top).and_then(|o| o.parent_id) {
                 Some(parent) => top = parent,
@@ -193,7 +180,7 @@ pub fn parts(all: &HashMap<OrganizationId, Organization>) -> HashSet<Organizatio
     parts
 }
 
-/// An organization and all below it, itself first.
+/// An organization and all below it, the root first.
 pub fn subtree(root: OrganizationId, all: &[Organization]) -> Vec<OrganizationId> {
     let mut found = vec![root];
     let mut next = 0;

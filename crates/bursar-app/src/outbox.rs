@@ -1,7 +1,7 @@
 //! The outbox: jobs become messages, and messages end delivered, failed or skipped, with a reason.
 //!
-//! The organization's clock is held wherever it is asked whether a run is over, so that two workers who end its last
-//! two messages cannot both find the other's still under way.
+//! An act that checks whether a run is over holds the organization's change clock, so that two workers who end its
+//! last two messages cannot both find the other's still under way.
 
 use bursar_db::{messages, outbox};
 use bursar_domain::Timestamp;
@@ -20,52 +20,46 @@ use crate::sms;
 
 pub use bursar_db::outbox::{Attempt, Claimed, Job, Message};
 
-/// Messages that one transaction makes at most.
+/// Messages that one transaction makes.
 pub const EXPAND_MAX: usize = 500;
-/// Those who are told of when nobody qualified.
+/// Skipped recipients to record when nobody qualified.
 const SKIPPED_TOLD_MAX: usize = 200;
-/// A job whose messages are all made is ended by the last of them. It is looked at once more after so many seconds.
+/// The last message to end also ends its job. The job is checked once more after this time.
 pub(crate) const LOOK_AGAIN_SECONDS: i64 = 3_600;
 
-/// Seeing whether something of the outbox is due.
 pub const IS_DUE: Rule = Rule::of_worker("outbox.is_due", "see what is to be sent");
-/// Claiming what is to be done for a while.
 pub const CLAIM: Rule = Rule::of_worker("outbox.claim", "claim what is to be sent");
-/// Making the messages of a job.
 pub const EXPAND: Rule = Rule::of_worker("outbox.expand", "make the messages of a job");
-/// Writing down how an attempt ended.
 pub const ATTEMPTED: Rule = Rule::of_worker("outbox.attempted", "say how an attempt ended");
-/// The rules of the outbox.
 pub const RULES: &[&Rule] = &[&IS_DUE, &CLAIM, &EXPAND, &ATTEMPTED];
 
-/// Whether a message of this method can be claimed now. Claiming writes, so it is looked for first.
+/// Claiming writes, so the worker checks this first.
 pub fn is_due(whole: &mut Whole<'_, '_>, method: Method) -> Result<bool, AppError> {
     whole.allow(&IS_DUE)?;
     let now = whole.now();
     Ok(outbox::is_due(whole.tx, method, now)?)
 }
 
-/// Whether a job can be claimed now.
 pub fn has_due_job(whole: &mut Whole<'_, '_>) -> Result<bool, AppError> {
     whole.allow(&IS_DUE)?;
     let now = whole.now();
     Ok(outbox::has_due_job(whole.tx, now)?)
 }
 
-/// Claims up to `limit` jobs that still have something to expand, until `until`.
+/// Only jobs that still have something to expand.
 pub fn claim_jobs(whole: &mut Whole<'_, '_>, until: Timestamp, limit: i64) -> Result<Vec<Job>, AppError> {
     whole.allow(&CLAIM)?;
     let now = whole.now();
     Ok(outbox::claim_jobs(whole.tx, now, until, limit)?)
 }
 
-/// Holds a job that failed until `until`.
+/// Leases a job that failed, so that it rests until then.
 pub fn put_off(whole: &mut Whole<'_, '_>, job: &Job, until: Timestamp) -> Result<(), AppError> {
     whole.allow(&CLAIM)?;
     Ok(outbox::lease_job(whole.tx, job, until)?)
 }
 
-/// Claims up to `limit` messages of a method that are due, until `until`; a claim counts as an attempt.
+/// A claim counts as an attempt.
 pub fn claim(
     whole: &mut Whole<'_, '_>,
     method: Method,
@@ -77,7 +71,7 @@ pub fn claim(
     Ok(outbox::claim(whole.tx, method, now, until, limit)?)
 }
 
-/// Holds claims until `until`, as far as they are still held. A claim is named by its organization, message and attempt.
+/// Extends the claims that are still held. A claim is named by its organization, message and attempt.
 pub fn renew(
     whole: &mut Whole<'_, '_>,
     claims: &[(OrganizationId, MessageId, i64)],
@@ -90,7 +84,7 @@ pub fn renew(
     Ok(())
 }
 
-/// Lets claims go that were not used: they count as no attempt. `reason` says why, where there is something to say.
+/// Releases claims that were not used; they do not count as attempts.
 pub fn release(whole: &mut Whole<'_, '_>, claims: &[Claimed], reason: Option<&str>) -> Result<(), AppError> {
     whole.allow(&CLAIM)?;
     for claim in claims {
@@ -99,14 +93,14 @@ pub fn release(whole: &mut Whole<'_, '_>, claims: &[Claimed], reason: Option<&st
     Ok(())
 }
 
-/// Makes due what a clock that was ahead has put off.
+/// Makes due what was put off while the wall clock ran ahead.
 pub fn pull_in(whole: &mut Whole<'_, '_>) -> Result<(), AppError> {
     whole.allow(&CLAIM)?;
     let now = whole.now();
     Ok(outbox::pull_in(whole.tx, now)?)
 }
 
-/// Writes down how an attempt ended and nothing else, where [`attempted`] cannot end the run that it is of.
+/// Records the attempt and nothing else, for when [`attempted`] cannot end the run.
 pub fn attempted_only(
     whole: &mut Whole<'_, '_>,
     claimed: &Claimed,
@@ -118,10 +112,10 @@ pub fn attempted_only(
     Ok(())
 }
 
-/// Makes the next messages of a job; whether all of them are made now.
+/// Returns whether all messages of the job are made.
 pub fn expand(act: &mut Act<'_, '_>, job: &Job) -> Result<bool, AppError> {
     act.allow(&EXPAND)?;
-    // Another worker may have gone on with it: what counts is what is written.
+    // Another worker may have continued with it, so read it again.
     let Some(job) = outbox::job(act.tx, job.organization, job.id)? else {
         return Ok(true);
     };
@@ -133,14 +127,14 @@ pub fn expand(act: &mut Act<'_, '_>, job: &Job) -> Result<bool, AppError> {
         outbox::expanded(act.tx, &job, Some(next), false, due_at)?;
         return Ok(false);
     }
-    // Other kinds are queued with their messages.
+    // Other kinds of job are queued with their messages.
     let look_again = act.now().plus_seconds(LOOK_AGAIN_SECONDS);
     outbox::expanded(act.tx, &job, None, true, look_again)?;
     end_if_over(act, &job)?;
     Ok(true)
 }
 
-/// Makes the next messages of a reminder's run; where to go on.
+/// Returns where to continue.
 fn expand_reminder(act: &mut Act<'_, '_>, job: &Job) -> Result<Option<[u8; 16]>, AppError> {
     let id = ReminderId::from_bytes(job.subject);
     let Some(reminder) = act.get::<Reminder>(id)? else {
@@ -170,7 +164,7 @@ fn note_all_skipped(
     Ok(())
 }
 
-/// Writes down why nobody was written to; the job is over with it.
+/// Records why nobody was written to, and ends the job.
 pub(crate) fn note_skipped(
     act: &mut Act<'_, '_>,
     reminder: &Reminder,
@@ -207,7 +201,7 @@ fn compose(
     message
 }
 
-/// Says whom a message is for, and what they owe.
+/// Sets the recipient, and what they owe.
 pub(crate) fn address_to(message: &mut Message, reminder: &Reminder, recipient: &Recipient) {
     message.address.clone_from(&recipient.address);
     message.name.clone_from(&recipient.name);
@@ -217,9 +211,8 @@ pub(crate) fn address_to(message: &mut Message, reminder: &Reminder, recipient: 
     }
 }
 
-/// A reminder of what is owed is about a debt, and one to a person or an organization is a letter: neither is a list
-/// one can leave. What goes to a whole group and names no debt is an announcement: its readers can ask to be left
-/// out, by a mail to the organization's contact. Without a contact nobody would read that mail, so nothing is said.
+/// Only a message to a whole group that names no debt is an announcement, which readers can unsubscribe from: by mail
+/// to the organization's contact. Without a contact nobody would read that mail, so there is no header.
 fn unsubscribe(reminder: &Reminder, organization: &Organization) -> Option<String> {
     let (name, host) = organization.contact_email.as_deref()?.rsplit_once('@')?;
     let is_announcement = matches!(reminder.audience(), Audience::Group(_)) && !reminder.include_payment_info;
@@ -231,7 +224,7 @@ fn unsubscribe(reminder: &Reminder, organization: &Organization) -> Option<Strin
     })
 }
 
-/// Writes down how an attempt ended, and ends the run when it was the last one.
+/// Records how an attempt ended, and ends the run if it was the last.
 pub fn attempted(act: &mut Act<'_, '_>, claimed: &Claimed, attempt: &Attempt) -> Result<(), AppError> {
     act.allow(&ATTEMPTED)?;
     let message = &claimed.message;
@@ -246,7 +239,7 @@ pub fn attempted(act: &mut Act<'_, '_>, claimed: &Claimed, attempt: &Attempt) ->
     }
 }
 
-/// A message that an officer queued again was delivered after its run had ended.
+/// For a message that an officer queued again, delivered after its run had ended.
 fn delivered_late(act: &mut Act<'_, '_>, id: MessageId) -> Result<(), AppError> {
     let Some(record) = messages::get(act.tx, act.organization, id)?.filter(|r| r.kind == JobKind::Reminder)
     else {
@@ -260,7 +253,7 @@ fn delivered_late(act: &mut Act<'_, '_>, id: MessageId) -> Result<(), AppError> 
     Ok(())
 }
 
-/// Ends a job whose messages have all ended, and the run that it is.
+/// Ends a job and its run when all its messages have ended.
 fn end_if_over(act: &mut Act<'_, '_>, job: &Job) -> Result<(), AppError> {
     if outbox::is_under_way(act.tx, job.organization, job.id)? {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Charges, and what is received for them. The ledger is only added to.
+//! Charges, and the money received for them. The ledger is append-only.
 
 use std::collections::BTreeSet;
 
@@ -19,16 +19,11 @@ use crate::bulk;
 use crate::error::AppError;
 use crate::rule::Rule;
 
-/// Charging members, groups or chapters, and seeing who would be charged.
 pub const RAISE: Rule = Rule::of("payments.raise", Role::Editor, "raise charges");
-/// Recording money received.
 pub const RECORD: Rule = Rule::of("payment.record", Role::Editor, "record payments");
-/// Reversing a ledger entry.
 pub const REVERSE: Rule = Rule::of("payment.reverse", Role::Editor, "reverse payments");
-/// Cancelling and disputing a payment, and ending a dispute.
 pub const CHANGE: Rule = Rule::of("payment.change", Role::Editor, "change payments");
 
-/// The rules of this module.
 pub const RULES: &[&Rule] = &[&RAISE, &RECORD, &REVERSE, &CHANGE];
 
 words! {
@@ -45,42 +40,33 @@ words! {
     }
 }
 
-/// Who is charged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Debtor {
-    /// One member.
     Member(MemberId),
-    /// Every active member of a group.
+    /// Every active member of the group.
     Group(GroupId),
-    /// A direct child chapter.
+    /// A direct child of the organization.
     Chapter(OrganizationId),
 }
 
-/// What is charged.
 #[derive(Clone, Debug)]
 pub struct NewCharges {
-    /// Who.
     pub debtor: Debtor,
-    /// How much each, as text in the organization's currency; a group's own dues when it is left out.
+    /// Per debtor, as text in the organization's currency. If left out, a group's own dues.
     pub amount: Option<String>,
-    /// What for.
     pub description: String,
-    /// By when.
     pub due_date: Option<Date>,
 }
 
-/// The charges that were raised, or would be.
 #[derive(Clone, Debug)]
 pub struct Charges {
-    /// The bulk act, to undo it by; none for a preview.
+    /// Undo takes this id. A preview has none.
     pub id: Option<BulkId>,
-    /// The payments.
     pub payments: Vec<Payment>,
-    /// Their sum.
     pub total: Money,
 }
 
-/// Raises charges. A preview writes nothing.
+/// A preview writes nothing.
 pub fn raise(act: &mut Act<'_, '_>, new: &NewCharges, is_preview: bool) -> Result<Charges, AppError> {
     act.allow(&RAISE)?;
     let currency = act.own()?.currency;
@@ -167,20 +153,18 @@ fn debtors(act: &mut Act<'_, '_>, debtor: Debtor) -> Result<Debtors, AppError> {
     }
 }
 
-/// What was received.
 #[derive(Clone, Debug)]
 pub struct Receipt {
-    /// How much, as text in the payment's currency.
+    /// Text in the payment's currency.
     pub amount: String,
-    /// How it came.
     pub method: ReceivedBy,
-    /// The day; today when it is left out.
+    /// Today if left out.
     pub received_on: Option<Date>,
-    /// What the payer or the bank calls it.
+    /// The payer's or the bank's own reference.
     pub reference: Option<String>,
 }
 
-/// Records an amount received: a ledger entry, and the payment moves with it.
+/// Adds a ledger entry and updates the payment.
 pub fn record(
     act: &mut Act<'_, '_>,
     id: PaymentId,
@@ -217,7 +201,7 @@ pub fn record(
     Ok((payment, entry_id))
 }
 
-/// Takes an entry back by a counter-entry; the entry stays.
+/// Adds a counter-entry; the entry itself stays.
 pub fn reverse(
     act: &mut Act<'_, '_>,
     id: PaymentId,
@@ -236,7 +220,7 @@ pub fn reverse(
     Ok(payment)
 }
 
-/// An entry of a payment that counts: neither a reversal nor reversed.
+/// An entry that is neither a reversal nor reversed.
 fn standing(entries: &[Entry], id: EntryId) -> Result<&Entry, Refusal> {
     let found = entries.iter().find(|entry| entry.id == id);
     let found = found.ok_or_else(|| Refusal::missing(format!("the payment has no ledger entry {id}")))?;
@@ -260,7 +244,7 @@ fn counter_entry(act: &mut Act<'_, '_>, original: &Entry, reason: Option<String>
     }
 }
 
-/// One transaction: the entries, the payment, its activity line. The sum is proven before it is written.
+/// Writes the entries, the payment and its activity line. The ledger must add up to `paidToDate` first.
 fn enter(
     act: &mut Act<'_, '_>,
     payment: &mut Payment,
@@ -282,19 +266,18 @@ fn enter(
     act.log(action, Some(payment.id.to_string()), None)
 }
 
-/// Cancels a payment; what was received for it stays in the ledger.
+/// What was received stays in the ledger.
 pub fn cancel(act: &mut Act<'_, '_>, id: PaymentId) -> Result<Payment, AppError> {
     act.allow(&CHANGE)?;
     change(act, id, Payment::cancel)
 }
 
-/// Marks a paid payment as disputed.
 pub fn dispute(act: &mut Act<'_, '_>, id: PaymentId) -> Result<Payment, AppError> {
     act.allow(&CHANGE)?;
     change(act, id, Payment::dispute)
 }
 
-/// Ends a dispute that was won: the payment is paid.
+/// The payment is paid again.
 pub fn win_dispute(act: &mut Act<'_, '_>, id: PaymentId) -> Result<Payment, AppError> {
     act.allow(&CHANGE)?;
     change(act, id, Payment::win_dispute)
@@ -312,8 +295,7 @@ fn change(
     Ok(payment)
 }
 
-/// Ends a dispute that was lost: the payment has failed, and what the bank took back is reversed with it. That is
-/// every entry that stands, or only those named when the bank left the others alone.
+/// The payment fails, and the entries that the bank took back are reversed: those named, or all that stand.
 pub fn lose_dispute(act: &mut Act<'_, '_>, id: PaymentId, named: &[EntryId]) -> Result<Payment, AppError> {
     act.allow(&CHANGE)?;
     let mut payment: Payment = act.find(id)?;

@@ -1,4 +1,4 @@
-//! What an organization's admins allow all tokens. It binds from the next request on.
+//! What an organization's admins allow tokens. A change applies from the next request on.
 
 use bursar_db::organizations;
 use bursar_domain::Refusal;
@@ -9,40 +9,31 @@ use crate::act::{Act, View};
 use crate::error::AppError;
 use crate::rule::Rule;
 
-/// What to change of a policy; the rest stays.
+/// What is left out stays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PolicyChange {
-    /// Withheld from every token from now on.
     pub block: ScopeSet,
-    /// No longer withheld.
     pub allow: ScopeSet,
-    /// What becomes of the cap on the lifetime of new tokens.
     pub cap: Option<Cap>,
 }
 
 /// A cap on the lifetime of new tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cap {
-    /// The global maximum alone binds.
+    /// Only the global maximum applies.
     None,
-    /// So many days at most.
     Days(i64),
 }
 
-/// Seeing the policy.
 pub const SHOW: Rule = Rule::of("policy.show", Role::Viewer, "see its policy");
-/// Changing the policy.
 pub const SET: Rule = Rule::of("policy.set", Role::Admin, "change its policy");
-/// The rules of the policy.
 pub const RULES: &[&Rule] = &[&SHOW, &SET];
 
-/// The policy.
 pub fn show(view: &mut View<'_, '_>) -> Result<Policy, AppError> {
     view.allow(&SHOW)?;
     Ok(organizations::policy(view.tx, view.organization)?.unwrap_or_default())
 }
 
-/// Changes the policy, with one activity line for each thing that changed. Equal values change nothing.
 pub fn set(act: &mut Act<'_, '_>, change: &PolicyChange) -> Result<Policy, AppError> {
     act.allow(&SET)?;
     let before = organizations::policy(act.tx, act.organization)?.unwrap_or_default();
@@ -57,7 +48,7 @@ pub fn set(act: &mut Act<'_, '_>, change: &PolicyChange) -> Result<Policy, AppEr
     Ok(after)
 }
 
-/// The activity lines of a change: one for each thing that changed.
+/// One activity line for each thing that changed.
 pub(crate) fn changes(before: Policy, after: Policy) -> Vec<(&'static str, Option<String>, Option<i64>)> {
     let scopes = |action: &'static str, scopes: ScopeSet| {
         scopes
@@ -82,7 +73,6 @@ pub(crate) fn changes(before: Policy, after: Policy) -> Vec<(&'static str, Optio
     lines
 }
 
-/// The policy with the change, or what is wrong with the change.
 fn apply(before: Policy, change: &PolicyChange) -> Result<Policy, Refusal> {
     let both = change.block.and(change.allow);
     if !both.is_empty() {

@@ -1,4 +1,4 @@
-//! Who is written to: one rule for the answer of send-now, for the worker and for previews.
+//! Who is written to. The response of send-now, the worker and previews use the same rule.
 
 use bursar_db::recipients::Candidate;
 use bursar_db::{memberships, organizations, recipients};
@@ -10,57 +10,44 @@ use bursar_domain::reminder::{Audience, Method, Reminder};
 use crate::act::Act;
 use crate::error::AppError;
 
-/// Candidates that are read at a time to find out whether anybody qualifies.
+/// Candidates read at a time to see whether anybody qualifies.
 const LOOK_MAX: i64 = 200;
 
-/// Somebody who qualifies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recipient {
     /// The bytes of the member's or organization's id.
     pub key: [u8; 16],
-    /// The name.
     pub name: String,
-    /// The e-mail address or telephone number.
+    /// An e-mail address or a telephone number.
     pub address: String,
-    /// What is owed, line by line, when the reminder says so.
+    /// Only if the reminder says what is owed.
     pub owed: Vec<OwedLine>,
 }
 
-/// One payment that is owed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwedLine {
-    /// What for.
     pub description: String,
-    /// When it is or was due.
     pub due_date: Option<String>,
-    /// How much.
     pub amount: Money,
 }
 
-/// Somebody who does not qualify.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skipped {
-    /// The bytes of the member's or organization's id.
     pub key: [u8; 16],
-    /// The name.
     pub name: String,
-    /// Why.
     pub reason: &'static str,
 }
 
-/// A page of recipients.
 #[derive(Debug, Default)]
 pub struct Recipients {
-    /// Those who qualify, by key.
     pub qualify: Vec<Recipient>,
-    /// Those who do not, and why.
     pub skipped: Vec<Skipped>,
-    /// Where the next page begins, when there may be more.
+    /// Where the next page begins, if there may be more.
     pub next: Option<[u8; 16]>,
 }
 
-/// Looks at up to `limit` candidates after `after`: an archived one, one without an address for the method, and
-/// one who owes nothing where the reminder tells what is owed do not qualify.
+/// Looks at up to `limit` candidates. Those who are archived do not qualify, nor those without an address for the
+/// method, nor those who owe nothing when the reminder says what is owed.
 pub(crate) fn page<M>(
     act: &mut Act<'_, '_, M>,
     reminder: &Reminder,
@@ -94,7 +81,7 @@ pub(crate) fn page<M>(
     Ok(page)
 }
 
-/// Looks at one recipient of an earlier run again: as they are now, or why they do not qualify any more.
+/// One recipient of an earlier run as they are now, or why they no longer qualify.
 pub(crate) fn again<M>(
     act: &mut Act<'_, '_, M>,
     reminder: &Reminder,
@@ -193,12 +180,12 @@ fn no_address(method: Method) -> &'static str {
     }
 }
 
-/// Whether anybody qualifies; it looks no further than the first.
+/// Stops at the first who does.
 pub(crate) fn somebody_qualifies<M>(act: &mut Act<'_, '_, M>, reminder: &Reminder) -> Result<bool, AppError> {
     let Audience::Group(group) = reminder.audience() else {
         return Ok(!page(act, reminder, None, 1)?.qualify.is_empty());
     };
-    // The database leaves out whoever cannot qualify, so that a large group of such is no long work.
+    // The database leaves out those who cannot qualify, so that a large group of them is quick.
     let wanted = (reminder.method == Method::Sms, reminder.include_payment_info);
     let mut after = None;
     loop {
@@ -215,7 +202,7 @@ pub(crate) fn somebody_qualifies<M>(act: &mut Act<'_, '_, M>, reminder: &Reminde
     }
 }
 
-/// The contact of an organization: itself, its parent or a direct child; no other may be written to.
+/// Only the organization itself, its parent and its direct children may be written to.
 fn organization_page<M>(
     act: &mut Act<'_, '_, M>,
     reminder: &Reminder,

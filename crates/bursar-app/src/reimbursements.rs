@@ -15,35 +15,26 @@ use crate::caller::Caller;
 use crate::error::AppError;
 use crate::rule::Rule;
 
-/// Writing a draft.
 pub const DRAFT: Rule = Rule::of("reimbursement.draft", Role::Editor, "draft reimbursements");
-/// Submitting, reopening and voiding.
 pub const MOVE: Rule = Rule::of("reimbursement.move", Role::Editor, "move reimbursements so");
-/// Rejecting, and paying out what was approved.
 pub const SETTLE: Rule = Rule::of("reimbursement.settle", Role::Admin, "move reimbursements so");
-/// Approving, which somebody answers for by name.
+/// Somebody must answer for an approval by name.
 pub const APPROVE: Rule =
     Rule::of("reimbursement.approve", Role::Admin, "approve reimbursements").people_only();
 
-/// The rules of this module.
 pub const RULES: &[&Rule] = &[&DRAFT, &MOVE, &SETTLE, &APPROVE];
 
-/// What a draft is made of.
 #[derive(Clone, Debug)]
 pub struct Draft {
-    /// Who is paid.
+    /// Either a member or an organization is paid.
     pub member_id: Option<MemberId>,
-    /// Which organization is paid.
     pub recipient_organization_id: Option<OrganizationId>,
-    /// How much, as text in the organization's currency.
+    /// Text in the organization's currency.
     pub amount: String,
-    /// What kind of expense.
     pub category: Option<String>,
-    /// What for.
     pub description: String,
-    /// The day of the expense.
     pub incurred_at: Option<Date>,
-    /// References of receipts.
+    /// References, not the receipts themselves.
     pub receipts: Vec<String>,
 }
 
@@ -52,7 +43,6 @@ fn checked(field: &'static str, rule: TextRule, text: &str) -> Result<String, Ap
         .map_err(|rule| Refusal::invalid(field, rule).into())
 }
 
-/// Writes a draft.
 pub fn draft(act: &mut Act<'_, '_>, new: &Draft) -> Result<Reimbursement, AppError> {
     act.allow(&DRAFT)?;
     let currency = act.own()?.currency;
@@ -106,16 +96,14 @@ pub fn draft(act: &mut Act<'_, '_>, new: &Draft) -> Result<Reimbursement, AppErr
     Ok(reimbursement)
 }
 
-/// What a move leaves beside the state; both are hidden from v1.
+/// Not shown in v1.
 #[derive(Clone, Debug, Default)]
 pub struct Remarks {
-    /// What the reviewer wrote.
     pub note: Option<String>,
-    /// The payout's reference.
     pub payout_reference: Option<String>,
 }
 
-/// Moves a reimbursement on. Approving is for admins who are people, and never for one's own.
+/// Nobody approves their own reimbursement.
 pub fn perform(
     act: &mut Act<'_, '_>,
     id: ReimbursementId,
@@ -146,7 +134,7 @@ pub fn perform(
     Ok(reimbursement)
 }
 
-/// Whether the caller is the one to be paid: the member has their address.
+/// Whether the caller is the one to be paid: the member has the caller's address.
 fn is_own(act: &mut Act<'_, '_>, reimbursement: &Reimbursement) -> Result<bool, AppError> {
     let (&Caller::Person(user, _), Some(member)) = (&act.caller, reimbursement.member_id) else {
         return Ok(false);

@@ -1,4 +1,4 @@
-//! Reminders: when a run starts, on request or at its time.
+//! Reminders, and when a run starts: on request or at its time.
 
 use bursar_db::{due, organizations, outbox, table};
 use bursar_domain::access::{Role, Scope};
@@ -18,54 +18,37 @@ use crate::recipients;
 use crate::rule::Rule;
 use crate::sms;
 
-/// Runs of one reminder that may name the same time.
+/// Runs of one reminder that may share a time.
 const RUNS_AT_ONCE_MAX: i64 = 100;
 
-/// Scheduling a reminder.
 pub const SCHEDULE: Rule = Rule::of("reminder.schedule", Role::Editor, "schedule reminders");
-/// Listing reminders with all they say.
 pub const LIST: Rule = Rule::of("reminder.list", Role::Editor, "list its reminders");
-/// Calling a reminder off.
 pub const CANCEL: Rule = Rule::of("reminder.cancel", Role::Editor, "call reminders off");
-/// Sending a failed reminder again.
 pub const RETRY: Rule = Rule::of("reminder.retry", Role::Editor, "send reminders again");
-/// Sending a scheduled reminder now.
 pub const SEND_NOW: Rule =
     Rule::of("reminder.send", Role::Editor, "send reminders").or_token(&[Scope::RemindersWrite]);
-/// Finding the reminders whose time has come.
 pub const DUE: Rule = Rule::of_worker("reminder.due", "look for reminders of all organizations");
-/// Starting the run of a reminder whose time has come.
 pub const RUN_DUE: Rule = Rule::of_worker("reminder.run_due", "start reminders at their time");
-/// The rules of reminders.
 pub const RULES: &[&Rule] = &[&SCHEDULE, &LIST, &CANCEL, &RETRY, &SEND_NOW, &DUE, &RUN_DUE];
 
-/// What a new reminder is made of.
 #[derive(Clone, Debug)]
 pub struct NewReminder {
-    /// Whom it is for.
     pub audience: Audience,
-    /// How it is sent.
     pub method: Method,
-    /// When.
     pub at: Timestamp,
-    /// The subject line.
     pub subject: Option<String>,
-    /// The text.
     pub body: Option<String>,
-    /// It comes back after so many days.
     pub every_days: Option<i64>,
     /// Says what is owed, and goes only to those who owe.
     pub include_payment_info: bool,
 }
 
-/// The refusal for a reminder that is not there.
 pub(crate) fn no_reminder(id: ReminderId) -> Refusal {
     Refusal::missing(format!(
         "there is no reminder {id}; `bursar reminder list` shows those that there are"
     ))
 }
 
-/// Schedules a reminder.
 pub fn schedule(act: &mut Act<'_, '_>, new: &NewReminder) -> Result<Reminder, AppError> {
     act.allow(&SCHEDULE)?;
     let rule = |field: &'static str| move |rule: String| Refusal::invalid(field, rule);
@@ -163,7 +146,7 @@ fn check_audience(act: &mut Act<'_, '_>, audience: Audience) -> Result<(), AppEr
     }
 }
 
-/// An organization's reminders, oldest first; those with one status when it is given.
+/// Oldest first.
 pub fn list(view: &mut View<'_, '_>, status: Option<ReminderStatus>) -> Result<Vec<Reminder>, AppError> {
     view.allow(&LIST)?;
     let mut reminders = Vec::new();
@@ -177,12 +160,12 @@ pub fn list(view: &mut View<'_, '_>, status: Option<ReminderStatus>) -> Result<V
     Ok(reminders)
 }
 
-/// Calls a scheduled reminder off, or one whose run is lost.
+/// Cancels a scheduled reminder, or one whose run is lost.
 pub fn cancel(act: &mut Act<'_, '_>, id: ReminderId) -> Result<Reminder, AppError> {
     act.allow(&CANCEL)?;
     let mut reminder = act.get(id)?.ok_or_else(|| no_reminder(id))?;
     if give_up_lost_run(act, &mut reminder)? {
-        // What failed is cancelled by way of scheduled.
+        // A failed reminder must be scheduled before it can be cancelled.
         reminder.status = reminder.status.to(ReminderStatus::Scheduled)?;
     }
     reminder.status = reminder.status.to(ReminderStatus::Cancelled)?;
@@ -191,7 +174,7 @@ pub fn cancel(act: &mut Act<'_, '_>, id: ReminderId) -> Result<Reminder, AppErro
     Ok(reminder)
 }
 
-/// Schedules a failed reminder once more, for now, or one whose run is lost: an officer's act.
+/// Schedules a failed reminder for now, or one whose run is lost.
 pub fn retry(act: &mut Act<'_, '_>, id: ReminderId) -> Result<Reminder, AppError> {
     act.allow(&RETRY)?;
     let mut reminder = act.get(id)?.ok_or_else(|| no_reminder(id))?;
@@ -215,8 +198,8 @@ pub fn retry(act: &mut Act<'_, '_>, id: ReminderId) -> Result<Reminder, AppError
     Ok(reminder)
 }
 
-/// Gives up the run of a reminder that is `sending` without a job, which only an import brings: no worker will ever end
-/// it. Whether there was one to give up.
+/// Gives up the run of a reminder that is `sending` without a job. Only an import brings one, and no worker will ever
+/// end it. Returns whether it did.
 fn give_up_lost_run(act: &mut Act<'_, '_>, reminder: &mut Reminder) -> Result<bool, AppError> {
     let subject = reminder.id.to_bytes();
     let is_lost = reminder.status == ReminderStatus::Sending
@@ -227,7 +210,7 @@ fn give_up_lost_run(act: &mut Act<'_, '_>, reminder: &mut Reminder) -> Result<bo
     Ok(is_lost)
 }
 
-/// Sends a scheduled reminder now. On a recurring one this is its next run.
+/// For a recurring reminder this is its next run.
 pub fn send_now(act: &mut Act<'_, '_>, id: ReminderId) -> Result<(Reminder, Outcome), AppError> {
     act.allow(&SEND_NOW)?;
     let missing = || Refusal::missing("there is no such reminder");
@@ -236,7 +219,7 @@ pub fn send_now(act: &mut Act<'_, '_>, id: ReminderId) -> Result<(Reminder, Outc
     start(act, reminder, run_at)
 }
 
-/// Reminders of all organizations whose time has come by `now`, the longest due first.
+/// Reminders of all organizations due by `now`, longest due first.
 pub fn due(
     whole: &mut Whole<'_, '_>,
     now: Timestamp,
@@ -246,8 +229,7 @@ pub fn due(
     Ok(due::reminders(whole.tx, now, limit)?)
 }
 
-/// Starts the run of a reminder whose time has come. It is looked at again: it may have been sent, moved or called
-/// off since it was found due.
+/// Checks again: the reminder may have been sent, moved or cancelled since it was found due.
 pub fn run_due(act: &mut Act<'_, '_>, id: ReminderId) -> Result<Option<Outcome>, AppError> {
     act.allow(&RUN_DUE)?;
     let Some(reminder) = act.get::<Reminder>(id)? else {
@@ -262,7 +244,7 @@ pub fn run_due(act: &mut Act<'_, '_>, id: ReminderId) -> Result<Option<Outcome>,
     start(act, reminder, run_at).map(|(_, outcome)| Some(outcome))
 }
 
-/// One transaction: the reminder's state, the job, and its activity line.
+/// Writes the reminder's state, the job and its activity line.
 fn start(
     act: &mut Act<'_, '_>,
     mut reminder: Reminder,
@@ -284,8 +266,8 @@ fn start(
     Ok((reminder, outcome))
 }
 
-/// Queues the job of a run. A clock that steps back, or a retry, can name the time of an earlier run: this one is then
-/// the next microsecond's, so that each run has a job of its own.
+/// A clock that steps back, or a retry, can name the time of an earlier run. This run then takes the next
+/// microsecond, so that each run has its own job.
 fn queue_run(act: &mut Act<'_, '_>, reminder: ReminderId, run_at: Timestamp) -> Result<[u8; 16], AppError> {
     let job: MessageId = act.new_id();
     let (job, subject) = (job.to_bytes(), reminder.to_bytes());

@@ -1,4 +1,4 @@
-//! Reports: what was expected, what came, who owes, what the ledger says.
+//! Reports: what was expected, what was collected, who owes, what the ledger says.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -17,31 +17,20 @@ use crate::act::View;
 use crate::error::AppError;
 use crate::rule::Rule;
 
-/// Reading the report of dues by group.
 pub const DUES: Rule = Rule::of("report.dues", Role::Viewer, "read reports");
-/// Reading who owes.
 pub const OWING: Rule = Rule::of("report.owing", Role::Viewer, "read reports");
-/// Reading the ledger.
 pub const LEDGER: Rule = Rule::of("report.ledger", Role::Viewer, "read reports");
-/// Reading the totals of chapters.
 pub const CHAPTERS: Rule = Rule::of("report.chapters", Role::Viewer, "read reports");
 
-/// The rules of this module.
 pub const RULES: &[&Rule] = &[&DUES, &OWING, &LEDGER, &CHAPTERS];
 
-/// Dues of one group.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DuesLine {
-    /// The group's name.
     pub group: String,
-    /// How many payments.
     pub payments: i64,
-    /// What they come to.
     pub expected: Money,
-    /// What came.
     pub collected: Money,
-    /// What is owed and overdue.
     pub overdue: Money,
 }
 
@@ -55,8 +44,8 @@ fn check_range(from: Date, until: Date) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Expected, collected and overdue by group, of payments due between two days; one without a due date counts on the day
-/// it was raised. What was cancelled counts for what had come for it.
+/// By group, for payments due between two days. A payment without a due date counts on the day it was raised. A
+/// cancelled payment counts only with what was received for it.
 pub fn dues(view: &mut View<'_, '_>, from: Date, until: Date) -> Result<Vec<DuesLine>, AppError> {
     view.allow(&DUES)?;
     let currency = view.own()?.currency;
@@ -82,27 +71,22 @@ pub fn dues(view: &mut View<'_, '_>, from: Date, until: Date) -> Result<Vec<Dues
     Ok(lines)
 }
 
-/// Somebody who owes.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OwingLine {
-    /// The name.
     pub name: String,
-    /// The member's or organization's id.
+    /// A member's or organization's id.
     pub id: String,
-    /// How many payments.
     pub payments: i64,
-    /// The oldest due date.
     pub oldest_due: Option<String>,
-    /// How much in all.
     pub owed: Money,
 }
 
-/// Who owes what, the oldest due first.
+/// Oldest due date first.
 pub fn owing(view: &mut View<'_, '_>) -> Result<Vec<OwingLine>, AppError> {
     view.allow(&OWING)?;
     let currency = view.own()?.currency;
-    // Each line with its sum, which is money once it is complete.
+    // Sums stay i128 until they are complete.
     let mut lines: Vec<(OwingLine, i128)> = Vec::new();
     let mut line_of = HashMap::new();
     for payment in reports::owed(view.tx, view.organization)? {
@@ -147,20 +131,15 @@ pub fn owing(view: &mut View<'_, '_>) -> Result<Vec<OwingLine>, AppError> {
     lines.into_iter().map(total).collect()
 }
 
-/// The ledger between two days.
 #[derive(Clone, Debug)]
 pub struct LedgerReport {
-    /// Its currency.
     pub currency: Currency,
-    /// The entries, in order.
     pub entries: Vec<Entry>,
-    /// The sums by method.
     pub sums: BTreeMap<String, Money>,
-    /// What all entries come to.
     pub total: Money,
 }
 
-/// Entries written between two days, both included, with sums per method.
+/// Both days included.
 pub fn ledger(view: &mut View<'_, '_>, from: Date, until: Date) -> Result<LedgerReport, AppError> {
     view.allow(&LEDGER)?;
     let currency = view.own()?.currency;
@@ -184,23 +163,18 @@ pub fn ledger(view: &mut View<'_, '_>, from: Date, until: Date) -> Result<Ledger
     })
 }
 
-/// A chapter's totals; no personal data.
+/// Contains no personal data.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ChapterLine {
-    /// The chapter's id.
     pub id: OrganizationId,
-    /// Its name.
     pub name: String,
-    /// Its active members.
+    /// Active members.
     pub members: i64,
-    /// What its payments come to.
     pub expected: Money,
-    /// What came.
     pub collected: Money,
-    /// What is owed.
     pub owed: Money,
-    /// The chapter's currency, which the amounts are in.
+    /// The chapter's own currency.
     pub currency: Currency,
 }
 
@@ -227,22 +201,16 @@ pub fn chapters(view: &mut View<'_, '_>) -> Result<Vec<ChapterLine>, AppError> {
     Ok(lines)
 }
 
-/// What the chapters of one currency come to.
 #[derive(Clone, Debug)]
 pub struct CurrencyTotal {
-    /// The currency.
     pub currency: Currency,
-    /// Active members of its chapters.
     pub members: i64,
-    /// What their payments come to.
     pub expected: Money,
-    /// What came.
     pub collected: Money,
-    /// What is owed.
     pub owed: Money,
 }
 
-/// The totals of chapters by currency, which are never added to each other.
+/// Totals per currency. Amounts in different currencies are never added up.
 pub fn by_currency(lines: &[ChapterLine]) -> Result<Vec<CurrencyTotal>, Refusal> {
     let mut codes: BTreeMap<&str, Vec<&ChapterLine>> = BTreeMap::new();
     for line in lines {

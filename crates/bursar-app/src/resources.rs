@@ -1,4 +1,4 @@
-//! Reading resources, the same way for each: one by its id, and a page of a list.
+//! Reads any resource: one by its id, or a page of a list.
 
 use bursar_db::walk::{self, Ask, WalkError};
 use bursar_db::{Stored, table};
@@ -23,9 +23,7 @@ use crate::act::{View, Whole};
 use crate::error::AppError;
 use crate::rule::Rule;
 
-/// A resource that callers read, and who may.
 pub trait Readable: Stored {
-    /// Reading one of them, or a page of them.
     const READ: Rule;
 }
 
@@ -34,12 +32,10 @@ macro_rules! readable {
         $(impl Readable for $resource {
             const READ: Rule = Rule::of($name, Role::$least, $deed).or_token(&[Scope::$scope]);
         })*
-        /// The rules of all resources.
         pub const RULES: &[&Rule] = &[&OWNER, $(&<$resource as Readable>::READ),*];
     };
 }
 
-/// Finding the organization of a resource.
 pub const OWNER: Rule = Rule::of_operator("resource.owner", "look for ids in all organizations");
 
 readable! {
@@ -54,20 +50,18 @@ readable! {
     Order, "order.read", "read store orders", Viewer, StoreRead;
 }
 
-/// The organization that a resource belongs to.
 pub fn owner<R: Readable>(whole: &mut Whole<'_, '_>, id: Id<R::Kind>) -> Result<OrganizationId, AppError> {
     whole.allow(&OWNER)?;
     let missing = || Refusal::missing(format!("there is no {} {id}", R::Kind::NOUN));
     Ok(table::owner::<R>(whole.tx, id)?.ok_or_else(missing)?)
 }
 
-/// One resource.
 pub fn one<R: Readable>(view: &mut View<'_, '_>, id: Id<R::Kind>) -> Result<R, AppError> {
     view.allow(&R::READ)?;
     view.find(id)
 }
 
-/// Hands over every resource of a type, by id; how many rows cannot be read.
+/// In the order of ids. Returns how many rows cannot be read.
 pub fn each<R: Readable>(view: &mut View<'_, '_>, mut take: impl FnMut(R)) -> Result<u64, AppError> {
     view.allow(&R::READ)?;
     let mut unreadable = 0;
@@ -81,31 +75,28 @@ pub fn each<R: Readable>(view: &mut View<'_, '_>, mut take: impl FnMut(R)) -> Re
     Ok(unreadable)
 }
 
-/// A place in a walk through a list.
 #[derive(Clone, Debug)]
 pub struct Walk {
-    /// Rows a page.
     pub limit: PageLimit,
-    /// Which rows.
     pub filters: Filters,
-    /// Where the page before ended; none for the first page.
+    /// Where the previous page ended; `None` for the first page.
     pub cursor: Option<Cursor>,
 }
 
-/// The representation of one resource.
+/// The resource as JSON.
 pub fn get<R: Readable>(view: &mut View<'_, '_>, id: Id<R::Kind>) -> Result<Vec<u8>, AppError> {
     view.allow(&R::READ)?;
     let document = table::document::<R>(view.tx, view.organization, id)?;
     document.ok_or_else(|| Refusal::missing(format!("there is no such {}", R::Kind::NOUN)).into())
 }
 
-/// A page of a list, appended to `text`.
+/// Appends a page of a list to `text`.
 pub fn page<R: Readable>(view: &mut View<'_, '_>, walk: &Walk, text: Vec<u8>) -> Result<Page, AppError> {
     view.allow(&R::READ)?;
     page_of::<R>(view, view.organization, walk, text)
 }
 
-/// The same of any organization.
+/// Like [`page`], for any organization. It asks no rule.
 pub(crate) fn page_of<R: Stored>(
     view: &mut View<'_, '_>,
     organization: OrganizationId,

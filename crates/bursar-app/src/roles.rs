@@ -1,4 +1,4 @@
-//! Who is what in an organization.
+//! People and their roles in an organization.
 
 use bursar_db::{organizations, tokens};
 use bursar_domain::Refusal;
@@ -11,27 +11,18 @@ use crate::act::{Act, View, Whole};
 use crate::error::AppError;
 use crate::rule::Rule;
 
-/// A person's role, for a list.
 #[derive(Clone, Debug)]
 pub struct Holder {
-    /// The person.
     pub user: User,
-    /// The role.
     pub role: Role,
 }
 
-/// Giving a person a role.
 pub const SET: Rule = Rule::of("role.set", Role::Admin, "give roles");
-/// Removing a person from the organization.
 pub const REMOVE: Rule = Rule::of("role.remove", Role::Admin, "remove people");
-/// Listing the people with a role.
 pub const LIST: Rule = Rule::of("role.list", Role::Viewer, "list its people");
-/// Finding a person by their address.
 pub const PERSON: Rule = Rule::of_operator("role.person", "act as a person");
-/// The rules of roles.
 pub const RULES: &[&Rule] = &[&SET, &REMOVE, &LIST, &PERSON];
 
-/// The user with this address.
 pub fn person(whole: &mut Whole<'_, '_>, email: &str) -> Result<UserId, AppError> {
     whole.allow(&PERSON)?;
     let user = organizations::user_by_email(whole.tx, email.trim())?;
@@ -39,7 +30,7 @@ pub fn person(whole: &mut Whole<'_, '_>, email: &str) -> Result<UserId, AppError
     Ok(user.ok_or_else(missing)?.id)
 }
 
-/// Gives the person with this address a role, and makes the user if there is none.
+/// Creates the user if there is none with this address.
 pub fn set(act: &mut Act<'_, '_>, email: &str, role: Role) -> Result<Holder, AppError> {
     act.allow(&SET)?;
     let email = check_email(email).map_err(|rule| Refusal::invalid("user", rule))?;
@@ -56,7 +47,7 @@ pub fn set(act: &mut Act<'_, '_>, email: &str, role: Role) -> Result<Holder, App
     Ok(Holder { user, role })
 }
 
-/// Removes the person from the organization: the role goes, and their personal tokens there are revoked for good.
+/// Removes the role, and revokes the person's tokens in this organization permanently.
 pub fn remove(act: &mut Act<'_, '_>, email: &str) -> Result<User, AppError> {
     act.allow(&REMOVE)?;
     let organization = act.organization;
@@ -74,7 +65,7 @@ pub fn remove(act: &mut Act<'_, '_>, email: &str) -> Result<User, AppError> {
     Ok(user)
 }
 
-/// Everybody with a role in the organization, by user.
+/// Ordered by user.
 pub fn list(view: &mut View<'_, '_>) -> Result<Vec<Holder>, AppError> {
     view.allow(&LIST)?;
     let mut holders = Vec::new();

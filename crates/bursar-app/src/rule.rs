@@ -1,4 +1,4 @@
-//! Who may do what. Every operation has its rule beside it and asks it first.
+//! Who may do what. Every operation has its rule beside it and checks it first.
 
 use bursar_domain::Refusal;
 use bursar_domain::access::{Role, Scope, ScopeSet};
@@ -6,25 +6,23 @@ use bursar_domain::access::{Role, Scope, ScopeSet};
 use crate::caller::{Caller, TokenCaller};
 use crate::error::AppError;
 
-/// What an operation asks of its caller.
+/// What an operation requires of its caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// The operation: `group.create`.
+    /// The operation, for example `group.create`.
     pub name: &'static str,
-    /// What it is to do, in words that go on after "may": `make groups`.
+    /// Follows "may" in messages: `make groups`.
     pub deed: &'static str,
-    /// Whether the operator may.
     pub operator: bool,
-    /// Whether the service may by itself.
     pub worker: bool,
-    /// The least role of a person who may; none for what no person may.
+    /// The least role of a person. `None` if no person may.
     pub person: Option<Role>,
-    /// The scopes of a token that may; none for what no token may.
+    /// The scopes of a token. `None` if no token may.
     pub token: Option<ScopeSet>,
 }
 
 impl Rule {
-    /// An operation of people with at least this role, and of the operator.
+    /// For people with at least this role, and the operator.
     pub const fn of(name: &'static str, least: Role, deed: &'static str) -> Self {
         Self {
             name,
@@ -36,7 +34,6 @@ impl Rule {
         }
     }
 
-    /// An operation of the operator alone.
     pub const fn of_operator(name: &'static str, deed: &'static str) -> Self {
         Self {
             person: None,
@@ -44,7 +41,6 @@ impl Rule {
         }
     }
 
-    /// An operation of the service alone.
     pub const fn of_worker(name: &'static str, deed: &'static str) -> Self {
         Self {
             operator: false,
@@ -53,7 +49,7 @@ impl Rule {
         }
     }
 
-    /// An operation of any token, and of nobody else.
+    /// For any token, and nobody else.
     pub const fn of_token(name: &'static str, deed: &'static str) -> Self {
         Self {
             operator: false,
@@ -62,7 +58,6 @@ impl Rule {
         .or_token(&[])
     }
 
-    /// Tokens with these scopes may too.
     #[must_use]
     pub const fn or_token(self, scopes: &[Scope]) -> Self {
         Self {
@@ -71,13 +66,12 @@ impl Rule {
         }
     }
 
-    /// The service may by itself too.
     #[must_use]
     pub const fn or_worker(self) -> Self {
         Self { worker: true, ..self }
     }
 
-    /// Somebody must answer for it by name: not even the operator may.
+    /// Somebody must answer for it by name, so not even the operator may.
     #[must_use]
     pub const fn people_only(self) -> Self {
         Self {
@@ -86,7 +80,7 @@ impl Rule {
         }
     }
 
-    /// Refuses a caller who may not, and says who may.
+    /// The refusal says who may.
     pub fn check(&self, caller: &Caller) -> Result<(), AppError> {
         let may = match caller {
             Caller::Operator => self.operator,
@@ -100,7 +94,7 @@ impl Rule {
         }
     }
 
-    /// Granted scopes ∩ role ceiling ∩ policy must have all that it asks for.
+    /// The token's effective scopes must include all scopes of the rule.
     pub fn check_token(&self, token: &TokenCaller) -> Result<(), AppError> {
         token.require(self.token.ok_or_else(|| self.forbidden())?)
     }

@@ -1,4 +1,4 @@
-//! The list of all rules: every operation, whoever may call it.
+//! The list of all rules.
 
 use crate::rule::Rule;
 use crate::{
@@ -7,7 +7,6 @@ use crate::{
     reminders, reports, resources, roles, roster, store, tokens, undo, worker_clock,
 };
 
-/// The rules of each module, by the module's name.
 const MODULES: &[&[&Rule]] = &[
     act::RULES,
     activity::RULES,
@@ -42,7 +41,6 @@ const MODULES: &[&[&Rule]] = &[
     worker_clock::RULES,
 ];
 
-/// Every rule, module by module.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
     MODULES.iter().copied().flatten().copied()
 }

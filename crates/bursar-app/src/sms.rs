@@ -1,17 +1,17 @@
-//! The text of an SMS: what it says, and how many parts it is sent in.
+//! The text of an SMS, and how many parts it is sent in.
 
 use crate::messages::{Statement, full_text};
 use crate::outbox::Message;
 
-/// Characters that one SMS may have, whoever carries it.
+/// The longest text that every provider accepts.
 pub const TEXT_MAX: usize = 1_600;
-/// Parts that a statement may fill: a longer one tells fewer payments. Each part is paid for.
+/// A longer statement names fewer payments, because each part costs money.
 pub const PARTS_MAX: usize = 6;
-/// Ends a text that was cut. Three dots, because an ellipsis would more than double the parts.
+/// Ends a text that was cut. An ellipsis character would more than double the parts.
 const CUT: &str = "...";
 
-/// What an SMS says. A statement names as many payments as [`PARTS_MAX`] parts hold, and always the total. The
-/// officer's own words are kept whole, up to [`TEXT_MAX`] characters in all.
+/// A statement names as many payments as [`PARTS_MAX`] parts hold, and always the total. The officer's own text is
+/// not shortened for that, only to keep within [`TEXT_MAX`] characters.
 pub fn text(message: &Message) -> String {
     let body = message.body.as_str();
     let Some(owed) = message.owed.as_deref().and_then(Statement::from_json) else {
@@ -26,7 +26,7 @@ pub fn text(message: &Message) -> String {
     if fits(&whole) {
         return whole;
     }
-    // The most lines that fit: `few` do, `many` do not.
+    // Binary search: `few` lines fit, `many` do not.
     let (mut few, mut many) = (0, owed.lines.len());
     while many - few > 1 {
         let middle = few.midpoint(many);
@@ -44,7 +44,7 @@ pub fn text(message: &Message) -> String {
     format!("{body}\n\n{total}")
 }
 
-/// The text itself, or its beginning: up to a space where there is one near, and never through a character.
+/// Cuts at a space if one is near, and never inside a character.
 fn cut(text: &str, characters_max: usize) -> String {
     if text.chars().count() <= characters_max {
         return text.to_owned();
@@ -59,12 +59,12 @@ fn cut(text: &str, characters_max: usize) -> String {
     format!("{kept}{CUT}")
 }
 
-/// The characters that one septet of an SMS can carry (GSM 03.38), and those that take two.
+/// The characters of GSM 03.38 that take one septet, and those that take two.
 const GSM: &str = "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà";
 const GSM_DOUBLE: &str = "\u{c}^{}\\[~]|€";
 
-/// How many parts an SMS is sent in. A text that GSM 03.38 can carry has 160 septets in one part or 153 in each of
-/// several, any other text 70 or 67 units of UTF-16; what takes two is never cut in half.
+/// A text in GSM 03.38 has 160 septets in one part, or 153 in each of several. Any other text has 70 or 67 UTF-16
+/// units. A character that takes two is never split.
 pub fn segments(text: &str) -> usize {
     let septets = |c: char| match (GSM.contains(c), GSM_DOUBLE.contains(c)) {
         (true, _) => Some(1),
@@ -106,7 +106,7 @@ mod tests {
             ("a".repeat(307), 3),
             ("€".repeat(80), 1),
             ("€".repeat(81), 2),
-            // 152 septets and an escape that does not fit in the part's last one.
+            // 152 septets, and a character of two that does not fit into the part's last one.
             (format!("{}€{}", "a".repeat(152), "a".repeat(152)), 3),
             ("é".repeat(160), 1),
             ("ż".repeat(70), 1),

@@ -1,27 +1,27 @@
-//! Comma-separated values as a spreadsheet may safely open them, and back.
+//! CSV that is safe to open in a spreadsheet, and back.
 //!
-//! Written by hand: the `csv` crate, which reads them, does not quote a field for a semicolon, a tab or a bar.
+//! Written by hand: the `csv` crate, which reads it, does not quote a field for a semicolon, a tab or a bar.
 
 use std::borrow::Cow;
 
-/// What a spreadsheet takes for the beginning of a formula, the wide forms of East Asian keyboards included.
+/// What starts a formula in a spreadsheet, including the wide forms of East Asian keyboards.
 const FORMULA: [char; 10] = [
     '=', '+', '-', '@', '\t', '\r', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}',
 ];
 
-/// What a spreadsheet may split a line at besides the comma, by its settings or its country; quotes inside a cell mean
-/// nothing to it then.
+/// Where a spreadsheet may split a line besides the comma, depending on its settings or locale. It then ignores
+/// quotes inside a cell.
 const DELIMITERS: [char; 5] = [';', '\t', '|', '\n', '\r'];
 
-/// One line, with its end.
+/// One line, with its line end.
 pub fn record<T: AsRef<str>>(fields: impl IntoIterator<Item = T>) -> String {
     let fields: Vec<String> = fields.into_iter().map(|text| field(text.as_ref())).collect();
     format!("{}\n", fields.join(","))
 }
 
-/// A field as RFC 4180 quotes it. A text that a spreadsheet would take for a formula is led by an apostrophe, and so
-/// is a part of it after another delimiter. One that has such an apostrophe already gets another, so that [`plain`]
-/// always finds the text again.
+/// Quotes a field as RFC 4180 does. An apostrophe goes before a text that a spreadsheet would take for a formula, and
+/// before such a part after another delimiter. A text that already has such an apostrophe gets another, so that
+/// [`plain`] always restores the text.
 fn field(text: &str) -> String {
     if is_number(text) {
         return text.to_owned();
@@ -39,7 +39,7 @@ fn field(text: &str) -> String {
     }
 }
 
-/// The text that was given to [`field`], after the quotes are off.
+/// Reverses [`field`], after the quotes are removed.
 pub fn plain(cell: &str) -> Cow<'_, str> {
     if !cell.contains('\'') {
         return Cow::Borrowed(cell);
@@ -115,7 +115,7 @@ mod tests {
         reader.records().next().unwrap().unwrap()[0].to_owned()
     }
 
-    /// A program may split the line at another sign, and then take no notice of quotes inside a cell.
+    /// A program may split the line at another delimiter, and then ignores quotes inside a cell.
     fn is_formula(cell: &str) -> bool {
         cell.starts_with(['=', '+', '-', '@', '\t', '\r']) && !super::is_number(cell)
     }

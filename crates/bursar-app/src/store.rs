@@ -1,5 +1,5 @@
-//! The store: listings with their stock, and orders. Stock is counted while the organization's clock is held, so
-//! that it never goes below zero, however many buy at once.
+//! The store: listings with their stock, and orders. Stock changes while the change clock is held, so it never goes
+//! below zero, however many buy at once.
 
 use bursar_domain::access::Role;
 use bursar_domain::ids::{ListingId, MemberId, OrderId};
@@ -14,26 +14,19 @@ use crate::act::Act;
 use crate::error::AppError;
 use crate::rule::Rule;
 
-/// Making a listing.
 pub const CREATE_LISTING: Rule = Rule::of("listing.create", Role::Editor, "make listings");
-/// Changing a listing, putting it on sale and taking it off.
 pub const CHANGE_LISTING: Rule = Rule::of("listing.change", Role::Editor, "change listings");
-/// Taking an order.
 pub const ORDER: Rule = Rule::of("order.create", Role::Editor, "take orders");
-/// Moving an order on.
 pub const CHANGE_ORDER: Rule = Rule::of("order.change", Role::Editor, "change orders");
 
-/// The rules of this module.
 pub const RULES: &[&Rule] = &[&CREATE_LISTING, &CHANGE_LISTING, &ORDER, &CHANGE_ORDER];
 
-/// What a listing is made of or changed to; what is left out stays.
+/// In a change, `None` leaves the field as it is.
 #[derive(Clone, Debug, Default)]
 pub struct ListingChange {
-    /// What people call it.
     pub name: Option<String>,
-    /// What it is.
     pub description: Option<String>,
-    /// Its items: name, price as text, stock. An empty list keeps those there are.
+    /// Name, price as text, stock. An empty list keeps the items as they are.
     pub items: Vec<(String, String, Option<i64>)>,
 }
 
@@ -65,7 +58,7 @@ fn apply(listing: &mut Listing, change: &ListingChange, currency: Currency) -> R
     Ok(())
 }
 
-/// Makes a listing, on sale at once.
+/// The listing is on sale at once.
 pub fn create_listing(act: &mut Act<'_, '_>, new: &ListingChange) -> Result<Listing, AppError> {
     act.allow(&CREATE_LISTING)?;
     let currency = act.own()?.currency;
@@ -81,7 +74,6 @@ pub fn create_listing(act: &mut Act<'_, '_>, new: &ListingChange) -> Result<List
     Ok(listing)
 }
 
-/// Changes a listing.
 pub fn set_listing(
     act: &mut Act<'_, '_>,
     id: ListingId,
@@ -93,7 +85,6 @@ pub fn set_listing(
     })
 }
 
-/// Puts a listing on sale, or takes it off.
 pub fn set_on_sale(act: &mut Act<'_, '_>, id: ListingId, is_active: bool) -> Result<Listing, AppError> {
     act.allow(&CHANGE_LISTING)?;
     let action = if is_active {
@@ -124,7 +115,7 @@ fn change_listing(
     Ok(listing)
 }
 
-/// Orders items for a member: the stock goes down with it.
+/// Also reduces the stock.
 pub fn order(
     act: &mut Act<'_, '_>,
     listing: ListingId,
@@ -159,7 +150,7 @@ pub fn order(
     Ok(order)
 }
 
-/// Moves an order on. One that is called off, or refunded before it was handed over, gives its items back.
+/// An order that is cancelled, or refunded before it was handed over, returns its items to stock.
 pub fn perform_order(act: &mut Act<'_, '_>, id: OrderId, verb: OrderVerb) -> Result<Order, AppError> {
     act.allow(&CHANGE_ORDER)?;
     let mut order: Order = act.find(id)?;

@@ -1,8 +1,8 @@
-//! Access tokens: made, listed, rotated, revoked, explained.
+//! Access tokens: create, list, rotate, revoke, explain.
 //!
-//! A personal token is its owner's affair, a service token the organization's admins', and the operator may do
-//! anything. Every change holds the organization's clock, so that a token is never made for a person who is
-//! leaving or with a scope that is being blocked; the clock does not move, because no listed resource changes.
+//! A personal token belongs to its owner, a service token to the organization's admins, and the operator may do
+//! anything. Every change holds the organization's change clock, so that a token is never created for a person who is
+//! leaving or with a scope that is being blocked. The clock does not move, because no listed resource changes.
 
 mod explain;
 pub mod last_used;
@@ -27,54 +27,44 @@ use crate::caller::{Caller, TokenCaller};
 use crate::error::AppError;
 use crate::rule::Rule;
 
-/// The lifetime of a token that was made without saying, in days, unless the policy caps it lower.
+/// The policy may cap it lower.
 pub const DAYS_DEFAULT: u16 = 90;
-/// The time that a rotated token goes on working without saying, in days.
 pub const OVERLAP_DAYS_DEFAULT: i64 = 7;
-/// The longest that a rotated token goes on working, in days.
 pub const OVERLAP_DAYS_MAX: i64 = 30;
 
-/// Who acts with a new token.
 #[derive(Clone, Debug)]
 pub enum Holder {
-    /// The person with this address, with the role that they have at each request.
+    /// A person's address. The token acts with the role they have at each request.
     Person(String),
     /// The organization, always with this role.
     Service(Role),
 }
 
-/// What a new token is made of.
 #[derive(Clone, Debug)]
 pub struct NewToken {
-    /// Who acts with it.
     pub holder: Holder,
-    /// What people call it; "token" and the day when it is left out.
+    /// If left out, "token" and the day.
     pub name: Option<String>,
-    /// What it is given.
     pub scopes: ScopeSet,
-    /// How long it lives; the default when it is left out.
     pub days: Option<i64>,
 }
 
 /// A new token, and its secret for the only time.
 #[derive(Clone, Debug)]
 pub struct Issued {
-    /// The token.
     pub record: Record,
-    /// What the client sends.
     pub secret: Secret,
 }
 
-/// A successor, its secret for the only time, and the token that it replaces.
+/// A successor, its secret for the only time, and the token it replaces.
 #[derive(Clone, Debug)]
 pub struct Rotated {
-    /// The successor.
     pub issued: Issued,
-    /// The token that it replaces, with the time at which that one stops working.
+    /// Includes the time at which it stops working.
     pub predecessor: Record,
 }
 
-/// Reads `a,b` strictly: at least one scope, each in the catalogue, nothing empty between commas.
+/// Parses `a,b` strictly: at least one scope, each in the catalogue, none empty.
 pub fn parse_scopes(list: &str) -> Result<ScopeSet, Refusal> {
     let mut scopes = ScopeSet::NONE;
     for part in list.split(',').map(str::trim) {
@@ -97,25 +87,15 @@ fn no_scope_rule() -> String {
     )
 }
 
-/// Making a personal token, for oneself.
 pub const CREATE: Rule = Rule::of("token.create", Role::Viewer, "make tokens for themselves");
-/// Making a service token.
 pub const CREATE_SERVICE: Rule = Rule::of("token.create_service", Role::Admin, "make service tokens");
-/// Replacing a service token.
 pub const ROTATE: Rule = Rule::of("token.rotate", Role::Admin, "rotate service tokens");
-/// Revoking one's own token.
 pub const REVOKE: Rule = Rule::of("token.revoke", Role::Viewer, "revoke tokens");
-/// Revoking a service token.
 pub const REVOKE_SERVICE: Rule = Rule::of("token.revoke_service", Role::Admin, "revoke service tokens");
-/// Listing one's own tokens.
 pub const LIST: Rule = Rule::of("token.list", Role::Viewer, "list tokens");
-/// Listing the tokens of others too, and those of the organization.
 pub const LIST_ALL: Rule = Rule::of("token.list_all", Role::Admin, "list all tokens");
-/// Looking at a token that one may list.
 pub const GET: Rule = Rule::of("token.get", Role::Viewer, "look at tokens");
-/// Finding out where a token belongs.
 pub const FIND: Rule = Rule::of_operator("token.find", "find a token by its id");
-/// The rules of tokens.
 pub const RULES: &[&Rule] = &[
     &SELF,
     &CREATE,
@@ -130,7 +110,7 @@ pub const RULES: &[&Rule] = &[
     &last_used::STORE,
 ];
 
-/// Makes a token. The secret comes from `entropy`; only its hash is kept.
+/// The secret comes from `entropy`; only its hash is stored.
 pub fn create(
     act: &mut Act<'_, '_>,
     new: &NewToken,
@@ -179,7 +159,7 @@ pub fn create(
     Ok(issued)
 }
 
-/// Replaces a service token by a successor with the same role and scopes; the old one works on for the overlap.
+/// The successor has the same role and scopes. The old token works until the overlap ends.
 pub fn rotate(
     act: &mut Act<'_, '_>,
     id: TokenId,
@@ -222,7 +202,7 @@ pub fn rotate(
     })
 }
 
-/// Revokes a token, at once and for good. Doing it again changes nothing.
+/// Revocation is immediate and permanent. Doing it again changes nothing.
 pub fn revoke(act: &mut Act<'_, '_>, id: TokenId) -> Result<Record, AppError> {
     act.allow(&REVOKE)?;
     let (mut token, now) = (of(act, id)?, act.now());
@@ -237,8 +217,7 @@ pub fn revoke(act: &mut Act<'_, '_>, id: TokenId) -> Result<Record, AppError> {
     record::one(act.tx, token, now)
 }
 
-/// An organization's tokens, oldest first, tombstones included: all of them for its admins and the operator, a
-/// person's own for everybody else.
+/// Oldest first, revoked and expired ones included: all tokens for admins and the operator, otherwise a person's own.
 pub fn list(view: &mut View<'_, '_>) -> Result<Vec<Record>, AppError> {
     view.allow(&LIST)?;
     let mut found = tokens::all(view.tx, view.organization)?;
@@ -247,7 +226,7 @@ pub fn list(view: &mut View<'_, '_>) -> Result<Vec<Record>, AppError> {
     record::many(view.tx, found, now)
 }
 
-/// One token, for whoever may see it in [`list`].
+/// For whoever may see the token in [`list`].
 pub fn get(view: &mut View<'_, '_>, id: TokenId) -> Result<Record, AppError> {
     view.allow(&GET)?;
     let (token, now) = (visible(view, id)?, view.now());
@@ -267,14 +246,12 @@ pub fn explain_by_id(view: &mut View<'_, '_>, id: TokenId) -> Result<(Explanatio
     Ok((explanation, state))
 }
 
-/// The organization that a token belongs to.
 pub fn organization_of(whole: &mut Whole<'_, '_>, id: TokenId) -> Result<OrganizationId, AppError> {
     whole.allow(&FIND)?;
     let token = tokens::get(whole.tx, id)?.ok_or_else(|| no_token(id))?;
     Ok(token.organization_id)
 }
 
-/// The refusal for a token that is not there.
 fn no_token(id: TokenId) -> Refusal {
     Refusal::missing(format!(
         "token {id} does not exist; `bursar token list` shows an organization's"
@@ -291,7 +268,7 @@ fn is_visible(view: &View<'_, '_>, token: &Token) -> bool {
     is_own || view.allow(&LIST_ALL).is_ok()
 }
 
-/// The token, or the same refusal whether it does not exist or is not the caller's to see.
+/// The refusal is the same whether the token does not exist or the caller may not see it.
 fn visible(view: &mut View<'_, '_>, id: TokenId) -> Result<Token, AppError> {
     let token = of(view, id)?;
     match is_visible(view, &token) {
@@ -300,7 +277,7 @@ fn visible(view: &mut View<'_, '_>, id: TokenId) -> Result<Token, AppError> {
     }
 }
 
-/// Personal tokens are their owner's affair; only the operator may do it for them.
+/// Only the owner of a personal token, or the operator, may do this.
 fn its_owner(act: &Act<'_, '_>, owner: Option<UserId>, deed: &str) -> Result<(), AppError> {
     match act.caller {
         Caller::Operator => Ok(()),
@@ -312,7 +289,7 @@ fn its_owner(act: &Act<'_, '_>, owner: Option<UserId>, deed: &str) -> Result<(),
     }
 }
 
-/// The person that a personal token is made for: themselves, with a role in the organization.
+/// A person makes tokens only for themselves, and needs a role in the organization.
 fn owner(act: &mut Act<'_, '_>, email: &str) -> Result<UserId, AppError> {
     let id = organizations::user_by_email(act.tx, email.trim())?.map(|user| user.id);
     its_owner(act, id, "make a personal token for somebody else")?;
@@ -329,7 +306,6 @@ fn owner(act: &mut Act<'_, '_>, email: &str) -> Result<UserId, AppError> {
     Ok(id.filter(|_| role.is_some()).ok_or_else(missing)?)
 }
 
-/// The role that a service token is made with.
 fn service_role(role: Role) -> Result<Role, Refusal> {
     match role {
         Role::Viewer | Role::Editor => Ok(role),
@@ -341,7 +317,7 @@ fn service_role(role: Role) -> Result<Role, Refusal> {
     }
 }
 
-/// A scope that the policy blocks cannot be asked for; one above the role can, and is withheld by the role.
+/// A scope that the policy blocks is refused. A scope above the role is granted, and the role withholds it.
 fn check_scopes(scopes: ScopeSet, policy: Policy) -> Result<(), Refusal> {
     if scopes.is_empty() {
         return Err(Refusal::invalid("scopes", no_scope_rule()));
@@ -358,7 +334,6 @@ fn check_scopes(scopes: ScopeSet, policy: Policy) -> Result<(), Refusal> {
     ))
 }
 
-/// The longest lifetime that the policy allows.
 fn days_max(policy: Policy) -> u16 {
     policy
         .max_token_days
@@ -382,7 +357,7 @@ fn lifetime(days: Option<i64>, policy: Policy) -> Result<u16, Refusal> {
         .ok_or_else(|| Refusal::invalid("days", format!("must be 1 to {max} whole days{why}, got {days}")))
 }
 
-/// Refuses what does not rotate, and says what to do instead.
+/// The refusal says what to do instead.
 fn may_rotate(token: &Token, now: Timestamp) -> Result<(), Refusal> {
     let id = token.id;
     match token.kind {
@@ -404,7 +379,7 @@ fn may_rotate(token: &Token, now: Timestamp) -> Result<(), Refusal> {
     Err(Refusal::conflict(format!("{id} {why}")))
 }
 
-/// Keeps a new token with the hash of its secret.
+/// Stores a new token with the hash of its secret.
 fn issue(act: &mut Act<'_, '_>, token: Token, entropy: &[u8; ENTROPY_BYTES]) -> Result<Issued, AppError> {
     let secret = Secret::compose(token.kind, entropy)?;
     tokens::insert(act.tx, &token, &secret.hash())?;

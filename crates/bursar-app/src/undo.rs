@@ -1,4 +1,4 @@
-//! Undoing a bulk act: what has not moved on since is reversed; the rest is left, and told.
+//! Undoes a bulk act. What has changed since is left as it is, with the reason.
 
 use bursar_db::bulk::{self, BulkAct, Subject};
 use bursar_db::memberships;
@@ -16,25 +16,20 @@ use crate::{groups, payments, roster};
 
 pub use crate::bulk::Undone;
 
-/// Undoing a bulk act.
 pub const UNDO: Rule = Rule::of("undo", Role::Editor, "undo bulk acts");
-/// Finding the organization of a bulk act.
 pub const OWNER: Rule = Rule::of_operator("undo.owner", "look for bulk acts in all organizations");
 
-/// The rules of this module.
 pub const RULES: &[&Rule] = &[&UNDO, &OWNER];
 
 fn missing(id: BulkId) -> impl FnOnce() -> Refusal {
     move || Refusal::missing(format!("there is no bulk act {id}"))
 }
 
-/// The organization that a bulk act belongs to.
 pub fn owner(whole: &mut Whole<'_, '_>, id: BulkId) -> Result<OrganizationId, AppError> {
     whole.allow(&OWNER)?;
     Ok(bulk::get(whole.tx, id)?.ok_or_else(missing(id))?.organization)
 }
 
-/// Undoes a bulk act of the organization.
 pub fn undo(act: &mut Act<'_, '_>, id: BulkId) -> Result<Undone, AppError> {
     act.allow(&UNDO)?;
     let found = bulk::get(act.tx, id)?.filter(|found| found.organization == act.organization);
@@ -52,7 +47,7 @@ pub fn undo(act: &mut Act<'_, '_>, id: BulkId) -> Result<Undone, AppError> {
         }
     }
     if undone.reversed.is_empty() && !undone.left.is_empty() {
-        // Nothing was undone, so it can be once what came after it is.
+        // Nothing was undone, so it can be tried again after later changes are undone.
         return Ok(undone);
     }
     let now = act.now();
@@ -120,7 +115,7 @@ fn undo_membership(
     };
     let left = match memberships::joined_at(act.tx, act.organization, group.id, id)? {
         None => Some("the member has left the group since"),
-        // Whoever left and came back is in the group by somebody else's act.
+        // A member who left and came back is in the group by another act.
         Some(at) if at != subject.updated_at => {
             Some("the member has left the group since and was added again")
         }

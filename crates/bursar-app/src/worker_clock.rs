@@ -1,4 +1,4 @@
-//! What the database knows of the time, for those who ask whether this machine's clock can be trusted.
+//! What the database knows about the time, to judge whether this machine's clock can be trusted.
 
 use bursar_db::{inspect, worker_clock};
 use bursar_domain::Timestamp;
@@ -10,26 +10,22 @@ use crate::rule::Rule;
 
 pub use bursar_db::worker_clock::{Known, Seen};
 
-/// Reading it.
 pub const KNOWN: Rule = Rule::of_operator("clock.known", "see what the clocks say").or_worker();
-/// Writing down a time that is trusted.
 pub const TRUST: Rule = Rule::of_operator("clock.trust", "say that a clock is right").or_worker();
-/// The rules of clocks.
 pub const RULES: &[&Rule] = &[&KNOWN, &TRUST];
 
-/// What the database knows of the time.
 pub fn known(whole: &mut Whole<'_, '_>) -> Result<Known, AppError> {
     whole.allow(&KNOWN)?;
     Ok(worker_clock::known(whole.tx)?)
 }
 
-/// Writes down a time that is trusted.
+/// Records a time that is trusted.
 pub fn trust(whole: &mut Whole<'_, '_>, seen: Seen) -> Result<(), AppError> {
     whole.allow(&TRUST)?;
     Ok(worker_clock::saw(whole.tx, seen)?)
 }
 
-/// The organization whose change clock is the furthest, if there is one.
+/// The organization whose change clock is furthest ahead.
 pub fn furthest_change(whole: &mut Whole<'_, '_>) -> Result<Option<(OrganizationId, Timestamp)>, AppError> {
     whole.allow(&KNOWN)?;
     Ok(inspect::furthest_clock(whole.tx)?)

@@ -1,4 +1,4 @@
-//! The ledger: sums, reversals, and what dues were raised.
+//! The ledger's sums and reversals, and the payments that dues raised.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use bursar_domain::ids::{OrganizationId, PaymentId};
 use super::{Check, Seen};
 
 impl Check<'_> {
-    /// What was raised by dues names what there is.
+    /// Every payment raised by dues names a group, a member and a payment that exist.
     pub(super) fn raised(
         &mut self,
         tx: &mut Tx<'_>,
@@ -69,7 +69,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// A reversal takes back one entry of the same payment, all of it, and no entry is taken back twice.
+    /// A reversal takes back one whole entry of the same payment, and no entry is reversed twice.
     pub(super) fn reversals(&mut self, tx: &mut Tx<'_>, organization: OrganizationId) -> Result<(), DbError> {
         let mut last = None;
         ledger::each_reversal(tx, organization, |reversal| {

@@ -1,4 +1,4 @@
-//! Proving the data: sums, counts, clocks, references, rules and documents, row by row.
+//! Checks the data row by row: sums, counts, clocks, references, rules and documents.
 
 mod books;
 mod people;
@@ -27,37 +27,30 @@ use crate::error::AppError;
 use crate::organizations::{check_place, parts};
 use crate::rule::Rule;
 
-/// How many problems are told; more of them say nothing new.
+/// Problems past this number are not reported.
 pub const PROBLEMS_MAX: usize = 1_000;
 
-/// Something that is broken.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Problem {
-    /// What kind of damage: `document`, `reference`, `count`, `sum`, `ledger`, `clock`, `currency`, `tree`, `row`, `rule`, `id`, `file`.
+    /// One of `document`, `reference`, `count`, `sum`, `ledger`, `clock`, `currency`, `tree`, `row`, `rule`, `id`,
+    /// `file`.
     pub kind: &'static str,
-    /// Whose data.
     pub organization: Option<OrganizationId>,
-    /// What is broken, by its id.
+    /// The id of what is broken.
     pub subject: String,
-    /// One sentence.
     pub message: String,
 }
 
-/// What a check found.
 #[derive(Debug, Default)]
 pub struct Checked {
-    /// Rows looked at.
     pub rows: u64,
-    /// What is broken; at most [`PROBLEMS_MAX`].
+    /// At most [`PROBLEMS_MAX`].
     pub problems: Vec<Problem>,
 }
 
-/// Checking the data.
 pub const CHECK: Rule = Rule::of_operator("check", "check the data");
-/// The rules of the check.
 pub const RULES: &[&Rule] = &[&CHECK];
 
-/// Checks everything.
 pub fn check(whole: &mut Whole<'_, '_>, progress: &mut dyn FnMut(u64)) -> Result<Checked, AppError> {
     whole.allow(&CHECK)?;
     let (now, tx) = (whole.now(), &mut *whole.tx);
@@ -101,7 +94,7 @@ struct Check<'a> {
     now: Timestamp,
     progress: &'a mut dyn FnMut(u64),
     organizations: HashMap<OrganizationId, Organization>,
-    /// Organizations that came without what is above them.
+    /// Organizations imported without the ones above them.
     parts: HashSet<OrganizationId>,
 }
 
@@ -109,11 +102,10 @@ struct Check<'a> {
 struct Seen {
     around: Surroundings,
     members: HashSet<MemberId>,
-    /// Those who are archived.
     archived: HashSet<MemberId>,
     groups: HashMap<GroupId, i64>,
     listings: HashSet<ListingId>,
-    /// Memberships by the members' rows, by group.
+    /// Memberships according to the members' rows.
     named: HashMap<GroupId, Named>,
     paid: HashMap<[u8; 16], i64>,
     newest: i64,
@@ -134,8 +126,8 @@ impl Seen {
     }
 }
 
-/// The members of a group: how many, how many of them active, and a sum of their hashes, which tells whether two
-/// lists of a million have the same ones without holding either.
+/// The members of a group. The digest is a sum of hashes: it compares two lists of a million members without holding
+/// either.
 #[derive(Clone, Copy, Default)]
 struct Named {
     all: i64,
@@ -183,7 +175,7 @@ impl Check<'_> {
         let id = organization.id;
         let clock = organizations::clock(tx, id)?.unwrap_or(i64::MIN);
         let mut seen = Seen::new(Surroundings {
-            // A clock on the wall that ran ahead has left stamps that its organization's clock covers.
+            // A wall clock that ran ahead has left stamps that the change clock covers.
             now: self.now.max(Timestamp::from_micros(clock)),
             is_part: self.parts.contains(&id),
         });
@@ -247,7 +239,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// `memberships` and the members' rows must say the same, and a group's count must be that of its active ones.
+    /// `memberships` must match the members' rows, and a group's count must be the number of its active members.
     fn counts(&mut self, tx: &mut Tx<'_>, organization: OrganizationId, seen: &Seen) -> Result<(), DbError> {
         let mut listed: HashMap<GroupId, Named> = HashMap::new();
         memberships::each(tx, organization, |group, member| {

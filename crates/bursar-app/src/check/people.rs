@@ -50,7 +50,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// What could be read; a row that cannot be is a problem of its organization, and the check goes on.
+    /// Reports what cannot be read as a problem, so that the check goes on.
     fn readable<T>(
         &mut self,
         organization: OrganizationId,
@@ -64,7 +64,6 @@ impl Check<'_> {
     }
 }
 
-/// What a token cannot be.
 fn broken_rule(token: &Token) -> Option<&'static str> {
     match (token.kind, token.user_id, token.role) {
         (TokenKind::Personal, None, _) => return Some("is a personal token of nobody"),

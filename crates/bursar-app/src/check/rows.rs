@@ -9,7 +9,7 @@ use bursar_domain::{Reference, Refusal, Resource, Surroundings};
 
 use super::{Check, Seen};
 
-/// Whether an import would take the row back from its line in an export.
+/// Whether an import would accept the row from its line in an export.
 fn importable<R: Resource>(
     organization: &Organization,
     around: &Surroundings,
@@ -22,7 +22,7 @@ fn importable<R: Resource>(
     }
     let mut again = R::blank(resource.id(), organization.currency, resource.stamps());
     match again.apply(&mut fields) {
-        // A foreign currency is a problem of its own.
+        // Reported by `Check::currency`.
         Err(refusal) if refusal.field() == Some("currency") => Ok(()),
         Err(refusal) => Err(refusal),
         Ok(()) => resource.check(around),

@@ -1,4 +1,4 @@
-//! The lines of a bundle, numbered, with a bound on their length.
+//! The numbered lines of a bundle, with a limit on their length.
 
 use std::io::{BufRead, Read};
 
@@ -8,10 +8,10 @@ use super::{ImportError, Progress, Source};
 
 /// No record is nearly as long.
 const LINE_BYTES_MAX: u64 = 4 << 20;
-/// Lines between two reports of progress.
+/// Lines between two progress reports.
 const REPORT_LINES: u64 = 1_000;
 
-/// Gives each line that is not blank to `visit`, with its number.
+/// Calls `visit` with each line that is not blank and its number.
 pub(super) fn each_line(
     source: &Source<'_>,
     pass: u8,

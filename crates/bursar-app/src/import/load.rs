@@ -1,4 +1,4 @@
-//! The second pass: references are resolved and everything is written, in one transaction.
+//! The second pass: resolves references and writes everything in one transaction.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -27,10 +27,9 @@ use crate::error::AppError;
 use crate::organizations::{check_place, parts};
 use crate::policy::changes as policy_changes;
 
-/// Rows that wait for one bulk load.
 const CHUNK_ROWS: usize = 2_000;
 
-/// What was done, and the tables that rows were loaded into.
+/// Returns also the tables that rows were loaded into.
 pub(super) fn load(
     whole: &mut Whole<'_, '_>,
     plan: Plan,
@@ -74,23 +73,23 @@ struct Load<'a> {
     now: Timestamp,
     caller: &'a Caller,
     context: &'a mut Context,
-    /// The database was empty, so that no id can belong to somebody else.
+    /// The database was empty, so no id can belong to another organization.
     first_import: bool,
     clocks: BTreeMap<OrganizationId, Clock>,
     waiting: HashMap<&'static str, (&'static Bulk, Vec<Vec<OwnedValue>>)>,
-    /// Users that are new or changed, put at the end.
+    /// New or changed users, written at the end.
     users: Vec<PendingUser>,
-    /// Groups of the bundle, put at the end.
+    /// Groups of the bundle, written at the end.
     groups: BTreeMap<GroupId, PendingGroup>,
-    /// By how much the active members of a group change.
+    /// By how much the number of active members changes.
     counts: BTreeMap<GroupId, (OrganizationId, i64)>,
-    /// Records of each organization, for its activity log.
+    /// Records per organization, for its activity log.
     records: BTreeMap<OrganizationId, i64>,
-    /// The line that is read.
+    /// The line being read.
     number: u64,
-    /// Organizations that came without what is above them.
+    /// Organizations imported without the ones above them.
     parts: HashSet<OrganizationId>,
-    /// Who is given an active card, or archived: with all lines read it is seen whether somebody is both.
+    /// Members who get an active card or are archived. After all lines, the import checks that nobody is both.
     holders: Vec<Holder>,
     done: Imported,
 }
@@ -99,7 +98,7 @@ struct Holder {
     line: u64,
     organization: OrganizationId,
     member: MemberId,
-    /// The field at fault if it is wrong.
+    /// The field to blame.
     field: &'static str,
 }
 
@@ -116,8 +115,8 @@ struct PendingGroup {
 }
 
 impl Load<'_> {
-    /// Clocks come first, in ascending order, so that two transactions over several organizations never wait for
-    /// each other.
+    /// Takes the clocks first and in ascending order, so that two transactions over several organizations cannot
+    /// deadlock.
     fn take_clocks(&mut self, tx: &mut Tx<'_>) -> Result<(), ImportError> {
         let mut touched: Vec<OrganizationId> = self.plan.touched.iter().copied().collect();
         touched.sort_unstable();
@@ -153,7 +152,7 @@ impl Load<'_> {
                 .map_err(|refusal| ImportError::Line(brought.line, refusal))?;
             match self.plan.existing.get(id) {
                 None => {
-                    // The clock is written at the end, with the last stamp given.
+                    // The clock is written at the end, with the last stamp.
                     organizations::insert(tx, &brought.organization, Timestamp::from_micros(0))?;
                     self.done.added += 1;
                 }
@@ -164,8 +163,8 @@ impl Load<'_> {
                 Some(_) => self.done.unchanged += 1,
             }
         }
-        // A change of kind can break the place of those below, whom the bundle does not name: the first one that
-        // it names above them did it.
+        // A change of kind can break the place of organizations below that the bundle does not name. The error is on
+        // the line of the nearest one above that it names.
         self.parts = parts(&all);
         let mut below: Vec<&Organization> = all.values().collect();
         below.sort_unstable_by_key(|organization| organization.id);
@@ -204,8 +203,8 @@ impl Load<'_> {
         Ok(())
     }
 
-    /// Puts the users of the bundle. An address may pass from one to another, whichever comes first: those who
-    /// get another one give theirs up before.
+    /// Users who change their address give it up first, so that an address can pass from one user to another in any
+    /// order.
     fn put_users(&mut self, tx: &mut Tx<'_>) -> Result<(), ImportError> {
         let users = std::mem::take(&mut self.users);
         for PendingUser { before, after, .. } in &users {
@@ -320,8 +319,7 @@ impl Load<'_> {
         self.clocks.get_mut(&organization).map_or(self.now, Clock::tick)
     }
 
-    /// Gives a new or changed resource its stamps: those of the bundle where its organization is new, else the
-    /// change clock's.
+    /// A new organization keeps the bundle's stamps. In an existing one the change clock gives the stamps.
     fn stamp<R: Stored>(&mut self, header: &Header<R>, is_known: bool, after: &mut R) {
         let organization = header.organization;
         let given = if self.plan.is_new(organization) {
@@ -429,7 +427,7 @@ impl Load<'_> {
         });
     }
 
-    /// Puts every group that the bundle names or whose count changed, once.
+    /// Writes each group that the bundle names or whose count changed, once.
     fn put_groups(&mut self, tx: &mut Tx<'_>) -> Result<(), AppError> {
         let mut counts = std::mem::take(&mut self.counts);
         for (id, pending) in std::mem::take(&mut self.groups) {
@@ -498,7 +496,7 @@ fn resource<R: Settle>(load: &mut Load<'_>, tx: &mut Tx<'_>, mut fields: Fields<
     };
     let after = header.apply(fields, before.as_ref(), currency)?;
     load.check_references(tx, organization, &after)?;
-    // What is there already and stays as it is is not the bundle's.
+    // Rules apply only to what the bundle changes.
     if before.as_ref() != Some(&after) {
         after.check(&Surroundings {
             now: load.now,
@@ -508,7 +506,7 @@ fn resource<R: Settle>(load: &mut Load<'_>, tx: &mut Tx<'_>, mut fields: Fields<
     R::settle(load, tx, header, before, after)
 }
 
-/// Writes a resource if it is new or differs.
+/// Returns what was written, or `None` if nothing changed.
 fn put<R: Stored>(
     load: &mut Load<'_>,
     tx: &mut Tx<'_>,
@@ -534,7 +532,7 @@ fn put<R: Stored>(
     Ok(Some(after))
 }
 
-/// What an import does beside writing the row itself.
+/// What an import does besides writing the row.
 trait Settle: Stored {
     fn settle(
         load: &mut Load<'_>,
@@ -576,7 +574,7 @@ impl Settle for bursar_domain::order::Order {
         before: Option<Self>,
         after: Self,
     ) -> Result<(), AppError> {
-        // The API shows no updatedAt of an order, so a bundle made from what it shows has none.
+        // The API does not show an order's `updatedAt`, so a bundle made from API responses has none.
         header.updated_at = header.updated_at.or(header.created_at);
         put(load, tx, &header, before.as_ref(), after).map(drop)
     }
@@ -590,7 +588,7 @@ impl Settle for Group {
         before: Option<Self>,
         mut after: Self,
     ) -> Result<(), AppError> {
-        // Dues of the time before the import are not raised.
+        // Dues from before the import are not raised.
         if before.as_ref().and_then(|group| group.due_date) != after.due_date {
             after.skip_dues_before(load.now.date());
         }

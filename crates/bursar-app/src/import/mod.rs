@@ -1,9 +1,8 @@
-//! Data in: a bundle, all or nothing.
+//! Imports a bundle, all or nothing.
 //!
-//! Two passes over the file. The first reads every line without holding the database: it checks what a line can
-//! be checked for alone, and remembers which ids the bundle brings. The second runs in one transaction: it
-//! resolves references, which may point forward, and writes. A group is put once, at the end, because its count
-//! follows from its members.
+//! The first pass reads every line without blocking writers: it checks each line alone, and remembers which ids the
+//! bundle brings. The second pass runs in one transaction: it resolves references, which may point forward, and
+//! writes. A group is written once, at the end, because its count follows from its members.
 
 mod lines;
 mod load;
@@ -23,7 +22,6 @@ use crate::rule::Rule;
 
 /// A bundle that can be read twice.
 pub struct Source<'a> {
-    /// Opens it at its beginning.
     pub open: &'a dyn Fn() -> io::Result<Box<dyn BufRead>>,
 }
 
@@ -33,38 +31,29 @@ impl fmt::Debug for Source<'_> {
     }
 }
 
-/// What an import did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Imported {
-    /// Lines read.
     pub records: u64,
-    /// New in this database.
     pub added: u64,
-    /// Known and now different.
     pub changed: u64,
-    /// Known and the same.
     pub unchanged: u64,
 }
 
-/// How far an import is.
+/// Bytes and lines are counted per pass.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     /// 1 or 2.
     pub pass: u8,
-    /// Bytes read in this pass.
     pub bytes: u64,
-    /// Lines read in this pass.
     pub lines: u64,
 }
 
-/// Why nothing was imported.
+/// Why an import failed. Nothing was written.
 #[derive(Debug)]
 pub enum ImportError {
-    /// A line is wrong.
+    /// The number of the line, and what is wrong with it.
     Line(u64, Refusal),
-    /// The file cannot be read.
     Input(io::Error),
-    /// The rules refuse it, or the database could not do it.
     App(AppError),
 }
 
@@ -92,7 +81,7 @@ impl fmt::Display for ImportError {
             Self::Line(line, refusal) => {
                 let message = refusal.message();
                 match refusal.field() {
-                    // Messages start with the field's name, which stands before the colon here.
+                    // The message starts with the field's name, which is already before the colon.
                     Some(field) => write!(
                         f,
                         "line {line}: {field}: {}",
@@ -109,12 +98,9 @@ impl fmt::Display for ImportError {
 
 impl std::error::Error for ImportError {}
 
-/// Importing a bundle.
 pub const IMPORT: Rule = Rule::of_operator("import", "import bundles");
-/// The rules of imports.
 pub const RULES: &[&Rule] = &[&IMPORT];
 
-/// Imports a bundle.
 pub fn import(
     app: &App,
     who: Identity,
@@ -128,7 +114,7 @@ pub fn import(
     let (done, tables) = app.exclusive(who, |whole| {
         whole.allow(&IMPORT)?;
         housekeeping::one_import_at_a_time(whole.tx)?;
-        // Others may have written since, and wait now: then the first pass is made again.
+        // Others may have written since the first pass. They wait now, so a repeated first pass stays valid.
         let plan = if plan.is_current(whole.tx)? {
             plan
         } else {
@@ -137,7 +123,7 @@ pub fn import(
         load::load(whole, plan, source, progress)
     })?;
     if done.added >= housekeeping::LARGE_LOAD_ROWS {
-        // The import is done whether this succeeds or not: autovacuum does it later.
+        // The import is complete even if this fails: autovacuum does it later.
         let _ = app.exclusive::<_, AppError>(who, |whole| Ok(housekeeping::count_rows(whole.tx, &tables)?));
     }
     Ok(done)

@@ -1,4 +1,4 @@
-//! One line of a bundle: which record it is, and how it is read.
+//! One line of a bundle: its type, and how it is read.
 
 use bursar_db::{DbError, Stored, Tx, table};
 use bursar_domain::fields::Fields;
@@ -40,7 +40,7 @@ words! {
     }
 }
 
-/// Calls a generic function with the resource that a record type names; the first four types are not resources.
+/// Calls a generic function with the resource of a record type. The first four types are not resources.
 macro_rules! with_resource {
     ($record_type:expr, $call:ident :: <R> $args:tt, else $other:expr) => {{
         use bursar_domain::{campaign, card, group, listing, member, order, payment, reimbursement, reminder};
@@ -63,14 +63,13 @@ macro_rules! call {
 }
 pub(super) use {call, with_resource};
 
-/// Reads a line's fields and its type.
 pub(super) fn open(line: &str) -> Result<(RecordType, Fields<'_>), Refusal> {
     let mut fields = Fields::parse(line)?;
     let record_type = fields.word("type")?.required()?;
     Ok((record_type, fields))
 }
 
-/// What a resource's line says of its place and its stamps.
+/// A resource's id, organization and stamps as its line gives them.
 pub(super) struct Header<R: Stored> {
     pub(super) id: Id<R::Kind>,
     pub(super) organization: OrganizationId,
@@ -79,7 +78,7 @@ pub(super) struct Header<R: Stored> {
 }
 
 impl<R: Stored> Header<R> {
-    /// Reads it. A known id that is given without its organization keeps it, as it keeps every field left out.
+    /// A known id without its organization keeps it, as it keeps every field left out.
     pub(super) fn read(fields: &mut Fields<'_>, tx: &mut Tx<'_>) -> Result<Self, AppError> {
         let id = fields.id("id")?.required()?;
         let organization = match fields.id("organizationId")?.unless_null()? {
@@ -95,7 +94,7 @@ impl<R: Stored> Header<R> {
         })
     }
 
-    /// Stamps that are kept must be in order and not ahead of the clock on the wall.
+    /// Stamps must be in order and not ahead of the wall clock.
     pub(super) fn check_stamps(&self, now: Timestamp) -> Result<(), Refusal> {
         let past = |field: &'static str, stamp: Option<Timestamp>| match stamp {
             Some(stamp) if stamp > now => Err(Refusal::invalid(
@@ -115,7 +114,7 @@ impl<R: Stored> Header<R> {
         }
     }
 
-    /// The resource as the line leaves it, and as it was before. Stamps are those of before.
+    /// The resource after the line is applied. It keeps its previous stamps.
     pub(super) fn apply(
         &self,
         fields: Fields<'_>,
@@ -130,7 +129,7 @@ impl<R: Stored> Header<R> {
         Ok(after)
     }
 
-    /// The resource as the database has it; an id that another organization has is refused.
+    /// The resource in the database. Refuses an id that belongs to another organization.
     pub(super) fn before(&self, tx: &mut Tx<'_>) -> Result<Option<R>, AppError> {
         match table::owner::<R>(tx, self.id)? {
             None => Ok(None),
@@ -142,7 +141,6 @@ impl<R: Stored> Header<R> {
     }
 }
 
-/// Whether the database has this id in this organization.
 pub(super) fn exists<R: Stored>(
     tx: &mut Tx<'_>,
     organization: OrganizationId,

@@ -1,4 +1,4 @@
-//! The first pass: every line is read and checked alone, and the ids that the bundle brings are remembered.
+//! The first pass: checks every line alone, and remembers the ids that the bundle brings.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -16,30 +16,26 @@ use super::{ImportError, Progress, Source, at_line};
 use crate::act::Whole;
 use crate::error::AppError;
 
-/// What the first pass found.
 pub(super) struct Plan {
-    /// The organizations that the database had.
+    /// Organizations in the database before the import.
     pub(super) existing: HashMap<OrganizationId, Organization>,
-    /// The organizations that the bundle brings, by id.
     pub(super) brought: BTreeMap<OrganizationId, Brought>,
-    /// The organizations that records of the bundle belong to.
+    /// Organizations that records of the bundle belong to.
     pub(super) touched: HashSet<OrganizationId>,
-    /// The largest stamp that the bundle gives an organization that is new.
+    /// The largest stamp that the bundle gives a new organization.
     pub(super) newest: HashMap<OrganizationId, Timestamp>,
-    /// The ids of resources that the bundle brings.
     pub(super) known: Known,
-    /// The users that the bundle brings.
     pub(super) users: HashSet<UserId>,
 }
 
-/// An organization as its line leaves it.
+/// An organization after its line is applied.
 pub(super) struct Brought {
     pub(super) line: u64,
     pub(super) organization: Organization,
 }
 
-/// Which ids a bundle brings, and for which organization. A million of them must stay small: the organization
-/// is an index.
+/// Which ids a bundle brings, and for which organization. The organization is an index, so that a million ids stay
+/// small.
 #[derive(Default)]
 pub(super) struct Known {
     organizations: Vec<OrganizationId>,
@@ -67,7 +63,6 @@ impl Known {
         }
     }
 
-    /// Whether the bundle brings this id for this organization.
     pub(super) fn has<R: Resource>(&self, id: Id<R::Kind>, organization: OrganizationId) -> bool {
         let index = self.by_type.get(R::TYPE).and_then(|ids| ids.get(&id.to_bytes()));
         index.and_then(|index| self.organizations.get(*index as usize)) == Some(&organization)
@@ -79,19 +74,18 @@ fn given_twice<K: Kind>(id: Id<K>) -> Refusal {
 }
 
 impl Plan {
-    /// Whether the organization is new in this database.
     pub(super) fn is_new(&self, organization: OrganizationId) -> bool {
         !self.existing.contains_key(&organization)
     }
 
-    /// Whether the organizations are still those that it was made for.
+    /// Whether the database still has the organizations that the plan was made for.
     pub(super) fn is_current(&self, tx: &mut Tx<'_>) -> Result<bool, DbError> {
         let now = organizations::all(tx)?;
         let is_same = |organization: &Organization| self.existing.get(&organization.id) == Some(organization);
         Ok(now.len() == self.existing.len() && now.iter().all(is_same))
     }
 
-    /// An organization as it will be after the import.
+    /// The organization after the import.
     pub(super) fn organization(&self, id: OrganizationId) -> Option<&Organization> {
         self.brought
             .get(&id)
@@ -217,7 +211,7 @@ impl Scan {
     }
 }
 
-/// Reads a user's line: the user as the database has it, and as the line leaves it.
+/// Returns the user in the database, and the user after the line is applied.
 pub(super) fn read_user(tx: &mut Tx<'_>, mut fields: Fields<'_>) -> Result<(Option<User>, User), AppError> {
     let id: UserId = fields.id("id")?.required()?;
     let before = organizations::user(tx, id)?;
@@ -247,7 +241,7 @@ fn resource<R: Stored>(scan: &mut Scan, tx: &mut Tx<'_>, mut fields: Fields<'_>)
             .or_insert(Timestamp::from_micros(0));
         *newest = (*newest).max(header.updated_at.or(header.created_at).unwrap_or(*newest));
     }
-    // Amounts need the organization's currency. When its line comes later, the second pass checks this one.
+    // Amounts need the organization's currency. If its line comes later, the second pass checks this one.
     if let Some(currency) = scan.plan.organization(organization).map(|o| o.currency) {
         let before = if is_new { None } else { header.before(tx)? };
         header.apply(fields, before.as_ref(), currency)?;

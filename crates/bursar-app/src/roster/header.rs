@@ -1,4 +1,4 @@
-//! The header row: which column is which field, however people write it.
+//! The header row: which column is which field, in the spellings that people use.
 
 use bursar_domain::{Refusal, words};
 
@@ -30,7 +30,7 @@ words! {
 }
 
 impl Field {
-    /// What people call it, in lower case and without anything but letters and digits.
+    /// The spellings that people use, lower case, letters and digits only.
     const fn spellings(self) -> &'static [&'static str] {
         match self {
             Self::Id => &["id", "memberid"],
@@ -112,7 +112,7 @@ impl Field {
         }
     }
 
-    /// The field that a header means; case, spaces and punctuation do not matter.
+    /// Ignores case, spaces and punctuation.
     pub fn of(header: &str) -> Option<Self> {
         let key = key(header);
         Self::ALL
@@ -130,18 +130,17 @@ fn key(header: &str) -> String {
         .collect()
 }
 
-/// A column of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
-    /// Its name in the header row, or its place when it has none.
+    /// The name in the header row, or the position if it has none.
     pub name: String,
-    /// What it was taken for; `None` when it is ignored.
+    /// `None` when the column is ignored.
     pub field: Option<Field>,
-    /// A word on how it is read, where that is not plain.
+    /// How the column is read, where that is not obvious.
     pub note: Option<&'static str>,
 }
 
-/// Finds out what every column is, and refuses a header that leaves a doubt.
+/// Refuses an ambiguous header.
 pub(super) fn columns(names: &[String], line: u64, options: &Options) -> Result<Vec<Column>, Refusal> {
     let mut columns: Vec<Column> = names
         .iter()
@@ -223,7 +222,7 @@ fn column(place: usize, name: &str, options: &Options) -> Column {
     }
 }
 
-/// `Name` is both names, unless another column is one of them: then it is the other, or nothing.
+/// `Name` is both names. If another column has one of them, it is the other; if both have columns, it is ignored.
 fn settle_names(columns: &mut [Column]) -> Result<(), Refusal> {
     let has = |columns: &[Column], field| columns.iter().any(|column| column.field == Some(field));
     let (first, last) = (has(columns, Field::FirstName), has(columns, Field::LastName));
@@ -266,7 +265,7 @@ fn listed(columns: &[Column]) -> String {
     names.join(", ")
 }
 
-/// The column of a field: its place and its name. A name that is not split has one column for both.
+/// The position and name of a field's column. First and last name may share one.
 pub(super) fn place(columns: &[Column], field: Field) -> (usize, Option<String>) {
     let find = |field| columns.iter().position(|column| column.field == Some(field));
     let at = find(field).or_else(|| match field {

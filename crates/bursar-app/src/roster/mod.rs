@@ -1,8 +1,8 @@
-//! The roster as treasurers have it: a table of comma-separated values, all or nothing.
+//! A treasurer's roster in CSV, imported all or nothing.
 //!
-//! [`read`] takes the text apart and checks what a row can be checked for alone; [`preview`] holds the rows
-//! against the organization's members and says what would become of each; [`import`] does that, in one transaction, as
-//! a bulk act that can be undone. A row finds its member by e-mail and name; the other columns are what it updates.
+//! [`read`] parses the text and checks each row alone. [`preview`] compares the rows with the organization's members
+//! and says what each would do. [`import`] does it in one transaction, as a bulk act that can be undone. A row finds
+//! its member by e-mail and name; the other columns are updates.
 
 mod header;
 mod plan;
@@ -25,10 +25,9 @@ pub use write::{IMPORT, Imported, import};
 use crate::error::AppError;
 use crate::rule::Rule;
 
-/// The rules of this module.
 pub const RULES: &[&Rule] = &[&PREVIEW, &IMPORT];
 
-/// The largest file that is read: well over a hundred thousand rows.
+/// Enough for well over a hundred thousand rows.
 pub const FILE_BYTES_MAX: usize = 64 << 20;
 
 words! {
@@ -41,43 +40,41 @@ words! {
     }
 }
 
-/// What an officer says beside the file.
+/// What an officer says about the file.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Columns by name and what they are; `None` leaves a column out.
+    /// Columns by name. `None` ignores a column.
     pub map: Vec<(String, Option<Field>)>,
-    /// How dates with the year last are read; they are refused when nobody says.
+    /// How dates with the year last are read. Without it they are refused.
     pub dates: Option<DateOrder>,
-    /// Archived members who are in the file come out of the archive, unless their row says otherwise.
+    /// Restores archived members who are in the file, unless their row says otherwise.
     pub restore: bool,
 }
 
-/// A roster that was read.
 #[derive(Clone, Debug)]
 pub struct Roster {
-    /// What stands between the fields: a comma, a semicolon or a tab.
+    /// A comma, a semicolon or a tab.
     pub separator: char,
-    /// Every column, and what it was taken for.
+    /// All columns, also those that are ignored.
     pub columns: Vec<Column>,
-    /// The rows that are good by themselves.
+    /// Rows that are valid by themselves.
     pub rows: Vec<Row>,
-    /// What is wrong with the others.
+    /// What is wrong with the other rows.
     pub problems: Vec<Problem>,
-    /// The groups that the others name, by line, so that everything wrong with a row is told at once.
+    /// Groups that the other rows name, by line, so that all problems of a row are reported at once.
     groups: Vec<(u64, String)>,
 }
 
-/// Something that is wrong with a row.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Problem {
-    /// The line of the file that the row begins in.
+    /// The line of the file where the row begins.
     pub line: u64,
-    /// The place of the column, which puts the problems of a row in order.
+    /// The position of the column, which orders the problems of a row.
     #[serde(skip)]
     pub at: usize,
-    /// The column, as the file calls it; `None` for the row as a whole.
+    /// As the file names it; `None` for the row as a whole.
     pub column: Option<String>,
-    /// The rule and the way out; it reads on after the column's name.
+    /// The rule and the way out. It follows the column's name.
     pub message: String,
 }
 
@@ -93,9 +90,8 @@ impl fmt::Display for Problem {
 /// Why a roster was not imported. Nothing was written.
 #[derive(Debug)]
 pub enum RosterError {
-    /// These rows are bad, by line: all of them, and what is wrong with each.
+    /// Every bad row, in the order of lines.
     Rows(Vec<Problem>),
-    /// The rules or the database.
     App(AppError),
 }
 
@@ -125,7 +121,7 @@ impl fmt::Display for RosterError {
 
 impl std::error::Error for RosterError {}
 
-/// Reads a roster. What is wrong with the file or its header is refused; what is wrong with a row is noted.
+/// Refuses a bad file or header. Problems of single rows are collected.
 pub fn read(bytes: &[u8], options: &Options) -> Result<Roster, Refusal> {
     let text = text::decode(bytes)?;
     let (separator, records) = text::records(text, options)?;
@@ -136,7 +132,7 @@ pub fn read(bytes: &[u8], options: &Options) -> Result<Roster, Refusal> {
         )
     })?;
     let mut names: Vec<String> = names.iter().map(str::to_owned).collect();
-    // Spreadsheets leave empty columns behind.
+    // Spreadsheets leave empty columns at the end.
     while names.last().is_some_and(|name| name.trim().is_empty()) {
         names.pop();
     }
@@ -153,7 +149,6 @@ pub fn read(bytes: &[u8], options: &Options) -> Result<Roster, Refusal> {
 }
 
 impl Roster {
-    /// The column of a field: its place and its name.
     fn column(&self, field: Field) -> (usize, Option<String>) {
         header::place(&self.columns, field)
     }
@@ -169,7 +164,7 @@ impl Roster {
     }
 }
 
-/// A text from a file as a message repeats it: short, and without what would disturb a terminal.
+/// A short form of a text for messages, safe for a terminal.
 fn quoted(text: &str) -> String {
     const CHARACTERS_MAX: usize = 60;
     let clean = tidy(text);
@@ -180,7 +175,7 @@ fn quoted(text: &str) -> String {
     format!("`{shown}`")
 }
 
-/// A text in one line, its white space in single spaces.
+/// One line, with single spaces.
 fn tidy(text: &str) -> String {
     let words: Vec<String> = text
         .split_whitespace()

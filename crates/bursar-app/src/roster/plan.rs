@@ -1,4 +1,4 @@
-//! What would become of each row: the members it finds, what it changes, and every reason against it.
+//! What each row would do: the member it finds, what it changes, and every reason against it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -16,7 +16,6 @@ use super::{Options, Roster, RosterError, quoted};
 use crate::act::{Act, View};
 use crate::rule::Rule;
 
-/// Seeing what a roster would change.
 pub const PREVIEW: Rule = Rule::of("roster.preview", Role::Editor, "import members");
 
 words! {
@@ -31,36 +30,29 @@ words! {
     }
 }
 
-/// One field that a row changes, as people read it.
+/// One field that a row changes, as shown to people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Change {
-    /// The field.
     pub field: &'static str,
-    /// What it is now; empty when it is not set.
+    /// Empty when the field is not set.
     pub from: String,
-    /// What it becomes.
     pub to: String,
 }
 
-/// What becomes of one row.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// The line of the file that it begins in.
+    /// The line of the file where the row begins.
     pub line: u64,
-    /// What it does.
     pub action: Action,
-    /// The member before; `None` for one that it adds.
+    /// `None` for a new member.
     pub before: Option<Member>,
-    /// The member after.
     pub after: Member,
-    /// What it changes.
     pub changes: Vec<Change>,
 }
 
-/// What a roster would do.
 #[derive(Debug)]
 pub struct Plan {
-    /// What becomes of each row, in the order of the file.
+    /// In the order of the file.
     pub entries: Vec<Entry>,
     /// Rows whose members are archived and stay so.
     pub archived: usize,
@@ -68,19 +60,18 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// How many rows do this.
     pub fn count(&self, action: Action) -> usize {
         self.entries.iter().filter(|entry| entry.action == action).count()
     }
 }
 
-/// What a roster would do. The ids of members that it would add mean nothing.
+/// The ids of new members in the plan are placeholders.
 pub fn preview(view: &mut View<'_, '_>, roster: &Roster, options: &Options) -> Result<Plan, RosterError> {
     view.allow(&PREVIEW)?;
     hold(view, roster, options, &mut || MemberId::from_bits(0))
 }
 
-/// Holds a roster against an organization's members. Every bad row is told, those that could not be read included.
+/// Compares a roster with an organization's members. Reports every bad row, also those that could not be read.
 pub(super) fn hold<M>(
     act: &mut Act<'_, '_, M>,
     roster: &Roster,
@@ -118,7 +109,7 @@ pub(super) fn hold<M>(
                 );
                 problems.push(roster.problem(row.line, Field::Email, rule));
             }
-            // A row that is there twice does once what it says.
+            // A repeated row takes effect once.
             continue;
         }
         let before = match target {
@@ -134,7 +125,7 @@ pub(super) fn hold<M>(
                 email: row.email.clone(),
                 phone: row.phone.clone(),
                 is_active: row.is_active.unwrap_or(true),
-                // A file that does not say when somebody joined does not mean today.
+                // A missing join date does not mean today.
                 join_date: row.join_date,
                 groups: named.clone(),
                 ..Member::blank(new_id(), currency, stamps)
@@ -170,7 +161,7 @@ pub(super) fn hold<M>(
     Err(RosterError::Rows(problems))
 }
 
-/// A member after a row: its name and address are what found it, and stay.
+/// Name and address stay, because they are what found the member.
 fn updated(member: &Member, row: &Row, named: &[GroupId], restore: bool) -> Member {
     let mut after = member.clone();
     if row.phone.is_some() {
@@ -218,14 +209,13 @@ fn changes(before: &Member, after: &Member, groups: &Groups) -> Vec<Change> {
     changed.map(change).collect()
 }
 
-/// Whom a row is about.
 #[derive(PartialEq, Eq, Hash)]
 enum Target {
     Member(MemberId),
     New(Key),
 }
 
-/// The members that the rows could be about, found in one pass over the organization's.
+/// Members that the rows could be about, found in one pass.
 #[derive(Default)]
 struct Known {
     by_key: HashMap<Key, Vec<MemberId>>,
@@ -285,7 +275,6 @@ impl Known {
     }
 }
 
-/// The organization's groups, by id and by name.
 struct Groups {
     by_id: BTreeMap<GroupId, Group>,
     by_name: HashMap<String, Vec<GroupId>>,
@@ -303,8 +292,8 @@ impl Groups {
         Ok(Self { by_id, by_name })
     }
 
-    /// The groups that a cell names, ascending: one group, or several with `;`, `|`, a line's end or else `,`
-    /// between them, each by its name or its id.
+    /// The groups that a cell names, ascending, each by name or id. The separator is `;`, `|` or a line end,
+    /// otherwise `,`.
     fn named(&self, cell: &str) -> Result<Vec<GroupId>, String> {
         if cell.is_empty() {
             return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! One row: every cell by the rule of its field, as an officer's act would check it.
+//! One row: checks every cell by the rule of its field, as an officer's act would.
 
 use bursar_domain::Date;
 use bursar_domain::email::{check_email, check_phone};
@@ -11,37 +11,31 @@ use super::header::{Column, Field, place};
 use super::{DateOrder, Options, Problem, Roster, quoted};
 use crate::spreadsheet::plain;
 
-/// A row whose cells are good by themselves. An empty cell is `None` or empty: it says nothing.
+/// A row whose cells are valid by themselves. An empty cell is `None` or empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// The line of the file that it begins in.
+    /// The line of the file where the row begins.
     pub line: u64,
-    /// The id of a member, where the file has such a column.
     pub id: Option<MemberId>,
-    /// Given name.
     pub first_name: String,
-    /// Family name.
     pub last_name: String,
-    /// Where to write to.
     pub email: String,
-    /// Where to send an SMS.
     pub phone: Option<String>,
-    /// False archives.
+    /// `false` archives the member.
     pub is_active: Option<bool>,
-    /// When the member joined.
     pub join_date: Option<Date>,
-    /// The cell that names groups.
+    /// The cell as written.
     pub groups: String,
 }
 
 impl Row {
-    /// What a row and a member have in common when they are the same person.
+    /// A row and a member with the same key are the same person.
     pub(super) fn key(&self) -> Key {
         key_of(&self.email, &self.first_name, &self.last_name)
     }
 }
 
-/// E-mail and name, as they are compared: neither case nor how a name is parted or spaced makes another person.
+/// E-mail and name for comparison: case, spaces and where the name is split do not matter.
 pub(super) type Key = (String, String);
 
 pub(super) fn key_of(email: &str, first_name: &str, last_name: &str) -> Key {
@@ -50,7 +44,7 @@ pub(super) fn key_of(email: &str, first_name: &str, last_name: &str) -> Key {
     (address_key(email), words.join(" "))
 }
 
-/// Reads every row; what is wrong with one is noted, and the row left out.
+/// Records what is wrong with a row, and leaves the row out.
 pub(super) fn read(
     roster: &mut Roster,
     records: impl Iterator<Item = (u64, StringRecord)>,
@@ -99,7 +93,7 @@ struct Cells<'a> {
 }
 
 impl Cells<'_> {
-    /// The row; a cell that is wrong is noted and left empty.
+    /// A cell that is wrong is recorded and left empty.
     fn row(&mut self, options: &Options) -> Row {
         let (first_name, last_name) = self.names();
         let email = self.checked(Field::Email, check_email).unwrap_or_default();
@@ -108,7 +102,7 @@ impl Cells<'_> {
         let join_date = self.given(Field::JoinDate, |text| date(text, options.dates));
         Row {
             line: self.line,
-            // The numbers that others give their members are nothing to us.
+            // Member numbers of other systems are ignored.
             id: MemberId::parse(&self.cell(Field::Id)),
             first_name,
             last_name,
@@ -120,7 +114,7 @@ impl Cells<'_> {
         }
     }
 
-    /// The cell of a field, trimmed and without apostrophes that guard it; empty when there is no such column.
+    /// Trimmed and without guarding apostrophes. Empty when there is no such column.
     fn cell(&self, field: Field) -> String {
         let at = self.columns.iter().position(|column| column.field == Some(field));
         let cell = at.and_then(|at| self.record.get(at)).unwrap_or_default();
@@ -143,7 +137,7 @@ impl Cells<'_> {
             .ok()
     }
 
-    /// What a cell says; an empty one says nothing.
+    /// `None` for an empty cell.
     fn given<T>(&mut self, field: Field, check: impl Fn(&str) -> Result<T, String>) -> Option<T> {
         if self.cell(field).is_empty() {
             None
@@ -172,7 +166,7 @@ impl Cells<'_> {
     }
 }
 
-/// Parts a full name: `Ada Larsen`, or `Larsen, Ada`.
+/// Splits `Ada Larsen` or `Larsen, Ada`.
 fn split(name: &str) -> Result<(&str, &str), String> {
     const SUFFIXES: [&str; 8] = ["jr", "sr", "ii", "iii", "iv", "phd", "md", "esq"];
     const WAY_OUT: &str = "give the first and the last name in columns of their own";
@@ -205,8 +199,8 @@ fn activity(text: &str) -> Result<bool, String> {
     }
 }
 
-/// A date that can be read in one way only: the year first, or the month by its name. Day and month are guessed
-/// never: with the year last an officer says which is first.
+/// Accepts a date that can be read in one way only: year first, or month by name. With the year last, an officer must
+/// say whether day or month is first.
 fn date(text: &str, order: Option<DateOrder>) -> Result<Date, String> {
     let rule = || format!("must be a date such as 2026-01-31, got {}", quoted(text));
     if let Some(date) = Date::parse(text) {
@@ -249,7 +243,7 @@ fn date(text: &str, order: Option<DateOrder>) -> Result<Date, String> {
     Date::parse(&format!("{year}-{month:0>2}-{day:0>2}")).ok_or_else(rule)
 }
 
-/// The number of a month by its English name or the first three letters or more of it.
+/// The number of a month by its English name, or by three or more of its first letters.
 fn month(text: &str) -> Option<String> {
     const MONTHS: [&str; 12] = [
         "january",
@@ -272,7 +266,7 @@ fn month(text: &str) -> Option<String> {
     Some((at + 1).to_string())
 }
 
-/// `31` of `31st`.
+/// `31` from `31st`.
 fn ordinal(text: &str) -> &str {
     let end = text.len() - 2.min(text.len());
     match text.get(end..) {

@@ -1,4 +1,4 @@
-//! The file's text, taken apart into records with the lines that they begin in.
+//! Splits the file's text into records, with the lines where they begin.
 
 use std::io::Read;
 
@@ -10,11 +10,11 @@ use super::{FILE_BYTES_MAX, Options};
 
 const SEPARATORS: [char; 3] = [',', ';', '\t'];
 
-/// Follows the text when it is read. It comes out as a record of its own unless a quotation mark was left open.
+/// Added after the text. It is read as its own record, unless a quotation mark was left open.
 const SEAL: &str = "\0";
 const SEAL_LINE: &[u8] = b"\n\0";
 
-/// The file as text. Spreadsheets still save other encodings, so the refusal says how to save this one.
+/// Spreadsheets still save other encodings, so the refusal says how to save UTF-8.
 pub(super) fn decode(bytes: &[u8]) -> Result<&str, Refusal> {
     const WAY_OUT: &str = "save it again as `CSV UTF-8`";
     if bytes.len() > FILE_BYTES_MAX {
@@ -41,7 +41,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<&str, Refusal> {
     })
 }
 
-/// Every record that has something in it, the header first, and what separates their fields.
+/// All records that are not empty, header first, and the separator.
 pub(super) fn records(text: &str, options: &Options) -> Result<(char, Vec<(u64, StringRecord)>), Refusal> {
     let (declared, skipped) = declared_separator(text);
     let separator = declared.unwrap_or_else(|| detect(&text[skipped..], options));
@@ -58,7 +58,7 @@ pub(super) fn records(text: &str, options: &Options) -> Result<(char, Vec<(u64, 
         .read_record(&mut record)
         .map_err(|error| Refusal::unreadable(error.to_string()))?
     {
-        // The reader passes over empty lines before it begins a record.
+        // The reader skips empty lines before a record.
         let at = skipped + start;
         let blank = text.as_bytes()[at.min(text.len())..]
             .iter()
@@ -84,7 +84,7 @@ pub(super) fn records(text: &str, options: &Options) -> Result<(char, Vec<(u64, 
     }
 }
 
-/// The first line may say what separates: `sep=;`. Some spreadsheets write it.
+/// Some spreadsheets declare the separator in the first line: `sep=;`.
 fn declared_separator(text: &str) -> (Option<char>, usize) {
     let end = text.find(['\r', '\n']).unwrap_or(text.len());
     let line = text[..end].trim_matches('"');
@@ -99,7 +99,7 @@ fn declared_separator(text: &str) -> (Option<char>, usize) {
     }
 }
 
-/// The separator with which the header has the most columns that are known, and then the most columns.
+/// The separator that gives the header the most known columns, then the most columns.
 fn detect(text: &str, options: &Options) -> char {
     let known = |name: &str| {
         let said = options.map.iter().any(|(column, _)| column.trim() == name.trim());
@@ -123,7 +123,7 @@ fn detect(text: &str, options: &Options) -> char {
     best.0
 }
 
-/// Counts the ends of lines, whichever of the three kinds they are, from one place to the next.
+/// Counts line ends of all three kinds from one position to the next.
 #[derive(Default)]
 struct Lines {
     at: usize,
@@ -131,7 +131,7 @@ struct Lines {
 }
 
 impl Lines {
-    /// How many lines end before a place, which is not before the last one asked for.
+    /// `place` must not be before that of the last call.
     fn until(&mut self, text: &[u8], place: usize) -> u64 {
         let place = place.min(text.len());
         while self.at < place {

@@ -1,5 +1,5 @@
-//! Undoing an import: added members are archived, because members are never deleted, and changed ones get back what
-//! they had. A member that has changed since is left as it is.
+//! Undoes an import: archives added members, because members are never deleted, and restores changed ones. A member
+//! that has changed since stays as it is.
 
 use std::collections::BTreeMap;
 
@@ -56,7 +56,7 @@ pub(crate) fn undo(act: &mut Act<'_, '_>, subjects: &[Subject], undone: &mut Und
     counts.settle(act, &mut groups)
 }
 
-/// The member as it was before the import, and since when it was so. One that the import added is archived and in
+/// The member before the import, and since when it was so. A member that the import added becomes archived and is in
 /// no group.
 fn before(now: &Member, subject: &Subject) -> Result<(Member, Option<Timestamp>), AppError> {
     let mut member = now.clone();

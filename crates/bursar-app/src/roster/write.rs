@@ -1,4 +1,4 @@
-//! Doing what a plan says, in one transaction, and writing down how to undo it.
+//! Carries out a plan in one transaction, and records how to undo it.
 
 use std::collections::BTreeMap;
 
@@ -19,22 +19,18 @@ use crate::cards;
 use crate::error::AppError;
 use crate::rule::Rule;
 
-/// Rows that are written at once.
 const CHUNK_ROWS: usize = 1_000;
 
-/// What an import did.
 #[derive(Debug)]
 pub struct Imported {
-    /// The bulk act, to undo it by; `None` when nothing changed.
+    /// Undo takes this id. `None` when nothing changed.
     pub id: Option<BulkId>,
-    /// What became of each row.
     pub plan: Plan,
 }
 
-/// Importing a roster.
 pub const IMPORT: Rule = Rule::of("roster.import", Role::Editor, "import members");
 
-/// Imports a roster, whole or not at all. Members move first, then the groups whose counts change, each once.
+/// Stamps the members first, then each group whose count changes, once.
 pub fn import(
     act: &mut Act<'_, '_>,
     roster: &Roster,
@@ -107,12 +103,11 @@ pub fn import(
     Ok(Imported { id, plan })
 }
 
-/// How the counts of groups change, which are of active members.
+/// By how much `memberCount`, which counts active members, changes.
 #[derive(Default)]
 pub(super) struct Counts(BTreeMap<GroupId, i64>);
 
 impl Counts {
-    /// A member was the one and is the other.
     pub(super) fn moved(&mut self, before: Option<&Member>, after: Option<&Member>) {
         for (member, step) in [(before, -1), (after, 1)] {
             let active = member.filter(|member| member.is_active);
@@ -122,7 +117,7 @@ impl Counts {
         }
     }
 
-    /// Moves every group whose count changed, once.
+    /// Updates every group whose count changed, once.
     pub(super) fn settle(
         self,
         act: &mut Act<'_, '_>,

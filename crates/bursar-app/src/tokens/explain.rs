@@ -1,4 +1,4 @@
-//! Why a token can do what it can, and what withholds the rest: the token, the role or the policy.
+//! What a token can do, and what withholds the rest: the token, the role or the policy.
 
 use bursar_db::tokens::TokenFacts;
 use bursar_domain::Timestamp;
@@ -12,36 +12,28 @@ use crate::caller::{Caller, TokenCaller};
 use crate::error::AppError;
 use crate::rule::Rule;
 
-/// A token explained to itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Explanation {
-    /// Names it.
     pub id: TokenId,
-    /// Who acts with it.
     pub kind: TokenKind,
-    /// What people call it.
     pub name: String,
-    /// Where it acts.
     pub organization_id: OrganizationId,
-    /// The role it acts with now; null only for a personal token whose owner has left.
+    /// The current role; null only for a personal token whose owner has left.
     pub role: Option<Role>,
-    /// When it stops working.
+    /// When the token stops working, which rotation can bring forward.
     pub expires_at: Timestamp,
-    /// What it was given.
     pub scopes: ScopeSet,
-    /// What it can do now.
+    /// What the token can do now.
     pub effective_scopes: ScopeSet,
-    /// What it was given and cannot do, and what withholds it.
+    /// Granted scopes that are not effective, and why.
     pub withheld: Vec<WithheldScope>,
 }
 
-/// A scope that was given and is not effective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct WithheldScope {
-    /// The scope.
     pub scope: Scope,
-    /// What withholds it: `role` or `policy`.
+    /// `role` or `policy`.
     #[serde(serialize_with = "as_text")]
     pub by: Withheld,
 }
@@ -54,10 +46,8 @@ fn as_text<S: Serializer>(by: &Withheld, serializer: S) -> Result<S::Ok, S::Erro
     serializer.serialize_str(by.as_str())
 }
 
-/// Asking what the caller's own token can do.
 pub const SELF: Rule = Rule::of_token("token.self", "ask what they can do");
 
-/// Explains the caller's token to it.
 pub fn explain_caller(view: &View<'_, '_>) -> Result<Explanation, AppError> {
     view.allow(&SELF)?;
     match view.caller() {
@@ -66,7 +56,6 @@ pub fn explain_caller(view: &View<'_, '_>) -> Result<Explanation, AppError> {
     }
 }
 
-/// Explains a token that works.
 pub(super) fn of_live(caller: &TokenCaller) -> Explanation {
     let (facts, role) = (caller.facts(), caller.role());
     let token = &facts.token;
@@ -80,7 +69,7 @@ pub(super) fn of_live(caller: &TokenCaller) -> Explanation {
     }
 }
 
-/// Explains a token that does not work any more: it can do nothing, whatever it was given.
+/// A token that no longer works can do nothing, whatever it was granted.
 pub(super) fn dead(facts: &TokenFacts) -> Explanation {
     let token = &facts.token;
     Explanation {

@@ -1,4 +1,4 @@
-//! When tokens were last used: collected in memory as requests come, written at most once a minute.
+//! When tokens were last used: collected in memory with each request, written at most once a minute.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -14,33 +14,30 @@ use crate::error::AppError;
 use crate::rule::Rule;
 
 const FLUSH_SECONDS: i64 = 60;
-/// The tokens that are remembered between two writes. A time that finds no room is lost: it is a convenience.
+/// Tokens remembered between two writes. A use beyond that is lost, which is acceptable.
 const TOKENS_MAX: usize = 100_000;
-/// The rows that one transaction writes.
+/// Rows that one transaction writes.
 const BATCH_MAX: usize = 1_000;
 
-/// The tokens used since the last write. One per process; `note` is cheap enough for every request.
+/// Tokens used since the last write, one value per process. `note` is cheap enough for every request.
 #[derive(Debug, Default)]
 pub struct LastUsed(Mutex<Noted>);
 
 #[derive(Debug, Default)]
 struct Noted {
     uses: BTreeMap<(OrganizationId, TokenId), Timestamp>,
-    /// When the uses collected now began to be.
+    /// The time of the first use collected.
     since: Option<Timestamp>,
 }
 
-/// What one transaction writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Uses {
-    /// Whose tokens.
     pub organization: OrganizationId,
-    /// Each with the time of its last use.
+    /// Each with its last use.
     pub tokens: Vec<(TokenId, Timestamp)>,
 }
 
 impl LastUsed {
-    /// Remembers that a token is used now.
     pub fn note(&self, organization: OrganizationId, token: TokenId, now: Timestamp) {
         let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         noted.since.get_or_insert(now);
@@ -54,17 +51,17 @@ impl LastUsed {
         }
     }
 
-    /// Takes what is to be written, once a minute has passed since the first use that was not; else nothing.
+    /// Returns the collected uses once a minute has passed since the first of them, else nothing.
     pub fn take_due(&self, now: Timestamp) -> Vec<Uses> {
         let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let due = noted.since.is_some_and(|since| {
-            // A wall clock that stepped back must not hold the uses for longer than it stepped.
+            // A wall clock that stepped back must not delay the uses for longer than it stepped.
             now >= since.plus_seconds(FLUSH_SECONDS) || now < since
         });
         if due { noted.take() } else { Vec::new() }
     }
 
-    /// Stores what is due, or everything for a server that stops.
+    /// With `everything`, for a server that stops, also what is not due yet.
     pub fn store(&self, app: &App, everything: bool) -> Result<(), AppError> {
         let batches = match everything {
             true => self.take_all(),
@@ -79,7 +76,7 @@ impl LastUsed {
         Ok(())
     }
 
-    /// Takes everything, for a server that stops.
+    /// For a server that stops.
     pub fn take_all(&self) -> Vec<Uses> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -104,10 +101,9 @@ impl Noted {
     }
 }
 
-/// Storing when tokens were last used.
 pub const STORE: Rule = Rule::of_worker("token.store_last_used", "store when tokens were used");
 
-/// Stores the times of one batch. No clock is taken: nothing that is listed changes.
+/// Takes no change clock, because nothing that is listed changes.
 pub fn store(whole: &mut Whole<'_, '_>, uses: &Uses) -> Result<(), AppError> {
     whole.allow(&STORE)?;
     for (token, at) in &uses.tokens {

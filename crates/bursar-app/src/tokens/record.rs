@@ -1,4 +1,4 @@
-//! A token as people and programs see it: everything but the secret, which is told once, apart from it.
+//! A token as people and programs see it: everything but the secret, which is shown once.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,8 +13,7 @@ use serde::Serialize;
 
 use crate::error::AppError;
 
-/// The text of a new token. It is shown once, by whoever asked for it, and neither printed nor serialized by
-/// accident.
+/// The text of a new token, to be shown once. It cannot be printed or serialized by accident.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
@@ -29,7 +28,7 @@ impl Secret {
         hash(&self.0)
     }
 
-    /// The text itself, for the one who asked for the token.
+    /// The text itself, for whoever asked for the token.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -58,7 +57,6 @@ words! {
 }
 
 impl State {
-    /// The state of a token at a time.
     pub fn of(token: &Token, now: Timestamp) -> Self {
         if token.revoked_at.is_some() {
             return Self::Revoked;
@@ -72,45 +70,36 @@ impl State {
     }
 }
 
-/// A token's record. `expiresAt` is when it stops working: rotation can bring it forward.
+/// `expiresAt` is when the token stops working, which rotation can bring forward.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Record {
-    /// Names it.
     pub id: TokenId,
-    /// Where it acts.
     pub organization_id: OrganizationId,
-    /// Who acts with it.
     pub kind: TokenKind,
-    /// What people call it.
     pub name: String,
-    /// Where it is in its life.
     pub state: State,
-    /// Whose it is, for a personal one.
+    /// For a personal token.
     pub user_id: Option<UserId>,
-    /// The owner's address, for a personal one.
+    /// The owner's, for a personal token.
     pub email: Option<String>,
-    /// The role it was made with, for a service one.
+    /// For a service token.
     pub role: Option<Role>,
-    /// What it was given.
     pub scopes: ScopeSet,
-    /// The lifetime it was made with.
+    /// The lifetime it was created with.
     pub days: u16,
-    /// When it was made.
     pub created_at: Timestamp,
-    /// Who made it: a user's id, or `operator`.
+    /// A user's id, or `operator`.
     pub created_by: String,
-    /// When it stops working.
     pub expires_at: Timestamp,
-    /// When it was revoked.
     pub revoked_at: Option<Timestamp>,
-    /// When it was last used, to the minute.
+    /// To the minute.
     pub last_used_at: Option<Timestamp>,
     /// The first token of its chain of rotations.
     pub family_id: TokenId,
-    /// What it replaces.
+    /// The token that it replaces.
     pub predecessor_id: Option<TokenId>,
-    /// What replaces it.
+    /// The token that replaces it.
     pub successor_id: Option<TokenId>,
 }
 
@@ -139,7 +128,6 @@ impl Record {
     }
 }
 
-/// The record of a token, with its owner's address.
 pub(super) fn one(tx: &mut Tx<'_>, token: Token, now: Timestamp) -> Result<Record, AppError> {
     let email = match token.user_id {
         Some(id) => organizations::user(tx, id)?.map(|user| user.email),
@@ -148,7 +136,7 @@ pub(super) fn one(tx: &mut Tx<'_>, token: Token, now: Timestamp) -> Result<Recor
     Ok(Record::new(token, email, now))
 }
 
-/// The records of tokens; an owner of several is looked up once.
+/// Looks up each owner once.
 pub(super) fn many(tx: &mut Tx<'_>, tokens: Vec<Token>, now: Timestamp) -> Result<Vec<Record>, AppError> {
     let mut emails: HashMap<UserId, String> = HashMap::new();
     for id in tokens.iter().filter_map(|token| token.user_id) {
