@@ -1,4 +1,4 @@
-//! The activity log: who did what. Lines are added and stay.
+//! The activity log: who did what. Lines are added and never removed.
 
 use bursar_domain::Timestamp;
 use bursar_domain::ids::{ActivityId, OrganizationId, RequestId};
@@ -7,30 +7,24 @@ use crate::engine::{Tx, Value};
 use crate::error::DbError;
 use crate::rows::{read, record};
 
-/// One line. Its id is a UUIDv7, so that lines lie in the order of time without the change clock.
+/// The id is a UUIDv7, so lines sort by time without the change clock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// Names it.
     pub id: ActivityId,
-    /// When.
     pub at: Timestamp,
-    /// What was done: `group.create`.
+    /// For example `group.create`.
     pub action: String,
-    /// Who did it: `token`, `user`, `operator`, `worker`.
+    /// `token`, `user`, `operator` or `worker`.
     pub actor_kind: String,
-    /// The actor's id, if it has one.
     pub actor_id: Option<String>,
-    /// The actor's organization, if it has one.
     pub actor_organization_id: Option<OrganizationId>,
-    /// The id of what it was done to.
+    /// The id of what was acted on.
     pub subject: Option<String>,
-    /// How many things it was done to, or how many rows were read.
+    /// How many things were acted on, or how many rows were read.
     pub count: Option<i64>,
-    /// The request it was done by.
     pub request_id: Option<RequestId>,
 }
 
-/// Adds a line to an organization's log.
 pub fn add(tx: &mut Tx<'_>, organization: OrganizationId, line: &Line) -> Result<(), DbError> {
     let (organization, id) = (organization.to_bytes(), line.id.to_bytes());
     let (actor, request) = (
@@ -56,14 +50,12 @@ pub fn add(tx: &mut Tx<'_>, organization: OrganizationId, line: &Line) -> Result
     .map(drop)
 }
 
-/// Which lines of a log are wanted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Not before this time.
     pub since: Option<Timestamp>,
-    /// By this kind of actor, or by the actor with this id.
+    /// A kind of actor, or an actor's id.
     pub actor: Option<String>,
-    /// Whose action starts so.
+    /// A prefix of the action.
     pub action: Option<String>,
 }
 
@@ -83,10 +75,10 @@ macro_rules! select_lines {
     };
 }
 
-/// Up to `limit` lines of an organization, newest first, before `before` when it is given.
+/// Newest first, before `before` if it is given.
 ///
-/// They are read along the key: `since` is a lower bound of ids, because an id begins with its time. The clock
-/// may have stepped back under an id that had to ascend, so the time itself is compared too.
+/// Lines are read along the key: `since` is a lower bound of ids, because an id begins with its time. The time itself
+/// is compared too, because ids ascend even when the clock steps back.
 pub fn newest(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -118,7 +110,7 @@ pub fn newest(
     tx.rows(sql, &params, read)
 }
 
-/// The least key that a line of this time can have: the milliseconds are the first 48 bits of a UUIDv7.
+/// The smallest key of this time: the first 48 bits of a UUIDv7 are the milliseconds.
 fn first_id_at(at: Timestamp) -> [u8; 16] {
     let millis = u128::try_from(at.micros().div_euclid(1000)).unwrap_or(0);
     (millis << 80).to_be_bytes()

@@ -1,4 +1,4 @@
-//! Applications for cards, of organizations that are not approved for issuing yet.
+//! Card applications of organizations that are not approved for issuing yet.
 
 use bursar_domain::Timestamp;
 use bursar_domain::card::NewCard;
@@ -9,7 +9,6 @@ use crate::engine::{Tx, Value};
 use crate::error::DbError;
 use crate::rows::{Columns, FromColumns, read};
 
-/// Keeps an application.
 pub fn insert(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -43,7 +42,6 @@ macro_rules! new_card_columns {
     };
 }
 
-/// An application that waits to be decided.
 pub fn pending(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -61,7 +59,7 @@ pub fn pending(
     )
 }
 
-/// The applications of an organization with their states, oldest first.
+/// With their status, oldest first.
 pub fn all(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -91,7 +89,6 @@ impl FromColumns for NewCard {
     }
 }
 
-/// Writes down what was decided.
 pub fn decide(
     tx: &mut Tx<'_>,
     organization: OrganizationId,

@@ -1,4 +1,4 @@
-//! Bulk acts: what one of them touched, so that it can be undone.
+//! Bulk acts and what they touched, so that they can be undone.
 
 use bursar_domain::Timestamp;
 use bursar_domain::ids::{BulkId, OrganizationId};
@@ -9,41 +9,31 @@ use crate::rows::{read, record};
 use crate::table::{int, key, text_opt};
 use crate::tables::BULK_SUBJECTS;
 
-/// Subjects that are written at once.
 const CHUNK_ROWS: usize = 1_000;
 
-/// A bulk act.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BulkAct {
-    /// Whose.
     pub organization: OrganizationId,
-    /// Names it.
     pub id: BulkId,
-    /// What was done: `payments.raise`, `group.add`, `roster.import`.
+    /// For example `payments.raise`, `group.add`, `roster.import`.
     pub kind: String,
-    /// When.
     pub at: Timestamp,
-    /// When it was undone.
     pub undone_at: Option<Timestamp>,
 }
 
-/// One thing that a bulk act touched, with the stamp that it left it with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subject {
-    /// The thing's id.
     pub id: [u8; 16],
-    /// The other side, where there is one: the group of a member.
+    /// The other side, if there is one: the group of a member.
     pub other: Option<[u8; 16]>,
-    /// Its stamp after the act.
     pub updated_at: Timestamp,
-    /// The version that the act replaced, as a line of a data bundle, where the act must be able to put it back.
+    /// The version that the act replaced, as a bundle line, if an undo must restore it.
     pub previous: Option<String>,
 }
 
 record! { act_columns: BulkAct { organization = "organization_id", id, kind, at, undone_at } }
 record! { subject_columns: Subject { id = "subject_id", other = "other_id", updated_at, previous } }
 
-/// Writes down a bulk act.
 pub fn insert(tx: &mut Tx<'_>, act: &BulkAct, subjects: &[Subject]) -> Result<(), DbError> {
     let (organization, id) = (act.organization.to_bytes(), act.id.to_bytes());
     tx.execute(
@@ -73,7 +63,6 @@ pub fn insert(tx: &mut Tx<'_>, act: &BulkAct, subjects: &[Subject]) -> Result<()
     Ok(())
 }
 
-/// A bulk act by its id.
 pub fn get(tx: &mut Tx<'_>, id: BulkId) -> Result<Option<BulkAct>, DbError> {
     tx.first(
         concat!("SELECT ", act_columns!(), " FROM bulk_acts WHERE id = ?1"),
@@ -82,7 +71,6 @@ pub fn get(tx: &mut Tx<'_>, id: BulkId) -> Result<Option<BulkAct>, DbError> {
     )
 }
 
-/// What it touched.
 pub fn subjects(tx: &mut Tx<'_>, act: &BulkAct) -> Result<Vec<Subject>, DbError> {
     let (organization, id) = (act.organization.to_bytes(), act.id.to_bytes());
     tx.rows(
@@ -96,8 +84,7 @@ pub fn subjects(tx: &mut Tx<'_>, act: &BulkAct) -> Result<Vec<Subject>, DbError>
     )
 }
 
-/// Says that a thing stands at `now` as it stood at `then`, because an undo put that version back: an act that left
-/// it so can still be undone.
+/// At `now`, an undo restored the version of `then`: an act that left that version can still be undone.
 pub fn stands_again(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -117,7 +104,6 @@ pub fn stands_again(
     .map(drop)
 }
 
-/// Writes down that it was undone.
 pub fn undone(tx: &mut Tx<'_>, act: &BulkAct, now: Timestamp) -> Result<(), DbError> {
     let (organization, id) = (act.organization.to_bytes(), act.id.to_bytes());
     tx.execute(

@@ -1,4 +1,4 @@
-//! Cards by who holds them.
+//! Cards by holder.
 
 use bursar_domain::ids::{CardId, MemberId, OrganizationId};
 
@@ -6,7 +6,6 @@ use crate::engine::{Tx, Value};
 use crate::error::DbError;
 use crate::rows::read;
 
-/// The active cards that a member holds, by id.
 pub fn active_of(
     tx: &mut Tx<'_>,
     organization: OrganizationId,

@@ -1,12 +1,11 @@
 //! The change clock: one per organization, strictly ascending in commit order.
 //!
-//! It is taken first in every write transaction, which is also the lock that puts an organization's writes in
-//! order on every replica; it is counted up in memory, one microsecond per changed row, and written back before
-//! the commit.
+//! Every write transaction takes it first. That is also the lock that puts an organization's writes in order on all
+//! replicas. It counts up in memory, one microsecond per changed row, and is written back before the commit.
 //!
-//! The clock also divides history into epochs. A version that is superseded belongs to the epoch that is open then;
+//! The clock also divides history into epochs. A superseded version belongs to the epoch that is open at that moment;
 //! after `EPOCH_CHANGES` changes the next transaction opens another. An epoch is named by the first stamp that can be
-//! in it, so all that is superseded at that stamp or later is in this epoch or a later one.
+//! in it, so whatever is superseded at that stamp or later is in this epoch or a later one.
 
 use bursar_domain::Timestamp;
 use bursar_domain::ids::OrganizationId;
@@ -15,11 +14,11 @@ use crate::engine::{Tx, Value};
 use crate::error::DbError;
 use crate::rows::read;
 
-/// How many changes an epoch of history has at least. A page may pass over as many versions that are of no use to it,
-/// and looks once into every epoch since its walk began: `docs/decisions/0006-history-in-epochs.md` has the figures.
+/// The least number of changes in an epoch of history. A page may read that many useless versions, and looks once into
+/// every epoch since its walk began: `docs/decisions/0006-history-in-epochs.md` has the figures.
 pub const EPOCH_CHANGES: i64 = 512;
 
-/// An organization's clock, held by this transaction.
+/// Held by this transaction.
 #[derive(Debug)]
 pub struct Clock {
     organization: OrganizationId,
@@ -30,7 +29,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Takes the clock; `None` when there is no such organization.
+    /// `None` if there is no such organization.
     pub fn take(
         tx: &mut Tx<'_>,
         organization: OrganizationId,
@@ -47,7 +46,7 @@ impl Clock {
         }))
     }
 
-    /// A clock for an organization that this transaction makes.
+    /// For an organization that this transaction creates.
     pub fn start(organization: OrganizationId, now: Timestamp, at: Timestamp) -> Self {
         Self {
             organization,
@@ -58,8 +57,8 @@ impl Clock {
         }
     }
 
-    /// The stamp of the next changed row: the wall clock, or a microsecond after the last stamp where the wall
-    /// clock is not ahead of it.
+    /// The stamp of the next changed row: the wall clock, or a microsecond after the last stamp if the wall clock is
+    /// not ahead of it.
     pub fn tick(&mut self) -> Timestamp {
         self.last = if self.last >= self.now {
             self.last + 1
@@ -70,12 +69,11 @@ impl Clock {
         Timestamp::from_micros(self.last)
     }
 
-    /// The last stamp given.
     pub fn last(&self) -> Timestamp {
         Timestamp::from_micros(self.last)
     }
 
-    /// Writes the clock back, if it moved.
+    /// Writes the clock back if it moved.
     pub fn give_back(self, tx: &mut Tx<'_>) -> Result<(), DbError> {
         if self.last == self.taken {
             return Ok(());

@@ -1,4 +1,4 @@
-//! What falls due by itself: reminders and dues.
+//! What falls due without a request: reminders, dues and ends of campaigns.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use crate::error::DbError;
 use crate::rows::read;
 use crate::{memberships, recipients};
 
-/// Scheduled reminders whose time has come, the longest due first. Those that wait for send-now are not among them.
+/// Longest due first, without those held for send-now.
 pub fn reminders(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -25,21 +25,18 @@ pub fn reminders(
     )
 }
 
-/// Dues that are to be raised or ended now.
+/// Dues to raise, or a due day to close.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DuesWork {
-    /// The due date.
     pub due: Date,
-    /// Whose group.
     pub organization: OrganizationId,
-    /// The group.
     pub group: GroupId,
-    /// They were raised on this day, which is over now.
+    /// The dues were raised on this day, which is over now.
     pub is_raised: bool,
 }
 
-/// Dues to be raised by `today`, and days to be ended that lie before it, the longest due first, after `after`. Dues of
-/// a time before `dues_from` are never raised; a series goes on from there.
+/// Dues to raise by `today`, and due days before it to close, longest due first. Dues before `dues_from` are never
+/// raised; a series continues from there.
 pub fn dues(
     tx: &mut Tx<'_>,
     today: Date,
@@ -80,7 +77,7 @@ pub fn dues(
     )
 }
 
-/// Writes down that the dues of a day were raised while others can still join on it, and how high they were.
+/// Records that dues were raised for a day on which others can still join, and their amount.
 pub fn keep_open(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -102,7 +99,6 @@ pub fn keep_open(
     .map(drop)
 }
 
-/// How high the dues of a day are that [`keep_open`] wrote down.
 pub fn open_amount(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -121,7 +117,7 @@ pub fn open_amount(
     )
 }
 
-/// Ends what [`keep_open`] wrote down: one day, or all of a group.
+/// Removes what [`keep_open`] recorded: one day, or all of a group.
 pub fn close(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -141,8 +137,8 @@ pub fn close(
     .map(drop)
 }
 
-/// Up to `limit` active members of a group with their names, by id, after `after`, who joined it in this
-/// time, were not charged by [`raised`] and have no payment for this group and due date.
+/// Active members by id, with their names, who joined in this time, were not charged by [`raised`] and have no payment
+/// for this group and due date.
 pub fn uncharged(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -177,7 +173,7 @@ pub fn uncharged(
         .collect())
 }
 
-/// The statements that find whom to charge and whom to write to, for tests that read their plans.
+/// For tests that read query plans.
 pub fn statements() -> [(&'static str, &'static str); 5] {
     [
         ("members of a group", memberships::PAGE),
@@ -188,10 +184,9 @@ pub fn statements() -> [(&'static str, &'static str); 5] {
     ]
 }
 
-/// Who has a payment for a group and due date, of the members after one and up to another. As a range of positions in
-/// their order it is read from the one index that has them in it; another one looks as good to a planner that knows
-/// nothing of the table yet, and leads to the payments of all members. The bound on the rows keeps a planner that does
-/// know from reading the table.
+/// The members in a range who have a payment for a group and due date. As a range of row values it is read from the one
+/// index in that order. To a planner without statistics another index looks as good, but it leads to the payments of
+/// all members. The limit keeps a planner with statistics from reading the table.
 const CHARGED: &str = "SELECT member_id FROM payments WHERE organization_id = ?1 \
      AND (group_id, due_date, member_id) > (?2, ?3, ?4) AND (group_id, due_date, member_id) <= (?2, ?3, ?5) \
      ORDER BY group_id, due_date, member_id LIMIT ?6";
@@ -230,7 +225,7 @@ fn note_charged(
     }
 }
 
-/// Writes down which payment the dues of a member for a period are. The key refuses a second one, whoever tries.
+/// Records which payment a member's dues for a period are. The key refuses a second one.
 pub fn raised(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -254,7 +249,6 @@ pub fn raised(
     .map(drop)
 }
 
-/// Gives each charge that [`raised`] wrote down to `visit`.
 pub fn each_raised(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -270,7 +264,7 @@ pub fn each_raised(
     )
 }
 
-/// Active campaigns whose last day lies before `today`, those aside whose last day was over when they were imported.
+/// Active campaigns that ended before `today`, without those that were over when they were imported.
 pub fn campaigns(
     tx: &mut Tx<'_>,
     today: Date,
@@ -284,7 +278,7 @@ pub fn campaigns(
     )
 }
 
-/// Writes down from which day on a group's dues are raised. It is part of no representation, so nothing moves.
+/// No representation shows it, so no stamp moves.
 pub fn set_dues_from(
     tx: &mut Tx<'_>,
     organization: OrganizationId,

@@ -2,51 +2,44 @@
 
 use std::fmt;
 
-/// A failure of the database, told apart as far as callers act on it.
+/// A failure of the database. Variants differ where callers act differently.
 ///
-/// Its `Display` is one line that names the thing and the way out.
+/// `Display` is one line that names the problem and the way out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DbError {
-    /// Try again later: a full queue, a lost connection, a lock or a timeout, or the database is shutting down.
+    /// Retry later: a full queue, a lost connection, a lock, a timeout or a shutdown.
     Unavailable(String),
     /// A unique, check or not-null rule was violated.
     Constraint(String),
-    /// The disk is full.
     Full(String),
     /// There is no database where one must exist.
     NoDatabase(String),
-    /// The database is damaged, or another program's.
+    /// Damaged, or another program's database.
     Foreign(String),
-    /// The schema is older than this program's and nobody asked to bring it up.
+    /// The schema is older than this program's, and no migration was asked for.
     SchemaOlder {
-        /// The version of the database.
         found: i64,
-        /// The version this program works with.
         wanted: i64,
     },
-    /// The schema is newer than this program knows.
     SchemaNewer {
-        /// The version of the database.
         found: i64,
-        /// The newest version this program knows.
         known: i64,
     },
-    /// The schema has this program's version, but lacks tables, columns, indexes or rules of it.
+    /// The schema has this program's version but lacks tables, columns, indexes or rules.
     SchemaDamaged(String),
     /// The SQLite file was deleted or replaced while it was open.
     FileReplaced(String),
-    /// The database takes no writes: its file or folder cannot be opened for writing, or the server is read-only.
+    /// The file or folder cannot be opened for writing, or the server is read-only.
     Unwritable(String),
-    /// The database URL cannot be understood.
     BadUrl(String),
-    /// The work given to the database panicked; it was undone.
+    /// The work panicked and was rolled back.
     Panicked(String),
-    /// A fault of this program. Never shown to API clients.
+    /// A bug in this program. Never shown to API clients.
     Internal(String),
 }
 
 impl DbError {
-    /// Whether the database as a whole cannot be used now, so that the same work may succeed later.
+    /// Whether the database as a whole is unavailable, so that the same work may succeed later.
     pub fn is_outage(&self) -> bool {
         match self {
             DbError::Unavailable(_)

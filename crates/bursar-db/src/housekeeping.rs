@@ -1,4 +1,4 @@
-//! Pruning what has served its time: a thousand rows a transaction, so that nobody waits for it.
+//! Pruning old rows, a thousand per transaction so that nobody waits for it.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,14 @@ use crate::engine::{EngineKind, Tx, Value};
 use crate::error::DbError;
 use crate::rows::read;
 
-/// Rows a transaction.
+/// Per transaction.
 pub const PRUNE_ROWS_MAX: u64 = 1_000;
 /// History outlives every cursor by an hour.
 pub const HISTORY_SECONDS: i64 = 25 * 3600;
 
-/// Removes versions that no walk can ask for any more; how many. Fewer than a thousand: there are no more. Writes
-/// down how far each organization's history is gone, so that a walk that needs more is refused (`organizations::Reading`).
+/// Removes versions that no walk can need any more and returns how many; fewer than a thousand means that none are
+/// left. Records how far each organization's history is gone, so that a walk that needs more is refused
+/// (`organizations::Reading`).
 pub fn prune_history(tx: &mut Tx<'_>, now: Timestamp) -> Result<u64, DbError> {
     let (mut count, mut horizons) = (0, BTreeMap::new());
     tx.each(
@@ -44,7 +45,7 @@ pub fn prune_history(tx: &mut Tx<'_>, now: Timestamp) -> Result<u64, DbError> {
     Ok(count)
 }
 
-/// Removes idempotency records older than `keep_seconds`; how many.
+/// Returns how many were removed.
 pub fn prune_idempotency(tx: &mut Tx<'_>, now: Timestamp, keep_seconds: i64) -> Result<u64, DbError> {
     tx.execute(
         "DELETE FROM idempotency WHERE (organization_id, principal, key) IN \
@@ -60,8 +61,7 @@ fn rows_max() -> i64 {
     i64::try_from(PRUNE_ROWS_MAX).unwrap_or(i64::MAX)
 }
 
-/// Whether this process may keep house now: on PostgreSQL one of the replicas at a time, until the transaction
-/// ends.
+/// On PostgreSQL, one replica at a time may, until its transaction ends.
 pub fn may_keep_house(tx: &mut Tx<'_>) -> Result<bool, DbError> {
     match tx.kind() {
         EngineKind::Sqlite => Ok(true),
@@ -76,7 +76,7 @@ pub fn may_keep_house(tx: &mut Tx<'_>) -> Result<bool, DbError> {
     }
 }
 
-/// What SQLite finds wrong with its file, a line each; a server looks after its own files.
+/// What SQLite finds wrong with its file, one line each. A PostgreSQL server looks after its own files.
 pub fn damage_of_file(tx: &mut Tx<'_>) -> Result<Vec<String>, DbError> {
     if tx.kind() == EngineKind::Postgres {
         return Ok(Vec::new());
@@ -86,11 +86,11 @@ pub fn damage_of_file(tx: &mut Tx<'_>) -> Result<Vec<String>, DbError> {
     Ok(lines)
 }
 
-/// Rows from which on a load is large enough to change what a planner should believe of a table.
+/// From this many rows on, a load changes what a planner should assume about a table.
 pub const LARGE_LOAD_ROWS: u64 = 1_000;
 
-/// Lets PostgreSQL's planner count the rows of these tables after a large load; it would believe them to be empty until
-/// autovacuum comes by. SQLite's plans do not depend on counts.
+/// Updates PostgreSQL's statistics after a large load: its planner would assume empty tables until autovacuum runs.
+/// SQLite's plans do not depend on counts.
 pub fn count_rows(tx: &mut Tx<'_>, tables: &[&'static str]) -> Result<(), DbError> {
     match tx.kind() {
         EngineKind::Postgres if !tables.is_empty() => tx.batch(&format!("ANALYZE {}", tables.join(", "))),
@@ -98,8 +98,8 @@ pub fn count_rows(tx: &mut Tx<'_>, tables: &[&'static str]) -> Result<(), DbErro
     }
 }
 
-/// Waits until no other import runs, and keeps others out until the transaction ends: an id that two of them
-/// bring for two organizations must be seen by the second.
+/// Waits until no other import runs, and keeps others out until the transaction ends: if two imports bring an id for
+/// two organizations, the second must see it.
 pub fn one_import_at_a_time(tx: &mut Tx<'_>) -> Result<(), DbError> {
     match tx.kind() {
         EngineKind::Sqlite => Ok(()),

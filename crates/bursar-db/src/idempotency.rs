@@ -1,4 +1,4 @@
-//! Idempotency records: they commit with the write they answer for.
+//! Idempotency records. They commit together with the write whose response they hold.
 
 use bursar_domain::Timestamp;
 use bursar_domain::ids::OrganizationId;
@@ -7,21 +7,18 @@ use crate::engine::{Tx, Value};
 use crate::error::DbError;
 use crate::rows::{read, record};
 
-/// A request that was carried out under a key.
+/// The response to a request that was carried out under a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// The hash of its parameters.
+    /// The hash of the request's parameters.
     pub fingerprint: [u8; 32],
-    /// The status it was answered with.
     pub status: u16,
-    /// The body it was answered with.
     pub body: String,
 }
 
 record! { record_columns: Record { fingerprint, status, body } }
 
-/// The record of a key that was used at `since` or later, if there is one. Keys belong to a principal: a user, or a
-/// family of service tokens.
+/// Ignores keys used before `since`. A principal is a user, or a family of service tokens.
 pub fn get(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -46,8 +43,8 @@ pub fn get(
     )
 }
 
-/// Keeps a record, in place of one that is no longer kept but was not pruned yet. The caller has looked for the key
-/// under the organization's clock.
+/// Replaces an expired record that was not pruned yet. The caller has looked the key up while holding the
+/// organization's clock.
 pub fn insert(
     tx: &mut Tx<'_>,
     organization: OrganizationId,

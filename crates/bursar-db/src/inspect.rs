@@ -1,4 +1,4 @@
-//! What an operator's look at a database finds beside its data: the engine, its settings, clocks, and what waits.
+//! What an operator can see of a database besides its data: engine, settings, clocks and waiting work.
 
 use bursar_domain::ids::OrganizationId;
 use bursar_domain::message::Queue;
@@ -10,40 +10,26 @@ use crate::engine::{EngineKind, Tx, Value};
 use crate::error::DbError;
 use crate::rows::{FromColumns, read};
 
-/// An engine as it is set up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EngineFacts {
-    /// The embedded one.
-    Sqlite {
-        /// Its version.
-        version: String,
-        /// How it keeps its log.
-        journal_mode: String,
-    },
-    /// A server.
+    Sqlite { version: String, journal_mode: String },
     Postgres(ServerFacts),
 }
 
-/// A PostgreSQL server as it is set up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerFacts {
-    /// Its version.
     pub version: String,
-    /// The time on its wall.
+    /// By the server's clock.
     pub now: Timestamp,
-    /// Connections that everybody together may have, without those for superusers.
+    /// For everybody together, without those reserved for superusers.
     pub connections_max: i64,
-    /// Connections that others have now.
     pub connections_of_others: i64,
-    /// How the database sorts texts.
     pub collation: String,
-    /// Whether it is a standby, which takes no writes.
     pub is_standby: bool,
-    /// Settings that lose what was acknowledged, or more: `fsync = off`.
+    /// Settings that can lose acknowledged writes or more: `fsync = off`.
     pub unsafe_settings: Vec<String>,
 }
 
-/// Looks at the engine.
 pub fn engine(tx: &mut Tx<'_>) -> Result<EngineFacts, DbError> {
     match tx.kind() {
         EngineKind::Sqlite => Ok(EngineFacts::Sqlite {
@@ -83,7 +69,6 @@ fn server(tx: &mut Tx<'_>) -> Result<ServerFacts, DbError> {
     })
 }
 
-/// The time on the server's wall.
 pub(crate) fn server_now(tx: &mut Tx<'_>) -> Result<Timestamp, DbError> {
     one(
         tx,
@@ -91,7 +76,6 @@ pub(crate) fn server_now(tx: &mut Tx<'_>) -> Result<Timestamp, DbError> {
     )
 }
 
-/// The organization whose change clock is the furthest, if there is one.
 pub fn furthest_clock(tx: &mut Tx<'_>) -> Result<Option<(OrganizationId, Timestamp)>, DbError> {
     tx.first(
         "SELECT id, clock FROM organizations ORDER BY clock DESC LIMIT 1",
@@ -100,16 +84,15 @@ pub fn furthest_clock(tx: &mut Tx<'_>) -> Result<Option<(OrganizationId, Timesta
     )
 }
 
-/// Work that is due, of all organizations.
+/// Due work of all organizations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Waiting {
-    /// How many.
     pub count: i64,
-    /// When the first of them fell due.
+    /// When the first of it fell due.
     pub since: Option<Timestamp>,
 }
 
-/// What a worker should have done by now.
+/// Messages and jobs that a worker should have handled by now.
 pub fn waiting(tx: &mut Tx<'_>, now: Timestamp) -> Result<Waiting, DbError> {
     let mut all = Waiting::default();
     for sql in [
@@ -124,7 +107,7 @@ pub fn waiting(tx: &mut Tx<'_>, now: Timestamp) -> Result<Waiting, DbError> {
     Ok(all)
 }
 
-/// Work that is due now, of all organizations. The age of dues counts from the beginning of their due day.
+/// The age of dues counts from the beginning of their due day.
 pub fn queue(tx: &mut Tx<'_>, queue: Queue, now: Timestamp) -> Result<Waiting, DbError> {
     const REMINDERS: &str = "SELECT COUNT(*), MIN(scheduled_at) FROM reminders WHERE status = 'scheduled' AND is_held = 0 \
          AND scheduled_at <= ?1";
@@ -157,7 +140,7 @@ pub fn queue(tx: &mut Tx<'_>, queue: Queue, now: Timestamp) -> Result<Waiting, D
     Ok(Waiting { count, since })
 }
 
-/// Messages of all organizations that were given up since then and still have their text.
+/// Messages that failed since then and still have their text.
 pub fn failed(tx: &mut Tx<'_>, since: Timestamp) -> Result<i64, DbError> {
     let count = tx.first(
         "SELECT COUNT(*) FROM outbox_messages WHERE state = 'failed' AND ended_at >= ?1 AND body IS NOT NULL",
@@ -167,7 +150,7 @@ pub fn failed(tx: &mut Tx<'_>, since: Timestamp) -> Result<i64, DbError> {
     Ok(count.unwrap_or(0))
 }
 
-/// Tokens of all organizations that expire in this time without a successor: how many, and when the first does.
+/// Tokens without a successor that expire in this time: how many, and when the first does.
 pub fn expiring(
     tx: &mut Tx<'_>,
     from: Timestamp,

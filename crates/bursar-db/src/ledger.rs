@@ -1,4 +1,4 @@
-//! The payment ledger: what was received, entry by entry. Entries are added, never changed or removed.
+//! The payment ledger: money received, entry by entry. Entries are added, never changed or removed.
 
 use bursar_domain::ids::{EntryId, OrganizationId, PaymentId};
 use bursar_domain::{Date, Timestamp};
@@ -10,10 +10,10 @@ use crate::sums::sum;
 use crate::table::{int, key, text};
 pub use crate::tables::LEDGER;
 
-/// The way money came that an import knows only the sum of.
+/// The method of an entry for money of which an import knows only the sum.
 pub const OPENING: &str = "opening";
 
-/// The values of an opening entry for a bulk load.
+/// For a bulk load.
 pub fn opening_values(
     organization: OrganizationId,
     payment: PaymentId,
@@ -34,24 +34,19 @@ pub fn opening_values(
     ]
 }
 
-/// An entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// What it is for.
     pub payment: PaymentId,
-    /// Names it.
     pub id: EntryId,
-    /// When it was written.
+    /// When it was recorded.
     pub at: Timestamp,
-    /// Minor units; below zero for what did not come after all.
+    /// Minor units; negative for a reversal.
     pub amount: i64,
-    /// How it came: `cash`, `check`, `transfer`, `card`, `opening`.
+    /// `cash`, `check`, `transfer`, `card` or `opening`.
     pub method: String,
-    /// What the payer or the bank calls it.
+    /// The payer's or the bank's reference.
     pub reference: Option<String>,
-    /// The day it came.
     pub received_on: Option<Date>,
-    /// The entry that it takes back.
     pub reverses: Option<EntryId>,
 }
 
@@ -59,7 +54,6 @@ record! { entry_columns: Entry {
     payment = "payment_id", id, at, amount, method, reference, received_on, reverses = "reverses_id",
 } }
 
-/// Adds an entry.
 pub fn add(tx: &mut Tx<'_>, organization: OrganizationId, entry: &Entry) -> Result<(), DbError> {
     let (organization, payment, id) = (
         organization.to_bytes(),
@@ -88,7 +82,6 @@ pub fn add(tx: &mut Tx<'_>, organization: OrganizationId, entry: &Entry) -> Resu
     .map(drop)
 }
 
-/// A payment's entries, in order.
 pub fn of_payment(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -112,7 +105,7 @@ pub(crate) const BETWEEN: &str = concat!(
     " FROM ledger_entries WHERE organization_id = ?1 AND at >= ?2 AND at < ?3 ORDER BY at, id"
 );
 
-/// An organization's entries that were written between two instants, in order.
+/// Entries recorded from `from` to before `until`, in order.
 pub fn between(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -131,7 +124,6 @@ pub fn between(
     )
 }
 
-/// The sum of a payment's entries.
 pub fn sum(tx: &mut Tx<'_>, organization: OrganizationId, payment: PaymentId) -> Result<i128, DbError> {
     let (organization, payment) = (organization.to_bytes(), payment.to_bytes());
     let sum = tx.first(
@@ -146,7 +138,6 @@ pub fn sum(tx: &mut Tx<'_>, organization: OrganizationId, payment: PaymentId) ->
     Ok(sum.unwrap_or(0))
 }
 
-/// Gives the sum of every payment that has entries to `visit`, by payment.
 pub fn each_sum(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -166,22 +157,18 @@ pub fn each_sum(
     )
 }
 
-/// An entry that takes another one back.
 #[derive(Clone, Copy, Debug)]
 pub struct Reversal {
-    /// What it is for.
     pub payment: PaymentId,
-    /// Names it.
     pub id: EntryId,
-    /// Minor units.
+    /// In minor units.
     pub amount: i64,
-    /// The entry that it takes back.
     pub reverses: EntryId,
-    /// That entry's amount, and whether it takes one back itself; none when the payment has no such entry.
+    /// The amount of the reversed entry, and whether that is a reversal too. `None` if the payment has no such entry.
     pub original: Option<(i64, bool)>,
 }
 
-/// Gives every reversal to `visit`, those of one entry one after the other.
+/// Reversals of one entry come one after the other.
 pub fn each_reversal(
     tx: &mut Tx<'_>,
     organization: OrganizationId,

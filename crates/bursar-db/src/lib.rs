@@ -1,7 +1,7 @@
 //! bursar's database: one SQL text on SQLite and PostgreSQL.
 //!
-//! This is the only crate that contains SQL, and every query on tenant data takes the organization first.
-//! Everything here is synchronous: the engine runs it on threads of its own.
+//! This is the only crate that contains SQL. Every query on tenant data takes the organization first. Everything is
+//! synchronous; the engine runs it on its own threads.
 
 pub mod activity;
 pub mod applications;
@@ -41,7 +41,6 @@ pub use engine::{
 pub use error::DbError;
 pub use table::Stored;
 
-/// The version of the schema that this binary knows.
 pub fn schema_version() -> i64 {
     i64::try_from(schema::STEPS.len()).unwrap_or(i64::MAX)
 }

@@ -1,4 +1,4 @@
-//! Who is in which group: the way from a group to its members. A member's row names its groups too.
+//! Who is in which group: leads from a group to its members. A member's row names its groups too.
 
 use std::ops::Range;
 
@@ -9,7 +9,6 @@ use crate::engine::{Bulk, Kind, Tx, Value};
 use crate::error::DbError;
 use crate::rows::read;
 
-/// Where a bulk load of memberships goes.
 pub static MEMBERSHIPS: Bulk = Bulk {
     table: "memberships",
     columns: &[
@@ -20,7 +19,6 @@ pub static MEMBERSHIPS: Bulk = Bulk {
     ],
 };
 
-/// Puts a member into a group.
 pub fn add(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -41,7 +39,7 @@ pub fn add(
     .map(drop)
 }
 
-/// Takes a member out of a group; whether it was in it.
+/// Returns false if the member was not in the group.
 pub fn remove(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -63,7 +61,7 @@ pub fn remove(
 pub(crate) const PAGE: &str = "SELECT member_id FROM memberships WHERE organization_id = ?1 AND group_id = ?2 AND member_id > ?3 \
      AND joined_at >= ?4 AND joined_at < ?5 ORDER BY member_id LIMIT ?6";
 
-/// Up to `limit` members of a group who joined it in this time, archived ones too, by id, after `after`.
+/// Members who joined in this time, including archived ones, by id.
 pub fn page(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -88,7 +86,6 @@ pub fn page(
     )
 }
 
-/// When a member joined a group, if it is in it.
 pub fn joined_at(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -107,7 +104,6 @@ pub fn joined_at(
     )
 }
 
-/// How many active members a group has, counted anew.
 pub fn count_active(tx: &mut Tx<'_>, organization: OrganizationId, group: GroupId) -> Result<i64, DbError> {
     let (organization, group) = (organization.to_bytes(), group.to_bytes());
     let count = tx.first(
@@ -119,7 +115,6 @@ pub fn count_active(tx: &mut Tx<'_>, organization: OrganizationId, group: GroupI
     Ok(count.unwrap_or(0))
 }
 
-/// Gives every membership of an organization to `visit`, by group and member.
 pub fn each(
     tx: &mut Tx<'_>,
     organization: OrganizationId,

@@ -1,4 +1,4 @@
-//! What was sent: the records of messages, for those who ask, and the end of what they carried.
+//! Records of messages: reading them, retrying failed ones, and removing their contents after the retention.
 
 use bursar_domain::Timestamp;
 use bursar_domain::ids::{MessageId, OrganizationId, ReminderId};
@@ -10,55 +10,42 @@ use crate::error::DbError;
 use crate::housekeeping::PRUNE_ROWS_MAX;
 use crate::rows::{read, record};
 
-/// The record of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// Names it.
     pub id: MessageId,
-    /// The job it comes from.
     pub job: [u8; 16],
-    /// What the job sends.
     pub kind: JobKind,
-    /// What the job is about: the bytes of a reminder's or token's id.
+    /// The bytes of a reminder's or token's id.
     pub subject_id: [u8; 16],
-    /// The run that the job is.
     pub run_at: Timestamp,
-    /// Whom it is for: the bytes of a member's, user's or organization's id.
+    /// The bytes of a member's, user's or organization's id.
     pub recipient: [u8; 16],
-    /// How it is sent.
     pub method: Method,
-    /// Where it went; gone after the retention.
+    /// Removed after the retention.
     pub address: Option<String>,
     /// The recipient's name.
     pub name: Option<String>,
-    /// The subject line.
     pub subject: Option<String>,
-    /// Whether the text is still kept.
+    /// False after the retention.
     pub has_body: bool,
-    /// How many parts an SMS is sent in.
+    /// The parts of an SMS.
     pub segments: Option<i64>,
-    /// Where it stands.
     pub state: MessageState,
-    /// The other side's last answer, or why nothing was sent.
+    /// The last response of the mail server or provider, or why nothing was sent.
     pub detail: Option<String>,
-    /// How often it was tried.
     pub attempts: i64,
     /// When it is tried next, while it waits.
     pub due_at: Timestamp,
-    /// When it was made.
     pub created_at: Timestamp,
-    /// When it ended.
     pub ended_at: Option<Timestamp>,
 }
 
 /// An attempt that did not deliver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttemptRecord {
-    /// Which one.
     pub attempt: i64,
-    /// When.
     pub at: Timestamp,
-    /// The other side's answer.
+    /// The response of the mail server or provider.
     pub detail: String,
 }
 
@@ -81,7 +68,7 @@ macro_rules! select_records {
     };
 }
 
-/// Up to `limit` messages of an organization before `before`, newest first; those of one reminder when it is given.
+/// Newest first, before `before`; only those of `reminder` if it is given.
 pub fn newest(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -115,7 +102,6 @@ pub fn newest(
     }
 }
 
-/// One message.
 pub fn get(tx: &mut Tx<'_>, organization: OrganizationId, id: MessageId) -> Result<Option<Record>, DbError> {
     let (organization, id) = (organization.to_bytes(), id.to_bytes());
     tx.first(
@@ -125,7 +111,6 @@ pub fn get(tx: &mut Tx<'_>, organization: OrganizationId, id: MessageId) -> Resu
     )
 }
 
-/// The attempts of a message that did not deliver, in their order.
 pub fn attempts(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -143,7 +128,8 @@ pub fn attempts(
     )
 }
 
-/// Queues a failed message once more, with all its tries before it; whether it was failed and still has its text.
+/// Queues a failed message again, with its full number of tries. Returns false unless it had failed and still has its
+/// text.
 pub fn retry(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -163,7 +149,6 @@ pub fn retry(
     Ok(rows > 0)
 }
 
-/// Ends a failed message as skipped, for a reason.
 pub fn skip(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -185,7 +170,7 @@ pub fn skip(
     .map(drop)
 }
 
-/// Takes address and text from messages that ended before `before`; of how many. The records stay.
+/// Removes address and text from messages that ended before `before`; the records stay. Returns how many.
 pub fn forget(tx: &mut Tx<'_>, before: Timestamp) -> Result<u64, DbError> {
     let rows = i64::try_from(PRUNE_ROWS_MAX).unwrap_or(i64::MAX);
     tx.execute(

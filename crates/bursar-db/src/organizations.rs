@@ -26,7 +26,6 @@ macro_rules! select_user {
     };
 }
 
-/// One organization.
 pub fn get(tx: &mut Tx<'_>, id: OrganizationId) -> Result<Option<Organization>, DbError> {
     tx.first(
         select_organization!("WHERE id = ?1"),
@@ -35,12 +34,11 @@ pub fn get(tx: &mut Tx<'_>, id: OrganizationId) -> Result<Option<Organization>, 
     )
 }
 
-/// All of them, by id.
 pub fn all(tx: &mut Tx<'_>) -> Result<Vec<Organization>, DbError> {
     tx.rows(select_organization!("ORDER BY id"), &[], read)
 }
 
-/// The direct children, by id.
+/// Direct children, by id.
 pub fn children(tx: &mut Tx<'_>, id: OrganizationId) -> Result<Vec<Organization>, DbError> {
     tx.rows(
         select_organization!("WHERE parent_id = ?1 ORDER BY id"),
@@ -49,7 +47,6 @@ pub fn children(tx: &mut Tx<'_>, id: OrganizationId) -> Result<Vec<Organization>
     )
 }
 
-/// An organization's change clock.
 pub fn clock(tx: &mut Tx<'_>, id: OrganizationId) -> Result<Option<i64>, DbError> {
     tx.first(
         "SELECT clock FROM organizations WHERE id = ?1",
@@ -58,19 +55,17 @@ pub fn clock(tx: &mut Tx<'_>, id: OrganizationId) -> Result<Option<i64>, DbError
     )
 }
 
-/// What an organization's change clock shows, and which epoch of history is open.
+/// An organization's change clock and its open epoch of history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
-    /// The last stamp given.
     pub clock: i64,
-    /// Where the versions that are superseded next go.
+    /// The epoch of versions superseded from now on.
     pub epoch: i64,
-    /// The largest `superseded_at` among the versions that were pruned. A walk whose watermark lies below it may lack
-    /// rows.
+    /// The largest `superseded_at` of the pruned versions. A walk with an older watermark may miss rows.
     pub horizon: i64,
 }
 
-/// The columns of a reading, for the organization `?1`.
+/// For the organization `?1`.
 macro_rules! reading_columns {
     () => {
         "(SELECT clock FROM organizations WHERE id = ?1), (SELECT epoch FROM organizations WHERE id = ?1), \
@@ -80,7 +75,7 @@ macro_rules! reading_columns {
 pub(crate) use reading_columns;
 
 impl Reading {
-    /// Reads it from a row's columns, from the one with this number on; `None` when there is no such organization.
+    /// `first` is the number of the first column. `None` if there is no such organization.
     pub(crate) fn read(row: &Row<'_>, first: usize) -> Result<Option<Self>, DbError> {
         let Some(clock) = row.int_opt(first)? else {
             return Ok(None);
@@ -93,7 +88,7 @@ impl Reading {
     }
 }
 
-/// Reads the change clock for a page: where nothing was committed since it was last read, what it was then.
+/// Remembered until something is committed.
 pub fn reading(tx: &mut Tx<'_>, id: OrganizationId) -> Result<Option<Reading>, DbError> {
     let id = id.to_bytes();
     let mut key = *b"the change clock of             ";
@@ -106,7 +101,6 @@ pub fn reading(tx: &mut Tx<'_>, id: OrganizationId) -> Result<Option<Reading>, D
     Ok(known.map(|reading| *reading))
 }
 
-/// Adds an organization whose clock starts at `clock`.
 pub fn insert(tx: &mut Tx<'_>, organization: &Organization, clock: Timestamp) -> Result<(), DbError> {
     write(
         tx,
@@ -117,7 +111,7 @@ pub fn insert(tx: &mut Tx<'_>, organization: &Organization, clock: Timestamp) ->
     )
 }
 
-/// Changes an organization; its clock stays.
+/// Does not change the clock.
 pub fn update(tx: &mut Tx<'_>, organization: &Organization) -> Result<(), DbError> {
     write(
         tx,
@@ -152,7 +146,6 @@ fn write(
     tx.execute(sql, &params).map(drop)
 }
 
-/// One user.
 pub fn user(tx: &mut Tx<'_>, id: UserId) -> Result<Option<User>, DbError> {
     tx.first(
         select_user!("WHERE id = ?1"),
@@ -161,18 +154,17 @@ pub fn user(tx: &mut Tx<'_>, id: UserId) -> Result<Option<User>, DbError> {
     )
 }
 
-/// The user with this address, whatever the case of its letters.
+/// Ignores case.
 pub fn user_by_email(tx: &mut Tx<'_>, email: &str) -> Result<Option<User>, DbError> {
     let key = address_key(email);
     tx.first(select_user!("WHERE address_key = ?1"), &[Value::Text(&key)], read)
 }
 
-/// The users who have a role in one of the organizations of `of`, or all users, by id.
 pub fn users(tx: &mut Tx<'_>) -> Result<Vec<User>, DbError> {
     tx.rows(select_user!("ORDER BY id"), &[], read)
 }
 
-/// The user with this user's address, who is added if there is none: also when several try at once.
+/// Returns the user with this address, added if there is none. Safe if several try at once.
 pub fn user_or_insert(tx: &mut Tx<'_>, user: &User) -> Result<User, DbError> {
     if let Some(found) = user_by_email(tx, &user.email)? {
         return Ok(found);
@@ -191,7 +183,6 @@ pub fn user_or_insert(tx: &mut Tx<'_>, user: &User) -> Result<User, DbError> {
     user_by_email(tx, &user.email)?.ok_or_else(gone)
 }
 
-/// Adds a user.
 pub fn insert_user(tx: &mut Tx<'_>, user: &User) -> Result<(), DbError> {
     let key = address_key(&user.email);
     let id = user.id.to_bytes();
@@ -208,7 +199,7 @@ pub fn insert_user(tx: &mut Tx<'_>, user: &User) -> Result<(), DbError> {
     .map(drop)
 }
 
-/// Takes a user's address away until [`update_user`] gives another one, so that somebody else can have it.
+/// Frees a user's address for somebody else until [`update_user`] sets another one.
 pub fn give_up_address(tx: &mut Tx<'_>, id: UserId) -> Result<(), DbError> {
     // An address has an @, an id has none.
     let (key, id) = (id.to_string(), id.to_bytes());
@@ -219,7 +210,6 @@ pub fn give_up_address(tx: &mut Tx<'_>, id: UserId) -> Result<(), DbError> {
     .map(drop)
 }
 
-/// Changes a user.
 pub fn update_user(tx: &mut Tx<'_>, user: &User) -> Result<(), DbError> {
     let key = address_key(&user.email);
     let id = user.id.to_bytes();
@@ -236,7 +226,6 @@ pub fn update_user(tx: &mut Tx<'_>, user: &User) -> Result<(), DbError> {
     .map(drop)
 }
 
-/// A user's role in an organization.
 pub fn role(tx: &mut Tx<'_>, organization: OrganizationId, user: UserId) -> Result<Option<Role>, DbError> {
     let (organization, user) = (organization.to_bytes(), user.to_bytes());
     tx.first(
@@ -246,7 +235,6 @@ pub fn role(tx: &mut Tx<'_>, organization: OrganizationId, user: UserId) -> Resu
     )
 }
 
-/// The roles of an organization, by user.
 pub fn roles(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Vec<(UserId, Role)>, DbError> {
     tx.rows(
         "SELECT user_id, role FROM roles WHERE organization_id = ?1 ORDER BY user_id",
@@ -255,7 +243,6 @@ pub fn roles(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Vec<(UserI
     )
 }
 
-/// Gives a user a role.
 pub fn set_role(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -275,7 +262,7 @@ pub fn set_role(
     .map(drop)
 }
 
-/// Takes a user's role away; whether there was one.
+/// Returns false if there was none.
 pub fn remove_role(tx: &mut Tx<'_>, organization: OrganizationId, user: UserId) -> Result<bool, DbError> {
     let (organization, user) = (organization.to_bytes(), user.to_bytes());
     let rows = tx.execute(
@@ -285,7 +272,6 @@ pub fn remove_role(tx: &mut Tx<'_>, organization: OrganizationId, user: UserId) 
     Ok(rows > 0)
 }
 
-/// An organization's policy, if it has set one.
 pub fn policy(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Option<Policy>, DbError> {
     tx.first(
         "SELECT blocked_scopes, max_token_days FROM policies WHERE organization_id = ?1",
@@ -294,7 +280,7 @@ pub fn policy(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Option<Po
     )
 }
 
-/// From both columns, which are NULL where an organization has set none.
+/// Both columns are NULL if an organization has set none.
 impl FromColumns for Policy {
     fn read(columns: &mut Columns<'_, '_>) -> Result<Self, DbError> {
         let (blocked_scopes, max_token_days): (Option<ScopeSet>, _) = columns.next()?;
@@ -305,7 +291,6 @@ impl FromColumns for Policy {
     }
 }
 
-/// Sets an organization's policy.
 pub fn set_policy(tx: &mut Tx<'_>, organization: OrganizationId, policy: Policy) -> Result<(), DbError> {
     let organization = organization.to_bytes();
     tx.execute(

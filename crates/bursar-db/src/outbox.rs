@@ -1,7 +1,7 @@
-//! The outbox: jobs that were decided, and the messages that they expand to.
+//! The outbox: queued jobs, and the messages that they expand to.
 //!
-//! A job is written in the transaction that decides it. The worker claims it with a lease, expands it to one
-//! message per recipient in bounded transactions, and delivers each message under a lease of its own.
+//! A job is written in the transaction that decides it. The worker claims it with a lease, expands it to one message
+//! per recipient in bounded transactions, and delivers each message under a lease of its own.
 
 use bursar_domain::Timestamp;
 use bursar_domain::ids::{MessageId, OrganizationId};
@@ -13,79 +13,62 @@ use crate::error::DbError;
 use crate::organizations;
 use crate::rows::{read, record};
 
-/// A job, claimed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
-    /// Whose it is.
     pub organization: OrganizationId,
-    /// Names it.
     pub id: [u8; 16],
-    /// What it sends.
     pub kind: JobKind,
-    /// What it is about: a reminder's id.
+    /// The bytes of a reminder's or token's id.
     pub subject: [u8; 16],
-    /// The run that it is.
     pub run_at: Timestamp,
     /// The last recipient it was expanded to.
     pub expanded_to: Option<[u8; 16]>,
-    /// All its messages are made.
+    /// All its messages exist.
     pub is_expanded: bool,
 }
 
-/// A message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Whose it is.
     pub organization: OrganizationId,
-    /// Names it, also to the receiving side, so that a copy sent after a lost reply can be recognised.
+    /// Also sent to the receiving side, so that it can recognise a copy sent after a lost response.
     pub id: MessageId,
-    /// The job it comes from.
     pub job: [u8; 16],
-    /// Whom it is for: the bytes of a member's, user's or organization's id.
+    /// The bytes of a member's, user's or organization's id.
     pub recipient: [u8; 16],
-    /// How it is sent.
     pub method: Method,
-    /// Where it goes.
     pub address: String,
     /// The recipient's name.
     pub name: String,
-    /// The subject line.
     pub subject: String,
-    /// The text.
     pub body: String,
-    /// What is owed, line by line and in total, as the application wrote it down.
+    /// What is owed, line by line and in total, as the application formats it.
     pub owed: Option<String>,
-    /// Further header lines, `Name: value`, one a line.
+    /// More header lines, `Name: value`, one per line.
     pub headers: String,
-    /// How many parts an SMS is sent in.
+    /// The parts of an SMS.
     pub segments: Option<i64>,
 }
 
-/// A message that is to be delivered now, with what its delivery needs beside it.
+/// A message to deliver now, with what its delivery needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claimed {
-    /// The message.
     pub message: Message,
-    /// When it was made.
     pub created_at: Timestamp,
-    /// How often it was ever tried, this time included. It names the claim: the next one has a larger number.
+    /// All attempts so far, including this one. It identifies the claim: the next one has a larger number.
     pub attempt: i64,
-    /// How often it was tried since it was queued, this time included.
+    /// Attempts since it was queued, including this one.
     pub tries: i64,
-    /// The name of the organization that writes.
     pub sender: String,
-    /// Where answers go.
     pub reply_to: Option<String>,
 }
 
-/// How an attempt ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Attempt {
-    /// It was taken, with this answer.
+    /// With the response of the mail server or provider.
     Delivered(String),
-    /// It was refused for good, or tried often enough.
+    /// Refused for good, or tried often enough.
     Failed(String),
-    /// To be tried again.
+    /// Retry at this time.
     Again(String, Timestamp),
 }
 
@@ -93,14 +76,14 @@ record! { job_columns: Job {
     organization = "organization_id", id, kind, subject = "subject_id", run_at, expanded_to,
     is_expanded = "CASE WHEN state = 'delivering' THEN 1 ELSE 0 END",
 } }
-// What was forgotten is NULL.
+// Contents that were forgotten are NULL.
 record! { message_columns: Message {
     organization = "organization_id", id, job = "job_id", recipient, method, address = "COALESCE(address, '')",
     name = "COALESCE(name, '')", subject = "COALESCE(subject, '')", body = "COALESCE(body, '')", owed,
     headers = "COALESCE(headers, '')", segments,
 } }
 
-/// Queues a job; `false` when this run of this subject is queued already.
+/// Returns false if this run of this subject is queued already.
 pub fn queue(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -126,7 +109,7 @@ pub fn queue(
     Ok(rows > 0)
 }
 
-/// Claims up to `limit` jobs that still have something to expand, until `lease_until`.
+/// Claims due jobs that have not ended.
 pub fn claim_jobs(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -148,7 +131,6 @@ pub fn claim_jobs(
     Ok(jobs)
 }
 
-/// Holds a job until `until`.
 pub fn lease_job(tx: &mut Tx<'_>, job: &Job, until: Timestamp) -> Result<(), DbError> {
     let organization = job.organization.to_bytes();
     tx.execute(
@@ -162,7 +144,7 @@ pub fn lease_job(tx: &mut Tx<'_>, job: &Job, until: Timestamp) -> Result<(), DbE
     .map(drop)
 }
 
-/// One job, whatever its lease.
+/// Whatever its lease, unless it has ended.
 pub fn job(tx: &mut Tx<'_>, organization: OrganizationId, id: [u8; 16]) -> Result<Option<Job>, DbError> {
     let organization = organization.to_bytes();
     tx.first(
@@ -176,7 +158,7 @@ pub fn job(tx: &mut Tx<'_>, organization: OrganizationId, id: [u8; 16]) -> Resul
     )
 }
 
-/// Writes down how far a job was expanded, and when it is looked at again. It is let go.
+/// Records how far a job was expanded and when it is due again. Releases the lease.
 pub fn expanded(
     tx: &mut Tx<'_>,
     job: &Job,
@@ -198,7 +180,7 @@ pub fn expanded(
     .map(drop)
 }
 
-/// Opens a job that had ended, because one of its messages is tried again.
+/// For a job that had ended, when one of its messages is retried.
 pub fn reopen(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -217,7 +199,6 @@ pub fn reopen(
     .map(drop)
 }
 
-/// Ends a job.
 pub fn done(tx: &mut Tx<'_>, organization: OrganizationId, job: [u8; 16]) -> Result<(), DbError> {
     let organization = organization.to_bytes();
     tx.execute(
@@ -227,7 +208,7 @@ pub fn done(tx: &mut Tx<'_>, organization: OrganizationId, job: [u8; 16]) -> Res
     .map(drop)
 }
 
-/// Adds a message, unless its job has one for this recipient already.
+/// Does nothing if the job has a message for this recipient already.
 pub fn add(tx: &mut Tx<'_>, message: &Message, now: Timestamp) -> Result<(), DbError> {
     let (organization, id) = (message.organization.to_bytes(), message.id.to_bytes());
     tx.execute(
@@ -254,7 +235,6 @@ pub fn add(tx: &mut Tx<'_>, message: &Message, now: Timestamp) -> Result<(), DbE
     .map(drop)
 }
 
-/// Writes down that somebody is not written to, and why.
 pub fn add_skipped(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -283,8 +263,8 @@ pub fn add_skipped(
     .map(drop)
 }
 
-/// Claims up to `limit` messages of a method that are due, until `lease_until`; a claim counts as an attempt. One that a dead worker
-/// left behind is no try: nobody knows how it ended.
+/// Claims due messages of a method. A claim counts as an attempt. A claim that a dead worker left behind is not a try:
+/// nobody knows how it ended.
 pub fn claim(
     tx: &mut Tx<'_>,
     method: Method,
@@ -327,7 +307,6 @@ pub fn claim(
     Ok(claimed)
 }
 
-/// One message, whatever its state.
 pub fn message(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -345,7 +324,6 @@ pub fn message(
     )
 }
 
-/// Writes down where a message goes now, and what its reader owes now.
 pub fn readdress(tx: &mut Tx<'_>, message: &Message) -> Result<(), DbError> {
     let (organization, id) = (message.organization.to_bytes(), message.id.to_bytes());
     tx.execute(
@@ -374,7 +352,7 @@ fn read_claimed(row: &Row<'_>) -> Result<Claimed, DbError> {
     })
 }
 
-/// Holds a claim until `until`; whether it was still held.
+/// Returns false if the claim was lost.
 pub fn renew(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -395,7 +373,7 @@ pub fn renew(
     Ok(rows > 0)
 }
 
-/// Lets a claim go that was not used: it counts as no attempt. `reason` says why, where there is something to say.
+/// Releases an unused claim, which then does not count as an attempt. `reason` is stored if given.
 pub fn release(tx: &mut Tx<'_>, claimed: &Claimed, reason: Option<&str>) -> Result<(), DbError> {
     let (organization, id) = (
         claimed.message.organization.to_bytes(),
@@ -414,8 +392,8 @@ pub fn release(tx: &mut Tx<'_>, claimed: &Claimed, reason: Option<&str>) -> Resu
     .map(drop)
 }
 
-/// Writes down how an attempt ended; whether that changed the message. A delivery always counts; what else is said by a
-/// worker whose claim another one took over does not.
+/// Records how an attempt ended. Returns whether that changed the message. A delivery always counts; other results do
+/// not if another worker has taken over the claim.
 pub fn attempted(
     tx: &mut Tx<'_>,
     claimed: &Claimed,
@@ -466,7 +444,6 @@ pub fn attempted(
     Ok(rows > 0)
 }
 
-/// Whether a job for this subject is still to be ended.
 pub fn has_job(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -482,7 +459,6 @@ pub fn has_job(
     Ok(found.is_some())
 }
 
-/// Whether a job has messages that have not ended.
 pub fn is_under_way(tx: &mut Tx<'_>, organization: OrganizationId, job: [u8; 16]) -> Result<bool, DbError> {
     let organization = organization.to_bytes();
     let found = tx.first(
@@ -493,7 +469,6 @@ pub fn is_under_way(tx: &mut Tx<'_>, organization: OrganizationId, job: [u8; 16]
     Ok(found.is_some())
 }
 
-/// When a message of the job was last delivered, if one was.
 pub fn last_delivery(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -510,12 +485,12 @@ pub fn last_delivery(
 
 /// Nothing waits longer for its next attempt: the longest back-off is 12 hours, and a provider may ask for a day.
 const WAIT_SECONDS_MAX: i64 = 25 * 3_600;
-/// No lease is longer, and no job is looked at again later.
+/// No lease is longer, and no job is due again later.
 const LEASE_SECONDS_MAX: i64 = 2 * 3_600;
-/// What was queued and never tried is due at once; clocks may be that far apart.
+/// What was queued and never tried is due at once; clocks may differ by this much.
 const FRESH_SECONDS_MAX: i64 = 60;
 
-/// Makes due what a clock that was ahead has put off: nothing waits longer than it may.
+/// Makes due what a clock that was ahead has put off.
 pub fn pull_in(tx: &mut Tx<'_>, now: Timestamp) -> Result<(), DbError> {
     let at = |seconds: i64| Value::Int(now.plus_seconds(seconds).micros());
     for method in Method::ALL {
@@ -539,7 +514,7 @@ pub fn pull_in(tx: &mut Tx<'_>, now: Timestamp) -> Result<(), DbError> {
     .map(drop)
 }
 
-/// Whether a message of this method can be claimed now. Claiming writes, so it is looked for first.
+/// Claiming writes, so ask this first.
 pub fn is_due(tx: &mut Tx<'_>, method: Method, now: Timestamp) -> Result<bool, DbError> {
     let found = tx.first(
         "SELECT 1 FROM outbox_messages WHERE state IN ('queued', 'sending') AND method = ?2 AND due_at <= ?1 \
@@ -550,7 +525,6 @@ pub fn is_due(tx: &mut Tx<'_>, method: Method, now: Timestamp) -> Result<bool, D
     Ok(found.is_some())
 }
 
-/// Whether a job can be claimed now.
 pub fn has_due_job(tx: &mut Tx<'_>, now: Timestamp) -> Result<bool, DbError> {
     let found = tx.first(
         "SELECT 1 FROM outbox_jobs WHERE state <> 'done' AND due_at <= ?1 AND leased_until <= ?1 LIMIT 1",

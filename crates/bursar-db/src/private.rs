@@ -1,4 +1,4 @@
-//! Files and folders that are their owner's alone, whatever the umask: what bursar writes is about people and money.
+//! Files and folders that only their owner can access, whatever the umask: bursar writes data about people and money.
 
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io;
@@ -8,33 +8,32 @@ use std::path::Path;
 const FILE_MODE: u32 = 0o600;
 const FOLDER_MODE: u32 = 0o700;
 
-/// A file to write from its start, made or emptied.
+/// Empties an existing file.
 pub fn create(path: &Path) -> io::Result<File> {
     open_with(OpenOptions::new().write(true).create(true).truncate(true), path)
 }
 
-/// A file to write that must not exist yet.
 pub fn create_new(path: &Path) -> io::Result<File> {
     open_with(OpenOptions::new().write(true).create_new(true), path)
 }
 
-/// A file to write that keeps what it holds, made if there is none.
+/// Keeps what an existing file holds.
 pub fn open(path: &Path) -> io::Result<File> {
     open_with(OpenOptions::new().write(true).create(true).truncate(false), path)
 }
 
-/// A folder, and those above it, where there is none. One that is there keeps its rights.
+/// Also creates the folders above it. An existing folder keeps its permissions.
 pub fn create_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(path)
 }
 
-/// Takes an open file from everybody but its owner.
+/// Removes everybody's access but the owner's.
 pub fn restrict(file: &File) -> io::Result<()> {
     file.set_permissions(Permissions::from_mode(FILE_MODE))
 }
 
 fn open_with(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
-    // Right from the first moment, and also where an earlier version left the file open to others.
+    // Set on creation, and again in case an earlier version left the file open to others.
     let file = options.mode(FILE_MODE).open(path)?;
     restrict(&file)?;
     Ok(file)

@@ -1,4 +1,4 @@
-//! Whom a reminder would reach, and what they owe.
+//! Whom a reminder reaches, and what they owe.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -12,27 +12,20 @@ use crate::error::DbError;
 use crate::memberships;
 use crate::rows::read;
 
-/// A member who may be written to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
-    /// Names the member.
     pub id: MemberId,
-    /// The member's name.
     pub name: String,
-    /// Where to write to.
     pub email: String,
-    /// Where to send an SMS.
     pub phone: Option<String>,
 }
 
-/// Members that one statement looks for at most.
+/// The most members in one statement.
 const LOOK_UP: usize = 50;
-/// Members that are looked at between two looks whether there are enough.
+/// Members read before checking whether there are enough.
 const PAGE_ROWS: i64 = 500;
-/// Whenever somebody joined.
 const EVER: Range<Timestamp> = Timestamp::from_micros(i64::MIN)..Timestamp::from_micros(i64::MAX);
 
-/// The places of the ids that a statement looks for, behind one of the organization and others before.
 fn places(first: usize) -> String {
     let places: Vec<String> = (first..first + LOOK_UP)
         .map(|place| format!("?{place}"))
@@ -40,8 +33,8 @@ fn places(first: usize) -> String {
     places.join(", ")
 }
 
-/// The members with these ids. A planner that knows nothing of the table yet takes every condition on an index's first
-/// columns for a rare one, and would read all active members of the organization; so it is only let see the ids.
+/// A planner without statistics takes every condition on an index's first columns for selective, and would read all
+/// active members of the organization. So it only sees the ids: `IS TRUE` hides the rest.
 pub(crate) fn by_id() -> &'static str {
     static TEXT: OnceLock<String> = OnceLock::new();
     TEXT.get_or_init(|| {
@@ -65,7 +58,7 @@ pub(crate) fn owing() -> &'static str {
     })
 }
 
-/// Runs a statement for ids in portions; the last one is filled up with an id that it has already.
+/// Runs a statement for ids in portions. The last portion is filled up with an id that it has already.
 fn each_portion(
     before: &[Value<'_>],
     ids: &[MemberId],
@@ -84,7 +77,6 @@ fn each_portion(
     Ok(())
 }
 
-/// Those of these members who are active, in the order of their ids.
 pub(crate) fn active(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -110,7 +102,6 @@ pub(crate) fn active(
     Ok(found)
 }
 
-/// The member, if it is active.
 pub fn member(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -119,7 +110,6 @@ pub fn member(
     Ok(active(tx, organization, &[member])?.pop())
 }
 
-/// Up to `limit` active members of a group, by id, after `after`.
 pub fn of_group(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -130,8 +120,7 @@ pub fn of_group(
     likely_of_group(tx, organization, group, (false, false), after, limit)
 }
 
-/// The same, but only those with a telephone number where it is needed, and only those who owe the group something
-/// where that is.
+/// Only members with a phone number if `with_phone`, and only those who owe the group something if `owing`.
 pub fn likely_of_group(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -153,8 +142,8 @@ pub fn likely_of_group(
     })
 }
 
-/// Goes through the members of a group who joined it in a time, page by page, until `limit` of them were chosen. A page
-/// is those after one member. Each step is a statement on one table, so that none depends on what a planner believes of a join.
+/// Reads the members of a group who joined in a time, page by page, until `limit` of them were chosen. Each step is a
+/// statement on one table, so that none depends on how a planner estimates a join.
 pub(crate) fn paged<T>(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -197,10 +186,10 @@ fn owing_of(
     Ok(found)
 }
 
-/// A payment that is owed: description, due date, minor units still owed.
+/// Description, due date, and minor units still owed.
 pub type Owed = (String, Option<String>, i64);
 
-/// What a member owes, payment by payment, oldest due first; a group's payments only when one is given.
+/// Oldest due date first; only the group's payments if one is given.
 pub fn owed_by_member(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -229,7 +218,6 @@ pub fn owed_by_member(
     }
 }
 
-/// What another organization owes this one.
 pub fn owed_by_organization(
     tx: &mut Tx<'_>,
     organization: OrganizationId,

@@ -1,5 +1,5 @@
-//! Sums over payments, straight from indexes. What was cancelled is expected no more, but what had come for it stays
-//! in the ledger, so it is expected and collected for exactly that: the sums agree with the ledger.
+//! Sums over payments, read from indexes only. A cancelled payment counts with exactly what was received for it, both
+//! as expected and as collected, so the sums agree with the ledger.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,6 @@ use crate::ledger;
 use crate::rows::{read, record};
 use crate::sums::sum;
 
-/// Payments with a due date, by it.
 const DATED: &str = concat!(
     "SELECT group_id, COUNT(*), ",
     sum!("CASE WHEN status = 'cancelled' THEN paid_to_date ELSE amount END"),
@@ -25,7 +24,7 @@ const DATED: &str = concat!(
     " FROM payments WHERE organization_id = ?1 AND due_date >= ?2 AND due_date <= ?3 AND (status <> 'cancelled' OR paid_to_date > 0) \
      GROUP BY group_id"
 );
-/// Payments without one, by the time they were raised. Nobody said when they are due, so none is overdue.
+/// Counted by the time they were raised. Without a due date, none is overdue.
 const UNDATED: &str = concat!(
     "SELECT group_id, COUNT(*), ",
     sum!("CASE WHEN status = 'cancelled' THEN paid_to_date ELSE amount END"),
@@ -55,7 +54,7 @@ const TOTALS: &str = concat!(
     " FROM payments WHERE organization_id = ?1"
 );
 
-/// The statements of the reports, with a name each, for tests that read their plans.
+/// For tests that read query plans.
 pub fn statements() -> [(&'static str, &'static str); 6] {
     [
         ("dues", DATED),
@@ -67,23 +66,21 @@ pub fn statements() -> [(&'static str, &'static str); 6] {
     ]
 }
 
-/// What the payments of a group come to, in minor units; payments without a group are one line of their own.
+/// In minor units. Payments without a group have a line of their own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GroupSums {
-    /// The group.
     pub group: Option<GroupId>,
-    /// How many payments, without those that were cancelled before anything came.
+    /// Without payments cancelled before anything was received.
     pub count: i64,
-    /// What they come to; of a cancelled one, what had come before.
+    /// A cancelled payment counts with what was received for it.
     pub expected: i128,
-    /// What was received for them.
     pub collected: i128,
-    /// What is owed and was due before the day asked for.
+    /// Owed, and due before the day asked for.
     pub overdue: i128,
 }
 
-/// The sums by group of payments due between two days, both included; a payment without a due date counts on the day it
-/// was raised. What belongs to no group comes last.
+/// Payments due from `from` to `until`, both included. A payment without a due date counts on the day it was raised.
+/// Payments without a group come last.
 pub fn by_group(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -133,42 +130,34 @@ fn read_group(row: &Row<'_>) -> Result<GroupSums, DbError> {
     })
 }
 
-/// A payment that is owed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwedPayment {
-    /// The payment.
     pub payment: PaymentId,
-    /// Who owes it.
     pub member: Option<MemberId>,
-    /// Which organization owes it.
+    /// The organization that owes it.
     pub organization: Option<OrganizationId>,
-    /// What for.
     pub description: String,
-    /// Since when.
     pub due_date: Option<String>,
-    /// How much, in minor units.
+    /// In minor units.
     pub owed: i64,
 }
 
-/// Everything that is owed to an organization, the oldest due first.
+/// Oldest due date first.
 pub fn owed(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Vec<OwedPayment>, DbError> {
     tx.rows(OWED, &[Value::Bytes(&organization.to_bytes())], read)
 }
 
-/// What an organization's books come to, in minor units.
+/// In minor units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Active members.
     pub members: i64,
-    /// What all payments come to; of a cancelled one, what had come before.
+    /// A cancelled payment counts with what was received for it.
     pub expected: i128,
-    /// What was received for them.
     pub collected: i128,
-    /// What is owed.
     pub owed: i128,
 }
 
-/// What an organization's books come to.
 pub fn totals(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Totals, DbError> {
     let organization = organization.to_bytes();
     let members = tx.first(ACTIVE_MEMBERS, &[Value::Bytes(&organization)], read)?;

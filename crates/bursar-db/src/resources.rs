@@ -43,13 +43,13 @@ macro_rules! tables {
             }
         )*
 
-        /// Every resource's table, in the order of the data bundle.
+        /// In the order of the data bundle.
         pub static TABLES: [&Table; 9] = [$(&$name),*];
     };
 }
 
-// The ids of a member's groups lie in its row; `memberships` is the way from a group to its members. Items of listings
-// and lines of orders are kept as JSON: nothing asks for one alone.
+// A member's row has the ids of its groups; `memberships` leads from a group to its members. Items of listings and
+// lines of orders are kept as JSON, because nothing queries them one by one.
 tables! {
     MEMBERS: Member = "members", list 1, filters ["is_active"], indexes ["active"];
     GROUPS: Group = "groups", list 2, filters [], indexes [];

@@ -1,5 +1,5 @@
-//! Rows read by type, column after column. A record lists its columns once, and both the text of its statements and
-//! the reading follow.
+//! Reading rows by type, column after column. A record lists its columns once; the text of its statements and the
+//! reading follow from that.
 
 use bursar_domain::access::{Role, ScopeSet};
 use bursar_domain::card::LimitFrequency;
@@ -30,7 +30,6 @@ impl std::fmt::Debug for Columns<'_, '_> {
 }
 
 impl Columns<'_, '_> {
-    /// Reads the next value.
     pub(crate) fn next<T: FromColumns>(&mut self) -> Result<T, DbError> {
         T::read(self)
     }
@@ -41,20 +40,17 @@ impl Columns<'_, '_> {
     }
 }
 
-/// Reads a row from its first column on.
 pub(crate) fn read<T: FromColumns>(row: &Row<'_>) -> Result<T, DbError> {
     T::read(&mut Columns { row, next: 0 })
 }
 
-/// What is read from one column or from several next to each other.
+/// Read from one column or from several adjacent ones.
 pub(crate) trait FromColumns: Sized {
-    /// Reads it.
     fn read(columns: &mut Columns<'_, '_>) -> Result<Self, DbError>;
 }
 
-/// What is read from one column.
 pub(crate) trait FromColumn: Sized {
-    /// Reads it, `None` for NULL.
+    /// `None` for NULL.
     fn find(row: &Row<'_>, column: usize) -> Result<Option<Self>, DbError>;
 }
 
@@ -83,7 +79,7 @@ macro_rules! tuples {
 }
 tuples! { (A, B) (A, B, C) (A, B, C, D) (A, B, C, D, E) (A, B, C, D, E, F) }
 
-/// Types of columns: `None` from the conversion is a value that the type does not have.
+/// `None` from the conversion means that the type has no such value.
 macro_rules! from_column {
     ($($type:ty: $read:ident, $convert:expr;)*) => {$(
         impl FromColumn for $type {
@@ -126,8 +122,8 @@ impl<K> FromColumn for Id<K> {
     }
 }
 
-/// Declares how a record is read: its fields, each with the SQL of its column where that has another name. Makes the
-/// list of columns for statements, a macro without parameters, and the reading in the same order.
+/// Declares how a record is read: its fields, each with the SQL of its column if that has another name. Makes a macro
+/// with the list of columns for statements, and reads them in the same order.
 macro_rules! record {
     ($list:ident: $record:ident $fields:tt) => {
         $crate::rows::record! { $list: $record, "" $fields }

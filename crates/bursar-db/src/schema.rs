@@ -1,9 +1,10 @@
-//! The schema, as numbered steps. A step that was released is never edited: a change is a new step.
+//! The schema, as numbered steps. A released step is never edited: a change is a new step.
 //!
-//! One text for both engines: BIGINT, TEXT and BYTEA; `CLUSTERED` marks tables kept in the order of their primary
-//! key, `PLAIN` the others, `CARRYING` what an index holds beside its key, `APART` a column that no other index may stand in for. Keys of tenant data start with the organization, so that they can be sharded by it.
+//! One text for both engines, with BIGINT, TEXT and BYTEA. `CLUSTERED` marks tables kept in the order of their primary
+//! key, `PLAIN` the others, `CARRYING` what an index holds beside its key, `APART` a column that no other index may
+//! stand in for. Keys of tenant data start with the organization, so that the data can be sharded by it.
 
-/// The steps, in order; the schema's version is how many of them were applied.
+/// In order. The schema version is the number of steps applied.
 pub(crate) const STEPS: &[&str] = &[
     FOUNDATION,
     TIME_SEEN,
@@ -14,12 +15,11 @@ pub(crate) const STEPS: &[&str] = &[
     RULES,
 ];
 
-/// The statements of a step.
 pub(crate) fn statements(step: &'static str) -> impl Iterator<Item = &'static str> {
     step.split_inclusive(";\n")
 }
 
-/// Where a statement adds a rule for rows: the table, the rule's name, and what it is.
+/// If the statement adds a rule for rows: the table, the rule's name and its text.
 pub(crate) fn added_rule(statement: &'static str) -> Option<(&'static str, &'static str, &'static str)> {
     let (table, rule) = statement
         .trim()
@@ -238,7 +238,7 @@ CREATE TABLE outbox_attempts (
 ) CLUSTERED;
 ";
 
-/// What is known of time: how far each organization's history was pruned, and the last time that a worker trusted.
+/// How far each organization's history was pruned, and the last time that a worker trusted.
 const TIME_SEEN: &str = r"
 CREATE TABLE history_horizons (
     organization_id BYTEA NOT NULL, superseded_at BIGINT NOT NULL,
@@ -251,11 +251,11 @@ CREATE TABLE worker_clock (
 ) CLUSTERED;
 ";
 
-/// Keeps history in epochs, so that a page passes over no version of an epoch that ended before its walk began, and
-/// adds the indexes of payments by member and status.
+/// Keeps history in epochs, so that a page skips the versions of epochs that ended before its walk began. Adds the
+/// index of payments by member and status.
 ///
-/// Versions from before this step are one epoch, 0, which ends with it. `APART` keeps PostgreSQL from taking the primary
-/// key for what these indexes do.
+/// Versions from before this step form epoch 0, which ends with it. `APART` keeps PostgreSQL from using the primary key
+/// instead of these indexes.
 const EPOCHS: &str = r"
 ALTER TABLE organizations ADD COLUMN epoch BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE organizations ADD COLUMN epoch_changes BIGINT NOT NULL DEFAULT 0;
@@ -278,8 +278,8 @@ CREATE INDEX history_member_status ON history (organization_id, list, member_id,
 CREATE INDEX payments_member_status ON payments (organization_id, member_id, status, updated_at, id);
 ";
 
-/// The report of dues counts payments without a due date on the day they were raised. SQLite asks the index for the
-/// due date too, though it is always null there.
+/// The dues report counts payments without a due date on the day they were raised. SQLite needs the due date in the
+/// index, though it is always null there.
 const UNDATED_PAYMENTS: &str = r"
 CREATE INDEX payments_undated ON payments (organization_id, created_at, group_id, status, amount, paid_to_date, due_date)
     WHERE due_date IS NULL;
@@ -294,16 +294,16 @@ CREATE TABLE dues_open (
 CREATE INDEX dues_open_due ON dues_open (due_date);
 ";
 
-/// Mail and SMS are claimed apart: what one of them has waiting is not read to find the other's.
+/// Mail and SMS are claimed separately: finding one does not read what waits for the other.
 const SENDERS_APART: &str = r"
 DROP INDEX outbox_messages_due;
 CREATE INDEX outbox_messages_due ON outbox_messages (method, due_at) WHERE state IN ('queued', 'sending');
 ";
 
-/// What the engine can hold by itself of what `bursar check` proves of a row: ids have 16 bytes, words are known, truth
-/// values are 0 or 1, amounts are not negative, no more is paid than is due, and nothing has two debtors. NULL passes.
-/// Rules that may be loosened one day, or that look at other rows, are left to the program. SQLite would make a temporary
-/// table of an IN with more than two words, for every row that is written.
+/// Those rules of `bursar check` that the engine can enforce on a row by itself: ids have 16 bytes, words are known,
+/// booleans are 0 or 1, amounts are not negative, no more is paid than is due, and nothing has two debtors. NULL
+/// passes. Rules that may be loosened one day, or that look at other rows, stay in the program. For an IN with more
+/// than two words SQLite would make a temporary table for every row written.
 const RULES: &str = r"
 ALTER TABLE organizations ADD CONSTRAINT organizations_form CHECK (length(id) = 16 AND length(parent_id) = 16
     AND (kind = 'national' OR kind = 'chapter' OR kind = 'independent')

@@ -1,10 +1,10 @@
-//! Sums that cannot overflow. SQLite stops with an error where a `SUM` passes 64 bits, and PostgreSQL where it is cast
-//! back to them. So a sum is asked for in two columns, of what is above and below a billion, and put together here.
+//! Sums that cannot overflow. SQLite fails if a `SUM` exceeds 64 bits, and PostgreSQL if it is cast back to them. So a
+//! sum is selected as two columns, above and below a billion, and put together here.
 
 use crate::error::DbError;
 use crate::rows::{Columns, FromColumns};
 
-/// Where an amount is split. Each half of a 64-bit amount is below ten billion, so a billion rows can be added up.
+/// Each half of a 64-bit amount is below ten billion, so a billion rows can be added.
 const SPLIT: i128 = 1_000_000_000;
 
 /// The two columns of a sum.

@@ -1,5 +1,5 @@
-//! One way to keep every resource: the typed columns that are the truth, and beside them the v1 representation
-//! as it is sent. A change copies the version it replaces into `history`.
+//! One way to keep every resource: typed columns, which are the truth, and beside them the v1 representation as it is
+//! sent. A change copies the version it replaces into `history`.
 
 use std::sync::OnceLock;
 
@@ -21,10 +21,9 @@ pub(crate) const COMMON: [(&str, Kind); 5] = [
     ("document", Kind::Text),
 ];
 
-/// The values of the common columns before the document.
+/// The values of the common columns, without the document.
 type Common<R> = (OrganizationId, Id<<R as Resource>::Kind>, Timestamp, Timestamp);
 
-/// The columns of a resource's table: the common ones, then one for each field.
 pub(crate) const fn columns<R: Resource, const N: usize>() -> [(&'static str, Kind); N] {
     let mut columns = [("", Kind::Int); N];
     let mut i = 0;
@@ -50,25 +49,21 @@ const fn kind_of(field_type: FieldType) -> Kind {
     }
 }
 
-/// A resource's table.
 #[derive(Debug)]
 pub struct Table {
-    /// Its name and columns, the common ones first.
     pub bulk: Bulk,
-    /// Its number in `history`.
+    /// The table's number in `history`.
     pub list: i64,
-    /// Columns that a list can be narrowed by; `history` has them under the same names.
+    /// Columns that a list can be filtered by. `history` has them under the same names.
     pub filters: &'static [&'static str],
-    /// What the index for each set of filters is called after the table's name, and after `history`: by the bits of
+    /// The index for each set of filters, as a suffix of the table's name and of `history`. Ordered by the bits of
     /// `filters`, without the empty set.
     pub indexes: &'static [&'static str],
-    /// The statements, made once.
     pub texts: OnceLock<Texts>,
-    /// The statements of its list, made once: one pair for each set of filters, by the bits of `filters`.
+    /// For each engine and set of filters, by the bits of `filters`.
     pub walks: OnceLock<Vec<crate::walk::WalkTexts>>,
 }
 
-/// The statements of a table.
 #[derive(Debug)]
 pub struct Texts {
     insert: String,
@@ -122,7 +117,7 @@ impl Texts {
     }
 }
 
-/// The statements that read and replace one row, for tests that read their plans.
+/// For tests that read query plans.
 pub fn statements<R: Stored>() -> [&'static str; 5] {
     let texts = R::table().texts();
     [
@@ -134,13 +129,10 @@ pub fn statements<R: Stored>() -> [&'static str; 5] {
     ]
 }
 
-/// A resource that has a table.
 pub trait Stored: Resource {
-    /// Its table.
     fn table() -> &'static Table;
 }
 
-/// Every value of a resource's row, the rendered document included.
 pub fn row_values<R: Stored>(organization: OrganizationId, resource: &R) -> Vec<OwnedValue> {
     let stamps = resource.stamps();
     let mut values = Vec::with_capacity(COMMON.len() + R::FIELDS.len());
@@ -166,14 +158,13 @@ impl From<Cell<'_>> for OwnedValue {
     }
 }
 
-/// Adds a row as it stands.
 pub fn insert<R: Stored>(tx: &mut Tx<'_>, organization: OrganizationId, resource: &R) -> Result<(), DbError> {
     let values = row_values(organization, resource);
     let borrowed: Vec<Value<'_>> = values.iter().map(OwnedValue::as_value).collect();
     tx.execute(&R::table().texts().insert, &borrowed).map(drop)
 }
 
-/// Replaces a row; the version before it goes to `history` as superseded at the new stamp.
+/// Copies the replaced version to `history`, superseded at the new stamp.
 pub fn update<R: Stored>(tx: &mut Tx<'_>, organization: OrganizationId, resource: &R) -> Result<(), DbError> {
     let texts = R::table().texts();
     let values = row_values(organization, resource);
@@ -190,7 +181,6 @@ pub fn update<R: Stored>(tx: &mut Tx<'_>, organization: OrganizationId, resource
     }
 }
 
-/// Reads one resource.
 pub fn get<R: Stored>(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -203,7 +193,7 @@ pub fn get<R: Stored>(
     tx.first(&R::table().texts().get, &params, |row| read_row(row))
 }
 
-/// Reads one resource's v1 representation: JSON as it is kept, which is UTF-8.
+/// The v1 representation as kept: JSON in UTF-8.
 pub fn document<R: Stored>(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -218,18 +208,15 @@ pub fn document<R: Stored>(
     })
 }
 
-/// A row as it is kept: the resource, or why it cannot be read, beside its id and its document.
+/// A row as it is kept. Its id and document can be read even if the resource cannot.
 #[derive(Debug)]
 pub struct Kept<'a, R: Stored> {
-    /// Names it.
     pub id: Id<R::Kind>,
-    /// The resource, by the typed columns.
     pub resource: Result<R, DbError>,
-    /// The document that is kept.
     pub document: &'a str,
 }
 
-/// Gives every row of an organization to `visit`, by id, those that cannot be read included.
+/// By id. Includes rows that cannot be read.
 pub fn each<R: Stored>(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -242,8 +229,8 @@ pub fn each<R: Stored>(
     )
 }
 
-/// Gives every row of the organizations that are `wanted` to `visit`, by id, those that cannot be read included.
-/// Rows of others are not even read: their damage is not ours.
+/// By id, for the organizations that are `wanted`. Includes rows that cannot be read. Rows of other organizations are
+/// not parsed, so damage in them does not matter.
 pub fn each_of_all<R: Stored>(
     tx: &mut Tx<'_>,
     wanted: impl Fn(OrganizationId) -> bool,
@@ -258,12 +245,12 @@ pub fn each_of_all<R: Stored>(
     })
 }
 
-/// Which organization has the id, whoever it is. An id belongs to one organization in the whole database.
+/// An id belongs to one organization in the whole database.
 pub fn owner<R: Stored>(tx: &mut Tx<'_>, id: Id<R::Kind>) -> Result<Option<OrganizationId>, DbError> {
     tx.first(&R::table().texts().owner, &[Value::Bytes(&id.to_bytes())], read)
 }
 
-/// Up to `limit` ids that more than one organization has, which must not be.
+/// Ids that more than one organization has: there must be none.
 pub fn shared<R: Stored>(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Id<R::Kind>>, DbError> {
     tx.rows(&R::table().texts().shared, &[Value::Int(limit)], read)
 }
@@ -285,7 +272,7 @@ fn read_row<R: Stored>(row: &Row<'_>) -> Result<R, DbError> {
     };
     let wrong = |what: &str| DbError::Internal(format!("{id} of {} {what}", table.table));
     let columns = || (COMMON.len()..).zip(R::FIELDS);
-    // Amounts are read in the row's currency; a resource without one has no amounts.
+    // Amounts are read in the row's currency. A resource without one has no amounts.
     let currency = match columns().find(|(_, field)| field.field_type == FieldType::Currency) {
         Some((column, _)) => {
             Currency::parse(row.text(column)?).ok_or_else(|| wrong("has no known currency"))?
@@ -303,7 +290,6 @@ fn read_row<R: Stored>(row: &Row<'_>) -> Result<R, DbError> {
     Ok(resource)
 }
 
-/// The column with this number, which is of this kind.
 pub(crate) fn read_cell<'r>(row: &Row<'r>, column: usize, kind: Kind) -> Result<Cell<'r>, DbError> {
     Ok(match kind {
         Kind::Int => row.int_opt(column)?.map_or(Cell::Null, Cell::Int),

@@ -31,7 +31,6 @@ static DUES_RAISED: Bulk = bulk! { "dues_raised" {
 } };
 static DUES_OPEN: Bulk =
     bulk! { "dues_open" { organization_id Bytes, group_id Bytes, due_date Text, amount Int, } };
-/// Where a bulk load of entries goes.
 pub static LEDGER: Bulk = bulk! { "ledger_entries" {
     organization_id Bytes, payment_id Bytes, id Bytes, at Int, amount Int, method Text, reference Text,
     received_on Text, reverses_id Bytes,
@@ -76,7 +75,7 @@ static OUTBOX_ATTEMPTS: Bulk = bulk! { "outbox_attempts" {
 } };
 static WORKER_CLOCK: Bulk = bulk! { "worker_clock" { id Int, seen_at Int, steady_since Int, } };
 
-/// Every table. A test holds the columns against the schema of both engines.
+/// A test compares the columns with the schema of both engines.
 pub static EVERY_TABLE: [&Bulk; 29] = [
     &ORGANIZATIONS,
     &USERS,
@@ -109,7 +108,6 @@ pub static EVERY_TABLE: [&Bulk; 29] = [
     &WORKER_CLOCK,
 ];
 
-/// Gives every row of a table to `visit`.
 pub fn read_rows(
     tx: &mut Tx<'_>,
     table: &'static Bulk,
@@ -139,7 +137,7 @@ fn select(table: &Bulk) -> String {
     format!("SELECT {} FROM {}", columns.join(", "), table.table)
 }
 
-/// Each table with each organization that it has rows of.
+/// Each table with the organizations that it has rows of.
 pub fn organizations_named(tx: &mut Tx<'_>) -> Result<Vec<(&'static str, OrganizationId)>, DbError> {
     static TEXTS: OnceLock<Vec<(&'static str, String)>> = OnceLock::new();
     let texts = TEXTS.get_or_init(|| {

@@ -1,32 +1,29 @@
-//! Databases for tests, of this crate and of those above it.
+//! Databases for the tests of this crate and those above it.
 
 pub use bursar_testing::is_full;
 use bursar_testing::{Engine, Place};
 
 use crate::{DatabaseUrl, Db, DbError, EngineKind, Opening, Options, Tx, schema};
 
-/// An empty database with the schema, gone when this is dropped.
+/// An empty database with the schema, removed on drop.
 pub struct TestDb {
-    /// The open database.
     pub db: Db,
-    /// Its address, to open it once more.
+    /// To open it once more.
     pub url: DatabaseUrl,
-    /// Where it is. Dropped after the database is shut down.
+    /// Dropped after the database is shut down.
     pub place: Place,
 }
 
 impl TestDb {
-    /// A file in a temporary folder.
     pub fn sqlite() -> Self {
         Self::open(Engine::Sqlite, &Options::default())
     }
 
-    /// A database of its own on the server that `BURSAR_TEST_POSTGRES` names.
+    /// A new database on the server that `BURSAR_TEST_POSTGRES` names.
     pub fn postgres() -> Self {
         Self::open(Engine::Postgres, &Options::default())
     }
 
-    /// With other bounds.
     pub fn open(engine: Engine, options: &Options) -> Self {
         let place = Place::new(engine);
         let url: DatabaseUrl = must(place.database.parse());
@@ -42,9 +39,10 @@ impl TestDb {
         self.make_older_with(version, |_| Ok(()));
     }
 
-    /// The same, and what `fill` puts into it.
+    /// The same, and runs `fill` on it.
     ///
     /// # Panics
+    ///
     /// When it fails.
     pub fn make_older_with(&self, version: usize, fill: impl FnOnce(&mut Tx<'_>) -> Result<(), DbError>) {
         let made: Result<(), DbError> = self.db.exclusive(|tx| {
@@ -60,7 +58,7 @@ impl TestDb {
         must(made);
     }
 
-    /// A second handle on the same database, as another process would have it.
+    /// A second handle, as another process would have it.
     pub fn open_again(&self) -> Result<Db, DbError> {
         Db::open(&self.url, &Options::default(), Opening::Require)
     }
@@ -72,7 +70,7 @@ impl Drop for TestDb {
     }
 }
 
-/// Does something past the rules that the schema has for rows, so that a test can plant what they refuse.
+/// Runs `work` without the schema's rules for rows, so that a test can plant what they refuse.
 pub fn without_rules<T>(
     tx: &mut Tx<'_>,
     work: impl FnOnce(&mut Tx<'_>) -> Result<T, DbError>,
@@ -100,7 +98,6 @@ pub fn without_rules<T>(
     Ok(done)
 }
 
-/// Runs a test on each engine.
 pub fn both_engines(test: impl Fn(&TestDb)) {
     test(&TestDb::sqlite());
     test(&TestDb::postgres());

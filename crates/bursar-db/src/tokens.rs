@@ -1,4 +1,4 @@
-//! Tokens: the joined look-up that every request makes, and the records behind it. Records stay as tombstones.
+//! Tokens: the joined look-up that every request makes, and the records behind it. Records are never deleted.
 
 use std::sync::Arc;
 
@@ -13,59 +13,41 @@ use crate::engine::{Tx, Value};
 use crate::error::DbError;
 use crate::rows::{read, record};
 
-/// A token's record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// Where it acts.
     pub organization_id: OrganizationId,
-    /// Names it.
     pub id: TokenId,
-    /// Who acts with it.
     pub kind: TokenKind,
-    /// What people call it.
     pub name: String,
-    /// Whose it is, for a personal one.
+    /// Set for a personal token.
     pub user_id: Option<UserId>,
-    /// The role it was made with, for a service one.
+    /// The role of a service token.
     pub role: Option<Role>,
-    /// What it was given.
     pub scopes: ScopeSet,
-    /// The lifetime it was made with, in days.
     pub days: u16,
-    /// When it was made.
     pub created_at: Timestamp,
-    /// When it expires.
     pub expires_at: Timestamp,
-    /// When it stops working: its expiry, or the end of the overlap with its successor.
+    /// The expiry, or the end of the overlap with its successor.
     pub ends_at: Timestamp,
-    /// When it was revoked.
     pub revoked_at: Option<Timestamp>,
-    /// The first token of the chain of rotations that it belongs to.
+    /// The first token in its chain of rotations.
     pub family_id: TokenId,
-    /// What it replaces.
     pub predecessor_id: Option<TokenId>,
-    /// What replaces it.
     pub successor_id: Option<TokenId>,
-    /// Who made it.
     pub created_by: String,
-    /// When it was last used, to the minute.
+    /// To the minute.
     pub last_used_at: Option<Timestamp>,
 }
 
-/// A token with all that decides what it may do, read in one look-up.
+/// A token with everything that decides what it may do, read in one look-up.
 #[derive(Clone, Debug)]
 pub struct TokenFacts {
-    /// The token.
     pub token: Token,
-    /// What the organization is.
     pub organization_kind: OrganizationKind,
-    /// The organization's currency.
     pub currency: Currency,
-    /// Whether cards can be issued for it.
     pub card_issuing: CardIssuing,
     /// The user's role now, for a personal token.
     pub live_role: Option<Role>,
-    /// The organization's policy now.
     pub policy: Policy,
 }
 
@@ -95,33 +77,30 @@ macro_rules! select_facts {
 const FACTS_BY_HASH: &str = select_facts!("t.hash = ?1");
 const FACTS_BY_ID: &str = select_facts!("t.id = ?1");
 
-/// The statements that look a caller up, for tests that read their plans.
+/// For tests that read query plans.
 pub fn statements() -> [&'static str; 2] {
     [FACTS_BY_HASH, FACTS_BY_ID]
 }
 
-/// A token by the hash of its text.
 pub fn by_hash(tx: &mut Tx<'_>, hash: &TokenHash) -> Result<Option<TokenFacts>, DbError> {
     tx.first(FACTS_BY_HASH, &[Value::Bytes(hash)], read)
 }
 
-/// The same for a read: where nothing was committed since the last look-up, that one's answer.
+/// For reads: remembered until something is committed.
 pub fn known_by_hash(tx: &mut Tx<'_>, hash: &TokenHash) -> Result<Option<Arc<TokenFacts>>, DbError> {
     tx.remembered(*hash, |tx| by_hash(tx, hash))
 }
 
-/// The same by the token's id.
 pub fn facts(tx: &mut Tx<'_>, id: TokenId) -> Result<Option<TokenFacts>, DbError> {
     tx.first(FACTS_BY_ID, &[Value::Bytes(&id.to_bytes())], read)
 }
 
-/// One token.
 pub fn get(tx: &mut Tx<'_>, id: TokenId) -> Result<Option<Token>, DbError> {
     const SQL: &str = concat!("SELECT ", token_columns!(), " FROM tokens t WHERE t.id = ?1");
     tx.first(SQL, &[Value::Bytes(&id.to_bytes())], read)
 }
 
-/// An organization's tokens, oldest first, tombstones included.
+/// Oldest first, including tokens that no longer work.
 pub fn all(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Vec<Token>, DbError> {
     const SQL: &str = concat!(
         "SELECT ",
@@ -131,7 +110,6 @@ pub fn all(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Vec<Token>, 
     tx.rows(SQL, &[Value::Bytes(&organization.to_bytes())], read)
 }
 
-/// A person's tokens in an organization that are not revoked, oldest first.
 pub fn unrevoked_of(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -145,7 +123,7 @@ pub fn unrevoked_of(
     )
 }
 
-/// Keeps a new token. Only its hash is kept.
+/// Only the hash of the token's text is kept.
 pub fn insert(tx: &mut Tx<'_>, token: &Token, hash: &TokenHash) -> Result<(), DbError> {
     let (organization, id, family) = (
         token.organization_id.to_bytes(),
@@ -180,7 +158,7 @@ pub fn insert(tx: &mut Tx<'_>, token: &Token, hash: &TokenHash) -> Result<(), Db
     .map(drop)
 }
 
-/// Ends a token at `ends_at`, because `successor` replaces it.
+/// `successor` replaces the token, which works until `ends_at`.
 pub fn rotate_out(
     tx: &mut Tx<'_>,
     token: &Token,
@@ -204,7 +182,7 @@ pub fn rotate_out(
     .map(drop)
 }
 
-/// Revokes a token for good; whether it was not revoked before.
+/// Returns false if it was revoked before.
 pub fn revoke(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -223,16 +201,14 @@ pub fn revoke(
     Ok(rows > 0)
 }
 
-/// A token that expires soon, with the last notice that was sent of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expiring {
-    /// The token.
     pub token: Token,
     /// The days before expiry of the last notice.
     pub noticed_days: Option<i64>,
 }
 
-/// Live tokens that expire after `now` and up to `until`, the first ones first.
+/// Live tokens that expire after `now` and up to `until` and need a notice, earliest first.
 pub fn expiring(
     tx: &mut Tx<'_>,
     now: Timestamp,
@@ -256,7 +232,7 @@ pub fn expiring(
     tx.rows(SQL, &params, read)
 }
 
-/// Writes down that the notice of so many days was queued; 0 means that none is to be.
+/// Records the notice that was queued, by its days before expiry; 0 if none is needed.
 pub fn noticed(tx: &mut Tx<'_>, organization: OrganizationId, id: TokenId, days: i64) -> Result<(), DbError> {
     let (organization, id) = (organization.to_bytes(), id.to_bytes());
     tx.execute(
@@ -266,7 +242,6 @@ pub fn noticed(tx: &mut Tx<'_>, organization: OrganizationId, id: TokenId, days:
     .map(drop)
 }
 
-/// Writes down when a token was last used.
 pub fn used(
     tx: &mut Tx<'_>,
     organization: OrganizationId,

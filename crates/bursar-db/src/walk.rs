@@ -1,14 +1,14 @@
-//! List pages. One walk serves every list.
+//! List pages. One implementation serves every list.
 //!
-//! A walk is a snapshot at its watermark W, the change clock when its first page was read. A later page reads
-//! live rows that have not changed since W, then the versions in `history` that stood at W, after the cursor and
-//! up to the time of the last live row (to W if the page is short), and merges the two by `(updated_at, id)`. When the
-//! clock still equals W there is no history to read.
+//! A walk is a snapshot at its watermark W, the change clock when its first page was read. A later page reads live rows
+//! that have not changed since W, then the versions in `history` that were current at W, after the cursor and up to the
+//! time of the last live row (to W if the page is short), and merges the two by `(updated_at, id)`. If the clock still
+//! equals W, there is no history to read.
 //!
-//! What stood at W was superseded after it, so it is in the epoch of history that W + 1 falls into or in a later one.
-//! Older epochs need not be looked at, so a page costs the same at any depth and however many versions were superseded
-//! before W. The versions of all epochs are tried first, a bounded number of them in the order of the list: mostly few are of
-//! no use, and that is one search instead of one an epoch.
+//! What was current at W was superseded after it, so it is in the epoch of W + 1 or a later one. Older epochs are
+//! skipped, so a page costs the same at any depth and however many versions were superseded before W. First, a bounded
+//! number of versions of all epochs is tried in the order of the list: usually few of them are useless, and that is one
+//! search instead of one per epoch.
 
 mod rows;
 mod texts;
@@ -30,28 +30,24 @@ use crate::error::DbError;
 use crate::organizations::{self, Reading};
 use crate::table::{Stored, Table};
 
-/// One page.
 #[derive(Debug)]
 pub struct Page {
-    /// What the caller began, and the rows' representations, joined by commas: JSON as it is kept, which is UTF-8.
+    /// What the caller began, then the rows' representations joined by commas: JSON in UTF-8, as kept.
     pub text: Vec<u8>,
-    /// How many rows there are.
     pub count: usize,
-    /// The walk from here on, when there is more.
+    /// `None` on the last page.
     pub next: Option<Cursor>,
 }
 
-/// Why there is no page.
 #[derive(Debug, PartialEq, Eq)]
 pub enum WalkError {
-    /// The cursor's watermark lies ahead of the clock, or the organization is not there: it is from another time of this
-    /// database, before a backup was restored.
+    /// The cursor's watermark is ahead of the clock, or the organization does not exist: the cursor is from before a
+    /// backup was restored.
     AheadOfClock,
     /// The walk began earlier than the cursor says.
     NotItsStart,
-    /// Versions that the walk needs were pruned: without them it would leave out rows.
+    /// Versions that the walk needs were pruned. Without them it would miss rows.
     Pruned,
-    /// The database.
     Db(DbError),
 }
 
@@ -61,26 +57,23 @@ impl From<DbError> for WalkError {
     }
 }
 
-/// How many versions are tried in the order of the list for each row of a page.
+/// Versions tried in the order of the list, for each row of a page.
 const TRIED: usize = 1;
 
-/// Below every id that a row can have.
+/// Sorts before every id.
 const BELOW: &[u8] = &[];
 
-/// The statements of a list with one set of filters, for tests that read their plans.
+/// For tests that read query plans.
 #[derive(Debug)]
 pub struct Statements {
-    /// Live rows.
     pub live: Vec<&'static str>,
     /// Versions of all epochs, in the order of the list.
     pub in_order: &'static str,
-    /// Versions of one epoch.
     pub of_epoch: &'static str,
     /// Versions of several epochs, or the epochs of a list.
     pub since: Vec<&'static str>,
 }
 
-/// The statements of a list with the given filters.
 pub fn statements<R: Stored>(kind: EngineKind, filters: &Filters) -> Statements {
     let (mask, _) = narrowing(R::table(), filters, &[0; 16]);
     let texts = R::table().walk_texts(kind, mask);
@@ -100,17 +93,13 @@ pub fn statements<R: Stored>(kind: EngineKind, filters: &Filters) -> Statements 
     }
 }
 
-/// Whose rows a page has, and how many.
 #[derive(Clone, Copy, Debug)]
 pub struct Ask {
-    /// Whose rows.
     pub organization: OrganizationId,
-    /// How many.
     pub limit: PageLimit,
 }
 
-/// Reads a walk's first page, in one statement. The rows are appended to `text`, so that a page need not be copied into
-/// what it is sent in.
+/// Takes one statement. Rows are appended to `text`, so that a page need not be copied into its response.
 pub fn first_page<R: Stored>(
     tx: &mut Tx<'_>,
     ask: Ask,
@@ -131,7 +120,7 @@ pub fn first_page<R: Stored>(
     })?)
 }
 
-/// Reads a later page, appended to `text`. All its statements must see one snapshot.
+/// All its statements must see one snapshot.
 pub fn next_page<R: Stored>(
     tx: &mut Tx<'_>,
     ask: Ask,
@@ -161,10 +150,9 @@ pub fn next_page<R: Stored>(
     Ok(rows.into_page(ask, |after| Cursor { after, ..*cursor })?)
 }
 
-/// The live rows that a page asks for.
 #[derive(Clone, Copy)]
 enum LiveRange<'a> {
-    /// From a time on.
+    /// From this time on.
     From(i64),
     /// After a walk's last row, up to its watermark.
     Of(&'a Cursor),
@@ -172,12 +160,12 @@ enum LiveRange<'a> {
 
 struct Live {
     rows: Rows,
-    /// Not known to PostgreSQL when there is no row, and not there when the organization is gone.
+    /// On PostgreSQL, unknown if there is no row. `None` if the organization is gone.
     reading: Option<Reading>,
 }
 
 impl Live {
-    /// Takes a row. One more than the page has is enough.
+    /// Stops after one row more than the page has.
     fn take(&mut self, ask: Ask, up_to: i64, row: &Row<'_>) -> Result<ControlFlow<()>, DbError> {
         let (rows, rows_max) = (&mut self.rows, ask.limit.rows());
         let document = row.raw(1)?;
@@ -185,7 +173,7 @@ impl Live {
             if self.reading.is_none() {
                 self.reading = Reading::read(row, 2)?;
             }
-            // Documents of one list are much alike: the first one tells how long the page will be.
+            // Documents of one list have similar lengths: the first one tells how long the page will be.
             rows.text.reserve((document.len() + 32) * (rows_max + 1));
             rows.pieces.reserve(rows_max + 1);
         }
@@ -237,7 +225,7 @@ fn read_live(
             tx.each_until(&texts.first, &params, |row| live.take(ask, up_to, row))?;
             return Ok(live);
         }
-        // Where nothing has changed since, no row is behind the watermark.
+        // If nothing has changed since, no row is beyond the watermark.
         LiveRange::Of(_) if reading.is_some_and(|reading| reading.clock == up_to) => &texts.rest,
         LiveRange::Of(_) => &texts.later,
     };
@@ -269,7 +257,7 @@ fn read_live(
     Ok(live)
 }
 
-/// Adds the versions that stood at the watermark to the live rows. `open` is the epoch that is open now.
+/// Adds the versions that were current at the watermark. `open` is the epoch that is open now.
 fn add_history(
     tx: &mut Tx<'_>,
     table: &'static Table,
@@ -329,7 +317,7 @@ fn add_history(
     }
 }
 
-/// Reads versions in the order of the list, a bounded number of them; whether they are all that the page needs.
+/// Reads a bounded number of versions in the order of the list. Returns whether they are all that the page needs.
 fn try_in_order(
     tx: &mut Tx<'_>,
     sql: &'static str,
@@ -371,7 +359,7 @@ fn member_key(filters: &Filters) -> [u8; 16] {
         .map_or([0; 16], bursar_domain::ids::Id::to_bytes)
 }
 
-/// Which of the table's filters are given, as bits, and their values in order.
+/// The given filters as bits, and their values in order.
 fn narrowing<'a>(table: &Table, filters: &'a Filters, member: &'a [u8; 16]) -> (usize, Vec<Value<'a>>) {
     let mut mask = 0;
     let mut values = Vec::new();

@@ -2,10 +2,10 @@
 
 use super::EngineKind;
 
-/// How SQLite is asked for a text's bytes as they are.
+/// Makes SQLite return a text's bytes without conversion.
 pub(crate) const RAW_DOCUMENT: &str = "CAST(document AS BLOB)";
 
-/// Rewrites `?1` to `$1`, outside of quotes. A document's bytes are its text here.
+/// Rewrites `?1` to `$1` outside of quotes. PostgreSQL needs no cast for the bytes of a document.
 pub(super) fn postgres_parameters(sql: &str) -> String {
     let sql = sql.replace(RAW_DOCUMENT, "document");
     let mut rewritten = String::with_capacity(sql.len());
@@ -24,13 +24,13 @@ pub(super) fn postgres_parameters(sql: &str) -> String {
     rewritten
 }
 
-/// Turns schema text, written once, into the engine's own.
+/// Translates schema text, written once, for an engine.
 ///
-/// `CLUSTERED` and `PLAIN` stand after a table's closing parenthesis: the rows are kept in the order of the
-/// primary key, or not. `CARRYING` stands before the last columns of an index, which are in it so that the table need
-/// not be looked at. PostgreSQL does without them: its index entries are bounded at 2,704 bytes. `APART` stands after a
-/// number in an index that PostgreSQL shall not take for a column of that name, nor another index in its place; SQLite can be
-/// told which one to take.
+/// `CLUSTERED` and `PLAIN` follow a table's closing parenthesis: rows are kept in the order of the primary key, or not.
+/// `CARRYING` precedes the last columns of an index, which are in it so that the table need not be read. PostgreSQL
+/// drops them, because its index entries are limited to 2,704 bytes. `APART` follows a number in an index that
+/// PostgreSQL must not match with the column of that name or serve with another index; SQLite can be told which index
+/// to use.
 pub(super) fn ddl(sql: &str, kind: EngineKind) -> String {
     let replacements = match kind {
         EngineKind::Sqlite => [

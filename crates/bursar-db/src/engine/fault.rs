@@ -1,24 +1,20 @@
-//! A failed statement, with what the engine needs to know to decide what happens next.
+//! A failed statement, with what the engine needs to decide what happens next.
 
 use postgres::error::SqlState;
 use rusqlite::ErrorCode;
 
 use crate::error::DbError;
 
-/// What a failure means for the transaction it happened in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
-    /// The caller's own code refused a row; the transaction is untouched.
+    /// The caller's own code refused a row. The transaction is intact.
     Caller,
-    /// The statement failed.
     Statement,
-    /// The transaction lost against another one: run it again.
+    /// The transaction lost against another one. Run it again.
     Retryable,
-    /// The connection is gone.
     Lost,
 }
 
-/// A failure and its class.
 #[derive(Debug, Clone)]
 pub(super) struct Fault {
     pub(super) class: Class,
@@ -47,7 +43,7 @@ impl Fault {
         }
     }
 
-    /// Whether the same transaction may succeed when it is run again.
+    /// Whether the same transaction may succeed if it runs again.
     pub(super) fn may_run_again(&self) -> bool {
         matches!(self.class, Class::Retryable | Class::Lost)
     }
@@ -59,7 +55,6 @@ impl From<rusqlite::Error> for Fault {
     }
 }
 
-/// Sorts an error of SQLite.
 pub(super) fn sqlite_error(error: &rusqlite::Error) -> DbError {
     let text = error.to_string();
     match error.sqlite_error_code() {
@@ -89,7 +84,7 @@ impl From<postgres::Error> for Fault {
         };
         let state = told.code();
         let text = told.message().to_owned();
-        // Every error of the classes 08 (connection) and 57P (operator intervention) ends the session.
+        // All errors of the classes 08 (connection) and 57P (operator intervention) end the session.
         if state.code().starts_with("08")
             || state.code().starts_with("57P")
             || *state == SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT
@@ -124,7 +119,7 @@ fn has_io_source(error: &postgres::Error) -> bool {
         .any(<dyn std::error::Error>::is::<std::io::Error>)
 }
 
-/// The error and what caused it on one line: the driver's own text often names only the first.
+/// The error and its causes on one line: the driver's own text often has only the first.
 pub(super) fn with_sources(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

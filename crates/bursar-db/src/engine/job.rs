@@ -1,4 +1,4 @@
-//! A unit of work and the one who waits for its answer.
+//! A unit of work and the channel for its result.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,36 +10,29 @@ use super::reply::Reply;
 use super::tx::Tx;
 use crate::error::DbError;
 
-/// How a run of a job ended.
 #[derive(Debug)]
 pub(super) enum Outcome {
-    /// To be kept and committed.
+    /// Keep and commit it.
     Done,
-    /// To be undone; the answer is an error.
+    /// Undo it; the result is an error.
     Refused,
-    /// A statement failed in a way that concerns the transaction, whatever the job made of it.
+    /// A statement failed in a way that affects the transaction, whatever the job made of it.
     Failed(Fault),
 }
 
-/// A write, whatever its answer's type.
 pub(super) trait WriteJob: Send {
-    /// Whether nobody waits for the answer any more.
     fn is_abandoned(&self) -> bool;
-    /// Runs the work and keeps its answer. May be called again when the transaction was undone.
+    /// Runs the work and stores its result. May be called again if the transaction was undone.
     fn run(&mut self, tx: Tx<'_>) -> Outcome;
-    /// Gives the answer that is kept.
     fn answer(self: Box<Self>);
-    /// Gives an error instead.
     fn fail(self: Box<Self>, error: DbError);
 }
 
-/// A read, whatever its answer's type.
 pub(super) trait ReadJob: Send {
-    /// Whether nobody waits for the answer any more.
     fn is_abandoned(&self) -> bool;
-    /// Runs the work and answers. False if it panicked, so that the connection's state is unknown.
+    /// Runs the work and sends the result. Returns false if it panicked, which leaves the connection in an unknown
+    /// state.
     fn run(self: Box<Self>, tx: Tx<'_>) -> bool;
-    /// Gives an error instead.
     fn fail(self: Box<Self>, error: DbError);
 }
 
@@ -49,7 +42,6 @@ struct Work<T, E, W> {
     sender: oneshot::Sender<Result<T, E>>,
 }
 
-/// Boxes a write and hands out the reply it will answer to.
 pub(super) fn write<T, E, W>(work: W) -> (Box<dyn WriteJob>, Reply<T, E>)
 where
     T: Send + 'static,
@@ -80,8 +72,8 @@ where
     fn run(&mut self, mut tx: Tx<'_>) -> Outcome {
         let (result, _) = guarded(&mut self.work, &mut tx);
         let failure = tx.into_failure();
-        // On PostgreSQL a failed statement spoils all that follows it. So that a job cannot succeed on one engine
-        // and fail on the other, a failed statement fails the job on both.
+        // On PostgreSQL a failed statement breaks all that follow it. A failed statement fails the job on both engines,
+        // so that no job succeeds on one and fails on the other.
         let result = match (&failure, result) {
             (Some(fault), Ok(_)) => Err(fault.error.clone().into()),
             (_, result) => result,
@@ -97,7 +89,7 @@ where
 
     fn answer(self: Box<Self>) {
         if let Some(result) = self.result {
-            // Nobody listens any more: the work is done all the same.
+            // If nobody listens any more, the work is done all the same.
             let _ = self.sender.send(result);
         }
     }
@@ -112,7 +104,6 @@ struct Reading<T, E, W> {
     sender: oneshot::Sender<Result<T, E>>,
 }
 
-/// Boxes a read and hands out the reply it will answer to.
 pub(super) fn read<T, E, W>(work: W) -> (Box<dyn ReadJob>, Reply<T, E>)
 where
     T: Send + 'static,
@@ -144,7 +135,7 @@ where
     }
 }
 
-/// Runs work and turns a panic into an error. False if it panicked.
+/// Turns a panic into an error. Returns false if the work panicked.
 pub(super) fn guarded<T, E: From<DbError>>(
     work: impl FnOnce(&mut Tx<'_>) -> Result<T, E>,
     tx: &mut Tx<'_>,

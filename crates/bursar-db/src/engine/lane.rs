@@ -9,31 +9,26 @@ use super::schedule::{Batch, Schedule};
 use super::tx::Tx;
 use crate::error::DbError;
 
-/// How often a batch is run when its transaction loses against another one or its connection.
+/// How often a batch runs if its transaction loses against another one or loses its connection.
 const RUNS_MAX: u32 = 3;
 const RERUN_PAUSE: Duration = Duration::from_millis(10);
 
-/// A writing connection, as a lane uses it.
 pub(super) trait Session {
-    /// Begins a transaction, with a mark to undo to if `marked`.
+    /// Sets a savepoint if `marked`.
     fn begin(&mut self, marked: bool) -> Result<(), Fault>;
-    /// Keeps what was done since the mark and moves the mark here.
+    /// Keeps what was done since the savepoint and sets a new one.
     fn mark(&mut self) -> Result<(), Fault>;
-    /// Undoes what was done since the mark.
+    /// Rolls back to the savepoint.
     fn undo(&mut self) -> Result<(), Fault>;
-    /// Commits. A connection lost here is not `Lost`: nobody knows what happened, so it must not run again.
+    /// A connection lost here is not `Lost`: nobody knows what happened, so the batch must not run again.
     fn commit(&mut self) -> Result<(), Fault>;
-    /// Ends the transaction without effect, if there is one.
+    /// Does nothing without a transaction.
     fn rollback(&mut self);
-    /// Whether the transaction still exists.
     fn in_transaction(&self) -> bool;
-    /// The handle for a job.
     fn tx(&mut self) -> Tx<'_>;
-    /// Called between two batches.
     fn between(&mut self) {}
 }
 
-/// Counts of what the lanes committed.
 #[derive(Debug, Default)]
 pub(super) struct Counters {
     batches: AtomicU64,
@@ -49,16 +44,12 @@ impl Counters {
     }
 }
 
-/// What the lanes have committed so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stats {
-    /// Transactions committed.
     pub batches: u64,
-    /// Jobs answered after such a commit.
     pub jobs: u64,
 }
 
-/// Runs batches until the schedule is closed and empty.
 pub(super) fn run(
     session: &mut impl Session,
     schedule: &Schedule,
@@ -72,7 +63,7 @@ pub(super) fn run(
     }
 }
 
-/// Runs the batch and answers; what it did not come to stays in the batch.
+/// Runs the batch and sends the results. Jobs it did not get to stay in the batch.
 fn run_batch(
     session: &mut impl Session,
     batch: &mut Batch,
@@ -106,7 +97,7 @@ fn run_batch(
                     return;
                 }
                 if fault.class == Class::Retryable {
-                    // The other transaction gets the time to finish, or both would meet again.
+                    // Gives the other transaction time to finish, so that they do not collide again.
                     std::thread::sleep(RERUN_PAUSE * run);
                 }
                 tracing::debug!(run, error = %fault.error, "a batch of writes runs again");
@@ -116,7 +107,7 @@ fn run_batch(
 }
 
 struct Finished {
-    /// How many of the batch's entries are to be answered.
+    /// How many of the batch's entries get their result.
     jobs: usize,
     committed: bool,
 }
@@ -174,7 +165,7 @@ fn attempt(
     })
 }
 
-/// The engine ended the transaction by itself, as it does when the disk is full: all of the batch is undone.
+/// For a transaction that the engine ended itself, as it does when the disk is full: the whole batch is undone.
 fn transaction_gone(outcome: Outcome) -> Fault {
     let error = match outcome {
         Outcome::Failed(Fault {

@@ -1,14 +1,14 @@
-//! What a reader connection of SQLite remembers, as long as the database stays as it is.
+//! What a reader connection of SQLite remembers while nothing is committed.
 //!
-//! A look-up that every request makes need not be made again when nothing was committed since: SQLite counts the
-//! commits of all other connections and processes (`PRAGMA data_version`), and a read starts by asking for the count,
-//! in its own snapshot. What is remembered is therefore as true as what would be read.
+//! Every request makes the same look-ups. SQLite counts the commits of all other connections and processes (`PRAGMA
+//! data_version`), and a read starts by asking for the count in its own snapshot. If it has not changed, what is
+//! remembered is what a new look-up would find.
 
 use std::any::Any;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What one connection remembers; beyond this it starts over.
+/// Entries per connection. Beyond this it starts over.
 const KEPT_MAX: usize = 256;
 
 #[derive(Default)]
@@ -18,7 +18,7 @@ pub(super) struct Memo {
 }
 
 impl Memo {
-    /// Forgets everything when the version of the snapshot is another one; whether it is.
+    /// Forgets everything if the snapshot has another version. Returns whether it has.
     pub(super) fn renew(&mut self, version: i64) -> bool {
         let is_other = version != self.version;
         if is_other {
@@ -28,13 +28,12 @@ impl Memo {
         is_other
     }
 
-    /// What is remembered under the key.
     pub(super) fn get<T: Any + Send + Sync>(&self, key: &[u8; 32]) -> Option<Arc<T>> {
         let found = self.kept.get(key).map(Arc::clone);
         found.and_then(|found| found.downcast().ok())
     }
 
-    /// Remembers what was read in the snapshot of this version.
+    /// `found` must come from the snapshot of the current version.
     pub(super) fn keep<T: Any + Send + Sync>(&mut self, key: [u8; 32], found: &Arc<T>) {
         if self.kept.len() >= KEPT_MAX {
             self.kept.clear();

@@ -1,4 +1,4 @@
-//! Brings the schema up, step by step.
+//! Migrates the schema, step by step.
 
 use std::cmp::Ordering;
 
@@ -10,23 +10,20 @@ use super::{EngineKind, Opening};
 use crate::error::DbError;
 use crate::schema;
 
-/// What `PRAGMA application_id` says in our SQLite files: "burs".
+/// "burs".
 pub(super) const APPLICATION_ID: i64 = 0x6275_7273;
 
-/// Taken for a step. Any number will do, as long as every version of this program takes the same one.
+/// Taken exclusively for a step. The number is arbitrary, but the same in every version of this program.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(7094703281)";
-/// Taken for every write, so that no step is applied while one is under way.
+/// Taken for every write, so that no step is applied during one.
 pub(super) const SHARED_LOCK: &str = "SELECT pg_advisory_xact_lock_shared(7094703281)";
 
-/// Asks for the version.
 pub(super) const VERSION: &str = "SELECT version FROM bursar_schema";
 
-/// Where the version is kept.
 pub(super) const VERSION_TABLE: &str =
     "CREATE TABLE IF NOT EXISTS bursar_schema (version BIGINT NOT NULL) PLAIN";
 
-/// Applies the steps that the database lacks, or refuses it. Nothing is applied to a database that lacks parts of what
-/// earlier steps made.
+/// Applies the missing steps, or refuses the database. Applies nothing if parts of earlier steps are missing.
 pub(super) fn migrate(
     session: &mut impl Session,
     steps: &'static [&'static str],
@@ -47,8 +44,8 @@ pub(super) fn migrate(
     }
 }
 
-/// Compares the database with what these steps make: its version first, then its tables, columns, indexes and rules. Returns
-/// what is there beside them.
+/// Compares the database with what these steps make: first the version, then tables, columns, indexes and rules.
+/// Returns what it has besides.
 pub(super) fn examine(tx: &mut Tx<'_>, steps: &[&'static str]) -> Result<Vec<String>, DbError> {
     let wanted = i64::try_from(steps.len()).unwrap_or(i64::MAX);
     if !has_schema(tx)? {
@@ -68,7 +65,7 @@ pub(super) fn examine(tx: &mut Tx<'_>, steps: &[&'static str]) -> Result<Vec<Str
     Ok(shape.beside(&known))
 }
 
-/// Refuses a database whose schema has become another program's since it was opened.
+/// Refuses a database whose schema version has changed since it was opened.
 pub(super) fn require_version(tx: &mut Tx<'_>) -> Result<(), DbError> {
     let found = match tx.first(VERSION, &[], |row| row.int(0)) {
         Ok(found) => found.unwrap_or(0),
@@ -80,7 +77,6 @@ pub(super) fn require_version(tx: &mut Tx<'_>) -> Result<(), DbError> {
     compare_version(found)
 }
 
-/// The same, where the version is known.
 pub(super) fn compare_version(found: i64) -> Result<(), DbError> {
     let known = crate::schema_version();
     match found.cmp(&known) {
@@ -90,7 +86,7 @@ pub(super) fn compare_version(found: i64) -> Result<(), DbError> {
     }
 }
 
-/// The schema's version, 0 where there is none.
+/// 0 if there is no schema.
 pub(super) fn version(tx: &mut Tx<'_>) -> Result<i64, DbError> {
     if !has_schema(tx)? {
         return Ok(0);
@@ -98,7 +94,6 @@ pub(super) fn version(tx: &mut Tx<'_>) -> Result<i64, DbError> {
     Ok(tx.first(VERSION, &[], |row| row.int(0))?.unwrap_or(0))
 }
 
-/// Whether a migrator has been here.
 pub(super) fn has_schema(tx: &mut Tx<'_>) -> Result<bool, DbError> {
     let exists = match tx.kind() {
         EngineKind::Sqlite => "SELECT COUNT(*) FROM sqlite_schema WHERE name = 'bursar_schema'",
@@ -110,7 +105,7 @@ pub(super) fn has_schema(tx: &mut Tx<'_>) -> Result<bool, DbError> {
     Ok(tx.first(exists, &[], |row| row.int(0))?.unwrap_or(0) > 0)
 }
 
-/// One step in the open transaction. The version is read again under the lock: another process may have been first.
+/// Reads the version again under the lock: another process may have been first.
 fn next_step(tx: &mut Tx<'_>, steps: &[&'static str]) -> Result<(), DbError> {
     if tx.kind() == EngineKind::Postgres {
         tx.batch(LOCK)?;
@@ -135,7 +130,7 @@ fn next_step(tx: &mut Tx<'_>, steps: &[&'static str]) -> Result<(), DbError> {
     Ok(())
 }
 
-/// A rule that rows break already: says which one, and who can name the rows.
+/// For a new rule that existing rows break: names the rule and how to find the rows.
 fn rows_in_the_way(error: DbError, found: i64, statement: &str) -> DbError {
     let DbError::Constraint(_) = error else {
         return error;

@@ -32,27 +32,22 @@ use self::lane::{Counters, Session};
 use self::schedule::Schedule;
 use crate::error::DbError;
 
-/// Which database it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EngineKind {
-    /// The embedded one.
     Sqlite,
-    /// A server.
     Postgres,
 }
 
-/// Bounds of the engine.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Reader connections on SQLite; readers and lanes together on PostgreSQL, half of each and at least two.
+    /// On SQLite, readers. On PostgreSQL, readers and lanes together: half of each, and at least two.
     pub connections: usize,
-    /// Writes that may wait; one organization may have half of them.
+    /// Writes that may wait. One organization may have half of them.
     pub queue_max: usize,
-    /// Jobs that are committed together.
     pub batch_max: usize,
-    /// The size at which SQLite's write-ahead log is cut, whatever it costs the writers.
+    /// The size at which SQLite's write-ahead log is truncated, even if writers have to wait.
     pub wal_bytes_max: u64,
-    /// Makes an SQLite file full at this size, for tests.
+    /// The size at which an SQLite file counts as full, for tests.
     #[doc(hidden)]
     pub page_count_max: Option<u32>,
 }
@@ -72,16 +67,14 @@ impl Default for Options {
 /// What to do with a database that has no schema or an older one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Opening {
-    /// Make it, bring it up.
     Migrate,
-    /// Refuse it.
     Require,
 }
 
-/// The organization that probes are queued for, so that none has to wait behind a real one's writes.
+/// The organization of probes, so that they do not wait behind the writes of a real one.
 const PROBE: [u8; 16] = [0xFF; 16];
 
-/// An open database. Clones are the same one; the last to go shuts it down.
+/// An open database. Clones share it; dropping the last one shuts it down.
 #[derive(Clone)]
 pub struct Db(Arc<Shared>);
 
@@ -90,7 +83,7 @@ struct Shared {
     schedule: Arc<Schedule>,
     counters: Arc<Counters>,
     lanes: Mutex<Vec<JoinHandle<()>>>,
-    /// What must outlive the lanes: SQLite's checkpoint thread, PostgreSQL's readers.
+    /// These must outlive the lanes: SQLite's checkpoint thread, PostgreSQL's readers.
     helpers: Mutex<Vec<JoinHandle<()>>>,
 }
 
@@ -107,7 +100,7 @@ enum Engine {
 }
 
 impl Db {
-    /// Opens the database and starts its threads. On PostgreSQL the connections are made when first needed.
+    /// Opens the database and starts its threads. PostgreSQL connections are made when first needed.
     pub fn open(url: &DatabaseUrl, options: &Options, opening: Opening) -> Result<Db, DbError> {
         match url {
             DatabaseUrl::Sqlite(path) => Db::open_sqlite(path, options, opening),
@@ -178,7 +171,6 @@ impl Db {
         start(&self.0.helpers, name, run)
     }
 
-    /// Which engine it is.
     pub fn kind(&self) -> EngineKind {
         match self.0.engine {
             Engine::Sqlite { .. } => EngineKind::Sqlite,
@@ -186,7 +178,7 @@ impl Db {
         }
     }
 
-    /// Reads; on PostgreSQL each statement sees a state of its own.
+    /// On PostgreSQL each statement sees its own state.
     pub fn read<T, E>(&self, work: impl FnOnce(&mut Tx<'_>) -> Result<T, E> + Send + 'static) -> Reply<T, E>
     where
         T: Send + 'static,
@@ -195,7 +187,7 @@ impl Db {
         self.0.read(false, work)
     }
 
-    /// Reads that all see one snapshot.
+    /// All statements see one snapshot.
     pub fn snapshot<T, E>(
         &self,
         work: impl FnOnce(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
@@ -207,8 +199,7 @@ impl Db {
         self.0.read(true, work)
     }
 
-    /// Reads on this thread and at once, where the database is in this process: elsewhere there is no answer. All that
-    /// is read is of one snapshot.
+    /// Reads on this thread, in one snapshot, if the database is in this process. Returns `None` on PostgreSQL.
     pub fn read_here<T, E: From<DbError>>(
         &self,
         work: impl FnOnce(&mut Tx<'_>) -> Result<T, E>,
@@ -219,9 +210,9 @@ impl Db {
         }
     }
 
-    /// One transaction on the organization's behalf, committed together with others.
+    /// One transaction for an organization, committed together with others.
     ///
-    /// The work may run again when its transaction was undone. A failed statement fails it, even if the work goes on.
+    /// The work may run again if its transaction was undone. A failed statement fails it, even if the work goes on.
     pub fn write<T, E>(
         &self,
         organization: [u8; 16],
@@ -236,9 +227,9 @@ impl Db {
         reply
     }
 
-    /// A long transaction on the caller's thread with a connection of its own; it commits on `Ok`.
+    /// A long transaction on the caller's thread with its own connection. It commits on `Ok`.
     ///
-    /// Like every call that blocks, it must not be made on an async thread.
+    /// Like every blocking call, it must not be made on an async thread.
     pub fn exclusive<T, E: From<DbError>>(
         &self,
         work: impl FnOnce(&mut Tx<'_>) -> Result<T, E>,
@@ -252,7 +243,7 @@ impl Db {
         }
     }
 
-    /// A long read snapshot on the caller's thread with a connection of its own.
+    /// A long read in one snapshot, on the caller's thread with its own connection.
     pub fn survey<T, E: From<DbError>>(
         &self,
         work: impl FnOnce(&mut Tx<'_>) -> Result<T, E>,
@@ -287,32 +278,31 @@ impl Db {
         }
     }
 
-    /// Writes something that changes nothing, on the way of every write, and waits at most a second for a lock. Fails
-    /// where a write would: the lanes are stuck, the disk is full, the server is read-only, a table is locked.
+    /// Makes a write without effect, in the same way as every write, and waits at most a second for a lock. Fails if a
+    /// write would: the lanes are stuck, the disk is full, the server is read-only, a table is locked.
     pub fn probe_writes(&self) -> Reply<(), DbError> {
         self.write(PROBE, |tx| {
             if tx.kind() == EngineKind::Postgres {
                 tx.batch(&postgres::lock_every_table())?;
             }
-            // SQLite writes nothing for a row that is replaced by the same one.
+            // SQLite writes nothing if a row is replaced by the same one.
             tx.execute("INSERT INTO bursar_schema (version) VALUES (-1)", &[])?;
             tx.execute("DELETE FROM bursar_schema WHERE version = -1", &[])?;
             Ok(())
         })
     }
 
-    /// Compares the schema as it is now with what this program makes. Returns the tables and indexes that are there
-    /// beside it, which are an operator's own.
+    /// Compares the schema as it is now with this program's. Returns additional tables and indexes, which are the
+    /// operator's own.
     pub fn examine_schema(&self) -> Reply<Vec<String>, DbError> {
         self.read(|tx| migrate::examine(tx, crate::schema::STEPS))
     }
 
-    /// What the lanes have committed so far.
     pub fn stats(&self) -> Stats {
         self.0.counters.read()
     }
 
-    /// Takes no more jobs, finishes those that are queued and ends the threads. Calling it again does nothing.
+    /// Accepts no more jobs, finishes the queued ones and ends the threads. Calling it again does nothing.
     pub fn shutdown(&self) {
         self.0.shutdown();
     }
@@ -345,7 +335,7 @@ impl Shared {
             Engine::Postgres { readers, .. } => readers.close(),
         }
         join(&self.lanes);
-        // The checkpointer is last: a reader could not empty the write-ahead log when it closes the file.
+        // The checkpointer is last: a reader that closes the file last could not empty the write-ahead log.
         if let Engine::Sqlite { checkpointer, .. } = &self.engine {
             checkpointer.close();
         }
@@ -408,7 +398,7 @@ fn start(
 fn join(threads: &Mutex<Vec<JoinHandle<()>>>) {
     let handles = std::mem::take(&mut *threads.lock().unwrap_or_else(PoisonError::into_inner));
     for handle in handles {
-        // A job may hold the last handle to the database: a thread cannot wait for itself.
+        // A job may hold the last handle to the database, and a thread cannot wait for itself.
         if handle.thread().id() != thread::current().id() && handle.join().is_err() {
             tracing::error!("a database thread panicked");
         }

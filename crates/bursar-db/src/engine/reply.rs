@@ -1,4 +1,4 @@
-//! The answer to work given to the database.
+//! The result of work given to the database.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -8,9 +8,9 @@ use tokio::sync::oneshot;
 
 use crate::error::DbError;
 
-/// The answer to a job: await it, or [`wait`](Reply::wait) for it on a thread of one's own.
+/// Await it, or [`wait`](Reply::wait) for it on a thread of your own.
 ///
-/// Dropping it tells the database that nobody listens: a job that has not started is not run.
+/// Dropping it tells the database that nobody listens: a job that has not started does not run.
 #[must_use = "a job whose reply is dropped may not run"]
 pub struct Reply<T, E>(Inner<T, E>);
 
@@ -19,7 +19,7 @@ enum Inner<T, E> {
     Waiting(oneshot::Receiver<Result<T, E>>),
 }
 
-// Nothing in it is pinned: the receiver is `Unpin` and the result is only moved out.
+// Nothing in it is pinned: the receiver is `Unpin`, and the result is only moved out.
 impl<T, E> Unpin for Reply<T, E> {}
 
 impl<T, E: From<DbError>> Reply<T, E> {
@@ -31,7 +31,7 @@ impl<T, E: From<DbError>> Reply<T, E> {
         Reply(Inner::Waiting(receiver))
     }
 
-    /// Blocks until the answer is there. For commands and tests; it panics on an async thread.
+    /// Blocks until the result is there. For commands and tests; it panics on an async thread.
     pub fn wait(self) -> Result<T, E> {
         match self.0 {
             Inner::Ready(result) => result.unwrap_or_else(|| Err(gone())),

@@ -1,7 +1,7 @@
 //! Whose turn it is to write.
 //!
 //! Each organization has a queue in order of arrival, and organizations take turns. On PostgreSQL a batch holds one
-//! organization's jobs and an organization is never on two lanes at once; SQLite's one lane mixes organizations.
+//! organization's jobs, and an organization is never on two lanes at once. SQLite's one lane mixes organizations.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -9,25 +9,21 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use super::job::WriteJob;
 use crate::error::DbError;
 
-/// The key of an organization.
 pub(super) type Organization = [u8; 16];
 
-/// A job in a batch.
 pub(super) struct Entry {
     pub(super) organization: Organization,
     pub(super) job: Box<dyn WriteJob>,
-    /// A job that has started is finished even if its caller has gone.
+    /// A job that has started is finished even if its caller is gone.
     pub(super) started: bool,
 }
 
-/// What a lane runs in one transaction.
 pub(super) struct Batch {
     pub(super) entries: VecDeque<Entry>,
-    /// The organization that this lane holds, when a batch holds only one.
+    /// The organization that this lane holds, if a batch holds only one.
     held: Option<Organization>,
 }
 
-/// The queues and the rotation.
 pub(super) struct Schedule {
     state: Mutex<State>,
     ready: Condvar,
@@ -36,7 +32,7 @@ pub(super) struct Schedule {
     mixed: bool,
 }
 
-/// An organization is in `rotation` exactly if it has a queue and no lane holds it.
+/// An organization is in `rotation` if and only if it has a queue and no lane holds it.
 #[derive(Default)]
 struct State {
     queues: HashMap<Organization, VecDeque<Entry>>,
@@ -57,7 +53,7 @@ impl Schedule {
         }
     }
 
-    /// Queues a job, or answers it at once when there is no room.
+    /// Queues a job, or fails it at once if there is no room.
     pub(super) fn submit(&self, organization: Organization, job: Box<dyn WriteJob>) {
         if let Err((job, error)) = self.try_submit(organization, job) {
             job.fail(error);
@@ -99,7 +95,7 @@ impl Schedule {
         Ok(())
     }
 
-    /// Waits for the next batch. `None` when the schedule is closed and everything has been taken.
+    /// Waits for the next batch. `None` if the schedule is closed and everything was taken.
     pub(super) fn take(&self) -> Option<Batch> {
         let mut guard = self.lock();
         loop {
@@ -152,7 +148,7 @@ impl Schedule {
         Batch { entries, held: None }
     }
 
-    /// Ends a batch. What it did not come to is first in its organization's queue again.
+    /// Jobs that the batch did not get to go back to the front of their organization's queue.
     pub(super) fn give_back(&self, batch: Batch) {
         let mut guard = self.lock();
         let state = &mut *guard;
@@ -180,7 +176,7 @@ impl Schedule {
         }
     }
 
-    /// Takes no more jobs; lanes end when the queued ones are done.
+    /// Accepts no more jobs. Lanes end when the queued ones are done.
     pub(super) fn close(&self) {
         self.lock().closed = true;
         self.ready.notify_all();
@@ -192,7 +188,7 @@ impl Schedule {
 }
 
 impl State {
-    /// The next job of an organization. A queue that is empty is removed.
+    /// Removes an empty queue.
     fn pop(&mut self, organization: Organization) -> Option<Entry> {
         let queue = self.queues.get_mut(&organization)?;
         let entry = queue.pop_front();

@@ -1,8 +1,8 @@
 //! The shape of a schema: its tables, columns, keys, rules and indexes.
 //!
-//! The version says which steps were applied; the shape says whether what they made is still there. What it should be
-//! is found by running the steps on an empty database in memory, so that it is written down nowhere else. Tables,
-//! columns and indexes that are there beside it are an operator's own and do no harm.
+//! The version says which steps were applied; the shape says whether what they made is still there. The expected shape
+//! is found by running the steps on an empty database in memory, so it is written down nowhere else. Additional tables,
+//! columns and indexes are the operator's own and do no harm.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use super::{EngineKind, migrate};
 use crate::error::DbError;
 use crate::schema;
 
-/// Names what a message lists before it says how many more there are.
+/// How many faults a message names before it counts the rest.
 const LISTED_MAX: usize = 3;
 
 const SQLITE: &str = "\
@@ -49,7 +49,6 @@ const POSTGRES: &str = "\
     JOIN pg_catalog.pg_class t ON t.oid = x.indrelid \
     WHERE t.relnamespace = CAST(current_schema() AS regnamespace) AND t.relkind IN ('r', 'p') AND x.indisvalid";
 
-/// What a database has.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Shape {
     tables: BTreeMap<String, Table>,
@@ -79,7 +78,8 @@ struct Index {
 }
 
 impl Shape {
-    /// What these steps make on this engine. Rules are only noted: SQLite reads its whole schema again for each that it adds.
+    /// What these steps make on this engine. Rules are not executed, only noted: SQLite reads its whole schema again
+    /// for each one added.
     pub(super) fn of_steps(steps: &[&'static str], kind: EngineKind) -> Result<Self, DbError> {
         let connection = rusqlite::Connection::open_in_memory().map_err(|error| sqlite_error(&error))?;
         let steps = [migrate::VERSION_TABLE].into_iter().chain(steps.iter().copied());
@@ -97,7 +97,7 @@ impl Shape {
         Ok(shape)
     }
 
-    /// The version and the shape of a database that has a schema, both in one state of it.
+    /// The version and the shape, both from one state of the database.
     pub(super) fn read(tx: &mut Tx<'_>) -> Result<(i64, Self), DbError> {
         let sql = match tx.kind() {
             EngineKind::Sqlite => SQLITE,
@@ -122,7 +122,7 @@ impl Shape {
                         .insert(name, column);
                 }
                 "key" => shape.tables.entry(table).or_default().key = Some(detail),
-                // SQLite tells names of rules only in the text of the table.
+                // SQLite has the names of rules only in the text of the table.
                 "rules" => shape.tables.entry(table).or_default().rules.extend(
                     detail
                         .split("CONSTRAINT ")
@@ -145,7 +145,6 @@ impl Shape {
         Ok((version, shape))
     }
 
-    /// What this one lacks of the other, a phrase each.
     pub(super) fn lacks(&self, wanted: &Shape) -> Vec<String> {
         let mut faults = Vec::new();
         for (name, wanted) in &wanted.tables {
@@ -155,7 +154,7 @@ impl Shape {
             }
         }
         for (name, wanted) in &wanted.indexes {
-            // A missing table says it all.
+            // If the table is missing, that is enough.
             if self.tables.contains_key(&wanted.table) {
                 faults.extend(wanted.fault(name, self.indexes.get(name)));
             }
@@ -163,7 +162,6 @@ impl Shape {
         faults
     }
 
-    /// Tables and indexes of this one that the other does not have.
     pub(super) fn beside(&self, known: &Shape) -> Vec<String> {
         let tables = self
             .tables
@@ -218,7 +216,6 @@ impl Index {
     }
 }
 
-/// The error that names what is missing, or nothing when there is nothing.
 pub(super) fn damage(faults: &[String]) -> Result<(), DbError> {
     if faults.is_empty() {
         return Ok(());

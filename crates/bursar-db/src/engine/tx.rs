@@ -12,12 +12,12 @@ use super::sqlite;
 use super::value::{Bulk, OwnedValue, Row, Value};
 use crate::error::DbError;
 
-/// A connection lent to one job. Texts use `?1, ?2 …` and are the same for both engines.
+/// A connection lent to one job. SQL texts use `?1, ?2 …` and are the same for both engines.
 pub struct Tx<'c> {
     link: Link<'c>,
-    /// The last failure, so that the engine can decide without knowing the job's own error type.
+    /// The last failure, so that the engine can decide without knowing the job's error type.
     failure: Option<Fault>,
-    /// Of a reader that has one.
+    /// Set for a reader of SQLite.
     memo: Option<&'c mut Memo>,
 }
 
@@ -26,7 +26,6 @@ enum Link<'c> {
     Postgres(&'c mut PgSession),
 }
 
-/// What a SELECT does to the rows it finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Locking {
     Not,
@@ -62,7 +61,7 @@ impl<'c> Tx<'c> {
         self.failure
     }
 
-    /// The engine, for the few places where a statement cannot be the same.
+    /// For the few places where a statement cannot be the same.
     pub fn kind(&self) -> EngineKind {
         match self.link {
             Link::Sqlite(_) => EngineKind::Sqlite,
@@ -70,7 +69,7 @@ impl<'c> Tx<'c> {
         }
     }
 
-    /// Runs a statement without rows; the number of rows it changed.
+    /// Returns the number of rows changed.
     pub fn execute(&mut self, sql: &'static str, params: &[Value<'_>]) -> Result<u64, DbError> {
         let result = match &mut self.link {
             Link::Sqlite(connection) => sqlite::execute(connection, sql, params),
@@ -79,7 +78,7 @@ impl<'c> Tx<'c> {
         self.note(result)
     }
 
-    /// Gives each row to `f` as it comes: memory stays bounded however many there are.
+    /// Rows are not collected, so memory stays bounded however many there are.
     pub fn each(
         &mut self,
         sql: &'static str,
@@ -89,7 +88,7 @@ impl<'c> Tx<'c> {
         self.each_until(sql, params, |row| f(row).map(ControlFlow::Continue))
     }
 
-    /// The same, until `f` has enough.
+    /// Like `each`, until `f` breaks.
     pub fn each_until(
         &mut self,
         sql: &'static str,
@@ -99,7 +98,6 @@ impl<'c> Tx<'c> {
         self.visit(sql, Locking::Not, params, f)
     }
 
-    /// All rows, mapped.
     pub fn rows<T>(
         &mut self,
         sql: &'static str,
@@ -109,7 +107,6 @@ impl<'c> Tx<'c> {
         self.collect(sql, Locking::Not, params, map)
     }
 
-    /// The first row, mapped, if there is one.
     pub fn first<T>(
         &mut self,
         sql: &'static str,
@@ -119,7 +116,7 @@ impl<'c> Tx<'c> {
         self.take_first(sql, Locking::Not, params, map)
     }
 
-    /// The first row, locked until the transaction ends. The text is a plain SELECT.
+    /// Locks the row until the transaction ends. The text is a plain SELECT.
     pub fn first_locked<T>(
         &mut self,
         sql: &'static str,
@@ -129,7 +126,8 @@ impl<'c> Tx<'c> {
         self.take_first(sql, Locking::Lock, params, map)
     }
 
-    /// The rows that no other worker has claimed, locked until the transaction ends. The text is a plain SELECT.
+    /// Skips rows that another worker has claimed and locks the others until the transaction ends. The text is a plain
+    /// SELECT.
     pub fn rows_claimed<T>(
         &mut self,
         sql: &'static str,
@@ -139,7 +137,6 @@ impl<'c> Tx<'c> {
         self.collect(sql, Locking::Claim, params, map)
     }
 
-    /// Loads many rows at once.
     pub fn bulk(&mut self, target: &'static Bulk, rows: &[Vec<OwnedValue>]) -> Result<(), DbError> {
         if let Some(row) = rows.iter().find(|row| row.len() != target.columns.len()) {
             return Err(DbError::Internal(format!(
@@ -166,7 +163,7 @@ impl<'c> Tx<'c> {
         self.note(result)
     }
 
-    /// From here on all statements of a read see one snapshot. On SQLite, and in a transaction, there is nothing to do.
+    /// From here on, all statements of a read see one snapshot. Does nothing on SQLite and in a transaction.
     pub fn hold_snapshot(&mut self) -> Result<(), DbError> {
         let result = match &mut self.link {
             Link::Sqlite(_) => Ok(()),
@@ -175,8 +172,8 @@ impl<'c> Tx<'c> {
         self.note(result)
     }
 
-    /// What `find` finds, without asking again where the engine can tell that nothing was committed since it did.
-    /// The key names the question too. Nothing found is not remembered.
+    /// What `find` returns, remembered while the engine can tell that nothing was committed. The key also names the
+    /// question. `None` is not remembered.
     pub fn remembered<T: Send + Sync + 'static>(
         &mut self,
         key: [u8; 32],
@@ -233,7 +230,7 @@ impl<'c> Tx<'c> {
         f: impl FnMut(&Row<'_>) -> Result<ControlFlow<()>, DbError>,
     ) -> Result<(), DbError> {
         let result = match &mut self.link {
-            // BEGIN IMMEDIATE holds the lock of the whole database already.
+            // BEGIN IMMEDIATE already holds the lock of the whole database.
             Link::Sqlite(connection) => sqlite::visit(connection, sql, params, f),
             Link::Postgres(session) => session.visit(sql, locking, params, f),
         };

@@ -1,4 +1,4 @@
-//! The database's address: a file or a server.
+//! The address of the database: a file or a server.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -10,16 +10,13 @@ use postgres::config::Host;
 
 use crate::error::DbError;
 
-/// Where the database is.
 #[derive(Clone)]
 pub enum DatabaseUrl {
-    /// `sqlite:PATH`.
     Sqlite(PathBuf),
-    /// `postgres://…`.
     Postgres(PostgresUrl),
 }
 
-/// The address of a PostgreSQL server, with its password. It is shown without.
+/// Includes the password, but is displayed without it.
 #[derive(Clone)]
 pub struct PostgresUrl {
     pub(super) config: Box<postgres::Config>,
@@ -28,18 +25,17 @@ pub struct PostgresUrl {
     is_remote: bool,
 }
 
-/// How much the connection is protected, in the words of PostgreSQL's `sslmode`.
+/// As PostgreSQL's `sslmode`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TlsMode {
-    /// Not encrypted.
     Disable,
-    /// Encrypted if the server offers it, whoever it is.
+    /// Encrypted if the server offers it, without checking the server.
     Prefer,
-    /// Encrypted, whoever the server is.
+    /// Encrypted, without checking the server.
     Require,
-    /// Encrypted, and the certificate leads to a known authority.
+    /// Encrypted, with a certificate of a known authority.
     VerifyCa,
-    /// The same, and the certificate is that of the host.
+    /// The same, and the certificate must match the host.
     VerifyFull,
 }
 
@@ -59,7 +55,7 @@ impl FromStr for DatabaseUrl {
         if text.starts_with("postgres://") || text.starts_with("postgresql://") {
             return PostgresUrl::parse(text).map(DatabaseUrl::Postgres);
         }
-        // The text is not repeated: it may hold a password.
+        // The text is not repeated: it may contain a password.
         Err(DbError::BadUrl(
             "the database must be sqlite:FILE or postgres://USER:PASSWORD@HOST/DATABASE".to_owned(),
         ))
@@ -103,10 +99,10 @@ impl PostgresUrl {
         }
         let is_remote = is_remote(&config);
         let tls = match tls {
-            // As libpq does it: whoever names a root certificate wants the server's to be checked against it.
+            // As in libpq: whoever names a root certificate wants the server's to be checked against it.
             Some(TlsMode::Require) if root_certificate.is_some() => TlsMode::VerifyCa,
             Some(tls) => tls,
-            // The password must not go to whoever answers there. What is weaker has to be asked for by name.
+            // The password must not go to whoever answers there. Anything weaker must be asked for by name.
             None if is_remote || root_certificate.is_some() => TlsMode::VerifyFull,
             None => TlsMode::Prefer,
         };
@@ -118,17 +114,14 @@ impl PostgresUrl {
         })
     }
 
-    /// Whether the server is on another machine.
     pub fn is_remote(&self) -> bool {
         self.is_remote
     }
 
-    /// The `sslmode` that was asked for, or is the default.
     pub fn tls_mode(&self) -> TlsMode {
         self.tls
     }
 
-    /// The server's host and port, for messages.
     pub(super) fn server(&self) -> String {
         let port = self.config.get_ports().first().copied().unwrap_or(5432);
         match self.config.get_hosts().first() {
@@ -148,7 +141,6 @@ impl PostgresUrl {
 }
 
 impl TlsMode {
-    /// Its name in a URL.
     pub fn name(self) -> &'static str {
         match self {
             TlsMode::Disable => "disable",
@@ -173,8 +165,8 @@ impl TlsMode {
     }
 }
 
-/// Whether any of the hosts is neither a socket nor this machine. A name with an address beside it counts as remote if
-/// either does: the certificate that is wanted is that of the name.
+/// Whether any host is neither a socket nor this machine. A name with an address beside it is remote if either is: the
+/// certificate must be the name's.
 fn is_remote(config: &postgres::Config) -> bool {
     let is_remote_host = |host: &Host| match host {
         Host::Tcp(name) if name.eq_ignore_ascii_case("localhost") => false,

@@ -1,20 +1,16 @@
-//! Values that go into statements and rows that come out of them.
+//! Parameters of statements and rows of results.
 
 use postgres::types::{IsNull, ToSql as PostgresToSql, Type, to_sql_checked};
 use rusqlite::types::{ToSql as SqliteToSql, ToSqlOutput, ValueRef};
 
 use crate::error::DbError;
 
-/// A statement's parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Value<'a> {
-    /// SQL's NULL.
     Null,
-    /// A BIGINT; booleans are 0 and 1.
+    /// Booleans are 0 and 1.
     Int(i64),
-    /// A TEXT.
     Text(&'a str),
-    /// A BYTEA.
     Bytes(&'a [u8]),
 }
 
@@ -82,7 +78,7 @@ impl PostgresToSql for Value<'_> {
             Value::Int(value) if *ty == Type::INT4 => PostgresToSql::to_sql(&i32::try_from(*value)?, ty, out),
             Value::Text(value) if text => PostgresToSql::to_sql(value, ty, out),
             Value::Bytes(value) if *ty == Type::BYTEA => PostgresToSql::to_sql(value, ty, out),
-            // The value itself may be private, so the message names the kinds alone.
+            // The value may be private, so the message names only the kinds.
             Value::Int(_) => Err(format!("an integer was given where the statement wants {ty}").into()),
             Value::Text(_) => Err(format!("a text was given where the statement wants {ty}").into()),
             Value::Bytes(_) => Err(format!("bytes were given where the statement wants {ty}").into()),
@@ -96,21 +92,17 @@ impl PostgresToSql for Value<'_> {
     to_sql_checked!();
 }
 
-/// A value that owns its data, as bulk loads take them.
+/// For bulk loads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OwnedValue {
-    /// SQL's NULL.
     Null,
-    /// A BIGINT; booleans are 0 and 1.
+    /// Booleans are 0 and 1.
     Int(i64),
-    /// A TEXT.
     Text(String),
-    /// A BYTEA.
     Bytes(Vec<u8>),
 }
 
 impl OwnedValue {
-    /// The same value, borrowed.
     pub fn as_value(&self) -> Value<'_> {
         match self {
             OwnedValue::Null => Value::Null,
@@ -132,27 +124,22 @@ impl From<Value<'_>> for OwnedValue {
     }
 }
 
-/// The kind of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// BIGINT.
     Int,
-    /// TEXT.
     Text,
-    /// BYTEA.
     Bytes,
 }
 
-/// Where a bulk load goes.
+/// The target of a bulk load.
 #[derive(Debug, Clone, Copy)]
 pub struct Bulk {
-    /// The table's name.
     pub table: &'static str,
-    /// The columns, in the order of each row's values.
+    /// In the order of each row's values.
     pub columns: &'static [(&'static str, Kind)],
 }
 
-/// One row of a result. Columns count from 0.
+/// Columns count from 0.
 pub struct Row<'r>(pub(super) RowInner<'r>);
 
 pub(super) enum RowInner<'r> {
@@ -161,12 +148,10 @@ pub(super) enum RowInner<'r> {
 }
 
 impl<'r> Row<'r> {
-    /// The column as an integer.
     pub fn int(&self, column: usize) -> Result<i64, DbError> {
         self.int_opt(column)?.ok_or_else(|| unexpected_null(column))
     }
 
-    /// The column as an integer, `None` for NULL.
     pub fn int_opt(&self, column: usize) -> Result<Option<i64>, DbError> {
         match self.0 {
             RowInner::Sqlite(row) => match sqlite_column(row, column)? {
@@ -175,7 +160,7 @@ impl<'r> Row<'r> {
                 other => Err(mismatch(column, "an integer", &other.data_type())),
             },
             RowInner::Postgres(row) => {
-                // Literals and comparisons come as narrower types on this engine.
+                // PostgreSQL returns literals and comparisons as narrower types.
                 let ty = postgres_type(row, column)?;
                 if *ty == Type::INT8 {
                     get(row, column)
@@ -190,7 +175,6 @@ impl<'r> Row<'r> {
         }
     }
 
-    /// The column as a boolean, which is 0 or 1.
     pub fn bool(&self, column: usize) -> Result<bool, DbError> {
         match self.int(column)? {
             0 => Ok(false),
@@ -201,12 +185,10 @@ impl<'r> Row<'r> {
         }
     }
 
-    /// The column as a text.
     pub fn text(&self, column: usize) -> Result<&'r str, DbError> {
         self.text_opt(column)?.ok_or_else(|| unexpected_null(column))
     }
 
-    /// The column as a text, `None` for NULL.
     pub fn text_opt(&self, column: usize) -> Result<Option<&'r str>, DbError> {
         match self.0 {
             RowInner::Sqlite(row) => match sqlite_column(row, column)? {
@@ -220,8 +202,8 @@ impl<'r> Row<'r> {
         }
     }
 
-    /// The column's bytes, whether it is a text or not; of a text they are not looked at, as they are when it is
-    /// read as one. `CAST(… AS BLOB)` around it keeps SQLite from making a copy with a zero behind it.
+    /// The column's bytes, even of a text, which is then not checked for UTF-8. `CAST(… AS BLOB)` keeps SQLite from
+    /// making a zero-terminated copy.
     pub fn raw(&self, column: usize) -> Result<&'r [u8], DbError> {
         match self.0 {
             RowInner::Sqlite(row) => match sqlite_column(row, column)? {
@@ -233,12 +215,10 @@ impl<'r> Row<'r> {
         }
     }
 
-    /// The column as bytes.
     pub fn bytes(&self, column: usize) -> Result<&'r [u8], DbError> {
         self.bytes_opt(column)?.ok_or_else(|| unexpected_null(column))
     }
 
-    /// The column as bytes, `None` for NULL.
     pub fn bytes_opt(&self, column: usize) -> Result<Option<&'r [u8]>, DbError> {
         match self.0 {
             RowInner::Sqlite(row) => match sqlite_column(row, column)? {
@@ -250,12 +230,10 @@ impl<'r> Row<'r> {
         }
     }
 
-    /// The column as a key of 16 bytes.
     pub fn key(&self, column: usize) -> Result<[u8; 16], DbError> {
         self.key_opt(column)?.ok_or_else(|| unexpected_null(column))
     }
 
-    /// The column as a key of 16 bytes, `None` for NULL.
     pub fn key_opt(&self, column: usize) -> Result<Option<[u8; 16]>, DbError> {
         let Some(bytes) = self.bytes_opt(column)? else {
             return Ok(None);

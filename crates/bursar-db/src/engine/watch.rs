@@ -1,5 +1,5 @@
-//! Whether this program may go on with the database that it opened. It is looked at once a second, by whoever comes
-//! along, so that a read costs no more than a look at the time.
+//! Whether the open database may still be used. Whichever read comes along checks once a second, so that all others
+//! only compare the time.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,6 @@ use crate::error::DbError;
 
 const PAUSE_MILLIS: u64 = 1_000;
 
-/// What was found last.
 pub(super) struct Watch {
     since: Instant,
     looked_at_millis: AtomicU64,
@@ -18,7 +17,7 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Opening the database was the first look.
+    /// Opening the database was the first check.
     pub(super) fn new() -> Self {
         Watch {
             since: Instant::now(),
@@ -28,7 +27,7 @@ impl Watch {
         }
     }
 
-    /// Looks if it is time to, and says what was found last.
+    /// Checks if it is time to, and returns the last finding.
     pub(super) fn look(&self, check: impl FnOnce() -> Result<(), DbError>) -> Result<(), DbError> {
         let now = u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX);
         let last = self.looked_at_millis.load(Ordering::Relaxed);
@@ -46,7 +45,7 @@ impl Watch {
         self.lock().clone().map_or(Ok(()), Err)
     }
 
-    /// Keeps what a look has found. One that could not be made has found nothing.
+    /// Stores the result of a check. A check that could not be made found nothing.
     pub(super) fn note(&self, found: Result<(), DbError>) -> Result<(), DbError> {
         if !matches!(found, Err(DbError::Unavailable(_))) {
             let mut trouble = self.lock();

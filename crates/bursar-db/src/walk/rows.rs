@@ -1,4 +1,4 @@
-//! Rows on their way to a page.
+//! The rows of a page while it is being read.
 
 use std::ops::Range;
 
@@ -9,23 +9,23 @@ use bursar_domain::resource::leading_key;
 use super::{Ask, Page};
 use crate::error::DbError;
 
-/// Rows in order: each one's piece of `text`, where the pieces are joined by commas.
+/// In order. Each piece is a range of `text`, where documents are joined by commas.
 #[derive(Default)]
 pub(super) struct Rows {
     pub(super) text: Vec<u8>,
-    /// Where the first row starts; what is in front of it is the caller's.
+    /// Where the first row starts. The text before it is the caller's.
     start: usize,
     pub(super) pieces: Vec<Piece>,
 }
 
 pub(super) struct Piece {
     range: Range<usize>,
-    /// Read where it is needed: of every row when the page is merged with history, else of the page's last one.
+    /// Read only if needed: for every row if the page is merged with history, else for the page's last one.
     pub(super) updated_at: Option<i64>,
 }
 
 impl Rows {
-    /// No rows yet, after what the caller began.
+    /// Keeps what the caller began.
     pub(super) fn after(text: Vec<u8>) -> Self {
         Self {
             start: text.len(),
@@ -50,13 +50,12 @@ impl Rows {
         &self.text[piece.range.clone()]
     }
 
-    /// The rows' times and documents.
     fn iter(&self) -> impl Iterator<Item = (Option<i64>, &[u8])> {
         let rows = self.pieces.iter();
         rows.map(|piece| (piece.updated_at, self.document(piece)))
     }
 
-    /// Where a row stands. Its id is what its representation starts with.
+    /// A representation starts with the row's id.
     fn position(&self, piece: &Piece) -> Result<Position, DbError> {
         let key = leading_key(self.document(piece));
         match (piece.updated_at, key) {
@@ -68,13 +67,12 @@ impl Rows {
         }
     }
 
-    /// The time of the row that says whether there is a next page, if there is one: what is behind it cannot be on
-    /// this page.
+    /// The time of the extra row that shows whether there is a next page. Rows after it cannot be on this page.
     pub(super) fn end(&self, ask: Ask) -> Option<i64> {
         self.pieces.get(ask.limit.rows())?.updated_at
     }
 
-    /// Both in one order, by time and by the id with which documents start, as far as the page goes.
+    /// Merges by time, then by the id at the start of the document, as far as the page goes.
     pub(super) fn merge(self, other: &Self, ask: Ask) -> Self {
         if other.pieces.is_empty() {
             return self;
@@ -103,7 +101,7 @@ impl Rows {
         }
     }
 
-    /// Cuts the rows to the page's size; the one row more that was read says whether there is a next page.
+    /// The extra row shows whether there is a next page.
     pub(super) fn into_page(
         mut self,
         ask: Ask,

@@ -4,7 +4,7 @@ use crate::engine::{EngineKind, RAW_DOCUMENT};
 use crate::organizations::reading_columns;
 use crate::table::Table;
 
-/// The statements of one list with one set of filters.
+/// For one list and one set of filters.
 #[derive(Debug)]
 pub struct WalkTexts {
     /// Live rows from a time on.
@@ -16,34 +16,33 @@ pub struct WalkTexts {
     pub(super) history: History,
 }
 
-/// How the versions of a walk's watermark are found.
+/// Finds the versions that were current at a walk's watermark.
 #[derive(Debug)]
 pub(super) struct History {
-    /// In all epochs, in the order of the list; those that did not stand then, and those that the filters leave out, are
+    /// In all epochs, in the order of the list. Versions that were not current then, or that the filters exclude, are
     /// NULL.
     pub(super) in_order: String,
-    /// In one epoch.
     pub(super) of_epoch: String,
     pub(super) since: Since,
 }
 
-/// How they are found in several epochs.
+/// Finds them in several epochs.
 #[derive(Debug)]
 pub(super) enum Since {
-    /// Epoch by epoch, which lets what one has narrow the search in the next: the last one that begins at a stamp or
-    /// before it, and the next one after another.
+    /// Epoch by epoch, so that what one has narrows the search in the next. `last` finds the last epoch that begins at
+    /// or before a stamp, `next` the one after an epoch.
     Epochs { last: String, next: String },
-    /// In one statement, which saves the round trips.
+    /// In one statement, which saves round trips.
     Whole(String),
 }
 
-/// How rows after a row are found.
+/// Finds the rows after a row.
 #[derive(Clone, Debug)]
 pub(super) struct After {
-    /// On SQLite, from that row's time on: that row itself is mostly the only one of its time, and easily left out.
-    /// With a row value SQLite would find the place, and then compare every row with it once more.
+    /// On SQLite, from that row's time on. That row is usually the only one of its time and easily skipped. With a row
+    /// value SQLite would find the place and then compare every row with it again.
     pub(super) from: Option<String>,
-    /// Without fail, and one after the other.
+    /// Correct for rows of the same time too. Run one after the other.
     pub(super) exact: Vec<String>,
 }
 
@@ -61,8 +60,8 @@ impl Table {
     }
 }
 
-/// How an engine is made to take the index of the given filters: that one alone finds the rows and has them in order.
-/// Left to themselves both would now and then take the primary key and read past every row that the filters leave out.
+/// Makes an engine use the index of the given filters: only that one finds the rows and has them in order. Left alone,
+/// both engines sometimes use the primary key and read past every row that the filters exclude.
 struct Narrowing<'a> {
     filters: Vec<&'a str>,
     index: Option<&'a str>,
@@ -70,7 +69,6 @@ struct Narrowing<'a> {
 }
 
 impl Narrowing<'_> {
-    /// History by epochs.
     fn epochs(&self) -> String {
         match (self.kind, self.index) {
             (EngineKind::Sqlite, None) => "history INDEXED BY history_epoch".to_owned(),
@@ -78,7 +76,7 @@ impl Narrowing<'_> {
         }
     }
 
-    /// The table. SQLite can be told the index.
+    /// SQLite can be told the index.
     fn source(&self, table: &str) -> String {
         match (self.kind, self.index) {
             (EngineKind::Sqlite, Some(index)) => format!("{table} INDEXED BY {table}_{index}"),
@@ -86,16 +84,18 @@ impl Narrowing<'_> {
         }
     }
 
-    /// The filters' conditions. Their values are the parameters from `place` on.
+    /// The values are the parameters from `place` on.
     fn equal(&self, place: usize) -> String {
         self.each(place, |filter, value| format!(" AND {filter} = {value}"))
     }
 
-    /// The same for live rows on PostgreSQL, as what stands among the conditions, and before the position in row values and
-    /// in the order of the rows. The last filter is there, which leaves it no index without that one: as an equality it would
-    /// be left out of the order. (It stops at the end of a row value's first column, so that the others must not be there.)
+    /// The filters for live rows on PostgreSQL: the conditions, and what goes before the position in the order and in
+    /// row values. The last filter is part of the position, so that no index without it fits: as an equality it would
+    /// be dropped from the order. The others must not be part of it, because PostgreSQL stops at the end of a row
+    /// value's first column.
     ///
-    /// Without statistics it takes row values for less selective than they are, so that filter is told once more.
+    /// Without statistics PostgreSQL takes row values for less selective than they are, so the last filter is a
+    /// condition too.
     fn before_position(&self, place: usize) -> [String; 3] {
         let Some((last, others)) = self.filters.split_last() else {
             return Default::default();
@@ -133,7 +133,7 @@ impl WalkTexts {
             EngineKind::Sqlite => (narrowing.equal(6), String::new(), String::new()),
             EngineKind::Postgres => narrowing.before_position(6).into(),
         };
-        // SQLite remembers the clock; PostgreSQL tells it in the same statement, so that it is of the same moment.
+        // SQLite remembers the clock. PostgreSQL reads it in the same statement, so that both are from the same moment.
         let reading = match kind {
             EngineKind::Sqlite => "",
             EngineKind::Postgres => concat!(", ", reading_columns!()),
@@ -157,7 +157,7 @@ impl WalkTexts {
                 let end = " AND updated_at <= ?4";
                 (live(" AND updated_at >= ?2"), after(""), after(end))
             }
-            // All the same, because a parameter that a text leaves out has no type there.
+            // All the same text: a parameter that a text leaves out would have no type.
             EngineKind::Postgres => {
                 let all = live(&format!(
                     " AND ({lead}updated_at, id) > ({value}?2, ?3) AND ({lead}updated_at) <= ({value}?4)"
@@ -181,7 +181,7 @@ impl WalkTexts {
 impl History {
     fn new(table: &Table, narrowing: &Narrowing<'_>) -> Self {
         let of_list = format!("organization_id = ?1 AND list = {}", table.list);
-        // As the indexes of epochs have it.
+        // As in the indexes of epochs.
         let time = match narrowing.kind {
             EngineKind::Sqlite => "updated_at",
             EngineKind::Postgres => "updated_at + 0",

@@ -1,4 +1,4 @@
-//! PostgreSQL: lanes that write and readers of their own, each a thread with a connection.
+//! PostgreSQL: lanes that write and readers, each a thread with its own connection.
 
 mod readers;
 mod session;
@@ -22,13 +22,12 @@ use super::{Opening, migrate};
 use crate::error::DbError;
 use crate::tables::EVERY_TABLE;
 
-/// After this long a batch takes no more jobs, so that other organizations get their turn.
+/// After this time a batch takes no more jobs, so that other organizations get their turn.
 pub(super) const BATCH_DURATION_MAX: Duration = Duration::from_millis(5);
 
 const CONNECT_MAX: Duration = Duration::from_secs(5);
 const SILENCE_MAX: Duration = Duration::from_secs(30);
 
-/// How to reach the server.
 pub(super) struct Server {
     config: postgres::Config,
     tls: Option<MakeRustlsConnect>,
@@ -46,7 +45,7 @@ impl Server {
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(CONNECT_MAX);
         }
-        // A server that vanished without a word is noticed in half a minute, not in the system's hours.
+        // Notices a server that vanished silently within half a minute, not in the system's hours.
         if config.get_tcp_user_timeout().is_none() {
             config.tcp_user_timeout(SILENCE_MAX);
         }
@@ -70,7 +69,7 @@ impl Server {
         })
     }
 
-    /// Connects and sets the session up. Never on an async thread: the driver would panic there.
+    /// Connects and configures the session. Never call it on an async thread: the driver would panic.
     fn connect(&self, mode: Mode, timeout: Option<Duration>) -> Result<Client, Fault> {
         let mut config = self.config.clone();
         config.connect_timeout(self.each_host_max(timeout));
@@ -90,7 +89,7 @@ impl Server {
         own.min(timeout.unwrap_or(own))
     }
 
-    /// How long an attempt to connect may take, with all hosts of the URL tried one after the other.
+    /// How long an attempt to connect may take if all hosts of the URL are tried one after the other.
     fn patience(&self, timeout: Option<Duration>) -> Duration {
         let hosts = self
             .config
@@ -100,7 +99,7 @@ impl Server {
         self.each_host_max(timeout) * u32::try_from(hosts).unwrap_or(1).max(1)
     }
 
-    /// The fault of a server that takes connections and does not go on.
+    /// For a server that accepts connections and then does not respond.
     fn is_silent(&self) -> Fault {
         Fault::lost(format!(
             "PostgreSQL at {} does not answer: it took the connection and said nothing",
@@ -129,7 +128,7 @@ impl Server {
 }
 
 fn is_tls(error: &postgres::Error) -> bool {
-    // The driver has no other name for its own errors about TLS: that the server offers none is one.
+    // The driver reports its own TLS errors, such as a server without TLS, only in the text.
     error.to_string().contains("TLS handshake")
         || std::iter::successors(std::error::Error::source(error), |source| source.source())
             .filter_map(|source| source.downcast_ref::<std::io::Error>())
@@ -140,7 +139,7 @@ fn is_tls(error: &postgres::Error) -> bool {
             })
 }
 
-/// Brings the schema up on a thread of its own, because the caller's may be an async one.
+/// Migrates the schema on its own thread, because the caller's may be an async one.
 pub(super) fn prepare_schema(server: &Arc<Server>, opening: Opening) -> Result<(), DbError> {
     let server = Arc::clone(server);
     let worker = std::thread::Builder::new()
@@ -158,7 +157,7 @@ pub(super) fn prepare_schema(server: &Arc<Server>, opening: Opening) -> Result<(
         .unwrap_or_else(|_| Err(DbError::Internal("the migration panicked".to_owned())))
 }
 
-/// A database without our version table that has a table of ours by name is not ours to write to.
+/// Refuses a database that has a table named like ours but no version table: it is another program's.
 fn refuse_foreign(tx: &mut Tx<'_>) -> Result<(), DbError> {
     let sql = "SELECT COUNT(*) FROM pg_catalog.pg_tables \
                WHERE schemaname = current_schema() AND tablename = 'organizations'";
@@ -171,7 +170,7 @@ fn refuse_foreign(tx: &mut Tx<'_>) -> Result<(), DbError> {
     Ok(())
 }
 
-/// Asks for every table as a write would, so that one that somebody has locked is found.
+/// Locks every table as a write would, to find one that somebody else has locked.
 pub(super) fn lock_every_table() -> String {
     let names: Vec<&str> = EVERY_TABLE.iter().map(|table| table.table).collect();
     format!(
@@ -180,7 +179,7 @@ pub(super) fn lock_every_table() -> String {
     )
 }
 
-/// A failure to commit: what the server answered is certain, a lost connection is not.
+/// A response of the server to a commit is certain; after a lost connection the outcome is unknown.
 fn commit_fault(error: postgres::Error) -> Fault {
     let fault = Fault::from(error);
     if fault.class == Class::Lost {

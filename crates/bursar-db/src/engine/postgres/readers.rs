@@ -10,7 +10,6 @@ use super::super::watch::Watch;
 use super::{Mode, PgSession, Server};
 use crate::error::DbError;
 
-/// A bounded queue that several threads serve.
 pub(in super::super) struct Readers {
     state: Mutex<State>,
     ready: Condvar,
@@ -22,7 +21,7 @@ pub(in super::super) struct Readers {
 struct State {
     jobs: VecDeque<Queued>,
     closed: bool,
-    /// Threads that wait for a job: only then is one woken, because waking is a call into the kernel.
+    /// Threads that wait for a job. Without any, none is woken: waking is a system call.
     waiting: usize,
 }
 
@@ -41,7 +40,7 @@ impl Readers {
         }
     }
 
-    /// Queues a read, or answers it at once when there is no room.
+    /// Queues a read, or fails it at once if there is no room.
     pub(in super::super) fn submit(&self, job: Box<dyn ReadJob>, snapshot: bool) {
         let mut state = self.lock();
         let refusal = if state.closed {
@@ -61,7 +60,6 @@ impl Readers {
         job.fail(DbError::Unavailable(refusal));
     }
 
-    /// Serves the queue until it is closed and empty.
     #[expect(
         clippy::needless_pass_by_value,
         reason = "the thread owns its share of the server"
@@ -84,7 +82,7 @@ impl Readers {
         }
     }
 
-    /// Refuses a schema that has become another program's, once one of the threads has seen it.
+    /// Refuses a schema of another version, once one of the threads has seen it.
     fn look(&self, session: &mut PgSession) -> Result<(), DbError> {
         self.watch.look(|| {
             session.start(false).map_err(|fault| fault.error)?;
@@ -94,7 +92,7 @@ impl Readers {
         })
     }
 
-    /// Takes no more reads; the threads end when the queued ones are done.
+    /// Accepts no more reads. The threads end when the queued ones are done.
     pub(in super::super) fn close(&self) {
         self.lock().closed = true;
         self.ready.notify_all();

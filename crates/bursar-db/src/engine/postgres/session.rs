@@ -1,4 +1,4 @@
-//! One connection: its statements, its transaction, and what happens when it is lost.
+//! One connection: its statements, its transaction, and what happens if it is lost.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -22,25 +22,22 @@ use crate::error::DbError;
 
 /// How long a job waits for a connection.
 const RECONNECT_MAX: Duration = Duration::from_secs(2);
-/// How long a command's own transaction waits for one: nobody is kept waiting behind it.
+/// How long a command's own transaction waits for one: nobody waits behind it.
 const LONG_RECONNECT_MAX: Duration = Duration::from_secs(10);
 /// While the server is unavailable, jobs between two connection attempts fail at once.
 const RECONNECT_PAUSE: Duration = Duration::from_millis(500);
 
-/// What a connection is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Mode {
-    /// Reads, each statement on its own.
+    /// Each statement on its own.
     Read,
-    /// Reads of one snapshot.
     Snapshot,
-    /// A lane.
     Write,
-    /// A long write on the caller's thread.
+    /// On the caller's thread.
     LongWrite,
     /// A long snapshot on the caller's thread.
     Survey,
-    /// Looks at the schema and changes it.
+    /// Reads and migrates the schema.
     Schema,
 }
 
@@ -65,7 +62,7 @@ impl Mode {
                  SET idle_in_transaction_session_timeout = 0; SET TimeZone = 'UTC'; \
                  SET default_transaction_read_only = on"
             }
-            // Another process may be at a long step: its lock is waited for.
+            // Another process may be in a long step: wait for its lock.
             Mode::Schema => {
                 "SET lock_timeout = 0; SET statement_timeout = 0; \
                  SET idle_in_transaction_session_timeout = 0; SET TimeZone = 'UTC'"
@@ -81,13 +78,12 @@ impl Mode {
         }
     }
 
-    /// Whether a statement may run outside of a transaction.
     fn autocommits(self) -> bool {
         matches!(self, Mode::Read | Mode::Schema)
     }
 }
 
-/// A connection that is made again when it is lost.
+/// A connection that reconnects if it is lost.
 pub(in super::super) struct PgSession {
     server: Arc<Server>,
     mode: Mode,
@@ -96,8 +92,8 @@ pub(in super::super) struct PgSession {
     /// Whether a read that loses its connection may be repeated on a new one, because nothing was read yet.
     repeatable: bool,
     away: Option<(Instant, Fault)>,
-    /// An attempt to connect that the server has not answered yet. It is waited for again, so that a server that
-    /// keeps silent holds one thread a session, however often the session tries.
+    /// An attempt to connect that has no response yet. The next attempt waits for it too, so that a silent server holds
+    /// only one thread per session.
     dialling: Option<Dialling>,
 }
 
@@ -122,14 +118,14 @@ impl PgSession {
         }
     }
 
-    /// Makes it ready for a read job, with its snapshot if it has one.
+    /// Prepares a read job, with a snapshot if asked for.
     pub(super) fn start(&mut self, snapshot: bool) -> Result<(), Fault> {
         self.mode = Mode::Read;
         self.repeatable = true;
         if snapshot { self.hold_snapshot() } else { Ok(()) }
     }
 
-    /// Begins the snapshot that the rest of a read job sees, unless a transaction is under way.
+    /// The rest of a read job sees this snapshot. Does nothing in a transaction.
     pub(in super::super) fn hold_snapshot(&mut self) -> Result<(), Fault> {
         if self.in_transaction {
             return Ok(());
@@ -142,7 +138,7 @@ impl PgSession {
         }
     }
 
-    /// Connects if need be and begins the snapshot.
+    /// Connects if needed and begins the snapshot.
     pub(in super::super) fn start_reading(&mut self) -> Result<(), Fault> {
         self.connect()?;
         let Some(begin) = self.mode.begin() else {
@@ -153,7 +149,7 @@ impl PgSession {
         Ok(())
     }
 
-    /// Ends a read job, leaving no transaction behind.
+    /// Leaves no transaction behind.
     pub(super) fn finish(&mut self, intact: bool) {
         if intact {
             self.rollback();
@@ -245,7 +241,7 @@ impl PgSession {
         self.attempt(|link| Ok(link.client.batch_execute(sql)?))
     }
 
-    /// Runs a statement; a read that has seen nothing yet is repeated once on a new connection.
+    /// Repeats a read that has seen nothing yet once on a new connection.
     fn attempt<T>(&mut self, mut f: impl FnMut(&mut Link) -> Result<T, Fault>) -> Result<T, Fault> {
         match self.once(&mut f) {
             Err(fault) if fault.class == Class::Lost && self.repeatable => {
@@ -259,7 +255,7 @@ impl PgSession {
 
     fn once<T>(&mut self, f: &mut impl FnMut(&mut Link) -> Result<T, Fault>) -> Result<T, Fault> {
         if !self.in_transaction {
-            // Where a transaction was begun, a statement must never run outside of it on a new connection.
+            // After a transaction was begun, a statement must never run outside of it on a new connection.
             if !self.mode.autocommits() {
                 return Err(Fault::lost("the connection to PostgreSQL was lost"));
             }
@@ -286,7 +282,7 @@ impl PgSession {
         result
     }
 
-    /// Runs what begins a transaction, and refuses a schema that is not this program's.
+    /// Begins a transaction and refuses a schema that is not this program's.
     fn begin_guarded(&mut self, text: &str) -> Result<(), Fault> {
         let Some(link) = &mut self.link else {
             return Err(Fault::lost("the connection to PostgreSQL was lost"));
@@ -313,7 +309,7 @@ impl PgSession {
         self.in_transaction = false;
     }
 
-    /// Connects once, with the full time allowed for it.
+    /// With the full connection timeout.
     pub(super) fn connect_once(&mut self) -> Result<(), Fault> {
         let client = self.dial(None)?;
         self.link = Some(Link {
@@ -323,8 +319,8 @@ impl PgSession {
         Ok(())
     }
 
-    /// Connects on a thread of its own, because the driver bounds only the socket's part of it: a server that
-    /// accepts and then says nothing would be waited for without end.
+    /// Connects on its own thread, because the driver bounds only the socket's part: a server that accepts and then
+    /// says nothing would be waited for forever.
     fn dial(&mut self, timeout: Option<Duration>) -> Result<Client, Fault> {
         let dialling = match self.dialling.take() {
             Some(dialling) => dialling,
@@ -347,13 +343,13 @@ impl PgSession {
         let (server, mode) = (Arc::clone(&self.server), self.mode);
         std::thread::Builder::new()
             .name("bursar-connect".to_owned())
-            // Nobody waits any more when the session has gone: the connection is closed.
+            // If the session is gone, the connection is closed.
             .spawn(move || drop(sender.send(server.connect(mode, timeout))))
             .map_err(|error| Fault::lost(format!("no thread could be started: {error}")))?;
         Ok(receiver)
     }
 
-    /// Makes sure that there is a connection, waiting a bounded time for the server to come back.
+    /// Makes sure that there is a connection. Waits a bounded time for the server to come back.
     fn connect(&mut self) -> Result<(), Fault> {
         if self.link.as_ref().is_some_and(|link| !link.client.is_closed()) {
             return Ok(());
@@ -384,8 +380,8 @@ impl PgSession {
                 Err(fault) => {
                     let patient = !was_away && since.elapsed() + pause < wait_max;
                     if fault.class != Class::Lost || !patient {
-                        // The wait is over: running the batch again would only wait again. Whatever the
-                        // server says, to a program that runs already it is merely away.
+                        // The wait is over; running the batch again would only wait again. Whatever the server says, to
+                        // a running program it is merely unavailable.
                         let error = match fault.error {
                             DbError::BadUrl(line) => DbError::Unavailable(line),
                             other => other,
@@ -429,8 +425,8 @@ impl Session for PgSession {
             self.in_transaction = true;
             return Ok(());
         }
-        // In one message, so that it costs no round trip. The version is read under the lock: until this transaction
-        // ends, no step is applied.
+        // One message, so that it costs no extra round trip. The version is read under the lock: no step is applied
+        // until this transaction ends.
         let mark = if marked { "; SAVEPOINT job" } else { "" };
         let text = format!("{begin}; {}; {}{mark}", migrate::SHARED_LOCK, migrate::VERSION);
         self.in_transaction = true;
@@ -453,7 +449,7 @@ impl Session for PgSession {
         let Some(link) = &mut self.link else {
             return Err(Fault::lost("the connection to PostgreSQL was lost"));
         };
-        // Nothing was sent yet, so that it is certain that nothing was committed.
+        // Nothing was sent yet, so certainly nothing was committed.
         if link.client.is_closed() {
             self.disconnect();
             return Err(Fault::lost("the connection to PostgreSQL was lost"));

@@ -1,4 +1,4 @@
-//! How the server's certificate is checked, in the words of PostgreSQL's `sslmode`.
+//! Checking the server's certificate, as PostgreSQL's `sslmode` asks.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 use super::super::url::TlsMode;
 use crate::error::DbError;
 
-/// The settings for a mode that encrypts.
+/// For a mode that encrypts.
 pub(super) fn client_config(mode: TlsMode, root_certificate: Option<&Path>) -> Result<ClientConfig, DbError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
@@ -63,7 +63,7 @@ fn roots(root_certificate: Option<&Path>) -> Result<RootCertStore, DbError> {
     Ok(store)
 }
 
-/// `verify-ca`: the chain must lead to a known root, the name does not matter.
+/// `verify-ca`: the chain must lead to a known root; the name does not matter.
 #[derive(Debug)]
 struct AnyName(Arc<WebPkiServerVerifier>);
 
@@ -80,7 +80,7 @@ impl ServerCertVerifier for AnyName {
             .0
             .verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
         {
-            // The name is compared last, so that everything else has been found good.
+            // The name is compared last, so everything else was found valid.
             Err(Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
             )) => Ok(ServerCertVerified::assertion()),
@@ -111,7 +111,7 @@ impl ServerCertVerifier for AnyName {
     }
 }
 
-/// `require` and `prefer`: encrypted, whoever the server is. The URL asked for no more.
+/// `require` and `prefer`: encrypted, without checking the server. The URL asked for no more.
 #[derive(Debug)]
 struct Unchecked(Arc<CryptoProvider>);
 

@@ -1,4 +1,4 @@
-//! Moves committed pages from the write-ahead log to the file, mostly beside the lane and not in its way.
+//! Moves committed pages from the write-ahead log to the file, mostly in the background so that the lane need not wait.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,10 +11,10 @@ use super::super::fault::sqlite_error;
 use super::{Role, open};
 use crate::error::DbError;
 
-/// A background checkpoint is due after so many new pages in the log.
+/// New pages in the log after which a background checkpoint is due.
 const PAGES_BETWEEN: u64 = 1_000;
 
-/// The background thread's bell.
+/// Wakes the background thread.
 pub(in super::super) struct Checkpointer {
     state: Mutex<State>,
     bell: Condvar,
@@ -34,12 +34,12 @@ impl Checkpointer {
         })
     }
 
-    /// The background thread: sleeps until there is something to do, and does it once more at the end.
+    /// The background thread: sleeps until a checkpoint is due, and makes one more at the end.
     pub(in super::super) fn run(&self, path: &Path) {
         let connection = match open(path, Role::Checkpoint) {
             Ok(connection) => connection,
             Err(error) => {
-                // The lane's own bound still holds.
+                // The lane's own limit still holds.
                 tracing::warn!(%error, "no background checkpoints");
                 return;
             }
@@ -61,7 +61,6 @@ impl Checkpointer {
         }
     }
 
-    /// Lets the thread do its last checkpoint and end.
     pub(in super::super) fn close(&self) {
         self.lock().closed = true;
         self.bell.notify_all();
@@ -77,12 +76,12 @@ impl Checkpointer {
     }
 }
 
-/// The lane's side: rings the bell, and cuts the log itself when it has passed its bound.
+/// The lane's side: wakes the background thread, and truncates the log itself if it exceeds its limit.
 pub(super) struct LaneCheckpoint {
     pages: Arc<AtomicU64>,
     rung_at_pages: u64,
     pages_max: u64,
-    /// Grows when readers keep the log from being cut, so that the lane does not wait for them at every batch.
+    /// Grows if readers keep the log from being truncated, so that the lane does not wait for them at every batch.
     next_cut_pages: u64,
     checkpointer: Arc<Checkpointer>,
     connection: Connection,
@@ -149,7 +148,7 @@ impl LaneCheckpoint {
     }
 }
 
-/// Runs a checkpoint. False if someone was in the way.
+/// Returns false if another connection was in the way.
 fn checkpoint(connection: &Connection, sql: &str) -> Result<bool, DbError> {
     let busy: i64 = connection
         .prepare_cached(sql)

@@ -1,4 +1,4 @@
-//! Opening an SQLite file: what it must be, and the settings of every connection.
+//! Opening an SQLite file: which files are accepted, and the settings of every connection.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -13,24 +13,22 @@ use crate::private;
 
 /// How long a connection polls for a lock that another process holds.
 const BUSY_MAX: Duration = Duration::from_secs(30);
-/// How long the lane waits for readers when it checkpoints by itself: they are short, and writers wait meanwhile.
+/// How long the lane waits for readers when it checkpoints itself: they are short, and writers wait meanwhile.
 const CHECKPOINT_BUSY_MAX: Duration = Duration::from_millis(100);
-/// More than the number of texts in the program, so that none is prepared twice.
+/// More than the number of SQL texts in the program, so that none is prepared twice.
 const STATEMENTS_MAX: usize = 512;
 const MMAP_BYTES_MAX: i64 = 1 << 30;
-/// What the WAL file is cut to when it starts over.
+/// The size to which the WAL file is truncated when it starts over.
 const JOURNAL_BYTES_MAX: i64 = 16 << 20;
 
-/// What a connection is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Role {
-    /// The one writer; it may make the file.
-    Lane { create: bool },
-    /// A long write on the caller's thread.
+    /// The only writer. It may create the file.
+    Lane {
+        create: bool,
+    },
     Exclusive,
-    /// Moves pages from the WAL to the file.
     Checkpoint,
-    /// Short reads, and long ones.
     Reader,
     /// Reads this file, writes another one.
     Backup,
@@ -41,7 +39,7 @@ impl Role {
         matches!(self, Role::Lane { .. } | Role::Exclusive | Role::Checkpoint)
     }
 
-    /// Readers use the mapped file and need next to no cache; a writer keeps the pages it has changed.
+    /// Readers use the mapped file and need almost no cache; a writer keeps the pages it has changed.
     fn cache_kib(self) -> i64 {
         match self {
             Role::Lane { .. } | Role::Exclusive => 8_192,
@@ -59,7 +57,7 @@ impl Role {
     }
 }
 
-/// Opens a connection, refusing files that are not ours.
+/// Refuses files that are not ours.
 pub(in super::super) fn open(path: &Path, role: Role) -> Result<Connection, DbError> {
     let create = matches!(role, Role::Lane { create: true });
     if !create && matches!(path.try_exists(), Ok(false)) {
@@ -76,8 +74,8 @@ pub(in super::super) fn open(path: &Path, role: Role) -> Result<Connection, DbEr
     };
     if create {
         flags |= OpenFlags::SQLITE_OPEN_CREATE;
-        // SQLite gives its log the same rights. A file that is there keeps its own, and what goes wrong here is told
-        // better by opening it.
+        // SQLite gives its log the same permissions. An existing file keeps its own, and the open below reports what
+        // goes wrong better.
         drop(private::create_new(path));
     }
     let mut connection = Connection::open_with_flags(path, flags).map_err(|e| opening_error(path, &e))?;
@@ -89,7 +87,7 @@ pub(in super::super) fn open(path: &Path, role: Role) -> Result<Connection, DbEr
     Ok(connection)
 }
 
-/// Polls, with sleeps that grow to 10 ms: SQLite has no queue of those who wait.
+/// Polls, with sleeps that grow to 10 ms: SQLite has no wait queue.
 fn wait_when_busy(connection: &mut Connection, busy_max: Duration) -> rusqlite::Result<()> {
     let mut since = Instant::now();
     connection.busy_handler(Some(move |count: i32| {
@@ -102,14 +100,14 @@ fn wait_when_busy(connection: &mut Connection, busy_max: Duration) -> rusqlite::
     }))
 }
 
-/// Refuses a file of another program before anything is changed in it.
+/// Refuses another program's file before anything in it is changed.
 fn identify(connection: &Connection, path: &Path) -> Result<(), DbError> {
     let read = |sql: &str| -> Result<i64, DbError> {
         connection
             .query_row(sql, [], |row| row.get(0))
             .map_err(|e| opening_error(path, &e))
     };
-    // The tables first: while another process makes the file, it gets both in one transaction.
+    // The tables first: a process that is creating the file sets both in one transaction.
     let tables = read("SELECT COUNT(*) FROM sqlite_schema")?;
     let application_id = read("PRAGMA application_id")?;
     if application_id == APPLICATION_ID || (application_id == 0 && tables == 0) {
@@ -123,7 +121,7 @@ fn identify(connection: &Connection, path: &Path) -> Result<(), DbError> {
 
 fn configure(connection: &Connection, role: Role, path: &Path) -> Result<(), DbError> {
     let settings = || -> rusqlite::Result<()> {
-        // Without it STAT4 prepares cached statements again for each new value.
+        // Without it, STAT4 prepares cached statements again for each new value.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
@@ -160,7 +158,7 @@ fn configure(connection: &Connection, role: Role, path: &Path) -> Result<(), DbE
     Ok(())
 }
 
-/// Turns the write-ahead log on. SQLite does not call the busy handler for this, so the wait is ours.
+/// Turns the write-ahead log on. SQLite does not call the busy handler for this, so it waits here.
 fn write_ahead(connection: &Connection, path: &Path) -> Result<(), DbError> {
     let since = Instant::now();
     loop {
@@ -185,7 +183,7 @@ fn write_ahead(connection: &Connection, path: &Path) -> Result<(), DbError> {
     }
 }
 
-/// An error while opening, with the file's name and the way out.
+/// Adds the file's name and the way out.
 fn opening_error(path: &Path, error: &rusqlite::Error) -> DbError {
     let path = path.display();
     match sqlite_error(error) {

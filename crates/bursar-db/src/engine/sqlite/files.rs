@@ -1,7 +1,7 @@
 //! The files of an open database, and whether their names still lead to them.
 //!
-//! A file that is deleted or replaced while it is open goes on being written to, and is gone with the process. SQLite
-//! does not notice.
+//! A process can go on writing to a file that was deleted or replaced while open, and loses it all on exit. SQLite does
+//! not notice.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -12,14 +12,14 @@ use super::super::watch::Watch;
 use super::{Role, open};
 use crate::error::DbError;
 
-/// The database, its log and the log's index, as they were when the database was opened.
+/// The database, its log and the log's index, as they were on opening.
 pub(in super::super) struct Files {
     path: PathBuf,
     known: Vec<(PathBuf, Identity)>,
     watch: Watch,
 }
 
-/// The device, and the file's number on it.
+/// The device and inode numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Identity(u64, u64);
 
@@ -31,7 +31,7 @@ impl Identity {
 }
 
 impl Files {
-    /// Notes them. The lane has read from the log already and stays open, so that all three are there and stay.
+    /// The lane has read from the log already and stays open, so all three exist and stay.
     pub(super) fn of(path: &Path) -> Self {
         let beside = |suffix: &str| {
             let mut name = path.as_os_str().to_owned();
@@ -52,8 +52,8 @@ impl Files {
         &self.path
     }
 
-    /// One more connection to the same files. Another file is not even opened: SQLite would take the log that is there
-    /// for its own, and delete it at the end.
+    /// One more connection to the same files. If the file was replaced, it is not even opened: SQLite would take the
+    /// log for its own and delete it at the end.
     pub(in super::super) fn open(&self, role: Role) -> Result<Connection, DbError> {
         self.check()?;
         let connection = open(&self.path, role)?;
@@ -61,12 +61,12 @@ impl Files {
         Ok(connection)
     }
 
-    /// Whether all of them are where they were. What is found is told to those who only look now and then.
+    /// Whether all of them are where they were. [`Files::look`] reports the finding too.
     pub(super) fn check(&self) -> Result<(), DbError> {
         self.watch.note(self.compare())
     }
 
-    /// The same, at most once a second.
+    /// Like `check`, at most once a second.
     pub(super) fn look(&self) -> Result<(), DbError> {
         self.watch.look(|| self.compare())
     }

@@ -1,4 +1,4 @@
-//! SQLite: one lane that writes, reader connections used on the caller's own thread.
+//! SQLite: one lane that writes, and reader connections used on the caller's thread.
 
 mod checkpoint;
 mod connection;
@@ -26,14 +26,13 @@ use super::{Opening, Options, migrate};
 use crate::error::DbError;
 use crate::private;
 
-/// After this long a batch takes no more jobs, so that the write lock comes free for other processes.
+/// After this time a batch takes no more jobs, so that other processes get the write lock.
 pub(super) const BATCH_DURATION_MAX: Duration = Duration::from_millis(20);
 
-/// A connection that writes.
 pub(super) struct SqliteSession {
     connection: Connection,
     checkpoint: Option<LaneCheckpoint>,
-    /// The files that it must be in when a commit is told of; while the schema is brought up there are none yet.
+    /// A commit is acknowledged only while these files are in place. `None` during a migration.
     files: Option<Arc<Files>>,
 }
 
@@ -65,7 +64,7 @@ impl Session for SqliteSession {
         self.run("BEGIN IMMEDIATE")?;
         if let Some(files) = &self.files {
             files.look().map_err(Fault::statement)?;
-            // Nobody changes the schema while this transaction has the lock.
+            // Nobody changes the schema while this transaction holds the lock.
             migrate::require_version(&mut Tx::sqlite(&self.connection)).map_err(Fault::statement)?;
         }
         if marked { self.run("SAVEPOINT job") } else { Ok(()) }
@@ -111,7 +110,6 @@ impl Session for SqliteSession {
     }
 }
 
-/// The parts of an opened file.
 pub(super) struct Opened {
     pub(super) files: Arc<Files>,
     pub(super) lane: SqliteSession,
@@ -119,7 +117,7 @@ pub(super) struct Opened {
     pub(super) checkpointer: Arc<Checkpointer>,
 }
 
-/// Opens the file, or refuses it, and brings its schema up.
+/// Opens the file or refuses it, and migrates its schema.
 pub(super) fn open_file(path: &Path, options: &Options, opening: Opening) -> Result<Opened, DbError> {
     let mut connection = open(
         path,
@@ -147,7 +145,7 @@ pub(super) fn open_file(path: &Path, options: &Options, opening: Opening) -> Res
     })
 }
 
-/// Copies the database as it is now, while others write.
+/// Copies the current state while others write.
 pub(super) fn backup(path: &Path, to: &Path) -> Result<(), DbError> {
     let unwritable = |error: &dyn std::fmt::Display| {
         DbError::Unwritable(format!("the backup {} cannot be written: {error}", to.display()))
@@ -163,9 +161,9 @@ pub(super) fn backup(path: &Path, to: &Path) -> Result<(), DbError> {
     let mut temporary_name = name.to_owned();
     temporary_name.push(format!(".{}.part", std::process::id()));
     let temporary = to.with_file_name(temporary_name);
-    // A file of this name is the rest of a backup that was cut off.
+    // A file of this name is left over from an interrupted backup.
     let _ = std::fs::remove_file(&temporary);
-    // SQLite writes into an empty file, and leaves its rights alone.
+    // SQLite writes into an empty file and keeps its permissions.
     let file = private::create_new(&temporary).map_err(|error| unwritable(&error))?;
     let written = vacuum_into(path, &temporary).and_then(|()| {
         file.sync_all()

@@ -1,4 +1,4 @@
-//! The reader connections, lent to the threads that call.
+//! The reader connections, lent to the calling threads.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ use crate::error::DbError;
 /// How long a caller waits for a connection that others use.
 const WAIT_MAX: Duration = Duration::from_secs(30);
 
-/// A pool that opens connections when they are first needed.
+/// Opens connections when they are first needed.
 pub(in super::super) struct Readers {
     files: Arc<Files>,
     connections_max: usize,
@@ -29,18 +29,17 @@ struct State {
     idle: Vec<Reader>,
     open: usize,
     closed: bool,
-    /// Callers that wait for a connection: only then is one woken, because waking is a call into the kernel.
+    /// Callers that wait for a connection. Without any, none is woken: waking is a system call.
     waiting: usize,
 }
 
-/// A connection and what it remembers from one read to the next.
 struct Reader {
     connection: Connection,
     memo: Memo,
 }
 
 impl Reader {
-    /// False if the connection is not fit for another read.
+    /// Returns false if the connection is not fit for another read.
     fn read<T, E: From<DbError>>(
         &mut self,
         work: impl FnOnce(&mut Tx<'_>) -> Result<T, E>,
@@ -48,8 +47,8 @@ impl Reader {
         let connection = &self.connection;
         let versions = connection.prepare_cached("PRAGMA data_version");
         let begun = versions.and_then(|mut versions| {
-            // The one row is left standing: until it is let go, SQLite keeps the snapshot that it was read in, and
-            // neither BEGIN nor ROLLBACK has to be run.
+            // The row is not released yet: until then SQLite keeps the snapshot it was read in, which saves BEGIN and
+            // ROLLBACK.
             let mut rows = versions.query([])?;
             let version = rows.next()?.map_or(Ok(0), |row| row.get(0))?;
             if self.memo.renew(version)
@@ -74,7 +73,7 @@ impl Readers {
         }
     }
 
-    /// Runs a read on the caller's thread. All its statements see one snapshot.
+    /// Runs on the caller's thread. All statements see one snapshot.
     pub(in super::super) fn read<T, E: From<DbError>>(
         &self,
         work: impl FnOnce(&mut Tx<'_>) -> Result<T, E>,
@@ -90,7 +89,7 @@ impl Readers {
         result
     }
 
-    /// Closes what is idle now, and what is in use when it comes back.
+    /// Closes idle connections now, and those in use when they come back.
     pub(in super::super) fn close(&self) {
         let mut state = self.lock();
         state.closed = true;

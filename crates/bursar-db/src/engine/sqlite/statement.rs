@@ -1,5 +1,3 @@
-//! Statements on an SQLite connection.
-
 use std::ops::ControlFlow;
 
 use rusqlite::{Connection, params_from_iter};
