@@ -1,4 +1,4 @@
-//! The only place that asks the system for the time and for randomness; everything else is given them.
+//! The only place that reads the system's clock and randomness; everything else is given them.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -6,7 +6,6 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use bursar_domain::Timestamp;
 use bursar_domain::ids::IdSource;
 
-/// The time on the wall.
 #[expect(
     clippy::disallowed_methods,
     reason = "the edge reads the clock, once an act, and passes it on"
@@ -16,17 +15,16 @@ pub(crate) fn now() -> Timestamp {
     Timestamp::from_micros(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
 }
 
-/// How long the machine has run, sleep included, whatever the clock on the wall was set to.
+/// How long the machine has run, including sleep, whatever its wall clock is set to.
 pub(crate) fn running() -> Duration {
     static STARTED: OnceLock<Instant> = OnceLock::new();
     let uptime = std::fs::read_to_string("/proc/uptime").ok();
     let seconds = uptime.and_then(|text| text.split(' ').next()?.parse::<f64>().ok());
     let uptime = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    // Elsewhere than on Linux sleep is not counted.
+    // Only Linux counts sleep.
     uptime.unwrap_or_else(|| STARTED.get_or_init(Instant::now).elapsed())
 }
 
-/// Random bytes from the system.
 #[expect(
     clippy::disallowed_methods,
     reason = "the edge asks the system for randomness and passes it on"
@@ -37,7 +35,6 @@ pub(crate) fn entropy<const N: usize>() -> Result<[u8; N], String> {
     Ok(bytes)
 }
 
-/// A source of ids with a seed of its own.
 pub(crate) fn ids() -> Result<IdSource, String> {
     Ok(IdSource::seeded(u64::from_le_bytes(entropy()?)))
 }

@@ -1,5 +1,5 @@
-//! bursar: an organization's money and people. `main.rs` is the program; a library beside it lets the tests of the API
-//! run the server within their own process.
+//! bursar: an organization's money and people. `main.rs` is the program; the library lets the API tests
+//! run the server in their own process.
 
 mod ambient;
 mod cli;

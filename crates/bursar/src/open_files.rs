@@ -5,18 +5,18 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::cli::serve::ServeArgs;
 
-/// Files beside the connections: the log's, the outbox's, the libraries', and connections to other services.
+/// For the log, the outbox, libraries, and connections to other services.
 const BESIDE: u64 = 64;
-/// A connection to the embedded database has the file, its log and its index open.
+/// The SQLite file, its log and its index.
 const PER_DATABASE_CONNECTION: u64 = 3;
 
-/// The most files that this process may ask for; `None` is as many as it likes.
+/// `None` is unlimited.
 pub(crate) fn allowed() -> Option<u64> {
     getrlimit(Resource::Nofile).maximum
 }
 
-/// Raises the limit to what is allowed, and returns what it is then. Systems start programs with a low limit for
-/// the sake of old ones that cannot count further.
+/// Raises the limit to the maximum and returns it. Systems start programs with a low limit for
+/// the sake of old ones that cannot handle more.
 pub(crate) fn raise() -> Option<u64> {
     let before = getrlimit(Resource::Nofile);
     let most = Rlimit {
@@ -32,13 +32,12 @@ pub(crate) fn raise() -> Option<u64> {
     }
 }
 
-/// Files that a server with these flags may need beside those of its clients.
+/// Files that a server with these flags may need beside its client connections.
 pub(crate) fn beside(args: &ServeArgs) -> u64 {
     let metrics = args.metrics_listen.map_or(0, |_| metrics::CONNECTIONS_MAX as u64);
     BESIDE + metrics + u64::from(args.database_connections) * PER_DATABASE_CONNECTION
 }
 
-/// Connections that a server may serve at one time.
 pub(crate) fn connections_max(allowed: Option<u64>, beside: u64) -> usize {
     let wanted = listen::Options::default().connections_max;
     let Some(allowed) = allowed else { return wanted };

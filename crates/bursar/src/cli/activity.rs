@@ -1,5 +1,3 @@
-//! `bursar activity`.
-
 use std::collections::HashMap;
 
 use bursar_app::activity::{self, Line, PAGE_MAX, Query, Record};
@@ -10,7 +8,7 @@ use clap::Args;
 
 use super::{Failure, Outcome, Session, output, parse_id};
 
-/// Lines that one command prints at most: they are held in memory to be one JSON array.
+/// The lines are held in memory to print one JSON array.
 const LINES_MAX: u64 = 100_000;
 
 #[derive(Debug, Args)]

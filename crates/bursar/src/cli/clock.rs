@@ -1,4 +1,4 @@
-//! `bursar clock`: whether automatic work trusts this machine's clock, and the operator's word that it is right.
+//! `bursar clock`: shows whether automatic work trusts this machine's clock, and lets the operator confirm it.
 
 use bursar_app::worker_clock::{self, Known, Seen};
 use bursar_app::{App, AppError, Identity, Opening};

@@ -1,4 +1,4 @@
-//! Asks before what cannot be undone, where there is somebody to ask.
+//! Asks for confirmation before commands that cannot be undone, if the terminal is interactive.
 
 use std::io::{BufRead, IsTerminal};
 
@@ -6,7 +6,7 @@ use clap::ArgMatches;
 
 use super::{Failure, Outcome, output};
 
-/// The commands that nothing takes back, and what they do. Whoever pipes or scripts is not asked.
+/// Commands that cannot be undone, and their effect. Scripts and pipes are not asked.
 const FOR_GOOD: &[(&[&str], &str)] = &[
     (
         &["token", "revoke"],
@@ -34,7 +34,7 @@ const FOR_GOOD: &[(&[&str], &str)] = &[
     (&["reminder", "cancel"], "a reminder called off stays so"),
 ];
 
-/// Goes on when nothing is asked for that lasts, when `--yes` says so, when nobody is there, or at a yes.
+/// Continues if the command can be undone, `--yes` is given, nobody is at the terminal, or the answer is yes.
 pub(crate) fn ask(matches: &ArgMatches) -> Outcome {
     let is_asked_for = !matches.get_flag("yes");
     let Some(what) = for_good(&path(matches)).filter(|_| is_asked_for) else {
@@ -61,7 +61,6 @@ fn for_good(path: &[&str]) -> Option<&'static str> {
         .map(|(_, what)| *what)
 }
 
-/// The names of the command and its subcommands.
 fn path(matches: &ArgMatches) -> Vec<&str> {
     std::iter::successors(matches.subcommand(), |(_, inner)| inner.subcommand())
         .map(|(name, _)| name)

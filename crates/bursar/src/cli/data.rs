@@ -125,7 +125,7 @@ pub(crate) fn export(session: &Session, args: &ExportArgs) -> Outcome {
     bar.finish_and_clear();
     let done = match done {
         Ok(done) => done,
-        // A reader that has seen enough, like `head`, is not a failure of ours.
+        // A reader that stops early, like `head`, is not a failure.
         Err(ExportError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
         Err(ExportError::Output(error)) => {
             return Err(Failure::new(format!("the output cannot be written: {error}")));
@@ -172,7 +172,7 @@ fn run_check(app: &App, who: Identity) -> Result<Checked, Failure> {
     done.map_err(|error: AppError| error.into())
 }
 
-/// Prints what a check found; `copied` is how many rows were copied before.
+/// `copied` is how many rows were copied before.
 fn print_checked(session: &Session, done: &Checked, copied: Option<u64>) -> Outcome {
     if session.json {
         let mut answer = json!({ "rows": done.rows, "problems": done.problems });
@@ -200,7 +200,7 @@ fn print_checked(session: &Session, done: &Checked, copied: Option<u64>) -> Outc
     Ok(())
 }
 
-/// Problems are a failure.
+/// Problems make the command fail.
 fn found(done: &Checked) -> Outcome {
     match done.problems.len() {
         0 => Ok(()),

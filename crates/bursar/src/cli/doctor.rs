@@ -1,5 +1,3 @@
-//! `bursar doctor`.
-
 use clap::Args;
 
 use super::serve::ServeArgs;

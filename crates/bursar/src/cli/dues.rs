@@ -1,5 +1,3 @@
-//! `bursar dues`.
-
 use bursar_app::dues::{self, NewDues, Preview, Raised};
 use bursar_app::{App, Identity, Opening};
 use bursar_domain::group::{Group, Interval};

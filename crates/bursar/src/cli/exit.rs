@@ -1,4 +1,4 @@
-//! How a command ends: one line on standard error when it fails, and an exit code that a script can rely on.
+//! How a command ends: one line on standard error when it fails, and an exit code that scripts can rely on.
 
 use std::fmt::Display;
 use std::process::ExitCode;
@@ -7,18 +7,17 @@ use bursar_app::import::ImportError;
 use bursar_app::{AppError, DbError};
 use bursar_domain::Refusal;
 
-/// The exit codes. docs/commands.md tells them; a code never changes its meaning.
+/// Listed in docs/commands.md; a code never changes its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// A rule refuses it, or it could not be done.
     Failed = 1,
-    /// The command line cannot be understood.
     Usage = 2,
-    /// What was named is not there.
+    /// Something named on the command line does not exist.
     Missing = 3,
-    /// The state of things does not allow it.
+    /// The current state does not allow it.
     Conflict = 4,
-    /// Not now: the database is busy or away. The same command may work later. (`EX_TEMPFAIL` of sysexits.)
+    /// The database is busy or unavailable; retrying may work. (`EX_TEMPFAIL` of sysexits.)
     Later = 75,
 }
 
@@ -28,7 +27,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// An error that knows the code to end with.
+/// An error that knows its exit code.
 pub(crate) trait Ends: Display {
     fn exit(&self) -> Exit {
         Exit::Failed
@@ -90,7 +89,7 @@ impl Ends for std::num::TryFromIntError {}
 impl Ends for serde_json::Error {}
 impl Ends for bursar_http::address::InvalidProxy {}
 
-/// Why a command failed: one line for standard error, and the code to end with.
+/// One line for standard error, and the exit code.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) message: String,
@@ -98,7 +97,6 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// A plain failure.
     pub(crate) fn new(message: String) -> Self {
         Self {
             message,
@@ -106,7 +104,6 @@ impl Failure {
         }
     }
 
-    /// What was named is not there.
     pub(crate) fn missing(message: String) -> Self {
         Self {
             message,
@@ -114,7 +111,7 @@ impl Failure {
         }
     }
 
-    /// The same end, told with more words.
+    /// Changes the message and keeps the exit code.
     pub(crate) fn told(self, tell: impl FnOnce(String) -> String) -> Self {
         Self {
             message: tell(self.message),
@@ -159,7 +156,6 @@ mod tests {
         }
     }
 
-    /// The page for operators lists the codes; a new one must be told there.
     #[test]
     fn every_code_is_told() {
         let page = include_str!("../../../../docs/commands.md");

@@ -1,4 +1,4 @@
-//! For people or for machines: tables and sentences on a terminal, JSON when the output goes to a program.
+//! Output for people or programs: tables and sentences on a terminal, JSON when piped.
 
 use std::io::IsTerminal;
 
@@ -6,18 +6,17 @@ use clap::ArgMatches;
 use clap::error::{Error, ErrorKind};
 use clap::parser::ValueSource;
 
-/// How a command prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// Tables and sentences.
     Text,
-    /// JSON, on one line.
+    /// On one line, as requested.
     Json,
-    /// JSON, because nobody said otherwise and the output is not a terminal.
+    /// JSON by default, because the output is not a terminal.
     Piped,
 }
 
-/// What was asked for. A flag wins over a variable; two flags, or two variables, contradict each other.
+/// A flag wins over a variable; two flags or two variables are a contradiction.
 pub(crate) fn of(matches: &ArgMatches) -> Result<Form, Error> {
     let asked = |source: ValueSource| {
         let is = |name: &str| matches.get_flag(name) && matches.value_source(name) == Some(source);

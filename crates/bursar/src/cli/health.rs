@@ -1,5 +1,4 @@
-//! `bursar health`: asks a running server whether it is ready, for containers and monitors without a client of their
-//! own.
+//! `bursar health`: asks a running server whether it is ready, for containers and monitors without an HTTP client.
 
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
@@ -13,7 +12,7 @@ use super::{Failure, Outcome, Session, output};
 
 /// For each step of the conversation.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// An answer is a line; more than this is not of bursar.
+/// A response is one line; anything longer is not from bursar.
 const ANSWER_MAX: u64 = 16 * 1024;
 
 #[derive(Debug, Args)]
@@ -42,7 +41,7 @@ pub(crate) fn run(session: &Session, args: &HealthArgs) -> Outcome {
     Ok(())
 }
 
-/// A server that listens everywhere is asked here.
+/// A server that listens on all addresses is asked on loopback.
 fn reachable(listen: SocketAddr) -> SocketAddr {
     let ip = match listen.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),

@@ -1,4 +1,4 @@
-//! `bursar serve` within a process that is not bursar, for tests that ask a server and never kill it.
+//! `bursar serve` inside a test's process, for tests that never kill the server.
 
 use std::fs::File;
 use std::net::SocketAddr;
@@ -13,17 +13,16 @@ use tokio::sync::oneshot;
 use super::serve::{self, LogArgs, Until};
 use super::{Cli, Command, Failure, definition, open};
 
-/// A server that stops when it is dropped.
+/// Stops when dropped.
 #[derive(Debug)]
 pub struct Served {
-    /// Where it listens.
     pub address: SocketAddr,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// Starts what `bursar serve` with these words would start in this folder; it accepts connections when this returns.
-/// Only the log is not its own: a process has one.
+/// Starts `bursar serve` with these arguments in this folder; it accepts connections when this returns.
+/// The log is not started: a process has only one.
 pub fn serve(words: &[&str], folder: &Path) -> Result<Served, String> {
     let words = ["bursar", "serve"].iter().chain(words);
     let parsed = definition()
@@ -65,7 +64,7 @@ impl Drop for Served {
     }
 }
 
-/// Writes the log of this process to a file, with everything in it and as JSON.
+/// Writes this process's log to a file as JSON, at every level.
 pub fn log_to(file: File) {
     let args = LogArgs {
         log_format: "json".to_owned(),
@@ -74,7 +73,6 @@ pub fn log_to(file: File) {
     serve::start_log_on(&args, file);
 }
 
-/// Waits for what was logged to be written.
 pub fn flush_log() {
     bursar_http::log::flush();
 }

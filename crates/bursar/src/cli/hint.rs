@@ -1,4 +1,4 @@
-//! Help for ids that were mistyped: what kind of id was given, and which one may have been meant.
+//! Hints for mistyped ids: what kind of id was given, and which one may have been meant.
 
 use bursar_app::{AppError, Opening, organizations};
 use bursar_domain::ids::{Id, Kind, OrganizationId, PREFIXES};
@@ -8,10 +8,10 @@ use clap::ArgMatches;
 
 use super::Session;
 
-/// Organizations that are named when one is not found.
+/// Organizations listed when one is not found.
 const NAMED_MAX: usize = 5;
 
-/// Why this text is not the id of a `K`; it reads on after the flag's name.
+/// The reason continues a sentence that starts with the flag's name.
 pub(crate) fn not_an_id<K: Kind>(text: &str) -> String {
     if TokenKind::ALL.iter().any(|kind| text.starts_with(kind.prefix())) {
         return "that is the secret of a token, not an id; `bursar token list` shows ids. Your shell may remember the \
@@ -49,7 +49,7 @@ fn with_article(noun: &str) -> String {
     format!("{article} {noun}")
 }
 
-/// When the organization that was named is not there: the one that was meant, or those that are.
+/// For an unknown organization: the similar one, or those that exist.
 pub(crate) fn organization(session: &Session, matches: &ArgMatches) -> Option<String> {
     let deepest = std::iter::successors(Some(matches), |m| m.subcommand().map(|(_, inner)| inner)).last()?;
     let named: OrganizationId = *deepest.try_get_one("organization").ok()??;
@@ -75,7 +75,7 @@ fn among(named: OrganizationId, all: &[Organization]) -> Option<String> {
     }
 }
 
-/// In how many places two ids differ, which are of one length.
+/// For ids of one length.
 fn differences(a: &str, b: &str) -> usize {
     a.bytes().zip(b.bytes()).filter(|(a, b)| a != b).count()
 }

@@ -1,4 +1,4 @@
-//! `bursar completions` and `bursar man`: what a package installs beside the program.
+//! `bursar completions` and `bursar man`: files that a package installs beside the program.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -23,7 +23,6 @@ pub(crate) struct ManArgs {
     to: Option<PathBuf>,
 }
 
-/// Prints a shell's completions.
 pub(crate) fn completions(args: &CompletionsArgs) -> Outcome {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut definition(), "bursar", &mut script);
@@ -31,10 +30,9 @@ pub(crate) fn completions(args: &CompletionsArgs) -> Outcome {
     Ok(())
 }
 
-/// Prints one manual page, or writes them all.
 pub(crate) fn man(args: &ManArgs) -> Outcome {
     let mut command = definition();
-    // Gives every page its whole name, such as bursar-token-create.
+    // Gives every page its full name, such as bursar-token-create.
     command.build();
     if let Some(folder) = &args.to {
         return write_pages(command, folder);

@@ -1,5 +1,3 @@
-//! `bursar messages`.
-
 use bursar_app::messages::{self, PAGE_MAX, Query, Sent};
 use bursar_app::{App, Identity, Opening};
 use bursar_domain::Timestamp;
@@ -9,7 +7,7 @@ use clap::Args;
 
 use super::{Failure, Outcome, Session, output, parse_id};
 
-/// Messages that one command prints at most: they are held in memory to be one JSON array.
+/// The messages are held in memory to print one JSON array.
 const MESSAGES_MAX: u64 = 100_000;
 
 #[derive(Debug, Args)]

@@ -1,4 +1,4 @@
-//! The command line. A command parses, calls one function of `bursar-app`, and prints.
+//! The command line. A command parses its arguments, calls one function of `bursar-app`, and prints.
 
 mod activity;
 mod clock;
@@ -42,9 +42,9 @@ use form::Form;
 
 use crate::ambient;
 
-/// `0.1.0`, and the commit it was built from where that is known (see build.rs).
+/// `0.1.0`, with the commit if known (see build.rs).
 const VERSION: &str = env!("BURSAR_VERSION");
-/// What the flags of every command are under in its help.
+/// The help heading of the global flags.
 const GLOBAL: &str = "Options of every command";
 
 /// An organization's money and people: members, dues, payments, reminders, cards, campaigns and a store.
@@ -156,7 +156,7 @@ enum Command {
 }
 
 impl Command {
-    /// Whether what it prints is about nobody, so that a file of it may be anybody's to read.
+    /// Its output has no personal data, so an output file may stay readable by everybody.
     const fn is_for_everybody(&self) -> bool {
         matches!(
             self,
@@ -169,7 +169,7 @@ impl Command {
         )
     }
 
-    /// Whether it is about the machine or about all data in a way that is no operation, so that no role allows it.
+    /// It concerns the machine or all data and is not an operation with a rule, so no role allows it.
     const fn is_for_operator(&self) -> bool {
         matches!(
             self,
@@ -185,31 +185,27 @@ impl Command {
     }
 }
 
-/// What every command has at hand.
 pub(crate) struct Session {
     database: Option<String>,
-    /// The address of the person who acts; the operator when there is none.
+    /// E-mail address from `--as`; `None` is the operator.
     person: Option<String>,
-    /// Print for machines.
+    /// Print JSON.
     pub(crate) json: bool,
-    /// Print for machines because somebody said so, and not because the output is no terminal.
+    /// JSON was requested, and is not just the default of a pipe.
     pub(crate) json_asked: bool,
 }
 
 pub(crate) type Outcome = Result<(), Failure>;
 
 impl Session {
-    /// The database's URL.
     pub(crate) fn database(&self) -> &str {
         self.database.as_deref().unwrap_or("sqlite:bursar.db")
     }
 
-    /// Opens the database; `Migrate` brings it to this binary's schema first.
     pub(crate) fn open(&self, opening: Opening) -> Result<App, Failure> {
         open(&self.database().parse()?, &Options::default(), opening)
     }
 
-    /// Who acts: the person that `--as` names, or the operator.
     pub(crate) fn who(&self, app: &App) -> Result<Identity, Failure> {
         let Some(email) = self.person.clone() else {
             return Ok(Identity::Operator);
@@ -218,7 +214,7 @@ impl Session {
         Ok(Identity::Person(found.wait()?))
     }
 
-    /// Refuses a person where nothing is done that a role could allow.
+    /// Refuses `--as` for commands that no role allows.
     fn for_operator(&self) -> Outcome {
         match self.person {
             None => Ok(()),
@@ -229,7 +225,7 @@ impl Session {
     }
 }
 
-/// Opens a database with this machine's clock and randomness.
+/// Opens a database with the system's clock and randomness.
 pub(crate) fn open(url: &DatabaseUrl, options: &Options, opening: Opening) -> Result<App, Failure> {
     Ok(App::open(
         url,
@@ -240,18 +236,17 @@ pub(crate) fn open(url: &DatabaseUrl, options: &Options, opening: Opening) -> Re
     )?)
 }
 
-/// Reads an id from the command line.
 pub(crate) fn parse_id<K: Kind>(text: &str) -> Result<Id<K>, String> {
     Id::parse(text).ok_or_else(|| hint::not_an_id::<K>(text))
 }
 
-/// The whole command line: every command, every flag with its variable.
+/// Every command, and every flag with its variable.
 fn definition() -> clap::Command {
     with_variables(Cli::command())
 }
 
-/// Gives every flag its variable: `BURSAR_` and the flag's name in upper case. What is missing is then told in a line
-/// like every other mistake, and not by the help, which a variable would keep back.
+/// Gives every flag its variable: `BURSAR_` and the flag's name in upper case. A missing argument is reported in one
+/// line like any other error: clap's choice to print the help instead would depend on the variables.
 fn with_variables(command: clap::Command) -> clap::Command {
     let command = command
         .arg_required_else_help(false)
@@ -276,8 +271,8 @@ fn with_variables(command: clap::Command) -> clap::Command {
     })
 }
 
-/// Help is printed as it is; that of the bare program is an answer and no complaint. A mistake on the command line
-/// is one line, as every other failure.
+/// Help is printed as is; for the bare program it is a success. An error on the command line is reported in one line,
+/// like every other failure.
 fn refuse(error: &clap::Error, is_bare: bool) -> ExitCode {
     use clap::error::ErrorKind::{DisplayHelp, DisplayVersion};
     if is_bare {
@@ -296,7 +291,6 @@ fn refuse(error: &clap::Error, is_bare: bool) -> ExitCode {
     Exit::Usage.into()
 }
 
-/// Runs the program.
 pub fn run() -> ExitCode {
     output::tell_panics();
     let exit = run_command();
@@ -328,7 +322,7 @@ fn run_command() -> ExitCode {
     }
 }
 
-/// What failed and, where something was not found, what may have been meant.
+/// Adds a hint about what may have been meant, if something was not found.
 fn with_hint(session: &Session, matches: &ArgMatches, failure: &Failure) -> String {
     let hint = match failure.exit {
         Exit::Missing => hint::organization(session, matches),

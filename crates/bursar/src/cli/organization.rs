@@ -1,5 +1,3 @@
-//! `bursar organization`.
-
 use bursar_app::organizations::{self, NewOrganization, create};
 use bursar_app::{AppError, Opening};
 use bursar_domain::ids::OrganizationId;

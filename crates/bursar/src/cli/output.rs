@@ -1,4 +1,4 @@
-//! Tables for people, JSON for machines, progress on a terminal.
+//! Tables for people, JSON for programs, progress on a terminal.
 #![expect(clippy::print_stderr, reason = "this is where the command line speaks")]
 
 use std::backtrace::{Backtrace, BacktraceStatus};
@@ -19,14 +19,13 @@ use serde::Serialize;
 
 use super::Failure;
 
-/// How help looks on a terminal.
 pub(crate) const STYLES: Styles = Styles::styled()
     .header(Style::new().bold())
     .usage(Style::new().bold())
     .literal(AnsiColor::Cyan.on_default())
     .placeholder(Style::new().dimmed());
 
-/// Colour is for a terminal, and for nobody who has said no to it (https://no-color.org).
+/// Colours only on a terminal, and not if NO_COLOR is set (https://no-color.org).
 #[expect(clippy::disallowed_methods, reason = "NO_COLOR is a wish to every program")]
 pub(crate) fn is_colourful(output: &impl IsTerminal) -> bool {
     let is_refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
@@ -34,7 +33,7 @@ pub(crate) fn is_colourful(output: &impl IsTerminal) -> bool {
     output.is_terminal() && !is_refused && !is_dumb
 }
 
-/// One line on standard error. A secret is not repeated there, whoever gave it: terminals and logs keep what they show.
+/// One line on standard error. Secrets are masked, because terminals and logs keep what they show.
 pub(crate) fn complain(message: &str) {
     let message = message.replace('\n', " ");
     let message = printable(&masked(&message)).into_owned();
@@ -47,7 +46,7 @@ pub(crate) fn complain(message: &str) {
     });
 }
 
-/// Tells a panic in a line, in the log where there is one: the words in it may be others'.
+/// Reports a panic safely in one line, in the log if there is one: its message may contain text from others.
 pub(crate) fn tell_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let words = panic.payload_as_str().unwrap_or("without a word");
@@ -66,17 +65,17 @@ pub(crate) fn tell_panics() {
     }));
 }
 
-/// A question on standard error, with the answer on the same line.
+/// On standard error; the answer follows on the same line.
 pub(crate) fn prompt(question: &str) {
     eprint!("{}", printable(question));
 }
 
-/// One line for people on standard output. What others wrote may be in it.
+/// One line for people on standard output. It may contain text from others.
 pub(crate) fn say(line: &str) {
     write(format!("{}\n", printable(line)).as_bytes());
 }
 
-/// A title for people, on a terminal in bold.
+/// Bold on a terminal.
 pub(crate) fn say_bold(title: &str) {
     let bold = Style::new().bold();
     let title = printable(title);
@@ -86,13 +85,13 @@ pub(crate) fn say_bold(title: &str) {
     }
 }
 
-/// JSON that is rendered already, on a line of its own.
+/// JSON that is already rendered.
 pub(crate) fn document(json: &str) {
     write(format!("{}\n", printable_json(json)).as_bytes());
 }
 
-/// Takes a file that standard output begins from everybody but its owner: what follows is about people. A file that
-/// has something in it already, or that is another's, stays as it is.
+/// Makes an empty output file readable by its owner only: what follows is personal data. A file that
+/// has content already, or belongs to another user, stays as it is.
 pub(crate) fn keep_private() {
     let Ok(out) = std::io::stdout().as_fd().try_clone_to_owned().map(File::from) else {
         return;
@@ -102,8 +101,7 @@ pub(crate) fn keep_private() {
     }
 }
 
-/// Bytes on standard output. A reader that has seen enough, like `head`, ends the command quietly; an output that
-/// cannot be written is a failure.
+/// A reader that stops early, like `head`, ends the command quietly; any other write error is a failure.
 pub(crate) fn write(bytes: &[u8]) {
     let mut out = std::io::stdout().lock();
     let Err(error) = out.write_all(bytes).and_then(|()| out.flush()) else {
@@ -116,13 +114,12 @@ pub(crate) fn write(bytes: &[u8]) {
     std::process::exit(1);
 }
 
-/// A value as JSON, on one line.
 pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
     document(&serde_json::to_string(value)?);
     Ok(())
 }
 
-/// A table with a header; a line when there are no rows.
+/// Prints `none` when there are no rows.
 pub(crate) fn table<const N: usize>(header: [&str; N], rows: Vec<[String; N]>, none: &str) {
     if rows.is_empty() {
         say(none);
@@ -155,7 +152,7 @@ pub(crate) fn table<const N: usize>(header: [&str; N], rows: Vec<[String; N]>, n
     }
 }
 
-/// A light colour for a state: what is well, what waits, what went wrong, what is over.
+/// A colour for a state: good, waiting, failed or over.
 fn colour(header: &str, text: &str) -> Option<Color> {
     if !matches!(header, "state" | "status" | "how it went") {
         return None;
@@ -181,7 +178,7 @@ pub(crate) fn many(count: u64, noun: &str) -> String {
     }
 }
 
-/// A bar on a terminal; nothing elsewhere.
+/// Hidden unless standard error is a terminal.
 pub(crate) fn progress(total: u64, unit: &str) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
@@ -198,7 +195,7 @@ pub(crate) fn progress(total: u64, unit: &str) -> ProgressBar {
     bar
 }
 
-/// Comma-separated values, safe for spreadsheets.
+/// Safe for spreadsheets.
 pub(crate) fn csv<const N: usize>(header: [&str; N], rows: &[[String; N]]) {
     write(record(header).as_bytes());
     for row in rows {

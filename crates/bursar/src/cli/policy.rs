@@ -1,5 +1,3 @@
-//! `bursar policy`.
-
 use bursar_app::policy::{self, Cap, PolicyChange};
 use bursar_app::{AppError, Opening};
 use bursar_domain::access::{Policy, Scope, ScopeSet, unknown_scope};

@@ -1,4 +1,4 @@
-//! docs/reference/commands.md, written from the command line's own definition, and what must hold of it.
+//! Generates docs/reference/commands.md from the command line's definition, and checks it.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -18,7 +18,7 @@ A flag on the command line wins over its variable. A switch is on when its varia
 empty, `0`, `false`, `no` or `off`.
 ";
 
-/// The commands that do something, each with its whole name.
+/// Commands without subcommands, by full name.
 fn leaves(command: &Command, name: &str, found: &mut Vec<(String, Command)>) {
     let subcommands: Vec<&Command> = command
         .get_subcommands()
@@ -40,7 +40,7 @@ fn every_command() -> (Command, Vec<(String, Command)>) {
     (root, found)
 }
 
-/// The arguments that are a command's own.
+/// Without global flags.
 fn own(command: &Command) -> impl Iterator<Item = &Arg> {
     command
         .get_arguments()
@@ -51,7 +51,7 @@ fn help(arg: &Arg) -> String {
     arg.get_help().map(ToString::to_string).unwrap_or_default()
 }
 
-/// The flag or the name of the value, as it is typed.
+/// As typed: the flag, or the name of the value.
 fn spelled(arg: &Arg) -> String {
     let value = arg
         .get_value_names()
@@ -77,7 +77,7 @@ fn table(out: &mut String, args: &[&Arg]) {
             .get_env()
             .map(|name| format!("`{}`", name.to_string_lossy()))
             .unwrap_or_default();
-        // A default that the program works out is told in the help's own brackets.
+        // A computed default is written in the help text itself.
         let text = help(arg);
         let (meaning, told) = match text.split_once(" [default: ") {
             Some((meaning, told)) => (meaning, Some(told.trim_end_matches(']').to_owned())),
@@ -166,7 +166,7 @@ fn every_command_and_flag_says_what_it_is_and_has_its_variable() {
     definition().debug_assert();
 }
 
-/// The example of the settings names variables that there are.
+/// Every variable in the example settings exists.
 #[test]
 fn the_services_settings_are_the_servers() {
     let settings = include_str!("../../../../packaging/systemd/bursar.env");

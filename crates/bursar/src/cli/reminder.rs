@@ -1,5 +1,3 @@
-//! `bursar reminder`.
-
 use bursar_app::reminders::{self, NewReminder};
 use bursar_app::{App, Identity, Opening};
 use bursar_domain::ids::{GroupId, MemberId, OrganizationId, ReminderId, kind};

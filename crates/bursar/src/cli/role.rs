@@ -1,5 +1,3 @@
-//! `bursar role`.
-
 use bursar_app::{AppError, Opening, roles};
 use bursar_domain::access::Role;
 use bursar_domain::ids::OrganizationId;

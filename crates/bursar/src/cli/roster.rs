@@ -58,8 +58,8 @@ pub(crate) fn parse_list(text: &str) -> Result<List, String> {
 }
 
 impl RosterArgs {
-    /// Whether the file is a roster: by its name, or because an organization was given for it. A bundle that is
-    /// given what only a roster has is refused.
+    /// A roster has the ending `.csv` or is given an organization. A bundle with flags that only a roster takes is
+    /// refused.
     pub(crate) fn is_meant(&self, path: &Path) -> Result<bool, Failure> {
         let is_csv = path.to_string_lossy().to_ascii_lowercase().ends_with(".csv");
         let flags = [
@@ -163,7 +163,6 @@ pub(crate) fn import(session: &Session, path: &Path, args: &RosterArgs) -> Outco
     }
 }
 
-/// Puts back what an import changed, by the file that it left.
 pub(crate) fn undo(session: &Session, args: &RosterArgs) -> Outcome {
     let Some(path) = &args.undo else {
         return Err(Failure::new("name a file to import".into()));
@@ -188,8 +187,8 @@ pub(crate) fn undo(session: &Session, args: &RosterArgs) -> Outcome {
     desk::undo::reverse(session, id)
 }
 
-/// Leaves a file beside the roster by which the import is undone. It names the bulk act and holds nobody's data:
-/// what stood before is in the database. The import stands whether the file can be written or not.
+/// Writes a file beside the roster that can undo the import. It names the bulk act and has no personal data:
+/// the previous values are in the database. The import is kept even if the file cannot be written.
 fn leave_undo_file(roster: &Path, organization: OrganizationId, id: BulkId, plan: &Plan) -> Option<PathBuf> {
     let mut name = roster.as_os_str().to_owned();
     name.push(format!(".undo-{id}.json"));
@@ -249,7 +248,6 @@ fn print_mapping(roster: &Roster) {
     output::say("");
 }
 
-/// What is told of an import.
 struct Told<'a> {
     path: &'a Path,
     organization: OrganizationId,
@@ -261,7 +259,7 @@ struct Told<'a> {
 impl Told<'_> {
     fn json(&self, roster: &Roster, plan: &Plan) -> Value {
         let row = |entry: &Entry| {
-            // The id of a member that a dry run would add means nothing: the next run makes another.
+            // A dry run has no ids for members that it would add: the next run creates others.
             let id = (!self.is_dry || entry.action != Action::Added).then_some(entry.after.id);
             json!({
                 "line": entry.line,

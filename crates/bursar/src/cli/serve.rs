@@ -1,5 +1,3 @@
-//! `bursar serve`.
-
 use std::fs::File;
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
@@ -31,7 +29,7 @@ use super::worker::{SendArgs, Watched};
 use super::{Failure, Outcome, Session, open, output};
 use crate::{ambient, open_files};
 
-/// How often it is asked whether tokens were used; they are stored once a minute at most.
+/// How often last-used times are collected; each is stored at most once a minute.
 const LAST_USED_EVERY: Duration = Duration::from_secs(10);
 
 #[derive(Clone, Debug, Args)]
@@ -96,7 +94,6 @@ pub(crate) struct LogArgs {
 }
 
 impl ServeArgs {
-    /// How the database is opened.
     pub(crate) fn options(&self) -> Options {
         Options {
             connections: usize::from(self.database_connections),
@@ -106,7 +103,7 @@ impl ServeArgs {
 }
 
 impl LogArgs {
-    /// A request's line is an informational one.
+    /// Requests are logged at level info.
     fn of_requests(&self) -> RequestLog {
         match (&*self.log_level, &*self.log_format) {
             ("error" | "warn" | "off", _) => RequestLog::Off,
@@ -129,7 +126,7 @@ pub(crate) fn openapi(args: &OpenapiArgs) -> Outcome {
     Ok(())
 }
 
-/// Reads `30s`, `5m`, `36h`, `7d` or a plain number of seconds.
+/// Parses `30s`, `5m`, `36h`, `7d` or a plain number of seconds.
 fn parse_seconds(text: &str) -> Result<i64, String> {
     let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
     let factor = match unit.trim() {
@@ -146,7 +143,7 @@ fn parse_seconds(text: &str) -> Result<i64, String> {
 }
 
 pub(crate) fn parse_retention(text: &str) -> Result<i64, String> {
-    // A plain number is a number of days, as the retention is told in.
+    // A plain number is in days, the unit of retentions.
     let seconds = if text.bytes().all(|b| b.is_ascii_digit()) {
         parse_seconds(&format!("{text}d"))?
     } else {
@@ -206,15 +203,14 @@ pub(crate) fn run(session: &Session, args: &ServeArgs) -> Outcome {
     })
 }
 
-/// How long to serve.
 pub(crate) enum Until {
-    /// Until a signal tells the process to stop.
+    /// Until SIGTERM or SIGINT.
     Signalled,
-    /// Until the other end is dropped.
+    /// Until the sender is dropped.
     Told(oneshot::Receiver<()>),
 }
 
-/// Serves until it is told to stop; `started` is called once it accepts, with its address.
+/// `started` gets the address once the server accepts connections.
 pub(crate) fn serve(
     app: App,
     url: &DatabaseUrl,
@@ -248,7 +244,7 @@ pub(crate) fn serve(
     outcome
 }
 
-/// Stores when tokens were last used, as long as the server runs.
+/// Stores when tokens were last used, until the server stops.
 fn store_last_used(app: &App, bell: &Bell, used: &Arc<LastUsed>) -> std::io::Result<JoinHandle<()>> {
     let (app, bell, used) = (app.clone(), bell.clone(), Arc::clone(used));
     let store = move || {
@@ -339,7 +335,7 @@ async fn accept(
             Box::pin(async move {
                 tokio::select! {
                     _ = terminate.recv() => false,
-                    // Somebody sits at the terminal and waits.
+                    // Somebody is waiting at the terminal.
                     _ = interrupt.recv() => true,
                 }
             })
@@ -392,13 +388,13 @@ async fn accept(
     Ok(())
 }
 
-/// Listens for those who read metrics.
+/// For metrics.
 pub(crate) async fn bind(address: SocketAddr) -> Result<TcpListener, Failure> {
     let bound = TcpListener::bind(address).await;
     Ok(bound.map_err(|error| format!("cannot listen on {address}: {error}"))?)
 }
 
-/// Waits for a signal to stop that comes from now on.
+/// Ignores signals that came before.
 async fn another_signal() {
     let signals = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()));
     if let (Ok(mut terminate), Ok(mut interrupt)) = signals {
@@ -409,7 +405,7 @@ async fn another_signal() {
 }
 
 pub(crate) fn start_log(args: &LogArgs) {
-    // Standard output is for what was asked for; the log goes beside it.
+    // Standard output is for results; the log goes to standard error.
     if let Ok(stderr) = std::io::stderr().as_fd().try_clone_to_owned() {
         start_log_on(args, stderr.into());
     }

@@ -1,5 +1,3 @@
-//! `bursar sync`.
-
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -53,7 +51,7 @@ pub(crate) struct SyncArgs {
 
 fn parse_server(text: &str) -> Result<String, String> {
     let url = parse_base_url(text)?;
-    // The address is told in messages and kept in the folder.
+    // The URL is shown in messages and stored in the folder.
     if url.contains('@') {
         return Err("must not hold a password: give the token with --token-file".to_owned());
     }
@@ -163,7 +161,7 @@ fn line(report: &Report) -> [String; 9] {
     ]
 }
 
-/// The token, from the file if one is named. What is wrong with it is told without it.
+/// From the file if one is given. Errors never contain the token.
 fn read_token(args: &SyncArgs) -> Result<String, String> {
     let text = match (&args.token_file, &args.token) {
         (Some(file), _) => read_file(file)
@@ -193,7 +191,7 @@ fn read_file(file: &Path) -> std::io::Result<String> {
     Ok(text)
 }
 
-/// A bar a list, on a terminal; nothing elsewhere.
+/// One bar per list, on a terminal only.
 struct Bars {
     all: Option<MultiProgress>,
     bar: ProgressBar,
@@ -238,7 +236,7 @@ impl Bars {
         }
     }
 
-    /// The table that follows says it all again.
+    /// The table that follows repeats everything.
     fn clear(self) {
         if let Some(all) = self.all {
             let _ = all.clear();

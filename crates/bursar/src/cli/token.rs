@@ -1,5 +1,3 @@
-//! `bursar token`.
-
 use bursar_app::tokens::{
     self, Explanation, Holder, Issued, NewToken, Record, State, WithheldScope, parse_scopes,
 };
@@ -97,7 +95,7 @@ fn parse_days(text: &str) -> Result<i64, String> {
         .map_err(|_| "must be a whole number of days".to_owned())
 }
 
-/// The open database, and who is at it.
+/// The open database and who acts.
 struct Door {
     app: App,
     who: Identity,
@@ -120,7 +118,7 @@ impl Door {
         Ok(self.app.view(self.who, org, work).wait()?)
     }
 
-    /// The organization that a token belongs to. Nobody learns from it what they may not see.
+    /// Looked up as the operator; the act or view that follows checks the caller.
     fn home(&self, id: TokenId) -> Result<OrganizationId, Failure> {
         let found = self.app.look::<_, AppError>(Identity::Operator, move |whole| {
             tokens::organization_of(whole, id)
@@ -296,7 +294,7 @@ fn revoke(session: &Session, door: &Door, id: TokenId) -> Outcome {
     Ok(())
 }
 
-/// A new token for machines: `id`, `secret` and `expiresAt` first, then its record, then `more`.
+/// A new token as JSON: `id`, `secret` and `expiresAt`, then its record, then `more`.
 fn with_secret(issued: &Issued, more: Value) -> Value {
     let mut value = json!({
         "id": issued.record.id, "secret": issued.secret.expose(), "expiresAt": issued.record.expires_at,
@@ -312,7 +310,7 @@ fn with_secret(issued: &Issued, more: Value) -> Value {
     value
 }
 
-/// A new token for people: the secret once, what it may do in plain words, and a line to paste.
+/// A new token for people: the secret, what it may do, and a command to try.
 fn present(door: &Door, issued: &Issued, base_url: &str) -> Outcome {
     let record = &issued.record;
     let who = match record.kind {
@@ -331,7 +329,7 @@ fn present(door: &Door, issued: &Issued, base_url: &str) -> Outcome {
         base_url.trim_end_matches('/')
     ));
     output::say("");
-    // Last, because it can fail: the secret is told by then.
+    // Last, because it can fail: by now the secret has been shown.
     let id = record.id;
     let (explanation, _) = door.view(record.organization_id, move |view| {
         tokens::explain_by_id(view, id)
@@ -340,7 +338,6 @@ fn present(door: &Door, issued: &Issued, base_url: &str) -> Outcome {
     Ok(())
 }
 
-/// What a token can do, and what is withheld from it.
 fn say_scopes(explanation: &Explanation) {
     if !explanation.effective_scopes.is_empty() {
         output::say("It can:");

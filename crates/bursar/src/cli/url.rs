@@ -1,10 +1,9 @@
-//! Addresses on the web that an operator gives.
+//! URLs that an operator gives.
 
 use url::{Host, Position, Url};
 
-/// Takes the address of a server, as it is written.
 pub(crate) fn parse_base_url(text: &str) -> Result<String, String> {
-    // The crate forgives what others do not, such as a third slash.
+    // The `url` crate accepts what other programs do not, such as a third slash.
     let rest = text
         .strip_prefix("https://")
         .or_else(|| text.strip_prefix("http://"));
@@ -15,8 +14,8 @@ pub(crate) fn parse_base_url(text: &str) -> Result<String, String> {
     }
 }
 
-/// Reads an origin and writes it as browsers do: in lower case, without a slash at the end and without the port that
-/// the scheme has anyway. They compare it letter by letter, so any other form would never match.
+/// Normalizes an origin as browsers do: lower case, no trailing slash, no default port. Browsers compare it
+/// byte by byte, so any other form would never match.
 pub(crate) fn parse_origin(text: &str) -> Result<String, String> {
     if !text.is_ascii() {
         return Err(
@@ -36,7 +35,7 @@ pub(crate) fn parse_origin(text: &str) -> Result<String, String> {
     }
 }
 
-/// Whether others on the way can read what is sent there.
+/// Whether the connection to this URL is unencrypted and leaves this machine.
 pub(crate) fn is_in_the_clear(url: &str) -> bool {
     let is_here = |host: Host<&str>| match host {
         Host::Domain(name) => name == "localhost",

@@ -1,4 +1,4 @@
-//! `bursar worker`, and the flags of the worker that `bursar serve` runs too.
+//! `bursar worker`, and the worker flags that `bursar serve` shares.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -57,7 +57,7 @@ pub(crate) struct SendArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct WorkerArgs {
-    // Not `--metrics-listen`: one file of variables can serve both services of a machine, and each needs its own port.
+    // Not `--metrics-listen`: both services of a machine can share one file of variables, and each needs its own port.
     /// Where to serve the worker's metrics for Prometheus; nowhere by default
     #[arg(long, value_name = "ADDRESS")]
     worker_metrics_listen: Option<SocketAddr>,
@@ -67,7 +67,6 @@ pub(crate) struct WorkerArgs {
     log: LogArgs,
 }
 
-/// Runs the worker alone, until it is told to stop.
 pub(crate) fn run(session: &Session, args: &WorkerArgs) -> Outcome {
     start_log(&args.log);
     let url: DatabaseUrl = session.database().parse()?;
@@ -98,7 +97,6 @@ pub(crate) fn run(session: &Session, args: &WorkerArgs) -> Outcome {
     told
 }
 
-/// What tells how a worker does.
 #[derive(Clone)]
 pub(crate) struct Watched {
     guard: ClockGuard,
@@ -114,7 +112,6 @@ impl Watched {
         }
     }
 
-    /// For Prometheus.
     pub(crate) fn figures(&self) -> Vec<metrics::Figure> {
         let mut figures = self.tally.figures(self.guard.now());
         figures.push(metrics::figure(
@@ -127,7 +124,6 @@ impl Watched {
 }
 
 impl SendArgs {
-    /// The worker that these flags ask for.
     pub(crate) fn worker(
         &self,
         app: &App,
@@ -157,7 +153,6 @@ impl SendArgs {
         }))
     }
 
-    /// The mail server, if one is named.
     pub(crate) fn smtp(&self) -> Result<Option<Smtp>, Failure> {
         let ca = match &self.smtp_ca {
             Some(file) => {
@@ -173,7 +168,6 @@ impl SendArgs {
         Ok(smtp.transpose().map_err(|rule| format!("--smtp-url {rule}"))?)
     }
 
-    /// The SMS provider, if one is named.
     pub(crate) fn sms(&self) -> Result<Option<Sms>, Failure> {
         let sms = self
             .sms_url

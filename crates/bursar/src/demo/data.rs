@@ -1,4 +1,4 @@
-//! The demonstration's data up to two months ago: a bundle made from a seed, with dates relative to today.
+//! The demo's data up to two months ago: a bundle generated from a seed, with dates relative to today.
 
 use bursar_app::bundle::{organization_line, role_line, user_line};
 use bursar_domain::access::Role;
@@ -18,26 +18,23 @@ use bursar_domain::{Date, Resource, Stamps, Timestamp};
 
 use super::names::{CHAPTERS, name};
 
-/// The name of the demonstration's national organization.
 pub(super) const NATIONAL: &str = "Federation of Community Rowing";
-/// The address of the person whom the demonstration's token belongs to.
+/// The owner of the demo's token.
 pub(super) const OFFICER: &str = "treasurer@example.org";
-/// The address of the person who keeps the roster.
 pub(super) const SECRETARY: &str = "secretary@example.org";
 
 const USD: Currency = Currency::USD;
-/// Members of the national organization and of each chapter.
 const NATIONAL_MEMBERS: usize = 60;
 const CHAPTER_MEMBERS: usize = 90;
-/// The months of dues that the bundle has, counted back from this one; those since are lived (see `life`).
+/// Months of dues in the bundle, counted back from this one; `life` makes the later ones.
 const MONTHS: std::ops::Range<i32> = 2..12;
 
-/// The moment that the bundle describes: before the dues of last month are raised.
+/// The time of the bundle: before last month's dues are raised.
 pub(super) fn as_of(today: Date) -> Timestamp {
     today.plus_months(-1, 1).plus_days(-20).start()
 }
 
-/// Makes the bundle. It knows the day and not the hour, so that all of a day's are one.
+/// Depends on the day but not the hour, so that a day's bundles are all equal.
 pub(super) fn bundle(seed: u64, today: Date) -> String {
     let mut make = Make {
         random: fastrand::Rng::with_seed(seed),
@@ -68,7 +65,7 @@ pub(super) fn bundle(seed: u64, today: Date) -> String {
     make.out
 }
 
-/// An address that says who it is of, where the name is in letters that an address may have.
+/// Made from the name, if it has only letters that an address allows.
 fn address(first_name: &str, last_name: &str, number: usize) -> String {
     let plain = |name: &str| -> Option<String> {
         let name: String = name.chars().filter(|c| *c != '\'').collect();
@@ -83,7 +80,7 @@ fn address(first_name: &str, last_name: &str, number: usize) -> String {
 struct Make {
     random: fastrand::Rng,
     ids: IdSource,
-    /// The moment that the bundle describes.
+    /// The time of the bundle.
     now: Timestamp,
     today: Date,
     people: usize,
@@ -155,7 +152,6 @@ impl Make {
         }
     }
 
-    /// Everything of one organization.
     fn life_of(&mut self, organization: OrganizationId, members: usize, chapters: &[OrganizationId]) {
         let groups = self.groups(organization);
         let members: Vec<Member> = (0..members)
@@ -249,7 +245,6 @@ impl Make {
         member
     }
 
-    /// A year of monthly dues for a member, from the month after joining.
     fn dues(&mut self, organization: OrganizationId, member: &Member, groups: &[Group]) {
         let first_of_month = self.today.plus_months(0, 1);
         for group in groups
@@ -317,7 +312,6 @@ impl Make {
         self.put(organization, &payment);
     }
 
-    /// What a chapter owes the national organization.
     fn levy(&mut self, organization: OrganizationId, chapter: OrganizationId) {
         let at = self.days_ago(60);
         let is_paid = self.random.bool();

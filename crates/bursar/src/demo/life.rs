@@ -1,5 +1,5 @@
-//! The demonstration's last two months: officers at work, each act done by the function that does it for everybody,
-//! at its own time. So the ledger, the activity log and the history are as real ones are.
+//! The demo's last two months: officers act through the same functions as everybody,
+//! each at its own time. So the ledger, the activity log and the history look real.
 
 use std::collections::BTreeMap;
 
@@ -31,42 +31,40 @@ use super::names::name;
 use crate::ambient;
 
 type Done = Result<(), AppError>;
-/// Something that is done at its time; it may leave more to do later.
+/// Something done at a given time; it may schedule more.
 type Deed = Box<dyn FnOnce(&mut Act<'_, '_>, &mut Life) -> Done>;
 
-/// An expense: what for, of which kind, and the steps that it goes.
+/// An expense: description, category, and the steps it goes through.
 type Story = (
     &'static str,
     &'static str,
     &'static [(ReimbursementVerb, Officer)],
 );
 
-/// Who does it.
 #[derive(Clone, Copy, Debug)]
 enum Officer {
     Treasurer,
     Secretary,
 }
 
-/// One organization's officers, and what is still ahead of them.
+/// One organization's officers and their calendar.
 struct Life {
     random: fastrand::Rng,
     today: Date,
     organization: Organization,
     treasurer: UserId,
     secretary: UserId,
-    /// By time; the number keeps two of one moment in their order.
+    /// By time; the number keeps the order of deeds at one moment.
     ahead: BTreeMap<(Timestamp, usize), (Officer, Deed)>,
     count: usize,
 }
 
-/// The chance in an organization's life. The same seed makes the same life on the same day.
+/// The same seed gives the same life on the same day.
 pub(super) fn random(organization: OrganizationId, seed: u64) -> fastrand::Rng {
     let bytes = organization.to_bytes().into_iter();
     fastrand::Rng::with_seed(bytes.fold(seed, |seed, byte| seed.rotate_left(8) ^ u64::from(byte)))
 }
 
-/// Lives the two months of an organization.
 pub(super) fn live(
     whole: &mut Whole<'_, '_>,
     organization: &Organization,
@@ -95,7 +93,6 @@ pub(super) fn live(
     Ok(())
 }
 
-/// Every resource of a type, by id.
 fn all<R: Readable>(whole: &mut Whole<'_, '_>, organization: OrganizationId) -> Result<Vec<R>, AppError> {
     let mut found = Vec::new();
     whole.view(organization, |view| {
@@ -105,7 +102,6 @@ fn all<R: Readable>(whole: &mut Whole<'_, '_>, organization: OrganizationId) -> 
 }
 
 impl Life {
-    /// Puts a deed on the calendar.
     fn at(
         &mut self,
         at: Timestamp,
@@ -116,13 +112,13 @@ impl Life {
         self.ahead.insert((at, self.count), (who, Box::new(deed)));
     }
 
-    /// Some moment in the office hours of the day so many days before today.
+    /// A random moment in office hours.
     fn hours(&mut self, days_ago: i64) -> Timestamp {
         let within = i64::from(self.random.u32(9 * 3_600..18 * 3_600));
         self.today.start().plus_days(-days_ago).plus_seconds(within)
     }
 
-    /// The same, within so many days after `start`, and before today.
+    /// The same, at most `days_max` days after `start` and before today.
     fn hours_after(&mut self, start: Timestamp, days_max: i64) -> Timestamp {
         let elapsed = self.today.days() - start.date().days();
         let after = self.random.i64(0..=days_max.min(elapsed - 1));
@@ -132,7 +128,7 @@ impl Life {
     fn plan(&mut self, groups: &[Group], mut members: Vec<Member>, listings: &[Listing]) {
         members.retain(|member| member.is_active);
         for group in groups.iter().filter(|group| group.recurring_interval.is_some()) {
-            // The last two periods; a yearly group has its one.
+            // The last two periods; a yearly group has one.
             let periods = if group.name == "Boat owners" { 0..1 } else { 0..2 };
             for back in periods {
                 self.dues(group, back);
@@ -148,7 +144,7 @@ impl Life {
         self.settings(groups.first());
     }
 
-    /// Raises the dues that were due `back` months ago, two weeks before; what comes in is recorded as it comes.
+    /// Raises the dues of `back` months ago, two weeks before they were due, and records the payments as they arrive.
     fn dues(&mut self, group: &Group, back: i32) {
         let due = self.today.plus_months(0, 1).plus_months(-back, 1);
         let charges = NewCharges {
@@ -166,7 +162,7 @@ impl Life {
         });
     }
 
-    /// What becomes of a payment: what was due last month is mostly settled, what is due now is on its way.
+    /// Last month's payments are mostly settled; this month's are still arriving.
     fn fate_of(&mut self, id: PaymentId, amount: Money, raised_at: Timestamp, back: i32) {
         let (settled, days_max) = if back == 0 { (58, 45) } else { (88, 27) };
         let at = self.hours_after(raised_at, days_max);
@@ -197,7 +193,7 @@ impl Life {
         });
     }
 
-    /// A check that the bank does not take.
+    /// A check that bounces.
     fn bounce(&mut self, id: PaymentId, amount: Money, at: Timestamp, soon: Timestamp) {
         let receipt = Receipt {
             method: ReceivedBy::Check,
@@ -228,7 +224,7 @@ impl Life {
         }
     }
 
-    /// New members, one who moves, one who leaves, and a course that some join.
+    /// New members, one who changes address, one who leaves, and a course that some join.
     fn people(&mut self, groups: &[Group], members: &[Member]) {
         let adults = groups.first().map(|group| group.id);
         for days_ago in [34, 19, 5] {
@@ -287,7 +283,7 @@ impl Life {
         });
     }
 
-    /// Four expenses, each a step further: paid out, approved, sent back, handed in.
+    /// Four expenses at different steps: paid, approved, rejected, submitted.
     fn expenses(&mut self, members: &[Member]) {
         use ReimbursementVerb::{Approve, Pay, Reject, Submit};
         let stories: [Story; 4] = [
@@ -348,7 +344,7 @@ impl Life {
         }
     }
 
-    /// A card, or an application where the organization cannot issue cards yet.
+    /// A card, or an application if the organization cannot issue cards yet.
     fn card(&mut self, members: &[Member]) {
         let new = NewCard {
             name: "Coach launch fuel".to_owned(),
@@ -381,7 +377,7 @@ impl Life {
         });
     }
 
-    /// Orders of the last weeks: handed over, paid, and one that waits.
+    /// Recent orders: fulfilled, paid, and one pending.
     fn orders(&mut self, listing: &Listing, members: &[Member]) {
         for (days_ago, steps) in [
             (15, &[OrderVerb::Pay, OrderVerb::Fulfil][..]),
@@ -408,8 +404,7 @@ impl Life {
         }
     }
 
-    /// What is set up rather than done day by day: tokens for programs, a policy, the next reminder. It is late in the
-    /// evening, after everything that is done in office hours.
+    /// Tokens, a policy and the next reminder. Set up in the evening, after everything that is done in office hours.
     fn settings(&mut self, group: Option<&Group>) {
         let evening = self.today.start().plus_seconds(-7_200);
         let (viewer, members) = (Role::Viewer, [Scope::MembersRead, Scope::GroupsRead]);
@@ -447,7 +442,7 @@ impl Life {
         });
     }
 
-    /// A service token whose secret is thrown away: it is there to be looked at.
+    /// A service token to look at; its secret is thrown away.
     fn token(&mut self, at: Timestamp, name: &str, role: Role, scopes: &[Scope], is_revoked: bool) {
         let new = NewToken {
             holder: Holder::Service(role),
@@ -456,7 +451,7 @@ impl Life {
             days: Some(60),
         };
         self.at(at, Officer::Treasurer, move |act, life| {
-            // A secret is nobody's to work out from the seed.
+            // The secret must not be predictable from the seed.
             let entropy = ambient::entropy().map_err(Refusal::conflict)?;
             let id = tokens::create(act, &new, &entropy)?.record.id;
             if is_revoked {

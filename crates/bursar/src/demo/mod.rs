@@ -22,14 +22,13 @@ use crate::cli::serve::{ServeArgs, Until, serve, start_log};
 use crate::cli::{Failure, Outcome, Session, open, output};
 use welcome::Welcome;
 
-/// Where the data is kept unless another database is named: never where real data may be.
+/// Never a file that may hold real data.
 const DATABASE: &str = "sqlite:bursar-demo.db";
-/// What the demonstration's tokens are called.
 const TOKEN_NAME: &str = "bursar demo";
 
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
-    // The demonstration's own, instead of every command's: its default is another.
+    // Replaces the global flag: its default is different.
     /// The database: `sqlite:FILE` or `postgres://…` [default: sqlite:bursar-demo.db]
     #[arg(long, value_name = "URL", hide_env_values = true)]
     database: Option<String>,
@@ -42,7 +41,7 @@ pub(crate) struct DemoArgs {
 
 pub(crate) fn run(session: &Session, args: &DemoArgs) -> Outcome {
     let mut serve_args = args.serve.clone();
-    // The log of requests would run over what the newcomer is to read.
+    // Request lines would bury what the newcomer should read.
     if serve_args.log.log_level == "info" {
         serve_args.log.log_level = "warn".to_owned();
     }
@@ -78,7 +77,7 @@ pub(crate) fn run(session: &Session, args: &DemoArgs) -> Outcome {
     )
 }
 
-/// Brings in the bundle of everything up to two months ago.
+/// Imports the bundle of everything up to two months ago.
 fn bring_in(app: &App, seed: u64, today: Date) -> Outcome {
     let bundle = data::bundle(seed, today);
     let open = || Ok(Box::new(Cursor::new(bundle.clone().into_bytes())) as Box<dyn BufRead>);
@@ -96,8 +95,8 @@ fn organizations(app: &App) -> Result<Vec<Organization>, Failure> {
     Ok(all.wait()?)
 }
 
-/// Lives the two months since, where an organization has not: a run that was cut short is taken up again. Each life
-/// is one transaction, and leaves tokens.
+/// Simulates the last two months for each organization without tokens, so an interrupted run is continued: each
+/// organization is one transaction that creates tokens.
 fn live(app: &App, seed: u64, today: Date) -> Outcome {
     let mut lives = Vec::new();
     for organization in organizations(app)? {
@@ -130,8 +129,7 @@ fn national(app: &App) -> Result<(OrganizationId, String), Failure> {
     }
 }
 
-/// A new token for the demonstration's treasurer; those of earlier runs are revoked, because their secrets are
-/// not known any more.
+/// Revokes the tokens of earlier runs, because their secrets are lost.
 fn token(app: &App, organization: OrganizationId) -> Result<String, Failure> {
     let entropy = ambient::entropy()?;
     let new = NewToken {
@@ -156,7 +154,6 @@ fn token(app: &App, organization: OrganizationId) -> Result<String, Failure> {
     Ok(made.wait()?.secret.expose().to_owned())
 }
 
-/// What there is to look at, in a line.
 fn contents(app: &App) -> Result<String, Failure> {
     let organizations = organizations(app)?.len();
     let (members, payments) = app.survey::<_, AppError>(Identity::Operator, organizations::count)?;

@@ -1,4 +1,4 @@
-//! Plausible names in several scripts, for the demonstration.
+//! Plausible names in several scripts, for the demo.
 
 /// Given and family names that go together, script by script.
 const NAMES: [(&[&str], &[&str]); 8] = [
@@ -72,10 +72,9 @@ const NAMES: [(&[&str], &[&str]); 8] = [
     (&["आरव", "अनन्या", "ईशान", "मीरा"], &["शर्मा", "वर्मा", "गुप्ता"]),
 ];
 
-/// How often each script comes, out of a hundred.
+/// In percent.
 const SHARES: [u32; 8] = [62, 12, 6, 4, 5, 4, 4, 3];
 
-/// A given and a family name.
 pub(super) fn name(random: &mut fastrand::Rng) -> (String, String) {
     let mut draw = random.u32(0..SHARES.iter().sum());
     let script = SHARES.iter().position(|share| match draw.checked_sub(*share) {
@@ -90,7 +89,6 @@ pub(super) fn name(random: &mut fastrand::Rng) -> (String, String) {
     (pick(given), pick(family))
 }
 
-/// The chapters.
 pub(super) const CHAPTERS: [&str; 6] = [
     "Harbor Chapter",
     "Lakeside Chapter",

@@ -1,4 +1,4 @@
-//! What `bursar demo` tells once its server is up.
+//! What `bursar demo` prints once its server is up.
 
 use bursar_domain::Date;
 use bursar_domain::ids::OrganizationId;
@@ -14,13 +14,13 @@ pub(super) struct Welcome {
     pub(super) database: String,
     pub(super) base_url: Option<String>,
     pub(super) contents: String,
-    /// Whether the data was made by this run.
+    /// Whether this run created the data.
     pub(super) is_new: bool,
-    /// From when on changes are asked for.
+    /// The `updatedSince` of the example.
     pub(super) since: Date,
 }
 
-/// The lines to paste.
+/// Commands to paste.
 struct Lines {
     list: String,
     sync: String,
@@ -28,7 +28,7 @@ struct Lines {
 }
 
 impl Welcome {
-    /// What the lines to paste start with: where everybody may call, this machine can.
+    /// A server that listens on all addresses is called on loopback.
     fn base(&self, address: &str) -> String {
         match &self.base_url {
             Some(url) => url.trim_end_matches('/').to_owned(),
@@ -66,7 +66,7 @@ impl Welcome {
     pub(super) fn show(&self, address: &str) {
         let base = self.base(address);
         let lines = self.lines(&base);
-        // As it was called, so that the line works where the program is not on the path.
+        // As it was called, so that the command works even if the program is not on the path.
         let program = std::env::args().next().unwrap_or_else(|| "bursar".to_owned());
         let of_old = if self.is_new {
             ""

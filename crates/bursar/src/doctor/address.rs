@@ -1,4 +1,4 @@
-//! Where the server listens, what it calls itself, and whom it believes.
+//! Where the server listens, its base URL, and the proxies it trusts.
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr, TcpListener};
@@ -10,7 +10,7 @@ use url::Url;
 use super::{Finding, Setup};
 use crate::cli::url::is_in_the_clear;
 
-/// For a server that may be running already.
+/// For a server that may already be running.
 const TIMEOUT: Duration = Duration::from_secs(3);
 
 pub(super) fn check(setup: &Setup<'_>) -> Vec<Finding> {
@@ -56,7 +56,7 @@ fn listen(check: &'static str, flag: &str, address: SocketAddr) -> Finding {
     }
 }
 
-/// Whether a bursar is there.
+/// Whether a bursar is running there.
 fn answers(address: SocketAddr) -> bool {
     let mut address = address;
     if address.ip().is_unspecified() {
@@ -74,7 +74,7 @@ fn answers(address: SocketAddr) -> bool {
         .build()
         .new_agent();
     let ask = |path: &str| agent.get(format!("http://{address}{path}")).call().ok();
-    // Without a token it says who asks for one; metrics, on a port of their own, bear the name.
+    // Without a token the API names its realm; metrics, on a port of their own, carry the name.
     let is_api = ask("/v1/token").is_some_and(|response| {
         let realm = response.headers().get("www-authenticate");
         realm.is_some_and(|realm| realm.as_bytes() == b"Bearer realm=\"bursar\"")

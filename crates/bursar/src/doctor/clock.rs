@@ -9,11 +9,11 @@ use bursar_worker::guard::{self, Doubt};
 use super::{Finding, Setup, between, span};
 use crate::ambient;
 
-/// No bursar ran before this: 2026-01-01.
+/// 2026-01-01: no bursar ran before this.
 const BEGINNING: Timestamp = Timestamp::from_micros(1_767_225_600_000_000);
-/// Clocks apart by more than this are told.
+/// A larger difference is reported.
 const APART_MAX: Duration = Duration::from_secs(2);
-/// Clocks apart by more than this move due dates and expiries.
+/// A larger difference moves due dates and expiries.
 const APART_BADLY: Duration = Duration::from_secs(60);
 /// A change clock is a little ahead after a large import.
 const AHEAD_MAX: Duration = Duration::from_secs(60);
@@ -38,12 +38,11 @@ pub(super) fn check(setup: &Setup<'_>, app: Option<&App>) -> Vec<Finding> {
     findings
 }
 
-/// The clock of a database server beside our own.
 fn of_server(app: &App) -> Option<Finding> {
     let before = ambient::now();
     let known = app.survey::<_, AppError>(Identity::Operator, worker_clock::known);
     let (server, after) = (known.ok()?.server_now?, ambient::now());
-    // It was read some time in between.
+    // The server's clock was read at some moment in between.
     let apart = between(server, before).max(between(after, server));
     let found = format!("the database server's clock is {} off from this one", span(apart));
     let advice = "set both by NTP";
@@ -54,7 +53,7 @@ fn of_server(app: &App) -> Option<Finding> {
     }
 }
 
-/// The last time that a worker trusted, beside our own. What the other checks find is not told twice.
+/// The last time that a worker trusted. Reports nothing that the other checks found.
 fn of_worker(app: &App, setup: &Setup<'_>) -> Option<Finding> {
     let known = app.survey::<_, AppError>(Identity::Operator, worker_clock::known);
     match guard::doubt(setup.now, None, &known.ok()?, setup.serve.send.clock_tolerance)? {

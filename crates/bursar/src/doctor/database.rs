@@ -1,4 +1,4 @@
-//! The database: whether it opens, as what, in which schema, and how it is set up. Nothing is brought up here.
+//! The database: whether it opens, its engine, schema and configuration. Nothing is migrated here.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::{Finding, Setup, bytes};
 /// A larger file is left to `bursar check`, which has a progress bar.
 const QUICK_BYTES_MAX: u64 = 256 << 20;
 
-/// Opens the database for the other checks too, if it can be opened.
+/// Also returns the open database for the other checks.
 pub(super) fn check(setup: &Setup<'_>) -> (Vec<Finding>, Option<App>) {
     let url: DatabaseUrl = match setup.database.parse() {
         Ok(url) => url,
@@ -28,7 +28,7 @@ pub(super) fn check(setup: &Setup<'_>) -> (Vec<Finding>, Option<App>) {
         ..Options::default()
     };
     let now = setup.now;
-    // Nothing is made that takes an id.
+    // Nothing is created that needs an id.
     let ids = IdSource::seeded(0);
     let app = match App::open(&url, &options, Opening::Require, Arc::new(move || now), ids) {
         Ok(app) => app,
@@ -62,7 +62,7 @@ pub(super) fn check(setup: &Setup<'_>) -> (Vec<Finding>, Option<App>) {
     (findings, Some(app))
 }
 
-/// Opening has found it whole. What an operator added does no harm, and is worth knowing.
+/// Opening has verified it. What an operator added is harmless, but worth knowing.
 fn schema(app: &App) -> Finding {
     match app.examine_schema().wait() {
         Ok(beside) if beside.is_empty() => Finding::ok(
@@ -114,7 +114,7 @@ fn not_opened(error: &DbError) -> Finding {
             "start the database server, or correct --database",
         ),
         DbError::Full(why) => Finding::problem("database", why.clone(), "free some space on its disk"),
-        // These name the way out themselves.
+        // These messages name the way out themselves.
         DbError::Foreign(line)
         | DbError::FileReplaced(line)
         | DbError::Unwritable(line)
@@ -131,7 +131,7 @@ fn not_opened(error: &DbError) -> Finding {
 }
 
 fn server(setup: &Setup<'_>, facts: &ServerFacts) -> Vec<Finding> {
-    // Packagers add words of their own.
+    // Packagers append their own text.
     let version = facts.version.split(' ').next().unwrap_or_default();
     let mut findings = vec![Finding::ok("database", format!("PostgreSQL {version}"))];
     if let Some(DatabaseUrl::Postgres(url)) = setup.url()
@@ -164,7 +164,7 @@ fn server(setup: &Setup<'_>, facts: &ServerFacts) -> Vec<Finding> {
     findings
 }
 
-/// How the way to a server on another machine is protected.
+/// How the connection to a server on another machine is protected.
 fn encryption(mode: TlsMode) -> Finding {
     let weakness = match mode {
         TlsMode::VerifyFull => {
@@ -187,7 +187,7 @@ fn encryption(mode: TlsMode) -> Finding {
     )
 }
 
-/// A server has as many lanes as readers, at least two of each, and now and then one more for long work.
+/// A server has as many lanes as readers, at least two of each, and sometimes one more for long work.
 fn connections(setup: &Setup<'_>, facts: &ServerFacts) -> Finding {
     let asked = i64::from(setup.serve.database_connections);
     let wanted = (asked / 2).max(2) * 2 + 1;

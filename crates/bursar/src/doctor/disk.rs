@@ -1,14 +1,14 @@
-//! Space where the database and the outbox are, and the length of the write-ahead log.
+//! Free space for the database and the outbox, and the size of the write-ahead log.
 
 use std::path::{Path, PathBuf};
 
 use super::{Finding, Setup, bytes};
 
-/// Under this a write may fail at any moment.
+/// Below this a write may fail at any moment.
 const FREE_MIN: u64 = 64 << 20;
-/// Under this somebody should look.
+/// Below this an operator should act.
 const FREE_LOW: u64 = 1 << 30;
-/// The log is cut at a quarter of this; longer, something keeps it from being cut.
+/// The log is truncated at a quarter of this; if it is longer, something prevents that.
 const LOG_MAX: u64 = 256 << 20;
 
 pub(super) fn check(setup: &Setup<'_>) -> Vec<Finding> {
@@ -26,7 +26,6 @@ pub(super) fn check(setup: &Setup<'_>) -> Vec<Finding> {
     findings
 }
 
-/// The folder that a file is in, or would be.
 pub(super) fn folder_of(path: &Path) -> PathBuf {
     match path.parent() {
         Some(folder) if folder != Path::new("") => folder.to_owned(),
@@ -35,7 +34,7 @@ pub(super) fn folder_of(path: &Path) -> PathBuf {
 }
 
 fn space(folder: PathBuf) -> Option<Finding> {
-    // A folder that is not there is told with the permissions.
+    // A missing folder is reported with the permissions.
     let disk = rustix::fs::statvfs(&folder).ok()?;
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
     Some(judge(&folder, free, disk.f_favail, disk.f_files))
@@ -46,7 +45,7 @@ fn judge(folder: &Path, free: u64, files_free: u64, files: u64) -> Finding {
     if free < FREE_MIN {
         return Finding::problem("disk", found, "free some space: a full disk refuses every change");
     }
-    // Some file systems count no files.
+    // Some file systems do not count files.
     if files > 0 && files_free < 1_000 {
         let found = format!("room for {files_free} more files in {}", folder.display());
         return Finding::warning(
@@ -90,7 +89,7 @@ mod tests {
         assert_eq!(log(&file), None);
         let wal = std::fs::File::create(place.path().join("bursar.db-wal")).unwrap();
         for (size, is_told) in [(LOG_MAX, false), (LOG_MAX + 1, true)] {
-            // It has a length, and takes no space.
+            // A sparse file takes no space.
             wal.set_len(size).unwrap();
             assert_eq!(log(&file).is_some(), is_told, "{size}");
         }

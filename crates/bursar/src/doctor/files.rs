@@ -1,4 +1,4 @@
-//! Who may read and write the files: what is in them is about people and money.
+//! File permissions: the files hold personal and financial data.
 
 use std::fs::{File, Metadata};
 use std::io::Read;
@@ -11,7 +11,7 @@ use super::disk::folder_of;
 use super::{Finding, Setup};
 
 const CHECK: &str = "permissions";
-/// Files that are looked at in one folder.
+/// Files checked in one folder.
 const ENTRIES_MAX: usize = 10_000;
 
 pub(super) fn check(setup: &Setup<'_>) -> Vec<Finding> {
@@ -19,7 +19,7 @@ pub(super) fn check(setup: &Setup<'_>) -> Vec<Finding> {
     if let Some(file) = setup.database_file() {
         let folder = folder_of(&file);
         findings.extend(folder_takes_files(&folder, "the database"));
-        // SQLite gives its log the rights of the file, but another user may have made it.
+        // SQLite gives its log the permissions of the file, but another user may have created it.
         for end in ["", "-wal", "-shm"] {
             let mut name = file.clone().into_os_string();
             name.push(end);
@@ -48,7 +48,7 @@ pub(super) fn check(setup: &Setup<'_>) -> Vec<Finding> {
         }
     }
     findings.extend(left_about(setup));
-    // The folder of the database and of the outbox is one by default.
+    // The folders of the database and the outbox are the same by default.
     findings.dedup();
     if findings.is_empty() {
         findings.push(Finding::ok(
@@ -59,7 +59,7 @@ pub(super) fn check(setup: &Setup<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Files are made beside others all the time: the log of the database, a message.
+/// New files are created in it all the time: the database's log, messages.
 fn folder_takes_files(folder: &Path, what: &str) -> Option<Finding> {
     match std::fs::metadata(folder) {
         Err(error) => Some(Finding::problem(
@@ -80,7 +80,7 @@ fn folder_takes_files(folder: &Path, what: &str) -> Option<Finding> {
     }
 }
 
-/// A file that exists must be ours to read and write.
+/// A file that exists must be readable and writable for us.
 fn usable(path: &Path) -> Option<Finding> {
     let found = std::fs::metadata(path).ok()?;
     access(path, Access::READ_OK | Access::WRITE_OK).err().map(|_| {
@@ -92,7 +92,7 @@ fn usable(path: &Path) -> Option<Finding> {
     })
 }
 
-/// What commands leave where they are run or beside the database: backups, exports, undo files and mirrors.
+/// Files that commands leave in the working directory or beside the database: backups, exports, undo files and mirrors.
 fn left_about(setup: &Setup<'_>) -> Vec<Finding> {
     let database = setup.database_file();
     let mut folders = vec![PathBuf::from(".")];
@@ -101,7 +101,7 @@ fn left_about(setup: &Setup<'_>) -> Vec<Finding> {
     {
         folders.push(folder);
     }
-    // To open the database and close it again would let go of the locks that this process holds on it.
+    // Opening and closing the database file would release the locks that this process holds on it.
     let place = |path: &Path| {
         std::fs::metadata(path)
             .ok()
@@ -127,13 +127,13 @@ fn left_about(setup: &Setup<'_>) -> Vec<Finding> {
     findings
 }
 
-/// A copy of a database of bursar's, by the marks in its first bytes.
+/// A copy of a bursar database, by its first bytes.
 fn is_backup(path: &Path) -> bool {
     let start = start_of(path);
     start.starts_with(b"SQLite format 3\0") && start.get(68..72) == Some(b"burs")
 }
 
-/// A bundle begins with an organization.
+/// A bundle starts with an organization.
 fn is_export(path: &Path) -> bool {
     start_of(path).starts_with(b"{\"type\":\"organization\",")
 }
@@ -145,7 +145,7 @@ fn is_undo_file(path: &Path) -> bool {
 
 fn start_of(path: &Path) -> Vec<u8> {
     let mut start = Vec::new();
-    // A pipe or a device would be waited for.
+    // Opening a pipe or a device would block.
     if path.is_file()
         && let Ok(file) = File::open(path)
     {
@@ -159,7 +159,7 @@ fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> {
     entries.filter_map(|entry| Some(entry.ok()?.path()))
 }
 
-/// The files of one kind that everybody can read, as one finding.
+/// One finding for all files of a kind that everybody can read.
 fn open_files(folder: &Path, noun: &str, is_meant: impl Fn(&Path) -> bool) -> Option<Finding> {
     let open = entries(folder).filter(|path| everybody_can(path).is_some() && is_meant(path));
     let mut open: Vec<PathBuf> = open.collect();
@@ -184,7 +184,7 @@ fn open_files(folder: &Path, noun: &str, is_meant: impl Fn(&Path) -> bool) -> Op
     ))
 }
 
-/// And not everybody's to read. A folder above that is closed to others is as good.
+/// Usable, and not readable by everybody. A closed folder above it is enough.
 fn private(path: &Path, mode: &str) -> Option<Finding> {
     if let Some(unusable) = usable(path) {
         return Some(unusable);

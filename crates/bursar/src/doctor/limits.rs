@@ -1,11 +1,11 @@
-//! Limits: of the system on us, and of us on others.
+//! The system's limits on us, and our rate limits on clients.
 
 use bursar_http::listen;
 
 use super::{Finding, Setup, span};
 use crate::open_files;
 
-/// Fewer reads than one a second make even one honest client wait.
+/// Less than one read a second delays even a single well-behaved client.
 const READS_LOW: u32 = 60;
 
 pub(super) fn check(setup: &Setup<'_>) -> Vec<Finding> {
@@ -17,7 +17,7 @@ pub(super) fn check(setup: &Setup<'_>) -> Vec<Finding> {
         ))
     };
     vec![
-        // A server raises its limit to what is allowed when it starts.
+        // A server raises its limit to the maximum when it starts.
         files(open_files::allowed(), wanted),
         rates(
             serve.rate_limit_read,

@@ -1,5 +1,5 @@
-//! `bursar doctor`: looks at everything that a server with these settings would use, changes nothing, and says what
-//! to do. A check is a small function that returns findings; none of them stops the others.
+//! `bursar doctor`: examines everything that a server with these settings would use, changes nothing, and gives
+//! advice. A check is a small function that returns findings; none stops the others.
 
 mod address;
 mod clock;
@@ -21,14 +21,13 @@ use serde::Serialize;
 use crate::cli::serve::ServeArgs;
 use crate::cli::worker::outbox_folder;
 
-/// What a check came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Status {
     Ok,
-    /// It works, and something about it should be known or changed.
+    /// It works, but something should be known or changed.
     Warning,
-    /// A server with these settings would not start, or not do what it is for.
+    /// A server with these settings would not start, or not do its work.
     Problem,
     NotConfigured,
 }
@@ -44,13 +43,11 @@ impl Status {
     }
 }
 
-/// One thing that was looked at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Finding {
     pub(crate) check: &'static str,
     pub(crate) status: Status,
     pub(crate) found: String,
-    /// What to do about it.
     pub(crate) advice: Option<String>,
 }
 
@@ -87,7 +84,6 @@ impl Finding {
     }
 }
 
-/// What is looked at, and when.
 pub(crate) struct Setup<'a> {
     pub(crate) database: &'a str,
     pub(crate) serve: &'a ServeArgs,
@@ -99,7 +95,6 @@ impl Setup<'_> {
         self.database.parse().ok()
     }
 
-    /// The file of the embedded database.
     fn database_file(&self) -> Option<PathBuf> {
         match self.url()? {
             DatabaseUrl::Sqlite(path) => Some(path),
@@ -107,20 +102,18 @@ impl Setup<'_> {
         }
     }
 
-    /// The folder for messages that no server takes.
     fn outbox(&self) -> PathBuf {
         self.url()
             .map_or_else(|| PathBuf::from("outbox"), |url| outbox_folder(&url))
     }
 
-    /// Whether anything is written to the outbox folder.
     fn uses_outbox(&self) -> bool {
         let send = &self.serve.send;
         !self.serve.no_worker && (!matches!(send.smtp(), Ok(Some(_))) || !matches!(send.sms(), Ok(Some(_))))
     }
 }
 
-/// Looks at everything, in the order in which a server would come to need it.
+/// In the order in which a server would need them.
 pub(crate) fn examine(setup: &Setup<'_>) -> Vec<Finding> {
     let (mut findings, app) = database::check(setup);
     findings.extend(clock::check(setup, app.as_ref()));
@@ -163,7 +156,7 @@ fn span(duration: Duration) -> String {
     }
 }
 
-/// How long `later` is after `earlier`; nothing when it is before.
+/// Zero if `later` is before `earlier`.
 fn between(earlier: Timestamp, later: Timestamp) -> Duration {
     Duration::from_micros(u64::try_from(later.micros().saturating_sub(earlier.micros())).unwrap_or(0))
 }

@@ -1,4 +1,4 @@
-//! Redis: whether it answers, and can do what a count takes.
+//! Redis: whether it responds and supports what rate limits need.
 
 use std::time::Duration;
 

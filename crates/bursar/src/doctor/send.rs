@@ -35,7 +35,7 @@ fn mail(setup: &Setup<'_>) -> Finding {
     }
 }
 
-/// An address that nobody can answer to is refused by most servers.
+/// Most servers refuse a sender address that nobody can reply to.
 fn sender(setup: &Setup<'_>) -> Option<Finding> {
     let send = &setup.serve.send;
     let is_sent = matches!(send.smtp(), Ok(Some(_)));
@@ -74,7 +74,7 @@ fn sms(setup: &Setup<'_>) -> Finding {
             "look at its status page; what is queued is tried again",
         ),
         Ok(200..300) => Finding::ok(CHECK, "the provider knows the account"),
-        // Not every provider of this shape tells about accounts.
+        // Not every compatible provider has this endpoint.
         Ok(status) => Finding::ok(
             CHECK,
             format!("the provider answers, with {status} for the account"),

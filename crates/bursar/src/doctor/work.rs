@@ -1,4 +1,4 @@
-//! What waits for a worker, what it has given up, and the tokens that are about to end.
+//! The worker's backlog, failed messages, and tokens that expire soon.
 
 use std::time::Duration;
 
@@ -7,11 +7,11 @@ use bursar_app::{App, AppError, Identity};
 
 use super::{Finding, Setup, between, span};
 
-/// A worker takes up what is due within seconds.
+/// A worker starts due work within seconds.
 const LATE: Duration = Duration::from_secs(600);
-/// Owners are told of an expiry this long before it.
+/// How long before its expiry a token's owner is notified.
 const NOTICE_DAYS: i64 = 14;
-/// Failures that are told.
+/// How far back failures are reported.
 const FAILED_DAYS: i64 = 7;
 
 pub(super) fn check(setup: &Setup<'_>, app: Option<&App>) -> Vec<Finding> {

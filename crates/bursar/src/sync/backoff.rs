@@ -1,24 +1,22 @@
-//! How long to wait before a request is tried again.
+//! How long to wait before a retry.
 
 use std::time::Duration;
 
 use bursar_domain::Timestamp;
 
-/// The first wait after a failure, at most; it doubles with every further one.
+/// The upper bound of the first wait; doubles with every failure.
 const FIRST: Duration = Duration::from_millis(250);
-/// The longest wait after a failure.
 const LONGEST: Duration = Duration::from_secs(30);
-/// The longest wait that a server may ask for; with more, it is better to come back another time.
+/// The longest wait that a server may ask for; beyond it the run ends.
 pub(super) const ASKED_SECONDS_MAX: u64 = 300;
 
-/// After a failure that may pass: anywhere up to a bound that doubles, so that clients that failed together do not
-/// come back together.
+/// A random wait up to a doubling bound, so that clients that failed together do not retry together.
 pub(super) fn after_failure(failures: u32, random: &mut fastrand::Rng) -> Duration {
     let doubled = FIRST.saturating_mul(2u32.saturating_pow(failures.saturating_sub(1)));
     doubled.min(LONGEST).mul_f64(random.f64())
 }
 
-/// After an answer with `Retry-After`: never less than it says, and up to a tenth or a second more. `None` when it
+/// For `Retry-After`: never less than it says, and up to a tenth or a second more. `None` when it
 /// asks for too long.
 pub(super) fn as_asked(seconds: u64, random: &mut fastrand::Rng) -> Option<Duration> {
     if seconds > ASKED_SECONDS_MAX {
@@ -29,7 +27,7 @@ pub(super) fn as_asked(seconds: u64, random: &mut fastrand::Rng) -> Option<Durat
     Some(asked + more)
 }
 
-/// Reads `Retry-After`: seconds, or a date as a proxy may send it.
+/// Seconds, or a date as a proxy may send it.
 pub(super) fn parse_retry_after(text: &str, now: Timestamp) -> Option<u64> {
     let text = text.trim();
     if let Ok(seconds) = text.parse() {

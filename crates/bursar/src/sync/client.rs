@@ -1,4 +1,4 @@
-//! Requests to a bursar server: what is tried again, how often, and what each refusal means for whoever asked.
+//! Requests to a bursar server: what is retried, how often, and what each error means for the caller.
 
 use std::fmt;
 use std::time::Duration;
@@ -12,29 +12,25 @@ use ureq::tls::{RootCerts, TlsConfig};
 use super::backoff;
 use super::{Event, Watch};
 
-/// For a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// For a request and its whole answer.
+/// For a request and its whole response.
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// More than a hundred rows of the longest text can take.
 const ANSWER_BYTES_MAX: u64 = 64 << 20;
 /// How often in a row a server may ask to wait.
 const ASKED_MAX: u32 = 60;
 
-/// Where a client asks, as whom, and what it takes from outside.
 pub(crate) struct Settings {
-    /// The server's address, without a slash at its end.
+    /// Without a trailing slash.
     pub(crate) url: String,
     pub(crate) token: String,
-    /// How often a request is tried.
     pub(crate) attempts: u32,
-    /// Certificates in PEM to trust instead of the public ones.
+    /// PEM certificates to trust instead of the public ones.
     pub(crate) ca: Option<Vec<u8>>,
     pub(crate) random: fastrand::Rng,
     pub(crate) clock: fn() -> Timestamp,
 }
 
-/// A server, asked as one token.
 pub(crate) struct Client {
     agent: Agent,
     url: String,
@@ -45,7 +41,6 @@ pub(crate) struct Client {
     pub(super) counts: Counts,
 }
 
-/// What was asked and waited for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) requests: u64,
@@ -54,7 +49,6 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// What came on top since then.
     pub(super) fn since(self, before: Self) -> Self {
         Self {
             requests: self.requests - before.requests,
@@ -64,16 +58,15 @@ impl Counts {
     }
 }
 
-/// Why there is no answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum RequestError {
     /// 400 `invalid_cursor`.
     Cursor,
-    /// 403: the token may not.
+    /// 403.
     Withheld(String),
     /// 404.
     NotFound(String),
-    /// Nothing more can be done now; how to go on.
+    /// Retries are exhausted or useless; the message says how to continue.
     GivenUp(String),
 }
 
@@ -86,17 +79,15 @@ impl fmt::Display for RequestError {
     }
 }
 
-/// What one attempt came to.
 enum Attempt<T> {
     Answered(T),
     Refused(RequestError),
-    /// May pass by itself.
+    /// May be temporary.
     Failed(String),
     /// The server asks to wait so many seconds.
     Asked(u64, String),
 }
 
-/// An error as every bursar tells it.
 #[derive(Deserialize)]
 struct ErrorBody {
     error: ErrorFields,
@@ -119,7 +110,7 @@ impl Client {
         }
         let config = Agent::config_builder()
             .http_status_as_error(false)
-            // A redirect would carry the token to wherever it points.
+            // A redirect would send the token to another server.
             .max_redirects(0)
             .max_redirects_will_error(false)
             .timeout_connect(Some(CONNECT_TIMEOUT))
@@ -142,7 +133,7 @@ impl Client {
         &self.url
     }
 
-    /// Asks until there is an answer, a refusal, or no hope of either.
+    /// Retries until there is a response, a refusal, or no attempts are left.
     pub(super) fn get<T: DeserializeOwned>(
         &mut self,
         path: &str,
@@ -223,7 +214,7 @@ impl Client {
         self.refused(status, retry_after, location, &body)
     }
 
-    /// A request that got no answer. A mistake of ours or of the configuration does not pass by itself.
+    /// No response. An error of ours or of the configuration is not retried.
     fn unsent<T>(&self, error: &ureq::Error) -> Attempt<T> {
         let is_untrusted = match error {
             ureq::Error::Tls(_) | ureq::Error::Rustls(_) => true,
@@ -264,7 +255,7 @@ impl Client {
         let refuse = |refusal| Attempt::Refused(refusal);
         match (status, retry_after) {
             (429 | 503, Some(seconds)) => Attempt::Asked(seconds, words),
-            // A proxy may leave the header out; the window of a rate is a minute.
+            // A proxy may drop the header; a rate-limit window is a minute.
             (429, None) => Attempt::Asked(60, words),
             (408 | 500..=599, _) => Attempt::Failed(words),
             (400, _) if code == "invalid_cursor" => refuse(RequestError::Cursor),

@@ -1,30 +1,27 @@
-//! The lists there are: every `GET` of a page in the one table of endpoints.
+//! The lists to mirror: every `GET` of a page in `ROUTES`.
 
 use bursar_api::routes::{Operation, ROUTES, Route, Verb};
 use bursar_domain::access::ScopeSet;
 use bursar_domain::ids::OrganizationId;
 
-/// A list of the API and the name of its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct List {
     /// `members`, `store-listings`, `chapter-org_…`.
     pub(crate) name: String,
     /// `/v1/store/listings`.
     pub(crate) path: String,
-    /// What a token needs to read it.
     pub(crate) scopes: ScopeSet,
     /// Whether it is a chapter's roster.
     pub(crate) is_chapter: bool,
 }
 
 impl List {
-    /// The file in the folder.
     pub(crate) fn file(&self) -> String {
         format!("{}.ndjson", self.name)
     }
 }
 
-/// Every list of an organization, in the order of the API's document.
+/// In the order of the OpenAPI document.
 pub(crate) fn all() -> Vec<List> {
     let is_list = |route: &&Route| {
         route.method == Verb::Get && route.name.starts_with("list") && !route.path.contains('{')
@@ -38,7 +35,7 @@ pub(crate) fn all() -> Vec<List> {
     ROUTES.iter().filter(is_list).map(list).collect()
 }
 
-/// The roster of a chapter. There is no list of chapters, so whoever mirrors names them.
+/// The API has no list of chapters, so the user names them.
 pub(crate) fn chapter(id: OrganizationId) -> Option<List> {
     let route = ROUTES
         .iter()

@@ -1,7 +1,7 @@
-//! The files: a journal that takes rows in the order of change, and its merge into a mirror in the order of ids.
+//! The files: a journal of rows in the order of change, and its merge into a mirror sorted by id.
 //!
-//! A merge reads files and writes files: it holds one run of the journal in memory, however long the list is. Doing
-//! it again gives the same mirror, so that it may be interrupted anywhere.
+//! A merge streams from files to files and holds one run of the journal in memory, however long the list is. Repeating
+//! it gives the same mirror, so it may be interrupted anywhere.
 
 use std::borrow::Cow;
 use std::cmp::{Ordering, Reverse};
@@ -15,13 +15,13 @@ use serde::Deserialize;
 
 use super::state::replace;
 
-/// Bytes of the journal that are sorted in memory at one time.
+/// Bytes of the journal that are sorted in memory at a time.
 const RUN_BYTES_MAX: usize = 32 << 20;
-/// Runs that are merged at one time, each an open file.
+/// Runs merged at a time, each an open file.
 const RUNS_MAX: usize = 64;
 const BUFFER: usize = 1 << 16;
 
-/// Rows as they came. Only the part that the state knows of counts.
+/// Rows as received. Only the bytes recorded in the state count.
 #[derive(Debug)]
 pub(super) struct Journal {
     file: File,
@@ -29,7 +29,7 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    /// Opens a journal and cuts off what is not known to count: a page that came before its place was noted.
+    /// Cuts off bytes that the state does not know: a page that arrived before its position was recorded.
     pub(super) fn open(path: &Path, bytes: u64) -> io::Result<Self> {
         let mut file = private::open(path)?;
         if file.metadata()?.len() < bytes {
@@ -43,7 +43,7 @@ impl Journal {
         Ok(Self { file, bytes })
     }
 
-    /// Appends rows, each a line; they are on the disk when this returns. How long the journal is now.
+    /// Appends rows, one per line; they are on disk when this returns. Returns the journal's length.
     pub(super) fn append(&mut self, rows: &[u8]) -> io::Result<u64> {
         if !rows.is_empty() {
             self.file.write_all(rows)?;
@@ -54,22 +54,21 @@ impl Journal {
     }
 }
 
-/// What a merge did to a mirror.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Merged {
-    /// Rows in the mirror now.
+    /// In the mirror now.
     pub(super) rows: u64,
-    /// Its bytes.
+    /// Of the mirror.
     pub(super) bytes: u64,
     pub(super) new: u64,
     pub(super) changed: u64,
-    /// Rows that came and were there already, as they are.
+    /// Rows received again without a change.
     pub(super) unchanged: u64,
-    /// Rows that a full walk did not bring.
+    /// Rows that a full walk did not return.
     pub(super) removed: u64,
 }
 
-/// Brings a journal into a mirror. `is_full` says that the journal is all there is.
+/// `is_full` means that the journal has every row.
 pub(super) fn merge(journal: &Path, mirror: &Path, is_full: bool) -> io::Result<Merged> {
     merge_with(journal, mirror, is_full, RUN_BYTES_MAX, RUNS_MAX)
 }
@@ -94,12 +93,12 @@ fn merge_with(
         }
         out.flush()?;
         remove(&oldest)?;
-        // It holds what came first, so it stays the first.
+        // It has the oldest rows, so it stays first.
         runs.insert(0, path);
     }
     let new = journal.with_extension("merged");
     let merged = combine(&runs, mirror, &new, is_full)?;
-    // Whoever was given the right to read the mirror keeps it.
+    // Keep the permissions that somebody gave to the mirror.
     if let Ok(old) = fs::metadata(mirror) {
         fs::set_permissions(&new, old.permissions())?;
     }
@@ -108,7 +107,7 @@ fn merge_with(
     Ok(merged)
 }
 
-/// The mirror and the runs side by side, in the order of ids.
+/// Merges the mirror and the runs in the order of ids.
 fn combine(runs: &[PathBuf], mirror: &Path, to: &Path, is_full: bool) -> io::Result<Merged> {
     let mut out = create(to)?;
     let mut merged = Merged::default();
@@ -121,7 +120,7 @@ fn combine(runs: &[PathBuf], mirror: &Path, to: &Path, is_full: bool) -> io::Res
     let mut next_old = || -> io::Result<Option<Row>> {
         match &mut old {
             None => Ok(None),
-            // A full walk replaces the mirror, so that a damaged one is only not compared with.
+            // A full walk replaces the mirror, so a damaged one is just not compared.
             Some(rows) => match rows.next() {
                 Err(error) if is_full && error.kind() == ErrorKind::InvalidData => {
                     old = None;
@@ -177,7 +176,7 @@ fn combine(runs: &[PathBuf], mirror: &Path, to: &Path, is_full: bool) -> io::Res
     Ok(merged)
 }
 
-/// Cuts a journal into runs that are sorted by id, the oldest first; of an id that came twice, the last row stays.
+/// Splits a journal into runs sorted by id, the oldest first; for an id that occurs twice, the last row stays.
 fn sort(journal: &Path, run_bytes: usize) -> io::Result<Vec<PathBuf>> {
     let mut rows = Rows::new(File::open(journal)?, journal);
     rows.is_sorted = false;
@@ -220,14 +219,13 @@ fn remove(files: &[PathBuf]) -> io::Result<()> {
     files.iter().try_for_each(fs::remove_file)
 }
 
-/// A row: a line with its end, and the id in it.
+/// A line with its line break, and the id in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Row {
     id: String,
     line: Vec<u8>,
 }
 
-/// The rows of a file.
 struct Rows<'p> {
     reader: BufReader<File>,
     path: &'p Path,
@@ -280,7 +278,7 @@ impl<'p> Rows<'p> {
     }
 }
 
-/// Several runs as one, in the order of ids; of an id that is in several, the row of the last run.
+/// Several runs merged in the order of ids; for an id in several runs, the row of the last one.
 struct Newest<'p> {
     runs: Vec<Rows<'p>>,
     /// The next row of each run.
@@ -350,7 +348,7 @@ mod tests {
         // Each case waits for the disk a few times.
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// Against the plainest thing that could do it: a map.
+        /// Compared with the simplest implementation: a map.
         #[test]
         fn a_merge_is_what_a_map_would_be(
             there in proptest::collection::btree_map(0u16..60, 0u8..3, 0..50),
@@ -381,11 +379,11 @@ mod tests {
                 unchanged: count(&|old, new| old == Some(&new)),
                 removed: if is_full { there.keys().filter(|id| !fresh.contains_key(id)).count() as u64 } else { 0 },
             });
-            // Again, as after a kill between the rename and the note of it.
+            // Again, as after a kill between the rename and recording it.
             let again = merge_with(&journal, &mirror, is_full, run_bytes, runs_max).unwrap();
             prop_assert_eq!(fs::read_to_string(&mirror).unwrap(), text(&expected));
             prop_assert_eq!((again.new, again.changed, again.removed), (0, 0, 0));
-            // Nothing is left beside the two files.
+            // Only the two files are left.
             prop_assert_eq!(fs::read_dir(place.path()).unwrap().count(), 2);
         }
     }

@@ -1,8 +1,8 @@
-//! `bursar sync`: a mirror of an organization's lists in NDJSON files, kept current over HTTP alone.
+//! `bursar sync`: mirrors an organization's lists into NDJSON files over HTTP alone.
 //!
-//! It rests on what a walk promises: the pages of a walk are one snapshot in the order of change, nothing is ever
-//! deleted, and the last row's `updatedAt` is a correct `updatedSince` for the next walk. Every page is on the disk
-//! before the place after it is noted, so that it can be killed at any moment and goes on from there.
+//! It relies on what a walk guarantees: its pages are one snapshot in the order of change, nothing is ever
+//! deleted, and the last row's `updatedAt` is a correct `updatedSince` for the next walk. Every page is on disk
+//! before the position after it is recorded, so a run can be killed at any moment and resumes from there.
 
 mod backoff;
 mod client;
@@ -23,38 +23,34 @@ pub(crate) use self::walk::Report;
 use self::state::Folder;
 use self::walk::Walker;
 
-/// What is mirrored, and where to.
 pub(crate) struct Plan<'a> {
     pub(crate) folder: &'a Path,
     pub(crate) lists: Vec<List>,
-    /// The lists were asked for by name, so that one that may not be read is a failure.
+    /// The lists were named by the user, so one that may not be read is a failure.
     pub(crate) is_chosen: bool,
-    /// Every list is walked from its start, and rows that the server does not have any more are dropped.
+    /// Walks every list from its start, and drops rows that the server no longer has.
     pub(crate) is_full: bool,
     /// The server has moved to this address.
     pub(crate) has_moved: bool,
-    /// Rows a page.
+    /// Per page.
     pub(crate) page_rows: u32,
 }
 
-/// What happens, for whoever watches.
+/// Progress events.
 #[derive(Debug)]
 pub(crate) enum Event<'a> {
-    /// A list is begun, or gone on with.
+    /// A list is started or resumed.
     Begun(&'a List),
-    /// A page is on the disk; the rows of this run so far.
+    /// A page is on disk; the rows of this run so far.
     Rows(u64),
-    /// The rows are brought into the file.
     Merging,
-    /// The list is done.
     Ended,
-    /// A request is tried again after so long.
+    /// A request is retried after this wait.
     Waiting(std::time::Duration, &'a str),
 }
 
 pub(crate) type Watch<'a> = dyn FnMut(Event<'_>) + 'a;
 
-/// What a run did.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Summary {
@@ -64,7 +60,7 @@ pub(crate) struct Summary {
     pub(crate) lists: Vec<Report>,
 }
 
-/// What `GET /v1/token` tells of the token.
+/// The response of `GET /v1/token`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Token {
@@ -74,7 +70,7 @@ struct Token {
 }
 
 impl Token {
-    /// What this list needs and the token lacks. A scope that this program does not know is of no use to it.
+    /// Scopes that the list needs and the token lacks. Scopes unknown to this program are ignored.
     fn lacks(&self, list: &List) -> ScopeSet {
         let has: Vec<Scope> = self
             .effective_scopes
@@ -85,7 +81,7 @@ impl Token {
     }
 }
 
-/// Mirrors the lists, one after the other: they draw from one bucket anyway.
+/// One list after the other: they share one rate limit anyway.
 pub(crate) fn run(plan: Plan<'_>, client: &mut Client, watch: &mut Watch<'_>) -> Result<Summary, String> {
     let token: Token = match client.get("/v1/token", watch) {
         Ok(token) => token,
@@ -122,7 +118,7 @@ pub(crate) fn run(plan: Plan<'_>, client: &mut Client, watch: &mut Watch<'_>) ->
         watch(Event::Begun(&list));
         let report = match walker.run(plan.is_full, watch) {
             Ok(report) => report,
-            // What is withheld since the run began, or a chapter that is not one any more, stops this list only.
+            // A permission withdrawn during the run, or a chapter that left, stops only this list.
             Err(walk::Stop::Refused(why)) => Report::failed(&list, why),
             Err(walk::Stop::Withheld(why)) if must => Report::failed(&list, why),
             Err(walk::Stop::Withheld(why)) => Report::skipped(&list, why),

@@ -1,7 +1,7 @@
-//! The folder of a mirror: its lock, and the file that says how far each list has come.
+//! The folder of a mirror: its lock, and the state file with the progress of each list.
 //!
 //! Everything that is not a mirrored file is in `.bursar-sync/`. The state is replaced by a rename, so that it is
-//! always whole: either as it was or as it is now.
+//! always complete.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
@@ -11,12 +11,11 @@ use std::path::{Path, PathBuf};
 use bursar_app::private;
 use serde::{Deserialize, Serialize};
 
-/// The form of the state. A program refuses one that is newer than its own.
+/// The version of the state file. A program refuses one newer than its own.
 const FORMAT: u32 = 1;
-/// The folder in the mirror's folder.
 const HIDDEN: &str = ".bursar-sync";
 
-/// A place in the order of change: everything up to it has been seen.
+/// A position in the order of change: everything up to it has been seen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Mark {
@@ -24,35 +23,34 @@ pub(super) struct Mark {
     pub(super) id: String,
 }
 
-/// How far a list has come.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Progress {
-    /// The last row of the last walk that ended.
+    /// The last row of the last complete walk.
     pub(super) mark: Option<Mark>,
-    /// Rows in the file.
+    /// In the file.
     pub(super) rows: u64,
-    /// Bytes of the file: a file of another length was changed by somebody else.
+    /// Size of the file; if it differs, somebody else changed the file.
     pub(super) bytes: u64,
-    /// The walk that is under way.
+    /// The walk under way.
     pub(super) walk: Option<Walk>,
 }
 
-/// A walk under way, as it is known to be on the disk.
+/// A walk under way, as recorded on disk.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Walk {
-    /// It started at the beginning: what it does not bring is not there any more.
+    /// It started at the beginning: rows that it does not return are gone.
     pub(super) is_full: bool,
-    /// Where the leg under way began; from the beginning when there is none.
+    /// Where this leg began; `None` is the beginning.
     pub(super) since: Option<Mark>,
-    /// Whether the row of `since` came by, as it must: nothing is ever deleted.
+    /// Whether the row of `since` was returned, as it must be: nothing is ever deleted.
     pub(super) has_seen_since: bool,
-    /// The next page; the first one of the leg when there is none.
+    /// The next page; `None` is the first page of the leg.
     pub(super) cursor: Option<String>,
-    /// The last row that came.
+    /// The last row received.
     pub(super) last: Option<Mark>,
-    /// Every page has come, and the journal waits to be merged.
+    /// Every page was received, and the journal waits to be merged.
     pub(super) is_complete: bool,
     /// Bytes of the journal that count.
     pub(super) journal_bytes: u64,
@@ -67,24 +65,24 @@ struct State {
     lists: BTreeMap<String, Progress>,
 }
 
-/// Read first, whatever else a newer form may hold.
+/// Read first, whatever else a newer version may contain.
 #[derive(Deserialize)]
 struct Format {
     format: u32,
 }
 
-/// The folder of a mirror, held by this process alone.
+/// Held by this process alone.
 #[derive(Debug)]
 pub(super) struct Folder {
     path: PathBuf,
     hidden: PathBuf,
     state: State,
-    /// The kernel lets go of it when the process ends, however it ends.
+    /// The kernel releases it when the process ends.
     _lock: File,
 }
 
 impl Folder {
-    /// Opens a folder, or makes it; refuses one that mirrors something else.
+    /// Opens or creates a folder; refuses one that mirrors something else.
     pub(super) fn open(
         path: &Path,
         url: &str,
@@ -125,7 +123,6 @@ impl Folder {
         })
     }
 
-    /// A mirrored file.
     pub(super) fn file(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
@@ -139,7 +136,7 @@ impl Folder {
         self.state.lists.get(list).cloned().unwrap_or_default()
     }
 
-    /// Notes how far a list has come; it is on the disk when this returns.
+    /// On disk when this returns.
     pub(super) fn note(&mut self, list: &str, progress: Progress) -> Result<(), String> {
         self.state.lists.insert(list.to_owned(), progress);
         let file = self.hidden.join("state.json");
@@ -155,7 +152,7 @@ impl Folder {
     }
 }
 
-/// Puts a file that is on the disk in another's place, and the rename on the disk too.
+/// Renames a file that is on disk over another, and syncs the rename.
 pub(super) fn replace(new: &Path, old: &Path) -> std::io::Result<()> {
     fs::rename(new, old)?;
     match old.parent() {
@@ -164,7 +161,7 @@ pub(super) fn replace(new: &Path, old: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Removes what a run that was killed left behind: all but the lock, the state and the journals.
+/// Removes what a killed run left behind: everything but the lock, the state and the journals.
 fn clear(hidden: &Path) -> std::io::Result<()> {
     for entry in fs::read_dir(hidden)? {
         let path = entry?.path();

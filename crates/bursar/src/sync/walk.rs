@@ -1,8 +1,8 @@
-//! One list, brought to where the server has it.
+//! Brings one list up to date.
 //!
 //! A walk has legs. Usually there is one, from the mark of the last walk (or from the beginning) to the end. When the
-//! server does not take the cursor any more, because it is older than a day, what came so far is as good as a walk
-//! that ended there: rows come in the order of change, so that the next leg begins at the last row that came.
+//! server no longer accepts the cursor, because it is older than a day, the rows received so far are as good as a walk
+//! that ended there: rows come in the order of change, so the next leg begins at the last row received.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -17,16 +17,15 @@ use super::mirror::{self, Journal, Merged};
 use super::state::{Folder, Mark, Progress, Walk};
 use super::{Event, Watch};
 
-/// Legs of one run: a server that takes none of its own cursors must not keep us for ever.
+/// Per run: a server that accepts none of its own cursors must not keep us forever.
 const LEGS_MAX: u32 = 8;
 
-/// What became of a list.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Report {
     pub(crate) list: String,
     pub(crate) file: String,
-    /// Rows in the file now.
+    /// In the file now.
     pub(crate) rows: u64,
     pub(crate) new: u64,
     pub(crate) changed: u64,
@@ -37,18 +36,17 @@ pub(crate) struct Report {
     pub(crate) waits: u64,
     #[serde(rename = "waitedSeconds", serialize_with = "as_seconds")]
     pub(crate) waited: Duration,
-    /// It went on where an earlier run had stopped.
+    /// It continued where an earlier run had stopped.
     pub(crate) is_resumed: bool,
-    /// Why it was left out, though nobody asked for it by name.
+    /// Why it was left out, if the user did not name it.
     pub(crate) skipped: Option<String>,
     /// Why it is not current.
     pub(crate) failed: Option<String>,
-    /// What is worth knowing.
     pub(crate) notes: Vec<String>,
 }
 
 fn as_seconds<S: serde::Serializer>(waited: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-    // To the millisecond: more is noise.
+    // Milliseconds are precise enough.
     serializer.serialize_f64((waited.as_secs_f64() * 1_000.0).round() / 1_000.0)
 }
 
@@ -80,18 +78,17 @@ impl Report {
     }
 }
 
-/// Why a list did not come to its end.
+/// Why a list was not completed.
 #[derive(Debug)]
 pub(super) enum Stop {
     /// The token may not read it.
     Withheld(String),
-    /// The server refuses it, and only it.
+    /// The server refuses only this list.
     Refused(String),
-    /// Nothing else will go better.
+    /// The other lists would fail too.
     Fatal(String),
 }
 
-/// A page of a list.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Page {
@@ -108,13 +105,13 @@ pub(super) struct Walker<'a> {
 }
 
 impl Walker<'_> {
-    /// Brings the list to where it stood when this run began, or later.
+    /// Brings the list to its state at the start of this run, or later.
     pub(super) fn run(&mut self, is_full: bool, watch: &mut Watch<'_>) -> Result<Report, Stop> {
         let before = self.client.counts;
         let mut report = Report::of(self.list);
         self.walk(is_full, &mut report, watch)?;
         if report.is_resumed {
-            // That was the list as it stood when the walk began, which may have been yesterday.
+            // The resumed walk shows the list as of its own start, which may have been yesterday.
             self.walk(false, &mut report, watch)?;
         }
         let Counts {
@@ -151,11 +148,11 @@ impl Walker<'_> {
         Ok(())
     }
 
-    /// The walk to go on with: the one under way, or a new one from the mark.
+    /// The walk under way, or a new one from the mark.
     fn begin(&mut self, is_full: bool, report: &mut Report) -> Result<Progress, Stop> {
         let mut progress = self.folder.progress(&self.list.name);
         if let Some(walk) = &progress.walk {
-            // One that is complete may have replaced the file already, and only not said so.
+            // A complete walk may have replaced the file already without recording it.
             let is_whole = walk.is_complete || walk.is_full || self.is_untouched(&progress);
             let has_journal = file_bytes(&self.journal()).unwrap_or(0) >= walk.journal_bytes;
             if is_whole && has_journal && (walk.is_full || !is_full) {
@@ -182,12 +179,12 @@ impl Walker<'_> {
         Ok(progress)
     }
 
-    /// Whether the file is as it was left.
+    /// Whether the file is as we left it.
     fn is_untouched(&self, progress: &Progress) -> bool {
         file_bytes(&self.folder.file(&self.list.file())) == Some(progress.bytes)
     }
 
-    /// Asks for pages until there are no more, or until the server takes the cursor no more.
+    /// Requests pages until the last one, or until the server no longer accepts the cursor.
     fn leg(
         &mut self,
         progress: &mut Progress,
@@ -202,7 +199,7 @@ impl Walker<'_> {
             let page: Page = match self.client.get(&self.query(&walk), watch) {
                 Ok(page) => page,
                 Err(RequestError::Cursor) if walk.cursor.is_some() => {
-                    // Everything up to the last row has come: the next leg begins there.
+                    // Everything up to the last row was received: the next leg begins there.
                     walk = Walk {
                         since: walk.last.clone().or(walk.since),
                         has_seen_since: false,
@@ -251,7 +248,7 @@ impl Walker<'_> {
         self.note(progress)
     }
 
-    /// A page with more to follow must lead on: a walk that cannot end is not begun.
+    /// A page with more to follow must make progress, or the walk would never end.
     fn expect_progress(&self, page: &Page, walk: &Walk) -> Result<(), Stop> {
         match &page.next_cursor {
             None => Err(self.out_of_promise("more pages, and no cursor for them")),
@@ -261,11 +258,11 @@ impl Walker<'_> {
         }
     }
 
-    /// The lines of a page for the journal, and how many rows were left out because they are here already; the walk
+    /// Returns a page's lines for the journal, and how many rows were left out because they are already there. The walk
     /// moves to the page's last row.
     fn take(&self, page: &Page, walk: &mut Walk) -> Result<(Vec<u8>, u64), Stop> {
         let (mut lines, mut met_again) = (Vec::new(), 0);
-        // A leg begins with the row that the one before ended with.
+        // A leg begins with the last row of the one before.
         let mut previous = walk.last.clone().filter(|_| walk.cursor.is_some());
         for row in &page.data {
             let text = row.get();
@@ -281,7 +278,7 @@ impl Walker<'_> {
             if walk.since.as_ref() == Some(&mark) {
                 met_again += 1;
             } else {
-                // White space between the values may be anything; a row is one line.
+                // JSON may have white space anywhere; a row is one line.
                 lines.extend(
                     text.bytes()
                         .map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { byte }),
@@ -294,13 +291,13 @@ impl Walker<'_> {
         Ok((lines, met_again))
     }
 
-    /// Brings the journal into the file, and says so.
+    /// Merges the journal into the file, and records it.
     fn finish(&mut self, mut progress: Progress) -> Result<Merged, Stop> {
         let walk = progress.walk.take().unwrap_or_default();
         let file = self.folder.file(&self.list.file());
         let is_needed = walk.is_full || walk.journal_bytes > 0 || !file.exists();
         let merged = if is_needed {
-            // A kill may have left bytes behind that do not count.
+            // A kill may have left bytes that do not count.
             Journal::open(&self.journal(), walk.journal_bytes).map_err(|error| self.broken(&error))?;
             mirror::merge(&self.journal(), &file, walk.is_full).map_err(|error| self.broken(&error))?
         } else {
@@ -317,7 +314,7 @@ impl Walker<'_> {
         progress.rows = merged.rows;
         progress.bytes = merged.bytes;
         self.note(&progress)?;
-        // It counts for nothing any more; whether it is gone does not matter either.
+        // The journal no longer counts, so a failure to remove it does not matter.
         let _ = std::fs::remove_file(self.journal());
         Ok(merged)
     }

@@ -1,5 +1,3 @@
-//! `bursar campaign`.
-
 use bursar_app::campaigns::{self, CampaignChange};
 use bursar_domain::campaign::{Campaign, CampaignVerb};
 use bursar_domain::ids::{CampaignId, OrganizationId, kind};

@@ -1,5 +1,3 @@
-//! `bursar card`.
-
 use bursar_app::cards::{self, BuiltIn, Limits};
 use bursar_domain::Resource;
 use bursar_domain::card::{Card, CardStatus, CardVerb, LimitFrequency};

@@ -1,5 +1,3 @@
-//! `bursar group`.
-
 use std::path::PathBuf;
 
 use bursar_app::groups;

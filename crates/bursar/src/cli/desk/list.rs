@@ -1,4 +1,4 @@
-//! `list` of each of the desk's commands: the ids that the other acts need.
+//! `list` of each desk command: shows the ids that the other commands need.
 
 use bursar_app::resources::{self, Readable};
 use bursar_domain::campaign::Campaign;
@@ -218,7 +218,7 @@ pub(crate) fn orders(session: &Session, args: &OrderListArgs) -> Outcome {
     })
 }
 
-/// Prints what is asked for, oldest first: representations for machines, a table for people.
+/// Oldest first: representations for programs, a table for people.
 fn list<R: Readable, const N: usize>(
     session: &Session,
     args: &ListArgs,
@@ -253,7 +253,7 @@ fn or_dash(value: Option<impl std::fmt::Display>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| value.to_string())
 }
 
-/// A description may have lines; a row is one.
+/// A description may have several lines; a row has one.
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

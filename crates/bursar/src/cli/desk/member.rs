@@ -1,5 +1,3 @@
-//! `bursar member`.
-
 use bursar_app::members::{self, NewMember};
 use bursar_app::{Act, Opening, resources};
 use bursar_domain::email::{check_email, check_phone};

@@ -1,4 +1,4 @@
-//! The officers' desk: the acts that make and move what the API reads.
+//! The officers' commands, which create and change what the API reads.
 
 pub(crate) mod campaign;
 pub(crate) mod card;
@@ -18,7 +18,6 @@ use bursar_domain::ids::{Id, OrganizationId};
 
 use super::{Failure, Outcome, Session, output};
 
-/// Runs an act for an organization.
 pub(crate) fn act_in<T: Send + 'static>(
     session: &Session,
     organization: OrganizationId,
@@ -28,7 +27,7 @@ pub(crate) fn act_in<T: Send + 'static>(
     Ok(app.act(session.who(&app)?, organization, work).wait()?)
 }
 
-/// Runs an act on a resource, for the organization that it belongs to.
+/// Runs an act in the organization that the resource belongs to.
 pub(crate) fn act_on<R: Readable, T: Send + 'static>(
     session: &Session,
     id: Id<R::Kind>,
@@ -39,7 +38,7 @@ pub(crate) fn act_on<R: Readable, T: Send + 'static>(
     Ok(app.act(session.who(&app)?, organization, work).wait()?)
 }
 
-/// Looks at an organization for as long as it takes.
+/// For long reads: uses a connection of its own.
 pub(crate) fn look_in<T>(
     session: &Session,
     organization: OrganizationId,
@@ -50,13 +49,13 @@ pub(crate) fn look_in<T>(
     Ok(done?)
 }
 
-/// The organization that an id belongs to. The operator looks it up: what a person may do depends on it.
+/// Looked up as the operator, because a person's permissions depend on the organization.
 fn organization_of<R: Readable>(app: &App, id: Id<R::Kind>) -> Result<OrganizationId, Failure> {
     let found = app.look(Identity::Operator, move |whole| resources::owner::<R>(whole, id));
     Ok(found.wait()?)
 }
 
-/// Prints a resource: its representation for machines, a line for people.
+/// The representation for programs, a line for people.
 pub(crate) fn tell(session: &Session, document: &str, line: &str) -> Outcome {
     match session.json {
         true => output::document(document),
@@ -65,7 +64,6 @@ pub(crate) fn tell(session: &Session, document: &str, line: &str) -> Outcome {
     Ok(())
 }
 
-/// Reads a day from the command line.
 pub(crate) fn parse_date(text: &str) -> Result<Date, String> {
     Date::parse(text).ok_or_else(|| "must be a calendar date such as 2026-11-15".to_owned())
 }

@@ -1,5 +1,3 @@
-//! `bursar payment`.
-
 use bursar_app::payments::{self, Charges, Debtor, NewCharges, Receipt, ReceivedBy};
 use bursar_app::{Act, AppError};
 use bursar_domain::ids::{EntryId, GroupId, MemberId, OrganizationId, PaymentId, kind};

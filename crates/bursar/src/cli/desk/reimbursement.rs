@@ -1,5 +1,3 @@
-//! `bursar reimbursement`.
-
 use bursar_app::reimbursements::{self, Draft, Remarks};
 use bursar_domain::ids::{MemberId, OrganizationId, ReimbursementId, kind};
 use bursar_domain::reimbursement::{Reimbursement, ReimbursementVerb};

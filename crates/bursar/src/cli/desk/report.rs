@@ -1,5 +1,3 @@
-//! `bursar report`.
-
 use bursar_app::reports;
 use bursar_domain::Date;
 use bursar_domain::ids::{OrganizationId, kind};
@@ -120,7 +118,7 @@ pub(crate) fn run(session: &Session, command: ReportCommand) -> Outcome {
                     ]
                 })
                 .collect();
-            // Programs add up what they need; people read the totals, one for each currency.
+            // Programs compute their own totals; people get one per currency.
             if !args.csv && !session.json {
                 rows.extend(reports::by_currency(&lines)?.iter().map(|total| {
                     [

@@ -1,5 +1,3 @@
-//! `bursar undo`.
-
 use bursar_app::{Identity, Opening, undo};
 use bursar_domain::ids::{BulkId, kind};
 use clap::Args;
@@ -18,7 +16,7 @@ pub(crate) fn run(session: &Session, args: &UndoArgs) -> Outcome {
     reverse(session, args.id)
 }
 
-/// Undoes a bulk act. An import may have touched every member, so it takes a connection of its own.
+/// An import may have changed every member, so undoing uses a connection of its own.
 pub(crate) fn reverse(session: &Session, id: BulkId) -> Outcome {
     let app = session.open(Opening::Require)?;
     let owner = app
