@@ -1,4 +1,4 @@
-//! What every thread of a worker has at hand.
+//! What every thread of a worker shares.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -9,12 +9,11 @@ use bursar_domain::ids::{Id, OrganizationId};
 use super::bell::{Bell, Heard};
 use super::guard::ClockGuard;
 
-/// The order of work that belongs to no organization.
+/// For work that belongs to no organization.
 pub(super) const NO_ORGANIZATION: OrganizationId = Id::from_bits(0);
-/// The longest sleep, so that what another process queued is seen.
+/// The longest sleep, so that messages queued by another process are noticed.
 const SLEEP_MAX: Duration = Duration::from_secs(1);
 
-/// The door at the time of the guard, and the bell.
 #[derive(Clone, Debug)]
 pub(super) struct Base {
     pub(super) app: App,
@@ -46,12 +45,12 @@ impl Base {
         self.app.act(Identity::Worker, organization, work).wait()
     }
 
-    /// Takes step after step until it is over, and rests where nothing is to be done. `tell` is given why a step could
-    /// not be taken, once for each reason.
+    /// Runs steps until the worker stops, and sleeps when there is nothing to do. `tell` gets the reason why a step
+    /// failed, once for each reason.
     pub(super) fn run(&self, mut step: impl FnMut() -> Result<usize, AppError>, tell: fn(&AppError)) {
         let (mut heard, mut told) = (Heard::default(), None);
         while !self.bell.is_over() {
-            // A panic is told of by its hook; the worker is not to die of it while the server lives on.
+            // The panic hook has logged it; the worker must not die while the server lives on.
             let done = match catch_unwind(AssertUnwindSafe(&mut step)) {
                 Ok(Ok(done)) => {
                     told = None;
@@ -74,7 +73,7 @@ impl Base {
     }
 }
 
-/// Whether the database as a whole cannot be used now, so that no other work can be done either.
+/// Whether the database as a whole is unavailable, so that no other work can be done either.
 pub(super) fn is_outage(error: &AppError) -> bool {
     matches!(error, AppError::Db(error) if error.is_outage())
 }

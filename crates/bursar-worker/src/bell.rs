@@ -3,7 +3,7 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Wakes everybody who listens. Clones are the same one.
+/// Clones share one bell.
 #[derive(Clone, Debug, Default)]
 pub struct Bell(Arc<(Mutex<Rung>, Condvar)>);
 
@@ -18,31 +18,29 @@ struct Rung {
 pub struct Heard(u64);
 
 impl Bell {
-    /// Something was queued.
     pub fn ring(&self) {
         self.lock().times += 1;
         self.0.1.notify_all();
     }
 
-    /// Everybody is to stop after what they have in hand.
+    /// Everybody stops after the work in hand.
     pub fn stop(&self) {
         self.lock().is_over = true;
         self.0.1.notify_all();
     }
 
-    /// Whether everybody is to stop.
     pub fn is_over(&self) -> bool {
         self.lock().is_over
     }
 
-    /// Waits until it rings, at most so long. A listener hears every ring, also one that came while it was busy.
+    /// Waits until it rings, at most so long. A ring while the listener was busy counts too.
     pub fn wait(&self, heard: &mut Heard, at_most: Duration) {
         let listening = |rung: &mut Rung| rung.times == heard.0 && !rung.is_over;
         let waited = self.0.1.wait_timeout_while(self.lock(), at_most, listening);
         heard.0 = waited.unwrap_or_else(PoisonError::into_inner).0.times;
     }
 
-    /// Waits for so long, or until it is over; whether it is over.
+    /// Waits so long, or until the worker stops. Returns whether it stops.
     pub fn pause(&self, long: Duration) -> bool {
         let waited = self
             .0

@@ -1,4 +1,4 @@
-//! What falls due: notices, dues, reminders, ends of campaigns, jobs to expand, and housekeeping. It sends nothing.
+//! Due work: notices, dues, reminders, ends of campaigns, jobs to expand, and housekeeping. It sends nothing.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,16 +13,13 @@ use super::base::{Base, NO_ORGANIZATION, is_outage};
 use super::setbacks::{Row, Setbacks};
 use super::tally::Tally;
 
-/// Rows of a kind that are worked on in a step.
+/// Rows of each kind per step.
 const STEP_MAX: i64 = 20;
-/// Groups whose dues are looked at in a step.
+/// Groups whose dues are checked per step.
 const GROUPS_MAX: i64 = 100;
-/// How often is pruned.
 const HOUSEKEEPING: Duration = Duration::from_secs(60);
-/// How often the queues are measured.
 const MEASURING: Duration = Duration::from_secs(10);
 
-/// The loop of due work.
 #[derive(Debug)]
 pub(super) struct DueWork {
     pub(super) base: Base,
@@ -33,7 +30,7 @@ pub(super) struct DueWork {
     pass: DuesPass,
 }
 
-/// A pass over all dues that are due. One that cannot be raised does not keep the others from it.
+/// A pass over all dues that are due. A failure does not hold up the others.
 #[derive(Clone, Copy, Debug, Default)]
 struct DuesPass {
     started_at: Option<Timestamp>,
@@ -72,12 +69,12 @@ impl DueWork {
         });
     }
 
-    /// Does what is due; how much that was.
+    /// Returns how much was done.
     pub(super) fn step(&mut self) -> Result<usize, AppError> {
         self.base.guard.check(&self.base.app)?;
         let mut done = self.queue_notices()?;
         match self.base.guard.is_held() {
-            // Mail that a request queues by a wrong clock is sent at once all the same.
+            // Mail that a request queued by a wrong clock is still sent at once.
             true => self.base.change(NO_ORGANIZATION, outbox::pull_in)?,
             false => done += self.start_what_is_due()?,
         }
@@ -87,7 +84,7 @@ impl DueWork {
         Ok(done)
     }
 
-    /// What goes by the time, and so waits while the clock cannot be believed. Dues come before reminders, which tell
+    /// Work that depends on the time, so it waits while the clock is in doubt. Dues come before reminders, which state
     /// what is owed.
     fn start_what_is_due(&mut self) -> Result<usize, AppError> {
         let (mut done, complete_at) = self.raise_dues()?;
@@ -97,13 +94,11 @@ impl DueWork {
         Ok(done + self.end_campaigns()?)
     }
 
-    /// Whether a row that failed is still left alone.
     fn is_waiting(&self, row: Row) -> bool {
         self.setbacks.is_waiting(row, self.base.guard.running())
     }
 
-    /// What one piece of work came to. One that fails is told of and backs off; a database that is unavailable ends the
-    /// step.
+    /// A failure is logged and its row backs off; an unavailable database ends the step.
     fn judge<T>(
         &mut self,
         row: Row,
@@ -124,7 +119,7 @@ impl DueWork {
         }
     }
 
-    /// Notices go by the wall clock, also by one in doubt: tokens expire by it.
+    /// Notices use the wall clock even in doubt, because tokens expire by it.
     fn queue_notices(&mut self) -> Result<usize, AppError> {
         let (now, limit) = (self.base.guard.wall(), STEP_MAX + self.setbacks.count());
         let mut done = 0;
@@ -174,8 +169,8 @@ impl DueWork {
         Ok(done)
     }
 
-    /// Goes on with each job by one transaction, so that a large one does not keep the others waiting, and wakes the
-    /// senders. One that fails stays claimed for as long as it waits, so that no other worker tries it meanwhile.
+    /// Advances each job by one transaction, so that a large one does not hold up the others, and wakes the
+    /// senders. A job that fails stays claimed while it backs off, so that no other worker tries it.
     fn expand_jobs(&mut self) -> Result<usize, AppError> {
         let until = self.base.guard.now().plus_seconds(self.lease_seconds);
         let claimed = self.base.change(NO_ORGANIZATION, move |whole| {
@@ -199,11 +194,11 @@ impl DueWork {
         Ok(done)
     }
 
-    /// Goes on with the pass over all dues: how much it did, and once nothing is left the time as of which all dues are
-    /// raised. A bounded number at a step, so that the rest does not wait for a federation's year.
+    /// Continues the pass over all dues. Returns how much was done and, once nothing is left, the time as of which all dues
+    /// are raised. Each step is bounded, so that other work does not wait for a large federation.
     fn raise_dues(&mut self) -> Result<(usize, Option<Timestamp>), AppError> {
         let now = self.base.guard.now();
-        // A clock that was set back begins anew.
+        // If the clock was set back, start again.
         let started_at = *self.pass.started_at.insert(match self.pass.started_at {
             Some(at) if at <= now => at,
             Some(_) | None => now,
@@ -246,7 +241,6 @@ impl DueWork {
         Ok(done)
     }
 
-    /// Prunes what has served its time.
     pub(super) fn keep_house(&mut self) -> Result<(), AppError> {
         self.setbacks.tidy(self.base.guard.running());
         self.base.guard.check(&self.base.app)?;
@@ -265,7 +259,6 @@ impl DueWork {
     }
 }
 
-/// Whether so long has passed since it last was time.
 fn is_time(base: &Base, last: &mut Option<Duration>, every: Duration) -> bool {
     let now = base.guard.running();
     let is_time = last.is_none_or(|at| now < at || now - at >= every);

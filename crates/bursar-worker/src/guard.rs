@@ -1,9 +1,9 @@
-//! Whether the clock on the wall can be believed.
+//! Decides whether the wall clock can be trusted.
 //!
-//! Dues, reminders and pruning go by the wall clock, and what a wrong one starts cannot be taken back: dues of next
-//! year, mail put off until then, history gone. So a worker compares it with the database server's time, with the
+//! Dues, reminders and pruning depend on the wall clock, and what a wrong one starts cannot be undone: next year's
+//! dues, delayed mail, deleted history. So a worker compares it with the database server's time, with the
 //! last time that a worker trusted, and with a clock that only counts how long the machine has run. While they
-//! disagree nothing is started that depends on the time. See docs/decisions/0005-clock-leaps.md.
+//! disagree, nothing that depends on the time is started. See docs/decisions/0005-clock-leaps.md.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,33 +16,33 @@ use bursar_domain::Timestamp;
 
 use super::base::NO_ORGANIZATION;
 
-/// How far clocks may be apart, in seconds, unless the operator says otherwise.
+/// The default for how far clocks may differ.
 pub const TOLERANCE_SECONDS: i64 = 60;
-/// How far ahead of the last time seen the clock may be at a start. A service may well have been off for a season; a
-/// clock that is wrong by itself is mostly wrong by years.
+/// How far ahead of the last time seen the clock may be at a start. A service may have been off for a season; a
+/// wrong clock is usually wrong by years.
 const AHEAD_SECONDS_MAX: i64 = 120 * 86_400;
-/// How long time must have passed steadily before a clock in doubt is believed, and before anything is pruned.
+/// How long time must pass steadily before a clock in doubt is trusted, and before anything is pruned.
 const STEADY_SECONDS: i64 = 3_600;
-/// How often the database is asked.
+/// How often the database is asked for its clocks.
 const LOOK_EVERY: Duration = Duration::from_secs(60);
-/// How often while the clock is in doubt.
+/// The same while the clock is in doubt.
 const LOOK_EVERY_HELD: Duration = Duration::from_secs(5);
 
-/// How long the machine has run, whatever its wall clock is set to. It counts sleep too.
+/// How long the machine has run, including sleep, whatever its wall clock is set to.
 pub type RunningClock = Arc<dyn Fn() -> Duration + Send + Sync>;
 
-/// Why a clock is not believed.
+/// Why the wall clock is not trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doubt {
-    /// It is that far from the database server's.
+    /// It differs from this time of the database server.
     Server(Timestamp),
-    /// It was moved while the worker ran; this would be the time.
+    /// It was moved while the worker ran; this is the expected time.
     Leapt(Timestamp),
-    /// It is far ahead of the last time that a worker trusted.
+    /// It is far ahead of this last trusted time.
     Ahead(Timestamp),
-    /// It is behind that time.
+    /// It is behind this last trusted time.
     Behind(Timestamp),
-    /// It is behind the last change that was written down.
+    /// It is behind this last recorded change.
     BehindChanges(Timestamp),
 }
 
@@ -61,8 +61,7 @@ impl fmt::Display for Doubt {
     }
 }
 
-/// Whether there is reason to doubt what the wall clock says. `expected` is the time by the running clock since this
-/// process last believed the wall clock.
+/// `expected` is the time by the running clock since this process last trusted the wall clock.
 pub fn doubt(
     wall: Timestamp,
     expected: Option<Timestamp>,
@@ -75,7 +74,7 @@ pub fn doubt(
     if let Some(server) = known.server_now.filter(|server| !agrees(*server)) {
         return Some(Doubt::Server(server));
     }
-    // Another worker trusts this time, or the operator has said that it is right.
+    // Another worker trusts this time, or the operator has confirmed it.
     if known.seen.is_some_and(|seen| agrees(seen.at)) {
         return None;
     }
@@ -87,8 +86,8 @@ pub fn doubt(
             Some(Doubt::Ahead(seen.at))
         }
         (Some(seen), _) if wall < seen.at => Some(Doubt::Behind(seen.at)),
-        // A change clock that is ahead says that the wall clock was ahead once, or is behind now. One that is behind says
-        // nothing: the last change may be old, or imported.
+        // A change clock that is ahead means that the wall clock was ahead once, or is behind now. One that is behind means
+        // nothing: the last change may be old or imported.
         (None, Some(change)) if wall < change.plus_seconds(-tolerance_seconds) => {
             Some(Doubt::BehindChanges(change))
         }
@@ -96,14 +95,14 @@ pub fn doubt(
     }
 }
 
-/// Watches the clock of a worker. Clones are the same one.
+/// Clones share one state.
 #[derive(Clone)]
 pub struct ClockGuard(Arc<Inner>);
 
 struct Inner {
     wall: WallClock,
     running: RunningClock,
-    /// `None` believes everything.
+    /// `None` trusts everything.
     tolerance_seconds: Option<i64>,
     is_held: AtomicBool,
     state: Mutex<State>,
@@ -111,12 +110,12 @@ struct Inner {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct State {
-    /// The best known time, and the running clock at it.
+    /// The best known time, and the running clock at that moment.
     anchor: Option<(Timestamp, Duration)>,
-    /// This process has believed the wall clock once.
+    /// Whether this process ever trusted the wall clock.
     has_believed: bool,
     held: Option<Held>,
-    /// Since when time has passed without a gap, as far as workers saw it.
+    /// Since when time has passed without a gap, as seen by workers.
     steady_since: Option<Timestamp>,
     /// When the database was last asked, by the running clock.
     looked_at: Option<Duration>,
@@ -125,7 +124,7 @@ struct State {
 #[derive(Clone, Copy, Debug)]
 struct Held {
     doubt: Doubt,
-    /// The wall clock and the running clock when it was last seen to move.
+    /// The wall clock and the running clock when the wall clock was last seen to leap.
     since: (Timestamp, Duration),
 }
 
@@ -136,12 +135,11 @@ impl fmt::Debug for ClockGuard {
 }
 
 impl ClockGuard {
-    /// Doubts the wall clock where it is further than the tolerance from what else tells the time.
     pub fn new(wall: WallClock, running: RunningClock, tolerance_seconds: i64) -> Self {
         Self::with(wall, running, Some(tolerance_seconds))
     }
 
-    /// Believes the wall clock whatever it says: for tests that move it.
+    /// Trusts the wall clock whatever it says: for tests that move it.
     pub fn trusting(wall: WallClock) -> Self {
         let clock = Arc::clone(&wall);
         let running = move || Duration::from_micros(clock().micros().unsigned_abs());
@@ -158,17 +156,16 @@ impl ClockGuard {
         }))
     }
 
-    /// What the clock on the wall says, right or wrong.
+    /// The wall clock, right or wrong.
     pub fn wall(&self) -> Timestamp {
         (self.0.wall)()
     }
 
-    /// How long the machine has run.
     pub fn running(&self) -> Duration {
         (self.0.running)()
     }
 
-    /// The time, as well as it is known: the wall clock's, unless that is in doubt.
+    /// The best known time: the wall clock's, unless it is in doubt.
     pub fn now(&self) -> Timestamp {
         let (wall, running) = (self.wall(), self.running());
         let (Some(tolerance), state) = (self.0.tolerance_seconds, *self.state()) else {
@@ -180,13 +177,12 @@ impl ClockGuard {
         }
     }
 
-    /// Whether what depends on the time must wait.
+    /// Whether work that depends on the time must wait.
     pub fn is_held(&self) -> bool {
         self.0.is_held.load(Ordering::Relaxed)
     }
 
-    /// Whether what has grown old may go: only after an hour in which time passed steadily, so that a clock that leaps
-    /// makes nothing old.
+    /// Only after an hour in which time passed steadily, so that a clock that leaps deletes nothing.
     pub fn may_prune(&self) -> bool {
         if self.0.tolerance_seconds.is_none() {
             return true;
@@ -195,8 +191,7 @@ impl ClockGuard {
         !self.is_held() && steady_since.is_some_and(|since| self.now() >= since.plus_seconds(STEADY_SECONDS))
     }
 
-    /// Looks at the clocks: at the database's once a minute, at the running clock always. What is trusted is written
-    /// down.
+    /// Compares the clocks: the database's once a minute, the running clock always. Records the trusted time.
     pub fn check(&self, app: &App) -> Result<(), AppError> {
         let Some(tolerance) = self.0.tolerance_seconds else {
             return Ok(());
@@ -207,7 +202,7 @@ impl ClockGuard {
         let asked_at = self.running();
         let known = app.look(Identity::Worker, worker_clock::known).wait()?;
         let (wall, running) = (self.wall(), self.running());
-        // A slow reply must not look like a clock that is wrong.
+        // A slow reply must not look like a wrong clock.
         let took = i64::try_from(running.saturating_sub(asked_at).as_secs()).unwrap_or(0);
         let seen = self.judge(wall, running, &known, tolerance + took);
         match seen {
@@ -237,13 +232,13 @@ impl ClockGuard {
                 .expected(running)
                 .is_some_and(|expected| !is_near(wall, expected, tolerance));
         if !is_due && !leapt && state.held.is_none() {
-            // Clocks drift a little: what counts is a leap between two looks.
+            // Clocks drift a little; only a leap between two checks matters.
             state.anchor = Some((wall, running));
         }
         is_due || leapt
     }
 
-    /// Decides; what is to be written down.
+    /// Returns what to record.
     fn judge(&self, wall: Timestamp, running: Duration, known: &Known, tolerance: i64) -> Option<Seen> {
         let mut state = self.state();
         state.looked_at = Some(running);
@@ -252,7 +247,7 @@ impl ClockGuard {
             let is_steady = state
                 .held
                 .is_some_and(|held| held.is_steady(wall, running, tolerance));
-            // An hour says nothing about two clocks that run side by side and disagree.
+            // Waiting an hour proves nothing about two clocks that both run and disagree.
             !is_steady || matches!(doubt, Doubt::Server(_))
         });
         if let Some(reason) = reason {
@@ -314,7 +309,7 @@ impl State {
 }
 
 impl Held {
-    /// Whether wall clock and running clock went side by side since then.
+    /// Whether wall clock and running clock advanced equally since then.
     fn moved_along(&self, wall: Timestamp, running: Duration, tolerance: i64) -> bool {
         let since = State {
             anchor: Some(self.since),

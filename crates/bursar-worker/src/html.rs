@@ -1,12 +1,12 @@
-//! The HTML of an e-mail: text, a table of what is owed, and who writes. Styles are inline, because mail programs drop
-//! others; there is no image and no script.
+//! The HTML of an e-mail: text, a table of what is owed, and the sender. Styles are inline, because mail programs drop
+//! others; there are no images or scripts.
 
 use std::fmt::Write as _;
 
 use bursar_app::messages::Statement;
 use bursar_domain::text::html_escaped;
 
-/// The whole page. Everything in it is escaped.
+/// Escapes everything.
 pub(super) fn page(body: &str, statement: Option<&Statement>, sender: &str) -> String {
     let mut out = String::with_capacity(2_048 + body.len() * 2);
     out.push_str(
@@ -66,7 +66,7 @@ fn table(out: &mut String, statement: &Statement) {
     );
 }
 
-/// A line of text with its web addresses as links: a reader of HTML cannot count on the mail program to make them.
+/// Turns web addresses into links: mail programs do not do it reliably for HTML.
 fn line(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     let mut rest = text;
@@ -75,7 +75,7 @@ fn line(text: &str) -> String {
         let end = from
             .find(|c: char| c.is_whitespace() || matches!(c, '<' | '>' | '"'))
             .unwrap_or(from.len());
-        // What ends the sentence is not part of the address.
+        // Punctuation that ends the sentence is not part of the address.
         let link = from[..end].trim_end_matches(['.', ',', ';', ':', '!', '?', ')', '\'']);
         out.push_str(&html_escaped(before));
         let link_text = html_escaped(link);

@@ -1,8 +1,8 @@
-//! The part of bursar that acts on its own.
+//! The background worker.
 //!
-//! One loop does what falls due, and one sender for each transport sends, on threads of their own: a server that hangs
-//! delays nothing but its own messages. All of them claim with leases, so that several workers never send the same
-//! message and a dead one's claims come back. They wake when something is queued and look once a second otherwise.
+//! One thread does due work, and one thread per transport sends, so a server that hangs delays only its own
+//! messages. All claim their work with leases, so that several workers never send the same message and a dead worker's
+//! claims are freed. They wake when something is queued, and otherwise once a second.
 
 mod base;
 mod bell;
@@ -35,32 +35,25 @@ use guard::ClockGuard;
 use outlet::Outlet;
 use sender::{Hand, Sender};
 
-/// How long a worker that stops waits for the message in hand. One that takes longer keeps its claim and is sent again
-/// when that has run out.
+/// How long a stopping worker waits for the message in hand. A slower one keeps its claim and is sent again
+/// when its lease ends.
 const DRAIN: Duration = Duration::from_millis(1_500);
 
-/// What a worker is made of.
 #[derive(Debug)]
 pub struct Setup {
-    /// The database.
     pub app: App,
-    /// Tells the time, and whether it can be believed.
     pub guard: ClockGuard,
-    /// Wakes it.
     pub bell: Bell,
-    /// Where messages go: one for each method.
+    /// One for each method.
     pub outlets: [Outlet; 2],
-    /// Spreads retries.
+    /// For the jitter of retries.
     pub random: fastrand::Rng,
-    /// How long things are kept.
     pub retention: Retention,
-    /// How long the claims of a worker that died are held back.
+    /// How long the claims of a dead worker block others.
     pub lease_seconds: i64,
-    /// Counts what it does.
     pub tally: Arc<Tally>,
 }
 
-/// The worker.
 #[derive(Debug)]
 pub struct Worker {
     due: DueWork,
@@ -68,7 +61,6 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// Puts it together.
     pub fn new(setup: Setup) -> Self {
         let Setup {
             app,
@@ -91,11 +83,10 @@ impl Worker {
         Self { due, senders }
     }
 
-    /// Starts its threads.
     pub fn start(self) -> std::io::Result<Running> {
         let (base, lease_seconds) = (self.due.base.clone(), self.due.lease_seconds);
         let hands = self.senders.each_ref().map(|sender| sender.hand.clone());
-        // Nothing is sent: it is closed when the last thread has ended.
+        // Nothing is sent: the channel closes when the last thread has ended.
         let (alive, ended) = channel::<()>();
         let spawn = |name: &str, run: Box<dyn FnOnce() + Send>| {
             let alive = alive.clone();
@@ -107,7 +98,7 @@ impl Worker {
         };
         let (keeper, kept) = (base.clone(), hands.clone());
         let keep = move || {
-            // Three times a lease.
+            // Three times per lease.
             while !keeper
                 .bell
                 .pause(Duration::from_secs(lease_seconds.unsigned_abs()) / 3)
@@ -123,7 +114,7 @@ impl Worker {
         Ok(Running { base, hands, ended })
     }
 
-    /// Does what is due and sends it, one after the other; how much that was. For tests that move the time.
+    /// Does due work and sends, one after the other; returns how much was done. For tests that move the time.
     pub fn step(&mut self) -> Result<usize, AppError> {
         let mut done = self.due.step()?;
         for sender in &mut self.senders {
@@ -132,18 +123,15 @@ impl Worker {
         Ok(done)
     }
 
-    /// What watches its clock.
     pub fn guard(&self) -> &ClockGuard {
         &self.due.base.guard
     }
 
-    /// Prunes what has served its time.
     pub fn keep_house(&mut self) -> Result<(), AppError> {
         self.due.keep_house()
     }
 }
 
-/// A worker at work.
 #[derive(Debug)]
 pub struct Running {
     base: Base,
@@ -152,7 +140,7 @@ pub struct Running {
 }
 
 impl Running {
-    /// Stops it: waits a moment for what is in hand, and lets go what nobody has begun to send.
+    /// Waits briefly for the messages in hand, and releases those that are not being sent yet.
     pub fn stop(self) {
         self.base.bell.stop();
         if self.ended.recv_timeout(DRAIN) == Err(RecvTimeoutError::Timeout) {

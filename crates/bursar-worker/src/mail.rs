@@ -1,4 +1,4 @@
-//! E-mail as it is written: plain text and HTML, with headers that a mail program and a reader can trust.
+//! Composes an e-mail as plain text and HTML.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -11,8 +11,8 @@ use lettre::message::{Mailbox, MultiPart, SinglePart};
 use super::html;
 use super::outlet::Undelivered;
 
-/// The e-mail of a message. Its id, date and boundary are the message's own: a copy that is sent after a lost reply is
-/// the same e-mail, and can be recognised.
+/// Id, date and boundary come from the message: a copy that is sent after a lost reply is
+/// the same e-mail and can be recognised.
 pub fn compose(claimed: &Claimed, from: &Address) -> Result<lettre::Message, Undelivered> {
     let message = &claimed.message;
     let to: Address = message.address.parse().map_err(Undelivered::for_good)?;
@@ -26,7 +26,7 @@ pub fn compose(claimed: &Claimed, from: &Address) -> Result<lettre::Message, Und
     if let Some(reply_to) = claimed.reply_to.as_deref().and_then(|text| text.parse().ok()) {
         builder = builder.reply_to(Mailbox::new(name(&claimed.sender), reply_to));
     }
-    // Programs that answer by themselves are asked not to (RFC 3834).
+    // Asks autoresponders not to reply (RFC 3834).
     builder = builder.raw_header(header("Auto-Submitted", "auto-generated")?);
     for line in message.headers.lines() {
         let Some((name, value)) = line.split_once(": ") else {
@@ -37,7 +37,7 @@ pub fn compose(claimed: &Claimed, from: &Address) -> Result<lettre::Message, Und
     let statement = message.owed.as_deref().and_then(Statement::from_json);
     let page = html::page(&message.body, statement.as_ref(), &claimed.sender);
     let part = |kind: ContentType, text: String| SinglePart::builder().header(kind).body(text);
-    // No encoded text has `=_` in it, and nobody could foresee the id.
+    // No encoded text contains `=_`, and nobody can predict the id.
     let both = MultiPart::alternative()
         .boundary(format!("=_{}", message.id))
         .singlepart(part(ContentType::TEXT_PLAIN, full_text(message)))
@@ -54,7 +54,7 @@ fn name(text: &str) -> Option<String> {
     Some(one_line(text)).filter(|name| !name.is_empty())
 }
 
-/// A header is one line, whatever is put into it: nothing can begin another header.
+/// Line breaks are removed, so that a value cannot start another header.
 fn one_line(text: &str) -> String {
     let plain = |c: char| {
         if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') {

@@ -1,4 +1,4 @@
-//! Where messages go: a mail server and an SMS provider, or files in a folder where none is configured.
+//! Where messages go: a mail server and an SMS provider, or files in a folder if none is configured.
 
 use std::fs;
 use std::io::Write;
@@ -13,48 +13,43 @@ use super::mail;
 use super::sms::Sms;
 use super::smtp::Smtp;
 
-/// Characters of an answer that are kept.
+/// Characters of a reply that are kept.
 const ANSWER_MAX: usize = 500;
 
-/// Where the messages of one method go.
 #[derive(Debug)]
 pub struct Outlet {
-    /// The folder for what no server takes.
+    /// For files, if no server is configured.
     pub folder: PathBuf,
-    /// The server.
     pub way: Way,
 }
 
-/// How messages go.
 #[derive(Debug)]
 pub enum Way {
-    /// As e-mail from this address, by a server or to files.
+    /// From this address, by a server or to files.
     Mail(Address, Option<Box<Smtp>>),
-    /// As SMS, by a provider or to files.
+    /// By a provider or to files.
     Sms(Option<Sms>),
 }
 
-/// Why a message was not delivered.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Undelivered {
-    /// The other side's answer, or what stood in the way.
+    /// The server's reply, or what went wrong.
     pub reason: String,
-    /// What is at fault.
     pub fault: Fault,
-    /// The other side asks to wait so many seconds.
+    /// As the server asks.
     pub retry_after_seconds: Option<i64>,
 }
 
-/// What is at fault when a message is not delivered.
+/// What is at fault when delivery fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The message: trying again is of no use.
+    /// The message: a retry is useless.
     Final,
-    /// Something that may pass.
+    /// Something temporary.
     Passing,
-    /// The server, which cannot be reached or refuses the sender: no message can go for now.
+    /// The server is unreachable or refuses the sender: no message can be sent for now.
     Unreachable,
-    /// The login, which the server refuses: no message can go until the operator has acted.
+    /// The server refuses the login: no message can be sent until the operator acts.
     Login,
 }
 
@@ -73,7 +68,6 @@ impl Undelivered {
 }
 
 impl Outlet {
-    /// The messages that go here.
     pub const fn method(&self) -> Method {
         match self.way {
             Way::Mail(..) => Method::Email,
@@ -81,14 +75,14 @@ impl Outlet {
         }
     }
 
-    /// Closes a connection that nothing was sent on for a while.
+    /// Closes a connection that was idle for a while.
     pub(super) fn rest(&mut self) {
         if let Way::Mail(_, Some(smtp)) = &mut self.way {
             smtp.rest();
         }
     }
 
-    /// Sends a message, or writes it to a file; the other side's answer.
+    /// Returns the server's reply.
     pub fn send(&mut self, claimed: &Claimed) -> Result<String, Undelivered> {
         let address = claimed.message.address.as_str();
         match self.hand_over(claimed) {
@@ -118,7 +112,7 @@ impl Outlet {
         }
     }
 
-    /// Writes a whole file or none: a temporary name, synced, then renamed. Written again it is the same file.
+    /// Writes a whole file or none: temporary name, sync, rename. Writing again gives the same file.
     fn write_file(&self, name: &str, bytes: &[u8]) -> Result<String, Undelivered> {
         let write = |folder: &Path| -> std::io::Result<()> {
             private::create_folder(folder)?;
@@ -138,12 +132,12 @@ impl Outlet {
     }
 }
 
-/// An answer as it is kept: one line, bounded, and without the address, which goes before the record does.
+/// A reply as it is kept: one line, bounded, and without the address, which is deleted earlier than the record.
 fn told(answer: &str, address: &str) -> String {
     let mut answer = answer.replace(|c: char| c.is_control(), " ");
     if !address.is_empty() {
         answer = answer.replace(address, "[address]");
-        // A provider may tell the number without its plus.
+        // A provider may repeat the number without its plus.
         let digits = address.trim_start_matches('+');
         if digits.len() != address.len() {
             answer = answer.replace(digits, "[address]");

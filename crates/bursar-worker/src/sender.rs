@@ -1,7 +1,7 @@
-//! Sends the messages of one transport: claims them, hands them over, and writes down what came of it.
+//! Sends the messages of one transport: claims them, hands them over, and records the result.
 //!
-//! A server that cannot be reached or refuses the login is not asked for every message: the whole transport pauses, and
-//! one message after each pause finds out whether it is well again.
+//! If a server is unreachable or refuses the login, the whole transport pauses, and one message after each pause
+//! tests whether it works again.
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
@@ -17,15 +17,15 @@ use super::base::{Base, NO_ORGANIZATION, is_outage};
 use super::outlet::{Fault, Outlet, Undelivered};
 use super::tally::{Counts, Tally};
 
-/// Messages that are claimed at a time.
+/// Messages claimed at a time.
 const CLAIM_MAX: i64 = 20;
-/// Seconds before the second, third … attempt, give or take a fifth; after the last one a message has failed.
+/// Seconds before the second, third … attempt, with a jitter of a fifth. After the last attempt a message has failed.
 const BACK_OFF_SECONDS: [i64; 6] = [5, 300, 1_800, 7_200, 18_000, 36_000];
 /// The first pause of a transport; each further one is twice as long.
 const PAUSE_FIRST: Duration = Duration::from_secs(2);
 const PAUSE_MAX: Duration = Duration::from_secs(300);
 
-/// The messages that a sender has claimed. Others see them too, to keep the claims or to let them go.
+/// The messages that a sender has claimed. Other threads renew or release them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Hand(Arc<Mutex<Held>>);
 
@@ -40,7 +40,7 @@ impl Hand {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// These are held instead of all others.
+    /// Replaces all others.
     fn hold(&self, claimed: Vec<Claimed>) {
         *self.lock() = Held {
             sending: None,
@@ -48,14 +48,13 @@ impl Hand {
         };
     }
 
-    /// The next one to send.
     fn next(&self) -> Option<Claimed> {
         let mut held = self.lock();
         held.sending = held.waiting.pop_front();
         held.sending.clone()
     }
 
-    /// Takes away those that nobody has begun to send.
+    /// Removes those that are not being sent yet.
     pub(super) fn take_waiting(&self) -> Vec<Claimed> {
         self.lock().waiting.drain(..).collect()
     }
@@ -78,7 +77,7 @@ impl Hand {
     }
 }
 
-/// Lets claims go: they count as no attempt.
+/// Released claims do not count as attempts.
 pub(super) fn release(base: &Base, claims: Vec<Claimed>, reason: Option<String>) -> Result<(), AppError> {
     match claims.is_empty() {
         true => Ok(()),
@@ -88,7 +87,6 @@ pub(super) fn release(base: &Base, claims: Vec<Claimed>, reason: Option<String>)
     }
 }
 
-/// The sender of one transport.
 #[derive(Debug)]
 pub(super) struct Sender {
     pub(super) hand: Hand,
@@ -97,12 +95,12 @@ pub(super) struct Sender {
     random: fastrand::Rng,
     lease_seconds: i64,
     tally: Arc<Tally>,
-    /// Attempts that the database could not take down yet.
+    /// Attempts that could not be written to the database yet.
     unrecorded: Vec<(Claimed, Attempt)>,
     pause: Option<Pause>,
 }
 
-/// Times are those of the clock that only runs.
+/// Times are those of the running clock.
 #[derive(Clone, Copy, Debug)]
 struct Pause {
     long: Duration,
@@ -134,7 +132,7 @@ impl Sender {
         base.run(
             || self.step(),
             |error| {
-                // The loop of due work tells of a database that is unavailable.
+                // The due-work loop reports an unavailable database.
                 if !is_outage(error) {
                     tracing::error!(%error, "messages cannot be claimed; it is tried again");
                 }
@@ -146,10 +144,10 @@ impl Sender {
         }
     }
 
-    /// Sends what is due; how many messages that were.
+    /// Returns how many messages were sent.
     pub(super) fn step(&mut self) -> Result<usize, AppError> {
         self.record()?;
-        // What a step left behind that the database ended may have been claimed by others since.
+        // Messages left by a step that failed may have been claimed by others since.
         self.hand.hold(Vec::new());
         let method = self.outlet.method();
         let is_paused = self
@@ -177,7 +175,7 @@ impl Sender {
         Ok(if is_well { count } else { 0 })
     }
 
-    /// Hands a message over and writes down what came of it; whether the transport can take more.
+    /// Returns whether the transport can send more.
     fn deliver(&mut self, claim: Claimed) -> Result<bool, AppError> {
         let sent = self.outlet.send(&claim);
         let fault = sent.as_ref().err().map(|undelivered| undelivered.fault);
@@ -188,7 +186,7 @@ impl Sender {
         }
         let attempt = match sent {
             Ok(answer) => Attempt::Delivered(answer),
-            // The message is not to blame, so it keeps its attempts.
+            // The message is not at fault, so it keeps its attempts.
             Err(undelivered) if undelivered.fault == Fault::Login => {
                 release(&self.base, vec![claim], Some(undelivered.reason))?;
                 return Ok(false);
@@ -218,7 +216,7 @@ impl Sender {
         self.tally.of(self.outlet.method())
     }
 
-    /// Whether and when a message is tried again.
+    /// Whether and when a message is retried.
     fn judge(&mut self, claim: &Claimed, undelivered: Undelivered) -> Attempt {
         let Undelivered {
             reason,
@@ -259,7 +257,7 @@ impl Sender {
         }
     }
 
-    /// Writes down how attempts ended. What cannot be written stays for the next step: a message that was taken must
+    /// Records how attempts ended. What cannot be written stays for the next step: a delivered message must
     /// not be sent again because the database was unavailable for a moment.
     fn record(&mut self) -> Result<(), AppError> {
         while let Some((claim, attempt)) = self.unrecorded.last().cloned() {
@@ -272,8 +270,8 @@ impl Sender {
                 if is_outage(&error) {
                     return Err(error);
                 }
-                // What could not be done is the rest of it: the end of a run, which is looked at again. The attempt
-                // itself must be kept, or the message would be sent for ever.
+                // Only the end of the run failed, and it is checked again. The attempt
+                // itself must be recorded, or the message would be sent forever.
                 tracing::error!(%organization, %error, "the end of a run could not be recorded; it is looked at again");
                 self.base.change(organization, move |whole| {
                     outbox::attempted_only(whole, &again, &kept)
@@ -289,7 +287,7 @@ const fn micros(seconds: i64) -> i64 {
     seconds.saturating_mul(1_000_000)
 }
 
-/// So many seconds, in microseconds, give or take a fifth.
+/// In microseconds, with a jitter of a fifth.
 fn jittered(seconds: i64, random: &mut fastrand::Rng) -> i64 {
     let fifth = micros(seconds) / 5;
     micros(seconds) + random.i64(-fifth..=fifth)

@@ -1,21 +1,19 @@
-//! Work that failed, and how long it is left alone: each row backs off by itself, so that bad ones delay no other.
+//! Back-off for due work that failed: each row backs off by itself, so that bad rows delay no others.
 //!
-//! It is kept in memory. A restart tries every row once more, and several workers try it a few times more often; to
-//! write it down would need the database that may be what fails.
+//! Kept in memory. A restart tries every row once more, and several workers try it a few times more often; storing
+//! it would need the database, which may be what fails.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
 use bursar_domain::ids::{CampaignId, GroupId, ReminderId, TokenId};
 
-/// The wait after the first failure; each further one doubles it.
+/// The wait after the first failure; doubles with each further one.
 const FIRST: Duration = Duration::from_secs(5);
-/// The longest wait.
 const LONGEST: Duration = Duration::from_secs(3_600);
-/// Rows that are remembered. Those beyond are tried at every step.
+/// Rows beyond this are tried at every step.
 const ROWS_MAX: usize = 10_000;
 
-/// A piece of due work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Row {
     Reminder(ReminderId),
@@ -25,7 +23,7 @@ pub(super) enum Row {
     Job([u8; 16]),
 }
 
-/// The rows that failed. Times are those of the clock that only runs.
+/// Times are those of the running clock.
 #[derive(Debug, Default)]
 pub(super) struct Setbacks(HashMap<Row, Setback>);
 
@@ -36,7 +34,7 @@ struct Setback {
 }
 
 impl Setbacks {
-    /// How many rows are remembered: whoever looks for due work must look past so many.
+    /// A search for due work must look past this many rows.
     pub(super) fn count(&self) -> i64 {
         i64::try_from(self.0.len()).unwrap_or(i64::MAX)
     }
@@ -45,13 +43,13 @@ impl Setbacks {
         self.0.get(&row).is_some_and(|setback| now < setback.until)
     }
 
-    /// For how many seconds a row waits that failed just now.
+    /// Seconds that a row waits after its latest failure.
     pub(super) fn wait(&self, row: Row) -> Option<i64> {
         let setback = self.0.get(&row)?;
         i64::try_from(setback.wait.as_secs()).ok()
     }
 
-    /// The row failed; how long it waits now.
+    /// Returns how long the row waits now.
     pub(super) fn failed(&mut self, row: Row, now: Duration) -> Duration {
         let wait = match self.0.get(&row) {
             Some(before) => (before.wait * 2).min(LONGEST),
@@ -68,7 +66,7 @@ impl Setbacks {
         self.0.remove(&row);
     }
 
-    /// Forgets rows that nobody asked about for long: they are gone, or done by others.
+    /// Forgets rows that were not tried for long: they are gone, or done by other workers.
     pub(super) fn tidy(&mut self, now: Duration) {
         self.0.retain(|_, setback| now < setback.until + LONGEST);
     }

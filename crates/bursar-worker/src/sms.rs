@@ -1,4 +1,4 @@
-//! SMS by an HTTP provider in Twilio's shape: a form with `To`, `From` and `Body`, posted with the account's token.
+//! SMS by an HTTP provider with Twilio's API: a form with `To`, `From` and `Body`, posted with the account's token.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,14 +11,12 @@ use ureq::Agent;
 use super::outlet::{Fault, Undelivered};
 use super::url::ServerUrl;
 
-/// For the whole request and its answer.
+/// For the whole request and its response.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// Bytes of an answer that are read.
 const ANSWER_BYTES_MAX: u64 = 64 * 1024;
-/// The longest wait that a provider may ask for, in seconds.
+/// The longest wait in seconds that a provider may ask for.
 const RETRY_AFTER_MAX: i64 = 24 * 3_600;
 
-/// A provider.
 pub struct Sms {
     agent: Agent,
     endpoint: String,
@@ -35,8 +33,8 @@ impl fmt::Debug for Sms {
 }
 
 impl Sms {
-    /// Reads `https://ACCOUNT:TOKEN@HOST/BASE`: messages are posted to
-    /// `https://HOST/BASE/2010-04-01/Accounts/ACCOUNT/Messages.json`. `from` is the number or name that they come from.
+    /// Parses `https://ACCOUNT:TOKEN@HOST/BASE`: messages are posted to
+    /// `https://HOST/BASE/2010-04-01/Accounts/ACCOUNT/Messages.json`. `from` is the sender's number or name.
     pub fn parse(text: &str, from: &str) -> Result<Self, String> {
         let url = ServerUrl::parse(text)?;
         let is_safe = url.scheme == "https" || (url.scheme == "http" && url.is_local());
@@ -75,7 +73,7 @@ impl Sms {
         })
     }
 
-    /// Asks for the account itself, which sends nothing: the status, or why there is none.
+    /// Requests the account itself, which sends nothing. Returns the status.
     pub fn check(&self) -> Result<u16, String> {
         let account = self.endpoint.trim_end_matches("/Messages.json");
         let asked = self
@@ -90,7 +88,7 @@ impl Sms {
         }
     }
 
-    /// Sends a text; the provider's answer.
+    /// Returns the provider's reply.
     pub fn send(&self, to: &str, text: &str) -> Result<String, Undelivered> {
         let sent = self
             .agent
@@ -113,7 +111,7 @@ impl Sms {
             .limit(ANSWER_BYTES_MAX)
             .lossy_utf8(true)
             .read_to_string()
-            // Its status says whether it was taken; a body that breaks off takes nothing from that.
+            // The status alone decides about delivery, so an incomplete body is fine.
             .unwrap_or_default();
         let answer = format!("{status} {}", words(&body)).trim_end().to_owned();
         match status {
@@ -126,8 +124,8 @@ impl Sms {
     }
 }
 
-/// Too many requests, a slow request, and what is wrong on the provider's side pass. A refused token is the operator's to
-/// fix, and says nothing about the message.
+/// 429, 408 and server errors are temporary. A refused token must be fixed by the operator
+/// and says nothing about the message.
 const fn fault_of(status: u16) -> Fault {
     match status {
         401 => Fault::Login,

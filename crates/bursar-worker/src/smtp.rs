@@ -1,7 +1,7 @@
-//! E-mail by SMTP: one connection, kept while there is work, and what each answer means for a message.
+//! E-mail by SMTP: one connection, kept while there is work, and what each reply means for a message.
 //!
-//! What goes wrong before the server has been told of a recipient is about the way, not about the message, and is
-//! tried again, whatever the code: a wrong password must not fail a thousand messages for good.
+//! An error before the first recipient concerns the connection, not the message, and is
+//! retried whatever the code: a wrong password must not fail a thousand messages permanently.
 
 use std::error::Error as _;
 use std::fmt;
@@ -19,24 +19,22 @@ use lettre::transport::smtp::response::Response;
 use super::outlet::{Fault, Undelivered};
 use super::url::ServerUrl;
 
-/// For the connection, and for each command and its answer.
+/// For connecting, and for each command and its reply.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// A connection that rested so long is asked whether it still lives.
+/// A connection idle for this long is tested before use.
 const ASK_AFTER: Duration = Duration::from_secs(2);
-/// A connection that rested so long is closed.
+/// A connection idle for this long is closed.
 const CLOSE_AFTER: Duration = Duration::from_secs(30);
-/// For the farewell, which nobody waits for.
+/// Nobody waits for QUIT.
 const QUIT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How the connection is protected.
 enum Security {
-    /// Not at all.
     Plain,
     /// TLS from the first byte.
     Tls(TlsParameters),
-    /// STARTTLS, or nothing is sent.
+    /// STARTTLS is required.
     StartTls(TlsParameters),
-    /// STARTTLS where the server offers it.
+    /// STARTTLS if the server offers it.
     Opportunistic(TlsParameters),
 }
 
@@ -51,7 +49,6 @@ impl Security {
     }
 }
 
-/// A mail server.
 pub struct Smtp {
     host: String,
     port: u16,
@@ -73,10 +70,10 @@ impl fmt::Debug for Smtp {
 }
 
 impl Smtp {
-    /// Reads `smtps://…` (TLS, port 465) or `smtp://…` (STARTTLS, port 587), with `USER:PASSWORD@` before the host and
-    /// the name for EHLO as its path. STARTTLS is demanded when there is a password; `?tls=required`,
-    /// `?tls=opportunistic` and `?tls=none` say otherwise. To this machine there is none unless it is asked for, and
-    /// the port is 25. `ca` is a certificate authority in PEM to trust beside the public ones.
+    /// Parses `smtps://…` (TLS, port 465) or `smtp://…` (STARTTLS, port 587), with `USER:PASSWORD@` before the host and
+    /// the name for EHLO as its path. STARTTLS is required when there is a password; `?tls=required`,
+    /// `?tls=opportunistic` and `?tls=none` override it. For this machine the defaults are no TLS and port 25.
+    /// `ca` is a PEM certificate authority to trust beside the public ones.
     pub fn parse(text: &str, ca: Option<&[u8]>) -> Result<Self, String> {
         let url = ServerUrl::parse(text)?;
         let asked = match url.query.split_once('=') {
@@ -120,14 +117,13 @@ impl Smtp {
         })
     }
 
-    /// The same server with less patience.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// Connects and logs in as for an e-mail, and sends none; what was done.
+    /// Connects and logs in, but sends nothing. Returns what was done.
     pub fn check(&self) -> Result<String, String> {
         let connection = self.open().map_err(|undelivered| undelivered.reason)?;
         let protected = match &self.security {
@@ -143,13 +139,13 @@ impl Smtp {
         Ok(format!("{}:{} answers {protected}{login}", self.host, self.port))
     }
 
-    /// Sends an e-mail; the server's answer.
+    /// Returns the server's reply.
     pub fn send(&mut self, envelope: &Envelope, mail: &[u8]) -> Result<String, Undelivered> {
         let sender = Mail::new(envelope.from().cloned(), Vec::new());
         let mut connection = match self.wake() {
             Some(mut connection) => match connection.command(&sender) {
                 Ok(_) => connection,
-                // A server may close what rests; nothing was sent yet.
+                // The server may have closed an idle connection; nothing was sent yet.
                 Err(_) => self.begin(&sender)?,
             },
             None => self.begin(&sender)?,
@@ -160,7 +156,7 @@ impl Smtp {
                 Ok(answer_of(&response))
             }
             Err((stage, error)) => {
-                // A server that answered is still in step: it forgets this mail and takes the next.
+                // A server that replied is still in sync: after RSET the connection can be used again.
                 if error.status().is_some_and(|code| code.to_string() != "421")
                     && connection.command(Rset).is_ok()
                 {
@@ -179,7 +175,7 @@ impl Smtp {
         }
     }
 
-    /// A new connection that has taken the sender.
+    /// A new connection that has accepted the sender.
     fn begin(&mut self, sender: &Mail) -> Result<SmtpConnection, Undelivered> {
         self.idle = None;
         let mut connection = self.open()?;
@@ -188,12 +184,12 @@ impl Smtp {
         Ok(connection)
     }
 
-    /// A new connection that is logged in.
+    /// A new connection, logged in.
     fn open(&self) -> Result<SmtpConnection, Undelivered> {
         let mut connection = self.connect().map_err(|error| self.unreachable(&error))?;
         match self.log_in(&mut connection) {
             Ok(()) => Ok(connection),
-            // A connection that was lost says nothing about the login.
+            // A lost connection says nothing about the login.
             Err(error) if error.status().is_none() && !error.is_client() => Err(self.unreachable(&error)),
             Err(error) => {
                 let (host, port, words) = (&self.host, self.port, self.words(&error));
@@ -232,7 +228,7 @@ impl Smtp {
         }
     }
 
-    /// The connection that rests, if it lives.
+    /// The idle connection, if it still works.
     fn wake(&mut self) -> Option<SmtpConnection> {
         let (mut connection, since) = self.idle.take()?;
         let rested = since.elapsed();
@@ -243,7 +239,7 @@ impl Smtp {
         (rested < ASK_AFTER || connection.test_connected()).then_some(connection)
     }
 
-    /// Closes a connection that nothing was sent on for a while.
+    /// Closes a connection that was idle for a while.
     pub fn rest(&mut self) {
         if let Some((connection, since)) = self.idle.take() {
             match since.elapsed() > CLOSE_AFTER {
@@ -283,7 +279,7 @@ fn quit(mut connection: SmtpConnection) {
     let _ = connection.quit();
 }
 
-/// Recipients and text; what was lost where, when it fails.
+/// Sends recipients and text. An error says at which step it failed.
 fn hand_over(
     connection: &mut SmtpConnection,
     envelope: &Envelope,
@@ -315,7 +311,7 @@ fn tls_parameters(host: &str, ca: Option<&[u8]>) -> Result<TlsParameters, String
     let mut builder = TlsParameters::builder(host.to_owned());
     if let Some(pem) = ca {
         const MARK: &[u8] = b"-----BEGIN CERTIFICATE-----";
-        // A file without any would be taken for no wish at all.
+        // A file without any certificate would be silently ignored.
         let has_one = pem.windows(MARK.len()).any(|window| window == MARK);
         let certificate = Certificate::from_pem(pem).ok().filter(|_| has_one);
         builder =

@@ -1,4 +1,4 @@
-//! What a worker counts, for those who watch it.
+//! The metrics of a worker.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -8,10 +8,10 @@ use bursar_domain::Timestamp;
 use bursar_domain::message::Queue;
 use bursar_domain::reminder::Method;
 
-/// A value for a monitoring system: its name, what it means, and one number for each set of labels.
+/// A metric: name, help text, and a value for each set of labels.
 pub type Figure = (&'static str, &'static str, Vec<(String, u64)>);
 
-/// What a worker counts. One per process.
+/// One per process.
 #[derive(Debug, Default)]
 pub struct Tally {
     mail: Counts,
@@ -19,7 +19,7 @@ pub struct Tally {
     queues: Mutex<Vec<(Queue, Waiting)>>,
 }
 
-/// What one transport did.
+/// Per transport.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     pub(super) sent: AtomicU64,
@@ -40,7 +40,7 @@ impl Tally {
         *self.queues.lock().unwrap_or_else(PoisonError::into_inner) = queues;
     }
 
-    /// All of it at this time. The queues are as they were measured some seconds ago, and grow older since.
+    /// The queues were measured some seconds ago; their age is extrapolated to `now`.
     pub fn figures(&self, now: Timestamp) -> Vec<Figure> {
         let queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
         let of_queue = |value: fn(&Waiting, Timestamp) -> u64| {

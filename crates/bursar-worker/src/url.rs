@@ -1,11 +1,10 @@
-//! The addresses of servers that messages go to: `scheme://USER:PASSWORD@HOST:PORT/PATH?QUERY`.
+//! URLs of the servers that messages go to: `scheme://USER:PASSWORD@HOST:PORT/PATH?QUERY`.
 
 use bursar_domain::text::percent_decoded;
 use url::{ParseError, Url};
 
 const NO_ADDRESS: &str = "must be an address such as scheme://host";
 
-/// An address, taken apart.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ServerUrl {
     pub(super) scheme: String,
@@ -13,15 +12,15 @@ pub(super) struct ServerUrl {
     pub(super) credentials: Option<(String, String)>,
     pub(super) host: String,
     pub(super) port: Option<u16>,
-    /// Without the slash that ends it.
+    /// Without a trailing slash.
     pub(super) path: String,
     pub(super) query: String,
 }
 
 impl ServerUrl {
-    /// Takes an address apart. What is wrong is told without the address, which may carry a password.
+    /// Errors never contain the URL, which may hold a password.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
-        // There is no place in a document to name, and a password may have the sign.
+        // These URLs have no fragment, and a password may contain `#`.
         let url = Url::parse(&text.replace('#', "%23")).map_err(|error| match error {
             ParseError::RelativeUrlWithoutBase => NO_ADDRESS,
             ParseError::InvalidPort => "must have a port from 1 to 65535",
