@@ -1,4 +1,4 @@
-//! What the tests of all crates share: databases on both engines, waiting, seeds, snapshots, and servers that take mail.
+//! Shared by the tests of all crates: databases on both engines, waiting, seeds, snapshots, and mail and SMS servers.
 //! It uses no other crate of bursar, so that each of them can use it.
 
 #![allow(
@@ -22,10 +22,9 @@ use fastrand::Rng;
 pub use place::{Engine, Place};
 pub use snapshot::compare;
 
-/// Longer than anything takes that a test waits for, also on a busy machine.
+/// Longer than anything that a test waits for, even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What the run of the tests was given.
 #[expect(
     clippy::disallowed_methods,
     reason = "how tests run is part of their environment"
@@ -38,12 +37,11 @@ fn service(name: &str) -> String {
     variable(name).unwrap_or_else(|| panic!("set {name}, or run scripts/test, which starts the services"))
 }
 
-/// The Redis that all tests share.
 pub fn redis_url() -> String {
     service("BURSAR_TEST_REDIS")
 }
 
-/// Whether larger counts are asked for, as `scripts/test --full` does.
+/// `scripts/test --full` asks for larger counts.
 pub fn is_full() -> bool {
     variable("BURSAR_TEST_FULL").is_some()
 }
@@ -52,13 +50,12 @@ thread_local! {
     static SEEDS: RefCell<Option<Rng>> = const { RefCell::new(None) };
 }
 
-/// A seed for what a test does at random, another one at each call. A test that fails shows where the first came from,
-/// and `BURSAR_TEST_SEED` repeats them.
+/// A new seed at each call. A failing test shows where the first came from, and `BURSAR_TEST_SEED` repeats them.
 pub fn seed() -> u64 {
     SEEDS.with_borrow_mut(|seeds| seeds.get_or_insert_with(first).u64(..))
 }
 
-/// Random bytes, by the same seeds.
+/// From the same seeds.
 pub fn entropy<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     Rng::with_seed(seed()).fill(&mut bytes);
@@ -74,7 +71,7 @@ fn first() -> Rng {
     Rng::with_seed(seed)
 }
 
-/// Waits until something is there.
+/// Waits until `look` returns something.
 #[track_caller]
 pub fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let since = Instant::now();
@@ -87,7 +84,6 @@ pub fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// Waits until something holds.
 #[track_caller]
 pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
     eventually(what, || holds().then_some(()));

@@ -1,4 +1,4 @@
-//! A folder and a database that are gone at the end.
+//! A temporary folder and database.
 
 use std::any::Any;
 use std::path::PathBuf;
@@ -9,26 +9,21 @@ use tempfile::TempDir;
 
 use crate::service;
 
-/// Which database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
-    /// A file.
     Sqlite,
     /// A database on the server that `BURSAR_TEST_POSTGRES` names.
     Postgres,
 }
 
 impl Engine {
-    /// Both of them.
     pub const BOTH: [Self; 2] = [Self::Sqlite, Self::Postgres];
 }
 
-/// A folder to work in, and the address of a database that does not exist yet (SQLite) or is empty (PostgreSQL).
+/// A folder, and the URL of a database that does not exist yet (SQLite) or is empty (PostgreSQL).
 #[derive(Debug)]
 pub struct Place {
-    /// The folder.
     pub folder: TempDir,
-    /// The database's address.
     pub database: String,
     on_server: Option<OnServer>,
 }
@@ -40,7 +35,6 @@ struct OnServer {
 }
 
 impl Place {
-    /// On this engine.
     pub fn new(engine: Engine) -> Self {
         match engine {
             Engine::Sqlite => Self::sqlite(),
@@ -48,7 +42,6 @@ impl Place {
         }
     }
 
-    /// A file in the folder.
     pub fn sqlite() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let database = format!("sqlite:{}", folder.path().join("bursar.db").display());
@@ -59,11 +52,11 @@ impl Place {
         }
     }
 
-    /// A database of its own on the server for tests.
+    /// A new database on the test server.
     pub fn postgres() -> Self {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let server = service("BURSAR_TEST_POSTGRES");
-        // No other folder on this machine has the name, so no other database has.
+        // The folder's name is unique on this machine, so the database's is too.
         let folder = tempfile::Builder::new()
             .prefix("bursar_")
             .rand_bytes(12)
@@ -88,7 +81,6 @@ impl Place {
         }
     }
 
-    /// Which engine it is.
     pub fn engine(&self) -> Engine {
         match self.on_server {
             None => Engine::Sqlite,
@@ -96,30 +88,26 @@ impl Place {
         }
     }
 
-    /// Whether the database is a file.
     pub fn is_sqlite(&self) -> bool {
         self.engine() == Engine::Sqlite
     }
 
-    /// A file in the folder.
     pub fn file(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    /// The SQLite file.
     pub fn database_file(&self) -> PathBuf {
         assert!(self.is_sqlite(), "PostgreSQL has no file");
         self.file("bursar.db")
     }
 
-    /// A file in the folder, written now.
     pub fn bundle(&self, name: &str, text: &str) -> PathBuf {
         let path = self.file(name);
         std::fs::write(&path, text).unwrap();
         path
     }
 
-    /// Runs SQL on a connection of its own, beside whoever has the database open.
+    /// Runs SQL on a separate connection.
     pub fn beside(&self, sql: &str) {
         match self.engine() {
             Engine::Sqlite => self.open_file().execute_batch(sql).unwrap(),
@@ -127,7 +115,7 @@ impl Place {
         }
     }
 
-    /// Changes rows behind the program's back; there must be some. SQLite does not ask the schema's rules for rows then.
+    /// Changes rows behind the program's back; at least one must change. On SQLite the schema's rules are not checked.
     pub fn damage(&self, sql: &str) {
         let rows = match self.engine() {
             Engine::Sqlite => {
@@ -141,7 +129,7 @@ impl Place {
         assert!(rows > 0, "{sql}");
     }
 
-    /// Drops every table but one.
+    /// Drops all tables except one.
     pub fn drop_tables(&self, but: &str) {
         let (catalogue, how) = match self.engine() {
             Engine::Sqlite => (
@@ -178,7 +166,7 @@ impl Place {
         self.beside(&format!("{how}{drops}"));
     }
 
-    /// The number that a query finds, on a connection of its own.
+    /// The number that a query returns, on a separate connection.
     pub fn count_beside(&self, sql: &str) -> i64 {
         match self.engine() {
             Engine::Sqlite => self.open_file().query_row(sql, [], |row| row.get(0)).unwrap(),
@@ -186,7 +174,7 @@ impl Place {
         }
     }
 
-    /// Holds a transaction of somebody else open, with what this statement locks, until it is dropped.
+    /// Holds another client's transaction open, with the locks of this statement, until dropped.
     pub fn hold_beside(&self, on_sqlite: &str, on_postgres: &str) -> Box<dyn Any> {
         match self.engine() {
             Engine::Sqlite => {
@@ -202,7 +190,7 @@ impl Place {
         }
     }
 
-    /// Lets nobody into the PostgreSQL database and throws everybody out, or lets them in again.
+    /// Closes all connections to the PostgreSQL database and refuses new ones, or allows them again.
     pub fn database_allows(&self, connections: bool) {
         self.alter(&format!("WITH ALLOW_CONNECTIONS {connections}"));
         if !connections {
@@ -210,7 +198,7 @@ impl Place {
         }
     }
 
-    /// Makes the PostgreSQL database read-only for everybody, or not, and throws everybody out.
+    /// Makes the PostgreSQL database read-only or writable, and closes all connections.
     pub fn database_takes_writes(&self, takes: bool) {
         let read_only = if takes { "off" } else { "on" };
         self.alter(&format!("SET default_transaction_read_only = {read_only}"));
@@ -244,7 +232,7 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         if let Some(OnServer { server, name }) = &self.on_server {
-            // A test that failed already says more than a database that could not be dropped.
+            // If a test failed, its own message matters more than a database that cannot be dropped.
             let _ = execute(server, &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"));
         }
     }

@@ -1,4 +1,4 @@
-//! Servers that take messages, as tests want them: a mail server and an SMS provider that answer as they are told.
+//! A mail server and an SMS provider that behave as a test scripts them.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -6,37 +6,29 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Where a conversation stands.
 #[derive(Clone, Copy, Debug)]
 pub enum Stage<'a> {
-    /// A connection was made; how many there were before.
+    /// The number of connections before this one.
     Connected(usize),
-    /// The client has said its name.
     Hello,
-    /// The client logs in.
     Login,
-    /// A recipient was named.
     Recipient(&'a str),
-    /// A whole mail is there; how many with its Message-ID were taken before.
+    /// A whole mail, and how many with its Message-ID were accepted before.
     Mail(&'a str, usize),
 }
 
-/// What the server does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Deed {
-    /// Goes on.
     Accept,
-    /// Says this instead.
+    /// Replies with this instead.
     Say(&'static str),
-    /// Takes the mail and cuts the connection before it answers.
+    /// Accepts the mail and closes the connection before it replies.
     TakeAndCut,
-    /// Cuts the connection.
     Cut,
-    /// Says nothing for so long, then goes on.
+    /// Waits so long, then goes on.
     Wait(Duration),
 }
 
-/// A mail that was taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mail {
     pub to: Vec<String>,
@@ -45,13 +37,12 @@ pub struct Mail {
 }
 
 impl Mail {
-    /// A header's value, unfolded.
     pub fn header(&self, name: &str) -> Option<String> {
         header(&self.text, name)
     }
 }
 
-/// A header's value, unfolded.
+/// Unfolded.
 pub fn header(text: &str, name: &str) -> Option<String> {
     let head = text
         .split("\r\n\r\n")
@@ -66,7 +57,6 @@ pub fn header(text: &str, name: &str) -> Option<String> {
 
 type Script = dyn Fn(Stage<'_>) -> Deed + Send + Sync;
 
-/// A mail server.
 pub struct Sink {
     pub address: SocketAddr,
     mails: Arc<Mutex<Vec<Mail>>>,
@@ -83,7 +73,7 @@ impl Sink {
         };
         let (mails, connections) = (Arc::clone(&sink.mails), Arc::clone(&sink.connections));
         let script: Arc<Script> = Arc::new(script);
-        // It ends with the test's process.
+        // The thread ends with the test's process.
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 let Ok(stream) = stream else { return };
@@ -95,7 +85,7 @@ impl Sink {
         sink
     }
 
-    /// One that takes everything.
+    /// Accepts everything.
     pub fn kind() -> Self {
         Self::start(|_| Deed::Accept)
     }
@@ -113,7 +103,7 @@ impl Sink {
     }
 }
 
-/// Talks with one client until it leaves or is cut off. A client that was killed is no fault of the server.
+/// Serves one client until it disconnects. A killed client is not an error.
 fn converse(stream: TcpStream, before: usize, script: &Script, mails: &Mutex<Vec<Mail>>) -> Option<()> {
     let mut lines = BufReader::new(stream.try_clone().ok()?);
     let mut stream = stream;
@@ -197,7 +187,7 @@ fn take(
         std::thread::sleep(pause);
     }
     if is_taken {
-        // Whether the client is still there to read the answer is known only after it was written.
+        // Only after writing the reply is it known whether the client is still there.
         let is_reply_lost = deed == Deed::TakeAndCut;
         let mail = Mail {
             to,
@@ -229,7 +219,7 @@ fn say(stream: &mut TcpStream, line: &str) -> Option<()> {
     stream.write_all(format!("{line}\r\n").as_bytes()).ok()
 }
 
-/// What a client posted: the request's first line, its headers and its body.
+/// First line, headers and body of a request.
 #[derive(Clone, Debug)]
 pub struct Posted {
     pub line: String,
@@ -237,7 +227,7 @@ pub struct Posted {
     pub body: String,
 }
 
-/// An HTTP server that answers each request with the next of these, and the last one for ever.
+/// An HTTP server that sends these responses in turn, and the last one forever.
 pub struct Provider {
     pub address: SocketAddr,
     posted: Arc<Mutex<Vec<Posted>>>,

@@ -1,11 +1,11 @@
-//! Committed texts that show in a review what a change does.
+//! Committed snapshots, which show in a review what a change does.
 
 use std::fs;
 use std::path::Path;
 
 use crate::variable;
 
-/// Compares a text with a file below the tests of the calling crate; `UPDATE_SNAPSHOTS=1` renews it.
+/// Compares a text with a file in the calling crate's tests; `UPDATE_SNAPSHOTS=1` updates it.
 #[macro_export]
 macro_rules! snapshot {
     ($file:expr, $text:expr) => {
@@ -18,7 +18,7 @@ macro_rules! snapshot {
     };
 }
 
-/// Compares a text with a file; `UPDATE_SNAPSHOTS=1` renews it.
+/// Compares a text with a file; `UPDATE_SNAPSHOTS=1` updates it.
 #[track_caller]
 pub fn compare(file: &Path, text: &str) {
     if variable("UPDATE_SNAPSHOTS").is_some() {
