@@ -73,22 +73,6 @@ fn require_active(act: &mut Act<'_, '_>, holder: Option<MemberId>) -> Result<(),
     Ok(())
 }
 
-/// The company that makes the cards.
-pub trait Issuer {
-    /// Returns the last four digits if they are known at once.
-    fn issue(&self, card: &Card) -> Result<Option<String>, Refusal>;
-}
-
-/// Makes no physical card and reports no digits.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct BuiltIn;
-
-impl Issuer for BuiltIn {
-    fn issue(&self, _: &Card) -> Result<Option<String>, Refusal> {
-        Ok(None)
-    }
-}
-
 pub fn perform(act: &mut Act<'_, '_>, id: CardId, verb: CardVerb) -> Result<Card, AppError> {
     act.allow(&CHANGE)?;
     let mut card: Card = act.find(id)?;
@@ -152,12 +136,7 @@ pub fn set_limits(act: &mut Act<'_, '_>, id: CardId, limits: &Limits) -> Result<
 }
 
 /// An approved application becomes a card. The organization must be approved for issuing.
-pub fn decide(
-    act: &mut Act<'_, '_>,
-    id: ApplicationId,
-    is_approved: bool,
-    issuer: &dyn Issuer,
-) -> Result<Option<Card>, AppError> {
+pub fn decide(act: &mut Act<'_, '_>, id: ApplicationId, is_approved: bool) -> Result<Option<Card>, AppError> {
     act.allow(&DECIDE)?;
     let missing = || Refusal::missing("there is no such application, or it was decided before");
     let new = applications::pending(act.tx, act.organization, id)?.ok_or_else(missing)?;
@@ -174,8 +153,7 @@ pub fn decide(
     require_active(act, new.assigned_member_id)?;
     let card_id = act.new_id();
     let stamps = Stamps::at(act.tick());
-    let mut card = new.issue(card_id, stamps);
-    card.last4 = issuer.issue(&card)?;
+    let card = new.issue(card_id, stamps);
     act.insert(&card)?;
     applications::decide(act.tx, act.organization, id, "approved")?;
     act.log("card.application.approve", Some(id.to_string()), None)?;

@@ -83,9 +83,7 @@ fn desk() -> Vec<Call> {
         act(&cards::LIMITS, |act| {
             cards::set_limits(act, no(), &Default::default())
         }),
-        act(&cards::DECIDE, |act| {
-            cards::decide(act, no(), true, &cards::BuiltIn)
-        }),
+        act(&cards::DECIDE, |act| cards::decide(act, no(), true)),
         view(&cards::APPLICATIONS, cards::applications),
         view(&chapters::READ, |view| {
             chapters::roster(view, no(), &walk(), Vec::new())

@@ -1,4 +1,4 @@
-use bursar_app::cards::{self, BuiltIn, Limits};
+use bursar_app::cards::{self, Limits};
 use bursar_domain::Resource;
 use bursar_domain::card::{Card, CardStatus, CardVerb, LimitFrequency};
 use bursar_domain::ids::{ApplicationId, CardId, OrganizationId, kind};
@@ -134,9 +134,7 @@ fn applications(session: &Session, organization: OrganizationId) -> Outcome {
 
 fn decide(session: &Session, args: &ApplicationArgs, is_approved: bool) -> Outcome {
     let (id, org) = (args.id, args.of.organization);
-    let card = act_in(session, org, move |act| {
-        cards::decide(act, id, is_approved, &BuiltIn)
-    })?;
+    let card = act_in(session, org, move |act| cards::decide(act, id, is_approved))?;
     match card {
         Some(card) => tell_card(session, &card),
         None => tell(
