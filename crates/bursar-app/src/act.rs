@@ -58,10 +58,6 @@ impl<M> Act<'_, '_, M> {
         &self.caller
     }
 
-    pub fn organization(&self) -> OrganizationId {
-        self.organization
-    }
-
     /// Every operation calls this first.
     pub(crate) fn allow(&self, rule: &Rule) -> Result<(), AppError> {
         rule.check(&self.caller)

@@ -8,7 +8,7 @@ use bursar_domain::Timestamp;
 use bursar_domain::access::{Role, ScopeSet, effective, why_withheld};
 use bursar_domain::ids::{OrganizationId, TokenId, UserId};
 use bursar_domain::money::Currency;
-use bursar_domain::organization::{CardIssuing, OrganizationKind};
+use bursar_domain::organization::CardIssuing;
 use bursar_domain::token::{TokenHash, TokenKind};
 
 use crate::error::AppError;
@@ -118,10 +118,6 @@ impl TokenCaller {
 
     pub fn organization(&self) -> OrganizationId {
         self.facts.token.organization_id
-    }
-
-    pub fn organization_kind(&self) -> OrganizationKind {
-        self.facts.organization_kind
     }
 
     pub fn currency(&self) -> Currency {

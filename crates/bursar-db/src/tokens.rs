@@ -6,7 +6,7 @@ use bursar_domain::Timestamp;
 use bursar_domain::access::{Policy, Role, ScopeSet};
 use bursar_domain::ids::{OrganizationId, TokenId, UserId};
 use bursar_domain::money::Currency;
-use bursar_domain::organization::{CardIssuing, OrganizationKind};
+use bursar_domain::organization::CardIssuing;
 use bursar_domain::token::{TokenHash, TokenKind};
 
 use crate::engine::{Tx, Value};
@@ -43,7 +43,6 @@ pub struct Token {
 #[derive(Clone, Debug)]
 pub struct TokenFacts {
     pub token: Token,
-    pub organization_kind: OrganizationKind,
     pub currency: Currency,
     pub card_issuing: CardIssuing,
     /// The user's role now, for a personal token.
@@ -56,7 +55,7 @@ record! { token_columns: Token, "t." {
     predecessor_id, successor_id, created_by, last_used_at,
 } }
 record! { facts_columns: TokenFacts {
-    token = token_columns!(), organization_kind = "o.kind", currency = "o.currency", card_issuing = "o.card_issuing",
+    token = token_columns!(), currency = "o.currency", card_issuing = "o.card_issuing",
     live_role = "r.role", policy = "p.blocked_scopes, p.max_token_days",
 } }
 record! { expiring_columns: Expiring { token = token_columns!(), noticed_days = "t.noticed_days" } }
