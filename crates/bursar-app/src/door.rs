@@ -11,7 +11,8 @@ use bursar_domain::token::TokenHash;
 use crate::act::{Act, Context, View, Whole};
 use crate::caller::{Identity, TokenCaller};
 use crate::error::AppError;
-use crate::once::Running;
+use crate::once::{Once, Output, Running};
+use crate::rule::Rule;
 
 pub type WallClock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
@@ -21,7 +22,7 @@ pub struct App {
     db: Db,
     clock: WallClock,
     ids: Arc<Mutex<IdSource>>,
-    pub(crate) running: Running,
+    running: Running,
 }
 
 impl std::fmt::Debug for App {
@@ -42,6 +43,13 @@ impl From<Identity> for Visit {
     fn from(who: Identity) -> Self {
         Self { who, request: None }
     }
+}
+
+pub struct Doing<E> {
+    /// The output, and whether it is a replay.
+    pub reply: Reply<(Output, bool), E>,
+    /// Whether an earlier act with this key was still running in this process. This one runs after it.
+    pub is_second: bool,
 }
 
 impl App {
@@ -101,6 +109,28 @@ impl App {
             context.now = clock();
             Act::run(tx, &mut context, organization, &mut work)
         })
+    }
+
+    /// Runs an act once under its key, or returns the recorded output. The acts of one organization run one after the
+    /// other, so an act with the same key sees the record of the first.
+    pub fn once<E>(
+        &self,
+        visit: impl Into<Visit>,
+        rule: &'static Rule,
+        once: Once,
+        mut work: impl FnMut(&mut Act<'_, '_>) -> Result<Output, E> + Send + 'static,
+    ) -> Doing<E>
+    where
+        E: From<AppError> + From<DbError> + Send + 'static,
+    {
+        let running = self.running.begin(&once);
+        let is_second = running.is_none();
+        let reply = self.act(visit, once.organization(), move |act| {
+            // Counts as running until the job is dropped, which is after its commit.
+            let _ = &running;
+            once.run(act, rule, &mut work)
+        });
+        Doing { reply, is_second }
     }
 
     /// Reads one organization in one snapshot.

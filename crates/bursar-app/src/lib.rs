@@ -60,8 +60,8 @@ pub use bursar_db::{
     DatabaseUrl, DbError, EngineKind, Opening, Options, Reply, TlsMode, private, schema_version,
 };
 pub use caller::{Caller, Identity, TokenCaller};
-pub use door::{App, Visit, WallClock};
+pub use door::{App, Doing, Visit, WallClock};
 pub use error::AppError;
-pub use once::{Doing, Once, Output};
+pub use once::{Once, Output};
 pub use rule::Rule;
 pub use rules::rules;

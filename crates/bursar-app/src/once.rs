@@ -4,15 +4,15 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use bursar_db::idempotency::{self, Record};
-use bursar_db::{DbError, Reply};
+use bursar_db::idempotency;
 use bursar_domain::ids::OrganizationId;
 
 use crate::act::Act;
 use crate::caller::TokenCaller;
-use crate::door::{App, Visit};
 use crate::error::AppError;
 use crate::rule::Rule;
+
+pub use bursar_db::idempotency::Output;
 
 /// An idempotency key, and the fingerprint of its request.
 #[derive(Clone, Debug)]
@@ -28,20 +28,6 @@ struct Name {
     organization: OrganizationId,
     principal: [u8; 16],
     key: String,
-}
-
-/// The response that a key was answered with, byte for byte.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Output {
-    pub status: u16,
-    pub body: String,
-}
-
-pub struct Doing<E> {
-    /// The output, and whether it is a replay.
-    pub reply: Reply<(Output, bool), E>,
-    /// Whether an earlier act with this key was still running in this process. This one runs after it.
-    pub is_second: bool,
 }
 
 impl Once {
@@ -70,56 +56,48 @@ impl Once {
         let since = act.now().plus_seconds(-self.kept_seconds);
         match idempotency::get(act.tx, *organization, *principal, key, since)? {
             None => Ok(None),
-            Some(record) if record.fingerprint != self.fingerprint => Err(AppError::KeyReused),
-            Some(Record { status, body, .. }) => Ok(Some(Output { status, body })),
+            Some((fingerprint, _)) if fingerprint != self.fingerprint => Err(AppError::KeyReused),
+            Some((_, output)) => Ok(Some(output)),
         }
     }
 
-    fn record(&self, act: &mut Act<'_, '_>, output: Output) -> Result<Output, AppError> {
+    pub(crate) fn organization(&self) -> OrganizationId {
+        self.name.organization
+    }
+
+    /// Returns the recorded output and true, or else runs the work and records its output.
+    pub(crate) fn run<E: From<AppError>>(
+        &self,
+        act: &mut Act<'_, '_>,
+        rule: &Rule,
+        work: impl FnOnce(&mut Act<'_, '_>) -> Result<Output, E>,
+    ) -> Result<(Output, bool), E> {
+        act.allow(rule)?;
+        if let Some(given) = self.given(act)? {
+            return Ok((given, true));
+        }
+        let output = work(act)?;
+        self.record(act, &output)?;
+        Ok((output, false))
+    }
+
+    fn record(&self, act: &mut Act<'_, '_>, output: &Output) -> Result<(), AppError> {
         let Name {
             organization,
             principal,
             key,
         } = &self.name;
-        let Output { status, body } = output;
-        let record = Record {
-            fingerprint: self.fingerprint,
-            status,
-            body,
-        };
         let now = act.now();
-        idempotency::insert(act.tx, *organization, *principal, key, &record, now)?;
-        let Record { status, body, .. } = record;
-        Ok(Output { status, body })
-    }
-}
-
-impl App {
-    /// Runs an act once under its key, or returns the recorded output. The acts of one organization run one after the
-    /// other, so an act with the same key sees the record of the first.
-    pub fn once<E>(
-        &self,
-        visit: impl Into<Visit>,
-        rule: &'static Rule,
-        once: Once,
-        mut work: impl FnMut(&mut Act<'_, '_>) -> Result<Output, E> + Send + 'static,
-    ) -> Doing<E>
-    where
-        E: From<AppError> + From<DbError> + Send + 'static,
-    {
-        let running = self.running.begin(&once.name);
-        let is_second = running.is_none();
-        let reply = self.act(visit, once.name.organization, move |act| {
-            // Counts as running until the job is dropped, which is after its commit.
-            let _ = &running;
-            act.allow(rule)?;
-            if let Some(given) = once.given(act)? {
-                return Ok((given, true));
-            }
-            let output = work(act)?;
-            Ok((once.record(act, output)?, false))
-        });
-        Doing { reply, is_second }
+        let fingerprint = &self.fingerprint;
+        Ok(idempotency::insert(
+            act.tx,
+            *organization,
+            *principal,
+            key,
+            fingerprint,
+            output,
+            now,
+        )?)
     }
 }
 
@@ -128,18 +106,18 @@ impl App {
 pub(crate) struct Running(Arc<Mutex<HashSet<Name>>>);
 
 /// Marks an act as running until it is dropped.
-struct Begun {
+pub(crate) struct Begun {
     all: Running,
     name: Name,
 }
 
 impl Running {
     /// `None` when one is running already.
-    fn begin(&self, name: &Name) -> Option<Begun> {
-        let is_first = self.lock(|all| all.insert(name.clone()));
+    pub(crate) fn begin(&self, once: &Once) -> Option<Begun> {
+        let is_first = self.lock(|all| all.insert(once.name.clone()));
         is_first.then(|| Begun {
             all: self.clone(),
-            name: name.clone(),
+            name: once.name.clone(),
         })
     }
 

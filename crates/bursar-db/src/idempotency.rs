@@ -7,30 +7,29 @@ use crate::engine::{Tx, Value};
 use crate::error::DbError;
 use crate::rows::{read, record};
 
-/// The response to a request that was carried out under a key.
+/// The response that a key was answered with, byte for byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Record {
-    /// The hash of the request's parameters.
-    pub fingerprint: [u8; 32],
+pub struct Output {
     pub status: u16,
     pub body: String,
 }
 
-record! { record_columns: Record { fingerprint, status, body } }
+record! { output_columns: Output { status, body } }
 
-/// Ignores keys used before `since`. A principal is a user, or a family of service tokens.
+/// With the fingerprint of the request. Ignores keys used before `since`. A principal is a user, or a family of service
+/// tokens.
 pub fn get(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
     principal: [u8; 16],
     key: &str,
     since: Timestamp,
-) -> Result<Option<Record>, DbError> {
+) -> Result<Option<([u8; 32], Output)>, DbError> {
     let organization = organization.to_bytes();
     tx.first(
         concat!(
-            "SELECT ",
-            record_columns!(),
+            "SELECT fingerprint, ",
+            output_columns!(),
             " FROM idempotency WHERE organization_id = ?1 AND principal = ?2 AND key = ?3 AND created_at >= ?4"
         ),
         &[
@@ -50,7 +49,8 @@ pub fn insert(
     organization: OrganizationId,
     principal: [u8; 16],
     key: &str,
-    record: &Record,
+    fingerprint: &[u8; 32],
+    output: &Output,
     now: Timestamp,
 ) -> Result<(), DbError> {
     let organization = organization.to_bytes();
@@ -62,9 +62,9 @@ pub fn insert(
             Value::Bytes(&organization),
             Value::Bytes(&principal),
             Value::Text(key),
-            Value::Bytes(&record.fingerprint),
-            Value::Int(i64::from(record.status)),
-            Value::Text(&record.body),
+            Value::Bytes(fingerprint),
+            Value::Int(i64::from(output.status)),
+            Value::Text(&output.body),
             Value::Int(now.micros()),
         ],
     )
