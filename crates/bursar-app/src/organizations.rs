@@ -2,15 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use bursar_db::{DbError, Stored, organizations, table};
+use bursar_db::organizations;
 use bursar_domain::Refusal;
 use bursar_domain::access::Role;
 use bursar_domain::email::{check_email, check_phone};
 use bursar_domain::ids::OrganizationId;
-use bursar_domain::member::Member;
 use bursar_domain::money::Currency;
 use bursar_domain::organization::{CardIssuing, Organization, OrganizationKind};
-use bursar_domain::payment::Payment;
 use bursar_domain::text::NAME;
 
 use crate::act::{Whole, no_organization};
@@ -45,22 +43,9 @@ pub fn list(whole: &mut Whole<'_, '_>) -> Result<Vec<Organization>, AppError> {
 }
 
 /// The number of members and of payments in all organizations.
-pub fn count(whole: &mut Whole<'_, '_>) -> Result<(u64, u64), AppError> {
+pub fn count(whole: &mut Whole<'_, '_>) -> Result<(i64, i64), AppError> {
     whole.allow(&COUNT)?;
-    Ok((rows::<Member>(whole)?, rows::<Payment>(whole)?))
-}
-
-fn rows<R: Stored>(whole: &mut Whole<'_, '_>) -> Result<u64, DbError> {
-    let mut count = 0;
-    table::each_of_all::<R>(
-        whole.tx,
-        |_| true,
-        |_, _| {
-            count += 1;
-            Ok(())
-        },
-    )?;
-    Ok(count)
+    Ok(organizations::members_and_payments(whole.tx)?)
 }
 
 pub fn create(

@@ -38,6 +38,16 @@ pub fn all(tx: &mut Tx<'_>) -> Result<Vec<Organization>, DbError> {
     tx.rows(select_organization!("ORDER BY id"), &[], read)
 }
 
+/// How many members and payments there are in all organizations.
+pub fn members_and_payments(tx: &mut Tx<'_>) -> Result<(i64, i64), DbError> {
+    let counts = tx.first(
+        "SELECT (SELECT COUNT(*) FROM members), (SELECT COUNT(*) FROM payments)",
+        &[],
+        read,
+    )?;
+    Ok(counts.unwrap_or_default())
+}
+
 /// Direct children, by id.
 pub fn children(tx: &mut Tx<'_>, id: OrganizationId) -> Result<Vec<Organization>, DbError> {
     tx.rows(

@@ -160,8 +160,8 @@ fn contents(app: &App) -> Result<String, Failure> {
     Ok(format!(
         "{}, {} and {}",
         output::many(organizations as u64, "organization"),
-        output::many(members, "member"),
-        output::many(payments, "payment")
+        output::many(members.unsigned_abs(), "member"),
+        output::many(payments.unsigned_abs(), "payment")
     ))
 }
 
