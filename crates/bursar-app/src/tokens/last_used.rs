@@ -1,7 +1,7 @@
 //! When tokens were last used: collected in memory with each request, written at most once a minute.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bursar_db::tokens;
 use bursar_domain::Timestamp;
@@ -39,7 +39,7 @@ pub struct Uses {
 
 impl LastUsed {
     pub fn note(&self, organization: OrganizationId, token: TokenId, now: Timestamp) {
-        let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut noted = self.lock();
         noted.since.get_or_insert(now);
         let full = noted.uses.len() >= TOKENS_MAX;
         match noted.uses.get_mut(&(organization, token)) {
@@ -53,7 +53,7 @@ impl LastUsed {
 
     /// Returns the collected uses once a minute has passed since the first of them, else nothing.
     pub fn take_due(&self, now: Timestamp) -> Vec<Uses> {
-        let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut noted = self.lock();
         let due = noted.since.is_some_and(|since| {
             // A wall clock that stepped back must not delay the uses for longer than it stepped.
             now >= since.plus_seconds(FLUSH_SECONDS) || now < since
@@ -64,7 +64,7 @@ impl LastUsed {
     /// With `everything`, for a server that stops, also what is not due yet.
     pub fn store(&self, app: &App, everything: bool) -> Result<(), AppError> {
         let batches = match everything {
-            true => self.take_all(),
+            true => self.lock().take(),
             false => self.take_due(app.now()),
         };
         for uses in batches {
@@ -76,9 +76,8 @@ impl LastUsed {
         Ok(())
     }
 
-    /// For a server that stops.
-    pub fn take_all(&self) -> Vec<Uses> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    fn lock(&self) -> MutexGuard<'_, Noted> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
