@@ -179,34 +179,21 @@ pub fn user_or_insert(tx: &mut Tx<'_>, user: &User) -> Result<User, DbError> {
     if let Some(found) = user_by_email(tx, &user.email)? {
         return Ok(found);
     }
-    let (id, key) = (user.id.to_bytes(), address_key(&user.email));
-    tx.execute(
+    write_user(
+        tx,
         "INSERT INTO users (id, email, address_key, name) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (address_key) DO NOTHING",
-        &[
-            Value::Bytes(&id),
-            Value::Text(&user.email),
-            Value::Text(&key),
-            user.name.as_deref().into(),
-        ],
+        user,
     )?;
     let gone = || DbError::Unavailable("the user was changed at this very moment".to_owned());
     user_by_email(tx, &user.email)?.ok_or_else(gone)
 }
 
 pub fn insert_user(tx: &mut Tx<'_>, user: &User) -> Result<(), DbError> {
-    let key = address_key(&user.email);
-    let id = user.id.to_bytes();
-    let params = [
-        Value::Bytes(&id),
-        Value::Text(&user.email),
-        Value::Text(&key),
-        user.name.as_deref().into(),
-    ];
-    tx.execute(
+    write_user(
+        tx,
         "INSERT INTO users (id, email, address_key, name) VALUES (?1, ?2, ?3, ?4)",
-        &params,
+        user,
     )
-    .map(drop)
 }
 
 /// Frees a user's address for somebody else until [`update_user`] sets another one.
@@ -221,19 +208,23 @@ pub fn give_up_address(tx: &mut Tx<'_>, id: UserId) -> Result<(), DbError> {
 }
 
 pub fn update_user(tx: &mut Tx<'_>, user: &User) -> Result<(), DbError> {
-    let key = address_key(&user.email);
-    let id = user.id.to_bytes();
+    write_user(
+        tx,
+        "UPDATE users SET email = ?2, address_key = ?3, name = ?4 WHERE id = ?1",
+        user,
+    )
+}
+
+/// The parameters are the columns in the order id, email, address_key, name.
+fn write_user(tx: &mut Tx<'_>, sql: &'static str, user: &User) -> Result<(), DbError> {
+    let (id, key) = (user.id.to_bytes(), address_key(&user.email));
     let params = [
         Value::Bytes(&id),
         Value::Text(&user.email),
         Value::Text(&key),
         user.name.as_deref().into(),
     ];
-    tx.execute(
-        "UPDATE users SET email = ?2, address_key = ?3, name = ?4 WHERE id = ?1",
-        &params,
-    )
-    .map(drop)
+    tx.execute(sql, &params).map(drop)
 }
 
 pub fn role(tx: &mut Tx<'_>, organization: OrganizationId, user: UserId) -> Result<Option<Role>, DbError> {
