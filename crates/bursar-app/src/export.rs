@@ -4,21 +4,13 @@ use std::collections::HashSet;
 use std::io::{self, Write};
 
 use bursar_db::{DbError, Stored, Tx, organizations, table};
-use bursar_domain::campaign::Campaign;
-use bursar_domain::card::Card;
-use bursar_domain::group::Group;
 use bursar_domain::ids::OrganizationId;
-use bursar_domain::listing::Listing;
-use bursar_domain::member::Member;
-use bursar_domain::order::Order;
-use bursar_domain::payment::Payment;
-use bursar_domain::reimbursement::Reimbursement;
-use bursar_domain::reminder::Reminder;
 
 use crate::act::{Whole, no_organization};
 use crate::bundle::{organization_line, policy_line, role_line, user_line};
 use crate::error::AppError;
 use crate::organizations::subtree;
+use crate::resources::for_each_resource;
 use crate::rule::Rule;
 
 /// Unreadable rows that an export names. More are only counted.
@@ -88,15 +80,7 @@ pub fn export(
         export.line(&organization_line(organization, parent_id))?;
     }
     export.people(tx, &all.iter().map(|o| o.id).collect::<Vec<_>>())?;
-    export.resources::<Member>(tx)?;
-    export.resources::<Group>(tx)?;
-    export.resources::<Payment>(tx)?;
-    export.resources::<Reimbursement>(tx)?;
-    export.resources::<Reminder>(tx)?;
-    export.resources::<Card>(tx)?;
-    export.resources::<Campaign>(tx)?;
-    export.resources::<Listing>(tx)?;
-    export.resources::<Order>(tx)?;
+    for_each_resource!(R => export.resources::<R>(tx)?);
     export.out.flush().map_err(ExportError::Output)?;
     Ok(export.done)
 }

@@ -3,63 +3,27 @@
 use std::io::Write;
 
 use bursar_db::{DbError, Stored, table};
-use bursar_domain::campaign::Campaign;
-use bursar_domain::card::Card;
-use bursar_domain::group::Group;
 use bursar_domain::ids::Id;
-use bursar_domain::listing::Listing;
-use bursar_domain::member::Member;
-use bursar_domain::order::Order;
-use bursar_domain::payment::Payment;
-use bursar_domain::reimbursement::Reimbursement;
-use bursar_domain::reminder::Reminder;
 use bursar_domain::{Stamps, Timestamp, words};
 use serde_json::{Map, Value};
 
 use crate::act::View;
 use crate::export::ExportError;
-use crate::resources::Readable;
-use crate::rule::Rule;
+use crate::resources::{Readable, match_resource};
 use crate::spreadsheet::record;
 
 words! {
     /// A list, as the API's paths call it.
     List {
-        /// Members.
-        Members "members",
-        /// Groups.
-        Groups "groups",
-        /// Payments.
-        Payments "payments",
-        /// Reimbursements.
-        Reimbursements "reimbursements",
-        /// Reminders.
-        Reminders "reminders",
-        /// Cards.
-        Cards "cards",
-        /// Campaigns.
-        Campaigns "campaigns",
-        /// Store listings.
-        StoreListings "store-listings",
-        /// Store orders.
-        StoreOrders "store-orders",
-    }
-}
-
-impl List {
-    /// A file needs the same rule as any other read of the list.
-    fn rule(self) -> &'static Rule {
-        match self {
-            Self::Members => &Member::READ,
-            Self::Groups => &Group::READ,
-            Self::Payments => &Payment::READ,
-            Self::Reimbursements => &Reimbursement::READ,
-            Self::Reminders => &Reminder::READ,
-            Self::Cards => &Card::READ,
-            Self::Campaigns => &Campaign::READ,
-            Self::StoreListings => &Listing::READ,
-            Self::StoreOrders => &Order::READ,
-        }
+        Member "members",
+        Group "groups",
+        Payment "payments",
+        Reimbursement "reimbursements",
+        Reminder "reminders",
+        Card "cards",
+        Campaign "campaigns",
+        Listing "store-listings",
+        Order "store-orders",
     }
 }
 
@@ -70,18 +34,10 @@ pub fn export(
     out: &mut dyn Write,
     progress: &mut dyn FnMut(u64),
 ) -> Result<u64, ExportError> {
-    view.allow(list.rule())?;
-    match list {
-        List::Members => rows::<Member>(view, out, progress),
-        List::Groups => rows::<Group>(view, out, progress),
-        List::Payments => rows::<Payment>(view, out, progress),
-        List::Reimbursements => rows::<Reimbursement>(view, out, progress),
-        List::Reminders => rows::<Reminder>(view, out, progress),
-        List::Cards => rows::<Card>(view, out, progress),
-        List::Campaigns => rows::<Campaign>(view, out, progress),
-        List::StoreListings => rows::<Listing>(view, out, progress),
-        List::StoreOrders => rows::<Order>(view, out, progress),
-    }
+    match_resource!(list, List: R => {
+        view.allow(&R::READ)?;
+        rows::<R>(view, out, progress)
+    },)
 }
 
 fn rows<R: Stored>(

@@ -23,6 +23,48 @@ use crate::act::{View, Whole};
 use crate::error::AppError;
 use crate::rule::Rule;
 
+/// Passes every resource to a macro, in the order of the data bundle.
+macro_rules! every_resource {
+    ($macro:ident $given:tt) => {
+        $crate::resources::$macro! { $given
+            member::Member group::Group payment::Payment reimbursement::Reimbursement reminder::Reminder card::Card
+            campaign::Campaign listing::Listing order::Order
+        }
+    };
+}
+
+/// Runs the body with every resource as `R`.
+macro_rules! for_each_resource {
+    ($R:ident => $body:expr) => {
+        $crate::resources::every_resource! { for_each_resource { $R $body } }
+    };
+    ({ $R:ident $body:expr } $($module:ident::$resource:ident)*) => {
+        $({
+            type $R = bursar_domain::$module::$resource;
+            $body;
+        })*
+    };
+}
+
+/// Matches an enum that has a variant for every resource. Their body is the first, with the resource as `R`; other
+/// variants have arms of their own.
+macro_rules! match_resource {
+    ({ $value:expr, $enum:ident $R:ident $body:expr, $($other:pat => $instead:expr,)* } $($module:ident::$resource:ident)*) => {
+        match $value {
+            $($enum::$resource => {
+                type $R = bursar_domain::$module::$resource;
+                $body
+            })*
+            $($other => $instead,)*
+        }
+    };
+    ($value:expr, $enum:ident: $R:ident => $body:expr, $($other:pat => $instead:expr,)*) => {
+        $crate::resources::every_resource! { match_resource { $value, $enum $R $body, $($other => $instead,)* } }
+    };
+}
+
+pub(crate) use {every_resource, for_each_resource, match_resource};
+
 pub trait Readable: Stored {
     const READ: Rule;
 }

@@ -25,6 +25,7 @@ use serde::Serialize;
 use crate::act::Whole;
 use crate::error::AppError;
 use crate::organizations::{check_place, parts};
+use crate::resources::for_each_resource;
 use crate::rule::Rule;
 
 /// Problems past this number are not reported.
@@ -73,15 +74,7 @@ pub fn check(whole: &mut Whole<'_, '_>, progress: &mut dyn FnMut(u64)) -> Result
         check.organization(tx, organization)?;
     }
     check.strays(tx)?;
-    check.shared::<Member>(tx)?;
-    check.shared::<Group>(tx)?;
-    check.shared::<Payment>(tx)?;
-    check.shared::<Reimbursement>(tx)?;
-    check.shared::<Reminder>(tx)?;
-    check.shared::<Card>(tx)?;
-    check.shared::<Campaign>(tx)?;
-    check.shared::<Listing>(tx)?;
-    check.shared::<Order>(tx)?;
+    for_each_resource!(R => check.shared::<R>(tx)?);
     check
         .done
         .problems

@@ -18,7 +18,7 @@ use bursar_domain::reminder::{Reminder, ReminderStatus};
 use bursar_domain::{Reference, Refusal, Resource, Surroundings, Timestamp};
 
 use super::lines::each_line;
-use super::record::{Header, RecordType, exists, open, with_resource};
+use super::record::{Header, RecordType, exists, open};
 use super::scan::{Plan, read_user};
 use super::{IMPORT, ImportError, Imported, Progress, Source, at_line};
 use crate::act::{Context, Whole, log};
@@ -26,6 +26,7 @@ use crate::caller::Caller;
 use crate::error::AppError;
 use crate::organizations::{check_place, parts};
 use crate::policy::changes as policy_changes;
+use crate::resources::match_resource;
 
 const CHUNK_ROWS: usize = 2_000;
 
@@ -185,12 +186,12 @@ impl Load<'_> {
         self.done.records += 1;
         self.number = number;
         let (record_type, fields) = open(line)?;
-        with_resource!(record_type, resource::<R>(self, tx, fields), else match record_type {
+        match_resource!(record_type, RecordType: R => resource::<R>(self, tx, fields),
             RecordType::Organization => Ok(()),
             RecordType::User => self.user(tx, number, fields),
             RecordType::Role => self.role(tx, fields),
-            _ => self.policy(tx, fields),
-        })
+            RecordType::Policy => self.policy(tx, fields),
+        )
     }
 
     fn user(&mut self, tx: &mut Tx<'_>, line: u64, fields: Fields<'_>) -> Result<(), AppError> {

@@ -11,57 +11,21 @@ use crate::error::AppError;
 words! {
     /// The types of records.
     RecordType {
-        /// An organization.
         Organization "organization",
-        /// A user.
         User "user",
-        /// A user's role in an organization.
         Role "role",
-        /// An organization's policy.
         Policy "policy",
-        /// A member.
         Member "member",
-        /// A group.
         Group "group",
-        /// A payment.
         Payment "payment",
-        /// A reimbursement.
         Reimbursement "reimbursement",
-        /// A reminder.
         Reminder "reminder",
-        /// A card.
         Card "card",
-        /// A campaign.
         Campaign "campaign",
-        /// A store listing.
-        StoreListing "storeListing",
-        /// A store order.
-        StoreOrder "storeOrder",
+        Listing "storeListing",
+        Order "storeOrder",
     }
 }
-
-/// Calls a generic function with the resource of a record type. The first four types are not resources.
-macro_rules! with_resource {
-    ($record_type:expr, $call:ident :: <R> $args:tt, else $other:expr) => {{
-        use bursar_domain::{campaign, card, group, listing, member, order, payment, reimbursement, reminder};
-        match $record_type {
-            RecordType::Member => $crate::import::record::call!(self_call $call, member::Member, $args),
-            RecordType::Group => $crate::import::record::call!(self_call $call, group::Group, $args),
-            RecordType::Payment => $crate::import::record::call!(self_call $call, payment::Payment, $args),
-            RecordType::Reimbursement => $crate::import::record::call!(self_call $call, reimbursement::Reimbursement, $args),
-            RecordType::Reminder => $crate::import::record::call!(self_call $call, reminder::Reminder, $args),
-            RecordType::Card => $crate::import::record::call!(self_call $call, card::Card, $args),
-            RecordType::Campaign => $crate::import::record::call!(self_call $call, campaign::Campaign, $args),
-            RecordType::StoreListing => $crate::import::record::call!(self_call $call, listing::Listing, $args),
-            RecordType::StoreOrder => $crate::import::record::call!(self_call $call, order::Order, $args),
-            RecordType::Organization | RecordType::User | RecordType::Role | RecordType::Policy => $other,
-        }
-    }};
-}
-macro_rules! call {
-    (self_call $call:ident, $resource:ty, ($($arg:expr),*)) => { $call::<$resource>($($arg),*) };
-}
-pub(super) use {call, with_resource};
 
 pub(super) fn open(line: &str) -> Result<(RecordType, Fields<'_>), Refusal> {
     let mut fields = Fields::parse(line)?;

@@ -11,10 +11,11 @@ use bursar_domain::organization::{Organization, User, address_key, apply_policy,
 use bursar_domain::{Refusal, Resource, Timestamp};
 
 use super::lines::each_line;
-use super::record::{Header, RecordType, open, with_resource};
+use super::record::{Header, RecordType, open};
 use super::{ImportError, Progress, Source, at_line};
 use crate::act::Whole;
 use crate::error::AppError;
+use crate::resources::match_resource;
 
 pub(super) struct Plan {
     /// Organizations in the database before the import.
@@ -132,12 +133,12 @@ struct Scan {
 impl Scan {
     fn line(&mut self, tx: &mut Tx<'_>, number: u64, line: &str) -> Result<(), AppError> {
         let (record_type, fields) = open(line)?;
-        with_resource!(record_type, resource::<R>(self, tx, fields), else match record_type {
+        match_resource!(record_type, RecordType: R => resource::<R>(self, tx, fields),
             RecordType::Organization => self.organization(number, fields),
             RecordType::User => self.user(tx, fields),
             RecordType::Role => self.role(fields),
-            _ => self.policy(fields),
-        })
+            RecordType::Policy => self.policy(fields),
+        )
     }
 
     fn organization(&mut self, line: u64, mut fields: Fields<'_>) -> Result<(), AppError> {

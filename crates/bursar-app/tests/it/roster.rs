@@ -593,7 +593,7 @@ proptest! {
         });
         import_now(db, &(club() + &bundle(&members.collect::<Vec<_>>()))).unwrap();
         let before = dump(db);
-        let csv = csv_of(db, List::Members);
+        let csv = csv_of(db, List::Member);
         let done = import(db, &csv);
         prop_assert_eq!(counts(&done.plan), [0, 0, people.len() + 2]);
         prop_assert_eq!(done.id, None);
@@ -669,7 +669,7 @@ fn an_empty_list_has_its_header_and_a_status_is_exact() {
     let test = TestDb::sqlite();
     import_now(&test.db, &club()).unwrap();
     assert_eq!(
-        csv_of(&test.db, List::Payments),
+        csv_of(&test.db, List::Payment),
         "id,memberId,groupId,targetOrganizationId,description,amount,paidToDate,currency,status,dueDate,paidAt,voidedAt,createdAt,updatedAt\n"
     );
     let payment = json!({
@@ -678,7 +678,7 @@ fn an_empty_list_has_its_header_and_a_status_is_exact() {
         "currency": "USD",
     });
     import_now(&test.db, &bundle(&[payment])).unwrap();
-    let text = csv_of(&test.db, List::Payments);
+    let text = csv_of(&test.db, List::Payment);
     let row = text.split_once('\n').unwrap().1;
     let expected = format!(
         "{},{},,,\"'=HYPERLINK(\"\"x\"\")\nand more, too\",125.50,0.10,USD,partially_paid,,,,",

@@ -134,15 +134,15 @@ fn desk() -> Vec<Call> {
         view(&reports::CHAPTERS, reports::chapters),
         whole(&resources::OWNER, |whole| resources::owner::<Member>(whole, no())),
     ];
-    calls.extend(read::<Card>(List::Cards));
-    calls.extend(read::<Reminder>(List::Reminders));
-    calls.extend(read::<Member>(List::Members));
-    calls.extend(read::<Group>(List::Groups));
-    calls.extend(read::<Reimbursement>(List::Reimbursements));
-    calls.extend(read::<Payment>(List::Payments));
-    calls.extend(read::<Campaign>(List::Campaigns));
-    calls.extend(read::<Listing>(List::StoreListings));
-    calls.extend(read::<Order>(List::StoreOrders));
+    calls.extend(read::<Card>(List::Card));
+    calls.extend(read::<Reminder>(List::Reminder));
+    calls.extend(read::<Member>(List::Member));
+    calls.extend(read::<Group>(List::Group));
+    calls.extend(read::<Reimbursement>(List::Reimbursement));
+    calls.extend(read::<Payment>(List::Payment));
+    calls.extend(read::<Campaign>(List::Campaign));
+    calls.extend(read::<Listing>(List::Listing));
+    calls.extend(read::<Order>(List::Order));
     calls.extend([
         view(&roster::PREVIEW, |view| {
             told(roster::preview(view, &no_roster(), &Default::default()))
