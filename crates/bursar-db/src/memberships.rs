@@ -5,7 +5,7 @@ use std::ops::Range;
 use bursar_domain::Timestamp;
 use bursar_domain::ids::{GroupId, MemberId, OrganizationId};
 
-use crate::engine::{Bulk, Kind, Tx, Value};
+use crate::engine::{Bulk, Kind, OwnedValue, Tx, Value};
 use crate::error::DbError;
 use crate::rows::read;
 
@@ -18,6 +18,21 @@ pub static MEMBERSHIPS: Bulk = Bulk {
         ("joined_at", Kind::Int),
     ],
 };
+
+/// A row for [`MEMBERSHIPS`].
+pub fn row_values(
+    organization: OrganizationId,
+    group: GroupId,
+    member: MemberId,
+    joined_at: Timestamp,
+) -> Vec<OwnedValue> {
+    vec![
+        OwnedValue::Bytes(organization.to_bytes().to_vec()),
+        OwnedValue::Bytes(group.to_bytes().to_vec()),
+        OwnedValue::Bytes(member.to_bytes().to_vec()),
+        OwnedValue::Int(joined_at.micros()),
+    ]
+}
 
 pub fn add(
     tx: &mut Tx<'_>,

@@ -635,9 +635,7 @@ impl Settle for Member {
                 load.counts.entry(*group).or_insert((organization, 0)).1 += 1;
             }
             if !groups_before.contains(group) {
-                let keys = [organization.to_bytes(), group.to_bytes(), after.id.to_bytes()];
-                let mut row: Vec<_> = keys.iter().map(|key| OwnedValue::Bytes(key.to_vec())).collect();
-                row.push(OwnedValue::Int(load.now.micros()));
+                let row = memberships::row_values(organization, *group, after.id, load.now);
                 load.add(tx, &memberships::MEMBERSHIPS, row)?;
             }
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use bursar_db::bulk::Subject;
-use bursar_db::{OwnedValue, Stored, housekeeping, memberships, table};
+use bursar_db::{Stored, housekeeping, memberships, table};
 use bursar_domain::Resource;
 use bursar_domain::Stamps;
 use bursar_domain::access::Role;
@@ -64,10 +64,7 @@ pub fn import(
         counts.moved(before.as_ref(), Some(&*after));
         let groups_before = before.as_ref().map_or(&[][..], |member| &member.groups);
         for group in after.groups.iter().filter(|group| !groups_before.contains(group)) {
-            let keys = [act.organization.to_bytes(), group.to_bytes(), after.id.to_bytes()];
-            let mut row: Vec<_> = keys.iter().map(|key| OwnedValue::Bytes(key.to_vec())).collect();
-            row.push(OwnedValue::Int(now.micros()));
-            joined.push(row);
+            joined.push(memberships::row_values(act.organization, *group, after.id, now));
         }
         subjects.push(Subject {
             id: after.id.to_bytes(),
