@@ -3,7 +3,7 @@
 
 use bursar_db::clock::Clock;
 use bursar_db::{Stored, Tx, activity, organizations, table};
-use bursar_domain::ids::{ActivityId, Id, IdSource, Kind, OrganizationId, RequestId};
+use bursar_domain::ids::{Id, IdSource, Kind, OrganizationId, RequestId};
 use bursar_domain::organization::Organization;
 use bursar_domain::{Refusal, Timestamp};
 
@@ -29,8 +29,7 @@ pub type View<'a, 'c> = Act<'a, 'c, Looking>;
 /// What an act has and a view has not.
 pub struct Changing {
     clock: Clock,
-    ids: IdSource,
-    request: Option<RequestId>,
+    context: Context,
 }
 
 pub struct Looking;
@@ -98,8 +97,10 @@ impl<'a, 'c> Act<'a, 'c> {
             now: context.now,
             mode: Changing {
                 clock,
-                ids: context.ids.fork(),
-                request: context.request_id,
+                context: Context {
+                    ids: context.ids.fork(),
+                    ..*context
+                },
             },
         };
         let result = work(&mut act)?;
@@ -109,12 +110,12 @@ impl<'a, 'c> Act<'a, 'c> {
     }
 
     pub(crate) fn new_id<K>(&mut self) -> Id<K> {
-        self.mode.ids.next(self.now)
+        self.mode.context.ids.next(self.now)
     }
 
     /// A separate id source, for code that makes many ids.
     pub(crate) fn ids(&mut self) -> IdSource {
-        self.mode.ids.fork()
+        self.mode.context.ids.fork()
     }
 
     /// The stamp for one more changed row.
@@ -139,15 +140,8 @@ impl<'a, 'c> Act<'a, 'c> {
         subject: Option<String>,
         count: Option<i64>,
     ) -> Result<(), AppError> {
-        let line = Line {
-            id: self.new_id(),
-            now: self.now,
-            request: self.mode.request,
-            action,
-            subject,
-            count,
-        };
-        line.add(self.tx, &self.caller, self.organization)
+        let context = &mut self.mode.context;
+        context.log(self.tx, &self.caller, self.organization, action, subject, count)
     }
 }
 
@@ -263,60 +257,32 @@ impl<'a, 'c> Whole<'a, 'c> {
         subject: Option<String>,
         count: Option<i64>,
     ) -> Result<(), AppError> {
-        log(
-            self.tx,
-            self.context,
-            &self.caller,
-            organization,
-            action,
-            subject,
-            count,
-        )
+        self.context
+            .log(self.tx, &self.caller, organization, action, subject, count)
     }
 }
 
-/// Does not move the change clock.
-pub(crate) fn log(
-    tx: &mut Tx<'_>,
-    context: &mut Context,
-    caller: &Caller,
-    organization: OrganizationId,
-    action: &str,
-    subject: Option<String>,
-    count: Option<i64>,
-) -> Result<(), AppError> {
-    let line = Line {
-        id: context.ids.next(context.now),
-        now: context.now,
-        request: context.request_id,
-        action,
-        subject,
-        count,
-    };
-    line.add(tx, caller, organization)
-}
-
-struct Line<'a> {
-    id: ActivityId,
-    now: Timestamp,
-    request: Option<RequestId>,
-    action: &'a str,
-    subject: Option<String>,
-    count: Option<i64>,
-}
-
-impl Line<'_> {
-    fn add(self, tx: &mut Tx<'_>, caller: &Caller, organization: OrganizationId) -> Result<(), AppError> {
+impl Context {
+    /// Adds a line to the activity log. Does not move the change clock.
+    pub(crate) fn log(
+        &mut self,
+        tx: &mut Tx<'_>,
+        caller: &Caller,
+        organization: OrganizationId,
+        action: &str,
+        subject: Option<String>,
+        count: Option<i64>,
+    ) -> Result<(), AppError> {
         let line = activity::Line {
-            id: self.id,
+            id: self.ids.next(self.now),
             at: self.now,
-            action: self.action.to_owned(),
+            action: action.to_owned(),
             actor_kind: caller.kind().to_owned(),
             actor_id: caller.id(),
             actor_organization_id: caller.home(organization),
-            subject: self.subject,
-            count: self.count,
-            request_id: self.request,
+            subject,
+            count,
+            request_id: self.request_id,
         };
         activity::add(tx, organization, &line).map_err(AppError::from)
     }

@@ -21,7 +21,7 @@ use super::lines::each_line;
 use super::record::{Header, RecordType, exists, open};
 use super::scan::{Plan, read_user};
 use super::{IMPORT, ImportError, Imported, Progress, Source, at_line};
-use crate::act::{Context, Whole, log};
+use crate::act::{Context, Whole};
 use crate::caller::Caller;
 use crate::error::AppError;
 use crate::organizations::{check_place, parts};
@@ -252,13 +252,9 @@ impl Load<'_> {
             return Ok(());
         }
         organizations::set_role(tx, organization, user, role)?;
-        self.log(
-            tx,
-            organization,
-            &format!("role.set.{role}"),
-            Some(user.to_string()),
-            None,
-        )?;
+        let (action, subject) = (format!("role.set.{role}"), Some(user.to_string()));
+        self.context
+            .log(tx, self.caller, organization, &action, subject, None)?;
         self.count(before.is_some());
         Ok(())
     }
@@ -274,7 +270,8 @@ impl Load<'_> {
         }
         organizations::set_policy(tx, organization, policy)?;
         for (action, subject, count) in policy_changes(before.unwrap_or_default(), policy) {
-            self.log(tx, organization, action, subject, count)?;
+            self.context
+                .log(tx, self.caller, organization, action, subject, count)?;
         }
         self.count(before.is_some());
         Ok(())
@@ -287,25 +284,6 @@ impl Load<'_> {
             .ok_or_else(|| unknown_organization("organizationId", organization))?;
         *self.records.entry(organization).or_default() += 1;
         Ok(organization)
-    }
-
-    fn log(
-        &mut self,
-        tx: &mut Tx<'_>,
-        organization: OrganizationId,
-        action: &str,
-        subject: Option<String>,
-        count: Option<i64>,
-    ) -> Result<(), AppError> {
-        log(
-            tx,
-            self.context,
-            self.caller,
-            organization,
-            action,
-            subject,
-            count,
-        )
     }
 
     fn count(&mut self, was_known: bool) {
@@ -468,7 +446,8 @@ impl Load<'_> {
         }
         for (organization, count) in std::mem::take(&mut self.records) {
             let subject = Some(organization.to_string());
-            self.log(tx, organization, IMPORT.name, subject, Some(count))?;
+            self.context
+                .log(tx, self.caller, organization, IMPORT.name, subject, Some(count))?;
         }
         Ok(self.done)
     }
