@@ -47,6 +47,24 @@ impl<E: Into<AppError>> From<E> for ExportError {
     }
 }
 
+/// Lets a walk through the database stop when the output fails. A walk stops only for an error of the database, so the
+/// visitor passes the result of its writing to the function it is given, which keeps the error.
+pub(crate) fn writing(
+    walk: impl FnOnce(&mut dyn FnMut(Result<(), ExportError>) -> Result<(), DbError>) -> Result<(), DbError>,
+) -> Result<(), ExportError> {
+    let mut failed = None;
+    let walked = walk(&mut |written| {
+        written.map_err(|error| {
+            failed = Some(error);
+            DbError::Internal("the output cannot be written".into())
+        })
+    });
+    match failed {
+        Some(error) => Err(error),
+        None => Ok(walked?),
+    }
+}
+
 pub const EXPORT: Rule = Rule::of_operator("export", "export bundles");
 pub const RULES: &[&Rule] = &[&EXPORT];
 
@@ -143,27 +161,20 @@ impl Export<'_> {
     }
 
     fn resources<R: Stored>(&mut self, tx: &mut Tx<'_>) -> Result<(), ExportError> {
-        let mut broken = None;
         let scope = self.scope.clone();
         let wanted = |id| scope.as_ref().is_none_or(|scope| scope.contains(&id));
-        let walked = table::each_of_all::<R>(tx, wanted, |organization, kept| {
-            let resource = match kept.resource {
-                Ok(resource) => resource,
-                Err(error) => {
-                    self.left_out(organization, kept.id, &error);
-                    return Ok(());
+        writing(|written| {
+            table::each_of_all::<R>(tx, wanted, |organization, kept| {
+                match kept.resource {
+                    Ok(resource) => {
+                        let line = resource.bundle_line(organization, &mut |id| self.names(id));
+                        written(self.line(&line))?;
+                    }
+                    Err(error) => self.left_out(organization, kept.id, &error),
                 }
-            };
-            let line = resource.bundle_line(organization, &mut |id| self.names(id));
-            self.line(&line).map_err(|error| {
-                broken = Some(error);
-                DbError::Internal("the output cannot be written".into())
+                Ok(())
             })
-        });
-        match (walked, broken) {
-            (_, Some(error)) => Err(error),
-            (walked, None) => walked.map_err(ExportError::from),
-        }
+        })
     }
 
     /// One unreadable row must not stop the export of the others.

@@ -8,7 +8,7 @@ use bursar_domain::{Stamps, Timestamp, words};
 use serde_json::{Map, Value};
 
 use crate::act::View;
-use crate::export::ExportError;
+use crate::export::{ExportError, writing};
 use crate::resources::{Readable, match_resource};
 use crate::spreadsheet::record;
 
@@ -51,22 +51,18 @@ fn rows<R: Stored>(
     let blank = R::blank(Id::from_bits(0), currency, stamps).document();
     let header = record(object(&blank)?.keys());
     out.write_all(header.as_bytes()).map_err(ExportError::Output)?;
-    let (mut written, mut broken) = (0, None);
-    let walked = table::each::<R>(view.tx, organization, |kept| {
-        let line = record(object(kept.document)?.values().map(cell));
-        out.write_all(line.as_bytes()).map_err(|error| {
-            broken = Some(ExportError::Output(error));
-            DbError::Internal("the output cannot be written".into())
-        })?;
-        written += 1;
-        progress(written);
-        Ok(())
-    });
-    match (walked, broken) {
-        (_, Some(error)) => Err(error),
-        (Err(error), None) => Err(error.into()),
-        (Ok(()), None) => out.flush().map(|()| written).map_err(ExportError::Output),
-    }
+    let mut count = 0;
+    writing(|written| {
+        table::each::<R>(view.tx, organization, |kept| {
+            let line = record(object(kept.document)?.values().map(cell));
+            written(out.write_all(line.as_bytes()).map_err(ExportError::Output))?;
+            count += 1;
+            progress(count);
+            Ok(())
+        })
+    })?;
+    out.flush().map_err(ExportError::Output)?;
+    Ok(count)
 }
 
 fn object(document: &str) -> Result<Map<String, Value>, DbError> {
