@@ -165,6 +165,11 @@ pub fn parts(all: &HashMap<OrganizationId, Organization>) -> HashSet<Organizatio
     parts
 }
 
+/// Whether `target` is the organization itself, its parent or a direct child.
+pub(crate) fn is_near(own: &Organization, target: &Organization) -> bool {
+    target.id == own.id || own.parent_id == Some(target.id) || target.parent_id == Some(own.id)
+}
+
 /// An organization and all below it, the root first.
 pub fn subtree(root: OrganizationId, all: &[Organization]) -> Vec<OrganizationId> {
     let mut found = vec![root];

@@ -9,6 +9,7 @@ use bursar_domain::reminder::{Audience, Method, Reminder};
 
 use crate::act::Act;
 use crate::error::AppError;
+use crate::organizations::is_near;
 
 /// Candidates read at a time to see whether anybody qualifies.
 const LOOK_MAX: i64 = 200;
@@ -213,8 +214,7 @@ fn organization_page<M>(
     let Some(target) = organizations::get(act.tx, target)?.filter(|_| after.is_none()) else {
         return Ok(Recipients::default());
     };
-    let is_near = target.id == own.id || own.parent_id == Some(target.id) || target.parent_id == Some(own.id);
-    if !is_near {
+    if !is_near(&own, &target) {
         return Ok(nobody(
             target.id.to_bytes(),
             target.name,

@@ -13,6 +13,7 @@ use bursar_domain::{Refusal, Resource, Stamps, Timestamp};
 
 use crate::act::{Act, View, Whole};
 use crate::error::AppError;
+use crate::organizations::is_near;
 use crate::outbox::note_skipped;
 use crate::recipients;
 use crate::rule::Rule;
@@ -131,10 +132,7 @@ fn check_audience(act: &mut Act<'_, '_>, audience: Audience) -> Result<(), AppEr
         Audience::Organization(id) => {
             let own = act.own()?;
             let target = organizations::get(act.tx, id)?;
-            let is_near = target.is_some_and(|target| {
-                target.id == own.id || own.parent_id == Some(target.id) || target.parent_id == Some(own.id)
-            });
-            match is_near {
+            match target.is_some_and(|target| is_near(&own, &target)) {
                 true => Ok(()),
                 false => Err(Refusal::invalid(
                     "targetOrganizationId",
