@@ -1,0 +1,69 @@
+use std::fmt;
+use std::str::FromStr;
+
+use crate::Problem;
+
+/// The formats that are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    Camt053,
+    Mt940,
+}
+
+impl Format {
+    pub const ALL: [Self; 2] = [Self::Camt053, Self::Mt940];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Camt053 => "camt053",
+            Self::Mt940 => "mt940",
+        }
+    }
+
+    /// Tells the format from the first bytes.
+    pub fn detect(bytes: &[u8]) -> Result<Self, Problem> {
+        let start = opening(bytes);
+        if start.contains("camt.05") || start.contains("<BkToCstmr") {
+            return Ok(Self::Camt053);
+        }
+        let is_swift = |line: &str| line.starts_with(":20:") || line.contains("{4:");
+        if start.lines().any(is_swift) {
+            return Ok(Self::Mt940);
+        }
+        Err(Problem::whole("this is not a bank statement that can be read"))
+    }
+}
+
+/// The first characters, whatever the encoding: zero bytes and a byte order mark are left out.
+fn opening(bytes: &[u8]) -> String {
+    let start: Vec<u8> = bytes
+        .iter()
+        .take(8 << 10)
+        .copied()
+        .filter(|byte| *byte != 0)
+        .collect();
+    let text = String::from_utf8_lossy(&start).into_owned();
+    text.trim_start_matches(['\u{feff}', '\u{fffd}'])
+        .trim_start()
+        .to_owned()
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Format {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL
+            .into_iter()
+            .find(|format| format.name() == text)
+            .ok_or_else(|| {
+                let names = Self::ALL.map(Self::name).join(", ");
+                format!("must be one of {names}, got {text:?}")
+            })
+    }
+}
