@@ -31,15 +31,14 @@ pub struct CampaignChange {
 }
 
 fn apply(campaign: &mut Campaign, change: &CampaignChange, currency: Currency) -> Result<(), AppError> {
-    let rule = |field: &'static str| move |rule: String| AppError::from(Refusal::invalid(field, rule));
     if let Some(name) = &change.name {
-        campaign.name = NAME.check(name).map_err(rule("name"))?;
+        campaign.name = NAME.check(name).map_err(Refusal::of_field("name"))?;
     }
     if let Some(note) = &change.note {
-        campaign.note = Some(NOTE.check(note).map_err(rule("note"))?);
+        campaign.note = Some(NOTE.check(note).map_err(Refusal::of_field("note"))?);
     }
     if let Some(goal) = &change.goal_amount {
-        campaign.goal_amount = Some(Money::parse(goal, currency).map_err(rule("goal"))?);
+        campaign.goal_amount = Some(Money::parse(goal, currency).map_err(Refusal::of_field("goal"))?);
     }
     campaign.start_date = change.start_date.or(campaign.start_date);
     campaign.end_date = change.end_date.or(campaign.end_date);

@@ -121,7 +121,7 @@ pub fn set_limits(act: &mut Act<'_, '_>, id: CardId, limits: &Limits) -> Result<
             .as_deref()
             .map(|text| limit_from_number(text, currency))
             .transpose();
-        parsed.map_err(|rule| Refusal::invalid(field, rule).into())
+        Ok(parsed.map_err(Refusal::of_field(field))?)
     };
     card.spend_limit = limit("spend-limit", &limits.spend_limit)?.or(card.spend_limit);
     card.transaction_limit =

@@ -54,10 +54,9 @@ pub fn create(
     new: &NewOrganization,
 ) -> Result<Organization, AppError> {
     whole.allow(&CREATE)?;
-    let rule = |field: &'static str| move |rule: String| AppError::from(Refusal::invalid(field, rule));
     let organization = Organization {
         id,
-        name: NAME.check(&new.name).map_err(rule("name"))?,
+        name: NAME.check(&new.name).map_err(Refusal::of_field("name"))?,
         kind: new.kind,
         parent_id: new.parent_id,
         currency: new.currency,
@@ -66,13 +65,13 @@ pub fn create(
             .as_deref()
             .map(check_email)
             .transpose()
-            .map_err(rule("contact-email"))?,
+            .map_err(Refusal::of_field("contact-email"))?,
         contact_phone: new
             .contact_phone
             .as_deref()
             .map(check_phone)
             .transpose()
-            .map_err(rule("contact-phone"))?,
+            .map_err(Refusal::of_field("contact-phone"))?,
         card_issuing: new.card_issuing,
     };
     match (organization.kind, organization.parent_id) {

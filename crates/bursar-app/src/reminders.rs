@@ -52,11 +52,11 @@ pub(crate) fn no_reminder(id: ReminderId) -> Refusal {
 
 pub fn schedule(act: &mut Act<'_, '_>, new: &NewReminder) -> Result<Reminder, AppError> {
     act.allow(&SCHEDULE)?;
-    let rule = |field: &'static str| move |rule: String| Refusal::invalid(field, rule);
     let text = |given: &Option<String>| given.clone().filter(|text| !text.trim().is_empty());
     let subject = text(&new.subject).map(|s| SUBJECT.check(&s)).transpose();
     let body = text(&new.body).map(|s| BODY.check(&s)).transpose();
-    let (subject, body) = (subject.map_err(rule("subject"))?, body.map_err(rule("body"))?);
+    let subject = subject.map_err(Refusal::of_field("subject"))?;
+    let body = body.map_err(Refusal::of_field("body"))?;
     check_new(new, body.as_deref(), act.now())?;
     check_audience(act, new.audience)?;
     let own = act.own()?;

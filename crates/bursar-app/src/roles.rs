@@ -33,7 +33,7 @@ pub fn person(whole: &mut Whole<'_, '_>, email: &str) -> Result<UserId, AppError
 /// Creates the user if there is none with this address.
 pub fn set(act: &mut Act<'_, '_>, email: &str, role: Role) -> Result<Holder, AppError> {
     act.allow(&SET)?;
-    let email = check_email(email).map_err(|rule| Refusal::invalid("user", rule))?;
+    let email = check_email(email).map_err(Refusal::of_field("user"))?;
     let new = User {
         id: act.new_id(),
         email,

@@ -127,7 +127,7 @@ pub fn create(
         }
     };
     let name = match &new.name {
-        Some(name) => NAME.check(name).map_err(|rule| Refusal::invalid("name", rule))?,
+        Some(name) => NAME.check(name).map_err(Refusal::of_field("name"))?,
         None => format!("token {}", act.now().date()),
     };
     let policy = organizations::policy(act.tx, act.organization)?.unwrap_or_default();

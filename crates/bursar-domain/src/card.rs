@@ -201,9 +201,7 @@ impl Invariants for Card {
         ];
         for (field, limit) in limits {
             let checked = limit.map(|limit| limit_from_number(&limit.to_string(), limit.currency));
-            checked
-                .transpose()
-                .map_err(|rule| Refusal::invalid(field, rule))?;
+            checked.transpose().map_err(Refusal::of_field(field))?;
         }
         let was_never_active = matches!(self.status, Some(CardStatus::Invited | CardStatus::Denied));
         only_when(

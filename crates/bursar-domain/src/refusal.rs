@@ -39,6 +39,11 @@ impl Refusal {
         }
     }
 
+    /// For `map_err`, where a rule is checked that knows no field.
+    pub fn of_field(field: &'static str) -> impl Fn(String) -> Self {
+        move |rule| Self::invalid(field, rule)
+    }
+
     pub fn unreadable(message: impl Into<String>) -> Self {
         Self::Invalid {
             field: None,
