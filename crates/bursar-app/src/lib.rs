@@ -43,6 +43,7 @@ mod rule;
 mod rules;
 pub mod sms;
 pub mod spreadsheet;
+pub mod statement;
 pub mod store;
 pub mod tokens;
 pub mod undo;

@@ -13,10 +13,10 @@ use bursar_domain::text::percent_encoded;
 
 use crate::act::{Act, Whole};
 use crate::error::AppError;
-use crate::messages::Statement;
 use crate::recipients::{self, Recipient, Recipients};
 use crate::rule::Rule;
 use crate::sms;
+use crate::statement::Statement;
 
 pub use bursar_db::outbox::{Attempt, Claimed, Job, Message};
 

@@ -1,7 +1,8 @@
 //! The text of an SMS, and how many parts it is sent in.
 
-use crate::messages::{Statement, full_text};
-use crate::outbox::Message;
+use bursar_db::outbox::Message;
+
+use crate::statement::{Statement, full_text};
 
 /// The longest text that every provider accepts.
 pub const TEXT_MAX: usize = 1_600;
@@ -92,7 +93,7 @@ pub fn segments(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::messages::StatementLine;
+    use crate::statement::StatementLine;
     use bursar_domain::ids::Id;
     use bursar_domain::reminder::Method;
 

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use bursar_app::messages::Statement;
+use bursar_app::statement::Statement;
 use bursar_domain::text::html_escaped;
 
 /// Escapes everything.

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use bursar_app::messages::{Statement, full_text};
 use bursar_app::outbox::Claimed;
+use bursar_app::statement::{Statement, full_text};
 use lettre::Address;
 use lettre::message::header::{ContentType, HeaderName, HeaderValue};
 use lettre::message::{Mailbox, MultiPart, SinglePart};

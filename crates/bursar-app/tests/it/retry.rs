@@ -1,7 +1,8 @@
 //! A failed message that an officer sends again: whoever does not qualify any more is left out.
 
-use bursar_app::messages::{self, Sent, Statement};
+use bursar_app::messages::{self, Sent};
 use bursar_app::outbox::{self, Attempt, Claimed, Message};
+use bursar_app::statement::Statement;
 use bursar_app::{Identity, groups};
 use bursar_db::testing::both_engines;
 use bursar_db::{Db, DbError};

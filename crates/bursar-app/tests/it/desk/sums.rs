@@ -1,9 +1,9 @@
 //! Sums that pass 64 bits are refused by name, on both engines: they never wrap, and no engine's own fault is shown.
 
 use bursar_app::dues::{self, NewDues};
-use bursar_app::messages::Statement;
 use bursar_app::recipients::OwedLine;
 use bursar_app::reports;
+use bursar_app::statement::Statement;
 use bursar_db::{EngineKind, Tx, ledger};
 use bursar_domain::money::Money;
 
