@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use bursar_domain::Timestamp;
 use bursar_domain::ids::{OrganizationId, RequestId, TokenId};
 use bursar_domain::token::{self, TokenHash};
-use bursar_http::limits::{Bucket, Charge};
+use bursar_http::limits::{Bucket, Quota};
 use hyper::Method;
 use hyper::header::{AUTHORIZATION, HeaderMap};
 use hyper::http::request::Parts;
@@ -34,7 +34,7 @@ pub(super) struct Trace {
     pub(super) route: Option<&'static Route>,
     pub(super) organization: Option<OrganizationId>,
     pub(super) token: Option<TokenId>,
-    pub(super) charge: Option<Charge>,
+    pub(super) quota: Option<Quota>,
 }
 
 impl Call {

@@ -8,7 +8,7 @@ use bursar_domain::ids::RequestId;
 use bursar_domain::token::masked;
 use bursar_http::body::BadBody;
 use bursar_http::framing::BadHeader;
-use bursar_http::limits::Charge;
+use bursar_http::limits::Quota;
 use serde::Serialize;
 
 #[derive(Debug)]
@@ -43,7 +43,7 @@ pub enum Error {
         limit: usize,
     },
     UnsupportedMediaType(&'static str),
-    RateLimited(Charge),
+    RateLimited(Quota),
     /// A bug in bursar. The text goes to the log only.
     Internal(String),
     /// Temporary. The text goes to the log only.
@@ -121,11 +121,11 @@ impl Error {
             Self::KeyInUse => "the first request with this Idempotency-Key is still running; try again in a second".into(),
             Self::PayloadTooLarge { limit } => format!("the body must have at most {limit} bytes"),
             Self::UnsupportedMediaType(why) => (*why).into(),
-            Self::RateLimited(charge) => format!(
+            Self::RateLimited(quota) => format!(
                 "the limit of the {} bucket, {} units per minute, is exceeded; try again in {} seconds",
-                charge.bucket.name(),
-                charge.limit,
-                charge.reset_seconds
+                quota.bucket.name(),
+                quota.limit,
+                quota.reset_seconds
             ),
             Self::Internal(_) => "something went wrong here; it is logged under the request id".into(),
             Self::Unavailable(_) => "the service cannot do this right now; nothing is lost, try again".into(),

@@ -85,8 +85,8 @@ impl Edge {
         let answered = if let Err(bad) = framing {
             Err(bad.into())
         } else if self.is_preflight(parts) {
-            let charge = self.charge_address(&call).await;
-            call.trace().charge = Some(charge);
+            let quota = self.charge_address(&call).await;
+            call.trace().quota = Some(quota);
             Ok(reply::preflight())
         } else {
             let work = pin!(self.api(&call, &mut incoming));
@@ -105,11 +105,11 @@ impl Edge {
         });
         let trace = std::mem::take(&mut *call.trace());
         // A request that failed before its charge is charged to its address, so that the headers are always there.
-        let charge = match trace.charge {
-            Some(charge) => charge,
+        let quota = match trace.quota {
+            Some(quota) => quota,
             None => self.charge_address(&call).await,
         };
-        self.limiter.write_headers(&charge, reply.headers_mut());
+        self.limiter.write_headers(&quota, reply.headers_mut());
         stamp(&mut reply, &request_id);
         if let Some(origin) = self.allowed_origin(&parts.headers) {
             reply::allow_origin(&mut reply, origin);

@@ -13,7 +13,7 @@ use bursar_domain::ids::OrganizationId;
 use bursar_domain::token::TokenHash;
 use bursar_http::address::{client_address, counted};
 use bursar_http::body::{self, BadBody};
-use bursar_http::limits::{Bucket, Charge, Subject};
+use bursar_http::limits::{Bucket, Quota, Subject};
 use hyper::body::Incoming;
 use hyper::header::EXPECT;
 use tokio::time::timeout;
@@ -103,8 +103,8 @@ impl Edge {
             step = match step {
                 Step::Unknown => return self.answer_unknown(call).await,
                 Step::Known(caller, visit, read) => {
-                    let charge = self.charge(self.payer(call, Some(&caller)), call.price()).await;
-                    self.admit(call, caller, visit, charge, read)?
+                    let quota = self.charge(self.payer(call, Some(&caller)), call.price()).await;
+                    self.admit(call, caller, visit, quota, read)?
                 }
                 Step::Admitted(admitted) => {
                     let body = match reading.take() {
@@ -170,7 +170,7 @@ impl Edge {
                 .charge_now(edge.payer(&call, Some(&caller)), bucket, cost)
             {
                 None => Ok(Step::Known(caller, visit, read)),
-                Some(charge) => match edge.admit(&call, caller, visit, charge, read)? {
+                Some(quota) => match edge.admit(&call, caller, visit, quota, read)? {
                     Step::Planned(_, look) => look.answer(&mut view),
                     step => Ok(step),
                 },
@@ -191,28 +191,28 @@ impl Edge {
     }
 
     /// The charge for a preflight, or for a request that failed before its own charge.
-    pub(super) async fn charge_address(&self, call: &Call) -> Charge {
+    pub(super) async fn charge_address(&self, call: &Call) -> Quota {
         let price = (default_bucket(&call.parts.method), 1);
         self.charge(self.payer(call, None), price).await
     }
 
-    async fn charge(&self, payer: Subject, (bucket, cost): (Bucket, u32)) -> Charge {
+    async fn charge(&self, payer: Subject, (bucket, cost): (Bucket, u32)) -> Quota {
         match self.limiter.charge_now(payer, bucket, cost) {
-            Some(charge) => charge,
+            Some(quota) => quota,
             None => Box::pin(self.limiter.charge(payer, bucket, cost)).await,
         }
     }
 
     /// Step 3: the charge.
-    fn charged(call: &Call, charge: Charge) -> Result<(), Error> {
+    fn charged(call: &Call, quota: Quota) -> Result<(), Error> {
         let mut trace = call.trace();
-        trace.charge = Some(charge);
+        trace.quota = Some(quota);
         if let Match::Found(route, _) = &call.found {
             trace.route = Some(route);
         }
-        match charge.allowed {
+        match quota.allowed {
             true => Ok(()),
-            false => Err(Error::RateLimited(charge)),
+            false => Err(Error::RateLimited(quota)),
         }
     }
 
@@ -241,10 +241,10 @@ impl Edge {
         call: &Call,
         caller: TokenCaller,
         visit: Visit,
-        charge: Charge,
+        quota: Quota,
         read: Option<Read>,
     ) -> Result<Step, Error> {
-        Self::charged(call, charge)?;
+        Self::charged(call, quota)?;
         // Step 4: 404 or 405.
         let (route, params) = match &call.found {
             Match::Found(route, params) => (*route, *params),

@@ -7,7 +7,7 @@ use bursar_domain::ids::{Kind, RequestId, kind};
 use bursar_domain::page::PageLimit;
 use bursar_domain::reminder::ReminderStatus;
 use bursar_domain::token::TokenKind;
-use bursar_http::limits::{Bucket, Charge, Limits};
+use bursar_http::limits::{Bucket, Limits, Quota};
 use serde_json::{Map, Value, json};
 
 use super::examples;
@@ -341,7 +341,7 @@ fn sample(code: &str) -> Option<Error> {
         "unsupported_media_type" => {
             Error::UnsupportedMediaType("the body must be sent with `Content-Type: application/json`")
         }
-        "rate_limited" => Error::RateLimited(Charge {
+        "rate_limited" => Error::RateLimited(Quota {
             bucket: Bucket::Read,
             limit: Limits::default().read,
             remaining: 0,

@@ -7,7 +7,7 @@ use hyper::HeaderMap;
 use hyper::body::Bytes;
 use hyper::header::{HeaderName, HeaderValue, RETRY_AFTER};
 
-use super::{Bucket, Charge, Limits};
+use super::{Bucket, Limits, Quota};
 
 static LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
 static REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");
@@ -32,23 +32,23 @@ impl HeaderFields {
         }
     }
 
-    pub(super) fn write(&self, charge: &Charge, headers: &mut HeaderMap) {
-        let (limit, policy) = &self.constant[charge.bucket as usize];
+    pub(super) fn write(&self, quota: &Quota, headers: &mut HeaderMap) {
+        let (limit, policy) = &self.constant[quota.bucket as usize];
         // Both numbers also appear in the `RateLimit` field, so all three values are slices of one allocation.
         let mut text = Vec::with_capacity(40);
         text.push(b'"');
-        text.extend_from_slice(charge.bucket.name().as_bytes());
+        text.extend_from_slice(quota.bucket.name().as_bytes());
         text.extend_from_slice(b"\";r=");
-        let remaining = push_number(&mut text, charge.remaining);
+        let remaining = push_number(&mut text, quota.remaining);
         text.extend_from_slice(b";t=");
-        let reset = push_number(&mut text, charge.reset_seconds);
+        let reset = push_number(&mut text, quota.reset_seconds);
         let text = Bytes::from(text);
         let reset = value(text.slice(reset));
 
         headers.insert(&LIMIT, limit.clone());
         headers.insert(&POLICY, policy.clone());
         headers.insert(&REMAINING, value(text.slice(remaining)));
-        if !charge.allowed {
+        if !quota.allowed {
             headers.insert(RETRY_AFTER, reset.clone());
         }
         headers.insert(&RESET, reset);

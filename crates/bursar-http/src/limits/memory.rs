@@ -6,7 +6,7 @@ use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::{Bucket, Charge, Clock, Limits, Subject, WINDOW_MICROS};
+use super::{Bucket, Clock, Limits, Quota, Subject, WINDOW_MICROS};
 use crate::address;
 
 const SHARDS: usize = 64;
@@ -66,7 +66,7 @@ impl Memory {
         (self.tokens.len(), self.addresses.len())
     }
 
-    pub fn charge(&self, subject: Subject, bucket: Bucket, cost: u32) -> Charge {
+    pub fn charge(&self, subject: Subject, bucket: Bucket, cost: u32) -> Quota {
         let now = (self.clock)();
         let limit = self.limits.of(bucket);
         let (table, key) = self.locate(subject, bucket);
@@ -76,7 +76,7 @@ impl Memory {
             if allowed {
                 window.used += cost;
             }
-            return Charge::new(
+            return Quota::new(
                 bucket,
                 limit,
                 window.used,
@@ -98,7 +98,7 @@ impl Memory {
                 table.shard_capacity,
             );
         }
-        Charge::new(bucket, limit, used, WINDOW_MICROS, allowed)
+        Quota::new(bucket, limit, used, WINDOW_MICROS, allowed)
     }
 
     pub fn left(&self, subject: Subject, bucket: Bucket) -> u32 {

@@ -91,7 +91,7 @@ pub enum Subject {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Charge {
+pub struct Quota {
     pub bucket: Bucket,
     /// Units per window.
     pub limit: u32,
@@ -101,7 +101,7 @@ pub struct Charge {
     pub allowed: bool,
 }
 
-impl Charge {
+impl Quota {
     fn new(bucket: Bucket, limit: u32, used: u32, left_micros: u64, allowed: bool) -> Self {
         let seconds = left_micros.div_ceil(1_000_000).clamp(1, 60);
         Self {
@@ -165,7 +165,7 @@ impl Limiter {
     }
 
     /// Charges without waiting. `None` means that Redis must be asked: call [`Limiter::charge`].
-    pub fn charge_now(&self, subject: Subject, bucket: Bucket, cost: u32) -> Option<Charge> {
+    pub fn charge_now(&self, subject: Subject, bucket: Bucket, cost: u32) -> Option<Quota> {
         match &self.backend {
             Backend::Memory(memory) => Some(memory.charge(subject, bucket, cost)),
             Backend::Redis(redis) => redis.charge_now(subject, bucket, cost),
@@ -173,7 +173,7 @@ impl Limiter {
     }
 
     /// Charges in Redis if it is configured and responds in time.
-    pub async fn charge(&self, subject: Subject, bucket: Bucket, cost: u32) -> Charge {
+    pub async fn charge(&self, subject: Subject, bucket: Bucket, cost: u32) -> Quota {
         match &self.backend {
             Backend::Memory(memory) => memory.charge(subject, bucket, cost),
             Backend::Redis(redis) => redis.charge(subject, bucket, cost).await,
@@ -206,7 +206,7 @@ impl Limiter {
     }
 
     /// Sets the five rate-limit headers, and `Retry-After` if the charge was refused.
-    pub fn write_headers(&self, charge: &Charge, headers: &mut HeaderMap) {
-        self.fields.write(charge, headers);
+    pub fn write_headers(&self, quota: &Quota, headers: &mut HeaderMap) {
+        self.fields.write(quota, headers);
     }
 }

@@ -17,7 +17,7 @@ use tokio::task::AbortHandle;
 use tokio::time::error::Elapsed;
 use tokio::time::{sleep, timeout};
 
-use super::{BackendState, Bucket, Charge, Limits, Memory, Subject};
+use super::{BackendState, Bucket, Limits, Memory, Quota, Subject};
 use crate::address;
 
 /// Charges `ARGV[1]` units to the window `KEYS[1]` with the limit `ARGV[2]`. Returns whether it fitted, the units used,
@@ -131,7 +131,7 @@ impl Redis {
         self.state()
     }
 
-    pub(super) fn charge_now(&self, subject: Subject, bucket: Bucket, cost: u32) -> Option<Charge> {
+    pub(super) fn charge_now(&self, subject: Subject, bucket: Bucket, cost: u32) -> Option<Quota> {
         (self.state() == BackendState::Away).then(|| self.link.memory.charge(subject, bucket, cost))
     }
 
@@ -140,11 +140,11 @@ impl Redis {
         self.link.memory.left(subject, bucket)
     }
 
-    pub(super) async fn charge(&self, subject: Subject, bucket: Bucket, cost: u32) -> Charge {
+    pub(super) async fn charge(&self, subject: Subject, bucket: Bucket, cost: u32) -> Quota {
         let link = &*self.link;
         if let Some(connection) = link.connection() {
             match timeout(link.options.deadline, link.ask(connection, subject, bucket, cost)).await {
-                Ok(Ok(charge)) => return charge,
+                Ok(Ok(quota)) => return quota,
                 Ok(Err(error)) => link.failed(&error, error.is_unrecoverable_error()),
                 Err(late) => link.failed(&late, false),
             }
@@ -188,7 +188,7 @@ impl Link {
         subject: Subject,
         bucket: Bucket,
         cost: u32,
-    ) -> Result<Charge, RedisError> {
+    ) -> Result<Quota, RedisError> {
         let limit = self.memory.limits().of(bucket);
         let key = key(subject, bucket);
         let call = |command, script: &str| {
@@ -211,7 +211,7 @@ impl Link {
         if used > 0 {
             self.memory.note(subject, bucket, used, left_micros);
         }
-        Ok(Charge::new(bucket, limit, used, left_micros, allowed == 1))
+        Ok(Quota::new(bucket, limit, used, left_micros, allowed == 1))
     }
 
     /// Opens the breaker after too many failures in a row, or at once when the connection is lost.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bursar_http::limits::{
-    BackendState, Bucket, Capacity, Charge, Clock, Limiter, Limits, Memory, Subject, monotonic_clock,
+    BackendState, Bucket, Capacity, Clock, Limiter, Limits, Memory, Quota, Subject, monotonic_clock,
 };
 use hyper::HeaderMap;
 
@@ -44,8 +44,8 @@ fn few() -> Limits {
 }
 
 /// `(allowed, remaining, reset)`, which is what a client sees.
-fn told(charge: Charge) -> (bool, u32, u32) {
-    (charge.allowed, charge.remaining, charge.reset_seconds)
+fn told(quota: Quota) -> (bool, u32, u32) {
+    (quota.allowed, quota.remaining, quota.reset_seconds)
 }
 
 #[test]
