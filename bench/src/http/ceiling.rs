@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bursar_domain::ids::{OrganizationId, RequestId, TokenId};
 use bursar_http::listen::{self, Panicked, Service};
-use bursar_http::request_log::{Line, RequestLog};
+use bursar_http::request_log::{RequestLine, RequestLog};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
@@ -79,7 +79,7 @@ impl Service for Ceiling {
 
 /// A line as bursar writes it.
 fn log_line(method: &str, status: u16) {
-    RequestLog::Text.write(&Line {
+    RequestLog::Text.write(&RequestLine {
         at: &database::now(),
         request_id: &RequestId::from_bytes([1; 16]),
         method,

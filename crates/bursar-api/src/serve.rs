@@ -17,7 +17,7 @@ use bursar_http::limits::Limiter;
 use bursar_http::listen::{Panicked, Service, catch_panic};
 use bursar_http::metrics::Metrics;
 use bursar_http::reply::{Reply, stamp, strip_body};
-use bursar_http::request_log::{Line, RequestLog};
+use bursar_http::request_log::{RequestLine, RequestLog};
 use hyper::body::Incoming;
 use hyper::header::{CONNECTION, HeaderMap, HeaderValue, ORIGIN};
 use hyper::http::request::Parts;
@@ -116,7 +116,7 @@ impl Edge {
         }
         let (status, took) = (reply.status().as_u16(), started.elapsed());
         self.metrics.count(trace.route.map(Route::place), status, took);
-        self.request_log.write(&Line {
+        self.request_log.write(&RequestLine {
             at: &self.app.now(),
             request_id: &request_id,
             method: short(parts.method.as_str()),

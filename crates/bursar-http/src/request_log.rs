@@ -18,7 +18,7 @@ pub enum RequestLog {
 }
 
 #[derive(Clone, Copy)]
-pub struct Line<'a> {
+pub struct RequestLine<'a> {
     /// When the response was ready.
     pub at: &'a dyn Display,
     pub request_id: &'a dyn Display,
@@ -39,7 +39,7 @@ thread_local! {
 
 impl RequestLog {
     /// Never waits.
-    pub fn write(self, line: &Line<'_>) {
+    pub fn write(self, line: &RequestLine<'_>) {
         if self == Self::Off {
             return;
         }
@@ -51,8 +51,8 @@ impl RequestLog {
         });
     }
 
-    fn render(self, line: &Line<'_>, out: &mut String) -> fmt::Result {
-        let Line {
+    fn render(self, line: &RequestLine<'_>, out: &mut String) -> fmt::Result {
+        let RequestLine {
             at,
             request_id,
             method,
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn a_line_tells_the_request_and_no_more() {
         let (id, organization) = ("req_1", "org_2");
-        let line = Line {
+        let line = RequestLine {
             at: &"2026-09-21T14:13:20.123456Z",
             request_id: &id,
             method: "GET",
