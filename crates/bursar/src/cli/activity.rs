@@ -6,7 +6,7 @@ use bursar_domain::ids::OrganizationId;
 use bursar_domain::{Date, Timestamp};
 use clap::Args;
 
-use super::{Failure, Outcome, Session, output, parse_id};
+use super::{Failure, Globals, Outcome, output, parse_id};
 
 /// The lines are held in memory to print one JSON array.
 const LINES_MAX: u64 = 100_000;
@@ -42,9 +42,9 @@ fn parse_since(text: &str) -> Result<Timestamp, String> {
 
 type Page = (Vec<Line>, HashMap<String, String>);
 
-pub(crate) fn run(session: &Session, args: &ActivityArgs) -> Outcome {
-    let app = session.open(Opening::Require)?;
-    let who = session.who(&app)?;
+pub(crate) fn run(globals: &Globals, args: &ActivityArgs) -> Outcome {
+    let app = globals.open(Opening::Require)?;
+    let who = globals.who(&app)?;
     let mut query = Query {
         since: args.since,
         actor: args.actor.clone(),
@@ -61,7 +61,7 @@ pub(crate) fn run(session: &Session, args: &ActivityArgs) -> Outcome {
         let is_last = lines.len() < query.limit;
         left -= lines.len();
         query.before = lines.last().map(|line| line.id);
-        if session.json {
+        if globals.json {
             records.extend(lines.into_iter().map(Record::from));
         } else {
             said |= !lines.is_empty();
@@ -74,7 +74,7 @@ pub(crate) fn run(session: &Session, args: &ActivityArgs) -> Outcome {
             break;
         }
     }
-    if session.json {
+    if globals.json {
         return output::json(&records);
     }
     if !said {

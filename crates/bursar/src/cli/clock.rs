@@ -7,7 +7,7 @@ use bursar_worker::guard::{self, Doubt, TOLERANCE_SECONDS};
 use clap::Args;
 use serde_json::json;
 
-use super::{Outcome, Session, output};
+use super::{Globals, Outcome, output};
 use crate::ambient;
 
 #[derive(Debug, Args)]
@@ -17,20 +17,20 @@ pub(crate) struct ClockArgs {
     accept: bool,
 }
 
-pub(crate) fn run(session: &Session, args: &ClockArgs) -> Outcome {
-    let app = session.open(Opening::Require)?;
+pub(crate) fn run(globals: &Globals, args: &ClockArgs) -> Outcome {
+    let app = globals.open(Opening::Require)?;
     let known = app.survey::<_, AppError>(Identity::Operator, worker_clock::known)?;
     match args.accept {
-        true => accept(session, &app, &known),
-        false => show(session, &known),
+        true => accept(globals, &app, &known),
+        false => show(globals, &known),
     }
 }
 
-fn show(session: &Session, known: &Known) -> Outcome {
+fn show(globals: &Globals, known: &Known) -> Outcome {
     let now = ambient::now();
     let doubt = guard::doubt(now, None, known, TOLERANCE_SECONDS);
     let seen = known.seen.map(|seen| seen.at);
-    if session.json {
+    if globals.json {
         return output::json(&json!({
             "now": now, "serverNow": known.server_now, "seenAt": seen, "isTrusted": doubt.is_none(),
             "doubt": doubt.map(|doubt| doubt.to_string()),
@@ -51,7 +51,7 @@ fn show(session: &Session, known: &Known) -> Outcome {
     Ok(())
 }
 
-fn accept(session: &Session, app: &App, known: &Known) -> Outcome {
+fn accept(globals: &Globals, app: &App, known: &Known) -> Outcome {
     let at = ambient::now();
     if let Some(Doubt::Server(server)) = guard::doubt(at, None, known, TOLERANCE_SECONDS) {
         return Err(format!(
@@ -65,7 +65,7 @@ fn accept(session: &Session, app: &App, known: &Known) -> Outcome {
         worker_clock::trust(whole, seen)
     });
     trusted.wait()?;
-    if session.json {
+    if globals.json {
         return output::json(&json!({"seenAt": at}));
     }
     output::say(&format!(

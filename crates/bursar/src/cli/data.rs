@@ -15,7 +15,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::roster::{self, RosterArgs};
-use super::{Failure, Outcome, Session, open, output, parse_id};
+use super::{Failure, Globals, Outcome, open, output, parse_id};
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
@@ -50,9 +50,9 @@ pub(crate) struct CopyArgs {
     to: String,
 }
 
-pub(crate) fn import(session: &Session, args: &ImportArgs) -> Outcome {
+pub(crate) fn import(globals: &Globals, args: &ImportArgs) -> Outcome {
     let Some(path) = &args.file else {
-        return roster::undo(session, &args.roster);
+        return roster::undo(globals, &args.roster);
     };
     let unreadable = |error: io::Error| Failure::new(format!("{} cannot be read: {error}", path.display()));
     let bytes = File::open(path)
@@ -66,9 +66,9 @@ pub(crate) fn import(session: &Session, args: &ImportArgs) -> Outcome {
         )));
     }
     if args.roster.is_meant(path)? {
-        return roster::import(session, path, &args.roster);
+        return roster::import(globals, path, &args.roster);
     }
-    let app = session.open(Opening::Migrate)?;
+    let app = globals.open(Opening::Migrate)?;
     let reopen =
         || File::open(path).map(|file| Box::new(BufReader::with_capacity(1 << 16, file)) as Box<dyn BufRead>);
     let bar = output::progress(bytes, "bytes");
@@ -76,12 +76,12 @@ pub(crate) fn import(session: &Session, args: &ImportArgs) -> Outcome {
         bar.set_message(if at.pass == 1 { "checking" } else { "writing" });
         bar.set_position(at.bytes);
     };
-    let done = importing::import(&app, session.who(&app)?, &Source { open: &reopen }, &mut report);
+    let done = importing::import(&app, globals.who(&app)?, &Source { open: &reopen }, &mut report);
     bar.finish_and_clear();
     let done = done.map_err(|error| {
         Failure::from(error).told(|error| format!("{}: {error}; nothing was imported", path.display()))
     })?;
-    if session.json {
+    if globals.json {
         return output::json(&done);
     }
     output::say(&format!(
@@ -94,14 +94,14 @@ pub(crate) fn import(session: &Session, args: &ImportArgs) -> Outcome {
     Ok(())
 }
 
-pub(crate) fn export(session: &Session, args: &ExportArgs) -> Outcome {
-    if args.csv.is_some() && session.json_asked {
+pub(crate) fn export(globals: &Globals, args: &ExportArgs) -> Outcome {
+    if args.csv.is_some() && globals.json_asked {
         return Err(Failure::new(
             "--csv and --json cannot be used together; leave one out".into(),
         ));
     }
-    let app = session.open(Opening::Require)?;
-    let who = session.who(&app)?;
+    let app = globals.open(Opening::Require)?;
+    let who = globals.who(&app)?;
     let bar = output::progress(0, "records");
     bar.set_message("exporting");
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
@@ -155,10 +155,10 @@ pub(crate) fn export(session: &Session, args: &ExportArgs) -> Outcome {
     }
 }
 
-pub(crate) fn check(session: &Session) -> Outcome {
-    let app = session.open(Opening::Require)?;
-    let done = run_check(&app, session.who(&app)?)?;
-    print_checked(session, &done, None)?;
+pub(crate) fn check(globals: &Globals) -> Outcome {
+    let app = globals.open(Opening::Require)?;
+    let done = run_check(&app, globals.who(&app)?)?;
+    print_checked(globals, &done, None)?;
     found(&done)
 }
 
@@ -173,8 +173,8 @@ fn run_check(app: &App, who: Identity) -> Result<Checked, Failure> {
 }
 
 /// `copied` is how many rows were copied before.
-fn print_checked(session: &Session, done: &Checked, copied: Option<u64>) -> Outcome {
-    if session.json {
+fn print_checked(globals: &Globals, done: &Checked, copied: Option<u64>) -> Outcome {
+    if globals.json {
         let mut answer = json!({ "rows": done.rows, "problems": done.problems });
         if let Some(copied) = copied {
             answer["copied"] = json!(copied);
@@ -212,25 +212,25 @@ fn found(done: &Checked) -> Outcome {
     }
 }
 
-pub(crate) fn backup(session: &Session, args: &BackupArgs) -> Outcome {
+pub(crate) fn backup(globals: &Globals, args: &BackupArgs) -> Outcome {
     if args.file.exists() {
         return Err(Failure::new(format!(
             "{} exists already; name a new file for the backup",
             args.file.display()
         )));
     }
-    session.open(Opening::Require)?.backup(&args.file)?;
+    globals.open(Opening::Require)?.backup(&args.file)?;
     let bytes = std::fs::metadata(&args.file).map_or(0, |meta| meta.len());
-    if session.json {
+    if globals.json {
         return output::json(&json!({ "file": args.file, "bytes": bytes }));
     }
     output::say(&format!("backed up to {} ({bytes} bytes)", args.file.display()));
     Ok(())
 }
 
-pub(crate) fn copy(session: &Session, args: &CopyArgs) -> Outcome {
-    let from = session.open(Opening::Require)?;
-    let who = session.who(&from)?;
+pub(crate) fn copy(globals: &Globals, args: &CopyArgs) -> Outcome {
+    let from = globals.open(Opening::Require)?;
+    let who = globals.who(&from)?;
     let to = open(&args.to.parse()?, &Options::default(), Opening::Migrate)?;
     let bar = output::progress(0, "records");
     let copied = copying::copy(&from, who, &to, &mut |table, rows| {
@@ -239,11 +239,11 @@ pub(crate) fn copy(session: &Session, args: &CopyArgs) -> Outcome {
     });
     bar.finish_and_clear();
     let rows = copied?;
-    if !session.json {
+    if !globals.json {
         output::say(&format!("{} copied", output::many(rows, "row")));
     }
     let done = run_check(&to, Identity::Operator)?;
-    print_checked(session, &done, Some(rows))?;
+    print_checked(globals, &done, Some(rows))?;
     // A problem that the source has too was copied faithfully.
     if !done.problems.is_empty() && run_check(&from, who)?.problems == done.problems {
         let count = output::many(u64::try_from(done.problems.len())?, "problem");

@@ -1,7 +1,7 @@
 use clap::Args;
 
 use super::serve::ServeArgs;
-use super::{Failure, Outcome, Session, output};
+use super::{Failure, Globals, Outcome, output};
 use crate::ambient;
 use crate::doctor::{Setup, Status, examine};
 
@@ -11,14 +11,14 @@ pub(crate) struct DoctorArgs {
     serve: ServeArgs,
 }
 
-pub(crate) fn run(session: &Session, args: &DoctorArgs) -> Outcome {
+pub(crate) fn run(globals: &Globals, args: &DoctorArgs) -> Outcome {
     let findings = examine(&Setup {
-        database: session.database(),
+        database: globals.database(),
         serve: &args.serve,
         now: ambient::now(),
     });
     let count = |status| findings.iter().filter(|finding| finding.status == status).count() as u64;
-    if session.json {
+    if globals.json {
         output::json(&findings)?;
     } else {
         for finding in &findings {

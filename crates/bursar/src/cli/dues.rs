@@ -6,7 +6,7 @@ use bursar_domain::{Date, Resource};
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use super::{Failure, Outcome, Session, output, parse_id};
+use super::{Failure, Globals, Outcome, output, parse_id};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum DuesCommand {
@@ -68,24 +68,24 @@ fn parse_interval(text: &str) -> Result<Interval, String> {
     Interval::parse(text).ok_or_else(|| format!("must be one of {}", Interval::WORDS))
 }
 
-pub(crate) fn run(session: &Session, command: DuesCommand) -> Outcome {
-    let app = session.open(Opening::Require)?;
-    let who = session.who(&app)?;
+pub(crate) fn run(globals: &Globals, command: DuesCommand) -> Outcome {
+    let app = globals.open(Opening::Require)?;
+    let who = globals.who(&app)?;
     match command {
-        DuesCommand::Set(args) => set(session, &app, who, &args),
+        DuesCommand::Set(args) => set(globals, &app, who, &args),
         DuesCommand::Show(args) => {
             let preview = preview(&app, who, &args)?;
-            if session.json {
+            if globals.json {
                 return output::json(&preview);
             }
             show(&preview);
             Ok(())
         }
-        DuesCommand::Raise(args) => raise(session, &app, who, &args),
+        DuesCommand::Raise(args) => raise(globals, &app, who, &args),
     }
 }
 
-fn set(session: &Session, app: &App, who: Identity, args: &SetArgs) -> Outcome {
+fn set(globals: &Globals, app: &App, who: Identity, args: &SetArgs) -> Outcome {
     let (organization, group) = (args.group.organization, args.group.group);
     let dues = match (&args.amount, args.due) {
         (Some(amount), Some(due)) => Some(NewDues {
@@ -97,7 +97,7 @@ fn set(session: &Session, app: &App, who: Identity, args: &SetArgs) -> Outcome {
     };
     let changed = app.act(who, organization, move |act| dues::set(act, group, dues.as_ref()));
     let group: Group = changed.wait()?;
-    if session.json {
+    if globals.json {
         output::document(&group.document());
         return Ok(());
     }
@@ -149,10 +149,10 @@ fn show(preview: &Preview) {
     }
 }
 
-fn raise(session: &Session, app: &App, who: Identity, args: &RaiseArgs) -> Outcome {
+fn raise(globals: &Globals, app: &App, who: Identity, args: &RaiseArgs) -> Outcome {
     let preview = preview(app, who, &args.group)?;
     if args.dry_run {
-        if session.json {
+        if globals.json {
             return output::json(&preview);
         }
         return dry_run(&preview);
@@ -177,7 +177,7 @@ fn raise(session: &Session, app: &App, who: Identity, args: &RaiseArgs) -> Outco
             Raised::Nothing => break,
         }
     }
-    if session.json {
+    if globals.json {
         return output::json(&json!({ "groupId": group, "payments": payments, "periods": periods }));
     }
     output::say(&format!(

@@ -8,7 +8,7 @@ use clap::Args;
 use serde_json::Value;
 
 use super::exit::Exit;
-use super::{Failure, Outcome, Session, output};
+use super::{Failure, Globals, Outcome, output};
 
 /// For each step of the conversation.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -22,7 +22,7 @@ pub(crate) struct HealthArgs {
     listen: SocketAddr,
 }
 
-pub(crate) fn run(session: &Session, args: &HealthArgs) -> Outcome {
+pub(crate) fn run(globals: &Globals, args: &HealthArgs) -> Outcome {
     let address = reachable(args.listen);
     let answer =
         ask(address).map_err(|error| not_ready(format!("no server answers at http://{address}: {error}")))?;
@@ -34,7 +34,7 @@ pub(crate) fn run(session: &Session, args: &HealthArgs) -> Outcome {
     }
     let told: Value = serde_json::from_str(body)
         .map_err(|_| Failure::new(format!("what answers at http://{address} is not bursar")))?;
-    if session.json {
+    if globals.json {
         return output::json(&told);
     }
     output::say(&format!("the server at http://{address} is ready"));

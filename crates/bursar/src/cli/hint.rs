@@ -6,7 +6,7 @@ use bursar_domain::organization::Organization;
 use bursar_domain::token::TokenKind;
 use clap::ArgMatches;
 
-use super::Session;
+use super::Globals;
 
 /// Organizations listed when one is not found.
 const NAMED_MAX: usize = 5;
@@ -50,11 +50,11 @@ fn with_article(noun: &str) -> String {
 }
 
 /// For an unknown organization: the similar one, or those that exist.
-pub(crate) fn organization(session: &Session, matches: &ArgMatches) -> Option<String> {
+pub(crate) fn organization(globals: &Globals, matches: &ArgMatches) -> Option<String> {
     let deepest = std::iter::successors(Some(matches), |m| m.subcommand().map(|(_, inner)| inner)).last()?;
     let named: OrganizationId = *deepest.try_get_one("organization").ok()??;
-    let app = session.open(Opening::Require).ok()?;
-    let all = app.look::<_, AppError>(session.who(&app).ok()?, organizations::list);
+    let app = globals.open(Opening::Require).ok()?;
+    let all = app.look::<_, AppError>(globals.who(&app).ok()?, organizations::list);
     let all = all.wait().ok()?;
     among(named, &all)
 }

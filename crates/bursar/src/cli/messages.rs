@@ -5,7 +5,7 @@ use bursar_domain::ids::{MessageId, OrganizationId, ReminderId, kind};
 use bursar_domain::message::MessageState;
 use clap::Args;
 
-use super::{Failure, Outcome, Session, output, parse_id};
+use super::{Failure, Globals, Outcome, output, parse_id};
 
 /// The messages are held in memory to print one JSON array.
 const MESSAGES_MAX: u64 = 100_000;
@@ -26,14 +26,14 @@ pub(crate) struct MessagesArgs {
     retry: Option<MessageId>,
 }
 
-pub(crate) fn run(session: &Session, args: &MessagesArgs) -> Outcome {
-    let app = session.open(Opening::Require)?;
-    let who = session.who(&app)?;
+pub(crate) fn run(globals: &Globals, args: &MessagesArgs) -> Outcome {
+    let app = globals.open(Opening::Require)?;
+    let who = globals.who(&app)?;
     if let Some(id) = args.retry {
-        return retry(session, &app, who, args.organization, id);
+        return retry(globals, &app, who, args.organization, id);
     }
     let sent = read(&app, who, args)?;
-    if session.json {
+    if globals.json {
         return output::json(&sent);
     }
     let rows = sent.iter().map(|message| {
@@ -83,7 +83,7 @@ fn read(app: &App, who: Identity, args: &MessagesArgs) -> Result<Vec<Sent>, Fail
 }
 
 fn retry(
-    session: &Session,
+    globals: &Globals,
     app: &App,
     who: Identity,
     organization: OrganizationId,
@@ -92,7 +92,7 @@ fn retry(
     let message = app
         .act(who, organization, move |act| messages::retry(act, id))
         .wait()?;
-    if session.json {
+    if globals.json {
         return output::json(&message);
     }
     output::say(&match message.state {

@@ -185,7 +185,8 @@ impl Command {
     }
 }
 
-pub(crate) struct Session {
+/// The flags that every command has.
+pub(crate) struct Globals {
     database: Option<String>,
     /// E-mail address from `--as`; `None` is the operator.
     person: Option<String>,
@@ -197,7 +198,7 @@ pub(crate) struct Session {
 
 pub(crate) type Outcome = Result<(), Failure>;
 
-impl Session {
+impl Globals {
     pub(crate) fn database(&self) -> &str {
         self.database.as_deref().unwrap_or("sqlite:bursar.db")
     }
@@ -307,25 +308,25 @@ fn run_command() -> ExitCode {
         Ok(parsed) => parsed,
         Err(error) => return refuse(&error, std::env::args_os().len() <= 1),
     };
-    let session = Session {
+    let globals = Globals {
         database: cli.database,
         person: cli.person,
         json: form != Form::Text,
         json_asked: form == Form::Json,
     };
-    match consent::ask(&matches).and_then(|()| perform(&session, cli.command)) {
+    match consent::ask(&matches).and_then(|()| perform(&globals, cli.command)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            output::complain(&with_hint(&session, &matches, &failure));
+            output::complain(&with_hint(&globals, &matches, &failure));
             failure.exit.into()
         }
     }
 }
 
 /// Adds a hint about what may have been meant, if something was not found.
-fn with_hint(session: &Session, matches: &ArgMatches, failure: &Failure) -> String {
+fn with_hint(globals: &Globals, matches: &ArgMatches, failure: &Failure) -> String {
     let hint = match failure.exit {
-        Exit::Missing => hint::organization(session, matches),
+        Exit::Missing => hint::organization(globals, matches),
         Exit::Failed | Exit::Usage | Exit::Conflict | Exit::Later => None,
     };
     match hint {
@@ -334,45 +335,45 @@ fn with_hint(session: &Session, matches: &ArgMatches, failure: &Failure) -> Stri
     }
 }
 
-fn perform(session: &Session, command: Command) -> Outcome {
+fn perform(globals: &Globals, command: Command) -> Outcome {
     if !command.is_for_everybody() {
         output::keep_private();
     }
     if command.is_for_operator() {
-        session.for_operator()?;
+        globals.for_operator()?;
     }
     match command {
-        Command::Demo(args) => crate::demo::run(session, &args),
-        Command::Serve(args) => serve::run(session, &args),
-        Command::Worker(args) => worker::run(session, &args),
-        Command::Reminder(command) => reminder::run(session, command),
-        Command::Messages(args) => messages::run(session, &args),
-        Command::Dues(command) => dues::run(session, command),
-        Command::Organization(command) => organization::run(session, command),
-        Command::Role(command) => role::run(session, command),
-        Command::Token(command) => token::run(session, command),
-        Command::Policy(command) => policy::run(session, command),
-        Command::Activity(args) => activity::run(session, &args),
-        Command::Member(command) => desk::member::run(session, command),
-        Command::Group(command) => desk::group::run(session, command),
-        Command::Payment(command) => desk::payment::run(session, command),
-        Command::Reimbursement(command) => desk::reimbursement::run(session, command),
-        Command::Card(command) => desk::card::run(session, command),
-        Command::Campaign(command) => desk::campaign::run(session, command),
-        Command::Listing(command) => desk::store::run_listing(session, command),
-        Command::Order(command) => desk::store::run_order(session, command),
-        Command::Report(command) => desk::report::run(session, command),
-        Command::Undo(args) => desk::undo::run(session, &args),
-        Command::Import(args) => data::import(session, &args),
-        Command::Export(args) => data::export(session, &args),
-        Command::Check => data::check(session),
-        Command::Doctor(args) => doctor::run(session, &args),
-        Command::Clock(args) => clock::run(session, &args),
-        Command::Backup(args) => data::backup(session, &args),
+        Command::Demo(args) => crate::demo::run(globals, &args),
+        Command::Serve(args) => serve::run(globals, &args),
+        Command::Worker(args) => worker::run(globals, &args),
+        Command::Reminder(command) => reminder::run(globals, command),
+        Command::Messages(args) => messages::run(globals, &args),
+        Command::Dues(command) => dues::run(globals, command),
+        Command::Organization(command) => organization::run(globals, command),
+        Command::Role(command) => role::run(globals, command),
+        Command::Token(command) => token::run(globals, command),
+        Command::Policy(command) => policy::run(globals, command),
+        Command::Activity(args) => activity::run(globals, &args),
+        Command::Member(command) => desk::member::run(globals, command),
+        Command::Group(command) => desk::group::run(globals, command),
+        Command::Payment(command) => desk::payment::run(globals, command),
+        Command::Reimbursement(command) => desk::reimbursement::run(globals, command),
+        Command::Card(command) => desk::card::run(globals, command),
+        Command::Campaign(command) => desk::campaign::run(globals, command),
+        Command::Listing(command) => desk::store::run_listing(globals, command),
+        Command::Order(command) => desk::store::run_order(globals, command),
+        Command::Report(command) => desk::report::run(globals, command),
+        Command::Undo(args) => desk::undo::run(globals, &args),
+        Command::Import(args) => data::import(globals, &args),
+        Command::Export(args) => data::export(globals, &args),
+        Command::Check => data::check(globals),
+        Command::Doctor(args) => doctor::run(globals, &args),
+        Command::Clock(args) => clock::run(globals, &args),
+        Command::Backup(args) => data::backup(globals, &args),
         Command::Openapi(args) => serve::openapi(&args),
-        Command::Sync(args) => sync::run(session, &args),
-        Command::Copy(args) => data::copy(session, &args),
-        Command::Health(args) => health::run(session, &args),
+        Command::Sync(args) => sync::run(globals, &args),
+        Command::Copy(args) => data::copy(globals, &args),
+        Command::Health(args) => health::run(globals, &args),
         Command::Completions(args) => manual::completions(&args),
         Command::Man(args) => manual::man(&args),
     }

@@ -6,7 +6,7 @@ use bursar_domain::organization::{CardIssuing, Organization, OrganizationKind};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::{Outcome, Session, output, parse_id};
+use super::{Globals, Outcome, output, parse_id};
 use crate::ambient;
 
 #[derive(Debug, Subcommand)]
@@ -54,14 +54,14 @@ fn parse_currency(text: &str) -> Result<Currency, String> {
     Currency::parse(text).ok_or_else(|| "must be an ISO 4217 code in upper case, such as USD".to_owned())
 }
 
-pub(crate) fn run(session: &Session, command: OrganizationCommand) -> Outcome {
+pub(crate) fn run(globals: &Globals, command: OrganizationCommand) -> Outcome {
     match command {
-        OrganizationCommand::Create(args) => create_one(session, args),
-        OrganizationCommand::List => list(session),
+        OrganizationCommand::Create(args) => create_one(globals, args),
+        OrganizationCommand::List => list(globals),
     }
 }
 
-fn create_one(session: &Session, args: CreateArgs) -> Outcome {
+fn create_one(globals: &Globals, args: CreateArgs) -> Outcome {
     let new = NewOrganization {
         name: args.name,
         kind: args.kind,
@@ -71,24 +71,24 @@ fn create_one(session: &Session, args: CreateArgs) -> Outcome {
         contact_phone: args.contact_phone,
         card_issuing: args.card_issuing,
     };
-    let app = session.open(Opening::Migrate)?;
+    let app = globals.open(Opening::Migrate)?;
     let id: OrganizationId = ambient::ids()?.next(app.now());
     let made = app
-        .change::<_, AppError>(session.who(&app)?, id, move |whole| create(whole, id, &new))
+        .change::<_, AppError>(globals.who(&app)?, id, move |whole| create(whole, id, &new))
         .wait()?;
-    if session.json {
+    if globals.json {
         return output::json(&as_json(&made));
     }
     output::say(&format!("made {} {} ({})", made.kind, made.name, made.id));
     Ok(())
 }
 
-fn list(session: &Session) -> Outcome {
-    let app = session.open(Opening::Require)?;
+fn list(globals: &Globals) -> Outcome {
+    let app = globals.open(Opening::Require)?;
     let all = app
-        .look::<_, AppError>(session.who(&app)?, organizations::list)
+        .look::<_, AppError>(globals.who(&app)?, organizations::list)
         .wait()?;
-    if session.json {
+    if globals.json {
         return output::json(&all.iter().map(as_json).collect::<Vec<_>>());
     }
     let rows = all.iter().map(|o| {

@@ -6,7 +6,7 @@ use bursar_domain::organization::TOKEN_DAYS_MAX;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::{Failure, Outcome, Session, output, parse_id};
+use super::{Failure, Globals, Outcome, output, parse_id};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PolicyCommand {
@@ -53,22 +53,22 @@ fn parse_cap(text: &str) -> Result<Cap, String> {
     }
 }
 
-pub(crate) fn run(session: &Session, command: PolicyCommand) -> Outcome {
+pub(crate) fn run(globals: &Globals, command: PolicyCommand) -> Outcome {
     match command {
-        PolicyCommand::Show(args) => show(session, args.organization),
-        PolicyCommand::Set(args) => set(session, &args),
+        PolicyCommand::Show(args) => show(globals, args.organization),
+        PolicyCommand::Set(args) => set(globals, &args),
     }
 }
 
-fn show(session: &Session, org: OrganizationId) -> Outcome {
-    let app = session.open(Opening::Require)?;
+fn show(globals: &Globals, org: OrganizationId) -> Outcome {
+    let app = globals.open(Opening::Require)?;
     let found = app
-        .view::<_, AppError>(session.who(&app)?, org, policy::show)
+        .view::<_, AppError>(globals.who(&app)?, org, policy::show)
         .wait()?;
-    present(session, org, found)
+    present(globals, org, found)
 }
 
-fn set(session: &Session, args: &SetArgs) -> Outcome {
+fn set(globals: &Globals, args: &SetArgs) -> Outcome {
     let change = PolicyChange {
         block: ScopeSet::of(&args.block_scope),
         allow: ScopeSet::of(&args.allow_scope),
@@ -79,15 +79,15 @@ fn set(session: &Session, args: &SetArgs) -> Outcome {
             "say what to change: --block-scope, --allow-scope or --max-token-days".to_owned(),
         ));
     }
-    let (app, org) = (session.open(Opening::Require)?, args.organization);
+    let (app, org) = (globals.open(Opening::Require)?, args.organization);
     let after = app
-        .act::<_, AppError>(session.who(&app)?, org, move |act| policy::set(act, &change))
+        .act::<_, AppError>(globals.who(&app)?, org, move |act| policy::set(act, &change))
         .wait()?;
-    present(session, org, after)
+    present(globals, org, after)
 }
 
-fn present(session: &Session, org: OrganizationId, found: Policy) -> Outcome {
-    if session.json {
+fn present(globals: &Globals, org: OrganizationId, found: Policy) -> Outcome {
+    if globals.json {
         return output::json(&as_json(org, found));
     }
     output::say(&match found.blocked_scopes.is_empty() {

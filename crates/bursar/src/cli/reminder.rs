@@ -6,7 +6,7 @@ use bursar_domain::{Resource, Timestamp};
 use clap::{Args, Subcommand};
 use serde_json::value::RawValue;
 
-use super::{Outcome, Session, output, parse_id};
+use super::{Globals, Outcome, output, parse_id};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ReminderCommand {
@@ -83,16 +83,16 @@ fn parse_status(text: &str) -> Result<ReminderStatus, String> {
     ReminderStatus::parse(text).ok_or_else(|| format!("must be one of {}", ReminderStatus::WORDS))
 }
 
-pub(crate) fn run(session: &Session, command: ReminderCommand) -> Outcome {
-    let app = session.open(Opening::Require)?;
-    let who = session.who(&app)?;
+pub(crate) fn run(globals: &Globals, command: ReminderCommand) -> Outcome {
+    let app = globals.open(Opening::Require)?;
+    let who = globals.who(&app)?;
     match command {
-        ReminderCommand::Schedule(args) => schedule(session, &app, who, args),
-        ReminderCommand::List(args) => list(session, &app, who, &args),
+        ReminderCommand::Schedule(args) => schedule(globals, &app, who, args),
+        ReminderCommand::List(args) => list(globals, &app, who, &args),
         ReminderCommand::Cancel(OneArgs { id, organization }) => {
             let cancelled = app.act(who, organization, move |act| reminders::cancel(act, id));
             tell(
-                session,
+                globals,
                 &cancelled.wait()?,
                 &format!("reminder {id} is called off"),
             )
@@ -100,7 +100,7 @@ pub(crate) fn run(session: &Session, command: ReminderCommand) -> Outcome {
         ReminderCommand::Retry(OneArgs { id, organization }) => {
             let retried = app.act(who, organization, move |act| reminders::retry(act, id));
             tell(
-                session,
+                globals,
                 &retried.wait()?,
                 &format!("reminder {id} is scheduled again, for now; a running worker sends it"),
             )
@@ -108,8 +108,8 @@ pub(crate) fn run(session: &Session, command: ReminderCommand) -> Outcome {
     }
 }
 
-fn tell(session: &Session, reminder: &Reminder, said: &str) -> Outcome {
-    if session.json {
+fn tell(globals: &Globals, reminder: &Reminder, said: &str) -> Outcome {
+    if globals.json {
         output::document(&reminder.document());
     } else {
         output::say(said);
@@ -117,7 +117,7 @@ fn tell(session: &Session, reminder: &Reminder, said: &str) -> Outcome {
     Ok(())
 }
 
-fn schedule(session: &Session, app: &App, who: Identity, args: ScheduleArgs) -> Outcome {
+fn schedule(globals: &Globals, app: &App, who: Identity, args: ScheduleArgs) -> Outcome {
     let audience = match (args.member, args.group, args.target_organization) {
         (Some(member), _, _) => Audience::Member(member),
         (None, Some(group), _) => Audience::Group(group),
@@ -146,17 +146,17 @@ fn schedule(session: &Session, app: &App, who: Identity, args: ScheduleArgs) -> 
     let reminder = scheduled.wait()?;
     let at = reminder.scheduled_at.map(|at| at.to_string()).unwrap_or_default();
     tell(
-        session,
+        globals,
         &reminder,
         &format!("reminder {} is scheduled for {at}", reminder.id),
     )
 }
 
-fn list(session: &Session, app: &App, who: Identity, args: &ListArgs) -> Outcome {
+fn list(globals: &Globals, app: &App, who: Identity, args: &ListArgs) -> Outcome {
     let status = args.status;
     let listed = app.view(who, args.organization, move |view| reminders::list(view, status));
     let reminders = listed.wait()?;
-    if session.json {
+    if globals.json {
         let documents: Result<Vec<Box<RawValue>>, _> = reminders
             .iter()
             .map(|r| RawValue::from_string(r.document()))

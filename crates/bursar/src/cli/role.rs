@@ -4,7 +4,7 @@ use bursar_domain::ids::OrganizationId;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::{Outcome, Session, output, parse_id};
+use super::{Globals, Outcome, output, parse_id};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RoleCommand {
@@ -46,15 +46,15 @@ pub(crate) fn parse_role(text: &str) -> Result<Role, String> {
     Role::parse(text).ok_or_else(|| "must be one of viewer, editor, admin".to_owned())
 }
 
-pub(crate) fn run(session: &Session, command: RoleCommand) -> Outcome {
-    let app = session.open(Opening::Require)?;
-    let who = session.who(&app)?;
+pub(crate) fn run(globals: &Globals, command: RoleCommand) -> Outcome {
+    let app = globals.open(Opening::Require)?;
+    let who = globals.who(&app)?;
     match command {
         RoleCommand::Set(SetArgs { person, role }) => {
             let org = person.organization;
             let set = app.act::<_, AppError>(who, org, move |act| roles::set(act, &person.user, role));
             let holder = set.wait()?;
-            if session.json {
+            if globals.json {
                 return output::json(&as_json(&holder));
             }
             output::say(&format!("{} is now {role} in {org}", holder.user.email));
@@ -63,7 +63,7 @@ pub(crate) fn run(session: &Session, command: RoleCommand) -> Outcome {
             let org = person.organization;
             let removed = app.act::<_, AppError>(who, org, move |act| roles::remove(act, &person.user));
             let user = removed.wait()?;
-            if session.json {
+            if globals.json {
                 return output::json(&json!({ "userId": user.id, "email": user.email }));
             }
             output::say(&format!(
@@ -75,7 +75,7 @@ pub(crate) fn run(session: &Session, command: RoleCommand) -> Outcome {
             let holders = app
                 .view::<_, AppError>(who, args.organization, roles::list)
                 .wait()?;
-            if session.json {
+            if globals.json {
                 return output::json(&holders.iter().map(as_json).collect::<Vec<_>>());
             }
             let rows = holders.iter().map(|h| {

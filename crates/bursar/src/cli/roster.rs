@@ -13,7 +13,7 @@ use bursar_domain::ids::{BulkId, OrganizationId, kind};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::{Failure, Outcome, Session, desk, output, parse_id};
+use super::{Failure, Globals, Outcome, desk, output, parse_id};
 
 #[derive(Debug, Args)]
 pub(crate) struct RosterArgs {
@@ -95,7 +95,7 @@ fn is_bundle(path: &Path) -> Result<bool, Failure> {
     Ok(text.trim_ascii_start().starts_with(b"{"))
 }
 
-pub(crate) fn import(session: &Session, path: &Path, args: &RosterArgs) -> Outcome {
+pub(crate) fn import(globals: &Globals, path: &Path, args: &RosterArgs) -> Outcome {
     let refused = |reason: &dyn std::fmt::Display| {
         Failure::new(format!("{}: {reason}; nothing was imported", path.display()))
     };
@@ -120,8 +120,8 @@ pub(crate) fn import(session: &Session, path: &Path, args: &RosterArgs) -> Outco
     } else {
         Opening::Migrate
     };
-    let app = session.open(opening)?;
-    let who = session.who(&app)?;
+    let app = globals.open(opening)?;
+    let who = globals.who(&app)?;
     let done = if args.dry_run {
         app.survey(who, |whole| {
             let look = |view: &mut View<'_, '_>| roster::preview(view, &roster, &options);
@@ -142,7 +142,7 @@ pub(crate) fn import(session: &Session, path: &Path, args: &RosterArgs) -> Outco
         Ok(done) => done,
         Err(error) => {
             if let RosterError::Rows(problems) = &error {
-                tell_problems(session, &roster, problems)?;
+                tell_problems(globals, &roster, problems)?;
             }
             return Err(refused(&error));
         }
@@ -155,7 +155,7 @@ pub(crate) fn import(session: &Session, path: &Path, args: &RosterArgs) -> Outco
         undo_file,
         is_dry: args.dry_run,
     };
-    if session.json {
+    if globals.json {
         output::json(&told.json(&roster, &plan))
     } else {
         told.print(&roster, &plan);
@@ -163,7 +163,7 @@ pub(crate) fn import(session: &Session, path: &Path, args: &RosterArgs) -> Outco
     }
 }
 
-pub(crate) fn undo(session: &Session, args: &RosterArgs) -> Outcome {
+pub(crate) fn undo(globals: &Globals, args: &RosterArgs) -> Outcome {
     let Some(path) = &args.undo else {
         return Err(Failure::new("name a file to import".into()));
     };
@@ -184,7 +184,7 @@ pub(crate) fn undo(session: &Session, args: &RosterArgs) -> Outcome {
             "{shown} is not an undo file; `bursar import FILE.csv` writes one and prints its name"
         ))
     })?;
-    desk::undo::reverse(session, id)
+    desk::undo::reverse(globals, id)
 }
 
 /// Writes a file beside the roster that can undo the import. It names the bulk act and has no personal data:
@@ -214,8 +214,8 @@ fn leave_undo_file(roster: &Path, organization: OrganizationId, id: BulkId, plan
     }
 }
 
-fn tell_problems(session: &Session, roster: &Roster, problems: &[roster::Problem]) -> Outcome {
-    if session.json {
+fn tell_problems(globals: &Globals, roster: &Roster, problems: &[roster::Problem]) -> Outcome {
+    if globals.json {
         return output::json(&json!({ "mapping": mapping(roster), "problems": problems }));
     }
     print_mapping(roster);

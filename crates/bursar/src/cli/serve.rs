@@ -26,7 +26,7 @@ use tokio::time::timeout;
 
 use super::url::{parse_base_url, parse_origin};
 use super::worker::{SendArgs, Watched};
-use super::{Failure, Outcome, Session, open, output};
+use super::{Failure, Globals, Outcome, open, output};
 use crate::{ambient, open_files};
 
 /// How often last-used times are collected; each is stored at most once a minute.
@@ -194,9 +194,9 @@ fn parse_bytes(text: &str) -> Result<usize, String> {
     }
 }
 
-pub(crate) fn run(session: &Session, args: &ServeArgs) -> Outcome {
+pub(crate) fn run(globals: &Globals, args: &ServeArgs) -> Outcome {
     start_log(&args.log);
-    let url: DatabaseUrl = session.database().parse()?;
+    let url: DatabaseUrl = globals.database().parse()?;
     let app = open(&url, &args.options(), Opening::Migrate)?;
     serve(app, &url, args, Until::Signalled, &mut |base_url| {
         output::say(&format!("listening on {base_url}"))

@@ -8,7 +8,7 @@ use clap::Args;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use super::url::{is_in_the_clear, parse_base_url};
-use super::{Failure, Outcome, Session, output, parse_id};
+use super::{Failure, Globals, Outcome, output, parse_id};
 use crate::ambient;
 use crate::sync::{self, Client, Event, List, Plan, Report, Settings, Summary};
 
@@ -67,7 +67,7 @@ fn parse_list(text: &str) -> Result<List, String> {
     found.cloned().ok_or(known)
 }
 
-pub(crate) fn run(session: &Session, args: &SyncArgs) -> Outcome {
+pub(crate) fn run(globals: &Globals, args: &SyncArgs) -> Outcome {
     let is_chosen = !args.lists.is_empty();
     let mut lists = match is_chosen {
         true => args.lists.clone(),
@@ -102,11 +102,11 @@ pub(crate) fn run(session: &Session, args: &SyncArgs) -> Outcome {
     let mut bars = Bars::new();
     let done = sync::run(plan, &mut client, &mut |event| bars.show(&event));
     bars.clear();
-    tell(session, &done?)
+    tell(globals, &done?)
 }
 
-fn tell(session: &Session, done: &Summary) -> Outcome {
-    if session.json {
+fn tell(globals: &Globals, done: &Summary) -> Outcome {
+    if globals.json {
         output::json(done)?;
     } else {
         let mirrored = done.lists.iter().filter(|report| report.is_mirrored());

@@ -9,7 +9,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::role::parse_role;
-use super::{Failure, Outcome, Session, output, parse_id};
+use super::{Failure, Globals, Outcome, output, parse_id};
 use crate::ambient;
 
 const BASE_URL: &str = "http://127.0.0.1:8080";
@@ -127,23 +127,23 @@ impl Door {
     }
 }
 
-pub(crate) fn run(session: &Session, command: TokenCommand) -> Outcome {
-    let app = session.open(Opening::Require)?;
+pub(crate) fn run(globals: &Globals, command: TokenCommand) -> Outcome {
+    let app = globals.open(Opening::Require)?;
     let door = Door {
-        who: session.who(&app)?,
+        who: globals.who(&app)?,
         app,
     };
     match command {
-        TokenCommand::Create(args) => create(session, &door, args),
-        TokenCommand::List(args) => list(session, &door, args.organization),
-        TokenCommand::Show(args) => show(session, &door, args.id),
-        TokenCommand::Explain(args) => explain(session, &door, args.id),
-        TokenCommand::Rotate(args) => rotate(session, &door, &args),
-        TokenCommand::Revoke(args) => revoke(session, &door, args.id),
+        TokenCommand::Create(args) => create(globals, &door, args),
+        TokenCommand::List(args) => list(globals, &door, args.organization),
+        TokenCommand::Show(args) => show(globals, &door, args.id),
+        TokenCommand::Explain(args) => explain(globals, &door, args.id),
+        TokenCommand::Rotate(args) => rotate(globals, &door, &args),
+        TokenCommand::Revoke(args) => revoke(globals, &door, args.id),
     }
 }
 
-fn create(session: &Session, door: &Door, args: CreateArgs) -> Outcome {
+fn create(globals: &Globals, door: &Door, args: CreateArgs) -> Outcome {
     let holder = match (args.user, args.role) {
         (Some(email), _) => Holder::Person(email),
         (None, Some(role)) => Holder::Service(role),
@@ -161,15 +161,15 @@ fn create(session: &Session, door: &Door, args: CreateArgs) -> Outcome {
     };
     let (entropy, org) = (ambient::entropy()?, args.organization);
     let issued = door.act(org, move |act| tokens::create(act, &new, &entropy))?;
-    if session.json {
+    if globals.json {
         return output::json(&with_secret(&issued, json!({})));
     }
     present(door, &issued, &args.base_url)
 }
 
-fn list(session: &Session, door: &Door, org: OrganizationId) -> Outcome {
+fn list(globals: &Globals, door: &Door, org: OrganizationId) -> Outcome {
     let all = door.view(org, tokens::list)?;
-    if session.json {
+    if globals.json {
         return output::json(&all);
     }
     let rows = all.iter().map(|t| {
@@ -211,9 +211,9 @@ fn acts_as(record: &Record) -> String {
     }
 }
 
-fn show(session: &Session, door: &Door, id: TokenId) -> Outcome {
+fn show(globals: &Globals, door: &Door, id: TokenId) -> Outcome {
     let record = door.view(door.home(id)?, move |view| tokens::get(view, id))?;
-    if session.json {
+    if globals.json {
         return output::json(&record);
     }
     if let Value::Object(fields) = serde_json::to_value(&record)? {
@@ -237,9 +237,9 @@ fn show(session: &Session, door: &Door, id: TokenId) -> Outcome {
     Ok(())
 }
 
-fn explain(session: &Session, door: &Door, id: TokenId) -> Outcome {
+fn explain(globals: &Globals, door: &Door, id: TokenId) -> Outcome {
     let (explanation, state) = door.view(door.home(id)?, move |view| tokens::explain_by_id(view, id))?;
-    if session.json {
+    if globals.json {
         let mut value = serde_json::to_value(&explanation)?;
         value["state"] = json!(state);
         return output::json(&value);
@@ -263,14 +263,14 @@ fn explain(session: &Session, door: &Door, id: TokenId) -> Outcome {
     Ok(())
 }
 
-fn rotate(session: &Session, door: &Door, args: &RotateArgs) -> Outcome {
+fn rotate(globals: &Globals, door: &Door, args: &RotateArgs) -> Outcome {
     let (id, overlap_days) = (args.id, args.overlap_days);
     let entropy = ambient::entropy()?;
     let rotated = door.act(door.home(id)?, move |act| {
         tokens::rotate(act, id, overlap_days, &entropy)
     })?;
     let old = &rotated.predecessor;
-    if session.json {
+    if globals.json {
         let predecessor = json!({ "id": old.id, "state": old.state, "expiresAt": old.expires_at });
         return output::json(&with_secret(
             &rotated.issued,
@@ -284,9 +284,9 @@ fn rotate(session: &Session, door: &Door, args: &RotateArgs) -> Outcome {
     present(door, &rotated.issued, &args.base_url)
 }
 
-fn revoke(session: &Session, door: &Door, id: TokenId) -> Outcome {
+fn revoke(globals: &Globals, door: &Door, id: TokenId) -> Outcome {
     let record = door.act(door.home(id)?, move |act| tokens::revoke(act, id))?;
-    if session.json {
+    if globals.json {
         return output::json(&record);
     }
     let at = record.revoked_at.map(|at| at.to_string()).unwrap_or_default();

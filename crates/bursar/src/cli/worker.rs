@@ -16,7 +16,7 @@ use clap::Args;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::serve::{LogArgs, bind, parse_retention, parse_timeout, parse_tolerance, start_log};
-use super::{Failure, Outcome, Session, output};
+use super::{Failure, Globals, Outcome, output};
 use crate::ambient;
 
 /// Where messages go, and how long things are kept.
@@ -67,10 +67,10 @@ pub(crate) struct WorkerArgs {
     log: LogArgs,
 }
 
-pub(crate) fn run(session: &Session, args: &WorkerArgs) -> Outcome {
+pub(crate) fn run(globals: &Globals, args: &WorkerArgs) -> Outcome {
     start_log(&args.log);
-    let url: DatabaseUrl = session.database().parse()?;
-    let app = session.open(Opening::Require)?;
+    let url: DatabaseUrl = globals.database().parse()?;
+    let app = globals.open(Opening::Require)?;
     let watched = Watched::new(&args.send);
     let worker = args.send.worker(&app, &url, &Bell::default(), &watched)?;
     let runtime = tokio::runtime::Builder::new_current_thread()

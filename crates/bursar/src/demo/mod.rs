@@ -19,7 +19,7 @@ use clap::Args;
 
 use crate::ambient;
 use crate::cli::serve::{ServeArgs, Until, serve, start_log};
-use crate::cli::{Failure, Outcome, Session, open, output};
+use crate::cli::{Failure, Globals, Outcome, open, output};
 use welcome::Welcome;
 
 /// Never a file that may hold real data.
@@ -39,7 +39,7 @@ pub(crate) struct DemoArgs {
     serve: ServeArgs,
 }
 
-pub(crate) fn run(session: &Session, args: &DemoArgs) -> Outcome {
+pub(crate) fn run(globals: &Globals, args: &DemoArgs) -> Outcome {
     let mut serve_args = args.serve.clone();
     // Request lines would bury what the newcomer should read.
     if serve_args.log.log_level == "info" {
@@ -70,7 +70,7 @@ pub(crate) fn run(session: &Session, args: &DemoArgs) -> Outcome {
         &url,
         &serve_args,
         Until::Signalled,
-        &mut |address| match session.json_asked {
+        &mut |address| match globals.json_asked {
             true => output::document(&welcome.for_machines(address).to_string()),
             false => welcome.show(address),
         },

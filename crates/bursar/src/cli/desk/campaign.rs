@@ -4,7 +4,7 @@ use bursar_domain::ids::{CampaignId, OrganizationId, kind};
 use bursar_domain::{Date, Resource};
 use clap::{Args, Subcommand};
 
-use super::super::{Outcome, Session, parse_id};
+use super::super::{Globals, Outcome, parse_id};
 use super::list::{self, ListArgs};
 use super::{act_in, act_on, parse_date, tell};
 
@@ -78,28 +78,28 @@ pub(crate) struct IdArgs {
     id: CampaignId,
 }
 
-pub(crate) fn run(session: &Session, command: CampaignCommand) -> Outcome {
+pub(crate) fn run(globals: &Globals, command: CampaignCommand) -> Outcome {
     let campaign = match command {
         CampaignCommand::Create(args) => {
             let (org, new) = (args.organization, args.texts.change());
-            act_in(session, org, move |act| campaigns::create(act, &new))?
+            act_in(globals, org, move |act| campaigns::create(act, &new))?
         }
         CampaignCommand::Set(args) => {
             let (id, change) = (args.id, args.texts.change());
-            act_on::<Campaign, _>(session, id, move |act| campaigns::set(act, id, &change))?
+            act_on::<Campaign, _>(globals, id, move |act| campaigns::set(act, id, &change))?
         }
-        CampaignCommand::Start(args) => change(session, &args, CampaignVerb::Start)?,
-        CampaignCommand::List(args) => return list::campaigns(session, &args),
-        CampaignCommand::End(args) => change(session, &args, CampaignVerb::End)?,
+        CampaignCommand::Start(args) => change(globals, &args, CampaignVerb::Start)?,
+        CampaignCommand::List(args) => return list::campaigns(globals, &args),
+        CampaignCommand::End(args) => change(globals, &args, CampaignVerb::End)?,
     };
     tell(
-        session,
+        globals,
         &campaign.document(),
         &format!("{} {} is {}", campaign.name, campaign.id, campaign.status),
     )
 }
 
-fn change(session: &Session, args: &IdArgs, verb: CampaignVerb) -> Result<Campaign, super::super::Failure> {
+fn change(globals: &Globals, args: &IdArgs, verb: CampaignVerb) -> Result<Campaign, super::super::Failure> {
     let id = args.id;
-    act_on::<Campaign, _>(session, id, move |act| campaigns::perform(act, id, verb))
+    act_on::<Campaign, _>(globals, id, move |act| campaigns::perform(act, id, verb))
 }

@@ -5,7 +5,7 @@ use bursar_domain::ids::{ApplicationId, CardId, OrganizationId, kind};
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use super::super::{Outcome, Session, output, parse_id};
+use super::super::{Globals, Outcome, output, parse_id};
 use super::list::{self, CardListArgs, ListArgs};
 use super::{act_in, act_on, look_in, tell};
 
@@ -68,13 +68,13 @@ fn parse_frequency(text: &str) -> Result<LimitFrequency, String> {
     LimitFrequency::parse(text).ok_or_else(|| format!("must be one of {}", LimitFrequency::WORDS))
 }
 
-pub(crate) fn run(session: &Session, command: CardCommand) -> Outcome {
+pub(crate) fn run(globals: &Globals, command: CardCommand) -> Outcome {
     match command {
-        CardCommand::Activate(args) => change(session, &args, CardVerb::Activate),
-        CardCommand::Freeze(args) => change(session, &args, CardVerb::Freeze),
-        CardCommand::Unfreeze(args) => change(session, &args, CardVerb::Unfreeze),
-        CardCommand::Cancel(args) => change(session, &args, CardVerb::Cancel),
-        CardCommand::Deny(args) => change(session, &args, CardVerb::Deny),
+        CardCommand::Activate(args) => change(globals, &args, CardVerb::Activate),
+        CardCommand::Freeze(args) => change(globals, &args, CardVerb::Freeze),
+        CardCommand::Unfreeze(args) => change(globals, &args, CardVerb::Unfreeze),
+        CardCommand::Cancel(args) => change(globals, &args, CardVerb::Cancel),
+        CardCommand::Deny(args) => change(globals, &args, CardVerb::Deny),
         CardCommand::Limits(args) => {
             let id = args.card.id;
             let limits = Limits {
@@ -82,37 +82,37 @@ pub(crate) fn run(session: &Session, command: CardCommand) -> Outcome {
                 spend_limit_frequency: args.spend_limit_frequency,
                 transaction_limit: args.transaction_limit,
             };
-            let card = act_on::<Card, _>(session, id, move |act| cards::set_limits(act, id, &limits))?;
-            tell_card(session, &card)
+            let card = act_on::<Card, _>(globals, id, move |act| cards::set_limits(act, id, &limits))?;
+            tell_card(globals, &card)
         }
-        CardCommand::List(args) => list::cards(session, &args),
-        CardCommand::Applications(args) => applications(session, args.organization),
-        CardCommand::ApproveApplication(args) => decide(session, &args, true),
-        CardCommand::DenyApplication(args) => decide(session, &args, false),
+        CardCommand::List(args) => list::cards(globals, &args),
+        CardCommand::Applications(args) => applications(globals, args.organization),
+        CardCommand::ApproveApplication(args) => decide(globals, &args, true),
+        CardCommand::DenyApplication(args) => decide(globals, &args, false),
     }
 }
 
-fn change(session: &Session, args: &IdArgs, verb: CardVerb) -> Outcome {
+fn change(globals: &Globals, args: &IdArgs, verb: CardVerb) -> Outcome {
     let id = args.id;
-    let card = act_on::<Card, _>(session, id, move |act| cards::perform(act, id, verb))?;
-    tell_card(session, &card)
+    let card = act_on::<Card, _>(globals, id, move |act| cards::perform(act, id, verb))?;
+    tell_card(globals, &card)
 }
 
-fn tell_card(session: &Session, card: &Card) -> Outcome {
+fn tell_card(globals: &Globals, card: &Card) -> Outcome {
     let status = card.status.map_or("-", CardStatus::as_str);
     let limit = card
         .spend_limit
         .map_or_else(|| "no limit".to_owned(), |limit| limit.to_string());
     tell(
-        session,
+        globals,
         &card.document(),
         &format!("{} is {status}, limit {limit}", card.id),
     )
 }
 
-fn applications(session: &Session, organization: OrganizationId) -> Outcome {
-    let all = look_in(session, organization, cards::applications)?;
-    if session.json {
+fn applications(globals: &Globals, organization: OrganizationId) -> Outcome {
+    let all = look_in(globals, organization, cards::applications)?;
+    if globals.json {
         let rows = all.iter().map(|(id, status, new)| json!({ "id": id, "status": status, "name": new.name, "spendLimit": new.spend_limit }));
         return output::json(&rows.collect::<Vec<_>>());
     }
@@ -132,13 +132,13 @@ fn applications(session: &Session, organization: OrganizationId) -> Outcome {
     Ok(())
 }
 
-fn decide(session: &Session, args: &ApplicationArgs, is_approved: bool) -> Outcome {
+fn decide(globals: &Globals, args: &ApplicationArgs, is_approved: bool) -> Outcome {
     let (id, org) = (args.id, args.of.organization);
-    let card = act_in(session, org, move |act| cards::decide(act, id, is_approved))?;
+    let card = act_in(globals, org, move |act| cards::decide(act, id, is_approved))?;
     match card {
-        Some(card) => tell_card(session, &card),
+        Some(card) => tell_card(globals, &card),
         None => tell(
-            session,
+            globals,
             &json!({ "id": id, "status": "denied" }).to_string(),
             &format!("{id} is denied"),
         ),

@@ -8,7 +8,7 @@ use bursar_domain::text::{NAME, NOTE};
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use super::super::{Failure, Outcome, Session, output, parse_id};
+use super::super::{Failure, Globals, Outcome, output, parse_id};
 use super::list::{self, ListArgs};
 use super::{act_in, act_on, tell};
 
@@ -58,7 +58,7 @@ pub(crate) struct AddListArgs {
     file: PathBuf,
 }
 
-pub(crate) fn run(session: &Session, command: GroupCommand) -> Outcome {
+pub(crate) fn run(globals: &Globals, command: GroupCommand) -> Outcome {
     match command {
         GroupCommand::Create(args) => {
             let rule = |field: &'static str| move |rule: String| Failure::new(format!("{field} {rule}"));
@@ -67,27 +67,27 @@ pub(crate) fn run(session: &Session, command: GroupCommand) -> Outcome {
                 description: NOTE.check(&args.description).map_err(rule("description"))?,
             };
             let org = args.organization;
-            let group = act_in(session, org, move |act| groups::create(act, &new))?;
-            tell_group(session, "made", &group)
+            let group = act_in(globals, org, move |act| groups::create(act, &new))?;
+            tell_group(globals, "made", &group)
         }
         GroupCommand::AddMember(MemberArgs { group, member }) => {
             let group =
-                act_on::<Group, _>(session, group, move |act| groups::add_member(act, group, member))?;
-            tell_group(session, "added a member to", &group)
+                act_on::<Group, _>(globals, group, move |act| groups::add_member(act, group, member))?;
+            tell_group(globals, "added a member to", &group)
         }
         GroupCommand::RemoveMember(MemberArgs { group, member }) => {
             let work = move |act: &mut bursar_app::Act<'_, '_>| groups::remove_member(act, group, member);
-            let group = act_on::<Group, _>(session, group, work)?;
-            tell_group(session, "took a member out of", &group)
+            let group = act_on::<Group, _>(globals, group, work)?;
+            tell_group(globals, "took a member out of", &group)
         }
-        GroupCommand::AddList(AddListArgs { group, file }) => add_list(session, group, &file),
-        GroupCommand::List(args) => list::groups(session, &args),
+        GroupCommand::AddList(AddListArgs { group, file }) => add_list(globals, group, &file),
+        GroupCommand::List(args) => list::groups(globals, &args),
     }
 }
 
-fn tell_group(session: &Session, done: &str, group: &Group) -> Outcome {
+fn tell_group(globals: &Globals, done: &str, group: &Group) -> Outcome {
     tell(
-        session,
+        globals,
         &group.document(),
         &format!(
             "{done} {} ({}), {}",
@@ -98,7 +98,7 @@ fn tell_group(session: &Session, done: &str, group: &Group) -> Outcome {
     )
 }
 
-fn add_list(session: &Session, group: GroupId, file: &std::path::Path) -> Outcome {
+fn add_list(globals: &Globals, group: GroupId, file: &std::path::Path) -> Outcome {
     let text = std::fs::read_to_string(file)
         .map_err(|error| format!("{} cannot be read: {error}", file.display()))?;
     let addresses: Vec<String> = text
@@ -109,10 +109,10 @@ fn add_list(session: &Session, group: GroupId, file: &std::path::Path) -> Outcom
     if addresses.is_empty() {
         return Err(Failure::new(format!("{} has no addresses", file.display())));
     }
-    let done = act_on::<Group, _>(session, group, move |act| {
+    let done = act_on::<Group, _>(globals, group, move |act| {
         groups::add_by_address(act, group, &addresses)
     })?;
-    if session.json {
+    if globals.json {
         return output::json(&json!({ "id": done.id, "added": done.added, "already": done.already }));
     }
     output::say(&format!(

@@ -12,7 +12,7 @@ use bursar_domain::payment::{Payment, PaymentStatus};
 use bursar_domain::reimbursement::{Reimbursement, ReimbursementStatus};
 use clap::Args;
 
-use super::super::{Failure, Outcome, Session, output, parse_id};
+use super::super::{Failure, Globals, Outcome, output, parse_id};
 use super::look_in;
 
 #[derive(Debug, Args)]
@@ -65,10 +65,10 @@ fn word<T>(parsed: Option<T>, words: &str) -> Result<T, String> {
     parsed.ok_or_else(|| format!("must be one of {words}"))
 }
 
-pub(crate) fn members(session: &Session, args: &ListArgs) -> Outcome {
+pub(crate) fn members(globals: &Globals, args: &ListArgs) -> Outcome {
     let header = ["id", "name", "email", "state", "groups"];
     list(
-        session,
+        globals,
         args,
         |_| true,
         header,
@@ -85,9 +85,9 @@ pub(crate) fn members(session: &Session, args: &ListArgs) -> Outcome {
     )
 }
 
-pub(crate) fn groups(session: &Session, args: &ListArgs) -> Outcome {
+pub(crate) fn groups(globals: &Globals, args: &ListArgs) -> Outcome {
     list(
-        session,
+        globals,
         args,
         |_| true,
         ["id", "name", "active members", "dues", "next due"],
@@ -103,13 +103,13 @@ pub(crate) fn groups(session: &Session, args: &ListArgs) -> Outcome {
     )
 }
 
-pub(crate) fn payments(session: &Session, args: &PaymentListArgs) -> Outcome {
+pub(crate) fn payments(globals: &Globals, args: &PaymentListArgs) -> Outcome {
     let is_asked = |payment: &Payment| {
         args.member.is_none_or(|id| payment.member_id == Some(id))
             && args.status.is_none_or(|status| payment.status == status)
     };
     let header = ["id", "who", "status", "due", "amount", "paid", "what for"];
-    list(session, &args.of, is_asked, header, |payment: &Payment| {
+    list(globals, &args.of, is_asked, header, |payment: &Payment| {
         let who = payment.member_id.map(|id| id.to_string());
         [
             payment.id.to_string(),
@@ -123,10 +123,10 @@ pub(crate) fn payments(session: &Session, args: &PaymentListArgs) -> Outcome {
     })
 }
 
-pub(crate) fn reimbursements(session: &Session, args: &ReimbursementListArgs) -> Outcome {
+pub(crate) fn reimbursements(globals: &Globals, args: &ReimbursementListArgs) -> Outcome {
     let is_asked = |r: &Reimbursement| args.status.is_none_or(|status| r.status == status);
     let header = ["id", "to", "status", "incurred", "amount", "what for"];
-    list(session, &args.of, is_asked, header, |r: &Reimbursement| {
+    list(globals, &args.of, is_asked, header, |r: &Reimbursement| {
         let whom = r.member_id.map(|id| id.to_string());
         [
             r.id.to_string(),
@@ -139,10 +139,10 @@ pub(crate) fn reimbursements(session: &Session, args: &ReimbursementListArgs) ->
     })
 }
 
-pub(crate) fn cards(session: &Session, args: &CardListArgs) -> Outcome {
+pub(crate) fn cards(globals: &Globals, args: &CardListArgs) -> Outcome {
     let is_asked = |card: &Card| args.status.is_none_or(|status| card.status == Some(status));
     let header = ["id", "name", "status", "holder", "limit", "in"];
-    list(session, &args.of, is_asked, header, |card: &Card| {
+    list(globals, &args.of, is_asked, header, |card: &Card| {
         [
             card.id.to_string(),
             card.name.clone().unwrap_or_default(),
@@ -154,9 +154,9 @@ pub(crate) fn cards(session: &Session, args: &CardListArgs) -> Outcome {
     })
 }
 
-pub(crate) fn campaigns(session: &Session, args: &ListArgs) -> Outcome {
+pub(crate) fn campaigns(globals: &Globals, args: &ListArgs) -> Outcome {
     list(
-        session,
+        globals,
         args,
         |_| true,
         ["id", "name", "status", "from", "until", "goal"],
@@ -173,9 +173,9 @@ pub(crate) fn campaigns(session: &Session, args: &ListArgs) -> Outcome {
     )
 }
 
-pub(crate) fn listings(session: &Session, args: &ListArgs) -> Outcome {
+pub(crate) fn listings(globals: &Globals, args: &ListArgs) -> Outcome {
     list(
-        session,
+        globals,
         args,
         |_| true,
         ["id", "name", "state", "items"],
@@ -199,10 +199,10 @@ pub(crate) fn listings(session: &Session, args: &ListArgs) -> Outcome {
     )
 }
 
-pub(crate) fn orders(session: &Session, args: &OrderListArgs) -> Outcome {
+pub(crate) fn orders(globals: &Globals, args: &OrderListArgs) -> Outcome {
     let is_asked = |order: &Order| args.status.is_none_or(|status| order.status == status);
     let header = ["id", "listing", "buyer", "status", "total", "items"];
-    list(session, &args.of, is_asked, header, |order: &Order| {
+    list(globals, &args.of, is_asked, header, |order: &Order| {
         let items = order
             .lines
             .iter()
@@ -220,21 +220,21 @@ pub(crate) fn orders(session: &Session, args: &OrderListArgs) -> Outcome {
 
 /// Oldest first: representations for programs, a table for people.
 fn list<R: Readable, const N: usize>(
-    session: &Session,
+    globals: &Globals,
     args: &ListArgs,
     is_asked: impl Fn(&R) -> bool,
     header: [&str; N],
     row: impl Fn(&R) -> [String; N],
 ) -> Outcome {
     let (mut documents, mut rows) = (Vec::new(), Vec::new());
-    let left_out = look_in(session, args.organization, |view| {
+    let left_out = look_in(globals, args.organization, |view| {
         resources::each(view, |resource: R| match is_asked(&resource) {
-            true if session.json => documents.push(resource.document()),
+            true if globals.json => documents.push(resource.document()),
             true => rows.push(row(&resource)),
             false => {}
         })
     })?;
-    if session.json {
+    if globals.json {
         output::document(&format!("[{}]", documents.join(",")));
     } else {
         output::table(header, rows, "there are none");

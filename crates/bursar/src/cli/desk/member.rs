@@ -7,7 +7,7 @@ use bursar_domain::text::NAME;
 use bursar_domain::{Date, Refusal, Resource};
 use clap::{Args, Subcommand};
 
-use super::super::{Outcome, Session, parse_id};
+use super::super::{Globals, Outcome, parse_id};
 use super::list::{self, ListArgs};
 use super::{act_in, act_on, organization_of, parse_date, tell};
 
@@ -81,7 +81,7 @@ pub(crate) struct IdArgs {
     id: MemberId,
 }
 
-pub(crate) fn run(session: &Session, command: MemberCommand) -> Outcome {
+pub(crate) fn run(globals: &Globals, command: MemberCommand) -> Outcome {
     match command {
         MemberCommand::Add(args) => {
             let org = args.organization;
@@ -93,17 +93,17 @@ pub(crate) fn run(session: &Session, command: MemberCommand) -> Outcome {
                 join_date: args.join_date,
                 groups: args.group,
             };
-            let member = act_in(session, org, move |act| members::add(act, &new))?;
-            tell_member(session, "added", &member)
+            let member = act_in(globals, org, move |act| members::add(act, &new))?;
+            tell_member(globals, "added", &member)
         }
         MemberCommand::Set(args) => {
             let change = read_change(&args).map_err(|(field, rule)| Refusal::invalid(field, rule))?;
-            change_member(session, args.id, "changed", change)
+            change_member(globals, args.id, "changed", change)
         }
-        MemberCommand::Archive(args) => change_member(session, args.id, "archived", active(false)),
-        MemberCommand::Restore(args) => change_member(session, args.id, "restored", active(true)),
-        MemberCommand::List(args) => list::members(session, &args),
-        MemberCommand::Show(args) => show(session, args.id),
+        MemberCommand::Archive(args) => change_member(globals, args.id, "archived", active(false)),
+        MemberCommand::Restore(args) => change_member(globals, args.id, "restored", active(true)),
+        MemberCommand::List(args) => list::members(globals, &args),
+        MemberCommand::Show(args) => show(globals, args.id),
     }
 }
 
@@ -134,14 +134,14 @@ fn active(is_active: bool) -> MemberChange {
     }
 }
 
-fn change_member(session: &Session, id: MemberId, done: &str, change: MemberChange) -> Outcome {
+fn change_member(globals: &Globals, id: MemberId, done: &str, change: MemberChange) -> Outcome {
     let work = move |act: &mut Act<'_, '_>| members::change(act, id, &change);
-    tell_member(session, done, &act_on::<Member, _>(session, id, work)?)
+    tell_member(globals, done, &act_on::<Member, _>(globals, id, work)?)
 }
 
-fn tell_member(session: &Session, done: &str, member: &Member) -> Outcome {
+fn tell_member(globals: &Globals, done: &str, member: &Member) -> Outcome {
     tell(
-        session,
+        globals,
         &member.document(),
         &format!(
             "{done} {} {} ({})",
@@ -150,10 +150,10 @@ fn tell_member(session: &Session, done: &str, member: &Member) -> Outcome {
     )
 }
 
-fn show(session: &Session, id: MemberId) -> Outcome {
-    let app = session.open(Opening::Require)?;
+fn show(globals: &Globals, id: MemberId) -> Outcome {
+    let app = globals.open(Opening::Require)?;
     let organization = organization_of::<Member>(&app, id)?;
-    let found = app.view(session.who(&app)?, organization, move |view| {
+    let found = app.view(globals.who(&app)?, organization, move |view| {
         resources::one::<Member>(view, id)
     });
     let member = found.wait()?;
@@ -175,5 +175,5 @@ fn show(session: &Session, id: MemberId) -> Outcome {
             groups.join(", ")
         }
     );
-    tell(session, &member.document(), &lines)
+    tell(globals, &member.document(), &lines)
 }

@@ -16,36 +16,36 @@ use bursar_app::{Act, App, AppError, Identity, Opening, View};
 use bursar_domain::Date;
 use bursar_domain::ids::{Id, OrganizationId};
 
-use super::{Failure, Outcome, Session, output};
+use super::{Failure, Globals, Outcome, output};
 
 pub(crate) fn act_in<T: Send + 'static>(
-    session: &Session,
+    globals: &Globals,
     organization: OrganizationId,
     work: impl FnMut(&mut Act<'_, '_>) -> Result<T, AppError> + Send + 'static,
 ) -> Result<T, Failure> {
-    let app = session.open(Opening::Require)?;
-    Ok(app.act(session.who(&app)?, organization, work).wait()?)
+    let app = globals.open(Opening::Require)?;
+    Ok(app.act(globals.who(&app)?, organization, work).wait()?)
 }
 
 /// Runs an act in the organization that the resource belongs to.
 pub(crate) fn act_on<R: Readable, T: Send + 'static>(
-    session: &Session,
+    globals: &Globals,
     id: Id<R::Kind>,
     work: impl FnMut(&mut Act<'_, '_>) -> Result<T, AppError> + Send + 'static,
 ) -> Result<T, Failure> {
-    let app = session.open(Opening::Require)?;
+    let app = globals.open(Opening::Require)?;
     let organization = organization_of::<R>(&app, id)?;
-    Ok(app.act(session.who(&app)?, organization, work).wait()?)
+    Ok(app.act(globals.who(&app)?, organization, work).wait()?)
 }
 
 /// For long reads: uses a connection of its own.
 pub(crate) fn look_in<T>(
-    session: &Session,
+    globals: &Globals,
     organization: OrganizationId,
     work: impl FnOnce(&mut View<'_, '_>) -> Result<T, AppError>,
 ) -> Result<T, Failure> {
-    let app = session.open(Opening::Require)?;
-    let done = app.survey(session.who(&app)?, |whole| whole.view(organization, work));
+    let app = globals.open(Opening::Require)?;
+    let done = app.survey(globals.who(&app)?, |whole| whole.view(organization, work));
     Ok(done?)
 }
 
@@ -56,8 +56,8 @@ fn organization_of<R: Readable>(app: &App, id: Id<R::Kind>) -> Result<Organizati
 }
 
 /// The representation for programs, a line for people.
-pub(crate) fn tell(session: &Session, document: &str, line: &str) -> Outcome {
-    match session.json {
+pub(crate) fn tell(globals: &Globals, document: &str, line: &str) -> Outcome {
+    match globals.json {
         true => output::document(document),
         false => output::say(line),
     }

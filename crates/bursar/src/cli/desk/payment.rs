@@ -6,7 +6,7 @@ use bursar_domain::{Date, Resource};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 
-use super::super::{Failure, Outcome, Session, output, parse_id};
+use super::super::{Failure, Globals, Outcome, output, parse_id};
 use super::list::{self, PaymentListArgs};
 use super::{act_in, act_on, parse_date, tell};
 
@@ -117,9 +117,9 @@ fn parse_method(text: &str) -> Result<ReceivedBy, String> {
     ReceivedBy::parse(text).ok_or_else(|| format!("must be one of {}", ReceivedBy::WORDS))
 }
 
-pub(crate) fn run(session: &Session, command: PaymentCommand) -> Outcome {
+pub(crate) fn run(globals: &Globals, command: PaymentCommand) -> Outcome {
     match command {
-        PaymentCommand::Raise(args) => raise(session, args),
+        PaymentCommand::Raise(args) => raise(globals, args),
         PaymentCommand::Record(args) => {
             let (id, receipt) = (
                 args.id,
@@ -131,8 +131,8 @@ pub(crate) fn run(session: &Session, command: PaymentCommand) -> Outcome {
                 },
             );
             let work = move |act: &mut Act<'_, '_>| payments::record(act, id, &receipt);
-            let (payment, entry) = act_on::<Payment, _>(session, id, work)?;
-            if session.json {
+            let (payment, entry) = act_on::<Payment, _>(globals, id, work)?;
+            if globals.json {
                 output::say(&format!(
                     r#"{{"entryId":"{entry}","payment":{}}}"#,
                     payment.document()
@@ -148,46 +148,46 @@ pub(crate) fn run(session: &Session, command: PaymentCommand) -> Outcome {
         PaymentCommand::Reverse(args) => {
             let (id, entry, reason) = (args.id, args.entry, args.reason);
             let work = move |act: &mut Act<'_, '_>| payments::reverse(act, id, entry, reason.as_deref());
-            let payment = act_on::<Payment, _>(session, id, work)?;
-            tell_payment(session, &payment)
+            let payment = act_on::<Payment, _>(globals, id, work)?;
+            tell_payment(globals, &payment)
         }
-        PaymentCommand::Cancel(args) => change(session, &args, payments::cancel),
-        PaymentCommand::Dispute(args) => change(session, &args, payments::dispute),
+        PaymentCommand::Cancel(args) => change(globals, &args, payments::cancel),
+        PaymentCommand::Dispute(args) => change(globals, &args, payments::dispute),
         PaymentCommand::Resolve(args) => match args.outcome {
             DisputeOutcome::Paid if !args.entry.is_empty() => Err(Failure::new(
                 "--entry names what the bank took back; it goes with --outcome failed".into(),
             )),
-            DisputeOutcome::Paid => change(session, &args.payment, payments::win_dispute),
+            DisputeOutcome::Paid => change(globals, &args.payment, payments::win_dispute),
             DisputeOutcome::Failed => {
                 let entries = args.entry;
-                change(session, &args.payment, move |act, id| {
+                change(globals, &args.payment, move |act, id| {
                     payments::lose_dispute(act, id, &entries)
                 })
             }
         },
-        PaymentCommand::List(args) => list::payments(session, &args),
+        PaymentCommand::List(args) => list::payments(globals, &args),
     }
 }
 
 fn change(
-    session: &Session,
+    globals: &Globals,
     args: &IdArgs,
     work: impl Fn(&mut Act<'_, '_>, PaymentId) -> Result<Payment, AppError> + Send + 'static,
 ) -> Outcome {
     let id = args.id;
-    let payment = act_on::<Payment, _>(session, id, move |act| work(act, id))?;
-    tell_payment(session, &payment)
+    let payment = act_on::<Payment, _>(globals, id, move |act| work(act, id))?;
+    tell_payment(globals, &payment)
 }
 
-fn tell_payment(session: &Session, payment: &Payment) -> Outcome {
+fn tell_payment(globals: &Globals, payment: &Payment) -> Outcome {
     let line = format!(
         "{} is {}: {} of {} paid",
         payment.id, payment.status, payment.paid_to_date, payment.amount
     );
-    tell(session, &payment.document(), &line)
+    tell(globals, &payment.document(), &line)
 }
 
-fn raise(session: &Session, args: RaiseArgs) -> Outcome {
+fn raise(globals: &Globals, args: RaiseArgs) -> Outcome {
     let debtor = match (args.member, args.group, args.chapter) {
         (Some(id), None, None) => Debtor::Member(id),
         (None, Some(id), None) => Debtor::Group(id),
@@ -201,8 +201,8 @@ fn raise(session: &Session, args: RaiseArgs) -> Outcome {
         due_date: args.due_date,
     };
     let (org, is_preview) = (args.organization, args.dry_run);
-    let raised = act_in(session, org, move |act| payments::raise(act, &new, is_preview))?;
-    if session.json {
+    let raised = act_in(globals, org, move |act| payments::raise(act, &new, is_preview))?;
+    if globals.json {
         let documents: Vec<serde_json::Value> = raised
             .payments
             .iter()

@@ -4,7 +4,7 @@ use bursar_domain::reimbursement::{Reimbursement, ReimbursementVerb};
 use bursar_domain::{Date, Resource};
 use clap::{Args, Subcommand};
 
-use super::super::{Outcome, Session, parse_id};
+use super::super::{Globals, Outcome, parse_id};
 use super::list::{self, ReimbursementListArgs};
 use super::{act_in, act_on, parse_date, tell};
 
@@ -69,10 +69,10 @@ pub(crate) struct MoveArgs {
     reference: Option<String>,
 }
 
-pub(crate) fn run(session: &Session, command: ReimbursementCommand) -> Outcome {
+pub(crate) fn run(globals: &Globals, command: ReimbursementCommand) -> Outcome {
     let (args, verb) = match command {
-        ReimbursementCommand::Draft(args) => return draft(session, args),
-        ReimbursementCommand::List(args) => return list::reimbursements(session, &args),
+        ReimbursementCommand::Draft(args) => return draft(globals, args),
+        ReimbursementCommand::List(args) => return list::reimbursements(globals, &args),
         ReimbursementCommand::Submit(args) => (args, ReimbursementVerb::Submit),
         ReimbursementCommand::Approve(args) => (args, ReimbursementVerb::Approve),
         ReimbursementCommand::Reject(args) => (args, ReimbursementVerb::Reject),
@@ -88,11 +88,11 @@ pub(crate) fn run(session: &Session, command: ReimbursementCommand) -> Outcome {
         },
     );
     let work = move |act: &mut bursar_app::Act<'_, '_>| reimbursements::perform(act, id, verb, &remarks);
-    let moved = act_on::<Reimbursement, _>(session, id, work)?;
-    tell_one(session, &moved)
+    let moved = act_on::<Reimbursement, _>(globals, id, work)?;
+    tell_one(globals, &moved)
 }
 
-fn draft(session: &Session, args: DraftArgs) -> Outcome {
+fn draft(globals: &Globals, args: DraftArgs) -> Outcome {
     let org = args.organization;
     let new = Draft {
         member_id: args.member,
@@ -103,13 +103,13 @@ fn draft(session: &Session, args: DraftArgs) -> Outcome {
         incurred_at: args.incurred_at,
         receipts: args.receipt,
     };
-    let drafted = act_in(session, org, move |act| reimbursements::draft(act, &new))?;
-    tell_one(session, &drafted)
+    let drafted = act_in(globals, org, move |act| reimbursements::draft(act, &new))?;
+    tell_one(globals, &drafted)
 }
 
-fn tell_one(session: &Session, r: &Reimbursement) -> Outcome {
+fn tell_one(globals: &Globals, r: &Reimbursement) -> Outcome {
     tell(
-        session,
+        globals,
         &r.document(),
         &format!("{} is {}: {} {}", r.id, r.status, r.amount, r.amount.currency),
     )

@@ -5,7 +5,7 @@ use bursar_domain::money::Money;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use super::super::{Outcome, Session, output, parse_id};
+use super::super::{Globals, Outcome, output, parse_id};
 use super::{look_in, parse_date};
 use crate::ambient;
 
@@ -53,11 +53,11 @@ impl RangeArgs {
     }
 }
 
-pub(crate) fn run(session: &Session, command: ReportCommand) -> Outcome {
+pub(crate) fn run(globals: &Globals, command: ReportCommand) -> Outcome {
     match command {
         ReportCommand::Dues(args) => {
             let (from, until) = args.range();
-            let lines = look_in(session, args.of.organization, |view| {
+            let lines = look_in(globals, args.of.organization, |view| {
                 reports::dues(view, from, until)
             })?;
             let rows = lines.iter().map(|l| {
@@ -70,7 +70,7 @@ pub(crate) fn run(session: &Session, command: ReportCommand) -> Outcome {
                 ]
             });
             print(
-                session,
+                globals,
                 args.of.csv,
                 ["group", "payments", "expected", "collected", "overdue"],
                 rows.collect(),
@@ -78,7 +78,7 @@ pub(crate) fn run(session: &Session, command: ReportCommand) -> Outcome {
             )
         }
         ReportCommand::Owing(args) => {
-            let lines = look_in(session, args.organization, reports::owing)?;
+            let lines = look_in(globals, args.organization, reports::owing)?;
             let rows = lines.iter().map(|l| {
                 [
                     l.name.clone(),
@@ -89,7 +89,7 @@ pub(crate) fn run(session: &Session, command: ReportCommand) -> Outcome {
                 ]
             });
             print(
-                session,
+                globals,
                 args.csv,
                 ["name", "id", "payments", "oldest due", "owed"],
                 rows.collect(),
@@ -98,13 +98,13 @@ pub(crate) fn run(session: &Session, command: ReportCommand) -> Outcome {
         }
         ReportCommand::Ledger(args) => {
             let (from, until) = args.range();
-            let report = look_in(session, args.of.organization, |view| {
+            let report = look_in(globals, args.of.organization, |view| {
                 reports::ledger(view, from, until)
             })?;
-            ledger(session, args.of.csv, &report)
+            ledger(globals, args.of.csv, &report)
         }
         ReportCommand::Chapters(args) => {
-            let lines = look_in(session, args.organization, reports::chapters)?;
+            let lines = look_in(globals, args.organization, reports::chapters)?;
             let mut rows: Vec<_> = lines
                 .iter()
                 .map(|l| {
@@ -119,7 +119,7 @@ pub(crate) fn run(session: &Session, command: ReportCommand) -> Outcome {
                 })
                 .collect();
             // Programs compute their own totals; people get one per currency.
-            if !args.csv && !session.json {
+            if !args.csv && !globals.json {
                 rows.extend(reports::by_currency(&lines)?.iter().map(|total| {
                     [
                         "total".to_owned(),
@@ -132,14 +132,14 @@ pub(crate) fn run(session: &Session, command: ReportCommand) -> Outcome {
                 }));
             }
             let header = ["chapter", "members", "expected", "collected", "owed", "currency"];
-            print(session, args.csv, header, rows, &lines)
+            print(globals, args.csv, header, rows, &lines)
         }
     }
 }
 
-fn ledger(session: &Session, csv: bool, report: &reports::LedgerReport) -> Outcome {
+fn ledger(globals: &Globals, csv: bool, report: &reports::LedgerReport) -> Outcome {
     let money = |minor| Money::new(minor, report.currency);
-    if session.json && !csv {
+    if globals.json && !csv {
         let entries: Vec<_> = report
             .entries
             .iter()
@@ -191,7 +191,7 @@ fn ledger(session: &Session, csv: bool, report: &reports::LedgerReport) -> Outco
 }
 
 fn print<const N: usize>(
-    session: &Session,
+    globals: &Globals,
     csv: bool,
     header: [&str; N],
     rows: Vec<[String; N]>,
@@ -201,7 +201,7 @@ fn print<const N: usize>(
         output::csv(header, &rows);
         return Ok(());
     }
-    if session.json {
+    if globals.json {
         return output::json(lines);
     }
     output::table(header, rows, "nothing to report");

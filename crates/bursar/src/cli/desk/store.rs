@@ -7,7 +7,7 @@ use bursar_domain::listing::Listing;
 use bursar_domain::order::{Order, OrderLine, OrderVerb};
 use clap::{Args, Subcommand};
 
-use super::super::{Outcome, Session, output, parse_id};
+use super::super::{Globals, Outcome, output, parse_id};
 use super::list::{self, ListArgs, OrderListArgs};
 use super::{act_in, act_on, tell};
 
@@ -133,23 +133,23 @@ pub(crate) struct OrderId_ {
     id: OrderId,
 }
 
-pub(crate) fn run_listing(session: &Session, command: ListingCommand) -> Outcome {
+pub(crate) fn run_listing(globals: &Globals, command: ListingCommand) -> Outcome {
     let on_sale = |args: ListingId_, is_active: bool| {
         let id = args.id;
-        act_on::<Listing, _>(session, id, move |act| store::set_on_sale(act, id, is_active))
+        act_on::<Listing, _>(globals, id, move |act| store::set_on_sale(act, id, is_active))
     };
     let listing = match command {
         ListingCommand::Create(args) => {
             let (org, new) = (args.organization, args.texts.change());
-            act_in(session, org, move |act| store::create_listing(act, &new))?
+            act_in(globals, org, move |act| store::create_listing(act, &new))?
         }
         ListingCommand::Set(args) => {
             let (id, change) = (args.id, args.texts.change());
-            act_on::<Listing, _>(session, id, move |act| store::set_listing(act, id, &change))?
+            act_on::<Listing, _>(globals, id, move |act| store::set_listing(act, id, &change))?
         }
         ListingCommand::Activate(args) => on_sale(args, true)?,
         ListingCommand::Retire(args) => on_sale(args, false)?,
-        ListingCommand::List(args) => return list::listings(session, &args),
+        ListingCommand::List(args) => return list::listings(globals, &args),
     };
     let state = if listing.is_active {
         "on sale"
@@ -157,7 +157,7 @@ pub(crate) fn run_listing(session: &Session, command: ListingCommand) -> Outcome
         "not on sale"
     };
     tell(
-        session,
+        globals,
         &listing.document(),
         &format!(
             "{} ({}) is {state}, {}",
@@ -168,28 +168,28 @@ pub(crate) fn run_listing(session: &Session, command: ListingCommand) -> Outcome
     )
 }
 
-pub(crate) fn run_order(session: &Session, command: OrderCommand) -> Outcome {
+pub(crate) fn run_order(globals: &Globals, command: OrderCommand) -> Outcome {
     let (args, verb) = match command {
         OrderCommand::Create(args) => {
             let (listing, member, lines) = (args.listing, args.member, args.item);
             let work = move |act: &mut bursar_app::Act<'_, '_>| store::order(act, listing, member, &lines);
-            let order = act_on::<Listing, _>(session, listing, work)?;
-            return tell_order(session, &order);
+            let order = act_on::<Listing, _>(globals, listing, work)?;
+            return tell_order(globals, &order);
         }
-        OrderCommand::List(args) => return list::orders(session, &args),
+        OrderCommand::List(args) => return list::orders(globals, &args),
         OrderCommand::Pay(args) => (args, OrderVerb::Pay),
         OrderCommand::Fulfil(args) => (args, OrderVerb::Fulfil),
         OrderCommand::Cancel(args) => (args, OrderVerb::Cancel),
         OrderCommand::Refund(args) => (args, OrderVerb::Refund),
     };
     let id = args.id;
-    let order = act_on::<Order, _>(session, id, move |act| store::perform_order(act, id, verb))?;
-    tell_order(session, &order)
+    let order = act_on::<Order, _>(globals, id, move |act| store::perform_order(act, id, verb))?;
+    tell_order(globals, &order)
 }
 
-fn tell_order(session: &Session, order: &Order) -> Outcome {
+fn tell_order(globals: &Globals, order: &Order) -> Outcome {
     tell(
-        session,
+        globals,
         &order.document(),
         &format!(
             "{} is {}: {} {}",

@@ -3,7 +3,7 @@ use bursar_domain::ids::{BulkId, kind};
 use clap::Args;
 use serde_json::json;
 
-use super::super::{Outcome, Session, output, parse_id};
+use super::super::{Globals, Outcome, output, parse_id};
 
 #[derive(Debug, Args)]
 pub(crate) struct UndoArgs {
@@ -12,20 +12,20 @@ pub(crate) struct UndoArgs {
     id: BulkId,
 }
 
-pub(crate) fn run(session: &Session, args: &UndoArgs) -> Outcome {
-    reverse(session, args.id)
+pub(crate) fn run(globals: &Globals, args: &UndoArgs) -> Outcome {
+    reverse(globals, args.id)
 }
 
 /// An import may have changed every member, so undoing uses a connection of its own.
-pub(crate) fn reverse(session: &Session, id: BulkId) -> Outcome {
-    let app = session.open(Opening::Require)?;
+pub(crate) fn reverse(globals: &Globals, id: BulkId) -> Outcome {
+    let app = globals.open(Opening::Require)?;
     let owner = app
         .look(Identity::Operator, move |whole| undo::owner(whole, id))
         .wait()?;
-    let done = app.exclusive(session.who(&app)?, |whole| {
+    let done = app.exclusive(globals.who(&app)?, |whole| {
         whole.act(owner, |act| undo::undo(act, id))
     })?;
-    if session.json {
+    if globals.json {
         let left: Vec<_> = done
             .left
             .iter()
