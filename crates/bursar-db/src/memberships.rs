@@ -5,17 +5,17 @@ use std::ops::Range;
 use bursar_domain::Timestamp;
 use bursar_domain::ids::{GroupId, MemberId, OrganizationId};
 
-use crate::engine::{Bulk, Kind, OwnedValue, Tx, Value};
+use crate::engine::{Bulk, ColumnType, OwnedValue, Tx, Value};
 use crate::error::DbError;
 use crate::rows::read;
 
 pub static MEMBERSHIPS: Bulk = Bulk {
     table: "memberships",
     columns: &[
-        ("organization_id", Kind::Bytes),
-        ("group_id", Kind::Bytes),
-        ("member_id", Kind::Bytes),
-        ("joined_at", Kind::Int),
+        ("organization_id", ColumnType::Bytes),
+        ("group_id", ColumnType::Bytes),
+        ("member_id", ColumnType::Bytes),
+        ("joined_at", ColumnType::Int),
     ],
 };
 

@@ -13,7 +13,7 @@ use bursar_domain::payment::Payment;
 use bursar_domain::reimbursement::Reimbursement;
 use bursar_domain::reminder::Reminder;
 
-use crate::engine::{Bulk, Kind};
+use crate::engine::{Bulk, ColumnType};
 use crate::table::{COMMON, Stored, Table, columns};
 
 /// Declares tables: name, number in `history`, filter columns and their indexes.
@@ -25,7 +25,7 @@ macro_rules! tables {
                     table: $table,
                     columns: {
                         const N: usize = COMMON.len() + $resource::FIELDS.len();
-                        const COLUMNS: [(&str, Kind); N] = columns::<$resource, N>();
+                        const COLUMNS: [(&str, ColumnType); N] = columns::<$resource, N>();
                         &COLUMNS
                     },
                 },

@@ -8,24 +8,24 @@ use bursar_domain::money::Currency;
 use bursar_domain::resource::{Cell, FieldType};
 use bursar_domain::{Resource, Stamps, Timestamp};
 
-use crate::engine::{Bulk, Kind, OwnedValue, RAW_DOCUMENT, Row, Tx, Value};
+use crate::engine::{Bulk, ColumnType, OwnedValue, RAW_DOCUMENT, Row, Tx, Value};
 use crate::error::DbError;
 use crate::rows::read;
 
 /// The columns that every resource's table starts with.
-pub(crate) const COMMON: [(&str, Kind); 5] = [
-    ("organization_id", Kind::Bytes),
-    ("id", Kind::Bytes),
-    ("updated_at", Kind::Int),
-    ("created_at", Kind::Int),
-    ("document", Kind::Text),
+pub(crate) const COMMON: [(&str, ColumnType); 5] = [
+    ("organization_id", ColumnType::Bytes),
+    ("id", ColumnType::Bytes),
+    ("updated_at", ColumnType::Int),
+    ("created_at", ColumnType::Int),
+    ("document", ColumnType::Text),
 ];
 
 /// The values of the common columns, without the document.
 type Common<R> = (OrganizationId, Id<<R as Resource>::Kind>, Timestamp, Timestamp);
 
-pub(crate) const fn columns<R: Resource, const N: usize>() -> [(&'static str, Kind); N] {
-    let mut columns = [("", Kind::Int); N];
+pub(crate) const fn columns<R: Resource, const N: usize>() -> [(&'static str, ColumnType); N] {
+    let mut columns = [("", ColumnType::Int); N];
     let mut i = 0;
     while i < N {
         columns[i] = if i < COMMON.len() {
@@ -39,13 +39,13 @@ pub(crate) const fn columns<R: Resource, const N: usize>() -> [(&'static str, Ki
     columns
 }
 
-const fn kind_of(field_type: FieldType) -> Kind {
+const fn kind_of(field_type: FieldType) -> ColumnType {
     match field_type {
-        FieldType::Boolean | FieldType::Integer | FieldType::Timestamp | FieldType::Money => Kind::Int,
+        FieldType::Boolean | FieldType::Integer | FieldType::Timestamp | FieldType::Money => ColumnType::Int,
         FieldType::Text | FieldType::Date | FieldType::Currency | FieldType::Word(_) | FieldType::List => {
-            Kind::Text
+            ColumnType::Text
         }
-        FieldType::Id(_) | FieldType::Ids(_) => Kind::Bytes,
+        FieldType::Id(_) | FieldType::Ids(_) => ColumnType::Bytes,
     }
 }
 
@@ -290,13 +290,13 @@ fn read_row<R: Stored>(row: &Row<'_>) -> Result<R, DbError> {
     Ok(resource)
 }
 
-pub(crate) fn read_cell<'r>(row: &Row<'r>, column: usize, kind: Kind) -> Result<Cell<'r>, DbError> {
+pub(crate) fn read_cell<'r>(row: &Row<'r>, column: usize, kind: ColumnType) -> Result<Cell<'r>, DbError> {
     Ok(match kind {
-        Kind::Int => row.int_opt(column)?.map_or(Cell::Null, Cell::Int),
-        Kind::Text => row
+        ColumnType::Int => row.int_opt(column)?.map_or(Cell::Null, Cell::Int),
+        ColumnType::Text => row
             .text_opt(column)?
             .map_or(Cell::Null, |text| Cell::Text(text.into())),
-        Kind::Bytes => row
+        ColumnType::Bytes => row
             .bytes_opt(column)?
             .map_or(Cell::Null, |bytes| Cell::Bytes(bytes.into())),
     })

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use bursar_domain::ids::OrganizationId;
 
-use crate::engine::{Bulk, Kind, OwnedValue, Tx};
+use crate::engine::{Bulk, ColumnType, OwnedValue, Tx};
 use crate::error::DbError;
 use crate::resources::{
     CAMPAIGNS, CARDS, GROUPS, LISTINGS, MEMBERS, ORDERS, PAYMENTS, REIMBURSEMENTS, REMINDERS,
@@ -14,7 +14,7 @@ use crate::table::read_cell;
 
 macro_rules! bulk {
     ($table:literal { $($column:ident $kind:ident,)* }) => {
-        Bulk { table: $table, columns: &[$((stringify!($column), Kind::$kind),)*] }
+        Bulk { table: $table, columns: &[$((stringify!($column), ColumnType::$kind),)*] }
     };
 }
 

@@ -157,10 +157,12 @@ pub(crate) fn numbers(db: &Db, sql: &'static str, params: &[Value<'_>]) -> Vec<i
 }
 
 /// A value for a column of this kind.
-pub(crate) fn any_value(kind: bursar_db::Kind) -> OwnedValue {
+pub(crate) fn any_value(kind: bursar_db::ColumnType) -> OwnedValue {
     match kind {
-        bursar_db::Kind::Int => OwnedValue::Int(1),
-        bursar_db::Kind::Text => OwnedValue::Text("é\u{1}\\".to_owned()),
-        bursar_db::Kind::Bytes => OwnedValue::Bytes(vec![0, 255, 92, 39, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]),
+        bursar_db::ColumnType::Int => OwnedValue::Int(1),
+        bursar_db::ColumnType::Text => OwnedValue::Text("é\u{1}\\".to_owned()),
+        bursar_db::ColumnType::Bytes => {
+            OwnedValue::Bytes(vec![0, 255, 92, 39, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1])
+        }
     }
 }

@@ -125,7 +125,7 @@ impl From<Value<'_>> for OwnedValue {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ColumnType {
     Int,
     Text,
     Bytes,
@@ -136,7 +136,7 @@ pub enum Kind {
 pub struct Bulk {
     pub table: &'static str,
     /// In the order of each row's values.
-    pub columns: &'static [(&'static str, Kind)],
+    pub columns: &'static [(&'static str, ColumnType)],
 }
 
 /// Columns count from 0.

@@ -2,7 +2,7 @@
 //! a table and without a sort.
 
 use bursar_db::testing::{TestDb, without_rules};
-use bursar_db::{DbError, EngineKind, Kind, Stored, Tx, Value, resources, table, tables, tokens, walk};
+use bursar_db::{ColumnType, DbError, EngineKind, Stored, Tx, Value, resources, table, tables, tokens, walk};
 use bursar_domain::campaign::Campaign;
 use bursar_domain::card::Card;
 use bursar_domain::cursor::Filters;
@@ -160,8 +160,8 @@ fn of_list<R: Stored>(kind: EngineKind, all: &mut Vec<Asked>) {
         let values = (1..=60).rev().find(|n| sql.contains(&format!("?{n}"))).unwrap();
         let is_update = sql.starts_with("UPDATE");
         let parameters = (1..=values).map(|n| match R::table().bulk.columns.get(n - 1) {
-            Some((_, Kind::Bytes)) => KEY,
-            Some((_, Kind::Text)) if is_update => ("text", "'x'"),
+            Some((_, ColumnType::Bytes)) => KEY,
+            Some((_, ColumnType::Text)) if is_update => ("text", "'x'"),
             _ => ("bigint", "1"),
         });
         all.push(Asked {
@@ -241,7 +241,7 @@ fn fill(tx: &mut Tx<'_>, numbers: &str, key: impl Fn(&str) -> String) -> Result<
     };
     for table in tables::EVERY_TABLE.iter().filter(is_filled) {
         let names: Vec<&str> = table.columns.iter().map(|(name, _)| *name).collect();
-        let value = |(name, kind): &(&str, Kind)| match (*name, kind) {
+        let value = |(name, kind): &(&str, ColumnType)| match (*name, kind) {
             ("organization_id", _) => key("n % 3"),
             ("id" | "hash", _) => key("n"),
             ("member_id", _) => key("n / 3 % 10"),
@@ -251,9 +251,9 @@ fn fill(tx: &mut Tx<'_>, numbers: &str, key: impl Fn(&str) -> String) -> Result<
             ("epoch", _) => "n / 1000".to_owned(),
             ("is_active", _) => "n % 2".to_owned(),
             ("status", _) => "CASE WHEN n % 7 = 0 THEN 'paid' ELSE 'pending' END".to_owned(),
-            (_, Kind::Int) => "n".to_owned(),
-            (_, Kind::Text) => "'x'".to_owned(),
-            (_, Kind::Bytes) => key("n % 20"),
+            (_, ColumnType::Int) => "n".to_owned(),
+            (_, ColumnType::Text) => "'x'".to_owned(),
+            (_, ColumnType::Bytes) => key("n % 20"),
         };
         let values: Vec<String> = table.columns.iter().map(value).collect();
         let few = if table.table == "organizations" {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use bursar_db::testing::{TestDb, both_engines};
-use bursar_db::{DbError, EngineKind, Kind, tables};
+use bursar_db::{ColumnType, DbError, EngineKind, tables};
 use bursar_testing::snapshot;
 
 /// What each engine tells of its tables and indexes, a line each.
@@ -43,7 +43,7 @@ fn postgres_has_the_reviewed_schema() {
 }
 
 /// The tables and their columns with their kinds, by name.
-fn columns(test: &TestDb) -> BTreeMap<String, BTreeMap<String, Kind>> {
+fn columns(test: &TestDb) -> BTreeMap<String, BTreeMap<String, ColumnType>> {
     let sql = match test.db.kind() {
         EngineKind::Sqlite => {
             "SELECT t.name, c.name, c.type FROM sqlite_schema t JOIN pragma_table_info(t.name) c WHERE t.type = 'table'"
@@ -58,16 +58,16 @@ fn columns(test: &TestDb) -> BTreeMap<String, BTreeMap<String, Kind>> {
         .read(move |tx| {
             tx.rows(sql, &[], |row| {
                 let kind = match row.text(2)? {
-                    "INTEGER" | "bigint" => Kind::Int,
-                    "TEXT" | "text" => Kind::Text,
-                    "BLOB" | "bytea" => Kind::Bytes,
+                    "INTEGER" | "bigint" => ColumnType::Int,
+                    "TEXT" | "text" => ColumnType::Text,
+                    "BLOB" | "bytea" => ColumnType::Bytes,
                     other => panic!("a column has the type {other}"),
                 };
                 Ok((row.text(0)?.to_owned(), row.text(1)?.to_owned(), kind))
             })
         })
         .wait();
-    let mut tables: BTreeMap<String, BTreeMap<String, Kind>> = BTreeMap::new();
+    let mut tables: BTreeMap<String, BTreeMap<String, ColumnType>> = BTreeMap::new();
     for (table, column, kind) in found.unwrap() {
         tables.entry(table).or_default().insert(column, kind);
     }
@@ -77,7 +77,7 @@ fn columns(test: &TestDb) -> BTreeMap<String, BTreeMap<String, Kind>> {
 
 #[test]
 fn every_table_and_column_is_known_to_copy() {
-    let known: BTreeMap<String, BTreeMap<String, Kind>> = tables::EVERY_TABLE
+    let known: BTreeMap<String, BTreeMap<String, ColumnType>> = tables::EVERY_TABLE
         .iter()
         .map(|table| {
             let columns = table

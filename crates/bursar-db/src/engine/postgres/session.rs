@@ -16,7 +16,7 @@ use super::super::fault::{Class, Fault};
 use super::super::lane::Session;
 use super::super::migrate;
 use super::super::tx::{Locking, Tx};
-use super::super::value::{Bulk, Kind, OwnedValue, Row, RowInner, Value};
+use super::super::value::{Bulk, ColumnType, OwnedValue, Row, RowInner, Value};
 use super::{Server, commit_fault};
 use crate::error::DbError;
 
@@ -215,9 +215,9 @@ impl PgSession {
             .columns
             .iter()
             .map(|(_, kind)| match kind {
-                Kind::Int => Type::INT8,
-                Kind::Text => Type::TEXT,
-                Kind::Bytes => Type::BYTEA,
+                ColumnType::Int => Type::INT8,
+                ColumnType::Text => Type::TEXT,
+                ColumnType::Bytes => Type::BYTEA,
             })
             .collect();
         let sql = format!(

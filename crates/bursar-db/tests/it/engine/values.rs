@@ -1,7 +1,7 @@
 //! Values go in and come out the same on both engines, by the same text.
 
 use bursar_db::testing::both_engines;
-use bursar_db::{Bulk, DbError, Kind, OwnedValue, Tx, Value};
+use bursar_db::{Bulk, ColumnType, DbError, OwnedValue, Tx, Value};
 
 use super::{A, with_table};
 
@@ -87,7 +87,11 @@ fn first_stops_early_and_leaves_the_connection_usable() {
 fn a_bulk_load_brings_every_row_and_is_undone_with_its_job() {
     static THINGS: Bulk = Bulk {
         table: "things",
-        columns: &[("id", Kind::Int), ("name", Kind::Text), ("body", Kind::Bytes)],
+        columns: &[
+            ("id", ColumnType::Int),
+            ("name", ColumnType::Text),
+            ("body", ColumnType::Bytes),
+        ],
     };
     both_engines(|test| {
         with_table(test);

@@ -2,7 +2,7 @@
 
 use bursar_db::testing::both_engines;
 use bursar_db::walk::next_page;
-use bursar_db::{Bulk, Db, Kind, Opening, Options, OwnedValue, Stored};
+use bursar_db::{Bulk, ColumnType, Db, Opening, Options, OwnedValue, Stored};
 use bursar_domain::Resource;
 use bursar_domain::cursor::{Cursor, Filters, Position};
 use bursar_domain::ids::{IdSource, OrganizationId};
@@ -16,13 +16,13 @@ const BEFORE: usize = 2;
 static HISTORY: Bulk = Bulk {
     table: "history",
     columns: &[
-        ("organization_id", Kind::Bytes),
-        ("list", Kind::Int),
-        ("updated_at", Kind::Int),
-        ("id", Kind::Bytes),
-        ("superseded_at", Kind::Int),
-        ("document", Kind::Text),
-        ("is_active", Kind::Int),
+        ("organization_id", ColumnType::Bytes),
+        ("list", ColumnType::Int),
+        ("updated_at", ColumnType::Int),
+        ("id", ColumnType::Bytes),
+        ("superseded_at", ColumnType::Int),
+        ("document", ColumnType::Text),
+        ("is_active", ColumnType::Int),
     ],
 };
 
