@@ -8,15 +8,17 @@ use crate::Problem;
 pub enum Format {
     Camt053,
     Mt940,
+    Ofx,
 }
 
 impl Format {
-    pub const ALL: [Self; 2] = [Self::Camt053, Self::Mt940];
+    pub const ALL: [Self; 3] = [Self::Camt053, Self::Mt940, Self::Ofx];
 
     pub fn name(self) -> &'static str {
         match self {
             Self::Camt053 => "camt053",
             Self::Mt940 => "mt940",
+            Self::Ofx => "ofx",
         }
     }
 
@@ -25,6 +27,10 @@ impl Format {
         let start = opening(bytes);
         if start.contains("camt.05") || start.contains("<BkToCstmr") {
             return Ok(Self::Camt053);
+        }
+        let upper = start.to_uppercase();
+        if upper.contains("OFXHEADER") || upper.contains("<OFX>") {
+            return Ok(Self::Ofx);
         }
         let is_swift = |line: &str| line.starts_with(":20:") || line.contains("{4:");
         if start.lines().any(is_swift) {

@@ -11,6 +11,7 @@ mod format;
 mod limits;
 mod mt940;
 mod number;
+mod ofx;
 mod problem;
 mod statement;
 #[cfg(feature = "testing")]
@@ -50,5 +51,6 @@ pub fn read(bytes: &[u8], format: Option<Format>, options: &Options) -> Result<S
     match format {
         Format::Camt053 => camt::read(bytes, options),
         Format::Mt940 => mt940::read(bytes, options),
+        Format::Ofx => ofx::read(bytes, options),
     }
 }

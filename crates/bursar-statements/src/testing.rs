@@ -10,6 +10,7 @@
 
 mod camt;
 mod mt940;
+mod ofx;
 
 use crate::{Format, Line, Options, Statement};
 
@@ -19,15 +20,18 @@ pub enum Writing {
     Camt02,
     Camt08,
     Mt940,
+    Ofx1,
+    Ofx2,
 }
 
 impl Writing {
-    pub const ALL: [Self; 3] = [Self::Camt02, Self::Camt08, Self::Mt940];
+    pub const ALL: [Self; 5] = [Self::Camt02, Self::Camt08, Self::Mt940, Self::Ofx1, Self::Ofx2];
 
     pub fn format(self) -> Format {
         match self {
             Self::Camt02 | Self::Camt08 => Format::Camt053,
             Self::Mt940 => Format::Mt940,
+            Self::Ofx1 | Self::Ofx2 => Format::Ofx,
         }
     }
 
@@ -40,17 +44,18 @@ impl Writing {
             closing.amount = opening.amount + sum;
         }
         match self {
-            Self::Camt02 => camt::write(&statement, "02", options),
-            Self::Camt08 => camt::write(&statement, "08", options),
-            Self::Mt940 => mt940::write(&statement, options),
+            Self::Camt02 => camt::write(&statement, "02", options).into_bytes(),
+            Self::Camt08 => camt::write(&statement, "08", options).into_bytes(),
+            Self::Mt940 => mt940::write(&statement, options).into_bytes(),
+            Self::Ofx1 => ofx::write(&statement, false, options),
+            Self::Ofx2 => ofx::write(&statement, true, options),
         }
-        .into_bytes()
     }
 
     /// The line as it comes back when it was written in this format and read.
     pub fn carried(self, line: &Line) -> Line {
         match self {
-            Self::Camt02 | Self::Camt08 => line.clone(),
+            Self::Camt02 | Self::Camt08 | Self::Ofx1 | Self::Ofx2 => line.clone(),
             Self::Mt940 => Line {
                 value_day: line.value_day.or(Some(line.day)),
                 ..line.clone()

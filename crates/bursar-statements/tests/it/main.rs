@@ -8,6 +8,8 @@ mod hostile;
 #[cfg(test)]
 mod mt940;
 #[cfg(test)]
+mod ofx;
+#[cfg(test)]
 mod round_trip;
 
 #[cfg(test)]
