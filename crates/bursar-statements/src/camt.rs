@@ -18,6 +18,7 @@ pub(crate) fn read(bytes: &[u8], options: &Options) -> Result<StatementFile, Pro
         format: Format::Camt053,
         statements: Vec::new(),
         pending: 0,
+        columns: Vec::new(),
     };
     let mut lines = 0;
     let mut is_statement = false;

@@ -9,16 +9,29 @@ pub enum Format {
     Camt053,
     Mt940,
     Ofx,
+    Csv,
 }
 
+/// What people bring by mistake, by its first bytes.
+const OTHERS: [(&[u8], &str); 4] = [
+    (b"%PDF", "a PDF"),
+    (
+        b"PK\x03\x04",
+        "a ZIP archive or a spreadsheet (unpack an archive first)",
+    ),
+    (b"\xd0\xcf\x11\xe0", "a spreadsheet"),
+    (b"\x1f\x8b", "compressed (unpack it first)"),
+];
+
 impl Format {
-    pub const ALL: [Self; 3] = [Self::Camt053, Self::Mt940, Self::Ofx];
+    pub const ALL: [Self; 4] = [Self::Camt053, Self::Mt940, Self::Ofx, Self::Csv];
 
     pub fn name(self) -> &'static str {
         match self {
             Self::Camt053 => "camt053",
             Self::Mt940 => "mt940",
             Self::Ofx => "ofx",
+            Self::Csv => "csv",
         }
     }
 
@@ -36,7 +49,19 @@ impl Format {
         if start.lines().any(is_swift) {
             return Ok(Self::Mt940);
         }
-        Err(Problem::whole("this is not a bank statement that can be read"))
+        for (sign, what) in OTHERS {
+            if bytes.starts_with(sign) {
+                return Err(Problem::whole(format!(
+                    "this is {what}; export the statement as CAMT.053, MT940, OFX or CSV"
+                )));
+            }
+        }
+        if start.starts_with('<') || start.starts_with('{') {
+            return Err(Problem::whole(
+                "this is not a bank statement that can be read; export it as CAMT.053, MT940, OFX or CSV",
+            ));
+        }
+        Ok(Self::Csv)
     }
 }
 

@@ -5,6 +5,7 @@
 //! proportion to its size.
 
 mod camt;
+mod csv;
 mod day;
 mod decode;
 mod format;
@@ -19,6 +20,7 @@ pub mod testing;
 mod text;
 mod xml;
 
+pub use csv::{Column, Field, Notation};
 pub use format::Format;
 pub use limits::{FILE_BYTES_MAX, LINE_BYTES_MAX, LINES_MAX};
 pub use problem::Problem;
@@ -34,6 +36,8 @@ pub struct Options {
     pub currency: String,
     /// How many decimals an amount in this currency has: 2 for EUR, 0 for JPY, 3 for KWD.
     pub decimals: u32,
+    /// What the columns of a CSV file mean. Without any, it is proposed from their names.
+    pub columns: Vec<Column>,
 }
 
 /// Reads a statement file. Without a format it is told from the content.
@@ -52,5 +56,6 @@ pub fn read(bytes: &[u8], format: Option<Format>, options: &Options) -> Result<S
         Format::Camt053 => camt::read(bytes, options),
         Format::Mt940 => mt940::read(bytes, options),
         Format::Ofx => ofx::read(bytes, options),
+        Format::Csv => csv::read(bytes, options),
     }
 }

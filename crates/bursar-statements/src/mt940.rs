@@ -40,6 +40,7 @@ pub(crate) fn read(bytes: &[u8], options: &Options) -> Result<StatementFile, Pro
         format: Format::Mt940,
         statements: Vec::new(),
         pending: 0,
+        columns: Vec::new(),
     };
     let mut lines = 0;
     // The account and the balance that the next message must open with.

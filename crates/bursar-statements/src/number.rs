@@ -78,6 +78,7 @@ mod tests {
         Options {
             currency: "EUR".to_owned(),
             decimals,
+            columns: Vec::new(),
         }
     }
 

@@ -107,6 +107,7 @@ impl<'a> Reader<'a> {
                 format: Format::Ofx,
                 statements: Vec::new(),
                 pending: 0,
+                columns: Vec::new(),
             },
             lines: 0,
             line: 1,

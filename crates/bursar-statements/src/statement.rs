@@ -2,7 +2,7 @@
 
 use crate::limits::LINES_MAX;
 use crate::number::shown;
-use crate::{Day, Format, Options, Problem};
+use crate::{Column, Day, Format, Options, Problem};
 
 /// What was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,6 +11,8 @@ pub struct StatementFile {
     pub statements: Vec<Statement>,
     /// Entries that were left out because the bank has not booked them yet.
     pub pending: usize,
+    /// What the columns of a CSV file were taken for, with what was found out about them.
+    pub columns: Vec<Column>,
 }
 
 /// One statement of one account. A file can have several, of one or more accounts.

@@ -9,6 +9,7 @@
 )]
 
 mod camt;
+mod csv;
 mod mt940;
 mod ofx;
 
@@ -22,16 +23,25 @@ pub enum Writing {
     Mt940,
     Ofx1,
     Ofx2,
+    Csv,
 }
 
 impl Writing {
-    pub const ALL: [Self; 5] = [Self::Camt02, Self::Camt08, Self::Mt940, Self::Ofx1, Self::Ofx2];
+    pub const ALL: [Self; 6] = [
+        Self::Camt02,
+        Self::Camt08,
+        Self::Mt940,
+        Self::Ofx1,
+        Self::Ofx2,
+        Self::Csv,
+    ];
 
     pub fn format(self) -> Format {
         match self {
             Self::Camt02 | Self::Camt08 => Format::Camt053,
             Self::Mt940 => Format::Mt940,
             Self::Ofx1 | Self::Ofx2 => Format::Ofx,
+            Self::Csv => Format::Csv,
         }
     }
 
@@ -49,6 +59,7 @@ impl Writing {
             Self::Mt940 => mt940::write(&statement, options).into_bytes(),
             Self::Ofx1 => ofx::write(&statement, false, options),
             Self::Ofx2 => ofx::write(&statement, true, options),
+            Self::Csv => csv::write(&statement, options),
         }
     }
 
@@ -58,6 +69,10 @@ impl Writing {
             Self::Camt02 | Self::Camt08 | Self::Ofx1 | Self::Ofx2 => line.clone(),
             Self::Mt940 => Line {
                 value_day: line.value_day.or(Some(line.day)),
+                ..line.clone()
+            },
+            Self::Csv => Line {
+                end_to_end: None,
                 ..line.clone()
             },
         }

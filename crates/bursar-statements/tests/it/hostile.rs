@@ -1,7 +1,7 @@
 //! Files that were cut off, damaged, or made to do harm.
 
 use bursar_statements::testing::Writing;
-use bursar_statements::{Balance, FILE_BYTES_MAX, Statement, read};
+use bursar_statements::{Balance, FILE_BYTES_MAX, LINES_MAX, Statement, read};
 use bursar_testing::seed;
 use fastrand::Rng;
 
@@ -32,6 +32,15 @@ fn depth_and_size_are_bounded() {
     assert!(refusal(&format!("<BkToCstmrStmt{attributes}/>")).contains("more than 50 attributes"));
     let text = format!("<BkToCstmrStmt>{}</BkToCstmrStmt>", "a".repeat(2 << 20));
     assert!(refusal(&text).contains("more than 1048576 bytes"));
+    let long = format!("Date;Amount\n2026-01-31;{}\n", "1".repeat(2 << 20));
+    assert_eq!(refusal(&long), "line 2: the line has more than 1048576 bytes");
+    let long = format!(":20:a\n:86:{}\n", "1".repeat(2 << 20));
+    assert_eq!(refusal(&long), "line 2: the line has more than 1048576 bytes");
+    let many = format!("Date;Amount\n{}", "2026-01-31;1\n".repeat(LINES_MAX + 1));
+    assert_eq!(
+        refusal(&many),
+        "line 200002: the file has more than 200000 lines; export a shorter period"
+    );
     let large = vec![b'a'; FILE_BYTES_MAX + 1];
     let refusal = read(&large, None, &euros()).unwrap_err().to_string();
     assert!(
@@ -54,7 +63,11 @@ fn valid(writing: Writing) -> Vec<u8> {
 
 #[test]
 fn no_beginning_of_a_file_is_taken_for_a_file() {
-    for writing in Writing::ALL {
+    // A table has no end that could be missing.
+    for writing in Writing::ALL
+        .into_iter()
+        .filter(|writing| *writing != Writing::Csv)
+    {
         let bytes = valid(writing);
         let whole = read(&bytes, None, &euros()).unwrap();
         for end in 0..bytes.len() {
@@ -69,7 +82,7 @@ fn no_beginning_of_a_file_is_taken_for_a_file() {
 #[test]
 fn damaged_files_are_read_or_refused_and_nothing_else() {
     let mut random = Rng::with_seed(seed());
-    let rounds = if bursar_testing::is_full() { 20_000 } else { 600 };
+    let rounds = if bursar_testing::is_full() { 20_000 } else { 300 };
     for writing in Writing::ALL {
         let bytes = valid(writing);
         for _ in 0..rounds {

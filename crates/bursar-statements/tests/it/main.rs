@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod camt;
 #[cfg(test)]
+mod csv;
+#[cfg(test)]
 mod hostile;
 #[cfg(test)]
 mod mt940;
@@ -20,6 +22,7 @@ fn euros() -> Options {
     Options {
         currency: "EUR".to_owned(),
         decimals: 2,
+        columns: Vec::new(),
     }
 }
 

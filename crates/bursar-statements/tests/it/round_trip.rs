@@ -1,7 +1,7 @@
 //! What is written in a format is read from it.
 
 use bursar_statements::testing::Writing;
-use bursar_statements::{Balance, Line, Options, Statement, read};
+use bursar_statements::{Balance, Column, Line, Options, Statement, read};
 use jiff::ToSpan;
 use jiff::civil::date;
 use proptest::prelude::*;
@@ -71,13 +71,35 @@ fn statement() -> impl Strategy<Value = Statement> {
     })
 }
 
+/// Columns from text in which fields end with a space.
+fn mapping(text: &str) -> Vec<Column> {
+    let mut columns: Vec<Column> = Vec::new();
+    let mut name = String::new();
+    for word in text.split(' ') {
+        name.push_str(word);
+        if word.contains('=') {
+            columns.push(name.parse().unwrap());
+            name.clear();
+        } else {
+            name.push(' ');
+        }
+    }
+    columns
+}
+
 proptest! {
     #[test]
     fn lines_come_back_from_every_format(statement in statement(), decimals in prop::sample::select(vec![0, 2, 3])) {
         let currency = match decimals { 0 => "JPY", 2 => "EUR", _ => "KWD" };
-        let options = Options { currency: currency.to_owned(), decimals };
+        let mut options = Options { currency: currency.to_owned(), decimals, columns: Vec::new() };
         for writing in Writing::ALL {
             let bytes = writing.write(&statement, &options);
+            if decimals == 3 && writing == Writing::Csv {
+                // `1,234` can be more than a thousand there; nothing but a mapping tells.
+                let columns = "Booking date=date Value date=valueDate Name=name IBAN=account Purpose=text \
+                               Bank reference=reference Amount=amount:comma";
+                options.columns = mapping(columns);
+            }
             let shown = String::from_utf8_lossy(&bytes);
             let file = read(&bytes, None, &options).map_err(|problem| {
                 TestCaseError::fail(format!("{writing:?}: {problem}\n{shown}"))
