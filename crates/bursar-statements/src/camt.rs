@@ -146,7 +146,7 @@ fn balance(element: &Element, options: &Options) -> Result<Balance, Problem> {
 fn amount(element: &Element, options: &Options) -> Result<i64, Problem> {
     let amount = element
         .find(&["Amt"])
-        .ok_or_else(|| missing(element, "an amount (Amt)"))?;
+        .ok_or_else(|| missing(element, "amount (Amt)"))?;
     if let Some(currency) = amount.attribute("Ccy") {
         check_currency(currency, amount.line, options)?;
     }
@@ -155,7 +155,7 @@ fn amount(element: &Element, options: &Options) -> Result<i64, Problem> {
 
 fn missing(element: &Element, what: &str) -> Problem {
     let reason = format!(
-        "{} has not {what}; the file is damaged, download it again",
+        "{} has no {what}; the file is damaged, download it again",
         element.name
     );
     Problem::at(element.line, reason)
@@ -167,7 +167,7 @@ fn is_credit(element: &Element) -> Result<bool, Problem> {
     match element.value(&["CdtDbtInd"]) {
         Some("CRDT") => Ok(true),
         Some("DBIT") => Ok(false),
-        _ => Err(missing(element, "a direction (CdtDbtInd) of CRDT or DBIT")),
+        _ => Err(missing(element, "direction (CdtDbtInd) of CRDT or DBIT")),
     }
 }
 

@@ -38,7 +38,7 @@ pub(super) fn lines(
     let whole = Line {
         day: day(entry, "BookgDt")?
             .or(value_day)
-            .ok_or_else(|| missing(entry, "a booking day (BookgDt)"))?,
+            .ok_or_else(|| missing(entry, "booking day (BookgDt)"))?,
         value_day,
         amount: if is_credit { amount } else { -amount },
         reference: entry.value(&["AcctSvcrRef"]).and_then(reference),
@@ -165,8 +165,14 @@ fn describe(whole: &Line, detail: &Element, is_theirs_debtor: bool, own_account:
     } else {
         (creditor(), debtor())
     };
-    let is_own = own_account.is_some() && theirs.account.as_deref() == own_account;
-    let party = if is_own { other } else { theirs };
+    let is_own = |party: &Party| own_account.is_some() && party.account.as_deref() == own_account;
+    // Some banks name the counterparty in the wrong role. Without an account it could be the account's own holder.
+    let is_absent = theirs.name.is_none() && theirs.account.is_none() && other.account.is_some();
+    let party = if is_own(&theirs) || is_absent && !is_own(&other) {
+        other
+    } else {
+        theirs
+    };
     let text = remittance(detail)
         .or_else(|| detail.value(&["AddtlTxInf"]).map(tidy))
         .unwrap_or_else(|| whole.text.clone());

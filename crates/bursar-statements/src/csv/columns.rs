@@ -190,7 +190,7 @@ const NAMES: [(Field, &str); 13] = [
     ),
     (
         Field::Amount,
-        "amount betrag umsatz importe montant bedrag transactionamount transactiebedrag betrageur amounteur montanteur \
+        "amount betrag umsatz umsatzineur betragineur importe montant bedrag transactionamount transactiebedrag betrageur amounteur montanteur \
          bedrageur cantidad",
     ),
     (

@@ -82,7 +82,7 @@ fn transaction(out: &mut String, line: &Line, value: &dyn Fn(&str, &str) -> Stri
         }
     }
     if let Some(account) = &line.counterparty_account {
-        let number = value("ACCTID", account);
+        let number = format!("{}{}", value("ACCTID", account), value("ACCTTYPE", "CHECKING"));
         write!(
             out,
             "<BANKACCTTO>\n{}{number}</BANKACCTTO>\n",

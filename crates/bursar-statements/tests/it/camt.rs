@@ -231,7 +231,7 @@ fn what_cannot_be_booked_is_refused_with_its_line() {
         ),
         (
             entry("1", "IN", ""),
-            "line 6: Ntry has not a direction (CdtDbtInd) of CRDT or DBIT; the file is damaged, download it again",
+            "line 6: Ntry has no direction (CdtDbtInd) of CRDT or DBIT; the file is damaged, download it again",
         ),
         (
             entry("1", "CRDT", "").replace("2026-01-31", "2026-02-30"),
@@ -239,7 +239,7 @@ fn what_cannot_be_booked_is_refused_with_its_line() {
         ),
         (
             entry("1", "CRDT", "").replace("BookgDt", "Other"),
-            "line 6: Ntry has not a booking day (BookgDt); the file is damaged, download it again",
+            "line 6: Ntry has no booking day (BookgDt); the file is damaged, download it again",
         ),
     ] {
         assert_eq!(refusal(&statement("02", &[&inside])), reason);

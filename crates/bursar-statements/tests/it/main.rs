@@ -12,6 +12,8 @@ mod mt940;
 #[cfg(test)]
 mod ofx;
 #[cfg(test)]
+mod others;
+#[cfg(test)]
 mod round_trip;
 
 #[cfg(test)]
