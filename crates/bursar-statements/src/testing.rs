@@ -13,7 +13,7 @@ mod csv;
 mod mt940;
 mod ofx;
 
-use crate::{Format, Line, Options, Statement};
+use crate::{Balance, Format, Line, Options, Statement};
 
 /// The formats with their versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,8 +50,10 @@ impl Writing {
         let mut statement = statement.clone();
         if let Some(opening) = statement.opening {
             let sum: i64 = statement.lines.iter().map(|line| line.amount).sum();
-            let closing = statement.closing.get_or_insert(opening);
-            closing.amount = opening.amount + sum;
+            statement.closing = Some(Balance {
+                day: statement.lines.iter().map(|line| line.day).max().or(opening.day),
+                amount: opening.amount + sum,
+            });
         }
         match self {
             Self::Camt02 => camt::write(&statement, "02", options).into_bytes(),
