@@ -26,7 +26,7 @@ pub(crate) fn minor_units(text: &str, mark: char, options: &Options) -> Result<i
     if digits.is_empty() {
         return Ok(0);
     }
-    // Up to a billiard of the smallest unit, so that no sum of a file's lines comes near the limit of 64 bits.
+    // Less than 10^15. A sum of many lines needs more than 64 bits all the same, and has them.
     if digits.len() > 15 {
         return Err(format!("{} is too large", quoted(text)));
     }

@@ -60,7 +60,7 @@ pub(super) fn decide(table: &mut Table) -> Result<(), Problem> {
     Ok(())
 }
 
-/// The cells of a column that are not empty, with their lines. Below the last line that has a day, rows are no lines.
+/// The cells of a column that are not empty, with their lines.
 fn cells(table: &Table, place: usize) -> Vec<(usize, &str)> {
     let rows = table.rows.iter().map(|row| (row.line, row.cell(place)));
     rows.filter(|(_, cell)| !cell.is_empty()).collect()
