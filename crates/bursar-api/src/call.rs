@@ -8,7 +8,7 @@ use bursar_domain::ids::{OrganizationId, RequestId, TokenId};
 use bursar_domain::token::{self, TokenHash};
 use bursar_http::limits::{Bucket, Quota};
 use hyper::Method;
-use hyper::header::{AUTHORIZATION, HeaderMap};
+use hyper::header::{AUTHORIZATION, HeaderMap, HeaderName};
 use hyper::http::request::Parts;
 
 use super::error::Error;
@@ -16,7 +16,10 @@ use super::handlers;
 use super::query;
 use super::routes::{self, Cost, KeyRule, Match, Route, Work};
 
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
 /// A request, shared by its connection and the reader that looks up its caller.
+#[derive(Debug)]
 pub(super) struct Call {
     pub(super) parts: Parts,
     pub(super) peer: SocketAddr,
@@ -29,7 +32,7 @@ pub(super) struct Call {
 }
 
 /// What is known of a request when it is answered, even if it failed early.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Trace {
     pub(super) route: Option<&'static Route>,
     pub(super) organization: Option<OrganizationId>,
@@ -77,7 +80,7 @@ impl Call {
         if rule == KeyRule::Ignored {
             return Ok(None);
         }
-        let mut values = self.parts.headers.get_all("idempotency-key").iter();
+        let mut values = self.parts.headers.get_all(IDEMPOTENCY_KEY).iter();
         match (values.next(), values.next()) {
             (None, _) if rule == KeyRule::Required => Err(Error::KeyRequired),
             (None, _) => Ok(None),
@@ -96,8 +99,8 @@ impl Call {
 fn bearer(headers: &HeaderMap) -> Option<&str> {
     let mut values = headers.get_all(AUTHORIZATION).iter();
     let (first, second) = (values.next()?, values.next());
-    let (scheme, token) = first.to_str().ok()?.split_once(' ')?;
-    (second.is_none() && scheme.eq_ignore_ascii_case("bearer")).then(|| token.trim_start_matches(' '))
+    let (scheme, token) = first.to_str().ok()?.split_at_checked("bearer ".len())?;
+    (second.is_none() && scheme.eq_ignore_ascii_case("bearer ")).then(|| token.trim_start_matches(' '))
 }
 
 fn cost(route: &Route, query: Option<&str>) -> u32 {

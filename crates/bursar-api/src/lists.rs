@@ -49,7 +49,7 @@ struct List {
 impl List {
     fn open(request: &Request, path: String) -> Result<Self, Error> {
         let rules = list_rules(request.route.operation).unwrap_or_default();
-        let query = query::list(request.query.as_deref(), &rules)?;
+        let query = query::list(request.query(), &rules)?;
         let mut list = Self {
             walk: Walk {
                 limit: query.limit,
@@ -61,7 +61,12 @@ impl List {
             words: rules.status,
         };
         if let Some(text) = &query.cursor {
-            list.walk.cursor = Some(Cursor::decode(text, list.belongs(), &query.filters, request.now)?);
+            list.walk.cursor = Some(Cursor::decode(
+                text,
+                list.belongs(),
+                &query.filters,
+                request.now(),
+            )?);
         }
         Ok(list)
     }

@@ -1,5 +1,8 @@
 //! The work that a handler plans for a request: a read or a write.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use bursar_app::{Act, Output, TokenCaller, View};
 use bursar_domain::Timestamp;
 use bursar_domain::fields::Fields;
@@ -19,52 +22,48 @@ use super::routes::{Params, Route};
 pub struct Request {
     pub caller: TokenCaller,
     pub route: &'static Route,
-    /// Percent-decoded values of the path's parameters.
-    pub params: [String; 2],
-    /// Percent-decoded.
-    pub path: String,
-    pub query: Option<String>,
     /// Empty when there was none.
     pub body: String,
-    pub now: Timestamp,
+    params: Params,
+    call: Arc<Call>,
 }
 
 impl Request {
-    pub(super) fn open(
-        call: &Call,
-        route: &'static Route,
-        params: Params,
-        caller: TokenCaller,
-    ) -> Result<Self, Error> {
-        let path = call.parts.uri.path();
-        // A value that cannot be decoded cannot be an id.
-        let decoded = |text: &str| match percent_decoded(text) {
-            Some(text) => Ok(text.into_owned()),
-            None => Err(Error::no_such("path")),
-        };
-        let [first, second] = params.map(|(from, to)| decoded(&path[from..to]));
-        Ok(Self {
+    pub(super) fn new(call: &Arc<Call>, route: &'static Route, params: Params, caller: TokenCaller) -> Self {
+        Self {
             caller,
             route,
-            params: [first?, second?],
-            path: decoded(path)?,
-            query: call.parts.uri.query().map(str::to_owned),
             body: String::new(),
-            now: call.now,
-        })
+            params,
+            call: Arc::clone(call),
+        }
     }
 
     pub fn organization(&self) -> OrganizationId {
         self.caller.organization()
     }
 
+    pub fn now(&self) -> Timestamp {
+        self.call.now
+    }
+
+    pub fn query(&self) -> Option<&str> {
+        self.call.parts.uri.query()
+    }
+
     /// An id of the wrong form or type is a plain 404.
     pub fn id<K: Kind>(&self, place: usize) -> Result<Id<K>, Error> {
-        Id::parse(&self.params[place]).ok_or_else(|| Error::no_such(K::NOUN))
+        let (from, to) = self.params[place];
+        let text = &self.call.parts.uri.path()[from..to];
+        // Few clients encode what need not be encoded.
+        let decoded = || Id::parse(&percent_decoded(text)?);
+        Id::parse(text)
+            .or_else(decoded)
+            .ok_or_else(|| Error::no_such(K::NOUN))
     }
 
     pub fn no_query(&self) -> Result<(), Error> {
-        query::none(self.query.as_deref())
+        query::none(self.query())
     }
 
     pub fn fields(&self) -> Result<Fields<'_>, Error> {
@@ -88,8 +87,11 @@ impl Request {
 
     /// The hash that an idempotency key is bound to: method, path, and the body as parsed.
     pub fn fingerprint(&self, body: &impl Serialize) -> [u8; 32] {
+        let path = self.call.parts.uri.path();
+        // Only ids may be encoded, and those were decoded before.
+        let path = percent_decoded(path).unwrap_or(Cow::Borrowed(path));
         let mut hasher = Sha256::new();
-        for part in [self.route.method.as_str(), "\n", &self.path, "\n"] {
+        for part in [self.route.method.as_str(), "\n", &path, "\n"] {
             hasher.update(part.as_bytes());
         }
         // Parsed bodies hold only strings and numbers, which always serialize.
@@ -138,10 +140,10 @@ pub enum Plan {
 }
 
 impl Plan {
-    /// `run` returns the representation to send; the idempotency key is bound to `body`.
+    /// `run` returns the representation to send; the idempotency key is bound to the fingerprint.
     pub fn write(
         request: &Request,
-        body: &impl Serialize,
+        fingerprint: [u8; 32],
         mut run: impl FnMut(&mut Act<'_, '_>) -> Result<String, Error> + Send + 'static,
     ) -> Self {
         let status = request.route.success;
@@ -151,6 +153,6 @@ impl Plan {
                 body: run(act)?,
             })
         };
-        Self::Write(request.fingerprint(body), Box::new(write))
+        Self::Write(fingerprint, Box::new(write))
     }
 }

@@ -238,7 +238,7 @@ impl Edge {
     /// Steps 3 to 6: everything between the look-up and the database work.
     fn admit(
         &self,
-        call: &Call,
+        call: &Arc<Call>,
         caller: TokenCaller,
         visit: Visit,
         quota: Quota,
@@ -258,7 +258,7 @@ impl Edge {
         // Step 5: effective permission.
         rule.check_token(&caller)?;
         // Step 6: validation of path ids, query and key, then the body.
-        let request = Request::open(call, route, params, caller)?;
+        let request = Request::new(call, route, params, caller);
         handlers::check(route, &request)?;
         let admitted = Admitted {
             visit,

@@ -19,7 +19,7 @@ pub(crate) fn create(request: &Request) -> Result<Plan, Error> {
         ],
     )?;
     let new = NewCard::read(&mut fields, request.caller.currency())?;
-    Ok(Plan::write(request, &new.clone(), move |act| {
+    Ok(Plan::write(request, request.fingerprint(&new), move |act| {
         Ok(match cards::create(act, &new)? {
             Issued::Card(card) => format!(
                 r#"{{"kind":"card","card":{},"applicationId":null}}"#,

@@ -10,7 +10,7 @@ use crate::plan::{Plan, Request};
 pub(crate) fn create(request: &Request) -> Result<Plan, Error> {
     let mut fields = known_fields(request)?;
     let new = NewGroup::read(&mut fields)?;
-    Ok(Plan::write(request, &new.clone(), move |act| {
+    Ok(Plan::write(request, request.fingerprint(&new), move |act| {
         Ok(groups::create(act, &new)?.document())
     }))
 }
@@ -19,7 +19,7 @@ pub(crate) fn update(request: &Request) -> Result<Plan, Error> {
     let id = request.id(0)?;
     let mut fields = known_fields(request)?;
     let change = GroupChange::read(&mut fields)?;
-    Ok(Plan::write(request, &change.clone(), move |act| {
+    Ok(Plan::write(request, request.fingerprint(&change), move |act| {
         Ok(groups::change(act, id, &change)?.document())
     }))
 }
@@ -27,7 +27,7 @@ pub(crate) fn update(request: &Request) -> Result<Plan, Error> {
 pub(crate) fn remove_member(request: &Request) -> Result<Plan, Error> {
     let (group, member) = (request.id(0)?, request.id(1)?);
     request.empty_body()?;
-    Ok(Plan::write(request, &(), move |act| {
+    Ok(Plan::write(request, request.fingerprint(&()), move |act| {
         Ok(groups::remove_member(act, group, member)?.document())
     }))
 }

@@ -11,7 +11,7 @@ pub(crate) fn update(request: &Request) -> Result<Plan, Error> {
     let mut fields = request.fields()?;
     only(&fields, &["firstName", "lastName", "email", "isActive"])?;
     let change = MemberChange::read(&mut fields)?;
-    Ok(Plan::write(request, &change.clone(), move |act| {
+    Ok(Plan::write(request, request.fingerprint(&change), move |act| {
         Ok(members::change(act, id, &change)?.document())
     }))
 }
