@@ -85,6 +85,8 @@ pub struct Route {
     pub method: Verb,
     /// With `{name}` for a parameter.
     pub path: &'static str,
+    /// The length of the path up to its first parameter.
+    pub literal: usize,
     pub work: Work,
     pub bucket: Bucket,
     pub cost: Cost,
@@ -139,12 +141,17 @@ impl Route {
             Verb::Patch => (Bucket::Write, KeyRule::Optional, BodyRule::Object),
             Verb::Delete => (Bucket::Write, KeyRule::Optional, BodyRule::Empty),
         };
+        let mut literal = 0;
+        while literal < path.len() && path.as_bytes()[literal] != b'{' {
+            literal += 1;
+        }
         Self {
             operation,
             name,
             summary,
             method,
             path,
+            literal,
             work,
             bucket,
             cost: Cost::One,
@@ -238,12 +245,13 @@ pub fn find(method: &Method, path: &str) -> Match {
         method.as_str()
     };
     let mut others = Vec::new();
-    for (route, literal) in ROUTES.iter().zip(LITERALS) {
-        // The literal prefix rules out most routes without splitting the path.
-        if !path.as_bytes().starts_with(&route.path.as_bytes()[..literal]) {
+    for route in &ROUTES {
+        let (start, template) = route.path.split_at(route.literal);
+        // Rules out most routes without splitting the path.
+        let Some(rest) = path.strip_prefix(start) else {
             continue;
-        }
-        if let Some(params) = capture(route.path, path) {
+        };
+        if let Some(params) = capture(template, rest, route.literal) {
             if route.method.as_str() == wanted {
                 return Match::Found(route, params);
             }
@@ -259,24 +267,11 @@ pub fn find(method: &Method, path: &str) -> Match {
     Match::OtherMethod(others)
 }
 
-/// Length of each route's path up to its first parameter.
-const LITERALS: [usize; ROUTES.len()] = {
-    let mut lengths = [0; ROUTES.len()];
-    let mut route = 0;
-    while route < lengths.len() {
-        let path = ROUTES[route].path.as_bytes();
-        while lengths[route] < path.len() && path[lengths[route]] != b'{' {
-            lengths[route] += 1;
-        }
-        route += 1;
-    }
-    lengths
-};
-
-fn capture(template: &str, path: &str) -> Option<Params> {
+/// `rest` is what the path has from `at` on.
+fn capture(template: &str, rest: &str, mut at: usize) -> Option<Params> {
     let mut params = [(0, 0); 2];
-    let (mut next, mut at) = (0, 0);
-    let mut segments = path.split('/');
+    let mut next = 0;
+    let mut segments = rest.split('/');
     for part in template.split('/') {
         let segment = segments.next()?;
         if part.starts_with('{') {

@@ -99,7 +99,9 @@ pub(super) fn chapter_id(request: &Request, place: usize) -> Result<Organization
 
 /// Checks the path's ids, then the query. Key and body come later.
 pub fn check(route: &'static Route, request: &Request) -> Result<(), Error> {
-    let names = route.path.split('/').filter(|part| part.starts_with('{'));
+    let names = route.path[route.literal..]
+        .split('/')
+        .filter(|part| part.starts_with('{'));
     for (place, name) in names.enumerate() {
         if let Some((_, check)) = IDS.iter().find(|(known, _)| *known == name) {
             check(request, place)?;
