@@ -80,6 +80,7 @@ impl Edge {
     ) -> Reply {
         let (started, _counted) = (Instant::now(), self.metrics.enter());
         let (now, request_id) = self.next_id();
+        let id_text = request_id.to_string();
         let call = Arc::new(Call::new(parts, peer, now, request_id));
         let parts = &call.parts;
         let answered = if let Err(bad) = framing {
@@ -110,7 +111,7 @@ impl Edge {
             None => self.charge_address(&call).await,
         };
         self.limiter.write_headers(&quota, reply.headers_mut());
-        stamp(&mut reply, &request_id);
+        stamp(&mut reply, &id_text);
         if let Some(origin) = self.allowed_origin(&parts.headers) {
             reply::allow_origin(&mut reply, origin);
         }
@@ -118,7 +119,7 @@ impl Edge {
         self.metrics.count(trace.route.map(Route::place), status, took);
         self.request_log.write(&RequestLine {
             at: &self.app.now(),
-            request_id: &request_id,
+            request_id: &id_text,
             method: short(parts.method.as_str()),
             route: trace.route.map_or("none", |route| route.path),
             status,
@@ -160,7 +161,7 @@ impl Edge {
             Err(bad) => Err(bad.into()),
         };
         let mut reply = answered.unwrap_or_else(|error| reply::error(&error, request_id, &self.base_url));
-        stamp(&mut reply, &request_id);
+        stamp(&mut reply, &request_id.to_string());
         if parts.method == Method::HEAD {
             strip_body(reply)
         } else {

@@ -1,7 +1,5 @@
 //! Responses, with the headers that all of them have.
 
-use std::fmt::Display;
-
 use http_body_util::Full;
 use hyper::body::{Body, Bytes};
 use hyper::header::{
@@ -31,8 +29,8 @@ pub fn json(status: u16, body: impl Into<Bytes>) -> Reply {
 }
 
 /// Sets `X-Request-Id`.
-pub fn stamp(reply: &mut Reply, request_id: &dyn Display) {
-    if let Ok(value) = HeaderValue::from_maybe_shared(Bytes::from(request_id.to_string())) {
+pub fn stamp(reply: &mut Reply, request_id: &str) {
+    if let Ok(value) = HeaderValue::from_str(request_id) {
         reply.headers_mut().insert(REQUEST_ID, value);
     }
 }

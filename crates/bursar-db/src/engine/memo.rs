@@ -5,7 +5,7 @@
 //! remembered is what a new look-up would find.
 
 use std::any::Any;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Entries per connection. Beyond this it starts over.
@@ -14,7 +14,7 @@ const KEPT_MAX: usize = 256;
 #[derive(Default)]
 pub(super) struct Memo {
     version: i64,
-    kept: HashMap<[u8; 32], Arc<dyn Any + Send + Sync>>,
+    kept: BTreeMap<[u8; 32], Arc<dyn Any + Send + Sync>>,
 }
 
 impl Memo {

@@ -1,6 +1,5 @@
 //! The rate-limit headers of a response. Values that are constant per bucket are rendered once.
 
-use std::io::Write;
 use std::ops::Range;
 
 use hyper::HeaderMap;
@@ -58,8 +57,7 @@ impl HeaderFields {
 
 fn push_number(text: &mut Vec<u8>, number: u32) -> Range<usize> {
     let start = text.len();
-    // Writing to a Vec cannot fail.
-    let _ = write!(text, "{number}");
+    text.extend_from_slice(number.to_string().as_bytes());
     start..text.len()
 }
 

@@ -26,7 +26,8 @@ pub(in super::super) struct Readers {
 
 #[derive(Default)]
 struct State {
-    idle: Vec<Reader>,
+    #[expect(clippy::vec_box, reason = "every read takes one out and puts it back")]
+    idle: Vec<Box<Reader>>,
     open: usize,
     closed: bool,
     /// Callers that wait for a connection. Without any, none is woken: waking is a system call.
@@ -99,7 +100,7 @@ impl Readers {
         self.returned.notify_all();
     }
 
-    fn take(&self) -> Result<Reader, DbError> {
+    fn take(&self) -> Result<Box<Reader>, DbError> {
         let mut state = self.lock();
         let mut since = None;
         loop {
@@ -127,13 +128,13 @@ impl Readers {
         }
         drop(state);
         let connection = self.files.open(Role::Reader).inspect_err(|_| self.discard())?;
-        Ok(Reader {
+        Ok(Box::new(Reader {
             connection,
             memo: Memo::default(),
-        })
+        }))
     }
 
-    fn give_back(&self, reader: Reader) {
+    fn give_back(&self, reader: Box<Reader>) {
         let mut state = self.lock();
         if state.closed {
             state.open -= 1;
