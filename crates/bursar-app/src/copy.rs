@@ -53,14 +53,14 @@ fn copy_tables(
         read_rows(source, table, &mut |row| {
             chunk.push(row);
             if chunk.len() == CHUNK_ROWS {
-                target.bulk(table, &chunk)?;
+                target.load(table, &chunk)?;
                 total += chunk.len() as u64;
                 progress(table.table, total);
                 chunk.clear();
             }
             Ok(())
         })?;
-        target.bulk(table, &chunk)?;
+        target.load(table, &chunk)?;
         total += chunk.len() as u64;
         progress(table.table, total);
     }

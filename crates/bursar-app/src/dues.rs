@@ -46,7 +46,7 @@ pub fn due(
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Raised {
+pub enum Raising {
     /// This many payments; continue after this member.
     Some(usize, MemberId),
     /// This many payments, and the period is done.
@@ -54,7 +54,7 @@ pub enum Raised {
     Nothing,
 }
 
-impl Raised {
+impl Raising {
     fn count(self) -> i64 {
         match self {
             Self::Some(count, _) | Self::Period(count) => i64::try_from(count).unwrap_or(i64::MAX),
@@ -64,17 +64,17 @@ impl Raised {
 }
 
 /// Raises at most [`RAISE_MAX`] payments of the period that is due. Call again with the last member to continue.
-pub fn raise(act: &mut Act<'_, '_>, group: GroupId, after: Option<MemberId>) -> Result<Raised, AppError> {
+pub fn raise(act: &mut Act<'_, '_>, group: GroupId, after: Option<MemberId>) -> Result<Raising, AppError> {
     act.allow(&RAISE)?;
     let organization = act.organization;
     let mut group: Group = act.find(group)?;
     let Some(due) = due_now(&group, act.now().date()) else {
         note_skipped(act, &group)?;
-        return Ok(Raised::Nothing);
+        return Ok(Raising::Nothing);
     };
     let amount = group.amount_due.unwrap_or(Money::zero(group.currency));
     let raised = raise_some(act, &group, amount, (due, ALWAYS), after)?;
-    if let Raised::Period(_) = raised {
+    if let Raising::Period(_) = raised {
         // Members who joined behind the cursor of a long raising are charged at the end of the day, even past
         // midnight.
         if act.now().date() <= due.plus_days(1) {
@@ -99,18 +99,18 @@ pub fn end_day(
     group: GroupId,
     due: Date,
     after: Option<MemberId>,
-) -> Result<Raised, AppError> {
+) -> Result<Raising, AppError> {
     act.allow(&END_DAY)?;
     let organization = act.organization;
     let amount = due::open_amount(act.tx, organization, group, due)?.filter(|_| due < act.now().date());
     let Some(amount) = amount else {
-        return Ok(Raised::Nothing);
+        return Ok(Raising::Nothing);
     };
     let group: Group = act.find(group)?;
     // A member who joined before this day and was archived then is not charged for being restored.
     let amount = Money::new(amount, group.currency);
     let raised = raise_some(act, &group, amount, (due, due.start()), after)?;
-    if let Raised::Period(_) = raised {
+    if let Raising::Period(_) = raised {
         due::close(act.tx, organization, group.id, Some(due))?;
     }
     if raised.count() > 0 {
@@ -125,7 +125,7 @@ fn raise_some(
     amount: Money,
     (due, joined_from): (Date, Timestamp),
     after: Option<MemberId>,
-) -> Result<Raised, AppError> {
+) -> Result<Raising, AppError> {
     let organization = act.organization;
     let members = uncharged(act, group, (due, joined_from), after)?;
     for (member, _) in &members {
@@ -134,8 +134,8 @@ fn raise_some(
         due::raised(act.tx, organization, group.id, due, *member, payment.id)?;
     }
     Ok(match members.last().filter(|_| members.len() == RAISE_MAX) {
-        Some((last, _)) => Raised::Some(members.len(), *last),
-        None => Raised::Period(members.len()),
+        Some((last, _)) => Raising::Some(members.len(), *last),
+        None => Raising::Period(members.len()),
     })
 }
 

@@ -1,4 +1,4 @@
-//! Bulk acts and what they touched, so that they can be undone.
+//! LoadTarget acts and what they touched, so that they can be undone.
 
 use bursar_domain::Timestamp;
 use bursar_domain::ids::{BulkId, OrganizationId};
@@ -58,7 +58,7 @@ pub fn insert(tx: &mut Tx<'_>, act: &BulkAct, subjects: &[Subject]) -> Result<()
                 text_opt(subject.previous.as_deref()),
             ]
         });
-        tx.bulk(&BULK_SUBJECTS, &rows.collect::<Vec<_>>())?;
+        tx.load(&BULK_SUBJECTS, &rows.collect::<Vec<_>>())?;
     }
     Ok(())
 }

@@ -13,7 +13,7 @@ pub use crate::tables::LEDGER;
 /// The method of an entry for money of which an import knows only the sum.
 pub const OPENING: &str = "opening";
 
-/// For a bulk load.
+/// To be loaded with many others.
 pub fn opening_values(
     organization: OrganizationId,
     payment: PaymentId,

@@ -35,8 +35,8 @@ pub mod walk;
 pub mod worker_clock;
 
 pub use engine::{
-    Bulk, ColumnType, DatabaseUrl, Db, EngineKind, Opening, Options, OwnedValue, PostgresUrl, Reply, Row,
-    Stats, TlsMode, Tx, Value,
+    ColumnType, DatabaseUrl, Db, EngineKind, LoadTarget, Opening, Options, OwnedValue, PostgresUrl, Reply,
+    Row, Stats, TlsMode, Tx, Value,
 };
 pub use error::DbError;
 pub use table::Stored;

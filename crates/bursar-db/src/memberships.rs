@@ -5,11 +5,11 @@ use std::ops::Range;
 use bursar_domain::Timestamp;
 use bursar_domain::ids::{GroupId, MemberId, OrganizationId};
 
-use crate::engine::{Bulk, ColumnType, OwnedValue, Tx, Value};
+use crate::engine::{ColumnType, LoadTarget, OwnedValue, Tx, Value};
 use crate::error::DbError;
 use crate::rows::read;
 
-pub static MEMBERSHIPS: Bulk = Bulk {
+pub static MEMBERSHIPS: LoadTarget = LoadTarget {
     table: "memberships",
     columns: &[
         ("organization_id", ColumnType::Bytes),

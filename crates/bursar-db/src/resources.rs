@@ -13,7 +13,7 @@ use bursar_domain::payment::Payment;
 use bursar_domain::reimbursement::Reimbursement;
 use bursar_domain::reminder::Reminder;
 
-use crate::engine::{Bulk, ColumnType};
+use crate::engine::{ColumnType, LoadTarget};
 use crate::table::{COMMON, Stored, Table, columns};
 
 /// Declares tables: name, number in `history`, filter columns and their indexes.
@@ -21,7 +21,7 @@ macro_rules! tables {
     ($($name:ident: $resource:ident = $table:literal, list $list:literal, filters [$($filter:literal),*], indexes [$($index:literal),*];)*) => {
         $(
             pub(crate) static $name: Table = Table {
-                bulk: Bulk {
+                target: LoadTarget {
                     table: $table,
                     columns: {
                         const N: usize = COMMON.len() + $resource::FIELDS.len();

@@ -8,7 +8,7 @@ use bursar_domain::money::Currency;
 use bursar_domain::resource::{Cell, FieldType};
 use bursar_domain::{Resource, Stamps, Timestamp};
 
-use crate::engine::{Bulk, ColumnType, OwnedValue, RAW_DOCUMENT, Row, Tx, Value};
+use crate::engine::{ColumnType, LoadTarget, OwnedValue, RAW_DOCUMENT, Row, Tx, Value};
 use crate::error::DbError;
 use crate::rows::read;
 
@@ -51,7 +51,7 @@ const fn kind_of(field_type: FieldType) -> ColumnType {
 
 #[derive(Debug)]
 pub struct Table {
-    pub bulk: Bulk,
+    pub target: LoadTarget,
     /// The table's number in `history`.
     pub list: i64,
     /// Columns that a list can be filtered by. `history` has them under the same names.
@@ -85,8 +85,8 @@ impl Table {
 
 impl Texts {
     fn new(table: &Table) -> Self {
-        let name = table.bulk.table;
-        let columns: Vec<&str> = table.bulk.columns.iter().map(|(column, _)| *column).collect();
+        let name = table.target.table;
+        let columns: Vec<&str> = table.target.columns.iter().map(|(column, _)| *column).collect();
         let listed = columns.join(", ");
         let places = (1..=columns.len())
             .map(|i| format!("?{i}"))
@@ -175,7 +175,7 @@ pub fn update<R: Stored>(tx: &mut Tx<'_>, organization: OrganizationId, resource
         rows => Err(DbError::Internal(format!(
             "{} of {} rows changed for {}",
             rows,
-            R::table().bulk.table,
+            R::table().target.table,
             resource.id()
         ))),
     }
@@ -264,7 +264,7 @@ fn read_kept<'a, R: Stored>(row: &'a Row<'_>) -> Result<Kept<'a, R>, DbError> {
 }
 
 fn read_row<R: Stored>(row: &Row<'_>) -> Result<R, DbError> {
-    let table = &R::table().bulk;
+    let table = &R::table().target;
     let (_, id, updated_at, created_at): Common<R> = read(row)?;
     let stamps = Stamps {
         created_at,

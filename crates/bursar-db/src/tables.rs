@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use bursar_domain::ids::OrganizationId;
 
-use crate::engine::{Bulk, ColumnType, OwnedValue, Tx};
+use crate::engine::{ColumnType, LoadTarget, OwnedValue, Tx};
 use crate::error::DbError;
 use crate::resources::{
     CAMPAIGNS, CARDS, GROUPS, LISTINGS, MEMBERS, ORDERS, PAYMENTS, REIMBURSEMENTS, REMINDERS,
@@ -12,89 +12,90 @@ use crate::resources::{
 use crate::rows::read;
 use crate::table::read_cell;
 
-macro_rules! bulk {
+macro_rules! load_target {
     ($table:literal { $($column:ident $kind:ident,)* }) => {
-        Bulk { table: $table, columns: &[$((stringify!($column), ColumnType::$kind),)*] }
+        LoadTarget { table: $table, columns: &[$((stringify!($column), ColumnType::$kind),)*] }
     };
 }
 
-static ORGANIZATIONS: Bulk = bulk! { "organizations" {
+static ORGANIZATIONS: LoadTarget = load_target! { "organizations" {
     id Bytes, name Text, kind Text, parent_id Bytes, currency Text, contact_email Text, contact_phone Text,
     card_issuing Text, clock Int, epoch Int, epoch_changes Int,
 } };
-static USERS: Bulk = bulk! { "users" { id Bytes, email Text, address_key Text, name Text, } };
-static ROLES: Bulk = bulk! { "roles" { organization_id Bytes, user_id Bytes, role Text, } };
-static POLICIES: Bulk =
-    bulk! { "policies" { organization_id Bytes, blocked_scopes Int, max_token_days Int, } };
-static DUES_RAISED: Bulk = bulk! { "dues_raised" {
+static USERS: LoadTarget = load_target! { "users" { id Bytes, email Text, address_key Text, name Text, } };
+static ROLES: LoadTarget = load_target! { "roles" { organization_id Bytes, user_id Bytes, role Text, } };
+static POLICIES: LoadTarget =
+    load_target! { "policies" { organization_id Bytes, blocked_scopes Int, max_token_days Int, } };
+static DUES_RAISED: LoadTarget = load_target! { "dues_raised" {
     organization_id Bytes, group_id Bytes, due_date Text, member_id Bytes, payment_id Bytes,
 } };
-static DUES_OPEN: Bulk =
-    bulk! { "dues_open" { organization_id Bytes, group_id Bytes, due_date Text, amount Int, } };
-pub static LEDGER: Bulk = bulk! { "ledger_entries" {
+static DUES_OPEN: LoadTarget =
+    load_target! { "dues_open" { organization_id Bytes, group_id Bytes, due_date Text, amount Int, } };
+pub static LEDGER: LoadTarget = load_target! { "ledger_entries" {
     organization_id Bytes, payment_id Bytes, id Bytes, at Int, amount Int, method Text, reference Text,
     received_on Text, reverses_id Bytes,
 } };
-static APPLICATIONS: Bulk = bulk! { "card_applications" {
+static APPLICATIONS: LoadTarget = load_target! { "card_applications" {
     organization_id Bytes, id Bytes, created_at Int, status Text, name Text, spend_limit Int,
     spend_limit_frequency Text, transaction_limit Int, assigned_member_id Bytes, currency Text,
 } };
-static HISTORY: Bulk = bulk! { "history" {
+static HISTORY: LoadTarget = load_target! { "history" {
     organization_id Bytes, list Int, epoch Int, updated_at Int, id Bytes, superseded_at Int, document Text,
     is_active Int, status Text, member_id Bytes,
 } };
-static HISTORY_HORIZONS: Bulk = bulk! { "history_horizons" { organization_id Bytes, superseded_at Int, } };
-static TOKENS: Bulk = bulk! { "tokens" {
+static HISTORY_HORIZONS: LoadTarget =
+    load_target! { "history_horizons" { organization_id Bytes, superseded_at Int, } };
+static TOKENS: LoadTarget = load_target! { "tokens" {
     organization_id Bytes, id Bytes, kind Text, name Text, hash Bytes, user_id Bytes, role Text, scopes Int, days Int,
     created_at Int, expires_at Int, ends_at Int, revoked_at Int, family_id Bytes, predecessor_id Bytes,
     successor_id Bytes, created_by Text, last_used_at Int, noticed_days Int,
 } };
-static IDEMPOTENCY: Bulk = bulk! { "idempotency" {
+static IDEMPOTENCY: LoadTarget = load_target! { "idempotency" {
     organization_id Bytes, principal Bytes, key Text, fingerprint Bytes, status Int, body Text, created_at Int,
 } };
-static ACTIVITY: Bulk = bulk! { "activity" {
+static ACTIVITY: LoadTarget = load_target! { "activity" {
     organization_id Bytes, id Bytes, at Int, action Text, actor_kind Text, actor_id Text,
     actor_organization_id Bytes, subject Text, count Int, request_id Bytes,
 } };
-static BULK_ACTS: Bulk =
-    bulk! { "bulk_acts" { organization_id Bytes, id Bytes, kind Text, at Int, undone_at Int, } };
-pub(crate) static BULK_SUBJECTS: Bulk = bulk! { "bulk_subjects" {
+static BULK_ACTS: LoadTarget =
+    load_target! { "bulk_acts" { organization_id Bytes, id Bytes, kind Text, at Int, undone_at Int, } };
+pub(crate) static BULK_SUBJECTS: LoadTarget = load_target! { "bulk_subjects" {
     organization_id Bytes, act_id Bytes, subject_id Bytes, other_id Bytes, updated_at Int, previous Text,
 } };
-static OUTBOX_JOBS: Bulk = bulk! { "outbox_jobs" {
+static OUTBOX_JOBS: LoadTarget = load_target! { "outbox_jobs" {
     organization_id Bytes, id Bytes, kind Text, subject_id Bytes, run_at Int, state Text, expanded_to Bytes,
     due_at Int, leased_until Int, created_at Int,
 } };
-static OUTBOX_MESSAGES: Bulk = bulk! { "outbox_messages" {
+static OUTBOX_MESSAGES: LoadTarget = load_target! { "outbox_messages" {
     organization_id Bytes, id Bytes, job_id Bytes, recipient Bytes, method Text, address Text, name Text, subject Text,
     body Text, owed Text, headers Text, segments Int, state Text, detail Text, attempts Int, attempts_before Int,
     due_at Int, leased_until Int, created_at Int, ended_at Int,
 } };
-static OUTBOX_ATTEMPTS: Bulk = bulk! { "outbox_attempts" {
+static OUTBOX_ATTEMPTS: LoadTarget = load_target! { "outbox_attempts" {
     organization_id Bytes, message_id Bytes, attempt Int, at Int, detail Text,
 } };
-static WORKER_CLOCK: Bulk = bulk! { "worker_clock" { id Int, seen_at Int, steady_since Int, } };
+static WORKER_CLOCK: LoadTarget = load_target! { "worker_clock" { id Int, seen_at Int, steady_since Int, } };
 
 /// A test compares the columns with the schema of both engines.
-pub static EVERY_TABLE: [&Bulk; 29] = [
+pub static EVERY_TABLE: [&LoadTarget; 29] = [
     &ORGANIZATIONS,
     &USERS,
     &ROLES,
     &POLICIES,
-    &MEMBERS.bulk,
-    &GROUPS.bulk,
+    &MEMBERS.target,
+    &GROUPS.target,
     &crate::memberships::MEMBERSHIPS,
-    &PAYMENTS.bulk,
+    &PAYMENTS.target,
     &DUES_RAISED,
     &DUES_OPEN,
     &LEDGER,
-    &REIMBURSEMENTS.bulk,
-    &REMINDERS.bulk,
-    &CARDS.bulk,
+    &REIMBURSEMENTS.target,
+    &REMINDERS.target,
+    &CARDS.target,
     &APPLICATIONS,
-    &CAMPAIGNS.bulk,
-    &LISTINGS.bulk,
-    &ORDERS.bulk,
+    &CAMPAIGNS.target,
+    &LISTINGS.target,
+    &ORDERS.target,
     &HISTORY,
     &HISTORY_HORIZONS,
     &TOKENS,
@@ -110,7 +111,7 @@ pub static EVERY_TABLE: [&Bulk; 29] = [
 
 pub fn read_rows(
     tx: &mut Tx<'_>,
-    table: &'static Bulk,
+    table: &'static LoadTarget,
     visit: &mut dyn FnMut(Vec<OwnedValue>) -> Result<(), DbError>,
 ) -> Result<(), DbError> {
     static TEXTS: OnceLock<Vec<(&'static str, String)>> = OnceLock::new();
@@ -132,7 +133,7 @@ pub fn read_rows(
     })
 }
 
-fn select(table: &Bulk) -> String {
+fn select(table: &LoadTarget) -> String {
     let columns: Vec<&str> = table.columns.iter().map(|(column, _)| *column).collect();
     format!("SELECT {} FROM {}", columns.join(", "), table.table)
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use bursar_app::dues::{self, DuesWork, Raised};
+use bursar_app::dues::{self, DuesWork, Raising};
 use bursar_app::housekeeping::{self, Retention};
 use bursar_app::{AppError, backlog, campaigns, notices, outbox, reminders};
 use bursar_domain::Timestamp;
@@ -232,9 +232,9 @@ impl DueWork {
                 false => dues::raise(act, work.group, after),
             });
             after = match self.judge(row, work.organization, raising)? {
-                Some(Raised::Some(_, last)) => Some(last),
-                Some(Raised::Period(_)) => None,
-                Some(Raised::Nothing) | None => break,
+                Some(Raising::Some(_, last)) => Some(last),
+                Some(Raising::Period(_)) => None,
+                Some(Raising::Nothing) | None => break,
             };
             done += 1;
         }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use bursar_db::clock::Clock;
-use bursar_db::{Bulk, OwnedValue, Stored, Tx, cards, ledger, memberships, organizations, table};
+use bursar_db::{LoadTarget, OwnedValue, Stored, Tx, cards, ledger, memberships, organizations, table};
 use bursar_domain::access::Policy;
 use bursar_domain::campaign::{Campaign, CampaignStatus};
 use bursar_domain::card::{Card, CardStatus};
@@ -77,7 +77,7 @@ struct Load<'a> {
     /// The database was empty, so no id can belong to another organization.
     first_import: bool,
     clocks: BTreeMap<OrganizationId, Clock>,
-    waiting: HashMap<&'static str, (&'static Bulk, Vec<Vec<OwnedValue>>)>,
+    waiting: HashMap<&'static str, (&'static LoadTarget, Vec<Vec<OwnedValue>>)>,
     /// New or changed users, written at the end.
     users: Vec<PendingUser>,
     /// Groups of the bundle, written at the end.
@@ -314,14 +314,19 @@ impl Load<'_> {
         }
     }
 
-    fn add(&mut self, tx: &mut Tx<'_>, target: &'static Bulk, row: Vec<OwnedValue>) -> Result<(), AppError> {
+    fn add(
+        &mut self,
+        tx: &mut Tx<'_>,
+        target: &'static LoadTarget,
+        row: Vec<OwnedValue>,
+    ) -> Result<(), AppError> {
         let (_, rows) = self
             .waiting
             .entry(target.table)
             .or_insert_with(|| (target, Vec::with_capacity(CHUNK_ROWS)));
         rows.push(row);
         if rows.len() == CHUNK_ROWS {
-            tx.bulk(target, rows)?;
+            tx.load(target, rows)?;
             rows.clear();
         }
         Ok(())
@@ -329,7 +334,7 @@ impl Load<'_> {
 
     fn flush(&mut self, tx: &mut Tx<'_>) -> Result<(), ImportError> {
         for (target, rows) in self.waiting.values_mut() {
-            tx.bulk(target, rows)?;
+            tx.load(target, rows)?;
             rows.clear();
         }
         Ok(())
@@ -504,7 +509,7 @@ fn put<R: Stored>(
     } else {
         load.add(
             tx,
-            &R::table().bulk,
+            &R::table().target,
             table::row_values(header.organization, &after),
         )?;
     }

@@ -75,21 +75,21 @@ pub fn import(
                 .map(|member| member.bundle_line(act.organization, &mut |_| true)),
         });
         if members.len() >= CHUNK_ROWS {
-            act.tx.bulk(&Member::table().bulk, &members)?;
+            act.tx.load(&Member::table().target, &members)?;
             members.clear();
         }
         if subjects.len().is_multiple_of(CHUNK_ROWS) {
             progress(subjects.len() as u64);
         }
     }
-    act.tx.bulk(&Member::table().bulk, &members)?;
+    act.tx.load(&Member::table().target, &members)?;
     for chunk in joined.chunks(CHUNK_ROWS) {
-        act.tx.bulk(&memberships::MEMBERSHIPS, chunk)?;
+        act.tx.load(&memberships::MEMBERSHIPS, chunk)?;
     }
     if subjects.len() as u64 >= housekeeping::LARGE_LOAD_ROWS {
         housekeeping::count_rows(
             act.tx,
-            &[Member::table().bulk.table, memberships::MEMBERSHIPS.table],
+            &[Member::table().target.table, memberships::MEMBERSHIPS.table],
         )?;
     }
     counts.settle(act, &mut plan.groups)?;

@@ -26,7 +26,7 @@ fn group(db: &Db) -> Group {
 }
 
 /// Raises what is due at noon of this day, as the worker does: only groups that are found due.
-fn raise(db: &Db, day: &str) -> Vec<dues::Raised> {
+fn raise(db: &Db, day: &str) -> Vec<dues::Raising> {
     let at = instant(&format!("{day}T12:00:00Z"));
     let found = db
         .survey::<_, DbError>(|tx| due::dues(tx, at.date(), None, 20))
@@ -67,7 +67,7 @@ fn a_series_that_began_on_the_31st_comes_back_to_it() {
             dues::set(act, grp(1), Some(&dues))
         })
         .unwrap();
-        assert_eq!(raise(&test.db, "2027-01-31"), [dues::Raised::Period(2)]);
+        assert_eq!(raise(&test.db, "2027-01-31"), [dues::Raising::Period(2)]);
         let export = export_all(&test.db);
         assert!(export.contains(
             r#""dueDate":"2027-02-28","isRecurring":true,"recurringInterval":"monthly","dueAnchorDay":31"#
@@ -76,7 +76,7 @@ fn a_series_that_began_on_the_31st_comes_back_to_it() {
             let at = instant("2027-02-01T00:00:00Z");
             import_at(&copy.db, &export, at).unwrap();
             assert_eq!(export_all(&copy.db), export);
-            assert_eq!(raise(&copy.db, "2027-02-28"), [dues::Raised::Period(2)]);
+            assert_eq!(raise(&copy.db, "2027-02-28"), [dues::Raising::Period(2)]);
             assert_eq!(group(&copy.db).due_date, Some(date("2027-03-31")));
         }
     });
@@ -208,7 +208,7 @@ fn recurring_dues_whose_date_is_past_go_on_with_the_next() {
         );
         assert_eq!(raise(db, "2026-11-15"), []);
         assert_eq!(raise(db, "2026-11-29"), []);
-        assert_eq!(raise(db, "2026-11-30"), [dues::Raised::Period(1)]);
+        assert_eq!(raise(db, "2026-11-30"), [dues::Raising::Period(1)]);
         assert_eq!(record(db, grp(1))["dueDate"], "2026-12-31");
         assert_eq!(
             numbers(
@@ -219,7 +219,7 @@ fn recurring_dues_whose_date_is_past_go_on_with_the_next() {
             [0],
             "past dates are skipped"
         );
-        assert_eq!(raise(db, "2026-12-31"), [dues::Raised::Period(2)]);
+        assert_eq!(raise(db, "2026-12-31"), [dues::Raising::Period(2)]);
         assert_eq!(problems(db), []);
     });
 }
@@ -241,10 +241,10 @@ fn dues_that_an_older_import_stopped_go_on_too() {
             &[],
         );
         let before = record(db, grp(1));
-        assert_eq!(raise(db, "2026-11-16"), [dues::Raised::Nothing]);
+        assert_eq!(raise(db, "2026-11-16"), [dues::Raising::Nothing]);
         assert_eq!(raise(db, "2026-11-17"), [], "it is looked at once");
         assert_eq!(record(db, grp(1)), before, "and nothing moves");
-        assert_eq!(raise(db, "2026-11-19"), [dues::Raised::Period(2)]);
+        assert_eq!(raise(db, "2026-11-19"), [dues::Raising::Period(2)]);
         assert_eq!(group(db).due_date, Some(date("2026-11-26")));
     });
 }

@@ -72,7 +72,7 @@ fn full(test: &TestDb) {
                 if table.columns[0].0 == "organization_id" {
                     row[0] = OwnedValue::Bytes(organization.to_bytes().to_vec());
                 }
-                tx.bulk(table, &[row])?;
+                tx.load(table, &[row])?;
             }
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! Dues as officers set them, see them coming, and raise them.
 
-use bursar_app::dues::{self, NewDues, Preview, Raised};
+use bursar_app::dues::{self, NewDues, Preview, Raising};
 use bursar_app::{AppError, Identity};
 use bursar_db::testing::both_engines;
 use bursar_db::{Db, DbError, due};
@@ -94,7 +94,7 @@ fn a_key_refuses_to_raise_a_period_twice() {
             })
             .wait()
         };
-        assert_eq!(raise(), Raised::Period(3));
+        assert_eq!(raise(), Raising::Period(3));
         let keys = "SELECT COUNT(*) FROM dues_raised r JOIN payments p ON p.id = r.payment_id AND p.member_id = r.member_id \
                     AND p.group_id = r.group_id AND p.due_date = r.due_date";
         assert_eq!(numbers(db, keys, &[]), [3]);
@@ -156,10 +156,10 @@ fn a_preview_says_what_raising_does() {
         assert_eq!(
             [raise(), raise(), raise(), raise()],
             [
-                Raised::Period(3),
-                Raised::Period(3),
-                Raised::Period(3),
-                Raised::Nothing
+                Raising::Period(3),
+                Raising::Period(3),
+                Raising::Period(3),
+                Raising::Nothing
             ]
         );
         let raised = numbers(
@@ -196,7 +196,7 @@ fn what_was_charged_by_hand_counts_as_raised() {
         );
         let raise = || act(db, Identity::Worker, now(), |act| dues::raise(act, grp(1), None)).unwrap();
         let before = record(db, grp(1));
-        assert_eq!([raise(), raise()], [Raised::Period(1), Raised::Nothing]);
+        assert_eq!([raise(), raise()], [Raising::Period(1), Raising::Nothing]);
         assert_eq!(record(db, grp(1)), before, "a date that stays moves nothing");
         assert_eq!(numbers(db, "SELECT COUNT(*) FROM payments", &[]), [3]);
     });

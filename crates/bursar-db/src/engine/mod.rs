@@ -26,7 +26,7 @@ pub use self::lane::Stats;
 pub use self::reply::Reply;
 pub use self::tx::Tx;
 pub use self::url::{DatabaseUrl, PostgresUrl, TlsMode};
-pub use self::value::{Bulk, ColumnType, OwnedValue, Row, Value};
+pub use self::value::{ColumnType, LoadTarget, OwnedValue, Row, Value};
 
 use self::lane::{Counters, Session};
 use self::schedule::Schedule;

@@ -9,7 +9,7 @@ use super::fault::{Class, Fault};
 use super::memo::Memo;
 use super::postgres::PgSession;
 use super::sqlite;
-use super::value::{Bulk, OwnedValue, Row, Value};
+use super::value::{LoadTarget, OwnedValue, Row, Value};
 use crate::error::DbError;
 
 /// A connection lent to one job. SQL texts use `?1, ?2 …` and are the same for both engines.
@@ -137,7 +137,7 @@ impl<'c> Tx<'c> {
         self.collect(sql, Locking::Claim, params, map)
     }
 
-    pub fn bulk(&mut self, target: &'static Bulk, rows: &[Vec<OwnedValue>]) -> Result<(), DbError> {
+    pub fn load(&mut self, target: &'static LoadTarget, rows: &[Vec<OwnedValue>]) -> Result<(), DbError> {
         if let Some(row) = rows.iter().find(|row| row.len() != target.columns.len()) {
             return Err(DbError::Internal(format!(
                 "a row for {} must have {} values, got {}",
@@ -147,8 +147,8 @@ impl<'c> Tx<'c> {
             )));
         }
         let result = match &mut self.link {
-            Link::Sqlite(connection) => sqlite::bulk(connection, target, rows),
-            Link::Postgres(session) => session.bulk(target, rows),
+            Link::Sqlite(connection) => sqlite::load(connection, target, rows),
+            Link::Postgres(session) => session.load(target, rows),
         };
         self.note(result)
     }

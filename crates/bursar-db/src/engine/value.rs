@@ -92,7 +92,7 @@ impl PostgresToSql for Value<'_> {
     to_sql_checked!();
 }
 
-/// For bulk loads.
+/// For loading many rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OwnedValue {
     Null,
@@ -131,9 +131,9 @@ pub enum ColumnType {
     Bytes,
 }
 
-/// The target of a bulk load.
+/// The table that many rows are loaded into.
 #[derive(Debug, Clone, Copy)]
-pub struct Bulk {
+pub struct LoadTarget {
     pub table: &'static str,
     /// In the order of each row's values.
     pub columns: &'static [(&'static str, ColumnType)],

@@ -142,7 +142,7 @@ impl WalkTexts {
             format!(
                 "SELECT updated_at, {RAW_DOCUMENT}{reading} FROM {} \
                  WHERE organization_id = ?1{equal}{bounds} ORDER BY {lead}updated_at, id LIMIT ?5",
-                narrowing.source(table.bulk.table),
+                narrowing.source(table.target.table),
             )
         };
         let (first, rest, later) = match kind {

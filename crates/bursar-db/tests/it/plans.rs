@@ -159,7 +159,7 @@ fn of_list<R: Stored>(kind: EngineKind, all: &mut Vec<Asked>) {
     for sql in table::statements::<R>() {
         let values = (1..=60).rev().find(|n| sql.contains(&format!("?{n}"))).unwrap();
         let is_update = sql.starts_with("UPDATE");
-        let parameters = (1..=values).map(|n| match R::table().bulk.columns.get(n - 1) {
+        let parameters = (1..=values).map(|n| match R::table().target.columns.get(n - 1) {
             Some((_, ColumnType::Bytes)) => KEY,
             Some((_, ColumnType::Text)) if is_update => ("text", "'x'"),
             _ => ("bigint", "1"),
@@ -233,8 +233,8 @@ fn position_conditions(columns: &[&str]) -> [String; 2] {
 /// Rows of several organizations, enough that a scan of a table would cost more than an index. `numbers` is a
 /// table of them, and `key` makes bytes of one.
 fn fill(tx: &mut Tx<'_>, numbers: &str, key: impl Fn(&str) -> String) -> Result<(), DbError> {
-    let is_filled = |table: &&&bursar_db::Bulk| {
-        let resources = resources::TABLES.iter().map(|table| table.bulk.table);
+    let is_filled = |table: &&&bursar_db::LoadTarget| {
+        let resources = resources::TABLES.iter().map(|table| table.target.table);
         resources
             .chain(["organizations", "tokens", "history"])
             .any(|name| name == table.table)

@@ -1,4 +1,4 @@
-use bursar_app::dues::{self, NewDues, Preview, Raised};
+use bursar_app::dues::{self, NewDues, Preview, Raising};
 use bursar_app::{App, Identity, Opening};
 use bursar_domain::group::{Group, Interval};
 use bursar_domain::ids::{GroupId, OrganizationId, kind};
@@ -165,16 +165,16 @@ fn raise(globals: &Globals, app: &App, who: Identity, args: &RaiseArgs) -> Outco
     loop {
         let raised = app.act(who, organization, move |act| dues::raise(act, group, after));
         match raised.wait()? {
-            Raised::Some(count, last) => {
+            Raising::Some(count, last) => {
                 payments += i64::try_from(count)?;
                 after = Some(last);
             }
-            Raised::Period(count) => {
+            Raising::Period(count) => {
                 payments += i64::try_from(count)?;
                 periods += 1;
                 after = None;
             }
-            Raised::Nothing => break,
+            Raising::Nothing => break,
         }
     }
     if globals.json {

@@ -16,7 +16,7 @@ use super::super::fault::{Class, Fault};
 use super::super::lane::Session;
 use super::super::migrate;
 use super::super::tx::{Locking, Tx};
-use super::super::value::{Bulk, ColumnType, OwnedValue, Row, RowInner, Value};
+use super::super::value::{ColumnType, LoadTarget, OwnedValue, Row, RowInner, Value};
 use super::{Server, commit_fault};
 use crate::error::DbError;
 
@@ -209,7 +209,11 @@ impl PgSession {
         result
     }
 
-    pub(in super::super) fn bulk(&mut self, target: &Bulk, rows: &[Vec<OwnedValue>]) -> Result<(), Fault> {
+    pub(in super::super) fn load(
+        &mut self,
+        target: &LoadTarget,
+        rows: &[Vec<OwnedValue>],
+    ) -> Result<(), Fault> {
         let names: Vec<&str> = target.columns.iter().map(|(name, _)| *name).collect();
         let types: Vec<Type> = target
             .columns

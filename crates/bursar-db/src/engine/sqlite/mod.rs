@@ -16,7 +16,7 @@ pub(super) use self::checkpoint::Checkpointer;
 pub(super) use self::connection::{Role, open};
 pub(super) use self::files::Files;
 pub(super) use self::readers::Readers;
-pub(super) use self::statement::{bulk, execute, visit};
+pub(super) use self::statement::{execute, load, visit};
 
 use self::checkpoint::LaneCheckpoint;
 use super::fault::Fault;

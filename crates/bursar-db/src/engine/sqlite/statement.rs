@@ -3,7 +3,7 @@ use std::ops::ControlFlow;
 use rusqlite::{Connection, params_from_iter};
 
 use super::super::fault::Fault;
-use super::super::value::{Bulk, OwnedValue, Row, RowInner, Value};
+use super::super::value::{LoadTarget, OwnedValue, Row, RowInner, Value};
 use crate::error::DbError;
 
 pub(in super::super) fn execute(
@@ -33,9 +33,9 @@ pub(in super::super) fn visit(
     Ok(())
 }
 
-pub(in super::super) fn bulk(
+pub(in super::super) fn load(
     connection: &Connection,
-    target: &Bulk,
+    target: &LoadTarget,
     rows: &[Vec<OwnedValue>],
 ) -> Result<(), Fault> {
     let names: Vec<&str> = target.columns.iter().map(|(name, _)| *name).collect();

@@ -1,7 +1,7 @@
 //! Values go in and come out the same on both engines, by the same text.
 
 use bursar_db::testing::both_engines;
-use bursar_db::{Bulk, ColumnType, DbError, OwnedValue, Tx, Value};
+use bursar_db::{ColumnType, DbError, LoadTarget, OwnedValue, Tx, Value};
 
 use super::{A, with_table};
 
@@ -85,7 +85,7 @@ fn first_stops_early_and_leaves_the_connection_usable() {
 
 #[test]
 fn a_bulk_load_brings_every_row_and_is_undone_with_its_job() {
-    static THINGS: Bulk = Bulk {
+    static THINGS: LoadTarget = LoadTarget {
         table: "things",
         columns: &[
             ("id", ColumnType::Int),
@@ -110,7 +110,7 @@ fn a_bulk_load_brings_every_row_and_is_undone_with_its_job() {
                     ]
                 })
                 .collect();
-            test.db.exclusive(|tx| tx.bulk(&THINGS, &rows))
+            test.db.exclusive(|tx| tx.load(&THINGS, &rows))
         };
         load(0..5_000).unwrap();
         assert!(matches!(load(4_999..6_000), Err(DbError::Constraint(_))));
@@ -128,7 +128,7 @@ fn a_bulk_load_brings_every_row_and_is_undone_with_its_job() {
         );
         let short: Result<(), DbError> = test
             .db
-            .exclusive(|tx| tx.bulk(&THINGS, &[vec![OwnedValue::Int(1)]]));
+            .exclusive(|tx| tx.load(&THINGS, &[vec![OwnedValue::Int(1)]]));
         assert!(matches!(short, Err(DbError::Internal(_))));
     });
 }

@@ -2,7 +2,7 @@
 
 use bursar_db::testing::both_engines;
 use bursar_db::walk::next_page;
-use bursar_db::{Bulk, ColumnType, Db, Opening, Options, OwnedValue, Stored};
+use bursar_db::{ColumnType, Db, LoadTarget, Opening, Options, OwnedValue, Stored};
 use bursar_domain::Resource;
 use bursar_domain::cursor::{Cursor, Filters, Position};
 use bursar_domain::ids::{IdSource, OrganizationId};
@@ -13,7 +13,7 @@ use super::{START, ask, at, begun, commit, named, new_row, text};
 
 /// The schema before history had epochs.
 const BEFORE: usize = 2;
-static HISTORY: Bulk = Bulk {
+static HISTORY: LoadTarget = LoadTarget {
     table: "history",
     columns: &[
         ("organization_id", ColumnType::Bytes),
@@ -58,8 +58,8 @@ fn a_walk_goes_on_after_an_upgrade() {
         let versions = [version(&before[1], START + 20), version(&dead, START + 5)];
         test.make_older_with(BEFORE, |tx| {
             bursar_db::organizations::insert(tx, &named(organization), at(START + 20))?;
-            tx.bulk(&Member::table().bulk, &live)?;
-            tx.bulk(&HISTORY, &versions)
+            tx.load(&Member::table().target, &live)?;
+            tx.load(&HISTORY, &versions)
         });
 
         let db = Db::open(&test.url, &Options::default(), Opening::Migrate).unwrap();
