@@ -25,6 +25,14 @@ pub(super) fn list<R: Readable>(request: &Request) -> Result<Plan, Error> {
     })))
 }
 
+pub(super) fn chapter_list(request: &Request) -> Result<Plan, Error> {
+    let list = List::open(request, request.route.path.to_owned())?;
+    Ok(Plan::Read(Box::new(move |view| {
+        let page = chapters::page(view, &list.walk, List::start())?;
+        Ok(list.close(page))
+    })))
+}
+
 /// The cursor is bound to the path including the chapter's id.
 pub(super) fn roster(request: &Request) -> Result<Plan, Error> {
     let chapter = chapter_id(request, 0)?;

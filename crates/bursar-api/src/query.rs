@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use bursar_domain::Timestamp;
 use bursar_domain::cursor::{BadCursor, Filters};
-use bursar_domain::ids::MemberId;
+use bursar_domain::ids::{ListingId, MemberId};
 use bursar_domain::page::PageLimit;
 use bursar_domain::text::percent_decoded;
 
@@ -24,6 +24,7 @@ pub struct ListRules {
     pub status: &'static [&'static str],
     pub is_active: bool,
     pub member_id: bool,
+    pub listing_id: bool,
 }
 
 #[derive(Debug)]
@@ -42,6 +43,7 @@ pub fn list(raw: Option<&str>, rules: &ListRules) -> Result<ListQuery, Error> {
     names.extend((!rules.status.is_empty()).then_some("status"));
     names.extend(rules.is_active.then_some("isActive"));
     names.extend(rules.member_id.then_some("memberId"));
+    names.extend(rules.listing_id.then_some("listingId"));
     let pairs = read(raw, &names)?;
     let get = |name: &str| {
         pairs
@@ -54,6 +56,7 @@ pub fn list(raw: Option<&str>, rules: &ListRules) -> Result<ListQuery, Error> {
         is_active: get("isActive").map(boolean).transpose()?,
         status: get("status").map(|value| word(value, rules.status)).transpose()?,
         member_id: get("memberId").map(member).transpose()?,
+        listing_id: get("listingId").map(listing).transpose()?,
     };
     let limit = get("limit")
         .map(PageLimit::parse)
@@ -106,6 +109,15 @@ fn word(value: &str, words: &[&'static str]) -> Result<&'static str, Error> {
 fn member(value: &str) -> Result<MemberId, Error> {
     MemberId::parse(value)
         .ok_or_else(|| Error::invalid("memberId", "must be the id of a member, mem_ and 26 characters"))
+}
+
+fn listing(value: &str) -> Result<ListingId, Error> {
+    ListingId::parse(value).ok_or_else(|| {
+        Error::invalid(
+            "listingId",
+            "must be the id of a store listing, lst_ and 26 characters",
+        )
+    })
 }
 
 type Pair<'q> = (&'q str, Cow<'q, str>);
@@ -188,6 +200,7 @@ mod tests {
         status: &["pending", "paid"],
         is_active: true,
         member_id: true,
+        listing_id: true,
     };
 
     fn param(raw: &str) -> String {
@@ -208,6 +221,7 @@ mod tests {
             ("status=PAID", "status"),
             ("isActive=1", "isActive"),
             ("memberId=grp_01h455vb4pex5vsknk084sn02q", "memberId"),
+            ("listingId=mem_01h455vb4pex5vsknk084sn02q", "listingId"),
             ("updatedSince=2026-11-15T01:39:08", "updatedSince"),
             ("updatedSince=yesterday", "updatedSince"),
             ("lim%69t=5&limit=5", "limit"),

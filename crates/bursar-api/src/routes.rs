@@ -5,6 +5,7 @@ use bursar_app::{Rule, cards, chapters, groups, members, reminders, tokens};
 use bursar_domain::access::{Role, ScopeSet};
 use bursar_domain::campaign::Campaign;
 use bursar_domain::card::Card;
+use bursar_domain::chapter::Chapter;
 use bursar_domain::group::Group;
 use bursar_domain::listing::Listing;
 use bursar_domain::member::Member;
@@ -18,7 +19,7 @@ use hyper::Method;
 
 use super::error::Error;
 use super::handlers;
-use super::lists::{get, list, roster};
+use super::lists::{chapter_list, get, list, roster};
 use super::plan::{Plan, Request};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -206,18 +207,24 @@ routes! {
         Work::Of(&groups::CHANGE, handlers::groups::update), "Rename a group or change its description";
     RemoveGroupMember "removeGroupMember" Delete "/v1/groups/{groupId}/members/{memberId}":
         Work::Of(&groups::REMOVE_MEMBER, handlers::groups::remove_member), "Remove a member from a group";
+    ListChapters "listChapters" Get "/v1/chapters":
+        Work::Of(&Chapter::READ, chapter_list), "List the chapters of a national organization";
     ListChapterMembers "listChapterMembers" Get "/v1/chapters/{chapterId}/members":
         Work::Of(&chapters::READ, roster), "List the members of a direct child chapter", cost: Cost::PerRowsAsked;
     ListReimbursements "listReimbursements" Get "/v1/reimbursements":
         Work::Of(&Reimbursement::READ, list::<Reimbursement>), "List reimbursements";
     ListPayments "listPayments" Get "/v1/payments":
         Work::Of(&Payment::READ, list::<Payment>), "List payments";
+    ListCampaigns "listCampaigns" Get "/v1/campaigns":
+        Work::Of(&Campaign::READ, list::<Campaign>), "List campaigns";
     GetCampaign "getCampaign" Get "/v1/campaigns/{campaignId}":
         Work::Of(&Campaign::READ, get::<Campaign>), "Get a campaign";
     ListStoreListings "listStoreListings" Get "/v1/store/listings":
         Work::Of(&Listing::READ, list::<Listing>), "List store listings";
     GetStoreListing "getStoreListing" Get "/v1/store/listings/{listingId}":
         Work::Of(&Listing::READ, get::<Listing>), "Get a store listing";
+    ListStoreOrders "listStoreOrders" Get "/v1/store/orders":
+        Work::Of(&Order::READ, list::<Order>), "List store orders";
     GetStoreOrder "getStoreOrder" Get "/v1/store/orders/{orderId}":
         Work::Of(&Order::READ, get::<Order>), "Get a store order";
     GetToken "getToken" Get "/v1/token":

@@ -1,15 +1,16 @@
-//! The rosters of child chapters, for national organizations.
+//! The chapters below an organization: the list of them, and their rosters, for national organizations.
 
-use bursar_db::organizations;
-use bursar_domain::Refusal;
+use bursar_db::{DbError, Tx, organizations, table};
 use bursar_domain::access::{Role, Scope};
+use bursar_domain::chapter::Chapter;
 use bursar_domain::ids::OrganizationId;
 use bursar_domain::member::Member;
-use bursar_domain::organization::OrganizationKind;
+use bursar_domain::organization::{Organization, OrganizationKind};
+use bursar_domain::{Refusal, Stamps, Timestamp};
 
 use crate::act::{View, Whole};
 use crate::error::AppError;
-use crate::resources::{Page, Walk, page_of};
+use crate::resources::{Page, Readable, Walk, page_of};
 use crate::rule::Rule;
 
 pub const READ: Rule = Rule::of("roster.read", Role::Viewer, "read the rosters of chapters")
@@ -43,4 +44,65 @@ pub fn log_read(whole: &mut Whole<'_, '_>, chapter: OrganizationId, count: usize
     whole.allow(&READ)?;
     let count = i64::try_from(count).unwrap_or(i64::MAX);
     whole.log(chapter, READ.name, Some(chapter.to_string()), Some(count))
+}
+
+/// Appends a page of the list of chapters to `text`. It shows no person, so reading it is not logged.
+pub fn page(view: &mut View<'_, '_>, walk: &Walk, text: Vec<u8>) -> Result<Page, AppError> {
+    view.allow(&Chapter::READ)?;
+    require_national(view)?;
+    page_of::<Chapter>(view, view.organization, walk, text)
+}
+
+pub(crate) fn require_national(view: &mut View<'_, '_>) -> Result<(), AppError> {
+    match view.own()?.kind {
+        OrganizationKind::National => Ok(()),
+        OrganizationKind::Chapter | OrganizationKind::Independent => Err(Refusal::missing(
+            "there is no list of chapters here: only national organizations have one",
+        )
+        .into()),
+    }
+}
+
+/// The organizations above whose list of chapters changes when `before` becomes `after`: the old parent and the new.
+pub(crate) fn parents_affected(
+    before: Option<&Organization>,
+    after: &Organization,
+) -> impl Iterator<Item = OrganizationId> {
+    let old = before.and_then(|before| before.parent_id);
+    let is_same = old == after.parent_id && before.is_some_and(|before| before.name == after.name);
+    let new = after.parent_id.filter(|new| Some(*new) != old);
+    [old, new].into_iter().flatten().filter(move |_| !is_same)
+}
+
+/// Changes the parents' lists of chapters when `before` becomes `after`. `tick` gives the next stamp of a parent's
+/// change clock, which the transaction holds.
+pub(crate) fn follow(
+    tx: &mut Tx<'_>,
+    before: Option<&Organization>,
+    after: &Organization,
+    mut tick: impl FnMut(OrganizationId) -> Timestamp,
+) -> Result<(), DbError> {
+    for parent in parents_affected(before, after) {
+        let at = tick(parent);
+        if Some(parent) != after.parent_id {
+            table::remove::<Chapter>(tx, parent, after.id, at)?;
+            continue;
+        }
+        match table::get::<Chapter>(tx, parent, after.id)? {
+            Some(mut chapter) => {
+                chapter.name.clone_from(&after.name);
+                chapter.stamps.updated_at = at;
+                table::update(tx, parent, &chapter)?;
+            }
+            None => {
+                let chapter = Chapter {
+                    id: after.id,
+                    name: after.name.clone(),
+                    stamps: Stamps::at(at),
+                };
+                table::insert(tx, parent, &chapter)?;
+            }
+        }
+    }
+    Ok(())
 }

@@ -3,11 +3,13 @@
 use std::io::Write;
 
 use bursar_db::{DbError, Stored, table};
+use bursar_domain::chapter::Chapter;
 use bursar_domain::ids::Id;
 use bursar_domain::{Stamps, Timestamp, words};
 use serde_json::{Map, Value};
 
 use crate::act::View;
+use crate::chapters::require_national;
 use crate::export::{ExportError, writing};
 use crate::resources::{Readable, match_resource};
 use crate::spreadsheet::record;
@@ -24,6 +26,7 @@ words! {
         Campaign "campaigns",
         Listing "store-listings",
         Order "store-orders",
+        Chapter "chapters",
     }
 }
 
@@ -37,6 +40,11 @@ pub fn export(
     match_resource!(list, List: R => {
         view.allow(&R::READ)?;
         rows::<R>(view, out, progress)
+    },
+    List::Chapter => {
+        view.allow(&Chapter::READ)?;
+        require_national(view)?;
+        rows::<Chapter>(view, out, progress)
     },)
 }
 

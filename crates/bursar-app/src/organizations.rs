@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use bursar_db::clock::Clock;
 use bursar_db::organizations;
 use bursar_domain::Refusal;
 use bursar_domain::access::Role;
@@ -12,6 +13,7 @@ use bursar_domain::organization::{CardIssuing, Organization, OrganizationKind};
 use bursar_domain::text::NAME;
 
 use crate::act::{Whole, no_organization};
+use crate::chapters;
 use crate::error::AppError;
 use crate::rule::Rule;
 
@@ -96,7 +98,18 @@ pub fn create(
         (OrganizationKind::National | OrganizationKind::Independent, None) => {}
     }
     let now = whole.now();
+    // The parent's list of chapters changes, by the parent's change clock.
+    let mut clock = match organization.parent_id {
+        Some(parent) => Clock::take(whole.tx, parent, now)?,
+        None => None,
+    };
     organizations::insert(whole.tx, &organization, now)?;
+    chapters::follow(whole.tx, None, &organization, |_| {
+        clock.as_mut().map_or(now, Clock::tick)
+    })?;
+    if let Some(clock) = clock {
+        clock.give_back(whole.tx)?;
+    }
     whole.log(id, CREATE.name, Some(id.to_string()), None)?;
     Ok(organization)
 }

@@ -6,6 +6,7 @@ use bursar_domain::Refusal;
 use bursar_domain::access::{Role, Scope};
 use bursar_domain::campaign::Campaign;
 use bursar_domain::card::Card;
+use bursar_domain::chapter::Chapter;
 use bursar_domain::cursor::{Cursor, Filters};
 use bursar_domain::group::Group;
 use bursar_domain::ids::{Id, Kind, OrganizationId};
@@ -23,7 +24,7 @@ use crate::act::{View, Whole};
 use crate::error::AppError;
 use crate::rule::Rule;
 
-/// Passes every resource to a macro, in the order of the data bundle.
+/// Passes every resource to a macro, in the order of the data bundle. A bundle has chapters as organizations.
 macro_rules! every_resource {
     ($macro:ident $given:tt) => {
         $crate::resources::$macro! { $given
@@ -90,6 +91,7 @@ readable! {
     Campaign, "campaign.read", "read campaigns", Viewer, FundraiseRead;
     Listing, "listing.read", "read store listings", Viewer, StoreRead;
     Order, "order.read", "read store orders", Viewer, StoreRead;
+    Chapter, "chapter.read", "read the list of chapters", Viewer, ChaptersRead;
 }
 
 pub fn owner<R: Readable>(whole: &mut Whole<'_, '_>, id: Id<R::Kind>) -> Result<OrganizationId, AppError> {

@@ -7,6 +7,7 @@ pub mod activity;
 pub mod applications;
 pub mod bulk;
 pub mod cards;
+mod chapters;
 pub mod clock;
 pub mod due;
 mod engine;

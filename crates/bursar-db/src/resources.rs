@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use bursar_domain::Resource;
 use bursar_domain::campaign::Campaign;
 use bursar_domain::card::Card;
+use bursar_domain::chapter::Chapter;
 use bursar_domain::group::Group;
 use bursar_domain::listing::Listing;
 use bursar_domain::member::Member;
@@ -43,13 +44,14 @@ macro_rules! tables {
             }
         )*
 
-        /// In the order of the data bundle.
-        pub static TABLES: [&Table; 9] = [$(&$name),*];
+        /// In the order of the data bundle, which has chapters as organizations.
+        pub static TABLES: [&Table; 10] = [$(&$name),*];
     };
 }
 
 // A member's row has the ids of its groups; `memberships` leads from a group to its members. Items of listings and
-// lines of orders are kept as JSON, because nothing queries them one by one.
+// lines of orders are kept as JSON, because nothing queries them one by one. A row of `chapters` belongs to the parent;
+// its id is the chapter's, and the truth about it is in `organizations`.
 tables! {
     MEMBERS: Member = "members", list 1, filters ["is_active"], indexes ["active"];
     GROUPS: Group = "groups", list 2, filters [], indexes [];
@@ -57,7 +59,10 @@ tables! {
     REIMBURSEMENTS: Reimbursement = "reimbursements", list 4, filters ["status"], indexes ["status"];
     REMINDERS: Reminder = "reminders", list 5, filters ["status"], indexes ["status"];
     CARDS: Card = "cards", list 6, filters ["status"], indexes ["status"];
-    CAMPAIGNS: Campaign = "campaigns", list 7, filters [], indexes [];
+    CAMPAIGNS: Campaign = "campaigns", list 7, filters ["status"], indexes ["status"];
     LISTINGS: Listing = "listings", list 8, filters [], indexes [];
-    ORDERS: Order = "orders", list 9, filters [], indexes [];
+    ORDERS: Order = "orders", list 9, filters ["member_id", "status", "listing_id"], indexes [
+        "member", "status", "member_status", "listing", "member_listing", "status_listing", "member_status_listing"
+    ];
+    CHAPTERS: Chapter = "chapters", list 10, filters [], indexes [];
 }

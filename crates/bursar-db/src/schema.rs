@@ -4,6 +4,9 @@
 //! key, `PLAIN` the others, `CARRYING` what an index holds beside its key, `APART` a column that no other index may
 //! stand in for. Keys of tenant data start with the organization, so that the data can be sharded by it.
 
+use crate::engine::Tx;
+use crate::error::DbError;
+
 /// In order. The schema version is the number of steps applied.
 pub(crate) const STEPS: &[&str] = &[
     FOUNDATION,
@@ -13,7 +16,16 @@ pub(crate) const STEPS: &[&str] = &[
     DUES_OPEN,
     SENDERS_APART,
     RULES,
+    MORE_LISTS,
 ];
+
+/// What a step does that SQL cannot. It runs after the step's statements, in the same transaction.
+pub(crate) fn finish(tx: &mut Tx<'_>, step: &str) -> Result<(), DbError> {
+    match step {
+        MORE_LISTS => crate::chapters::list_existing(tx),
+        _ => Ok(()),
+    }
+}
 
 pub(crate) fn statements(step: &'static str) -> impl Iterator<Item = &'static str> {
     step.split_inclusive(";\n")
@@ -374,4 +386,39 @@ ALTER TABLE orders ADD CONSTRAINT orders_form CHECK (length(organization_id) = 1
     AND (status = 'pending' OR status = 'paid' OR status = 'fulfilled' OR status = 'cancelled'
         OR status = 'refunded'));
 ALTER TABLE orders ADD CONSTRAINT orders_amounts CHECK (total_amount >= 0);
+";
+
+/// The lists of campaigns, orders and chapters: what they are filtered by, and a row for every chapter in the list of
+/// its parent.
+///
+/// Versions in `history` from before this step have no status and no listing. No walk needs them: there were no such
+/// lists.
+const MORE_LISTS: &str = r"
+CREATE INDEX campaigns_status ON campaigns (organization_id, status, updated_at, id);
+
+CREATE INDEX orders_member ON orders (organization_id, member_id, updated_at, id);
+CREATE INDEX orders_status ON orders (organization_id, status, updated_at, id);
+CREATE INDEX orders_member_status ON orders (organization_id, member_id, status, updated_at, id);
+CREATE INDEX orders_listing ON orders (organization_id, listing_id, updated_at, id);
+CREATE INDEX orders_member_listing ON orders (organization_id, member_id, listing_id, updated_at, id);
+CREATE INDEX orders_status_listing ON orders (organization_id, status, listing_id, updated_at, id);
+CREATE INDEX orders_member_status_listing ON orders (organization_id, member_id, status, listing_id, updated_at, id);
+
+ALTER TABLE history ADD COLUMN listing_id BYTEA;
+CREATE INDEX history_listing ON history (organization_id, list, listing_id, epoch, (updated_at APART), id, superseded_at)
+    WHERE listing_id IS NOT NULL;
+CREATE INDEX history_member_listing ON history (organization_id, list, member_id, listing_id, epoch, (updated_at APART), id, superseded_at)
+    WHERE member_id IS NOT NULL AND listing_id IS NOT NULL;
+CREATE INDEX history_status_listing ON history (organization_id, list, status, listing_id, epoch, (updated_at APART), id, superseded_at)
+    WHERE status IS NOT NULL AND listing_id IS NOT NULL;
+CREATE INDEX history_member_status_listing ON history (organization_id, list, member_id, status, listing_id, epoch, (updated_at APART), id, superseded_at)
+    WHERE member_id IS NOT NULL AND status IS NOT NULL AND listing_id IS NOT NULL;
+
+CREATE TABLE chapters (
+    organization_id BYTEA NOT NULL, updated_at BIGINT NOT NULL, id BYTEA NOT NULL, document TEXT NOT NULL, created_at BIGINT NOT NULL,
+    name TEXT NOT NULL,
+    PRIMARY KEY (organization_id, updated_at, id)
+) CLUSTERED;
+CREATE UNIQUE INDEX chapters_id ON chapters (id, organization_id);
+ALTER TABLE chapters ADD CONSTRAINT chapters_form CHECK (length(organization_id) = 16 AND length(id) = 16);
 ";

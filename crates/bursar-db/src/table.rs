@@ -68,6 +68,7 @@ pub struct Table {
 pub struct Texts {
     insert: String,
     update: String,
+    remove: String,
     supersede: String,
     get: String,
     all: String,
@@ -101,6 +102,7 @@ impl Texts {
         Self {
             insert: format!("INSERT INTO {name} ({listed}) VALUES ({places})"),
             update: format!("UPDATE {name} SET {sets} WHERE organization_id = ?1 AND id = ?2"),
+            remove: format!("DELETE FROM {name} WHERE organization_id = ?1 AND id = ?2"),
             supersede: format!(
                 "INSERT INTO history (organization_id, list, epoch, updated_at, id, superseded_at, document{filters}) \
                  SELECT organization_id, {}, (SELECT epoch FROM organizations WHERE id = ?1), updated_at, id, ?3, \
@@ -118,13 +120,14 @@ impl Texts {
 }
 
 /// For tests that read query plans.
-pub fn statements<R: Stored>() -> [&'static str; 5] {
+pub fn statements<R: Stored>() -> [&'static str; 6] {
     let texts = R::table().texts();
     [
         &texts.get,
         &texts.document,
         &texts.owner,
         &texts.update,
+        &texts.remove,
         &texts.supersede,
     ]
 }
@@ -162,6 +165,23 @@ pub fn insert<R: Stored>(tx: &mut Tx<'_>, organization: OrganizationId, resource
     let values = row_values(organization, resource);
     let borrowed: Vec<Value<'_>> = values.iter().map(OwnedValue::as_value).collect();
     tx.execute(&R::table().texts().insert, &borrowed).map(drop)
+}
+
+/// Walks that began before `at` still show it: its last version goes to `history`. Returns false if there was none.
+pub fn remove<R: Stored>(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    id: Id<R::Kind>,
+    at: Timestamp,
+) -> Result<bool, DbError> {
+    let (texts, organization, id) = (R::table().texts(), organization.to_bytes(), id.to_bytes());
+    let params = [
+        Value::Bytes(&organization),
+        Value::Bytes(&id),
+        Value::Int(at.micros()),
+    ];
+    tx.execute(&texts.supersede, &params)?;
+    Ok(tx.execute(&texts.remove, &params[..2])? > 0)
 }
 
 /// Copies the replaced version to `history`, superseded at the new stamp.

@@ -7,7 +7,7 @@ use bursar_domain::ids::OrganizationId;
 use crate::engine::{ColumnType, LoadTarget, OwnedValue, Tx};
 use crate::error::DbError;
 use crate::resources::{
-    CAMPAIGNS, CARDS, GROUPS, LISTINGS, MEMBERS, ORDERS, PAYMENTS, REIMBURSEMENTS, REMINDERS,
+    CAMPAIGNS, CARDS, CHAPTERS, GROUPS, LISTINGS, MEMBERS, ORDERS, PAYMENTS, REIMBURSEMENTS, REMINDERS,
 };
 use crate::rows::read;
 use crate::table::read_cell;
@@ -41,7 +41,7 @@ static APPLICATIONS: LoadTarget = load_target! { "card_applications" {
 } };
 static HISTORY: LoadTarget = load_target! { "history" {
     organization_id Bytes, list Int, epoch Int, updated_at Int, id Bytes, superseded_at Int, document Text,
-    is_active Int, status Text, member_id Bytes,
+    is_active Int, status Text, member_id Bytes, listing_id Bytes,
 } };
 static HISTORY_HORIZONS: LoadTarget =
     load_target! { "history_horizons" { organization_id Bytes, superseded_at Int, } };
@@ -77,7 +77,7 @@ static OUTBOX_ATTEMPTS: LoadTarget = load_target! { "outbox_attempts" {
 static WORKER_CLOCK: LoadTarget = load_target! { "worker_clock" { id Int, seen_at Int, steady_since Int, } };
 
 /// A test compares the columns with the schema of both engines.
-pub static EVERY_TABLE: [&LoadTarget; 29] = [
+pub static EVERY_TABLE: [&LoadTarget; 30] = [
     &ORGANIZATIONS,
     &USERS,
     &ROLES,
@@ -96,6 +96,7 @@ pub static EVERY_TABLE: [&LoadTarget; 29] = [
     &CAMPAIGNS.target,
     &LISTINGS.target,
     &ORDERS.target,
+    &CHAPTERS.target,
     &HISTORY,
     &HISTORY_HORIZONS,
     &TOKENS,

@@ -51,6 +51,7 @@ impl TestDb {
             }
             for step in &schema::STEPS[..version] {
                 tx.batch(step)?;
+                schema::finish(tx, step)?;
             }
             fill(tx)?;
             tx.batch(&format!("UPDATE bursar_schema SET version = {version}"))

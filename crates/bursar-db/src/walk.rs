@@ -18,7 +18,7 @@ use std::ops::ControlFlow;
 
 use bursar_domain::Timestamp;
 use bursar_domain::cursor::{Cursor, Filters};
-use bursar_domain::ids::OrganizationId;
+use bursar_domain::ids::{Id, OrganizationId};
 use bursar_domain::page::PageLimit;
 use bursar_domain::resource::leading_key;
 
@@ -75,7 +75,7 @@ pub struct Statements {
 }
 
 pub fn statements<R: Stored>(kind: EngineKind, filters: &Filters) -> Statements {
-    let (mask, _) = narrowing(R::table(), filters, &[0; 16]);
+    let (mask, _) = narrowing(R::table(), filters, &Keys::of(filters));
     let texts = R::table().walk_texts(kind, mask);
     let after = [&texts.rest, &texts.later];
     let after = after
@@ -198,8 +198,8 @@ fn read_live(
     rows: Rows,
 ) -> Result<Live, DbError> {
     let organization = ask.organization.to_bytes();
-    let member = member_key(filters);
-    let (mask, narrowed) = narrowing(table, filters, &member);
+    let keys = Keys::of(filters);
+    let (mask, narrowed) = narrowing(table, filters, &keys);
     let texts = table.walk_texts(tx.kind(), mask);
     let reading = match tx.kind() {
         EngineKind::Sqlite => organizations::reading(tx, ask.organization)?,
@@ -267,8 +267,8 @@ fn add_history(
     mut rows: Rows,
 ) -> Result<Rows, DbError> {
     let organization = ask.organization.to_bytes();
-    let member = member_key(&cursor.filters);
-    let (mask, narrowed) = narrowing(table, &cursor.filters, &member);
+    let keys = Keys::of(&cursor.filters);
+    let (mask, narrowed) = narrowing(table, &cursor.filters, &keys);
     let watermark = cursor.watermark.micros();
     let texts = &table.walk_texts(tx.kind(), mask).history;
     let mut params = vec![
@@ -353,21 +353,31 @@ fn try_in_order(
     Ok((is_all, old))
 }
 
-fn member_key(filters: &Filters) -> [u8; 16] {
-    filters
-        .member_id
-        .map_or([0; 16], bursar_domain::ids::Id::to_bytes)
+/// The ids of filters, as the database keeps them.
+struct Keys {
+    member: Option<[u8; 16]>,
+    listing: Option<[u8; 16]>,
+}
+
+impl Keys {
+    fn of(filters: &Filters) -> Self {
+        Self {
+            member: filters.member_id.map(Id::to_bytes),
+            listing: filters.listing_id.map(Id::to_bytes),
+        }
+    }
 }
 
 /// The given filters as bits, and their values in order.
-fn narrowing<'a>(table: &Table, filters: &'a Filters, member: &'a [u8; 16]) -> (usize, Vec<Value<'a>>) {
+fn narrowing<'a>(table: &Table, filters: &'a Filters, keys: &'a Keys) -> (usize, Vec<Value<'a>>) {
     let mut mask = 0;
     let mut values = Vec::new();
     for (i, column) in table.filters.iter().enumerate() {
         let value = match *column {
             "is_active" => filters.is_active.map(Value::from),
             "status" => filters.status.map(Value::Text),
-            "member_id" => filters.member_id.map(|_| Value::Bytes(member)),
+            "member_id" => keys.member.as_ref().map(|key| Value::Bytes(key)),
+            "listing_id" => keys.listing.as_ref().map(|key| Value::Bytes(key)),
             _ => None,
         };
         if let Some(value) = value {

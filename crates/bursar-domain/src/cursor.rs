@@ -11,7 +11,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
-use crate::ids::{MemberId, OrganizationId};
+use crate::ids::{ListingId, MemberId, OrganizationId};
 use crate::time::Timestamp;
 
 const VERSION: u8 = 1;
@@ -29,6 +29,7 @@ pub struct Filters {
     pub is_active: Option<bool>,
     pub status: Option<&'static str>,
     pub member_id: Option<MemberId>,
+    pub listing_id: Option<ListingId>,
 }
 
 /// The row after which a page begins.
@@ -75,17 +76,19 @@ const HAS_ACTIVE: u8 = 2;
 const IS_ACTIVE: u8 = 4;
 const HAS_STATUS: u8 = 8;
 const HAS_MEMBER: u8 = 16;
+const HAS_LISTING: u8 = 32;
 
 impl Cursor {
     pub fn encode(&self, belongs: Belongs<'_>) -> String {
         let filters = &self.filters;
-        let mut bytes = Vec::with_capacity(80);
+        let mut bytes = Vec::with_capacity(96);
         let flags = [
             (HAS_SINCE, filters.updated_since.is_some()),
             (HAS_ACTIVE, filters.is_active.is_some()),
             (IS_ACTIVE, filters.is_active == Some(true)),
             (HAS_STATUS, filters.status.is_some()),
             (HAS_MEMBER, filters.member_id.is_some()),
+            (HAS_LISTING, filters.listing_id.is_some()),
         ];
         bytes.extend([
             VERSION,
@@ -104,6 +107,9 @@ impl Cursor {
         }
         if let Some(member) = filters.member_id {
             bytes.extend(member.to_bytes());
+        }
+        if let Some(listing) = filters.listing_id {
+            bytes.extend(listing.to_bytes());
         }
         for time in [self.watermark, self.started_at, self.after.updated_at] {
             bytes.extend(time.micros().to_be_bytes());
@@ -140,7 +146,8 @@ impl Cursor {
         let same = agrees(beside.updated_since, own.updated_since)
             && agrees(beside.is_active, own.is_active)
             && agrees(beside.status, own.status)
-            && agrees(beside.member_id, own.member_id);
+            && agrees(beside.member_id, own.member_id)
+            && agrees(beside.listing_id, own.listing_id);
         if same {
             Ok(cursor)
         } else {
@@ -175,6 +182,11 @@ impl Cursor {
             },
             member_id: if on(HAS_MEMBER) {
                 Some(MemberId::from_bytes(take(&mut rest)?))
+            } else {
+                None
+            },
+            listing_id: if on(HAS_LISTING) {
+                Some(ListingId::from_bytes(take(&mut rest)?))
             } else {
                 None
             },
@@ -234,14 +246,16 @@ mod tests {
             any::<Option<bool>>(),
             proptest::option::of(0usize..2),
             any::<Option<u128>>(),
+            any::<Option<u128>>(),
         );
         (filters, time(), time(), any::<[u8; 16]>()).prop_map(
-            |((since, active, status, member), watermark, updated_at, id)| Cursor {
+            |((since, active, status, member, listing), watermark, updated_at, id)| Cursor {
                 filters: Filters {
                     updated_since: since,
                     is_active: active,
                     status: status.map(|i| WORDS[i]),
                     member_id: member.map(MemberId::from_bits),
+                    listing_id: listing.map(ListingId::from_bits),
                 },
                 watermark,
                 started_at: watermark,

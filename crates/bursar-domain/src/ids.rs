@@ -28,6 +28,9 @@ macro_rules! kinds {
     ($($kind:ident $alias:ident $prefix:literal $noun:literal;)*) => {
         pub mod kind {
             $(#[derive(Debug)] pub enum $kind {})*
+
+            /// A chapter is an organization.
+            pub type Chapter = Organization;
         }
         $(
             impl Kind for kind::$kind {

@@ -6,6 +6,7 @@
 pub mod access;
 pub mod campaign;
 pub mod card;
+pub mod chapter;
 pub mod cursor;
 pub mod email;
 pub mod fields;

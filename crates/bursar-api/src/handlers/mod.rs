@@ -27,10 +27,14 @@ const PAYMENT_WORDS: &[&str] = &[
     "disputed",
 ];
 
+const CAMPAIGN_WORDS: &[&str] = &["draft", "active", "ended"];
+const ORDER_WORDS: &[&str] = &["pending", "paid", "fulfilled", "cancelled", "refunded"];
+
 const PLAIN: ListRules = ListRules {
     status: &[],
     is_active: false,
     member_id: false,
+    listing_id: false,
 };
 
 /// `None` when the endpoint is not a list.
@@ -44,11 +48,17 @@ pub fn list_rules(operation: Operation) -> Option<ListRules> {
             member_id: true,
             ..with_status(PAYMENT_WORDS)
         },
+        Operation::ListCampaigns => with_status(CAMPAIGN_WORDS),
+        Operation::ListStoreOrders => ListRules {
+            member_id: true,
+            listing_id: true,
+            ..with_status(ORDER_WORDS)
+        },
         Operation::ListMembers | Operation::ListChapterMembers => ListRules {
             is_active: true,
             ..PLAIN
         },
-        Operation::ListGroups | Operation::ListStoreListings => PLAIN,
+        Operation::ListGroups | Operation::ListStoreListings | Operation::ListChapters => PLAIN,
         Operation::CreateCard
         | Operation::SendReminder
         | Operation::GetMember
@@ -137,7 +147,9 @@ fn only(fields: &Fields<'_>, known: &[&str]) -> Result<(), Error> {
 mod tests {
     use super::*;
     use crate::routes::ROUTES;
+    use bursar_domain::campaign::CampaignStatus;
     use bursar_domain::card::CardStatus;
+    use bursar_domain::order::OrderStatus;
     use bursar_domain::payment::PaymentStatus;
     use bursar_domain::reimbursement::ReimbursementStatus;
     use bursar_domain::reminder::ReminderStatus;
@@ -170,6 +182,14 @@ mod tests {
         assert_eq!(
             PAYMENT_WORDS,
             PaymentStatus::ALL.iter().map(|s| s.as_str()).collect::<Vec<_>>()
+        );
+        assert_eq!(
+            CAMPAIGN_WORDS,
+            CampaignStatus::ALL.iter().map(|s| s.as_str()).collect::<Vec<_>>()
+        );
+        assert_eq!(
+            ORDER_WORDS,
+            OrderStatus::ALL.iter().map(|s| s.as_str()).collect::<Vec<_>>()
         );
     }
 }

@@ -3,6 +3,7 @@
 use bursar_domain::access::{Role, Scope, ScopeSet, Withheld};
 use bursar_domain::campaign::{Campaign, CampaignStatus};
 use bursar_domain::card::{Card, LimitFrequency, NewCard};
+use bursar_domain::chapter::Chapter;
 use bursar_domain::cursor::{Belongs, Cursor, Filters, Position};
 use bursar_domain::group::{Group, Interval};
 use bursar_domain::ids::{Id, MemberId, OrganizationId, TokenId, kind};
@@ -105,10 +106,13 @@ pub(super) fn success(operation: Operation) -> Vec<(&'static str, &'static str, 
         Operation::GetGroup | Operation::UpdateGroup | Operation::RemoveGroupMember => of(group()),
         Operation::ListReimbursements => page(reimbursement()),
         Operation::ListPayments => page(payment()),
+        Operation::ListCampaigns => page(campaign()),
         Operation::GetCampaign => of(campaign()),
         Operation::ListStoreListings => page(listing()),
         Operation::GetStoreListing => of(listing()),
+        Operation::ListStoreOrders => page(order()),
         Operation::GetStoreOrder => of(order()),
+        Operation::ListChapters => page(chapter()),
         Operation::GetToken => of(token()),
         Operation::GetOpenapi => of(
             json!({"openapi": super::OPENAPI, "info": {"title": super::TITLE, "version": super::VERSION}, "paths": {}}),
@@ -258,6 +262,12 @@ fn campaign() -> Value {
     campaign.end_date = day(60);
     campaign.status = CampaignStatus::Active;
     rendered(&campaign)
+}
+
+fn chapter() -> Value {
+    let mut chapter = Chapter::blank(id(13), USD, stamps());
+    chapter.name = "North Bank Chapter".to_owned();
+    rendered(&chapter)
 }
 
 fn listing() -> Value {

@@ -121,6 +121,11 @@ fn about(operation: Operation) -> &'static str {
             "Takes a member out of a group and gives the group. The member and its payments stay as they are. A member who \
              is not in the group is not found. The body is an empty JSON object, or none."
         }
+        Operation::ListChapters => {
+            "Gives the direct child chapters of a national organization, oldest change first. For any other organization \
+             the list is not found. `updatedAt` is when a chapter was created here, moved here or renamed. A chapter that \
+             moves elsewhere leaves the list. Reading it is not noted in any activity log: it shows no person."
+        }
         Operation::ListChapterMembers => {
             "Gives the members of a chapter. It is for national organizations, and for their direct child chapters only: \
              anything else is not found. Each page that is read is noted in the chapter's own activity log, with the \
@@ -133,11 +138,17 @@ fn about(operation: Operation) -> &'static str {
         Operation::ListPayments => {
             "Gives the charges that the organization raised, oldest change first. Providers' identifiers are hidden in v1."
         }
+        Operation::ListCampaigns => "Gives the organization's fundraising campaigns, oldest change first.",
         Operation::GetCampaign => "Gives one fundraising campaign.",
         Operation::ListStoreListings => {
             "Gives what the organization sells, oldest change first. Items and stock are hidden in v1."
         }
         Operation::GetStoreListing => "Gives one store listing. Items and stock are hidden in v1.",
+        Operation::ListStoreOrders => {
+            "Gives what was bought, oldest change first. An order does not show when it last changed; `updatedSince` \
+             compares that time all the same. To keep a copy up to date, pass the largest `createdAt` that you have: \
+             no change is missed, and some orders are given again."
+        }
         Operation::GetStoreOrder => "Gives one store order.",
         Operation::GetToken => {
             "Says what the calling token is: its organization, its role, when it expires, which scopes it was given and \
@@ -158,11 +169,14 @@ fn tag(operation: Operation) -> &'static str {
         | Operation::GetGroup
         | Operation::UpdateGroup
         | Operation::RemoveGroupMember => "Groups",
-        Operation::ListChapterMembers => "Chapters",
+        Operation::ListChapters | Operation::ListChapterMembers => "Chapters",
         Operation::ListReimbursements => "Reimbursements",
         Operation::ListPayments => "Payments",
-        Operation::GetCampaign => "Campaigns",
-        Operation::ListStoreListings | Operation::GetStoreListing | Operation::GetStoreOrder => "Store",
+        Operation::ListCampaigns | Operation::GetCampaign => "Campaigns",
+        Operation::ListStoreListings
+        | Operation::GetStoreListing
+        | Operation::ListStoreOrders
+        | Operation::GetStoreOrder => "Store",
         Operation::GetToken | Operation::GetOpenapi => "Service",
     }
 }
@@ -179,7 +193,7 @@ pub(super) const TAGS: &[(&str, &str)] = &[
     ("Store", "What the organization sells, and what was bought."),
     (
         "Chapters",
-        "The rosters of child chapters, for national organizations.",
+        "The child chapters of national organizations, and their rosters.",
     ),
     ("Service", "The calling token, and this description."),
 ];
@@ -199,10 +213,13 @@ fn success_schema(operation: Operation) -> &'static str {
         Operation::ListGroups => "GroupPage",
         Operation::ListReimbursements => "ReimbursementPage",
         Operation::ListPayments => "PaymentPage",
+        Operation::ListCampaigns => "CampaignPage",
         Operation::GetCampaign => "Campaign",
         Operation::ListStoreListings => "StoreListingPage",
         Operation::GetStoreListing => "StoreListing",
+        Operation::ListStoreOrders => "StoreOrderPage",
         Operation::GetStoreOrder => "StoreOrder",
+        Operation::ListChapters => "ChapterPage",
         Operation::GetToken => "Token",
         Operation::GetOpenapi => "",
     }
@@ -258,7 +275,10 @@ fn said(operation: Operation) -> &'static str {
         | Operation::ListChapterMembers
         | Operation::ListReimbursements
         | Operation::ListPayments
-        | Operation::ListStoreListings => "A page.",
+        | Operation::ListCampaigns
+        | Operation::ListStoreListings
+        | Operation::ListStoreOrders
+        | Operation::ListChapters => "A page.",
     }
 }
 
@@ -279,6 +299,13 @@ fn links(operation: Operation) -> &'static [(&'static str, &'static str, &'stati
         ],
         Operation::ListPayments => &[("getMember", "memberId", "data/0/memberId")],
         Operation::ListStoreListings => &[("getStoreListing", "listingId", "data/0/id")],
+        Operation::ListCampaigns => &[("getCampaign", "campaignId", "data/0/id")],
+        Operation::ListStoreOrders => &[
+            ("getStoreOrder", "orderId", "data/0/id"),
+            ("getStoreListing", "listingId", "data/0/listingId"),
+            ("getMember", "memberId", "data/0/memberId"),
+        ],
+        Operation::ListChapters => &[("listChapterMembers", "chapterId", "data/0/id")],
         Operation::GetStoreOrder => &[
             ("getStoreListing", "listingId", "listingId"),
             ("getMember", "memberId", "memberId"),

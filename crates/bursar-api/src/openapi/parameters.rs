@@ -1,7 +1,9 @@
 //! Request parameters and response headers, each defined once and referenced where used.
 
+use bursar_domain::campaign::CampaignStatus;
 use bursar_domain::card::CardStatus;
 use bursar_domain::ids::kind;
+use bursar_domain::order::OrderStatus;
 use bursar_domain::payment::PaymentStatus;
 use bursar_domain::reimbursement::ReimbursementStatus;
 use bursar_domain::reminder::ReminderStatus;
@@ -81,6 +83,16 @@ pub(super) fn all() -> Value {
             words::<PaymentStatus>(),
             PaymentStatus::Pending.as_str(),
         ),
+        (
+            "campaignStatus",
+            words::<CampaignStatus>(),
+            CampaignStatus::Active.as_str(),
+        ),
+        (
+            "orderStatus",
+            words::<OrderStatus>(),
+            OrderStatus::Pending.as_str(),
+        ),
     ] {
         add(
             name,
@@ -94,6 +106,15 @@ pub(super) fn all() -> Value {
             id::<kind::Member>(),
             json!(examples::member_id()),
             "Only rows of this member.",
+        ),
+    );
+    add(
+        "listingIdFilter",
+        query(
+            "listingId",
+            id::<kind::Listing>(),
+            json!(examples::id::<kind::Listing>(9)),
+            "Only orders from this listing.",
         ),
     );
     add(
@@ -165,6 +186,8 @@ fn filters(operation: Operation) -> &'static [&'static str] {
         Operation::ListMembers | Operation::ListChapterMembers => &["isActive"],
         Operation::ListReimbursements => &["reimbursementStatus"],
         Operation::ListPayments => &["paymentStatus", "memberIdFilter"],
+        Operation::ListCampaigns => &["campaignStatus"],
+        Operation::ListStoreOrders => &["orderStatus", "memberIdFilter", "listingIdFilter"],
         Operation::CreateCard
         | Operation::SendReminder
         | Operation::GetMember
@@ -176,6 +199,7 @@ fn filters(operation: Operation) -> &'static [&'static str] {
         | Operation::RemoveGroupMember
         | Operation::GetCampaign
         | Operation::ListStoreListings
+        | Operation::ListChapters
         | Operation::GetStoreListing
         | Operation::GetStoreOrder
         | Operation::GetToken

@@ -4,6 +4,7 @@ use bursar_domain::Resource;
 use bursar_domain::access::{Role, Scope, Withheld};
 use bursar_domain::campaign::Campaign;
 use bursar_domain::card::{Card, LimitFrequency};
+use bursar_domain::chapter::Chapter;
 use bursar_domain::group::Group;
 use bursar_domain::ids::kind;
 use bursar_domain::listing::Listing;
@@ -44,9 +45,13 @@ pub(super) fn all() -> Value {
     add("Card", closed(resource::<Card>()));
     add("CardPage", page("Card"));
     add("Campaign", resource::<Campaign>());
+    add("CampaignPage", page("Campaign"));
     add("StoreListing", resource::<Listing>());
     add("StoreListingPage", page("StoreListing"));
     add("StoreOrder", resource::<Order>());
+    add("StoreOrderPage", page("StoreOrder"));
+    add("Chapter", resource::<Chapter>());
+    add("ChapterPage", page("Chapter"));
     let mut sent = fields_of::<Reminder>();
     sent.push((
         "outcome",

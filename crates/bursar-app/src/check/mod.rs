@@ -10,6 +10,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use bursar_db::{DbError, Stored, Tx, housekeeping, memberships, organizations, table, tables};
 use bursar_domain::campaign::Campaign;
 use bursar_domain::card::{Card, CardStatus};
+use bursar_domain::chapter::Chapter;
 use bursar_domain::group::Group;
 use bursar_domain::ids::{GroupId, ListingId, MemberId, OrganizationId};
 use bursar_domain::listing::Listing;
@@ -75,6 +76,7 @@ pub fn check(whole: &mut Whole<'_, '_>, progress: &mut dyn FnMut(u64)) -> Result
     }
     check.strays(tx)?;
     for_each_resource!(R => check.shared::<R>(tx)?);
+    check.shared::<Chapter>(tx)?;
     check
         .done
         .problems
@@ -216,6 +218,7 @@ impl Check<'_> {
         self.rows::<Order>(tx, organization, &mut seen, |check, _, o| {
             check.currency(id, o.total_amount.currency, &o.id)
         })?;
+        self.chapters(tx, organization, &mut seen)?;
         self.counts(tx, id, &seen)?;
         self.raised(tx, id, &seen)?;
         self.ledger(tx, id, seen.paid)?;
@@ -228,6 +231,38 @@ impl Check<'_> {
                 id,
                 &format!("the change clock, {clock}, is behind a row that changed at {newest}"),
             );
+        }
+        Ok(())
+    }
+
+    /// The list of chapters must match the organizations that have this one as their parent.
+    fn chapters(
+        &mut self,
+        tx: &mut Tx<'_>,
+        organization: &Organization,
+        seen: &mut Seen,
+    ) -> Result<(), DbError> {
+        let mut listed = HashMap::new();
+        self.rows::<Chapter>(tx, organization, seen, |_, _, chapter| {
+            listed.insert(chapter.id, chapter.name.clone());
+        })?;
+        let id = organization.id;
+        let children = self.organizations.values();
+        let named: Vec<(OrganizationId, String)> = children
+            .filter(|child| child.parent_id == Some(id))
+            .map(|child| (child.id, child.name.clone()))
+            .collect();
+        for (child, name) in named {
+            let message = match listed.remove(&child) {
+                Some(known) if known == name => continue,
+                Some(_) => "the list of chapters has it under another name",
+                None => "is missing in its parent's list of chapters",
+            };
+            self.problem("tree", Some(id), child, message);
+        }
+        for stray in listed.into_keys() {
+            let message = "is in the list of chapters, and has another parent or none";
+            self.problem("tree", Some(id), stray, message);
         }
         Ok(())
     }

@@ -23,6 +23,7 @@ use super::scan::{Plan, read_user};
 use super::{IMPORT, ImportError, Imported, Progress, Source, at_line};
 use crate::act::{Context, Whole};
 use crate::caller::Caller;
+use crate::chapters::{follow, parents_affected};
 use crate::error::AppError;
 use crate::organizations::{check_place, parts};
 use crate::policy::changes as policy_changes;
@@ -120,7 +121,14 @@ impl Load<'_> {
     /// deadlock.
     fn take_clocks(&mut self, tx: &mut Tx<'_>) -> Result<(), ImportError> {
         let mut touched: Vec<OrganizationId> = self.plan.touched.iter().copied().collect();
+        for (id, brought) in &self.plan.brought {
+            touched.extend(parents_affected(
+                self.plan.existing.get(id),
+                &brought.organization,
+            ));
+        }
         touched.sort_unstable();
+        touched.dedup();
         for id in touched {
             let clock = if self.plan.is_new(id) {
                 let newest = self
@@ -164,6 +172,7 @@ impl Load<'_> {
                 Some(_) => self.done.unchanged += 1,
             }
         }
+        self.chapters(tx)?;
         // A change of kind can break the place of organizations below that the bundle does not name. The error is on
         // the line of the nearest one above that it names.
         self.parts = parts(&all);
@@ -177,6 +186,18 @@ impl Load<'_> {
                     brought.map_or(0, |brought| brought.line),
                     Refusal::invalid("kind", format!("does not fit chapter {}: {refusal}", child.id)),
                 )
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The bundle has no records of chapters: the lists of the organizations above follow from its organizations, and
+    /// are stamped as changes of today.
+    fn chapters(&mut self, tx: &mut Tx<'_>) -> Result<(), ImportError> {
+        let (now, plan, clocks) = (self.now, &self.plan, &mut self.clocks);
+        for (id, brought) in &plan.brought {
+            follow(tx, plan.existing.get(id), &brought.organization, |parent| {
+                clocks.get_mut(&parent).map_or(now, Clock::tick)
             })?;
         }
         Ok(())

@@ -222,6 +222,32 @@ fn every_damage() -> Vec<Damage> {
             &[north.to_bytes(), unknown],
             "tree",
             north,
+        )
+        .among_others(),
+        damage(
+            "UPDATE organizations SET name = 'Renamed' WHERE id = ?1",
+            &[north.to_bytes()],
+            "tree",
+            north,
+        ),
+        damage(
+            "DELETE FROM chapters WHERE id = ?1",
+            &[north.to_bytes()],
+            "tree",
+            north,
+        ),
+        damage(
+            "UPDATE chapters SET organization_id = ?2 WHERE id = ?1",
+            &[lower.to_bytes(), national.to_bytes()],
+            "tree",
+            lower,
+        )
+        .among_others(),
+        damage(
+            "UPDATE chapters SET document = '{}' WHERE id = ?1",
+            &[north.to_bytes()],
+            "document",
+            north,
         ),
         damage(
             "UPDATE organizations SET parent_id = ?2 WHERE id = ?1",

@@ -125,6 +125,7 @@ fn next_step(tx: &mut Tx<'_>, steps: &[&'static str]) -> Result<(), DbError> {
         tx.batch(statement)
             .map_err(|error| rows_in_the_way(error, found, statement))?;
     }
+    schema::finish(tx, step)?;
     tx.execute("UPDATE bursar_schema SET version = ?1", &[(found + 1).into()])?;
     tracing::info!(version = found + 1, "the database schema was brought up");
     Ok(())

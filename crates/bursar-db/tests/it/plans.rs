@@ -5,9 +5,10 @@ use bursar_db::testing::{TestDb, without_rules};
 use bursar_db::{ColumnType, DbError, EngineKind, Stored, Tx, Value, resources, table, tables, tokens, walk};
 use bursar_domain::campaign::Campaign;
 use bursar_domain::card::Card;
+use bursar_domain::chapter::Chapter;
 use bursar_domain::cursor::Filters;
 use bursar_domain::group::Group;
-use bursar_domain::ids::MemberId;
+use bursar_domain::ids::{ListingId, MemberId};
 use bursar_domain::listing::Listing;
 use bursar_domain::member::Member;
 use bursar_domain::order::Order;
@@ -61,6 +62,7 @@ fn every_statement(kind: EngineKind) -> Vec<Asked> {
     of_list::<Campaign>(kind, &mut all);
     of_list::<Listing>(kind, &mut all);
     of_list::<Order>(kind, &mut all);
+    of_list::<Chapter>(kind, &mut all);
     for sql in tokens::statements() {
         let by = if sql.ends_with("t.hash = ?1") {
             "hash"
@@ -90,6 +92,7 @@ fn of_list<R: Stored>(kind: EngineKind, all: &mut Vec<Asked>) {
             is_active: given.contains(&"is_active").then_some(true),
             status: given.contains(&"status").then_some("paid"),
             member_id: given.contains(&"member_id").then(|| MemberId::from_bits(1)),
+            listing_id: given.contains(&"listing_id").then(|| ListingId::from_bits(1)),
         };
         let texts = walk::statements::<R>(kind, &narrowed);
         let values: Vec<_> = given
@@ -245,9 +248,10 @@ fn fill(tx: &mut Tx<'_>, numbers: &str, key: impl Fn(&str) -> String) -> Result<
             ("organization_id", _) => key("n % 3"),
             ("id" | "hash", _) => key("n"),
             ("member_id", _) => key("n / 3 % 10"),
+            ("listing_id", _) => key("n / 3 % 4"),
             ("updated_at", _) => "n / 4".to_owned(),
             ("superseded_at", _) => "n / 4 + 100".to_owned(),
-            ("list", _) => "1 + n / 3 % 9".to_owned(),
+            ("list", _) => "1 + n / 3 % 10".to_owned(),
             ("epoch", _) => "n / 1000".to_owned(),
             ("is_active", _) => "n % 2".to_owned(),
             ("status", _) => "CASE WHEN n % 7 = 0 THEN 'paid' ELSE 'pending' END".to_owned(),

@@ -14,6 +14,7 @@ use bursar_db::walk::{Ask, Page, WalkError, first_page, next_page};
 use bursar_db::{Db, DbError, Value, organizations, table};
 use bursar_domain::campaign::Campaign;
 use bursar_domain::card::Card;
+use bursar_domain::chapter::Chapter;
 use bursar_domain::cursor::{Cursor, Filters};
 use bursar_domain::group::Group;
 use bursar_domain::ids::{Id, IdSource, OrganizationId};
@@ -55,9 +56,10 @@ fn every_list(test: &TestDb) {
     interleave::<Reminder>(test, 8 * times);
     interleave::<Card>(test, 8 * times);
     interleave::<Group>(test, 4 * times);
-    interleave::<Campaign>(test, 4 * times);
+    interleave::<Campaign>(test, 8 * times);
     interleave::<Listing>(test, 4 * times);
-    interleave::<Order>(test, 4 * times);
+    interleave::<Order>(test, 20 * times);
+    interleave::<Chapter>(test, 4 * times);
 }
 
 /// Ten of twenty rows change after the first page, and their old versions are pruned: the walk must not go on without

@@ -2,6 +2,7 @@
 
 use bursar_domain::campaign::Campaign;
 use bursar_domain::card::Card;
+use bursar_domain::chapter::Chapter;
 use bursar_domain::fields::Fields;
 use bursar_domain::group::Group;
 use bursar_domain::ids::{Id, OrganizationId};
@@ -31,6 +32,7 @@ macro_rules! with_each {
         $call::<Campaign>($($arg),*);
         $call::<Listing>($($arg),*);
         $call::<Order>($($arg),*);
+        $call::<Chapter>($($arg),*);
     };
 }
 

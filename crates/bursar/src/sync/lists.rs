@@ -13,6 +13,11 @@ pub(crate) struct List {
     pub(crate) scopes: ScopeSet,
     /// Whether it is a chapter's roster.
     pub(crate) is_chapter: bool,
+    /// Its rows do not show when they changed, though the list is in that order.
+    pub(crate) hides_updated_at: bool,
+    /// The list of chapters. Only national organizations have it. Rows can leave it, so it is walked from its start
+    /// every time.
+    pub(crate) is_of_chapters: bool,
 }
 
 impl List {
@@ -31,11 +36,13 @@ pub(crate) fn all() -> Vec<List> {
         path: route.path.to_owned(),
         scopes: route.scopes(),
         is_chapter: false,
+        hides_updated_at: route.operation == Operation::ListStoreOrders,
+        is_of_chapters: route.operation == Operation::ListChapters,
     };
     ROUTES.iter().filter(is_list).map(list).collect()
 }
 
-/// The API has no list of chapters, so the user names them.
+/// The user names the chapters whose rosters to mirror, because a chapter sees in its activity log who read its roster.
 pub(crate) fn chapter(id: OrganizationId) -> Option<List> {
     let route = ROUTES
         .iter()
@@ -45,6 +52,8 @@ pub(crate) fn chapter(id: OrganizationId) -> Option<List> {
         path: route.path.replace("{chapterId}", &id.to_string()),
         scopes: route.scopes(),
         is_chapter: true,
+        hides_updated_at: false,
+        is_of_chapters: false,
     })
 }
 
@@ -62,9 +71,12 @@ mod tests {
                 "reminders.ndjson",
                 "members.ndjson",
                 "groups.ndjson",
+                "chapters.ndjson",
                 "reimbursements.ndjson",
                 "payments.ndjson",
+                "campaigns.ndjson",
                 "store-listings.ndjson",
+                "store-orders.ndjson",
             ]
         );
         let chapter = chapter(OrganizationId::from_bits(7)).unwrap();

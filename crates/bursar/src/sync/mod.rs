@@ -1,7 +1,8 @@
 //! `bursar sync`: mirrors an organization's lists into NDJSON files over HTTP alone.
 //!
 //! It relies on what a walk guarantees: its pages are one snapshot in the order of change, nothing is ever
-//! deleted, and the last row's `updatedAt` is a correct `updatedSince` for the next walk. Every page is on disk
+//! deleted, and the last row's `updatedAt` is a correct `updatedSince` for the next walk. Two lists differ: orders do
+//! not show `updatedAt`, and chapters can move away. Every page is on disk
 //! before the position after it is recorded, so a run can be killed at any moment and resumes from there.
 
 mod backoff;
@@ -119,6 +120,7 @@ pub(crate) fn run(plan: Plan<'_>, client: &mut Client, watch: &mut Watch<'_>) ->
         let report = match walker.run(plan.is_full, watch) {
             Ok(report) => report,
             // A permission withdrawn during the run, or a chapter that left, stops only this list.
+            Err(walk::Stop::Refused(why)) if list.is_of_chapters && !must => Report::skipped(&list, why),
             Err(walk::Stop::Refused(why)) => Report::failed(&list, why),
             Err(walk::Stop::Withheld(why)) if must => Report::failed(&list, why),
             Err(walk::Stop::Withheld(why)) => Report::skipped(&list, why),

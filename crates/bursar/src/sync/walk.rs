@@ -97,6 +97,14 @@ struct Page {
     next_cursor: Option<String>,
 }
 
+/// A row that does not show when it changed.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Undated {
+    id: String,
+    created_at: String,
+}
+
 pub(super) struct Walker<'a> {
     pub(super) list: &'a List,
     pub(super) folder: &'a mut Folder,
@@ -109,10 +117,10 @@ impl Walker<'_> {
     pub(super) fn run(&mut self, is_full: bool, watch: &mut Watch<'_>) -> Result<Report, Stop> {
         let before = self.client.counts;
         let mut report = Report::of(self.list);
-        self.walk(is_full, &mut report, watch)?;
+        self.walk(is_full || self.list.is_of_chapters, &mut report, watch)?;
         if report.is_resumed {
             // The resumed walk shows the list as of its own start, which may have been yesterday.
-            self.walk(false, &mut report, watch)?;
+            self.walk(self.list.is_of_chapters, &mut report, watch)?;
         }
         let Counts {
             requests,
@@ -262,6 +270,10 @@ impl Walker<'_> {
     /// moves to the page's last row.
     fn take(&self, page: &Page, walk: &mut Walk) -> Result<(Vec<u8>, u64), Stop> {
         let (mut lines, mut met_again) = (Vec::new(), 0);
+        if self.list.hides_updated_at {
+            self.take_undated(page, walk, &mut lines)?;
+            return Ok((lines, 0));
+        }
         // A leg begins with the last row of the one before.
         let mut previous = walk.last.clone().filter(|_| walk.cursor.is_some());
         for row in &page.data {
@@ -278,17 +290,35 @@ impl Walker<'_> {
             if walk.since.as_ref() == Some(&mark) {
                 met_again += 1;
             } else {
-                // JSON may have white space anywhere; a row is one line.
-                lines.extend(
-                    text.bytes()
-                        .map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { byte }),
-                );
-                lines.push(b'\n');
+                push_line(&mut lines, text);
             }
             previous = Some(mark);
         }
         walk.last = previous.or(walk.last.take());
         Ok((lines, met_again))
+    }
+
+    /// For rows that do not show when they changed. The mark is the row with the largest `createdAt`, which is not
+    /// after the last change received: asking from there misses nothing, and gives the row of the mark again.
+    fn take_undated(&self, page: &Page, walk: &mut Walk, lines: &mut Vec<u8>) -> Result<(), Stop> {
+        for row in &page.data {
+            let text = row.get();
+            let row: Undated = serde_json::from_str(text)
+                .map_err(|_| self.out_of_promise("a row without id or createdAt"))?;
+            let mark = Mark {
+                id: row.id,
+                updated_at: row.created_at,
+            };
+            if let Some(since) = &walk.since {
+                walk.has_seen_since |= since.id == mark.id;
+            }
+            push_line(lines, text);
+            let is_later = |last: &Mark| (&mark.updated_at, &mark.id) > (&last.updated_at, &last.id);
+            if walk.last.as_ref().is_none_or(is_later) {
+                walk.last = Some(mark);
+            }
+        }
+        Ok(())
     }
 
     /// Merges the journal into the file, and records it.
@@ -354,6 +384,15 @@ impl Walker<'_> {
             self.list.name
         ))
     }
+}
+
+/// JSON may have white space anywhere; a row is one line.
+fn push_line(lines: &mut Vec<u8>, text: &str) {
+    lines.extend(
+        text.bytes()
+            .map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { byte }),
+    );
+    lines.push(b'\n');
 }
 
 fn file_bytes(path: &std::path::Path) -> Option<u64> {

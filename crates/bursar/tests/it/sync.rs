@@ -1,6 +1,7 @@
 //! `bursar sync`: the mirror equals the source, whatever happens on the way.
 
 mod hostile;
+mod more_lists;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -18,14 +19,17 @@ use crate::api::world::{World, on_both_engines};
 use crate::support::{Done, bursar, finish};
 
 /// The lists there are, by the names of their files.
-const LISTS: [(&str, &str); 7] = [
+const LISTS: [(&str, &str); 10] = [
     ("cards", "/v1/cards"),
     ("reminders", "/v1/reminders"),
     ("members", "/v1/members"),
     ("groups", "/v1/groups"),
+    ("chapters", "/v1/chapters"),
     ("reimbursements", "/v1/reimbursements"),
     ("payments", "/v1/payments"),
+    ("campaigns", "/v1/campaigns"),
     ("store-listings", "/v1/store/listings"),
+    ("store-orders", "/v1/store/orders"),
 ];
 
 /// A token and a folder beside a server.

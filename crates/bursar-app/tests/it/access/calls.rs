@@ -23,6 +23,7 @@ use bursar_domain::Refusal;
 use bursar_domain::access::{Role, ScopeSet};
 use bursar_domain::campaign::{Campaign, CampaignVerb};
 use bursar_domain::card::{Card, CardVerb, LimitFrequency, NewCard};
+use bursar_domain::chapter::Chapter;
 use bursar_domain::cursor::Filters;
 use bursar_domain::group::{Group, GroupChange, NewGroup};
 use bursar_domain::ids::TokenId;
@@ -143,6 +144,10 @@ fn desk() -> Vec<Call> {
     calls.extend(read::<Campaign>(List::Campaign));
     calls.extend(read::<Listing>(List::Listing));
     calls.extend(read::<Order>(List::Order));
+    calls.extend(read::<Chapter>(List::Chapter));
+    calls.push(view(&Chapter::READ, |view| {
+        chapters::page(view, &walk(), Vec::new())
+    }));
     calls.extend([
         view(&roster::PREVIEW, |view| {
             told(roster::preview(view, &no_roster(), &Default::default()))

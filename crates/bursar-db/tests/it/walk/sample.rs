@@ -1,11 +1,12 @@
 //! Resources that tests make up, with what a list can be narrowed by.
 
 use bursar_db::Stored;
-use bursar_domain::campaign::Campaign;
+use bursar_domain::campaign::{Campaign, CampaignStatus};
 use bursar_domain::card::{Card, CardStatus};
+use bursar_domain::chapter::Chapter;
 use bursar_domain::cursor::Filters;
 use bursar_domain::group::Group;
-use bursar_domain::ids::{GroupId, MemberId};
+use bursar_domain::ids::{GroupId, ListingId, MemberId};
 use bursar_domain::listing::Listing;
 use bursar_domain::member::Member;
 use bursar_domain::money::{Currency, Money};
@@ -37,6 +38,10 @@ fn any<T: Copy>(rng: &mut Rng, all: &[T]) -> T {
 /// Few, so that a filter by one finds some.
 fn member(rng: &mut Rng) -> MemberId {
     MemberId::from_bits(rng.u128(1..4))
+}
+
+fn listing(rng: &mut Rng) -> ListingId {
+    ListingId::from_bits(rng.u128(1..3))
 }
 
 fn word(rng: &mut Rng) -> String {
@@ -165,8 +170,25 @@ impl Sample for Group {
 
 impl Sample for Campaign {
     fn vary(&mut self, rng: &mut Rng) {
-        self.name = word(rng);
+        self.status = any(rng, CampaignStatus::ALL);
         self.note = rng.bool().then(|| word(rng));
+    }
+
+    fn passes(&self, filters: &Filters) -> bool {
+        is(filters.status, Some(self.status.as_str()))
+    }
+
+    fn narrow(rng: &mut Rng) -> Filters {
+        Filters {
+            status: status(rng, &["draft", "active", "ended"]),
+            ..Filters::default()
+        }
+    }
+}
+
+impl Sample for Chapter {
+    fn vary(&mut self, rng: &mut Rng) {
+        self.name = word(rng);
     }
 }
 
@@ -179,7 +201,26 @@ impl Sample for Listing {
 
 impl Sample for Order {
     fn vary(&mut self, rng: &mut Rng) {
-        self.status = any(rng, OrderStatus::ALL);
-        self.total_amount = Money::new(rng.i64(0..1_000_000), Currency::USD);
+        match rng.u8(..4) {
+            0 => self.status = any(rng, &OrderStatus::ALL[..3]),
+            1 => self.member_id = rng.bool().then(|| member(rng)),
+            2 => self.listing_id = rng.bool().then(|| listing(rng)),
+            _ => self.total_amount = Money::new(rng.i64(0..1_000_000), Currency::USD),
+        }
+    }
+
+    fn passes(&self, filters: &Filters) -> bool {
+        is(filters.status, Some(self.status.as_str()))
+            && (filters.member_id.is_none() || filters.member_id == self.member_id)
+            && (filters.listing_id.is_none() || filters.listing_id == self.listing_id)
+    }
+
+    fn narrow(rng: &mut Rng) -> Filters {
+        Filters {
+            status: status(rng, &["pending", "paid", "fulfilled", "refunded"]),
+            member_id: rng.bool().then(|| member(rng)),
+            listing_id: rng.bool().then(|| listing(rng)),
+            ..Filters::default()
+        }
     }
 }

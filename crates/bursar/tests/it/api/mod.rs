@@ -16,6 +16,7 @@ mod leap;
 mod life;
 mod limits;
 mod members;
+mod more_lists;
 mod order;
 mod readiness;
 mod reminders;

@@ -355,6 +355,10 @@ fn what_a_query_may_say() {
         ("reimbursements", "status=pending", "status"),
         ("groups", "status=active", "status"),
         ("store/listings", "isActive=true", "isActive"),
+        ("store/orders", "listingId=lst_1", "listingId"),
+        ("store/orders", "status=active", "status"),
+        ("campaigns", "status=paid", "status"),
+        ("chapters", "isActive=true", "isActive"),
     ] {
         world
             .editor()

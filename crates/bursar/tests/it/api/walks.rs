@@ -140,6 +140,9 @@ fn since_a_time(engine: Engine) {
         "reminders",
         "cards",
         "store/listings",
+        "store/orders",
+        "campaigns",
+        "chapters",
     ] {
         assert_eq!(
             world
@@ -211,6 +214,9 @@ fn cursors_that_are_not_taken(engine: Engine) {
         "payments",
         "reimbursements",
         "store/listings",
+        "store/orders",
+        "campaigns",
+        "chapters",
         "cards",
     ] {
         editor
