@@ -13,6 +13,7 @@ LISTS = {
     "reimbursements": "reimbursements",
     "reminders": "reminders",
     "cards": "cards",
+    "campaigns": "campaigns",
     "store_listings": "store/listings",
 }
 

@@ -18,6 +18,7 @@ LISTS = {
     "reimbursements": "reimbursements",
     "reminders": "reminders",
     "cards": "cards",
+    "campaigns": "campaigns",
     "store_listings": "store/listings",
 } | {f"chapter_members_{chapter}": f"chapters/{chapter}/members" for chapter in CHAPTERS}
 
@@ -64,6 +65,7 @@ def change(source):
     run("reimbursement", "submit", some("reimbursements", status="draft")["id"])
     organization = call("GET", "token")["organizationId"]
     run("reminder", "cancel", some("reminders", status="scheduled")["id"], "--organization", organization)
+    run("campaign", "set", some("campaigns", status="draft")["id"], "--note", "Changed between two syncs")
     run("listing", "set", some("store_listings")["id"], "--description", "Changed between two syncs")
     for chapter in CHAPTERS:
         run("member", "set", some(f"chapter_members_{chapter}")["id"], "--last-name", "Renamed")
