@@ -138,7 +138,7 @@ fn create(db: &Db, hash: TokenHash, load: Load, round: u64) -> Outcome<f64> {
     let since = Instant::now();
     let app = App::new(db.clone(), Arc::new(database::now), IdSource::seeded(round));
     let caller = app
-        .ask::<_, AppError>(hash, app.now(), |found| Ok(found.map(|(caller, _)| caller)))
+        .ask::<_, AppError>(hash, app.now(), None, |found| Ok(found.map(|(caller, _)| caller)))
         .wait()
         .map_err(|error| error.to_string())?
         .ok_or("the token is not in force")?;

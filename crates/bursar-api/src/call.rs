@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use bursar_app::Next;
 use bursar_domain::Timestamp;
 use bursar_domain::ids::{OrganizationId, RequestId, TokenId};
 use bursar_domain::token::{self, TokenHash};
@@ -73,6 +74,14 @@ impl Call {
         match &self.found {
             Match::Found(route, _) => (route.bucket, cost(route, self.parts.uri.query())),
             Match::OtherMethod(_) | Match::NoPath => (default_bucket(&self.parts.method), 1),
+        }
+    }
+
+    /// What the request will read once its token is known.
+    pub(super) fn next(&self) -> Option<Next> {
+        match &self.found {
+            Match::Found(route, [(from, to), _]) => (route.ahead?)(&self.parts.uri.path()[*from..*to]),
+            Match::OtherMethod(_) | Match::NoPath => None,
         }
     }
 

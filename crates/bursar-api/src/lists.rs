@@ -1,7 +1,7 @@
 //! List pages and single resources, the same for every resource type.
 
-use bursar_app::chapters;
 use bursar_app::resources::{self, Page, Readable, Walk};
+use bursar_app::{Next, chapters};
 use bursar_domain::cursor::{Belongs, Cursor};
 use bursar_domain::ids::{Id, OrganizationId};
 
@@ -15,6 +15,11 @@ pub(super) fn get<R: Readable>(request: &Request) -> Result<Plan, Error> {
     Ok(Plan::Read(Box::new(move |view| {
         Ok(Answer::ok(resources::get::<R>(view, id)?))
     })))
+}
+
+/// What [`get`] reads. An id that is percent-encoded is read later.
+pub(super) fn one<R: Readable>(id: &str) -> Option<Next> {
+    Id::parse(id).map(Next::one::<R>)
 }
 
 pub(super) fn list<R: Readable>(request: &Request) -> Result<Plan, Error> {

@@ -1,7 +1,7 @@
 //! The one table of endpoints. The router, permission check, rate limit, OpenAPI document, docs and access matrix read it.
 
 use bursar_app::resources::Readable;
-use bursar_app::{Rule, cards, chapters, groups, members, reminders, tokens};
+use bursar_app::{Next, Rule, cards, chapters, groups, members, reminders, tokens};
 use bursar_domain::access::{Role, ScopeSet};
 use bursar_domain::campaign::Campaign;
 use bursar_domain::card::Card;
@@ -19,7 +19,7 @@ use hyper::Method;
 
 use super::error::Error;
 use super::handlers;
-use super::lists::{chapter_list, get, list, roster};
+use super::lists::{chapter_list, get, list, one, roster};
 use super::plan::{Plan, Request};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +68,9 @@ pub enum BodyRule {
 
 pub type Handler = fn(&Request) -> Result<Plan, Error>;
 
+/// What the handler's work will read, as far as the path tells.
+pub type Ahead = fn(&str) -> Option<Next>;
+
 #[derive(Clone, Copy, Debug)]
 pub enum Work {
     /// The OpenAPI document, which needs no token.
@@ -95,6 +98,8 @@ pub struct Route {
     pub body: BodyRule,
     /// The status of a successful response.
     pub success: u16,
+    /// Given the first parameter of the path.
+    pub ahead: Option<Ahead>,
 }
 
 /// Metrics with a counter for every endpoint.
@@ -159,6 +164,7 @@ impl Route {
             key,
             body,
             success: 200,
+            ahead: None,
         }
     }
 }
@@ -192,7 +198,7 @@ routes! {
     ListReminders "listReminders" Get "/v1/reminders":
         Work::Of(&Reminder::READ, list::<Reminder>), "List reminders";
     GetMember "getMember" Get "/v1/members/{memberId}":
-        Work::Of(&Member::READ, get::<Member>), "Get a member";
+        Work::Of(&Member::READ, get::<Member>), "Get a member", ahead: Some(one::<Member>);
     UpdateMember "updateMember" Patch "/v1/members/{memberId}":
         Work::Of(&members::CHANGE, handlers::members::update), "Change, archive or restore a member";
     ListMembers "listMembers" Get "/v1/members":
@@ -202,7 +208,7 @@ routes! {
     ListGroups "listGroups" Get "/v1/groups":
         Work::Of(&Group::READ, list::<Group>), "List groups with their dues and member counts";
     GetGroup "getGroup" Get "/v1/groups/{groupId}":
-        Work::Of(&Group::READ, get::<Group>), "Get a group";
+        Work::Of(&Group::READ, get::<Group>), "Get a group", ahead: Some(one::<Group>);
     UpdateGroup "updateGroup" Patch "/v1/groups/{groupId}":
         Work::Of(&groups::CHANGE, handlers::groups::update), "Rename a group or change its description";
     RemoveGroupMember "removeGroupMember" Delete "/v1/groups/{groupId}/members/{memberId}":
@@ -218,15 +224,15 @@ routes! {
     ListCampaigns "listCampaigns" Get "/v1/campaigns":
         Work::Of(&Campaign::READ, list::<Campaign>), "List campaigns";
     GetCampaign "getCampaign" Get "/v1/campaigns/{campaignId}":
-        Work::Of(&Campaign::READ, get::<Campaign>), "Get a campaign";
+        Work::Of(&Campaign::READ, get::<Campaign>), "Get a campaign", ahead: Some(one::<Campaign>);
     ListStoreListings "listStoreListings" Get "/v1/store/listings":
         Work::Of(&Listing::READ, list::<Listing>), "List store listings";
     GetStoreListing "getStoreListing" Get "/v1/store/listings/{listingId}":
-        Work::Of(&Listing::READ, get::<Listing>), "Get a store listing";
+        Work::Of(&Listing::READ, get::<Listing>), "Get a store listing", ahead: Some(one::<Listing>);
     ListStoreOrders "listStoreOrders" Get "/v1/store/orders":
         Work::Of(&Order::READ, list::<Order>), "List store orders";
     GetStoreOrder "getStoreOrder" Get "/v1/store/orders/{orderId}":
-        Work::Of(&Order::READ, get::<Order>), "Get a store order";
+        Work::Of(&Order::READ, get::<Order>), "Get a store order", ahead: Some(one::<Order>);
     GetToken "getToken" Get "/v1/token":
         Work::Of(&tokens::SELF, handlers::token::explain), "Explain the calling token to itself";
     GetOpenapi "getOpenapi" Get "/v1/openapi.json":

@@ -13,7 +13,7 @@ use bursar_domain::ids::OrganizationId;
 use bursar_domain::token::TokenHash;
 use bursar_http::address::{client_address, counted};
 use bursar_http::body::{self, BadBody};
-use bursar_http::limits::{Bucket, Quota, Subject};
+use bursar_http::limits::{BackendState, Bucket, Quota, Subject};
 use hyper::body::Incoming;
 use hyper::header::EXPECT;
 use tokio::time::timeout;
@@ -146,8 +146,13 @@ impl Edge {
                 Some(lookups.turn(&hash, counted(address), left).await)
             }
         };
+        // A charge that waits for Redis comes before the work, and its answer may be that there is none.
+        let next = match self.limiter.backend_state() {
+            BackendState::Local | BackendState::Away => call.next(),
+            BackendState::Shared => None,
+        };
         let (edge, call, now) = (Arc::clone(self), Arc::clone(call), call.now);
-        let asked = self.app.ask(hash, now, move |found| {
+        let asked = self.app.ask(hash, now, next, move |found| {
             if let Some(lookups) = &edge.lookups {
                 lookups.learn(&hash, found.is_some());
             }

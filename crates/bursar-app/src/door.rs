@@ -9,6 +9,7 @@ use bursar_domain::ids::{IdSource, OrganizationId, RequestId};
 use bursar_domain::token::TokenHash;
 
 use crate::act::{Act, Context, View, Whole};
+use crate::ahead::{Homes, Next};
 use crate::caller::{Identity, TokenCaller};
 use crate::error::AppError;
 use crate::once::{Once, Output, Running};
@@ -23,6 +24,7 @@ pub struct App {
     clock: WallClock,
     ids: Arc<Mutex<IdSource>>,
     running: Running,
+    homes: Homes,
 }
 
 impl std::fmt::Debug for App {
@@ -69,6 +71,7 @@ impl App {
             clock,
             ids: Arc::new(Mutex::new(ids)),
             running: Running::default(),
+            homes: Homes::default(),
         }
     }
 
@@ -150,19 +153,28 @@ impl App {
     }
 
     /// Reads after looking up a token; the work receives the caller found. On PostgreSQL each statement sees its own
-    /// state, unless the work holds a snapshot.
+    /// state, unless the work holds a snapshot. `next` is what the work will probably read.
     pub fn ask<T, E>(
         &self,
         hash: TokenHash,
         now: Timestamp,
+        next: Option<Next>,
         work: impl FnOnce(Option<(TokenCaller, View<'_, '_>)>) -> Result<T, E> + Send + 'static,
     ) -> Reply<T, E>
     where
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
     {
-        self.db.read(move |tx| {
+        let homes = match self.engine() {
+            EngineKind::Sqlite => None,
+            EngineKind::Postgres => Some(self.homes.clone()),
+        };
+        let ahead = homes.as_ref().map(|homes| homes.ahead(&hash, next));
+        self.db.read_ahead(ahead.unwrap_or_default(), move |tx| {
             let found = TokenCaller::known(tx, &hash, now)?;
+            if let (Some(homes), Some(caller)) = (&homes, &found) {
+                homes.learn(&hash, caller.organization());
+            }
             work(found.map(|caller| (caller.clone(), View::of_token(tx, caller, now))))
         })
     }

@@ -6,6 +6,7 @@
 
 pub mod act;
 pub mod activity;
+mod ahead;
 pub mod backlog;
 mod bulk;
 pub mod bundle;
@@ -57,6 +58,7 @@ pub mod testing {
 }
 
 pub use act::{Act, Looking, View, Whole};
+pub use ahead::Next;
 pub use bursar_db::{
     DatabaseUrl, DbError, EngineKind, Opening, Options, Reply, TlsMode, private, schema_version,
 };

@@ -36,8 +36,8 @@ pub mod walk;
 pub mod worker_clock;
 
 pub use engine::{
-    ColumnType, DatabaseUrl, Db, EngineKind, LoadTarget, Opening, Options, OwnedValue, PostgresUrl, Reply,
-    Row, Stats, TlsMode, Tx, Value,
+    ColumnType, DatabaseUrl, Db, EngineKind, Foreseen, LoadTarget, Opening, Options, OwnedValue, PostgresUrl,
+    Reply, Row, Stats, TlsMode, Tx, Value,
 };
 pub use error::DbError;
 pub use table::Stored;

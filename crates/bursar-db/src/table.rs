@@ -8,7 +8,7 @@ use bursar_domain::money::Currency;
 use bursar_domain::resource::{Cell, FieldType};
 use bursar_domain::{Resource, Stamps, Timestamp};
 
-use crate::engine::{ColumnType, LoadTarget, OwnedValue, RAW_DOCUMENT, Row, Tx, Value};
+use crate::engine::{ColumnType, Foreseen, LoadTarget, OwnedValue, RAW_DOCUMENT, Row, Tx, Value};
 use crate::error::DbError;
 use crate::rows::read;
 
@@ -226,6 +226,15 @@ pub fn document<R: Stored>(
     tx.first(&R::table().texts().document, &params, |row| {
         row.raw(0).map(<[u8]>::to_vec)
     })
+}
+
+/// What [`document`] asks.
+pub fn document_foreseen<R: Stored>(organization: OrganizationId, id: Id<R::Kind>) -> Foreseen {
+    let params = [
+        Value::Bytes(&organization.to_bytes()),
+        Value::Bytes(&id.to_bytes()),
+    ];
+    Foreseen::new(&R::table().texts().document, &params)
 }
 
 /// A row as it is kept. Its id and document can be read even if the resource cannot.

@@ -9,7 +9,7 @@ use bursar_domain::money::Currency;
 use bursar_domain::organization::CardIssuing;
 use bursar_domain::token::{TokenHash, TokenKind};
 
-use crate::engine::{Tx, Value};
+use crate::engine::{Foreseen, Tx, Value};
 use crate::error::DbError;
 use crate::rows::{read, record};
 
@@ -83,6 +83,11 @@ pub fn statements() -> [&'static str; 2] {
 
 pub fn by_hash(tx: &mut Tx<'_>, hash: &TokenHash) -> Result<Option<TokenFacts>, DbError> {
     tx.first(FACTS_BY_HASH, &[Value::Bytes(hash)], read)
+}
+
+/// What [`by_hash`] asks.
+pub fn by_hash_foreseen(hash: &TokenHash) -> Foreseen {
+    Foreseen::new(FACTS_BY_HASH, &[Value::Bytes(hash)])
 }
 
 /// For reads: remembered until something is committed.

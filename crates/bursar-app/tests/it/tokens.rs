@@ -206,7 +206,7 @@ impl World {
         let known = |found: Option<(TokenCaller, View<'_, '_>)>| Ok(found.map(|(caller, _)| caller));
         let found = self
             .app(&self.db)
-            .ask::<_, AppError>(hash(secret), self.now(), known);
+            .ask::<_, AppError>(hash(secret), self.now(), None, known);
         found.wait().unwrap()
     }
 
@@ -216,7 +216,9 @@ impl World {
             found.map(|(_, view)| tokens::explain_caller(&view)).transpose()
         };
         let hash = hash(issued.secret.expose());
-        let told = self.app(&self.db).ask::<_, AppError>(hash, self.now(), explain);
+        let told = self
+            .app(&self.db)
+            .ask::<_, AppError>(hash, self.now(), None, explain);
         told.wait().unwrap()
     }
 

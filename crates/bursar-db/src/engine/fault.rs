@@ -1,8 +1,8 @@
 //! A failed statement, with what the engine needs to decide what happens next.
 
-use postgres::error::SqlState;
 use rusqlite::ErrorCode;
 
+use super::postgres::{Told, WireError};
 use crate::error::DbError;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,49 +74,52 @@ pub(super) fn sqlite_error(error: &rusqlite::Error) -> DbError {
     }
 }
 
-impl From<postgres::Error> for Fault {
-    fn from(error: postgres::Error) -> Self {
-        let Some(told) = error.as_db_error() else {
-            if error.is_closed() || has_io_source(&error) {
-                return Fault::lost("the connection to PostgreSQL was lost");
+impl From<WireError> for Fault {
+    fn from(error: WireError) -> Self {
+        match error {
+            WireError::Told(told) => Fault::told(told),
+            WireError::Closed | WireError::Io(_) => Fault::lost("the connection to PostgreSQL was lost"),
+            WireError::Silent => Fault::lost("PostgreSQL did not respond in time"),
+            WireError::Tls(text) | WireError::Login(text) | WireError::Protocol(text) => {
+                Fault::lost(format!("the connection to PostgreSQL was lost: {text}"))
             }
-            return Fault::statement(DbError::Internal(with_sources(&error)));
-        };
-        let state = told.code();
-        let text = told.message().to_owned();
-        // All errors of the classes 08 (connection) and 57P (operator intervention) end the session.
-        if state.code().starts_with("08")
-            || state.code().starts_with("57P")
-            || *state == SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT
-        {
-            return Fault::lost(format!("PostgreSQL closed the connection: {text}"));
+            WireError::Value(text) => Fault::statement(DbError::Internal(text)),
         }
-        if *state == SqlState::T_R_DEADLOCK_DETECTED || *state == SqlState::T_R_SERIALIZATION_FAILURE {
-            return Fault {
-                class: Class::Retryable,
-                error: DbError::Unavailable(text),
-            };
-        }
-        Fault::statement(if state.code().starts_with("23") {
-            DbError::Constraint(text)
-        } else if *state == SqlState::DISK_FULL {
-            DbError::Full(text)
-        } else if *state == SqlState::READ_ONLY_SQL_TRANSACTION {
-            DbError::Unwritable(format!("PostgreSQL takes no writes: {text}"))
-        } else if *state == SqlState::LOCK_NOT_AVAILABLE
-            || *state == SqlState::QUERY_CANCELED
-            || state.code().starts_with("53")
-        {
-            DbError::Unavailable(text)
-        } else {
-            DbError::Internal(format!("{text} ({})", state.code()))
-        })
     }
 }
 
-fn has_io_source(error: &postgres::Error) -> bool {
-    std::iter::successors(std::error::Error::source(error), |source| source.source())
-        .any(<dyn std::error::Error>::is::<std::io::Error>)
+impl Fault {
+    /// PostgreSQL's SQLSTATE decides.
+    fn told(Told { code, message }: Told) -> Self {
+        const IDLE_IN_TRANSACTION: &str = "25P03";
+        const READ_ONLY: &str = "25006";
+        const SERIALIZATION: &str = "40001";
+        const DEADLOCK: &str = "40P01";
+        const DISK_FULL: &str = "53100";
+        const LOCK_NOT_AVAILABLE: &str = "55P03";
+        const CANCELED: &str = "57014";
+        // All errors of the classes 08 (connection) and 57P (operator intervention) end the session.
+        if code.starts_with("08") || code.starts_with("57P") || code == IDLE_IN_TRANSACTION {
+            return Fault::lost(format!("PostgreSQL closed the connection: {message}"));
+        }
+        if code == DEADLOCK || code == SERIALIZATION {
+            return Fault {
+                class: Class::Retryable,
+                error: DbError::Unavailable(message),
+            };
+        }
+        Fault::statement(if code.starts_with("23") {
+            DbError::Constraint(message)
+        } else if code == DISK_FULL {
+            DbError::Full(message)
+        } else if code == READ_ONLY {
+            DbError::Unwritable(format!("PostgreSQL takes no writes: {message}"))
+        } else if code == LOCK_NOT_AVAILABLE || code == CANCELED || code.starts_with("53") {
+            DbError::Unavailable(message)
+        } else {
+            DbError::Internal(format!("{message} ({code})"))
+        })
+    }
 }
 
 /// The error and its causes on one line: the driver's own text often has only the first.

@@ -40,6 +40,7 @@ impl Counters {
         Stats {
             batches: self.batches.load(Ordering::Relaxed),
             jobs: self.jobs.load(Ordering::Relaxed),
+            round_trips: 0,
         }
     }
 }
@@ -48,6 +49,8 @@ impl Counters {
 pub struct Stats {
     pub batches: u64,
     pub jobs: u64,
+    /// How often PostgreSQL was sent something and waited for, by readers and lanes. On SQLite 0.
+    pub round_trips: u64,
 }
 
 pub(super) fn run(

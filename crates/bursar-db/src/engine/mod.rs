@@ -1,5 +1,6 @@
 //! The two engines behind one handle: reads, group-committed writes, and long work on the caller's thread.
 
+mod ahead;
 mod dialect;
 mod fault;
 mod job;
@@ -21,6 +22,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
+pub use self::ahead::Foreseen;
 pub(crate) use self::dialect::RAW_DOCUMENT;
 pub use self::lane::Stats;
 pub use self::reply::Reply;
@@ -129,7 +131,7 @@ impl Db {
         let server = Arc::new(postgres::Server::new(url)?);
         postgres::prepare_schema(&server, opening)?;
         let each = (options.connections / 2).max(2);
-        let readers = Arc::new(postgres::Readers::new(options.queue_max));
+        let readers = Arc::new(postgres::Readers::new(options.queue_max, each));
         let db = Db::new(
             Engine::Postgres {
                 server: Arc::clone(&server),
@@ -184,7 +186,21 @@ impl Db {
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
     {
-        self.0.read(false, work)
+        self.0.read(false, Vec::new(), work)
+    }
+
+    /// Like `read`, for work that will probably ask what `ahead` names, in this order. On PostgreSQL that is sent
+    /// before the work runs, so that it waits once; on SQLite it has no effect.
+    pub fn read_ahead<T, E>(
+        &self,
+        ahead: Vec<Foreseen>,
+        work: impl FnOnce(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+    ) -> Reply<T, E>
+    where
+        T: Send + 'static,
+        E: From<DbError> + Send + 'static,
+    {
+        self.0.read(false, ahead, work)
     }
 
     /// All statements see one snapshot.
@@ -196,7 +212,7 @@ impl Db {
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
     {
-        self.0.read(true, work)
+        self.0.read(true, Vec::new(), work)
     }
 
     /// Reads on this thread, in one snapshot, if the database is in this process. Returns `None` on PostgreSQL.
@@ -299,7 +315,13 @@ impl Db {
     }
 
     pub fn stats(&self) -> Stats {
-        self.0.counters.read()
+        Stats {
+            round_trips: match &self.0.engine {
+                Engine::Sqlite { .. } => 0,
+                Engine::Postgres { server, .. } => server.round_trips(),
+            },
+            ..self.0.counters.read()
+        }
     }
 
     /// Accepts no more jobs, finishes the queued ones and ends the threads. Calling it again does nothing.
@@ -312,6 +334,7 @@ impl Shared {
     fn read<T, E>(
         &self,
         snapshot: bool,
+        ahead: Vec<Foreseen>,
         work: impl FnOnce(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
     ) -> Reply<T, E>
     where
@@ -322,7 +345,7 @@ impl Shared {
             Engine::Sqlite { readers, .. } => Reply::ready(readers.read(work)),
             Engine::Postgres { readers, .. } => {
                 let (job, reply) = job::read(work);
-                readers.submit(job, snapshot);
+                readers.submit(job, snapshot, ahead);
                 reply
             }
         }

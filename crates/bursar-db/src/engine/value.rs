@@ -1,6 +1,6 @@
 //! Parameters of statements and rows of results.
 
-use postgres::types::{IsNull, ToSql as PostgresToSql, Type, to_sql_checked};
+use bytes::{BufMut, BytesMut};
 use rusqlite::types::{ToSql as SqliteToSql, ToSqlOutput, ValueRef};
 
 use crate::error::DbError;
@@ -67,29 +67,111 @@ impl SqliteToSql for Value<'_> {
     }
 }
 
-type BoxedError = Box<dyn std::error::Error + Sync + Send>;
+/// Types of PostgreSQL, by their numbers in `pg_type`.
+pub(super) mod oid {
+    pub(in super::super) const BOOL: u32 = 16;
+    pub(in super::super) const BYTEA: u32 = 17;
+    pub(in super::super) const NAME: u32 = 19;
+    pub(in super::super) const INT8: u32 = 20;
+    pub(in super::super) const INT4: u32 = 23;
+    pub(in super::super) const TEXT: u32 = 25;
+    pub(in super::super) const UNKNOWN: u32 = 705;
+    pub(in super::super) const VARCHAR: u32 = 1043;
+}
 
-impl PostgresToSql for Value<'_> {
-    fn to_sql(&self, ty: &Type, out: &mut bytes::BytesMut) -> Result<IsNull, BoxedError> {
-        let text = *ty == Type::TEXT || *ty == Type::VARCHAR;
-        match self {
-            Value::Null => Ok(IsNull::Yes),
-            Value::Int(value) if *ty == Type::INT8 => PostgresToSql::to_sql(value, ty, out),
-            Value::Int(value) if *ty == Type::INT4 => PostgresToSql::to_sql(&i32::try_from(*value)?, ty, out),
-            Value::Text(value) if text => PostgresToSql::to_sql(value, ty, out),
-            Value::Bytes(value) if *ty == Type::BYTEA => PostgresToSql::to_sql(value, ty, out),
+impl Value<'_> {
+    /// Appends the value as PostgreSQL's binary format has it. Returns false for NULL.
+    pub(super) fn encode(&self, kind: u32, out: &mut BytesMut) -> Result<bool, String> {
+        match (self, kind) {
+            (Value::Null, _) => return Ok(false),
+            (Value::Int(value), oid::INT8) => out.put_i64(*value),
+            (Value::Int(value), oid::INT4) => {
+                let value = i32::try_from(*value)
+                    .map_err(|_| "an integer is too large for its parameter".to_owned())?;
+                out.put_i32(value);
+            }
+            (Value::Text(value), oid::TEXT | oid::VARCHAR) => out.put_slice(value.as_bytes()),
+            (Value::Bytes(value), oid::BYTEA) => out.put_slice(value),
             // The value may be private, so the message names only the kinds.
-            Value::Int(_) => Err(format!("an integer was given where the statement wants {ty}").into()),
-            Value::Text(_) => Err(format!("a text was given where the statement wants {ty}").into()),
-            Value::Bytes(_) => Err(format!("bytes were given where the statement wants {ty}").into()),
+            (Value::Int(_), _) => return Err(wrong("an integer was", kind)),
+            (Value::Text(_), _) => return Err(wrong("a text was", kind)),
+            (Value::Bytes(_), _) => return Err(wrong("bytes were", kind)),
+        }
+        Ok(true)
+    }
+}
+
+fn wrong(given: &str, kind: u32) -> String {
+    format!("{given} given where the statement wants {}", type_name(kind))
+}
+
+fn type_name(kind: u32) -> String {
+    match kind {
+        oid::BOOL => "a boolean".to_owned(),
+        oid::BYTEA => "bytes".to_owned(),
+        oid::INT4 | oid::INT8 => "an integer".to_owned(),
+        oid::NAME | oid::TEXT | oid::UNKNOWN | oid::VARCHAR => "a text".to_owned(),
+        other => format!("type {other}"),
+    }
+}
+
+/// A row of PostgreSQL: its bytes, where the cells are in them, and their types.
+#[derive(Clone, Copy)]
+pub(super) struct PgRow<'r> {
+    pub(super) body: &'r [u8],
+    pub(super) cells: &'r [Option<(usize, usize)>],
+    pub(super) types: &'r [u32],
+}
+
+impl<'r> PgRow<'r> {
+    /// The bytes of a cell and its type. `None` is NULL.
+    fn cell(&self, column: usize) -> Result<Option<(&'r [u8], u32)>, DbError> {
+        match (self.cells.get(column), self.types.get(column)) {
+            (Some(Some((from, to))), Some(kind)) => Ok(Some((&self.body[*from..*to], *kind))),
+            (Some(None), Some(_)) => Ok(None),
+            _ => Err(no_column(column)),
         }
     }
 
-    fn accepts(ty: &Type) -> bool {
-        [Type::INT8, Type::INT4, Type::TEXT, Type::VARCHAR, Type::BYTEA].contains(ty)
+    fn int(&self, column: usize) -> Result<Option<i64>, DbError> {
+        let Some((bytes, kind)) = self.cell(column)? else {
+            return Ok(None);
+        };
+        // PostgreSQL returns literals and comparisons as narrower types.
+        let read = match kind {
+            oid::INT8 => bytes.try_into().ok().map(i64::from_be_bytes),
+            oid::INT4 => bytes.try_into().ok().map(i32::from_be_bytes).map(i64::from),
+            oid::BOOL => bytes.first().map(|byte| i64::from(*byte)),
+            _ => None,
+        };
+        read.map(Some)
+            .ok_or_else(|| mismatch(column, "an integer", &type_name(kind)))
     }
 
-    to_sql_checked!();
+    /// A text's bytes.
+    fn raw(&self, column: usize) -> Result<Option<&'r [u8]>, DbError> {
+        match self.cell(column)? {
+            None => Ok(None),
+            Some((bytes, oid::TEXT | oid::VARCHAR | oid::NAME | oid::UNKNOWN)) => Ok(Some(bytes)),
+            Some((_, kind)) => Err(mismatch(column, "a text", &type_name(kind))),
+        }
+    }
+
+    fn text(&self, column: usize) -> Result<Option<&'r str>, DbError> {
+        self.raw(column)?.map(|bytes| utf8(bytes, column)).transpose()
+    }
+
+    fn bytes(&self, column: usize) -> Result<Option<&'r [u8]>, DbError> {
+        match self.cell(column)? {
+            None => Ok(None),
+            Some((bytes, oid::BYTEA)) => Ok(Some(bytes)),
+            Some((_, kind)) => Err(mismatch(column, "bytes", &type_name(kind))),
+        }
+    }
+}
+
+fn utf8(bytes: &[u8], column: usize) -> Result<&str, DbError> {
+    std::str::from_utf8(bytes).map_err(|_| DbError::Internal(format!("column {column} is not valid UTF-8")))
 }
 
 /// For loading many rows.
@@ -144,7 +226,7 @@ pub struct Row<'r>(pub(super) RowInner<'r>);
 
 pub(super) enum RowInner<'r> {
     Sqlite(&'r rusqlite::Row<'r>),
-    Postgres(&'r postgres::Row),
+    Postgres(PgRow<'r>),
 }
 
 impl<'r> Row<'r> {
@@ -159,19 +241,7 @@ impl<'r> Row<'r> {
                 ValueRef::Integer(value) => Ok(Some(value)),
                 other => Err(mismatch(column, "an integer", &other.data_type())),
             },
-            RowInner::Postgres(row) => {
-                // PostgreSQL returns literals and comparisons as narrower types.
-                let ty = postgres_type(row, column)?;
-                if *ty == Type::INT8 {
-                    get(row, column)
-                } else if *ty == Type::INT4 {
-                    Ok(get::<i32>(row, column)?.map(i64::from))
-                } else if *ty == Type::BOOL {
-                    Ok(get::<bool>(row, column)?.map(i64::from))
-                } else {
-                    Err(mismatch(column, "an integer", ty))
-                }
-            }
+            RowInner::Postgres(row) => row.int(column),
         }
     }
 
@@ -193,12 +263,10 @@ impl<'r> Row<'r> {
         match self.0 {
             RowInner::Sqlite(row) => match sqlite_column(row, column)? {
                 ValueRef::Null => Ok(None),
-                ValueRef::Text(value) => std::str::from_utf8(value)
-                    .map(Some)
-                    .map_err(|_| DbError::Internal(format!("column {column} is not valid UTF-8"))),
+                ValueRef::Text(value) => utf8(value, column).map(Some),
                 other => Err(mismatch(column, "a text", &other.data_type())),
             },
-            RowInner::Postgres(row) => get(row, column),
+            RowInner::Postgres(row) => row.text(column),
         }
     }
 
@@ -211,7 +279,7 @@ impl<'r> Row<'r> {
                 ValueRef::Null => Err(unexpected_null(column)),
                 other => Err(mismatch(column, "a text", &other.data_type())),
             },
-            RowInner::Postgres(_) => self.text(column).map(str::as_bytes),
+            RowInner::Postgres(row) => row.raw(column)?.ok_or_else(|| unexpected_null(column)),
         }
     }
 
@@ -226,7 +294,7 @@ impl<'r> Row<'r> {
                 ValueRef::Blob(value) => Ok(Some(value)),
                 other => Err(mismatch(column, "bytes", &other.data_type())),
             },
-            RowInner::Postgres(row) => get(row, column),
+            RowInner::Postgres(row) => row.bytes(column),
         }
     }
 
@@ -249,21 +317,6 @@ impl<'r> Row<'r> {
 
 fn sqlite_column<'r>(row: &'r rusqlite::Row<'r>, column: usize) -> Result<ValueRef<'r>, DbError> {
     row.get_ref(column).map_err(|_| no_column(column))
-}
-
-fn postgres_type(row: &postgres::Row, column: usize) -> Result<&Type, DbError> {
-    row.columns()
-        .get(column)
-        .map(postgres::Column::type_)
-        .ok_or_else(|| no_column(column))
-}
-
-fn get<'r, T: postgres::types::FromSql<'r>>(
-    row: &'r postgres::Row,
-    column: usize,
-) -> Result<Option<T>, DbError> {
-    row.try_get(column)
-        .map_err(|error| DbError::Internal(format!("column {column}: {error}")))
 }
 
 fn no_column(column: usize) -> DbError {

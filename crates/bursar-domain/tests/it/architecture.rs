@@ -223,7 +223,7 @@ fn only_the_app_is_on_the_database() {
 #[test]
 fn only_the_database_crate_has_a_driver_and_sql() {
     for (name, _) in CRATES.iter().filter(|(name, _)| *name != "bursar-db") {
-        for driver in ["rusqlite", "postgres", "tokio-postgres-rustls", "sqlx", "diesel"] {
+        for driver in ["rusqlite", "postgres", "postgres-protocol", "sqlx", "diesel"] {
             assert!(
                 !dependencies(name, "dependencies")
                     .iter()

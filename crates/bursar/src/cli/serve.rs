@@ -371,6 +371,11 @@ async fn accept(
                     stats.batches,
                 ),
                 figure("bursar_write_jobs", "Writes that ran in them.", stats.jobs),
+                figure(
+                    "bursar_database_round_trips",
+                    "Times that PostgreSQL was waited for.",
+                    stats.round_trips,
+                ),
             ]);
             figures
         };

@@ -1,21 +1,21 @@
 //! PostgreSQL: lanes that write and readers, each a thread with its own connection.
 
+mod link;
 mod readers;
 mod session;
 mod tls;
+mod wire;
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
-
-use postgres::Client;
-use postgres::NoTls;
-use postgres::config::SslMode;
-use tokio_postgres_rustls::MakeRustlsConnect;
 
 pub(super) use self::readers::Readers;
 pub(super) use self::session::{Mode, PgSession};
+pub(super) use self::wire::{Told, WireError};
 
-use super::fault::{Class, Fault, with_sources};
+use self::wire::{Target, Wire};
+use super::fault::{Class, Fault};
 use super::tx::Tx;
 use super::url::{PostgresUrl, TlsMode};
 use super::{Opening, migrate};
@@ -29,22 +29,13 @@ const CONNECT_MAX: Duration = Duration::from_secs(5);
 const SILENCE_MAX: Duration = Duration::from_secs(30);
 
 pub(super) struct Server {
-    config: postgres::Config,
-    tls: Option<MakeRustlsConnect>,
+    target: Target,
     name: String,
 }
 
 impl Server {
     pub(super) fn new(url: &PostgresUrl) -> Result<Self, DbError> {
         let mut config = postgres::Config::clone(&url.config);
-        config.ssl_mode(match url.tls {
-            TlsMode::Disable => SslMode::Disable,
-            TlsMode::Prefer => SslMode::Prefer,
-            TlsMode::Require | TlsMode::VerifyCa | TlsMode::VerifyFull => SslMode::Require,
-        });
-        if config.get_connect_timeout().is_none() {
-            config.connect_timeout(CONNECT_MAX);
-        }
         // Notices a server that vanished silently within half a minute, not in the system's hours.
         if config.get_tcp_user_timeout().is_none() {
             config.tcp_user_timeout(SILENCE_MAX);
@@ -57,46 +48,45 @@ impl Server {
         }
         let tls = match url.tls {
             TlsMode::Disable => None,
-            mode => Some(MakeRustlsConnect::new(tls::client_config(
+            mode => Some(Arc::new(tls::client_config(
                 mode,
                 url.root_certificate.as_deref(),
             )?)),
         };
         Ok(Server {
-            config,
-            tls,
+            target: Target {
+                config,
+                tls,
+                tls_is_optional: url.tls == TlsMode::Prefer,
+                flights: Arc::default(),
+            },
             name: url.server(),
         })
     }
 
-    /// Connects and configures the session. Never call it on an async thread: the driver would panic.
-    fn connect(&self, mode: Mode, timeout: Option<Duration>) -> Result<Client, Fault> {
-        let mut config = self.config.clone();
-        config.connect_timeout(self.each_host_max(timeout));
-        let connected = match &self.tls {
-            None => config.connect(NoTls),
-            Some(tls) => config.connect(tls.clone()),
-        };
-        let mut client = connected.map_err(|error| self.explain(&error))?;
-        client
-            .batch_execute(mode.settings())
+    /// How often something was sent and then waited for.
+    pub(super) fn round_trips(&self) -> u64 {
+        self.target.flights.load(Ordering::Relaxed)
+    }
+
+    /// Connects and configures the session.
+    fn connect(&self, mode: Mode, timeout: Option<Duration>) -> Result<Wire, Fault> {
+        let connected = self.target.connect(self.each_host_max(timeout), mode.settings());
+        let mut wire = connected.map_err(|error| self.explain(&error))?;
+        wire.limit(mode.patience())
             .map_err(|error| self.explain(&error))?;
-        Ok(client)
+        Ok(wire)
     }
 
     fn each_host_max(&self, timeout: Option<Duration>) -> Duration {
-        let own = self.config.get_connect_timeout().copied().unwrap_or(CONNECT_MAX);
+        let own = self.target.config.get_connect_timeout();
+        let own = own.copied().unwrap_or(CONNECT_MAX);
         own.min(timeout.unwrap_or(own))
     }
 
     /// How long an attempt to connect may take if all hosts of the URL are tried one after the other.
     fn patience(&self, timeout: Option<Duration>) -> Duration {
-        let hosts = self
-            .config
-            .get_hosts()
-            .len()
-            .max(self.config.get_hostaddrs().len());
-        self.each_host_max(timeout) * u32::try_from(hosts).unwrap_or(1).max(1)
+        self.each_host_max(timeout) * u32::try_from(self.target.hosts()).unwrap_or(1)
     }
 
     /// For a server that accepts connections and then does not respond.
@@ -107,36 +97,31 @@ impl Server {
         ))
     }
 
-    fn explain(&self, error: &postgres::Error) -> Fault {
+    fn explain(&self, error: &WireError) -> Fault {
         let name = &self.name;
-        let text = error
-            .as_db_error()
-            .map_or_else(|| with_sources(error), |told| told.message().to_owned());
-        match error.code().map(postgres::error::SqlState::code) {
+        match error {
             // Wrong user or password, or no such database: waiting does not help.
-            Some(code) if code.starts_with("28") || code == "3D000" => Fault::statement(DbError::BadUrl(
-                format!("PostgreSQL at {name} refuses the connection: {text}; check the database URL"),
-            )),
-            Some(_) => Fault::lost(format!("PostgreSQL at {name} refuses the connection: {text}")),
-            None if is_tls(error) => Fault::statement(DbError::BadUrl(format!(
-                "PostgreSQL at {name} cannot be trusted: {text}; name its certificate authority with sslrootcert=FILE \
+            WireError::Told(Told { code, .. }) if code.starts_with("28") || code == "3D000" => {
+                Fault::statement(DbError::BadUrl(format!(
+                    "PostgreSQL at {name} refuses the connection: {error}; check the database URL"
+                )))
+            }
+            WireError::Login(_) => Fault::statement(DbError::BadUrl(format!(
+                "PostgreSQL at {name} cannot be used: {error}; check the database URL"
+            ))),
+            WireError::Told(_) => {
+                Fault::lost(format!("PostgreSQL at {name} refuses the connection: {error}"))
+            }
+            WireError::Tls(_) => Fault::statement(DbError::BadUrl(format!(
+                "PostgreSQL at {name} cannot be trusted: {error}; name its certificate authority with sslrootcert=FILE \
                  in the database URL, or a weaker sslmode if nobody can come in between"
             ))),
-            None => Fault::lost(format!("PostgreSQL at {name} does not answer: {text}")),
+            WireError::Silent => self.is_silent(),
+            WireError::Closed | WireError::Io(_) | WireError::Protocol(_) | WireError::Value(_) => {
+                Fault::lost(format!("PostgreSQL at {name} does not answer: {error}"))
+            }
         }
     }
-}
-
-fn is_tls(error: &postgres::Error) -> bool {
-    // The driver reports its own TLS errors, such as a server without TLS, only in the text.
-    error.to_string().contains("TLS handshake")
-        || std::iter::successors(std::error::Error::source(error), |source| source.source())
-            .filter_map(|source| source.downcast_ref::<std::io::Error>())
-            .any(|source| {
-                source
-                    .get_ref()
-                    .is_some_and(<dyn std::error::Error + Send + Sync>::is::<rustls::Error>)
-            })
 }
 
 /// Migrates the schema on its own thread, because the caller's may be an async one.
@@ -180,7 +165,7 @@ pub(super) fn lock_every_table() -> String {
 }
 
 /// A response of the server to a commit is certain; after a lost connection the outcome is unknown.
-fn commit_fault(error: postgres::Error) -> Fault {
+fn commit_fault(error: WireError) -> Fault {
     let fault = Fault::from(error);
     if fault.class == Class::Lost {
         return Fault::statement(DbError::Unavailable(

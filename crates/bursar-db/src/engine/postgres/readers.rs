@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+use super::super::ahead::Foreseen;
 use super::super::job::ReadJob;
 use super::super::migrate;
 use super::super::tx::Tx;
@@ -14,8 +15,12 @@ pub(in super::super) struct Readers {
     state: Mutex<State>,
     ready: Condvar,
     queue_max: usize,
+    threads: usize,
     watch: Watch,
 }
+
+/// Reads that share a flight. A flight is answered as a whole, so the first of them waits for the last.
+const FLIGHT_JOBS_MAX: usize = 8;
 
 #[derive(Default)]
 struct State {
@@ -28,27 +33,37 @@ struct State {
 struct Queued {
     job: Box<dyn ReadJob>,
     snapshot: bool,
+    ahead: Vec<Foreseen>,
+}
+
+impl Queued {
+    /// Whether all that it will ask can be sent with other reads: it delays none of them.
+    fn is_foreseen(&self) -> bool {
+        self.ahead.len() > 1
+    }
 }
 
 impl Readers {
-    pub(in super::super) fn new(queue_max: usize) -> Self {
+    /// For this many threads.
+    pub(in super::super) fn new(queue_max: usize, threads: usize) -> Self {
         Readers {
             state: Mutex::default(),
             ready: Condvar::new(),
             queue_max: queue_max.max(1),
+            threads: threads.max(1),
             watch: Watch::new(),
         }
     }
 
     /// Queues a read, or fails it at once if there is no room.
-    pub(in super::super) fn submit(&self, job: Box<dyn ReadJob>, snapshot: bool) {
+    pub(in super::super) fn submit(&self, job: Box<dyn ReadJob>, snapshot: bool, ahead: Vec<Foreseen>) {
         let mut state = self.lock();
         let refusal = if state.closed {
             "it is shutting down".to_owned()
         } else if state.jobs.len() >= self.queue_max {
             format!("{} reads are waiting already", state.jobs.len())
         } else {
-            state.jobs.push_back(Queued { job, snapshot });
+            state.jobs.push_back(Queued { job, snapshot, ahead });
             let is_waited_for = state.waiting > 0;
             drop(state);
             if is_waited_for {
@@ -66,19 +81,27 @@ impl Readers {
     )]
     pub(in super::super) fn run(&self, server: Arc<Server>) {
         let mut session = PgSession::new(Arc::clone(&server), Mode::Read);
-        while let Some(Queued { job, snapshot }) = self.take() {
-            if job.is_abandoned() {
-                continue;
+        let mut jobs = Vec::new();
+        while self.take(&mut jobs) {
+            let found = self.look(&mut session);
+            if found.is_ok() {
+                session.send_ahead(jobs.iter().map(|queued| &*queued.ahead));
             }
-            let started = self
-                .look(&mut session)
-                .and_then(|()| session.start(snapshot).map_err(|fault| fault.error));
-            if let Err(error) = started {
-                job.fail(error);
-                continue;
+            for Queued { job, snapshot, .. } in jobs.drain(..) {
+                if !job.is_abandoned() {
+                    let started = found
+                        .clone()
+                        .and_then(|()| session.start(snapshot).map_err(|fault| fault.error));
+                    match started {
+                        Ok(()) => {
+                            let intact = job.run(Tx::postgres(&mut session));
+                            session.finish(intact);
+                        }
+                        Err(error) => job.fail(error),
+                    }
+                }
+                session.end_turn();
             }
-            let intact = job.run(Tx::postgres(&mut session));
-            session.finish(intact);
         }
     }
 
@@ -98,14 +121,27 @@ impl Readers {
         self.ready.notify_all();
     }
 
-    fn take(&self) -> Option<Queued> {
+    /// Waits for a read. If it is foreseen, takes its share of those behind it that are foreseen too. Returns false
+    /// after the last.
+    fn take(&self, jobs: &mut Vec<Queued>) -> bool {
         let mut state = self.lock();
         loop {
-            if let Some(queued) = state.jobs.pop_front() {
-                return Some(queued);
+            if let Some(first) = state.jobs.pop_front() {
+                let mut more = match first.is_foreseen() {
+                    true => (state.jobs.len() / self.threads).min(FLIGHT_JOBS_MAX - 1),
+                    false => 0,
+                };
+                jobs.push(first);
+                while more > 0
+                    && let Some(next) = state.jobs.pop_front_if(|next| next.is_foreseen())
+                {
+                    jobs.push(next);
+                    more -= 1;
+                }
+                return true;
             }
             if state.closed {
-                return None;
+                return false;
             }
             state.waiting += 1;
             state = self.ready.wait(state).unwrap_or_else(PoisonError::into_inner);

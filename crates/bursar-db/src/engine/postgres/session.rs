@@ -1,22 +1,17 @@
 //! One connection: its statements, its transaction, and what happens if it is lost.
 
-use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
-use postgres::binary_copy::BinaryCopyInWriter;
-use postgres::error::SqlState;
-use postgres::fallible_iterator::FallibleIterator;
-use postgres::types::{ToSql, Type};
-use postgres::{Client, SimpleQueryMessage, Statement};
-
-use super::super::dialect;
+use super::super::ahead::Foreseen;
 use super::super::fault::{Class, Fault};
 use super::super::lane::Session;
 use super::super::migrate;
 use super::super::tx::{Locking, Tx};
-use super::super::value::{ColumnType, LoadTarget, OwnedValue, Row, RowInner, Value};
+use super::super::value::{ColumnType, LoadTarget, OwnedValue, Row, Value, oid};
+use super::link::Link;
+use super::wire::Wire;
 use super::{Server, commit_fault};
 use crate::error::DbError;
 
@@ -26,6 +21,10 @@ const RECONNECT_MAX: Duration = Duration::from_secs(2);
 const LONG_RECONNECT_MAX: Duration = Duration::from_secs(10);
 /// While the server is unavailable, jobs between two connection attempts fail at once.
 const RECONNECT_PAUSE: Duration = Duration::from_millis(500);
+/// How long a flight of statements may take. The server ends a statement after 30 seconds; if nothing comes even then,
+/// it is frozen or gone.
+const FLIGHT_MAX: Duration = Duration::from_secs(35);
+const UNDEFINED_TABLE: &str = "42P01";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Mode {
@@ -70,6 +69,13 @@ impl Mode {
         }
     }
 
+    pub(super) fn patience(self) -> Option<Duration> {
+        match self {
+            Mode::Read | Mode::Snapshot | Mode::Write => Some(FLIGHT_MAX),
+            Mode::LongWrite | Mode::Survey | Mode::Schema => None,
+        }
+    }
+
     fn begin(self) -> Option<&'static str> {
         match self {
             Mode::Read => None,
@@ -97,13 +103,7 @@ pub(in super::super) struct PgSession {
     dialling: Option<Dialling>,
 }
 
-type Dialling = mpsc::Receiver<Result<Client, Fault>>;
-
-struct Link {
-    client: Client,
-    /// By the text's address and length, which are cheaper to compare than the text.
-    statements: HashMap<(usize, usize, Locking), Statement>,
-}
+type Dialling = mpsc::Receiver<Result<Wire, Fault>>;
 
 impl PgSession {
     pub(in super::super) fn new(server: Arc<Server>, mode: Mode) -> Self {
@@ -158,18 +158,34 @@ impl PgSession {
         }
     }
 
+    /// Sends what the next jobs will probably ask, in one flight. A job that asks something else, or whose statement
+    /// failed, asks for itself.
+    pub(super) fn send_ahead<'f>(&mut self, jobs: impl Iterator<Item = &'f [Foreseen]>) {
+        if self.connect().is_err() {
+            return;
+        }
+        let sent = self.link.as_mut().map(|link| link.send_ahead(jobs));
+        if matches!(sent, Some(Err(_))) {
+            self.disconnect();
+        }
+    }
+
+    /// Forgets what was sent ahead for a job and is still there.
+    pub(super) fn end_turn(&mut self) {
+        let ended = self.link.as_mut().map(Link::end_turn);
+        if matches!(ended, Some(Err(_))) {
+            self.disconnect();
+        }
+    }
+
     pub(in super::super) fn execute(
         &mut self,
         sql: &'static str,
         params: &[Value<'_>],
     ) -> Result<u64, Fault> {
-        let references: Vec<&(dyn ToSql + Sync)> = params.iter().map(|v| v as &(dyn ToSql + Sync)).collect();
         // A statement that may have had its effect is not repeated.
         self.repeatable = false;
-        self.attempt(|link| {
-            let statement = link.statement(sql, Locking::Not)?;
-            Ok(link.client.execute(&statement, &references)?)
-        })
+        self.attempt(|link| link.execute(sql, params))
     }
 
     pub(in super::super) fn visit(
@@ -182,21 +198,11 @@ impl PgSession {
         let repeatable = self.repeatable;
         let mut delivered = false;
         let result = self.attempt(|link| {
-            let statement = link.statement(sql, locking)?;
-            let mut walk = || -> Result<(), Fault> {
-                let mut rows = link.client.query_raw(&statement, params.iter().copied())?;
-                while let Some(row) = rows.next()? {
-                    delivered = true;
-                    if f(&Row(RowInner::Postgres(&row)))
-                        .map_err(Fault::caller)?
-                        .is_break()
-                    {
-                        break;
-                    }
-                }
-                Ok(())
-            };
-            walk().map_err(|mut fault| {
+            let visited = link.visit(sql, locking, params, |row| {
+                delivered = true;
+                f(row)
+            });
+            visited.map_err(|mut fault| {
                 if repeatable && delivered && fault.class == Class::Lost {
                     fault.class = Class::Statement;
                 }
@@ -215,13 +221,13 @@ impl PgSession {
         rows: &[Vec<OwnedValue>],
     ) -> Result<(), Fault> {
         let names: Vec<&str> = target.columns.iter().map(|(name, _)| *name).collect();
-        let types: Vec<Type> = target
+        let types: Vec<u32> = target
             .columns
             .iter()
             .map(|(_, kind)| match kind {
-                ColumnType::Int => Type::INT8,
-                ColumnType::Text => Type::TEXT,
-                ColumnType::Bytes => Type::BYTEA,
+                ColumnType::Int => oid::INT8,
+                ColumnType::Text => oid::TEXT,
+                ColumnType::Bytes => oid::BYTEA,
             })
             .collect();
         let sql = format!(
@@ -231,18 +237,14 @@ impl PgSession {
         );
         self.repeatable = false;
         self.attempt(|link| {
-            let mut writer = BinaryCopyInWriter::new(link.client.copy_in(&sql)?, &types);
-            for row in rows {
-                writer.write_raw(row.iter().map(OwnedValue::as_value))?;
-            }
-            writer.finish()?;
-            Ok(())
+            let rows = rows.iter().map(|row| row.iter().map(OwnedValue::as_value));
+            Ok(link.wire().copy(&sql, &types, rows)?)
         })
     }
 
     pub(in super::super) fn batch(&mut self, sql: &str) -> Result<(), Fault> {
         self.repeatable = false;
-        self.attempt(|link| Ok(link.client.batch_execute(sql)?))
+        self.attempt(|link| link.run(sql).map(drop))
     }
 
     /// Repeats a read that has seen nothing yet once on a new connection.
@@ -268,7 +270,7 @@ impl PgSession {
         let Some(link) = &mut self.link else {
             return Err(Fault::lost("the connection to PostgreSQL was lost"));
         };
-        let result = f(link);
+        let result = f(link).map_err(|fault| link.judge(fault));
         if matches!(&result, Err(fault) if fault.class == Class::Lost) {
             self.disconnect();
         }
@@ -279,7 +281,7 @@ impl PgSession {
         let Some(link) = &mut self.link else {
             return Err(Fault::lost("the connection to PostgreSQL was lost"));
         };
-        let result = link.client.batch_execute(sql).map_err(Fault::from);
+        let result = link.run(sql).map(drop).map_err(|fault| link.judge(fault));
         if matches!(&result, Err(fault) if fault.class == Class::Lost) {
             self.disconnect();
         }
@@ -291,14 +293,12 @@ impl PgSession {
         let Some(link) = &mut self.link else {
             return Err(Fault::lost("the connection to PostgreSQL was lost"));
         };
-        let version = match link.client.simple_query(text) {
-            Ok(messages) => messages.iter().find_map(|message| match message {
-                SimpleQueryMessage::Row(row) => row.try_get("version").ok().flatten()?.parse().ok(),
-                _ => None,
-            }),
-            Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => None,
+        let version = match link.wire().run(text) {
+            // The version is the last row.
+            Ok(rows) => rows.last().and_then(|version| version.parse().ok()),
+            Err(error) if error.code() == Some(UNDEFINED_TABLE) => None,
             Err(error) => {
-                let fault = Fault::from(error);
+                let fault = link.judge(error.into());
                 if fault.class == Class::Lost {
                     self.disconnect();
                 }
@@ -315,17 +315,12 @@ impl PgSession {
 
     /// With the full connection timeout.
     pub(super) fn connect_once(&mut self) -> Result<(), Fault> {
-        let client = self.dial(None)?;
-        self.link = Some(Link {
-            client,
-            statements: HashMap::new(),
-        });
+        self.link = Some(Link::new(self.dial(None)?));
         Ok(())
     }
 
-    /// Connects on its own thread, because the driver bounds only the socket's part: a server that accepts and then
-    /// says nothing would be waited for forever.
-    fn dial(&mut self, timeout: Option<Duration>) -> Result<Client, Fault> {
+    /// Connects on its own thread, because looking up a host's name has no limit of its own.
+    fn dial(&mut self, timeout: Option<Duration>) -> Result<Wire, Fault> {
         let dialling = match self.dialling.take() {
             Some(dialling) => dialling,
             None => self.start_dialling(timeout)?,
@@ -355,7 +350,7 @@ impl PgSession {
 
     /// Makes sure that there is a connection. Waits a bounded time for the server to come back.
     fn connect(&mut self) -> Result<(), Fault> {
-        if self.link.as_ref().is_some_and(|link| !link.client.is_closed()) {
+        if self.link.is_some() {
             return Ok(());
         }
         self.disconnect();
@@ -373,11 +368,8 @@ impl PgSession {
         let mut pause = Duration::from_millis(50);
         loop {
             match self.dial(Some(wait_max)) {
-                Ok(client) => {
-                    self.link = Some(Link {
-                        client,
-                        statements: HashMap::new(),
-                    });
+                Ok(wire) => {
+                    self.link = Some(Link::new(wire));
                     self.away = None;
                     return Ok(());
                 }
@@ -399,24 +391,6 @@ impl PgSession {
             std::thread::sleep(pause);
             pause *= 2;
         }
-    }
-}
-
-impl Link {
-    fn statement(&mut self, sql: &'static str, locking: Locking) -> Result<Statement, Fault> {
-        let key = (sql.as_ptr().addr(), sql.len(), locking);
-        if let Some(statement) = self.statements.get(&key) {
-            return Ok(statement.clone());
-        }
-        let mut text = dialect::postgres_parameters(sql);
-        text.push_str(match locking {
-            Locking::Not => "",
-            Locking::Lock => " FOR UPDATE",
-            Locking::Claim => " FOR UPDATE SKIP LOCKED",
-        });
-        let statement = self.client.prepare(&text)?;
-        self.statements.insert(key, statement.clone());
-        Ok(statement)
     }
 }
 
@@ -454,11 +428,11 @@ impl Session for PgSession {
             return Err(Fault::lost("the connection to PostgreSQL was lost"));
         };
         // Nothing was sent yet, so certainly nothing was committed.
-        if link.client.is_closed() {
+        if link.wire().is_closed() {
             self.disconnect();
             return Err(Fault::lost("the connection to PostgreSQL was lost"));
         }
-        let result = link.client.batch_execute("COMMIT").map_err(commit_fault);
+        let result = link.wire().run("COMMIT").map(drop).map_err(commit_fault);
         self.in_transaction = false;
         if result.is_err() {
             self.disconnect();

@@ -1,5 +1,6 @@
 //! The engine: values, lanes, opening, and what each of the two does in trouble.
 
+mod ahead;
 mod lanes;
 mod memo;
 mod opening;

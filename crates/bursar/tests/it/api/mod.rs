@@ -21,5 +21,6 @@ mod order;
 mod readiness;
 mod reminders;
 mod resources;
+mod round_trips;
 mod walks;
 pub(crate) mod world;

@@ -1,0 +1,20 @@
+//! What a read will probably ask, so that it can be sent before the read runs.
+
+use super::value::{OwnedValue, Value};
+
+/// A statement with its values. A read that asks exactly this gets the response that is already on its way. It changes
+/// what a read costs and never what it finds: PostgreSQL runs the statements in the order in which they were sent.
+#[derive(Debug, Clone)]
+pub struct Foreseen {
+    pub(super) sql: &'static str,
+    pub(super) params: Vec<OwnedValue>,
+}
+
+impl Foreseen {
+    pub fn new(sql: &'static str, params: &[Value<'_>]) -> Self {
+        Foreseen {
+            sql,
+            params: params.iter().copied().map(OwnedValue::from).collect(),
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! How often PostgreSQL is waited for.
+
+use std::net::SocketAddr;
+
+use bursar_testing::Engine;
+
+use super::bundle::member;
+use super::http;
+use super::life::free_address;
+use super::world::World;
+
+/// Requests a measurement. The readers look at the schema once a second, and each prepares its statements once.
+const REQUESTS: u32 = 300;
+
+struct Counted {
+    world: World,
+    metrics: SocketAddr,
+}
+
+impl Counted {
+    fn new() -> Self {
+        let metrics = free_address();
+        let flags = [
+            "--metrics-listen",
+            &metrics,
+            "--no-worker",
+            "--rate-limit-read",
+            "100000",
+        ];
+        let world = World::apart(Engine::Postgres, &flags);
+        Self {
+            world,
+            metrics: metrics.parse().unwrap(),
+        }
+    }
+
+    fn round_trips(&self) -> u32 {
+        let request = b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+        let text = http::exchange(self.metrics, request).body;
+        let line = text
+            .lines()
+            .find(|line| line.starts_with("bursar_database_round_trips "));
+        let count = line.and_then(|line| line.rsplit(' ').next()?.parse().ok());
+        count.unwrap_or_else(|| panic!("{text}"))
+    }
+
+    /// Round trips a request.
+    fn each(&self, request: impl Fn(u32)) -> f64 {
+        for number in 0..40 {
+            request(number);
+        }
+        let before = self.round_trips();
+        for number in 0..REQUESTS {
+            request(40 + number);
+        }
+        f64::from(self.round_trips() - before) / f64::from(REQUESTS)
+    }
+}
+
+#[test]
+fn a_read_waits_for_postgresql_as_often_as_the_table_says() {
+    let counted = Counted::new();
+    let editor = counted.world.editor();
+    let get = format!("/v1/members/{}", member(1));
+    for (path, status, most) in [
+        (get.as_str(), 200, 1.0),
+        // The id is nobody's: nothing is read that was not foreseen.
+        ("/v1/members/mem_01ARZ3NDEKTSV4RRFFQ69G5FAV", 404, 1.0),
+        ("/v1/members?limit=2", 200, 2.0),
+        ("/v1/token", 200, 1.0),
+    ] {
+        let found = counted.each(|_| assert_eq!(editor.get(path).status, status, "{path}"));
+        assert!(
+            found <= most + 0.1,
+            "GET {path}: {found} round trips, at most {most}"
+        );
+    }
+}
