@@ -6,6 +6,7 @@ A line that begins with `$ ` is a command; after a `\\` it goes on in the next l
 
 - `…` in what is shown stands for any text within a line; a line that is only `…`, for any lines.
 - `WORD…` in a command stands for the last word that was printed and begins so: a token, an id.
+- A command that is shown to end with a line of `bursar: …` has to fail; any other has to succeed.
 - A command that starts a server goes on until the end. The next comes once it has printed what is shown.
 - `scripts/test` is not run, which would run this again: it has to be there, and to explain itself.
 
@@ -150,7 +151,9 @@ class Shell:
         told = f"--- shown\n{expected_text(shown)}--- printed\n{printed}---"
         if is_server and process.poll() is not None:
             return f"the server ended\n{told}"
-        if not is_server and process.poll() != 0:
+        last = [line for line in shown if line][-1:]
+        must_fail = any(line.startswith("bursar: ") for line in last)
+        if not is_server and (process.poll() == 0) == must_fail:
             return f"exit code {process.poll()}\n{told}"
         if not expected.fullmatch(printed):
             return f"prints something else\n{told}"
