@@ -1,8 +1,10 @@
 //! The header row: which column is which field, in the spellings that people use.
 
 use bursar_domain::{Refusal, words};
+use csv::StringRecord;
 
-use super::{Options, quoted, tidy};
+use super::cells::email;
+use super::{Options, quoted, spellings, tidy};
 use crate::spreadsheet::plain;
 
 words! {
@@ -29,97 +31,81 @@ words! {
     }
 }
 
+/// How many rows at the start of a file may be above the header or be it.
+pub(super) const HEADER_ROWS: usize = 20;
+
 impl Field {
-    /// The spellings that people use, lower case, letters and digits only.
-    const fn spellings(self) -> &'static [&'static str] {
+    const fn spellings(self) -> [&'static [&'static str]; 2] {
         match self {
-            Self::Id => &["id", "memberid"],
-            Self::FirstName => &[
-                "firstname",
-                "first",
-                "fname",
-                "givenname",
-                "given",
-                "forename",
-                "christianname",
-            ],
-            Self::LastName => &[
-                "lastname",
-                "last",
-                "lname",
-                "surname",
-                "familyname",
-                "family",
-                "secondname",
-            ],
-            Self::Name => &["name", "fullname", "membername", "member"],
-            Self::Email => &[
-                "email",
-                "emails",
-                "emailaddress",
-                "emailaddr",
-                "mail",
-                "mailaddress",
-                "eaddress",
-                "primaryemail",
-                "contactemail",
-                "memberemail",
-            ],
-            Self::Phone => &[
-                "phone",
-                "phoneno",
-                "phonenumber",
-                "phonenr",
-                "telephone",
-                "telephonenumber",
-                "tel",
-                "telno",
-                "mobile",
-                "mobileno",
-                "mobilenumber",
-                "mobilephone",
-                "cell",
-                "cellnumber",
-                "cellphone",
-                "contactnumber",
-                "contactphone",
-                "primaryphone",
-            ],
-            Self::IsActive => &["isactive", "active", "status", "memberstatus", "membershipstatus"],
-            Self::JoinDate => &[
-                "joindate",
-                "joined",
-                "joinedon",
-                "joinedat",
-                "joiningdate",
-                "datejoined",
-                "dateofjoining",
-                "membersince",
-                "membershipsince",
-                "since",
-                "startdate",
-                "membershipstart",
-                "membershipstartdate",
-            ],
-            Self::Groups => &[
-                "groups",
-                "group",
-                "groupname",
-                "groupnames",
-                "membergroup",
-                "membergroups",
-            ],
+            Self::Id => [&["id", "memberid"], &[]],
+            Self::FirstName => [spellings::FIRST_NAME, &[]],
+            Self::LastName => [spellings::LAST_NAME, &[]],
+            Self::Name => [spellings::NAME, &[]],
+            Self::Email => [spellings::EMAIL, &[]],
+            Self::Phone => [spellings::PHONE, spellings::MOBILE],
+            Self::IsActive => [spellings::IS_ACTIVE, &[]],
+            Self::JoinDate => [spellings::JOIN_DATE, &[]],
+            Self::Groups => [spellings::GROUPS, &[]],
         }
     }
 
-    /// Ignores case, spaces and punctuation.
+    /// Ignores case, spaces and punctuation, and a remark in brackets.
     pub fn of(header: &str) -> Option<Self> {
-        let key = key(header);
-        Self::ALL
-            .iter()
-            .copied()
-            .find(|field| field.spellings().contains(&key.as_str()))
+        let find = |text: &str| {
+            let key = key(text);
+            let mut fields = Self::ALL.iter().copied();
+            fields.find(|field| field.spellings().iter().any(|list| list.contains(&key.as_str())))
+        };
+        let remark = header.find(['(', '[']);
+        find(header).or_else(|| find(&header[..remark.filter(|at| *at > 0)?]))
     }
+
+    /// A member has one number, and may be in several groups: other fields have one column.
+    const fn may_repeat(self) -> bool {
+        matches!(self, Self::Phone | Self::Groups)
+    }
+}
+
+/// The different fields that a row names, if it is read as a header.
+pub(super) fn known(record: &StringRecord, options: &Options) -> Vec<Field> {
+    let said = |name: &str| options.map.iter().find(|(other, _)| key(other) == key(name));
+    let mut fields: Vec<Field> = record
+        .iter()
+        .map(|name| tidy(&plain(name.trim())))
+        .filter_map(|name| said(&name).map_or_else(|| Field::of(&name), |(_, field)| *field))
+        .collect();
+    fields.sort_unstable();
+    fields.dedup();
+    fields
+}
+
+/// The first row that names all a roster needs, else the one that names the most, else the first.
+pub(super) fn find(records: &[(u64, StringRecord)], options: &Options) -> usize {
+    let first = &records[..records.len().min(HEADER_ROWS)];
+    let fields: Vec<Vec<Field>> = first.iter().map(|(_, record)| known(record, options)).collect();
+    let is_whole = |fields: &Vec<Field>| missing(|field| fields.contains(&field)).is_empty();
+    let most = fields.iter().map(Vec::len).max().unwrap_or(0);
+    let whole = fields.iter().position(is_whole);
+    whole
+        .or_else(|| fields.iter().position(|fields| most > 1 && fields.len() == most))
+        .unwrap_or(0)
+}
+
+/// What a roster needs and does not have. A first or last name makes `Name` the other one.
+fn missing(has: impl Fn(Field) -> bool) -> Vec<Field> {
+    let mut missing = Vec::new();
+    if !has(Field::Name) {
+        missing.extend(
+            [Field::FirstName, Field::LastName]
+                .into_iter()
+                .filter(|f| !has(*f)),
+        );
+    }
+    // Where a roster without addresses is allowed, this is the place.
+    if !has(Field::Email) {
+        missing.push(Field::Email);
+    }
+    missing
 }
 
 fn key(header: &str) -> String {
@@ -137,11 +123,16 @@ pub struct Column {
     /// `None` when the column is ignored.
     pub field: Option<Field>,
     /// How the column is read, where that is not obvious.
-    pub note: Option<&'static str>,
+    pub note: Option<String>,
 }
 
 /// Refuses an ambiguous header.
-pub(super) fn columns(names: &[String], line: u64, options: &Options) -> Result<Vec<Column>, Refusal> {
+pub(super) fn columns(
+    names: &[String],
+    line: u64,
+    body: &[(u64, StringRecord)],
+    options: &Options,
+) -> Result<Vec<Column>, Refusal> {
     let mut columns: Vec<Column> = names
         .iter()
         .enumerate()
@@ -168,35 +159,47 @@ pub(super) fn columns(names: &[String], line: u64, options: &Options) -> Result<
             .filter(|column| column.field == Some(*field))
             .map(|column| quoted(&column.name))
             .collect();
-        if same.len() > 1 {
+        if same.len() > 1 && !field.may_repeat() {
             return Err(Refusal::unreadable(format!(
                 "the columns {} are all {field}; keep one, or leave one out with --map COLUMN=ignore",
                 same.join(" and ")
             )));
         }
     }
-    let has = |field| columns.iter().any(|column| column.field == Some(field));
-    let mut missing = Vec::new();
-    if !has(Field::Name) {
-        missing.extend(
-            [Field::FirstName, Field::LastName]
-                .into_iter()
-                .filter(|f| !has(*f)),
-        );
-    }
-    if !has(Field::Email) {
-        missing.push(Field::Email);
-    }
+    let missing = missing(|field| columns.iter().any(|column| column.field == Some(field)));
     if !missing.is_empty() {
         let missing: Vec<&str> = missing.into_iter().map(Field::as_str).collect();
         return Err(Refusal::unreadable(format!(
             "line {line} must be the header row, and no column of it is {}: it has {}; rename a column, or say what \
-             it is with --map COLUMN=FIELD",
+             it is with {}",
             missing.join(" or "),
-            listed(&columns)
+            listed(&columns),
+            proposed(&columns, body)
         )));
     }
+    settle_phones(&mut columns, options);
     Ok(columns)
+}
+
+/// The flag for a column of addresses that has another name, else the general one.
+fn proposed(columns: &[Column], body: &[(u64, StringRecord)]) -> String {
+    let is_address = |at: usize| {
+        let cells = body
+            .iter()
+            .filter_map(|(_, record)| record.get(at))
+            .map(str::trim);
+        let (mut given, mut addresses) = (0, 0);
+        for cell in cells.filter(|cell| !cell.is_empty()) {
+            given += 1;
+            addresses += usize::from(email(cell).is_ok());
+        }
+        addresses > 0 && addresses * 2 >= given
+    };
+    let is_named = columns.iter().any(|column| column.field == Some(Field::Email));
+    match (0..columns.len()).find(|at| !is_named && is_address(*at)) {
+        Some(at) => format!("--map \"{}=email\", because it has addresses", columns[at].name),
+        None => "--map COLUMN=FIELD".to_owned(),
+    }
 }
 
 fn column(place: usize, name: &str, options: &Options) -> Column {
@@ -207,8 +210,11 @@ fn column(place: usize, name: &str, options: &Options) -> Column {
         None => Field::of(&shown),
     };
     let note = match field {
-        Some(Field::Id) => Some("only tells apart members with the same e-mail and name"),
-        Some(Field::Groups) => Some("puts members into groups, takes nobody out"),
+        Some(Field::Id) => Some("only tells apart members with the same e-mail and name".to_owned()),
+        Some(Field::Groups) if options.replace_groups => {
+            Some("replaces members' groups; an empty cell keeps them, `none` removes all".to_owned())
+        }
+        Some(Field::Groups) => Some("adds members to groups, removes nobody".to_owned()),
         _ => None,
     };
     Column {
@@ -234,13 +240,14 @@ fn settle_names(columns: &mut [Column]) -> Result<(), Refusal> {
     for column in columns.iter_mut().filter(|c| c.field == Some(Field::Name)) {
         match (first, last) {
             (false, false) => {
-                column.note = Some("the last word is the last name; `Larsen, Ada` is read as Ada Larsen");
+                column.note =
+                    Some("the last word is the last name; `Larsen, Ada` is read as Ada Larsen".to_owned());
             }
             (true, true) => {
                 column.field = None;
-                column.note = Some("the first and last name have columns of their own");
+                column.note = Some("the first and last name have columns of their own".to_owned());
             }
-            (true, false) | (false, true) if key(&column.name) == "name" => {
+            (true, false) | (false, true) if spellings::HALF_NAME.contains(&key(&column.name).as_str()) => {
                 column.field = Some(if first { Field::LastName } else { Field::FirstName });
             }
             (true, false) | (false, true) => {
@@ -265,6 +272,30 @@ fn listed(columns: &[Column]) -> String {
     names.join(", ")
 }
 
+/// Several columns of numbers are one: the mobile number, else the next.
+fn settle_phones(columns: &mut [Column], options: &Options) {
+    let order = phones(columns, options);
+    let Some(first) = order.first().map(|at| quoted(&columns[*at].name)) else {
+        return;
+    };
+    for at in &order[1..] {
+        columns[*at].note = Some(format!("used where {first} is empty"));
+    }
+}
+
+/// The positions of columns with numbers, the best first: what the officer named, then mobile numbers.
+pub(super) fn phones(columns: &[Column], options: &Options) -> Vec<usize> {
+    let mut found: Vec<usize> = (0..columns.len())
+        .filter(|at| columns[*at].field == Some(Field::Phone))
+        .collect();
+    found.sort_by_key(|at| {
+        let name = key(&columns[*at].name);
+        let is_said = options.map.iter().any(|(other, _)| key(other) == name);
+        (!is_said, !spellings::MOBILE.contains(&name.as_str()))
+    });
+    found
+}
+
 /// The position and name of a field's column. First and last name may share one.
 pub(super) fn place(columns: &[Column], field: Field) -> (usize, Option<String>) {
     let find = |field| columns.iter().position(|column| column.field == Some(field));
@@ -284,7 +315,7 @@ mod tests {
 
     fn fields(header: &str) -> Result<Vec<String>, String> {
         let names: Vec<String> = header.split(',').map(str::to_owned).collect();
-        let columns = columns(&names, 1, &Options::default()).map_err(|refusal| refusal.to_string())?;
+        let columns = columns(&names, 1, &[], &Options::default()).map_err(|refusal| refusal.to_string())?;
         let shown = columns
             .iter()
             .map(|c| c.field.map_or("-", Field::as_str).to_owned());
@@ -307,6 +338,24 @@ mod tests {
             ("Name,Surname,Email", "firstName,lastName,email"),
             ("Name,First,Last,Email", "-,firstName,lastName,email"),
             ("Email,Name,Birthday,Title,State", "email,name,-,-,-"),
+            ("Name,Email,Phone,Mobile", "name,email,phone,phone"),
+            ("Name [as printed],E-mail *", "name,email"),
+            (
+                "Vorname,Name,E-Mail-Adresse,Handy,Eintritt,Abteilung",
+                "firstName,lastName,email,phone,joinDate,groups",
+            ),
+            (
+                "Nom,Prénom,Courriel,Téléphone,Groupes",
+                "lastName,firstName,email,phone,groups",
+            ),
+            (
+                "Nombre,Apellidos,Correo electrónico,Móvil",
+                "firstName,lastName,email,phone",
+            ),
+            (
+                "Voornaam,Achternaam,E-mailadres,Telefoon,Lid sinds",
+                "firstName,lastName,email,phone,joinDate",
+            ),
             (
                 "id,firstName,lastName,email,isActive,joinDate,groups,createdAt,updatedAt",
                 "id,firstName,lastName,email,isActive,joinDate,groups,-,-",
@@ -329,8 +378,9 @@ mod tests {
         for (i, field) in Field::ALL.iter().enumerate() {
             assert_eq!(Field::of(field.as_str()), Some(*field));
             for other in &Field::ALL[i + 1..] {
-                let shared = field.spellings().iter().find(|s| other.spellings().contains(s));
-                assert_eq!(shared, None, "{field} and {other}");
+                let others = other.spellings().concat();
+                let mut own = field.spellings().into_iter().flatten();
+                assert_eq!(own.find(|s| others.contains(s)), None, "{field} and {other}");
             }
         }
     }
@@ -342,7 +392,6 @@ mod tests {
                 "First,Last,Email,E-Mail",
                 &["`Email` and `E-Mail`", "email", "--map"][..],
             ),
-            ("Name,Email,Phone,Mobile", &["`Phone` and `Mobile`", "phone"]),
             ("First,Last", &["email", "`First`, `Last`", "header row"]),
             ("Email,First", &["lastName"]),
             ("Email,Phone", &["firstName or lastName"]),
@@ -357,6 +406,86 @@ mod tests {
     }
 
     #[test]
+    fn the_header_is_found_below_a_title() {
+        for (rows, expected) in [
+            (&["Name,Email", "Ada Larsen,ada@example.org"][..], 0),
+            (
+                &[
+                    "River Club,",
+                    "Members 2026,",
+                    "Name,Email,Phone",
+                    "Ada Larsen,a@example.org,",
+                ],
+                2,
+            ),
+            (&["Email,list", "Full name,Email"], 1),
+            // Where no row has it all, the refusal is about the one that is most like a header.
+            (
+                &["River Club,", "First name,Email,Phone", "Ada,a@example.org,"],
+                1,
+            ),
+            (&["Ada,Larsen,a@example.org", "Ben,Roe,b@example.org"], 0),
+            (&["Members", "Ada,Larsen,a@example.org"], 0),
+        ] {
+            let records: Vec<(u64, StringRecord)> = (1..)
+                .zip(rows)
+                .map(|(line, row)| (line, row.split(',').collect()))
+                .collect();
+            assert_eq!(find(&records, &Options::default()), expected, "{rows:?}");
+        }
+    }
+
+    #[test]
+    fn a_mobile_number_goes_before_others() {
+        for (header, map, expected) in [
+            (
+                "Name,Email,Phone,Mobile",
+                None,
+                ["-", "-", "used where `Mobile` is empty", "-"],
+            ),
+            (
+                "Name,Email,Cell,Telephone",
+                None,
+                ["-", "-", "-", "used where `Cell` is empty"],
+            ),
+            (
+                "Name,Email,Mobile,Office",
+                Some("Office"),
+                ["-", "-", "used where `Office` is empty", "-"],
+            ),
+        ] {
+            let options = Options {
+                map: map
+                    .map(|name| (name.to_owned(), Some(Field::Phone)))
+                    .into_iter()
+                    .collect(),
+                ..Options::default()
+            };
+            let names: Vec<String> = header.split(',').map(str::to_owned).collect();
+            let columns = columns(&names, 1, &[], &options).unwrap();
+            let notes = columns
+                .iter()
+                .skip(2)
+                .map(|column| column.note.as_deref().unwrap_or("-"));
+            assert_eq!(notes.collect::<Vec<_>>(), expected[2..], "{header}");
+        }
+    }
+
+    #[test]
+    fn a_column_of_addresses_is_proposed_by_its_cells() {
+        let names = ["Name", "Contact"].map(str::to_owned);
+        let row = |line, cells: [&str; 2]| (line, StringRecord::from(cells.to_vec()));
+        let body = [row(2, ["Ada Larsen", "ada@example.org"]), row(3, ["Ben Roe", ""])];
+        let said = columns(&names, 1, &body, &Options::default())
+            .unwrap_err()
+            .to_string();
+        assert!(
+            said.ends_with("--map \"Contact=email\", because it has addresses"),
+            "{said}"
+        );
+    }
+
+    #[test]
     fn an_officer_says_what_a_column_is() {
         let options = Options {
             map: vec![
@@ -367,7 +496,7 @@ mod tests {
             ..Options::default()
         };
         let names = ["Vorname", "Nachname", "Email", "Status"].map(str::to_owned);
-        let columns = columns(&names, 1, &options).unwrap();
+        let columns = columns(&names, 1, &[], &options).unwrap();
         let fields: Vec<Option<Field>> = columns.iter().map(|column| column.field).collect();
         assert_eq!(
             fields,
@@ -379,7 +508,7 @@ mod tests {
             ]
         );
         let names = ["First", "Last", "Email"].map(str::to_owned);
-        let said = super::columns(&names, 1, &options).unwrap_err().to_string();
+        let said = super::columns(&names, 1, &[], &options).unwrap_err().to_string();
         assert!(said.starts_with("map names the column `vorname`"), "{said}");
     }
 }

@@ -3,10 +3,20 @@
 //! [`read`] parses the text and checks each row alone. [`preview`] compares the rows with the organization's members
 //! and says what each would do. [`import`] does it in one transaction, as a bulk act that can be undone. A row finds
 //! its member by e-mail and name; the other columns are updates.
+//!
+//! What a whole column makes certain is taken and said in the column's note. What it leaves open is a problem that
+//! names the flag to use, beside all other problems of the file, so that the second try can be the last.
 
+mod cells;
+mod dates;
+mod encoding;
+mod groups;
 mod header;
+mod merge;
 mod plan;
+mod problem;
 mod rows;
+mod spellings;
 mod text;
 mod undo;
 mod write;
@@ -14,13 +24,20 @@ mod write;
 use std::fmt;
 
 use bursar_domain::{Refusal, words};
+use csv::StringRecord;
 use serde::Serialize;
 
+pub use encoding::Encoding;
+pub use groups::NewGroup;
 pub use header::{Column, Field};
-pub use plan::{Action, Change, Entry, PREVIEW, Plan, preview};
+pub use merge::Repeat;
+pub use plan::{Action, Change, Entry, Hint, PREVIEW, Plan, preview};
+pub use problem::{Cause, Problem, Wrong, causes};
 pub use rows::Row;
 pub(crate) use undo::undo;
 pub use write::{IMPORT, Imported, import};
+
+use problem::Fault;
 
 use crate::error::AppError;
 use crate::rule::Rule;
@@ -45,52 +62,50 @@ words! {
 pub struct Options {
     /// Columns by name. `None` ignores a column.
     pub map: Vec<(String, Option<Field>)>,
-    /// How dates with the year last are read. Without it they are refused.
+    /// How dates with the year last are read. Without it, the column has to make it certain.
     pub dates: Option<DateOrder>,
+    /// How the file says its letters. Without it, it must be UTF-8 or have a byte order mark.
+    pub encoding: Option<Encoding>,
+    /// Makes the groups that the file names and the organization does not have.
+    pub create_groups: bool,
+    /// Makes the groups of a row all groups of its member, where the cell is not empty.
+    pub replace_groups: bool,
     /// Restores archived members who are in the file, unless their row says otherwise.
     pub restore: bool,
 }
 
 #[derive(Clone, Debug)]
 pub struct Roster {
+    pub encoding: Encoding,
     /// A comma, a semicolon or a tab.
     pub separator: char,
+    /// The line of the header row.
+    pub header_line: u64,
     /// All columns, also those that are ignored.
     pub columns: Vec<Column>,
+    /// Lines that are no rows of members, in order.
+    pub skipped: Vec<Skipped>,
     /// Rows that are valid by themselves.
     pub rows: Vec<Row>,
     /// What is wrong with the other rows.
     pub problems: Vec<Problem>,
     /// Groups that the other rows name, by line, so that all problems of a row are reported at once.
-    groups: Vec<(u64, String)>,
+    groups: Vec<(u64, Vec<String>)>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Problem {
-    /// The line of the file where the row begins.
+/// A line that is not read as a member.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Skipped {
     pub line: u64,
-    /// The position of the column, which orders the problems of a row.
-    #[serde(skip)]
-    pub at: usize,
-    /// As the file names it; `None` for the row as a whole.
-    pub column: Option<String>,
-    /// The rule and the way out. It follows the column's name.
-    pub message: String,
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.column {
-            Some(column) => write!(f, "line {}: {column}: {}", self.line, self.message),
-            None => write!(f, "line {}: {}", self.line, self.message),
-        }
-    }
+    pub why: &'static str,
+    /// The start of the line.
+    pub text: String,
 }
 
 /// Why a roster was not imported. Nothing was written.
 #[derive(Debug)]
 pub enum RosterError {
-    /// Every bad row, in the order of lines.
+    /// Every bad row, in the order of lines; at least one.
     Rows(Vec<Problem>),
     App(AppError),
 }
@@ -103,18 +118,13 @@ impl<E: Into<AppError>> From<E> for RosterError {
 
 impl fmt::Display for RosterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const SHOWN: usize = 3;
         match self {
             Self::App(error) => error.fmt(f),
-            Self::Rows(problems) => {
-                for (i, problem) in problems.iter().take(SHOWN).enumerate() {
-                    write!(f, "{}{problem}", if i > 0 { "; " } else { "" })?;
-                }
-                match problems.len().saturating_sub(SHOWN) {
-                    0 => Ok(()),
-                    more => write!(f, "; and {more} more"),
-                }
-            }
+            Self::Rows(problems) => match &problems[..] {
+                [] => f.write_str("no row is wrong"),
+                [only] => only.fmt(f),
+                [first, more @ ..] => write!(f, "{first}; and {} more", more.len()),
+            },
         }
     }
 }
@@ -123,49 +133,68 @@ impl std::error::Error for RosterError {}
 
 /// Refuses a bad file or header. Problems of single rows are collected.
 pub fn read(bytes: &[u8], options: &Options) -> Result<Roster, Refusal> {
-    let text = text::decode(bytes)?;
-    let (separator, records) = text::records(text, options)?;
-    let mut records = records.into_iter();
-    let (line, names) = records.next().ok_or_else(|| {
-        Refusal::unreadable(
+    let decoded = encoding::decode(bytes, options.encoding)?;
+    let (separator, mut records) = text::records(&decoded.text, options)?;
+    if records.is_empty() {
+        return Err(Refusal::unreadable(
             "the file is empty; its first row must name the columns, such as First Name,Last Name,Email",
-        )
-    })?;
+        ));
+    }
+    let body = records.split_off(header::find(&records, options) + 1);
+    // `split_off` leaves the header as the last.
+    let (line, names) = records.pop().unwrap_or_default();
     let mut names: Vec<String> = names.iter().map(str::to_owned).collect();
     // Spreadsheets leave empty columns at the end.
     while names.last().is_some_and(|name| name.trim().is_empty()) {
         names.pop();
     }
-    let columns = header::columns(&names, line, options)?;
+    let columns = header::columns(&names, line, &body, options)?;
     let mut roster = Roster {
+        encoding: decoded.encoding,
         separator,
+        header_line: line,
         columns,
+        skipped: Vec::new(),
         rows: Vec::new(),
         problems: Vec::new(),
         groups: Vec::new(),
     };
-    rows::read(&mut roster, records, options);
+    for (line, record) in &records {
+        roster.skip(*line, record, "above the header");
+    }
+    for (line, word) in decoded.doubtful {
+        let fault = Fault::new(
+            format!("is not UTF-8; read as {} it has these words", decoded.encoding),
+            "if they are right, add --encoding windows-1252; else save the file again as `CSV UTF-8`",
+        );
+        let problem = fault.settled_by("--encoding windows-1252");
+        roster.problems.push(problem.at(line, (0, None), Some(word)));
+    }
+    let ends_in_line = decoded.text.ends_with(['\n', '\r']);
+    rows::read(&mut roster, &names, body, ends_in_line, options);
+    roster.problems.sort();
+    roster.skipped.sort_by_key(|skipped| skipped.line);
     Ok(roster)
 }
 
 impl Roster {
-    fn column(&self, field: Field) -> (usize, Option<String>) {
-        header::place(&self.columns, field)
+    fn problem(&self, line: u64, field: Field, fault: Fault, got: Option<String>) -> Problem {
+        fault.at(line, header::place(&self.columns, field), got)
     }
 
-    fn problem(&self, line: u64, field: Field, message: impl Into<String>) -> Problem {
-        let (at, column) = self.column(field);
-        Problem {
-            line,
-            at,
-            column,
-            message: message.into(),
-        }
+    fn skip(&mut self, line: u64, record: &StringRecord, why: &'static str) {
+        let cells: Vec<&str> = record
+            .iter()
+            .map(str::trim)
+            .filter(|cell| !cell.is_empty())
+            .collect();
+        let text = tidy(&cells.join(" "));
+        self.skipped.push(Skipped { line, why, text });
     }
 }
 
 /// A short form of a text for messages, safe for a terminal.
-fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     const CHARACTERS_MAX: usize = 60;
     let clean = tidy(text);
     let mut shown: String = clean.chars().take(CHARACTERS_MAX).collect();

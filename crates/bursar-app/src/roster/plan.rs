@@ -7,11 +7,15 @@ use bursar_domain::access::Role;
 use bursar_domain::group::Group;
 use bursar_domain::ids::{GroupId, MemberId};
 use bursar_domain::member::Member;
-use bursar_domain::{Resource, Stamps, words};
+use bursar_domain::{Date, Resource, Stamps, Timestamp, words};
 use serde::Serialize;
 
+use super::cells::is_same_phone;
+use super::groups::{Groups, NewGroup, NewIds};
 use super::header::Field;
-use super::rows::{Key, Row, key_of};
+use super::merge::{Person, Repeat};
+use super::problem::Fault;
+use super::rows::{Key, Row, key_of, name_key};
 use super::{Options, Roster, RosterError, quoted};
 use crate::act::{Act, View};
 use crate::rule::Rule;
@@ -47,7 +51,16 @@ pub struct Entry {
     /// `None` for a new member.
     pub before: Option<Member>,
     pub after: Member,
+    /// For a new member, what it has beside name and e-mail.
     pub changes: Vec<Change>,
+}
+
+/// Something that is allowed and that an officer should look at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Hint {
+    /// `None` if it is about the whole file.
+    pub line: Option<u64>,
+    pub message: String,
 }
 
 #[derive(Debug)]
@@ -56,6 +69,10 @@ pub struct Plan {
     pub entries: Vec<Entry>,
     /// Rows whose members are archived and stay so.
     pub archived: usize,
+    /// Rows about somebody who has an earlier row.
+    pub repeats: Vec<Repeat>,
+    pub new_groups: Vec<NewGroup>,
+    pub hints: Vec<Hint>,
     pub(super) groups: BTreeMap<GroupId, Group>,
 }
 
@@ -63,12 +80,18 @@ impl Plan {
     pub fn count(&self, action: Action) -> usize {
         self.entries.iter().filter(|entry| entry.action == action).count()
     }
+
+    /// The names of a member's groups, as people separate them.
+    pub fn group_names(&self, member: &Member) -> Vec<&str> {
+        let groups = member.groups.iter().filter_map(|id| self.groups.get(id));
+        groups.map(|group| group.name.as_str()).collect()
+    }
 }
 
-/// The ids of new members in the plan are placeholders.
+/// The ids of new members and groups in the plan are placeholders.
 pub fn preview(view: &mut View<'_, '_>, roster: &Roster, options: &Options) -> Result<Plan, RosterError> {
     view.allow(&PREVIEW)?;
-    hold(view, roster, options, &mut || MemberId::from_bits(0))
+    hold(view, roster, options, &mut NewIds::Placeholders(0))
 }
 
 /// Compares a roster with an organization's members. Reports every bad row, also those that could not be read.
@@ -76,67 +99,87 @@ pub(super) fn hold<M>(
     act: &mut Act<'_, '_, M>,
     roster: &Roster,
     options: &Options,
-    new_id: &mut dyn FnMut() -> MemberId,
+    ids: &mut NewIds,
 ) -> Result<Plan, RosterError> {
     let currency = act.own()?.currency;
-    let groups = Groups::read(act)?;
+    let mut groups = Groups::read(act, options)?;
     let known = Known::read(act, &roster.rows)?;
+    let days = Days::around(act.now());
     let mut problems = roster.problems.clone();
-    for (line, cell) in &roster.groups {
-        if let Err(rule) = groups.named(cell) {
-            problems.push(roster.problem(*line, Field::Groups, rule));
+    for (line, cells) in &roster.groups {
+        for (fault, name) in groups.named(cells, ids).err().unwrap_or_default() {
+            problems.push(roster.problem(*line, Field::Groups, fault, Some(name)));
         }
     }
-    let mut taken: HashMap<Target, (usize, Vec<GroupId>)> = HashMap::new();
-    let mut entries: Vec<Entry> = Vec::with_capacity(roster.rows.len());
-    let mut archived = 0;
-    for (i, row) in roster.rows.iter().enumerate() {
-        let named = groups
-            .named(&row.groups)
-            .map_err(|rule| problems.push(roster.problem(row.line, Field::Groups, rule)));
-        let target = known
-            .target(row)
-            .map_err(|(field, rule)| problems.push(roster.problem(row.line, field, rule)));
-        let (Ok(named), Ok(target)) = (named, target) else {
-            continue;
-        };
-        if let Some((first, its_groups)) = taken.get(&target) {
-            let first = &roster.rows[*first];
-            if !(says_the_same(first, row) && *its_groups == named) {
-                let rule = format!(
-                    "the same person is in line {} already, with other values; keep one of the two rows",
-                    first.line
-                );
-                problems.push(roster.problem(row.line, Field::Email, rule));
+    let mut places: HashMap<Target, usize> = HashMap::new();
+    let mut people: Vec<(Target, Person)> = Vec::with_capacity(roster.rows.len());
+    let mut repeats = Vec::new();
+    for row in &roster.rows {
+        let told = problems.len();
+        let mut refuse = |field, fault, got| problems.push(roster.problem(row.line, field, fault, got));
+        let named = groups.named(&row.groups, ids).unwrap_or_else(|wrong| {
+            for (fault, name) in wrong {
+                refuse(Field::Groups, fault, Some(name));
             }
-            // A repeated row takes effect once.
-            continue;
+            Vec::new()
+        });
+        if let Some(day) = row.join_date.filter(|day| !days.contains(*day)) {
+            let rule = format!("must be a day from {} to {}", days.first, days.last);
+            refuse(Field::JoinDate, Fault::from(rule), Some(day.to_string()));
         }
+        let target = match known.target(row) {
+            Ok(target) => target,
+            Err((field, fault)) => {
+                refuse(field, fault, None);
+                continue;
+            }
+        };
+        if let Some(place) = places.get(&target) {
+            match people[*place].1.take(row, &named) {
+                Ok(repeat) => repeats.push(repeat),
+                Err(wrong) => {
+                    for (field, fault, got) in wrong {
+                        refuse(field, fault, Some(got));
+                    }
+                }
+            }
+        } else if problems.len() == told {
+            places.insert(target.clone(), people.len());
+            let person = Person {
+                row: row.clone(),
+                groups: named,
+            };
+            people.push((target, person));
+        }
+    }
+    if !problems.is_empty() {
+        problems.sort();
+        return Err(RosterError::Rows(problems));
+    }
+    groups.settle_spellings();
+    let mut entries: Vec<Entry> = Vec::with_capacity(people.len());
+    let mut archived = 0;
+    for (target, Person { row, groups: named }) in people {
         let before = match target {
             Target::Member(id) => known.by_id.get(&id).cloned(),
             Target::New(_) => None,
         };
-        let stamps = Stamps::at(act.now());
         let after = match &before {
-            Some(member) => updated(member, row, &named, options.restore),
+            Some(member) => updated(member, &row, &named, options),
             None => Member {
                 first_name: row.first_name.clone(),
                 last_name: row.last_name.clone(),
-                email: row.email.clone(),
+                email: row.email.clone().unwrap_or_default(),
                 phone: row.phone.clone(),
                 is_active: row.is_active.unwrap_or(true),
                 // A missing join date does not mean today.
                 join_date: row.join_date,
-                groups: named.clone(),
-                ..Member::blank(new_id(), currency, stamps)
+                groups: named,
+                ..Member::blank(ids.member(), currency, Stamps::at(act.now()))
             },
         };
         let is_archived = |member: &Member| !member.is_active && row.is_active.is_none();
         archived += usize::from(before.as_ref().is_some_and(is_archived) && is_archived(&after));
-        taken.insert(target, (i, named));
-        let changes = before
-            .as_ref()
-            .map_or_else(Vec::new, |before| changes(before, &after, &groups));
         let action = match &before {
             None => Action::Added,
             Some(before) if *before == after => Action::Left,
@@ -145,71 +188,95 @@ pub(super) fn hold<M>(
         entries.push(Entry {
             line: row.line,
             action,
+            changes: changes(before.as_ref(), &after, &groups),
             before,
             after,
-            changes,
         });
     }
-    if problems.is_empty() {
-        return Ok(Plan {
-            entries,
-            archived,
-            groups: groups.by_id,
-        });
+    let new_groups = groups.created(entries.iter().map(|entry| &entry.after));
+    let mut hints = known.namesakes(&entries);
+    hints.extend(groups.slips().into_iter().map(|(new, other)| Hint {
+        line: None,
+        message: format!(
+            "the new group {} is spelled almost as {}; if it is a slip, correct it in the file",
+            quoted(&new),
+            quoted(&other)
+        ),
+    }));
+    Ok(Plan {
+        entries,
+        archived,
+        repeats,
+        new_groups,
+        hints,
+        groups: groups.by_id,
+    })
+}
+
+/// The days that a member can have joined on. Others are slips of the pen.
+struct Days {
+    first: Date,
+    last: Date,
+}
+
+impl Days {
+    fn around(now: Timestamp) -> Self {
+        const FIRST: i64 = -25_567;
+        let (epoch, today) = (Timestamp::from_micros(0).date(), now.date());
+        Self {
+            first: epoch.plus_days(FIRST),
+            last: today.plus_months(120, today.day()),
+        }
     }
-    problems.sort();
-    Err(RosterError::Rows(problems))
+
+    fn contains(&self, day: Date) -> bool {
+        (self.first..=self.last).contains(&day)
+    }
 }
 
 /// Name and address stay, because they are what found the member.
-fn updated(member: &Member, row: &Row, named: &[GroupId], restore: bool) -> Member {
+fn updated(member: &Member, row: &Row, named: &[GroupId], options: &Options) -> Member {
     let mut after = member.clone();
-    if row.phone.is_some() {
-        after.phone.clone_from(&row.phone);
-    }
-    after.is_active = row.is_active.unwrap_or(after.is_active || restore);
+    after.phone = match (&row.phone, after.phone) {
+        // The same number in another shape is no change.
+        (Some(new), Some(old)) if is_same_phone(new, &old) => Some(old),
+        (new, old) => new.clone().or(old),
+    };
+    after.is_active = row.is_active.unwrap_or(after.is_active || options.restore);
     after.join_date = row.join_date.or(after.join_date);
+    if options.replace_groups && !row.groups.is_empty() {
+        after.groups.clear();
+    }
     after.groups.extend(named);
     after.groups.sort_unstable();
     after.groups.dedup();
     after
 }
 
-fn says_the_same(first: &Row, other: &Row) -> bool {
-    let values = |row: &Row| {
-        let names = (row.first_name.clone(), row.last_name.clone());
-        (
-            names,
-            row.email.clone(),
-            row.phone.clone(),
-            row.is_active,
-            row.join_date,
-        )
-    };
-    values(first) == values(other)
-}
-
-fn changes(before: &Member, after: &Member, groups: &Groups) -> Vec<Change> {
+fn changes(before: Option<&Member>, after: &Member, groups: &Groups) -> Vec<Change> {
     let state = |member: &Member| if member.is_active { "active" } else { "archived" }.to_owned();
     let joined = |member: &Member| member.join_date.map_or_else(String::new, |date| date.to_string());
     let names = |member: &Member| groups.names(&member.groups);
     let phone = |member: &Member| member.phone.clone().unwrap_or_default();
+    let was = |value: &dyn Fn(&Member) -> String| before.map_or_else(String::new, value);
+    // A new member is active unless the row says otherwise.
+    let was_active = before.map_or_else(|| "active".to_owned(), state);
     let all = [
-        (Field::Phone, phone(before), phone(after)),
-        (Field::IsActive, state(before), state(after)),
-        (Field::JoinDate, joined(before), joined(after)),
-        (Field::Groups, names(before), names(after)),
+        (Field::Phone, was(&phone), phone(after)),
+        (Field::IsActive, was_active, state(after)),
+        (Field::JoinDate, was(&joined), joined(after)),
+        (Field::Groups, was(&names), names(after)),
     ];
     let changed = all.into_iter().filter(|(_, from, to)| from != to);
     let change = |(field, from, to): (Field, String, String)| Change {
         field: field.as_str(),
-        from,
+        from: if before.is_some() { from } else { String::new() },
         to,
     };
     changed.map(change).collect()
 }
 
-#[derive(PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 enum Target {
     Member(MemberId),
     New(Key),
@@ -220,17 +287,24 @@ enum Target {
 struct Known {
     by_key: HashMap<Key, Vec<MemberId>>,
     by_id: HashMap<MemberId, Member>,
+    /// The addresses of members who share their name with a row.
+    by_name: HashMap<String, Vec<String>>,
 }
 
 impl Known {
     fn read<M>(act: &mut Act<'_, '_, M>, rows: &[Row]) -> Result<Self, RosterError> {
         let keys: HashSet<Key> = rows.iter().map(Row::key).collect();
+        let names: HashSet<&str> = keys.iter().map(|(_, name)| name.as_str()).collect();
         let ids: HashSet<MemberId> = rows.iter().filter_map(|row| row.id).collect();
         let mut known = Self::default();
         table::each::<Member>(act.tx, act.organization, |kept| {
             let member = kept.resource?;
             let key = key_of(&member.email, &member.first_name, &member.last_name);
             let is_wanted = keys.contains(&key);
+            if !is_wanted && member.is_active && names.contains(key.1.as_str()) {
+                let addresses = known.by_name.entry(key.1.clone()).or_default();
+                addresses.push(member.email.clone());
+            }
             if is_wanted {
                 known.by_key.entry(key).or_default().push(member.id);
             }
@@ -242,7 +316,7 @@ impl Known {
         Ok(known)
     }
 
-    fn target(&self, row: &Row) -> Result<Target, (Field, String)> {
+    fn target(&self, row: &Row) -> Result<Target, (Field, Fault)> {
         let key = row.key();
         let same = self.by_key.get(&key).map_or(&[][..], Vec::as_slice);
         let named = row.id.and_then(|id| self.by_id.get(&id));
@@ -251,11 +325,11 @@ impl Known {
                 return Ok(Target::Member(named.id));
             }
             let rule = format!(
-                "is {} {} <{}>, and a row finds its member by e-mail and name; rename the member with `bursar member \
-                 set`, or empty the cell to add a member",
+                "is {} {} <{}>, and a row finds its member by e-mail and name",
                 named.first_name, named.last_name, named.email
             );
-            return Err((Field::Id, rule));
+            let way_out = "rename the member with `bursar member set`, or empty the cell to add a member";
+            return Err((Field::Id, Fault::new(rule, way_out)));
         }
         let is_active = |id: &MemberId| self.by_id.get(id).is_some_and(|member| member.is_active);
         let active: Vec<MemberId> = same.iter().copied().filter(is_active).collect();
@@ -264,99 +338,36 @@ impl Known {
             ([one], _) | (_, [one]) => Ok(Target::Member(*one)),
             (many, _) => {
                 let ids: Vec<String> = many.iter().map(ToString::to_string).collect();
-                let rule = format!(
-                    "{} members have this e-mail and name; say which in a column id: {}",
-                    many.len(),
-                    ids.join(", ")
-                );
-                Err((Field::Email, rule))
+                let rule = format!("{} members have this e-mail and name", many.len());
+                let way_out = format!("say which in a column id: {}", ids.join(", "));
+                Err((Field::Email, Fault::new(rule, way_out)))
             }
         }
     }
-}
 
-struct Groups {
-    by_id: BTreeMap<GroupId, Group>,
-    by_name: HashMap<String, Vec<GroupId>>,
-}
-
-impl Groups {
-    fn read<M>(act: &mut Act<'_, '_, M>) -> Result<Self, RosterError> {
-        let (mut by_id, mut by_name) = (BTreeMap::new(), HashMap::<String, Vec<GroupId>>::new());
-        table::each::<Group>(act.tx, act.organization, |kept| {
-            let group = kept.resource?;
-            by_name.entry(name_key(&group.name)).or_default().push(group.id);
-            by_id.insert(group.id, group);
-            Ok(())
-        })?;
-        Ok(Self { by_id, by_name })
-    }
-
-    /// The groups that a cell names, ascending, each by name or id. The separator is `;`, `|` or a line end,
-    /// otherwise `,`.
-    fn named(&self, cell: &str) -> Result<Vec<GroupId>, String> {
-        if cell.is_empty() {
-            return Ok(Vec::new());
-        }
-        let mut found = Vec::new();
-        let whole = self.by_name.contains_key(&name_key(cell));
-        let parts: Vec<&str> = if whole {
-            vec![cell]
-        } else if cell.contains([';', '|', '\n']) {
-            cell.split([';', '|', '\n']).collect()
-        } else {
-            cell.split(',').collect()
-        };
-        for part in parts.into_iter().map(str::trim).filter(|part| !part.is_empty()) {
-            found.push(self.one(part)?);
-        }
-        found.sort_unstable();
-        found.dedup();
-        Ok(found)
-    }
-
-    fn one(&self, name: &str) -> Result<GroupId, String> {
-        if let Some(id) = GroupId::parse(name).filter(|id| self.by_id.contains_key(id)) {
-            return Ok(id);
-        }
-        match self.by_name.get(&name_key(name)).map(Vec::as_slice) {
-            Some([one]) => Ok(*one),
-            Some(many) => {
-                let ids: Vec<String> = many.iter().map(ToString::to_string).collect();
-                Err(format!(
-                    "{} groups are called {}; name one by its id: {}",
-                    many.len(),
-                    quoted(name),
-                    ids.join(", ")
-                ))
+    /// New members who have the name of somebody with another address: often one person with a new address.
+    fn namesakes(&self, entries: &[Entry]) -> Vec<Hint> {
+        let mut hints = Vec::new();
+        let mut lines: HashMap<String, u64> = HashMap::new();
+        for entry in entries {
+            let member = &entry.after;
+            let name = name_key(&member.first_name, &member.last_name);
+            let mut tell = |other: String| {
+                hints.push(Hint {
+                    line: Some(entry.line),
+                    message: format!(
+                        "{} {} <{}> is another member than {other}; if they are one, give both the same e-mail",
+                        member.first_name, member.last_name, member.email
+                    ),
+                });
+            };
+            if let Some(addresses) = self.by_name.get(&name).filter(|_| entry.action == Action::Added) {
+                tell(format!("the one with {}", addresses.join(", ")));
+            } else if let Some(line) = lines.get(&name) {
+                tell(format!("the one in line {line}"));
             }
-            None => Err(format!("there is no group {}; {}", quoted(name), self.choice())),
+            lines.entry(name).or_insert(entry.line);
         }
+        hints
     }
-
-    fn choice(&self) -> String {
-        const SHOWN: usize = 12;
-        let mut names: Vec<String> = self.by_id.values().map(|group| quoted(&group.name)).collect();
-        names.sort();
-        let more = names.len().saturating_sub(SHOWN);
-        names.truncate(SHOWN);
-        match (names.len(), more) {
-            (0, _) => "the organization has none yet, `bursar group create` makes one".to_owned(),
-            (_, 0) => format!("there are {}", names.join(", ")),
-            (_, more) => format!("there are {} and {more} more", names.join(", ")),
-        }
-    }
-
-    fn names(&self, ids: &[GroupId]) -> String {
-        let names: Vec<&str> = ids
-            .iter()
-            .filter_map(|id| self.by_id.get(id).map(|group| group.name.as_str()))
-            .collect();
-        names.join("; ")
-    }
-}
-
-fn name_key(name: &str) -> String {
-    let words: Vec<String> = name.split_whitespace().map(str::to_lowercase).collect();
-    words.join(" ")
 }

@@ -1,14 +1,13 @@
 //! One row: checks every cell by the rule of its field, as an officer's act would.
 
 use bursar_domain::Date;
-use bursar_domain::email::{check_email, check_phone};
 use bursar_domain::ids::MemberId;
 use bursar_domain::organization::address_key;
-use bursar_domain::text::NAME;
 use csv::StringRecord;
 
-use super::header::{Column, Field, place};
-use super::{DateOrder, Options, Problem, Roster, quoted};
+use super::header::{self, Column, Field, place};
+use super::problem::Fault;
+use super::{Options, Problem, Roster, cells, dates};
 use crate::spreadsheet::plain;
 
 /// A row whose cells are valid by themselves. An empty cell is `None` or empty.
@@ -19,19 +18,20 @@ pub struct Row {
     pub id: Option<MemberId>,
     pub first_name: String,
     pub last_name: String,
-    pub email: String,
+    pub email: Option<String>,
     pub phone: Option<String>,
     /// `false` archives the member.
     pub is_active: Option<bool>,
     pub join_date: Option<Date>,
-    /// The cell as written.
-    pub groups: String,
+    /// The cells as written.
+    pub groups: Vec<String>,
 }
 
 impl Row {
     /// A row and a member with the same key are the same person.
     pub(super) fn key(&self) -> Key {
-        key_of(&self.email, &self.first_name, &self.last_name)
+        let email = self.email.as_deref().unwrap_or_default();
+        key_of(email, &self.first_name, &self.last_name)
     }
 }
 
@@ -39,67 +39,167 @@ impl Row {
 pub(super) type Key = (String, String);
 
 pub(super) fn key_of(email: &str, first_name: &str, last_name: &str) -> Key {
+    (address_key(email), name_key(first_name, last_name))
+}
+
+pub(super) fn name_key(first_name: &str, last_name: &str) -> String {
     let words = first_name.split_whitespace().chain(last_name.split_whitespace());
     let words: Vec<String> = words.map(str::to_lowercase).collect();
-    (address_key(email), words.join(" "))
+    words.join(" ")
 }
 
 /// Records what is wrong with a row, and leaves the row out.
 pub(super) fn read(
     roster: &mut Roster,
-    records: impl Iterator<Item = (u64, StringRecord)>,
+    names: &[String],
+    mut records: Vec<(u64, StringRecord)>,
+    ends_in_line: bool,
     options: &Options,
 ) {
-    let columns = &roster.columns;
-    for (line, record) in records {
-        let extra = record
+    skip_totals(roster, &mut records);
+    let last_line = records.last().map(|(line, _)| *line);
+    let layout = Layout::new(roster, &records, options);
+    if let (Some(note), (at, Some(_))) = (layout.dates.note(), place(&roster.columns, Field::JoinDate)) {
+        roster.columns[at].note = Some(note);
+    }
+    let columns = roster.columns.clone();
+    for (line, record) in &records {
+        if record
             .iter()
-            .skip(columns.len())
-            .any(|cell| !cell.trim().is_empty());
-        if record.len() < columns.len() || extra {
-            roster.problems.push(Problem {
-                line,
-                at: 0,
-                column: None,
-                message: format!(
-                    "has {} fields, the header has {}; a field with a separator in it stands in quotation marks",
-                    record.len(),
-                    columns.len()
-                ),
-            });
+            .zip(names)
+            .all(|(cell, name)| cell.trim() == name.trim())
+            && record.len() >= names.len()
+        {
+            roster.skip(*line, record, "the header again");
+            continue;
+        }
+        let is_cut_off = record.len() < columns.len() && !ends_in_line && Some(*line) == last_line;
+        let extra = record.iter().skip(columns.len());
+        if is_cut_off || extra.clone().any(|cell| !cell.trim().is_empty()) {
+            roster
+                .problems
+                .push(wrong_length(*line, record.len(), columns.len()));
             continue;
         }
         let mut cells = Cells {
-            line,
-            record: &record,
-            columns,
+            line: *line,
+            record,
+            columns: &columns,
+            layout: &layout,
             problems: &mut roster.problems,
         };
         let told = cells.problems.len();
-        let row = cells.row(options);
+        let row = cells.row();
         if roster.problems.len() == told {
             roster.rows.push(row);
         } else {
-            roster.groups.push((line, row.groups));
+            roster.groups.push((*line, row.groups));
         }
     }
+}
+
+/// A row that is too short has empty cells at its end, as spreadsheets save it, unless the file ends in it.
+fn wrong_length(line: u64, fields: usize, columns: usize) -> Problem {
+    let (rule, way_out) = if fields < columns {
+        (
+            "is the last line, has too few cells and does not end: the file is cut off",
+            "save or copy it again",
+        )
+    } else {
+        (
+            "has more cells than the header",
+            "a cell with a separator in it stands in quotation marks",
+        )
+    };
+    let got = format!("{fields} cells for {columns} columns");
+    Fault::new(rule, way_out).at(line, (0, None), Some(got))
+}
+
+/// Takes what sheets have below their rows from the end: sums, counts, when it was printed.
+fn skip_totals(roster: &mut Roster, records: &mut Vec<(u64, StringRecord)>) {
+    let mut totals = Vec::new();
+    while let Some((line, record)) = records.pop_if(|(_, record)| is_total(record)) {
+        totals.push((line, record));
+    }
+    for (line, record) in totals.into_iter().rev() {
+        roster.skip(line, &record, "below the rows");
+    }
+}
+
+fn is_total(record: &StringRecord) -> bool {
+    const WORDS: [&str; 14] = [
+        "total", "totals", "subtotal", "sum", "count", "summe", "gesamt", "anzahl", "printed", "exported",
+        "page", "stand", "seite", "totaal",
+    ];
+    let cells: Vec<&str> = record
+        .iter()
+        .map(str::trim)
+        .filter(|cell| !cell.is_empty())
+        .collect();
+    if cells.iter().any(|cell| cell.contains('@')) {
+        return false;
+    }
+    let first = cells.first().copied().unwrap_or_default().to_lowercase();
+    let word = first
+        .split(|c: char| !c.is_alphabetic())
+        .next()
+        .unwrap_or_default();
+    let is_number = |cell: &&str| cell.bytes().all(|b| b.is_ascii_digit());
+    // A surname may be such a word, but then the row has more to say.
+    (WORDS.contains(&word) && cells.len() <= 3) || (cells.len() == 1 && cells.iter().all(is_number))
+}
+
+/// What all rows share: where the fields are, and what the columns say as a whole.
+struct Layout {
+    phones: Vec<usize>,
+    groups: Vec<usize>,
+    dates: dates::Column,
+}
+
+impl Layout {
+    fn new(roster: &Roster, records: &[(u64, StringRecord)], options: &Options) -> Self {
+        let columns = &roster.columns;
+        let at = columns
+            .iter()
+            .position(|column| column.field == Some(Field::JoinDate));
+        let written = records
+            .iter()
+            .filter_map(|(line, record)| Some((*line, text(record.get(at?)?))));
+        let written: Vec<(u64, String)> = written.collect();
+        let cells = written.iter().map(|(line, text)| (*line, text.as_str()));
+        Self {
+            phones: header::phones(columns, options),
+            groups: (0..columns.len())
+                .filter(|at| columns[*at].field == Some(Field::Groups))
+                .collect(),
+            dates: dates::Column::survey(cells, options.dates),
+        }
+    }
+}
+
+/// A cell trimmed and without guarding apostrophes.
+fn text(cell: &str) -> String {
+    plain(cell.trim()).trim().to_owned()
 }
 
 struct Cells<'a> {
     line: u64,
     record: &'a StringRecord,
     columns: &'a [Column],
+    layout: &'a Layout,
     problems: &'a mut Vec<Problem>,
 }
 
 impl Cells<'_> {
     /// A cell that is wrong is recorded and left empty.
-    fn row(&mut self, options: &Options) -> Row {
+    fn row(&mut self) -> Row {
         let (first_name, last_name) = self.names();
-        let email = self.checked(Field::Email, check_email).unwrap_or_default();
-        let phone = self.given(Field::Phone, check_phone);
-        let is_active = self.given(Field::IsActive, activity);
-        let join_date = self.given(Field::JoinDate, |text| date(text, options.dates));
+        let email = self.email();
+        let phone = self.phone();
+        let is_active = self.given(Field::IsActive, cells::activity);
+        let dates = &self.layout.dates;
+        let join_date = self.given(Field::JoinDate, |text| dates.read(text));
+        let groups = self.layout.groups.iter().map(|at| self.at(*at));
         Row {
             line: self.line,
             // Member numbers of other systems are ignored.
@@ -110,247 +210,151 @@ impl Cells<'_> {
             phone,
             is_active,
             join_date,
-            groups: self.cell(Field::Groups),
+            // `none` says that the member is in no group.
+            groups: groups
+                .filter(|cell| !cells::is_blank(cell) || cell.eq_ignore_ascii_case("none"))
+                .collect(),
         }
     }
 
-    /// Trimmed and without guarding apostrophes. Empty when there is no such column.
+    fn at(&self, at: usize) -> String {
+        self.record.get(at).map(text).unwrap_or_default()
+    }
+
+    /// Empty when there is no such column.
     fn cell(&self, field: Field) -> String {
         let at = self.columns.iter().position(|column| column.field == Some(field));
-        let cell = at.and_then(|at| self.record.get(at)).unwrap_or_default();
-        plain(cell.trim()).trim().to_owned()
+        at.map(|at| self.at(at)).unwrap_or_default()
     }
 
-    fn refuse(&mut self, field: Field, message: String) {
-        let (at, column) = place(self.columns, field);
-        self.problems.push(Problem {
-            line: self.line,
-            at,
-            column,
-            message,
-        });
+    fn refuse(&mut self, place: (usize, Option<String>), fault: Fault, cell: &str) {
+        let got = (!cell.is_empty()).then(|| cell.to_owned());
+        self.problems.push(fault.at(self.line, place, got));
     }
 
-    fn checked<T>(&mut self, field: Field, check: impl Fn(&str) -> Result<T, String>) -> Option<T> {
-        check(&self.cell(field))
-            .map_err(|rule| self.refuse(field, rule))
+    fn checked<T>(&mut self, field: Field, check: impl Fn(&str) -> Result<T, Fault>) -> Option<T> {
+        let cell = self.cell(field);
+        let place = place(self.columns, field);
+        check(&cell)
+            .map_err(|fault| self.refuse(place, fault, &cell))
             .ok()
     }
 
-    /// `None` for an empty cell.
-    fn given<T>(&mut self, field: Field, check: impl Fn(&str) -> Result<T, String>) -> Option<T> {
-        if self.cell(field).is_empty() {
+    /// `None` for a cell that says nothing.
+    fn given<T>(&mut self, field: Field, check: impl Fn(&str) -> Result<T, Fault>) -> Option<T> {
+        if cells::is_blank(&self.cell(field)) {
             None
         } else {
             self.checked(field, check)
         }
     }
 
+    /// To allow rows without an address, return `None` for a blank cell here, and do without the column in
+    /// `header::missing`. All else takes a row without one.
+    fn email(&mut self) -> Option<String> {
+        self.checked(Field::Email, |cell| match cells::is_blank(cell) {
+            true => Err(Fault::new("is empty, and a member needs an e-mail address", "")),
+            false => cells::email(cell),
+        })
+    }
+
+    /// The best number of the row.
+    fn phone(&mut self) -> Option<String> {
+        let phones = &self.layout.phones;
+        let given = phones.iter().map(|at| (*at, self.at(*at)));
+        let (at, cell) = given.into_iter().find(|(_, cell)| !cells::is_blank(cell))?;
+        let place = (at, Some(self.columns[at].name.clone()));
+        cells::phone(&cell)
+            .map_err(|fault| self.refuse(place, fault, &cell))
+            .ok()
+    }
+
     fn names(&mut self) -> (String, String) {
-        let name = |text: &str| NAME.check(text);
-        if self
-            .columns
-            .iter()
-            .any(|column| column.field == Some(Field::Name))
-        {
-            let both = self.checked(Field::Name, |text| {
-                let (first, last) = split(text)?;
-                Ok((name(first)?, name(last)?))
-            });
-            return both.unwrap_or_default();
+        let is_full = |column: &Column| column.field == Some(Field::Name);
+        if self.columns.iter().any(is_full) {
+            return self.checked(Field::Name, cells::full_name).unwrap_or_default();
         }
         (
-            self.checked(Field::FirstName, name).unwrap_or_default(),
-            self.checked(Field::LastName, name).unwrap_or_default(),
+            self.checked(Field::FirstName, cells::name).unwrap_or_default(),
+            self.checked(Field::LastName, cells::name).unwrap_or_default(),
         )
-    }
-}
-
-/// Splits `Ada Larsen` or `Larsen, Ada`.
-fn split(name: &str) -> Result<(&str, &str), String> {
-    const SUFFIXES: [&str; 8] = ["jr", "sr", "ii", "iii", "iv", "phd", "md", "esq"];
-    const WAY_OUT: &str = "give the first and the last name in columns of their own";
-    if let Some((last, first)) = name.split_once(',') {
-        let bare: String = first.chars().filter(|c| c.is_alphanumeric()).collect();
-        if first.contains(',') || SUFFIXES.contains(&bare.to_lowercase().as_str()) {
-            return Err(format!(
-                "{} cannot be parted into a first and a last name; {WAY_OUT}",
-                quoted(name)
-            ));
-        }
-        return Ok((first.trim(), last.trim()));
-    }
-    name.trim().rsplit_once(char::is_whitespace).ok_or_else(|| {
-        format!(
-            "must have a first and a last name, got {}; {WAY_OUT}",
-            quoted(name)
-        )
-    })
-}
-
-fn activity(text: &str) -> Result<bool, String> {
-    match text.to_lowercase().as_str() {
-        "active" | "current" | "true" | "yes" | "y" | "1" => Ok(true),
-        "archived" | "inactive" | "former" | "false" | "no" | "n" | "0" => Ok(false),
-        _ => Err(format!(
-            "must be active or archived, or yes or no, got {}; --map COLUMN=ignore leaves the column out",
-            quoted(text)
-        )),
-    }
-}
-
-/// Accepts a date that can be read in one way only: year first, or month by name. With the year last, an officer must
-/// say whether day or month is first.
-fn date(text: &str, order: Option<DateOrder>) -> Result<Date, String> {
-    let rule = || format!("must be a date such as 2026-01-31, got {}", quoted(text));
-    if let Some(date) = Date::parse(text) {
-        return Ok(date);
-    }
-    let parts: Vec<&str> = text
-        .split([' ', ',', '-', '/', '.'])
-        .filter(|part| !part.is_empty())
-        .collect();
-    let [a, b, c] = parts[..] else {
-        return Err(rule());
-    };
-    let is_year = |part: &str| part.len() == 4 && part.bytes().all(|byte| byte.is_ascii_digit());
-    let is_short = |part: &str| part.len() <= 2 && part.bytes().all(|byte| byte.is_ascii_digit());
-    let (year, month, day) = if is_year(a) && is_short(b) && is_short(c) {
-        (a, b.to_owned(), c)
-    } else if let Some(month) = month(a).filter(|_| is_year(c)) {
-        (c, month, ordinal(b))
-    } else if let Some(month) = month(b) {
-        if is_year(a) {
-            (a, month, ordinal(c))
-        } else {
-            (c, month, ordinal(a))
-        }
-    } else if is_year(c) && is_short(a) && is_short(b) {
-        match order {
-            Some(DateOrder::DayFirst) => (c, b.to_owned(), a),
-            Some(DateOrder::MonthFirst) => (c, a.to_owned(), b),
-            None => {
-                return Err(format!(
-                    "{}, and files differ in whether day or month is first; say --dates day-first or --dates \
-                     month-first",
-                    rule()
-                ));
-            }
-        }
-    } else {
-        return Err(rule());
-    };
-    Date::parse(&format!("{year}-{month:0>2}-{day:0>2}")).ok_or_else(rule)
-}
-
-/// The number of a month by its English name, or by three or more of its first letters.
-fn month(text: &str) -> Option<String> {
-    const MONTHS: [&str; 12] = [
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-    ];
-    let text = text.to_lowercase();
-    let at = MONTHS
-        .iter()
-        .position(|month| text.len() >= 3 && month.starts_with(&text))?;
-    Some((at + 1).to_string())
-}
-
-/// `31` from `31st`.
-fn ordinal(text: &str) -> &str {
-    let end = text.len() - 2.min(text.len());
-    match text.get(end..) {
-        Some("st" | "nd" | "rd" | "th") => &text[..end],
-        _ => text,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::roster;
 
-    #[test]
-    fn dates_with_one_reading() {
-        for text in [
-            "2026-01-31",
-            "2026-1-31",
-            "2026/01/31",
-            "2026.1.31",
-            "31 Jan 2026",
-            "31-Jan-2026",
-            "Jan 31, 2026",
-            "January 31st 2026",
-            "31. january 2026",
-            "2026 Jan 31",
-        ] {
-            let read = date(text, None).map(|date| date.to_string());
-            assert_eq!(read.as_deref(), Ok("2026-01-31"), "{text}");
-        }
-        for (text, order, expected) in [
-            ("03/04/2026", DateOrder::DayFirst, "2026-04-03"),
-            ("03/04/2026", DateOrder::MonthFirst, "2026-03-04"),
-            ("3.4.2026", DateOrder::DayFirst, "2026-04-03"),
-            ("2026-01-31", DateOrder::DayFirst, "2026-01-31"),
-        ] {
-            let read = date(text, Some(order)).map(|date| date.to_string());
-            assert_eq!(read.as_deref(), Ok(expected), "{text}");
-        }
+    fn read(csv: &str) -> Roster {
+        roster::read(csv.as_bytes(), &Options::default()).unwrap()
+    }
+
+    fn problems(roster: &Roster) -> Vec<String> {
+        roster.problems.iter().map(ToString::to_string).collect()
     }
 
     #[test]
-    fn dates_are_never_guessed() {
-        for text in ["03/04/2026", "31/01/2026", "01-31-2026", "31.1.2026"] {
-            let said = date(text, None).unwrap_err();
-            assert!(said.contains("2026-01-31") && said.contains("--dates"), "{said}");
-        }
-        for text in [
-            "03/04/26",
-            "31/1/26",
-            "46053",
-            "2026-02-30",
-            "2026-13-01",
-            "Ja 31 2026",
-            "31 Enero 2026",
-            "2026",
-            "soon",
-            "2026-01-31T00:00:00Z",
-            "Jan 31 26",
-            "0000-01-01",
-            "2026-01-31-01",
-        ] {
-            assert!(date(text, None).unwrap_err().contains("2026-01-31"), "{text}");
-        }
-        assert!(date("31/01/2026", Some(DateOrder::MonthFirst)).is_err());
+    fn lines_that_are_no_members_are_skipped_and_told() {
+        let roster = read(
+            "River Club;;\n\nName;E-mail;Joined\nAda Larsen;ada@example.org;2020-01-01\nName;E-mail;Joined\n\
+             Ben Roe;ben@example.org;\nTotal: 2;;\n;;2\nPrinted 13.05.2026;;\n",
+        );
+        let skipped: Vec<String> = roster
+            .skipped
+            .iter()
+            .map(|skipped| format!("{} {}: {}", skipped.line, skipped.why, skipped.text))
+            .collect();
+        assert_eq!(
+            skipped,
+            [
+                "1 above the header: River Club",
+                "5 the header again: Name E-mail Joined",
+                "7 below the rows: Total: 2",
+                "8 below the rows: 2",
+                "9 below the rows: Printed 13.05.2026",
+            ]
+        );
+        assert_eq!((roster.header_line, roster.rows.len()), (3, 2));
+        assert_eq!(problems(&roster), [""; 0]);
+        // A member with such a name is a member, and a total among the rows is not skipped.
+        assert_eq!(read("Name,Email\nTotal Recall,total@example.org\n").rows.len(), 1);
+        assert_eq!(
+            read("Name,Email\nTotal,\nAda Larsen,ada@example.org\n")
+                .problems
+                .len(),
+            2
+        );
     }
 
     #[test]
-    fn full_names() {
-        for (name, expected) in [
-            ("Ada Larsen", Ok(("Ada", "Larsen"))),
-            ("Anna Maria  Silva", Ok(("Anna Maria ", "Silva"))),
-            ("Larsen, Ada", Ok(("Ada", "Larsen"))),
-            ("van der Berg,Anna", Ok(("Anna", "van der Berg"))),
-            ("Madonna", Err("first and a last")),
-            ("", Err("first and a last")),
-            ("Ada Larsen, Jr.", Err("cannot be parted")),
-            ("Larsen, Ada, PhD", Err("cannot be parted")),
-        ] {
-            match (split(name), expected) {
-                (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{name}"),
-                (Err(said), Err(words)) => assert!(said.contains(words), "{name}: {said}"),
-                (found, _) => panic!("{name}: {found:?}"),
-            }
-        }
+    fn short_rows_are_filled_and_a_file_that_is_cut_off_is_refused() {
+        let head = "Name,Email,Phone,Groups\n";
+        let roster = read(&format!(
+            "{head}Ada Larsen,ada@example.org\nBen Roe,ben@example.org,\n"
+        ));
+        assert_eq!((roster.rows.len(), problems(&roster)), (2, vec![]));
+        let cut = read(&format!("{head}Ada Larsen,ada@example.org\nBen Roe,ben@exam"));
+        assert_eq!(
+            problems(&cut),
+            [
+                "line 3: is the last line, has too few cells and does not end: the file is cut off, got `2 cells for 4 \
+                 columns`; save or copy it again"
+            ]
+        );
+        let whole = read(&format!("{head}Ada Larsen,ada@example.org,,"));
+        assert_eq!(whole.rows.len(), 1, "some programs do not end the last line");
+    }
+
+    #[test]
+    fn the_first_number_of_several_columns() {
+        let roster = read(
+            "Name,Email,Phone,Mobile\nAda Larsen,a@example.org,202 555 0100,202 555 0123\n\
+             Ben Roe,b@example.org,202 555 0111,n/a\nCy Roe,c@example.org,,call me\n",
+        );
+        let phones: Vec<Option<&str>> = roster.rows.iter().map(|row| row.phone.as_deref()).collect();
+        assert_eq!(phones, [Some("202 555 0123"), Some("202 555 0111")]);
+        assert!(problems(&roster)[0].starts_with("line 4: Mobile: must be a telephone number"));
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::io::Read;
 use bursar_domain::Refusal;
 use csv::{ReaderBuilder, StringRecord};
 
-use super::header::Field;
-use super::{FILE_BYTES_MAX, Options};
+use super::Options;
+use super::header::{HEADER_ROWS, known};
 
 const SEPARATORS: [char; 3] = [',', ';', '\t'];
 
@@ -14,32 +14,9 @@ const SEPARATORS: [char; 3] = [',', ';', '\t'];
 const SEAL: &str = "\0";
 const SEAL_LINE: &[u8] = b"\n\0";
 
-/// Spreadsheets still save other encodings, so the refusal says how to save UTF-8.
-pub(super) fn decode(bytes: &[u8]) -> Result<&str, Refusal> {
-    const WAY_OUT: &str = "save it again as `CSV UTF-8`";
-    if bytes.len() > FILE_BYTES_MAX {
-        return Err(Refusal::unreadable(format!(
-            "the file has {} bytes, and {FILE_BYTES_MAX} is the most; split it",
-            bytes.len()
-        )));
-    }
-    if bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"\xd0\xcf\x11\xe0") {
-        return Err(Refusal::unreadable(format!(
-            "the file is a workbook of a spreadsheet, not comma-separated values; {WAY_OUT}"
-        )));
-    }
-    if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") || bytes.contains(&0) {
-        return Err(Refusal::unreadable(format!(
-            "the file is UTF-16 or not a text, and must be UTF-8; {WAY_OUT}"
-        )));
-    }
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    std::str::from_utf8(bytes).map_err(|error| {
-        let before = &bytes[..error.valid_up_to()];
-        let line = 1 + Lines::default().until(before, before.len());
-        Refusal::unreadable(format!("line {line} is not UTF-8; {WAY_OUT}"))
-    })
-}
+/// Bounds the memory that a file can take.
+const RECORDS_MAX: usize = 200_000;
+const COLUMNS_MAX: usize = 250;
 
 /// All records that are not empty, header first, and the separator.
 pub(super) fn records(text: &str, options: &Options) -> Result<(char, Vec<(u64, StringRecord)>), Refusal> {
@@ -71,6 +48,17 @@ pub(super) fn records(text: &str, options: &Options) -> Result<(char, Vec<(u64, 
             break;
         }
         last_line = line;
+        if found.len() == RECORDS_MAX {
+            return Err(Refusal::unreadable(format!(
+                "line {line}: the file has more than {RECORDS_MAX} rows, which is the most; split it"
+            )));
+        }
+        if record.len() > COLUMNS_MAX {
+            return Err(Refusal::unreadable(format!(
+                "line {line} has {} columns, and {COLUMNS_MAX} is the most; the file is not a roster, or damaged",
+                record.len()
+            )));
+        }
         if record.iter().any(|field| !field.trim().is_empty()) {
             found.push((line, record.clone()));
         }
@@ -79,7 +67,8 @@ pub(super) fn records(text: &str, options: &Options) -> Result<(char, Vec<(u64, 
         Ok((separator, found))
     } else {
         Err(Refusal::unreadable(format!(
-            "line {last_line}: a quotation mark opens a field and none closes it; a mark inside a field is doubled"
+            "line {last_line}: a quotation mark opens a field and none closes it; the file is cut off, or a mark \
+             inside a field is not doubled"
         )))
     }
 }
@@ -99,19 +88,17 @@ fn declared_separator(text: &str) -> (Option<char>, usize) {
     }
 }
 
-/// The separator that gives the header the most known columns, then the most columns.
+/// The separator that gives one of the first rows the most known columns, then the most columns.
 fn detect(text: &str, options: &Options) -> char {
-    let known = |name: &str| {
-        let said = options.map.iter().any(|(column, _)| column.trim() == name.trim());
-        said || Field::of(name).is_some()
-    };
     let header = |separator: char| {
-        let mut reader = ReaderBuilder::new()
+        let reader = ReaderBuilder::new()
             .has_headers(false)
+            .flexible(true)
             .delimiter(u8::try_from(separator).unwrap_or(b','))
             .from_reader(text.as_bytes());
-        let record = reader.records().next().and_then(Result::ok).unwrap_or_default();
-        (record.iter().filter(|name| known(name)).count(), record.len())
+        let first = reader.into_records().take(HEADER_ROWS).filter_map(Result::ok);
+        let score = |record: StringRecord| (known(&record, options).len(), record.len());
+        first.map(score).max().unwrap_or_default()
     };
     let mut best = (SEPARATORS[0], header(SEPARATORS[0]));
     for separator in &SEPARATORS[1..] {
@@ -125,14 +112,14 @@ fn detect(text: &str, options: &Options) -> char {
 
 /// Counts line ends of all three kinds from one position to the next.
 #[derive(Default)]
-struct Lines {
+pub(super) struct Lines {
     at: usize,
     ended: u64,
 }
 
 impl Lines {
     /// `place` must not be before that of the last call.
-    fn until(&mut self, text: &[u8], place: usize) -> u64 {
+    pub(super) fn until(&mut self, text: &[u8], place: usize) -> u64 {
         let place = place.min(text.len());
         while self.at < place {
             let ends = match text[self.at] {
@@ -150,12 +137,14 @@ impl Lines {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::roster::encoding::decode;
 
     type Lined = Vec<(u64, Vec<String>)>;
 
     fn read(text: &str) -> Result<(char, Lined), String> {
-        let text = decode(text.as_bytes()).map_err(|refusal| refusal.to_string())?;
-        let (separator, found) = records(text, &Options::default()).map_err(|refusal| refusal.to_string())?;
+        let text = decode(text.as_bytes(), None).map_err(|refusal| refusal.to_string())?;
+        let (separator, found) =
+            records(&text.text, &Options::default()).map_err(|refusal| refusal.to_string())?;
         let plain = |(line, record): (u64, StringRecord)| (line, record.iter().map(str::to_owned).collect());
         Ok((separator, found.into_iter().map(plain).collect()))
     }
@@ -222,6 +211,7 @@ mod tests {
             ("sep=;\nA;B\n", ';'),
             ("\"sep=\t\"\r\nA\tB\n", '\t'),
             ("email\n", ','),
+            ("Members, friends, others\n\nName;E-mail\n", ';'),
         ] {
             assert_eq!(read(text).unwrap().0, separator, "{text:?}");
         }
@@ -231,17 +221,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_table_in_utf_8_says_how_to_save_it() {
-        for (bytes, words) in [
-            (&b"\xff\xfeN\0a\0"[..], "UTF-16"),
-            (b"N\0a\0m\0e\0", "UTF-16"),
-            (b"Name,Email\nAda,a\nBj\xf8rn,b\n", "line 3 is not UTF-8"),
-            (b"PK\x03\x04\x14", "workbook"),
-        ] {
-            let said = decode(bytes).unwrap_err().to_string();
-            assert!(said.contains(words) && said.contains("`CSV UTF-8`"), "{said}");
-        }
+    fn what_is_cut_off_or_too_large_is_refused_with_its_line() {
         let said = read("Name,Email\nAda,a\n\"Ben,b\nCy,c\n").unwrap_err();
         assert!(said.starts_with("line 3: a quotation mark opens"), "{said}");
+        let said = read(&format!("Name,Email\n{}\n", ",".repeat(250))).unwrap_err();
+        assert!(said.starts_with("line 2 has 251 columns"), "{said}");
+        let said = read(&"a\n".repeat(RECORDS_MAX + 1)).unwrap_err();
+        assert!(
+            said.starts_with("line 200001: the file has more than 200000 rows"),
+            "{said}"
+        );
     }
 }

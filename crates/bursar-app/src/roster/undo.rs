@@ -1,5 +1,5 @@
 //! Undoes an import: archives added members, because members are never deleted, and restores changed ones. A member
-//! that has changed since stays as it is.
+//! that has changed since stays as it is. Groups that the import created stay too, without its members.
 
 use std::collections::BTreeMap;
 
@@ -34,6 +34,10 @@ pub(crate) fn undo(act: &mut Act<'_, '_>, subjects: &[Subject], undone: &mut Und
         let (mut restored, then) = before(&now, subject)?;
         for group in now.groups.iter().filter(|group| !restored.groups.contains(group)) {
             memberships::remove(act.tx, act.organization, *group, id)?;
+        }
+        let joined_at = act.now();
+        for group in restored.groups.iter().filter(|group| !now.groups.contains(group)) {
+            memberships::add(act.tx, act.organization, *group, id, joined_at)?;
         }
         for group in now.groups.iter().chain(&restored.groups) {
             if !groups.contains_key(group) {

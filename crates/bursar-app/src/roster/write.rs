@@ -11,12 +11,14 @@ use bursar_domain::group::Group;
 use bursar_domain::ids::{BulkId, GroupId};
 use bursar_domain::member::Member;
 
+use super::groups::NewIds;
 use super::plan::{Action, Entry, Plan, hold};
 use super::{Options, Roster, RosterError};
 use crate::act::Act;
 use crate::bulk;
 use crate::cards;
 use crate::error::AppError;
+use crate::groups;
 use crate::rule::Rule;
 
 const CHUNK_ROWS: usize = 1_000;
@@ -30,7 +32,7 @@ pub struct Imported {
 
 pub const IMPORT: Rule = Rule::of("roster.import", Role::Editor, "import members");
 
-/// Stamps the members first, then each group whose count changes, once.
+/// Stamps the members first, then each group that is new or whose count changes, once.
 pub fn import(
     act: &mut Act<'_, '_>,
     roster: &Roster,
@@ -38,8 +40,12 @@ pub fn import(
     progress: &mut dyn FnMut(u64),
 ) -> Result<Imported, RosterError> {
     act.allow(&IMPORT)?;
-    let (now, mut ids) = (act.now(), act.ids());
-    let mut plan = hold(act, roster, options, &mut || ids.next(now))?;
+    let now = act.now();
+    let mut ids = NewIds::Real(act.ids(), now);
+    let mut plan = hold(act, roster, options, &mut ids)?;
+    if !plan.new_groups.is_empty() {
+        act.allow(&groups::CREATE)?;
+    }
     let mut subjects = Vec::new();
     let (mut members, mut joined) = (Vec::new(), Vec::new());
     let mut counts = Counts::default();
@@ -66,6 +72,9 @@ pub fn import(
         for group in after.groups.iter().filter(|group| !groups_before.contains(group)) {
             joined.push(memberships::row_values(act.organization, *group, after.id, now));
         }
+        for group in groups_before.iter().filter(|group| !after.groups.contains(group)) {
+            memberships::remove(act.tx, act.organization, *group, after.id)?;
+        }
         subjects.push(Subject {
             id: after.id.to_bytes(),
             other: None,
@@ -91,6 +100,15 @@ pub fn import(
             act.tx,
             &[Member::table().target.table, memberships::MEMBERSHIPS.table],
         )?;
+    }
+    for new in &plan.new_groups {
+        let stamps = Stamps::at(act.tick());
+        if let Some(group) = plan.groups.get_mut(&new.id) {
+            group.member_count = counts.0.remove(&new.id).unwrap_or(0);
+            group.stamps = stamps;
+            act.insert(group)?;
+        }
+        act.log(groups::CREATE.name, Some(new.id.to_string()), None)?;
     }
     counts.settle(act, &mut plan.groups)?;
     if subjects.is_empty() {

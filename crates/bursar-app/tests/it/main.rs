@@ -34,6 +34,8 @@ mod roster;
 #[cfg(test)]
 mod round_trip;
 #[cfg(test)]
+mod sheet;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod tokens;

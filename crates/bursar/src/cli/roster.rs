@@ -1,12 +1,14 @@
 //! `bursar import FILE.csv` and `bursar import --undo FILE`.
 
+mod told;
+
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use bursar_app::lists::List;
 use bursar_app::roster::{
-    self, Action, DateOrder, Entry, FILE_BYTES_MAX, Field, Options, Plan, Roster, RosterError,
+    self, Action, DateOrder, Encoding, FILE_BYTES_MAX, Field, Options, Plan, RosterError,
 };
 use bursar_app::{Opening, View, private};
 use bursar_domain::ids::{BulkId, OrganizationId, kind};
@@ -30,6 +32,15 @@ pub(crate) struct RosterArgs {
     /// Order of day and month in roster dates that end with the year: day-first or month-first
     #[arg(long, value_name = "ORDER", value_parser = parse_order)]
     dates: Option<DateOrder>,
+    /// Encoding of a roster that is not UTF-8: windows-1252, windows-1250 or macintosh
+    #[arg(long, value_name = "ENCODING", value_parser = parse_encoding)]
+    encoding: Option<Encoding>,
+    /// Create the groups that the roster names and the organization does not have
+    #[arg(long)]
+    create_groups: bool,
+    /// Replace the groups of members by those in the roster; an empty cell keeps them
+    #[arg(long)]
+    replace_groups: bool,
     /// Restore archived members who are in the roster
     #[arg(long)]
     restore: bool,
@@ -53,6 +64,10 @@ fn parse_order(text: &str) -> Result<DateOrder, String> {
     DateOrder::parse(text).ok_or_else(|| format!("must be one of {}", DateOrder::WORDS))
 }
 
+fn parse_encoding(text: &str) -> Result<Encoding, String> {
+    Encoding::parse(&text.to_ascii_lowercase()).ok_or_else(|| format!("must be one of {}", Encoding::WORDS))
+}
+
 pub(crate) fn parse_list(text: &str) -> Result<List, String> {
     List::parse(text).ok_or_else(|| format!("must be one of {}", List::WORDS))
 }
@@ -67,6 +82,9 @@ impl RosterArgs {
             (self.dry_run, "--dry-run"),
             (!self.map.is_empty(), "--map"),
             (self.dates.is_some(), "--dates"),
+            (self.encoding.is_some(), "--encoding"),
+            (self.create_groups, "--create-groups"),
+            (self.replace_groups, "--replace-groups"),
             (self.restore, "--restore"),
         ];
         let flag = flags.iter().find(|(given, _)| *given).map(|(_, flag)| flag);
@@ -111,6 +129,9 @@ pub(crate) fn import(globals: &Globals, path: &Path, args: &RosterArgs) -> Outco
     let options = Options {
         map: args.map.clone(),
         dates: args.dates,
+        encoding: args.encoding,
+        create_groups: args.create_groups,
+        replace_groups: args.replace_groups,
         restore: args.restore,
     };
     let roster = roster::read(&bytes, &options).map_err(|refusal| refused(&refusal))?;
@@ -142,13 +163,13 @@ pub(crate) fn import(globals: &Globals, path: &Path, args: &RosterArgs) -> Outco
         Ok(done) => done,
         Err(error) => {
             if let RosterError::Rows(problems) = &error {
-                tell_problems(globals, &roster, problems)?;
+                told::problems(globals, &roster, problems)?;
             }
             return Err(refused(&error));
         }
     };
     let undo_file = id.and_then(|id| leave_undo_file(path, organization, id, &plan));
-    let told = Told {
+    let done = told::Done {
         path,
         organization,
         id,
@@ -156,9 +177,9 @@ pub(crate) fn import(globals: &Globals, path: &Path, args: &RosterArgs) -> Outco
         is_dry: args.dry_run,
     };
     if globals.json {
-        output::json(&told.json(&roster, &plan))
+        output::json(&done.json(&roster, &plan))
     } else {
-        told.print(&roster, &plan);
+        done.print(&roster, &plan);
         Ok(())
     }
 }
@@ -212,142 +233,6 @@ fn leave_undo_file(roster: &Path, organization: OrganizationId, id: BulkId, plan
             None
         }
     }
-}
-
-fn tell_problems(globals: &Globals, roster: &Roster, problems: &[roster::Problem]) -> Outcome {
-    if globals.json {
-        return output::json(&json!({ "mapping": mapping(roster), "problems": problems }));
-    }
-    print_mapping(roster);
-    let rows = problems.iter().map(|problem| {
-        [
-            problem.line.to_string(),
-            problem.column.clone().unwrap_or_default(),
-            problem.message.clone(),
-        ]
-    });
-    output::table(["line", "column", "problem"], rows.collect(), "");
-    Ok(())
-}
-
-fn mapping(roster: &Roster) -> Vec<Value> {
-    roster
-        .columns
-        .iter()
-        .map(|column| json!({ "column": column.name, "field": column.field, "note": column.note }))
-        .collect()
-}
-
-fn print_mapping(roster: &Roster) {
-    let rows = roster.columns.iter().map(|column| {
-        let field = column.field.map_or("(ignored)", Field::as_str);
-        let note = column.note.unwrap_or_default();
-        [column.name.clone(), field.to_owned(), note.to_owned()]
-    });
-    output::table(["column", "field", "note"], rows.collect(), "");
-    output::say("");
-}
-
-struct Told<'a> {
-    path: &'a Path,
-    organization: OrganizationId,
-    id: Option<BulkId>,
-    undo_file: Option<PathBuf>,
-    is_dry: bool,
-}
-
-impl Told<'_> {
-    fn json(&self, roster: &Roster, plan: &Plan) -> Value {
-        let row = |entry: &Entry| {
-            // A dry run has no ids for members that it would add: the next run creates others.
-            let id = (!self.is_dry || entry.action != Action::Added).then_some(entry.after.id);
-            json!({
-                "line": entry.line,
-                "action": entry.action,
-                "id": id,
-                "firstName": entry.after.first_name,
-                "lastName": entry.after.last_name,
-                "email": entry.after.email,
-                "changes": entry.changes,
-            })
-        };
-        json!({
-            "file": self.path,
-            "organizationId": self.organization,
-            "dryRun": self.is_dry,
-            "separator": roster.separator,
-            "mapping": mapping(roster),
-            "added": plan.count(Action::Added),
-            "changed": plan.count(Action::Changed),
-            "left": plan.count(Action::Left),
-            "archived": plan.archived,
-            "rows": plan.entries.iter().map(row).collect::<Vec<_>>(),
-            "id": self.id,
-            "undoFile": self.undo_file,
-        })
-    }
-
-    fn print(&self, roster: &Roster, plan: &Plan) {
-        print_mapping(roster);
-        if self.is_dry {
-            output::table(
-                ["line", "action", "member", "email", "changes"],
-                plan.entries.iter().map(shown).collect(),
-                "no rows",
-            );
-            output::say("");
-        }
-        let [added, changed, left] = [Action::Added, Action::Changed, Action::Left].map(|a| plan.count(a));
-        let nothing = if added + changed == 0 {
-            ": nothing to change"
-        } else {
-            ""
-        };
-        output::say(&if self.is_dry {
-            format!(
-                "{added} to add, {changed} to change, {left} as they are{nothing}; a dry run writes nothing"
-            )
-        } else {
-            format!("{added} added, {changed} changed, {left} as they were{nothing}")
-        });
-        if plan.archived > 0 {
-            output::say(&format!(
-                "{} of them are archived and stay so; --restore takes them out of the archive",
-                plan.archived
-            ));
-        }
-        match (&self.undo_file, self.id) {
-            (Some(file), Some(id)) => output::say(&format!(
-                "undo with `bursar undo {id}` or `bursar import --undo {}`",
-                file.display()
-            )),
-            (None, Some(id)) => output::say(&format!("undo with `bursar undo {id}`")),
-            (_, None) => {}
-        }
-    }
-}
-
-fn shown(entry: &Entry) -> [String; 5] {
-    let changes: Vec<String> = entry
-        .changes
-        .iter()
-        .map(|change| {
-            let from = if change.from.is_empty() { "-" } else { &change.from };
-            format!("{}: {from} → {}", change.field, change.to)
-        })
-        .collect();
-    [
-        entry.line.to_string(),
-        match entry.action {
-            Action::Added => "add",
-            Action::Changed => "change",
-            Action::Left => "leave",
-        }
-        .to_owned(),
-        format!("{} {}", entry.after.first_name, entry.after.last_name),
-        entry.after.email.clone(),
-        changes.join(", "),
-    ]
 }
 
 #[cfg(test)]
