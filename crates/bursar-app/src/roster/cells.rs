@@ -130,8 +130,8 @@ pub(super) fn activity(cell: &str) -> Result<bool, Fault> {
         }
         _ => Err(Fault::new(
             "must be active or archived, or yes or no",
-            "if the column is about something else, leave it out with --map COLUMN=ignore or take it for groups with \
-             --map COLUMN=groups",
+            "if the column is about something else, leave it out with --map \"COLUMN=ignore\" or take it for groups \
+             with --map \"COLUMN=groups\"",
         )),
     }
 }

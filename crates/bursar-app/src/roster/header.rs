@@ -3,7 +3,7 @@
 use bursar_domain::{Refusal, words};
 use csv::StringRecord;
 
-use super::cells::email;
+use super::cells::{email, is_blank};
 use super::{Options, quoted, spellings, tidy};
 use crate::spreadsheet::plain;
 
@@ -153,6 +153,7 @@ pub(super) fn columns(
         ));
     }
     settle_names(&mut columns)?;
+    settle_addresses(&mut columns, body, options);
     for field in Field::ALL {
         let same: Vec<String> = columns
             .iter()
@@ -168,37 +169,45 @@ pub(super) fn columns(
     }
     let missing = missing(|field| columns.iter().any(|column| column.field == Some(field)));
     if !missing.is_empty() {
+        if columns.iter().any(|column| column.name.contains('@')) {
+            return Err(Refusal::unreadable(format!(
+                "line {line} has an address where the header row should be; add a first row that names the columns, \
+                 such as First Name,Last Name,Email"
+            )));
+        }
         let missing: Vec<&str> = missing.into_iter().map(Field::as_str).collect();
         return Err(Refusal::unreadable(format!(
             "line {line} must be the header row, and no column of it is {}: it has {}; rename a column, or say what \
-             it is with {}",
+             it is with --map COLUMN=FIELD",
             missing.join(" or "),
-            listed(&columns),
-            proposed(&columns, body)
+            listed(&columns)
         )));
     }
     settle_phones(&mut columns, options);
     Ok(columns)
 }
 
-/// The flag for a column of addresses that has another name, else the general one.
-fn proposed(columns: &[Column], body: &[(u64, StringRecord)]) -> String {
-    let is_address = |at: usize| {
+/// Where no column is called e-mail and every cell of just one column is an address, it is that column.
+fn settle_addresses(columns: &mut [Column], body: &[(u64, StringRecord)], options: &Options) {
+    if columns.iter().any(|column| column.field == Some(Field::Email)) {
+        return;
+    }
+    let is_said = |name: &str| options.map.iter().any(|(other, _)| key(other) == key(name));
+    let has_addresses = |at: usize| {
         let cells = body
             .iter()
             .filter_map(|(_, record)| record.get(at))
             .map(str::trim);
-        let (mut given, mut addresses) = (0, 0);
-        for cell in cells.filter(|cell| !cell.is_empty()) {
-            given += 1;
-            addresses += usize::from(email(cell).is_ok());
-        }
-        addresses > 0 && addresses * 2 >= given
+        let mut given = cells.filter(|cell| !is_blank(cell)).peekable();
+        given.peek().is_some() && given.all(|cell| email(cell).is_ok())
     };
-    let is_named = columns.iter().any(|column| column.field == Some(Field::Email));
-    match (0..columns.len()).find(|at| !is_named && is_address(*at)) {
-        Some(at) => format!("--map \"{}=email\", because it has addresses", columns[at].name),
-        None => "--map COLUMN=FIELD".to_owned(),
+    let mut found = (0..columns.len()).filter(|at| {
+        let Column { name, field, .. } = &columns[*at];
+        field.is_none() && !is_said(name) && !name.contains('@') && has_addresses(*at)
+    });
+    if let (Some(at), None) = (found.next(), found.next()) {
+        columns[at].field = Some(Field::Email);
+        columns[at].note = Some("taken for the e-mail: every cell is an address".to_owned());
     }
 }
 
@@ -395,7 +404,11 @@ mod tests {
             ("First,Last", &["email", "`First`, `Last`", "header row"]),
             ("Email,First", &["lastName"]),
             ("Email,Phone", &["firstName or lastName"]),
-            ("Ada,Larsen,ada@example.org", &["firstName", "email", "`Ada`"]),
+            (
+                "Ada,Larsen,ada@example.org",
+                &["line 1 has an address", "First Name,Last Name,Email"],
+            ),
+            ("Ada,Larsen", &["firstName", "email", "`Ada`"]),
             ("Full Name,First,Email", &["`Full Name` and `First`"]),
         ] {
             let said = fields(header).unwrap_err();
@@ -472,17 +485,42 @@ mod tests {
     }
 
     #[test]
-    fn a_column_of_addresses_is_proposed_by_its_cells() {
-        let names = ["Name", "Contact"].map(str::to_owned);
-        let row = |line, cells: [&str; 2]| (line, StringRecord::from(cells.to_vec()));
-        let body = [row(2, ["Ada Larsen", "ada@example.org"]), row(3, ["Ben Roe", ""])];
-        let said = columns(&names, 1, &body, &Options::default())
-            .unwrap_err()
-            .to_string();
-        assert!(
-            said.ends_with("--map \"Contact=email\", because it has addresses"),
-            "{said}"
-        );
+    fn a_column_of_addresses_is_known_by_its_cells() {
+        for (header, rows, expected) in [
+            (
+                "Name,Contact",
+                &["Ada Larsen,ada@example.org", "Ben Roe,"][..],
+                Some("-,email"),
+            ),
+            (
+                "Name,Contact",
+                &["Ada Larsen,ada@example.org", "Ben Roe,by post"],
+                None,
+            ),
+            ("Name,Contact", &["Ada Larsen,"], None),
+            ("Name,Contact,Other", &["A Roe,a@example.org,b@example.org"], None),
+            (
+                "Name,Email,Contact",
+                &["A Roe,a@example.org,b@example.org"],
+                Some("-,email,-"),
+            ),
+        ] {
+            let names: Vec<String> = header.split(',').map(str::to_owned).collect();
+            let body = (2..)
+                .zip(rows)
+                .map(|(line, row)| (line, row.split(',').collect()));
+            let body: Vec<(u64, StringRecord)> = body.collect();
+            let found = columns(&names, 1, &body, &Options::default())
+                .ok()
+                .map(|columns| {
+                    let is_email = |column: &Column| column.field == Some(Field::Email);
+                    let shown = columns
+                        .iter()
+                        .map(|column| if is_email(column) { "email" } else { "-" });
+                    shown.collect::<Vec<_>>().join(",")
+                });
+            assert_eq!(found.as_deref(), expected, "{header} {rows:?}");
+        }
     }
 
     #[test]

@@ -229,6 +229,9 @@ impl Cells<'_> {
 
     fn refuse(&mut self, place: (usize, Option<String>), fault: Fault, cell: &str) {
         let got = (!cell.is_empty()).then(|| cell.to_owned());
+        let name = place.1.as_deref().unwrap_or_default();
+        let way_out = fault.way_out.replace("COLUMN=", &format!("{name}="));
+        let fault = Fault { way_out, ..fault };
         self.problems.push(fault.at(self.line, place, got));
     }
 

@@ -245,7 +245,7 @@ fn every_bad_row_is_named_at_once_and_nothing_is_written() {
                  day-first or --dates month-first"
                     .to_owned(),
                 "line 3: Status: must be active or archived, or yes or no, got `gone`; if the column is about something \
-                 else, leave it out with --map COLUMN=ignore or take it for groups with --map COLUMN=groups"
+                 else, leave it out with --map \"Status=ignore\" or take it for groups with --map \"Status=groups\""
                     .to_owned(),
                 format!("line 3: Groups: {choir}"),
                 "line 5: First name: must not contain the control character U+000A, got `Two lines`".to_owned(),
