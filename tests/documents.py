@@ -71,8 +71,6 @@ class Shell:
         self.addresses = {}
         self.environment = {name: value for name, value in os.environ.items() if not name.startswith("BURSAR_")}
         usual = self.place("127.0.0.1:8080")
-        # The documents show what a terminal shows.
-        self.environment["BURSAR_TEXT"] = "1"
         self.environment |= {"BURSAR_LISTEN": usual, "BURSAR_BASE_URL": f"http://{usual}"}
         installed = scratch / "installed"
         # What cargo tells of its work is of no interest.

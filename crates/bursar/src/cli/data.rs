@@ -95,7 +95,7 @@ pub(crate) fn import(globals: &Globals, args: &ImportArgs) -> Outcome {
 }
 
 pub(crate) fn export(globals: &Globals, args: &ExportArgs) -> Outcome {
-    if args.csv.is_some() && globals.json_asked {
+    if args.csv.is_some() && globals.json {
         return Err(Failure::new(
             "--csv and --json cannot be used together; leave one out".into(),
         ));

@@ -8,7 +8,6 @@ pub(crate) mod desk;
 mod doctor;
 mod dues;
 mod exit;
-mod form;
 mod health;
 pub mod here;
 mod hint;
@@ -38,7 +37,6 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use exit::Exit;
 pub(crate) use exit::Failure;
-use form::Form;
 
 use crate::ambient;
 
@@ -57,12 +55,9 @@ struct Cli {
     /// Act as the person with this address, with their role; as the operator by default
     #[arg(long = "as", global = true, value_name = "EMAIL", help_heading = GLOBAL)]
     person: Option<String>,
-    /// Print JSON; the default when the output is not a terminal
+    /// Print JSON on one line instead of text
     #[arg(long, global = true, help_heading = GLOBAL)]
     json: bool,
-    /// Print tables and sentences even when the output is not a terminal
-    #[arg(long, global = true, help_heading = GLOBAL)]
-    text: bool,
     /// Skip confirmation prompts
     #[arg(long, short = 'y', global = true, help_heading = GLOBAL)]
     yes: bool,
@@ -192,8 +187,6 @@ pub(crate) struct Globals {
     person: Option<String>,
     /// Print JSON.
     pub(crate) json: bool,
-    /// JSON was requested, and is not just the default of a pipe.
-    pub(crate) json_asked: bool,
 }
 
 pub(crate) type Outcome = Result<(), Failure>;
@@ -302,17 +295,16 @@ pub fn run() -> ExitCode {
 fn run_command() -> ExitCode {
     let parsed = definition().try_get_matches().and_then(|matches| {
         let cli = Cli::from_arg_matches(&matches)?;
-        Ok((cli, form::of(&matches)?, matches))
+        Ok((cli, matches))
     });
-    let (cli, form, matches) = match parsed {
+    let (cli, matches) = match parsed {
         Ok(parsed) => parsed,
         Err(error) => return refuse(&error, std::env::args_os().len() <= 1),
     };
     let globals = Globals {
         database: cli.database,
         person: cli.person,
-        json: form != Form::Text,
-        json_asked: form == Form::Json,
+        json: cli.json,
     };
     match consent::ask(&matches).and_then(|()| perform(&globals, cli.command)) {
         Ok(()) => ExitCode::SUCCESS,

@@ -70,7 +70,7 @@ pub(crate) fn run(globals: &Globals, args: &DemoArgs) -> Outcome {
         &url,
         &serve_args,
         Until::Signalled,
-        &mut |address| match globals.json_asked {
+        &mut |address| match globals.json {
             true => output::document(&welcome.for_machines(address).to_string()),
             false => welcome.show(address),
         },

@@ -108,9 +108,8 @@ fn a_list_is_exported_as_csv_to_a_file_or_a_pipe() {
     let place = Place::sqlite();
     place.import(EVERY_RECORD);
     let args = ["export", "--csv", "members", "--organization", UNION];
-    let csv = finish(place.command(&args).env_remove("BURSAR_TEXT")).succeeded();
+    let csv = place.ok(&args);
     assert!(csv.starts_with("id,firstName,lastName,"), "{csv}");
-    assert_eq!(csv, place.ok(&args));
     let both = place.refused(&[&args[..], &["--json"]].concat());
     assert!(
         both.contains("--csv and --json cannot be used together"),

@@ -19,13 +19,6 @@ fn place() -> Place {
     place
 }
 
-/// The program on a pipe, with nothing said about its form.
-fn piped(place: &Place, args: &[&str]) -> Command {
-    let mut command = place.command(args);
-    command.env_remove("BURSAR_TEXT");
-    command
-}
-
 /// Runs the program on a terminal that `script` makes, and types something; its exit code and what the terminal
 /// shows.
 pub(crate) fn on_a_terminal(
@@ -72,45 +65,42 @@ fn new_token(place: &Place) -> String {
 }
 
 #[test]
-fn a_pipe_hears_json_and_a_terminal_shows_tables() {
+fn text_is_for_pipes_too_and_json_for_who_asks() {
     let place = place();
     let list = ["organization", "list"];
-    let heard = finish(&mut piped(&place, &list)).succeeded();
-    let heard: Value = serde_json::from_str(&heard).unwrap();
-    assert_eq!(heard[0]["name"], "Union of River Clubs");
-    assert_eq!(heard, place.json(&list), "as --json has it");
+    let piped = place.ok(&list);
     let (code, screen) = on_a_terminal(&place, &list, &[("NO_COLOR", "1")], "");
-    assert_eq!((code, screen), (Some(0), place.ok(&list)), "as --text has it");
+    assert_eq!((code, screen), (Some(0), piped.clone()));
+    // One row a line, in columns: `grep` and `cut` work.
+    let heard = place.json(&list);
+    let rows: Vec<&str> = piped.lines().collect();
+    assert_eq!(rows.len(), 1 + heard.as_array().unwrap().len(), "{piped}");
+    assert!(!piped.contains('\u{1b}'), "{piped:?}");
+    let at = rows[0].find("NAME").unwrap();
+    assert!(rows[1][at..].starts_with("Union of River Clubs  "), "{piped}");
     let (_, screen) = on_a_terminal(&place, &["organization", "list", "--json"], &[], "");
     assert_eq!(serde_json::from_str::<Value>(&screen).unwrap(), heard);
-    let forced = finish(piped(&place, &list).arg("--text")).succeeded();
-    assert!(forced.starts_with("ID  "), "{forced}");
+    let by_variable = finish(place.command(&list).env("BURSAR_JSON", "1")).succeeded();
+    assert_eq!(serde_json::from_str::<Value>(&by_variable).unwrap(), heard);
+    let refused = finish(place.command(&list).env("BURSAR_JSON", "no")).succeeded();
+    assert_eq!(refused, piped);
 
     // A sentence is a value too, and a failure is a line on standard error in both forms.
-    let checked = finish(&mut piped(&place, &["check"])).succeeded();
-    assert_eq!(
-        serde_json::from_str::<Value>(&checked).unwrap()["problems"],
-        json!([])
-    );
-    let failed = finish(&mut piped(&place, &["member", "list", "--organization", NOBODY])).failed();
-    assert!(failed.contains("does not exist"), "{failed}");
+    assert_eq!(place.json(&["check"])["problems"], json!([]));
+    for form in [&[][..], &["--json"]] {
+        let list = [&["member", "list", "--organization", NOBODY], form].concat();
+        let failed = place.refused(&list);
+        assert!(failed.contains("does not exist"), "{failed}");
+    }
 }
 
 #[test]
 fn what_has_one_form_keeps_it_in_a_pipe() {
     let place = place();
     let of_union = ["--organization", UNION];
-    let csv = finish(&mut piped(
-        &place,
-        &[&["report", "ledger", "--csv"][..], &of_union].concat(),
-    ))
-    .succeeded();
+    let csv = place.ok(&[&["report", "ledger", "--csv"][..], &of_union].concat());
     assert!(csv.starts_with("at,payment,method,reference,amount\n"), "{csv}");
-    let csv = finish(&mut piped(
-        &place,
-        &[&["report", "owing", "--csv"][..], &of_union].concat(),
-    ))
-    .succeeded();
+    let csv = place.ok(&[&["report", "owing", "--csv"][..], &of_union].concat());
     assert!(csv.starts_with("name,id,payments,oldest due,owed\n"), "{csv}");
     // A payment without a due date has an empty cell.
     let csv = place.ok(&[
@@ -121,32 +111,6 @@ fn what_has_one_form_keeps_it_in_a_pipe() {
         "org_01jbst1c04e00bhqf6wqyjkw2m",
     ]);
     assert!(csv.ends_with(",1,,5000\n"), "{csv}");
-    assert!(finish(&mut piped(&place, &["export"])).succeeded() == place.export());
-}
-
-#[test]
-fn a_flag_wins_over_a_variable_and_two_that_contradict_are_refused() {
-    let place = place();
-    let run = |args: &[&str], variables: &[(&str, &str)]| {
-        let mut command = piped(&place, args);
-        finish(command.arg("check").envs(variables.iter().copied()))
-    };
-    let is_json = |done: Done| done.succeeded().starts_with('{');
-    assert!(is_json(run(&[], &[])));
-    assert!(!is_json(run(&["--text"], &[("BURSAR_JSON", "1")])));
-    assert!(is_json(run(&["--json"], &[("BURSAR_TEXT", "1")])));
-    assert!(!is_json(run(
-        &[],
-        &[("BURSAR_TEXT", "yes"), ("BURSAR_JSON", "no")]
-    )));
-    for (args, variables) in [
-        (&["--text", "--json"][..], &[][..]),
-        (&[], &[("BURSAR_TEXT", "1"), ("BURSAR_JSON", "1")]),
-    ] {
-        let refused = run(args, variables);
-        assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""));
-        assert!(refused.one_line().contains("--json and --text"), "{refused:?}");
-    }
 }
 
 #[test]
@@ -215,11 +179,7 @@ fn a_terminal_is_asked_before_what_cannot_be_undone() {
     }
     let token = new_token(&place);
     for _ in 0..2 {
-        let revoked = finish(&mut piped(&place, &["token", "revoke", &token])).succeeded();
-        assert_eq!(
-            serde_json::from_str::<Value>(&revoked).unwrap()["state"],
-            "revoked"
-        );
+        assert_eq!(place.json(&["token", "revoke", &token])["state"], "revoked");
     }
     let (code, screen) = on_a_terminal(&place, &["token", "show", &token], &plain, "");
     assert!(code == Some(0) && !screen.contains("Go on?"), "{screen}");
@@ -335,7 +295,7 @@ fn health_asks_a_running_server() {
     assert_eq!(place.json(&ask)["status"], "ready");
     // A server that listens everywhere is asked on this machine; the variable is the server's own.
     let everywhere = address.replace("127.0.0.1", "0.0.0.0");
-    finish(piped(&place, &["health"]).env("BURSAR_LISTEN", everywhere)).succeeded();
+    finish(place.command(&["health"]).env("BURSAR_LISTEN", everywhere)).succeeded();
     server.kill().unwrap();
     server.wait().unwrap();
     let away = place.run(&ask);

@@ -78,7 +78,6 @@ fn unprivileged(place: &Place, args: &[&str]) -> Command {
     command
         .env_clear()
         .env("PATH", "/usr/bin:/bin")
-        .env("BURSAR_TEXT", "1")
         .current_dir(place.folder.path())
         .stdin(Stdio::null());
     command

@@ -130,7 +130,7 @@ fn undo_files_and_what_is_redirected_to_a_file() {
                 .args(["-c", &line, "sh"])
                 .args(words)
                 .current_dir(place.folder.path());
-            other.env_clear().env("BURSAR_TEXT", "1").stdin(Stdio::null());
+            other.env_clear().stdin(Stdio::null());
             other
         };
         finish(&mut shell).succeeded();

@@ -150,15 +150,10 @@ pub(crate) fn both_engines(test: impl Fn(&Place)) {
     }
 }
 
-/// The program without the environment of whoever runs the tests, and without a limit on time. It speaks to people,
-/// though a pipe hears it, unless a test asks for JSON.
+/// The program without the environment of whoever runs the tests, and without a limit on time.
 pub(crate) fn bursar(folder: &Path) -> Command {
     let mut command = Command::new(BURSAR);
-    command
-        .current_dir(folder)
-        .env_clear()
-        .env("BURSAR_TEXT", "1")
-        .stdin(Stdio::null());
+    command.current_dir(folder).env_clear().stdin(Stdio::null());
     command
 }
 
