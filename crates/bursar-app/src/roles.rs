@@ -40,11 +40,30 @@ pub fn set(act: &mut Act<'_, '_>, email: &str, role: Role) -> Result<Holder, App
         name: None,
     };
     let user = organizations::user_or_insert(act.tx, &new)?;
-    if organizations::role(act.tx, act.organization, user.id)? != Some(role) {
+    let before = organizations::role(act.tx, act.organization, user.id)?;
+    if before == Some(Role::Admin) && role != Role::Admin {
+        check_other_admin(act, &user)?;
+    }
+    if before != Some(role) {
         organizations::set_role(act.tx, act.organization, user.id, role)?;
         act.log(&format!("{}.{role}", SET.name), Some(user.id.to_string()), None)?;
     }
     Ok(Holder { user, role })
+}
+
+/// Refuses to leave an organization without its last admin: nobody in it could give roles any more.
+fn check_other_admin(act: &mut Act<'_, '_>, user: &User) -> Result<(), AppError> {
+    let roles = organizations::roles(act.tx, act.organization)?;
+    let mut admins = roles.iter().filter(|(_, role)| *role == Role::Admin);
+    if admins.clone().count() > 1 || admins.all(|(id, _)| *id != user.id) {
+        return Ok(());
+    }
+    let name = act.own()?.name;
+    Err(Refusal::conflict(format!(
+        "{} is the last admin of {name}; make somebody else an admin first, with `bursar role set --role admin`",
+        user.email
+    ))
+    .into())
 }
 
 /// Removes the role, and revokes the person's tokens in this organization permanently.
@@ -53,6 +72,7 @@ pub fn remove(act: &mut Act<'_, '_>, email: &str) -> Result<User, AppError> {
     let organization = act.organization;
     let missing = || Refusal::missing(format!("{email} has no role in organization {organization}"));
     let user = organizations::user_by_email(act.tx, email.trim())?.ok_or_else(missing)?;
+    check_other_admin(act, &user)?;
     if !organizations::remove_role(act.tx, organization, user.id)? {
         return Err(missing().into());
     }

@@ -30,5 +30,5 @@ pub mod time;
 pub mod token;
 
 pub use refusal::Refusal;
-pub use resource::{Invariants, Reference, Resource, Stamps, Surroundings};
+pub use resource::{Invariants, Reference, Resource, Stamps, Surroundings, check_dates};
 pub use time::{Date, Timestamp};

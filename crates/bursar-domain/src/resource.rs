@@ -14,7 +14,7 @@ use crate::fields::Fields;
 use crate::ids::{self, GroupId, Id, Kind, ListingId, MemberId, OrganizationId};
 use crate::money::Currency;
 use crate::refusal::Refusal;
-use crate::time::Timestamp;
+use crate::time::{Date, Timestamp};
 
 /// Both come from the organization's change clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,6 +142,22 @@ pub trait Invariants: Sized {
     fn check(&self, _around: &Surroundings) -> Result<(), Refusal> {
         Ok(())
     }
+}
+
+/// Refuses dates far from today, unless they stood there before.
+pub fn check_dates<R: Resource>(after: &R, before: Option<&R>, today: Date) -> Result<(), Refusal> {
+    for field in R::FIELDS
+        .iter()
+        .filter(|field| field.field_type == FieldType::Date)
+    {
+        let cell = (field.cell)(after);
+        let is_new = before.is_none_or(|before| (field.cell)(before).text() != cell.text());
+        if let Some(date) = cell.text().and_then(Date::parse).filter(|_| is_new) {
+            date.plausible(today)
+                .map_err(|rule| Refusal::invalid(field.spec.name, rule))?;
+        }
+    }
+    Ok(())
 }
 
 /// Reads the currency first: in another currency, amounts cannot be read.

@@ -1,6 +1,7 @@
 //! Instants, as microseconds in UTC, and calendar days.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use jiff::civil;
 use serde::{Serialize, Serializer};
@@ -153,6 +154,11 @@ pub struct Date(civil::Date);
 
 const EPOCH: civil::Date = civil::date(1970, 1, 1);
 
+/// The first day that anything may be dated.
+const EARLIEST: Date = Date(civil::date(1900, 1, 1));
+/// How far ahead anything may be dated.
+const YEARS_AHEAD_MAX: i32 = 10;
+
 impl Date {
     /// Reads only `YYYY-MM-DD`.
     pub fn parse(text: &str) -> Option<Self> {
@@ -170,6 +176,24 @@ impl Date {
             day.try_into().ok()?,
         );
         date.ok().map(Self)
+    }
+
+    /// The days that anything may be dated: any other has a slip in its year.
+    pub fn plausible_days(today: Self) -> RangeInclusive<Self> {
+        EARLIEST..=today.plus_months(12 * YEARS_AHEAD_MAX, today.day())
+    }
+
+    /// Refuses a day with a slip in its year. The error reads on after the field's name.
+    pub fn plausible(self, today: Self) -> Result<Self, String> {
+        let days = Self::plausible_days(today);
+        match days.contains(&self) {
+            true => Ok(self),
+            false => Err(format!(
+                "must be from {} to {}, which is {YEARS_AHEAD_MAX} years ahead, got {self}; check the year",
+                days.start(),
+                days.end()
+            )),
+        }
     }
 
     /// Since 1970-01-01.
@@ -275,6 +299,22 @@ mod tests {
         let at = |text| Timestamp::parse_since(text).map(Timestamp::micros);
         assert_eq!(at("1970-01-01T00:00:00.0000011Z"), Some(2));
         assert_eq!(at("1970-01-01T00:00:00.0000010Z"), Some(1));
+    }
+
+    #[test]
+    fn a_slip_in_the_year_is_refused() {
+        let day = |text| Date::parse(text).unwrap();
+        let today = day("2024-02-29");
+        for good in ["1900-01-01", "2024-02-29", "2034-02-28"] {
+            assert_eq!(day(good).plausible(today), Ok(day(good)));
+        }
+        for bad in ["0202-11-15", "1899-12-31", "2034-03-01", "9999-12-31"] {
+            let rule = day(bad).plausible(today).unwrap_err();
+            let said = format!(
+                "must be from 1900-01-01 to 2034-02-28, which is 10 years ahead, got {bad}; check the year"
+            );
+            assert_eq!(rule, said);
+        }
     }
 
     #[test]

@@ -15,7 +15,7 @@ use bursar_domain::member::Member;
 use bursar_domain::organization::{Organization, User, address_key, apply_policy, read_role};
 use bursar_domain::payment::Payment;
 use bursar_domain::reminder::{Reminder, ReminderStatus};
-use bursar_domain::{Reference, Refusal, Resource, Surroundings, Timestamp};
+use bursar_domain::{Reference, Refusal, Resource, Surroundings, Timestamp, check_dates};
 
 use super::lines::each_line;
 use super::record::{Header, RecordType, exists, open};
@@ -504,6 +504,7 @@ fn resource<R: Settle>(load: &mut Load<'_>, tx: &mut Tx<'_>, mut fields: Fields<
     load.check_references(tx, organization, &after)?;
     // Rules apply only to what the bundle changes.
     if before.as_ref() != Some(&after) {
+        check_dates(&after, before.as_ref(), load.now.date())?;
         after.check(&Surroundings {
             now: load.now,
             is_part: load.parts.contains(&organization),

@@ -7,7 +7,7 @@ use bursar_domain::access::Role;
 use bursar_domain::group::Group;
 use bursar_domain::ids::{GroupId, MemberId};
 use bursar_domain::member::Member;
-use bursar_domain::{Date, Resource, Stamps, Timestamp, words};
+use bursar_domain::{Date, Resource, Stamps, words};
 use serde::Serialize;
 
 use super::cells::is_same_phone;
@@ -104,7 +104,7 @@ pub(super) fn hold<M>(
     let currency = act.own()?.currency;
     let mut groups = Groups::read(act, options)?;
     let known = Known::read(act, &roster.rows)?;
-    let days = Days::around(act.now());
+    let days = Date::plausible_days(act.now().date());
     let mut problems = roster.problems.clone();
     for (line, cells) in &roster.groups {
         for (fault, name) in groups.named(cells, ids).err().unwrap_or_default() {
@@ -123,8 +123,8 @@ pub(super) fn hold<M>(
             }
             Vec::new()
         });
-        if let Some(day) = row.join_date.filter(|day| !days.contains(*day)) {
-            let rule = format!("must be a day from {} to {}", days.first, days.last);
+        if let Some(day) = row.join_date.filter(|day| !days.contains(day)) {
+            let rule = format!("must be a day from {} to {}", days.start(), days.end());
             refuse(Field::JoinDate, Fault::from(rule), Some(day.to_string()));
         }
         let target = match known.target(row) {
@@ -211,27 +211,6 @@ pub(super) fn hold<M>(
         hints,
         groups: groups.by_id,
     })
-}
-
-/// The days that a member can have joined on. Others are slips of the pen.
-struct Days {
-    first: Date,
-    last: Date,
-}
-
-impl Days {
-    fn around(now: Timestamp) -> Self {
-        const FIRST: i64 = -25_567;
-        let (epoch, today) = (Timestamp::from_micros(0).date(), now.date());
-        Self {
-            first: epoch.plus_days(FIRST),
-            last: today.plus_months(120, today.day()),
-        }
-    }
-
-    fn contains(&self, day: Date) -> bool {
-        (self.first..=self.last).contains(&day)
-    }
 }
 
 /// Name and address stay, because they are what found the member.

@@ -354,7 +354,7 @@ fn possible() -> Vec<(&'static str, Json)> {
             "payment",
             json!({"memberId": null, "targetOrganizationId": org(2)}),
         ),
-        ("payment", json!({"memberId": mem(2), "dueDate": "2999-01-01"})),
+        ("payment", json!({"memberId": mem(2), "dueDate": "2035-01-01"})),
         ("reimbursement", json!({"submittedAt": PAST, "reviewedAt": LATER})),
         (
             "reimbursement",
@@ -399,7 +399,7 @@ fn possible() -> Vec<(&'static str, Json)> {
             "group",
             json!({"dueDate": "2027-03-30", "dueAnchorDay": 5, "recurringInterval": "weekly"}),
         ),
-        ("campaign", json!({"status": "ended", "endDate": "2999-12-31"})),
+        ("campaign", json!({"status": "ended", "endDate": "2035-12-31"})),
         ("campaign", json!({"endDate": "2026-01-01"})),
         (
             "storeListing",

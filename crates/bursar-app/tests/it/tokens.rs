@@ -39,6 +39,9 @@ struct Outside {
     ids: IdSource,
 }
 
+/// An admin who stays, so that others may leave.
+const CHAIR: &str = "chair@example.org";
+
 impl World {
     fn new(test: &TestDb) -> Self {
         Self::seeded(test, 1)

@@ -6,7 +6,7 @@ use bursar_domain::access::{Role, Scope, ScopeSet, Withheld};
 use bursar_domain::time::DAY_MICROS;
 use bursar_domain::token::TokenKind;
 
-use super::World;
+use super::{CHAIR, World};
 
 const EMAIL: &str = "ann@example.org";
 
@@ -117,6 +117,7 @@ fn cell(
     state: State,
 ) {
     let world = World::seeded(test, 1_000 + seed);
+    world.role(CHAIR, Role::Admin);
     let holder = match kind {
         TokenKind::Personal => Holder::Person(EMAIL.to_owned()),
         TokenKind::Service => Holder::Service(role),

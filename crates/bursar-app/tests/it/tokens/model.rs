@@ -8,8 +8,8 @@ use bursar_domain::time::DAY_MICROS;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use super::World;
 use super::matrix::reached;
+use super::{CHAIR, World};
 
 const EMAILS: [&str; 3] = ["ann@example.org", "bob@example.org", "cho@example.org"];
 
@@ -257,6 +257,7 @@ fn compare(test: &TestDb, cases: u32) {
     let outcome = runner.run(&steps(), |steps| {
         seed.set(seed.get() + 1);
         let world = World::seeded(test, seed.get());
+        world.role(CHAIR, Role::Admin);
         let mut model = Model {
             now: world.now().micros(),
             ..Model::default()

@@ -181,7 +181,7 @@ fn national(b: &mut Bundle) {
     let own = organization(NATIONAL);
     b.add("group", json!({
         "id": group(1), "organizationId": own, "name": "Rowers", "description": "Those who row.", "amountDue": "125.00",
-        "dueDate": "2099-01-31", "isRecurring": true, "recurringInterval": "monthly",
+        "dueDate": "2035-01-31", "isRecurring": true, "recurringInterval": "monthly",
     }));
     b.group(2, NATIONAL, "Coxes");
     b.group(3, NATIONAL, "Empty");

@@ -48,7 +48,7 @@ fn the_exact_fields_of_everything(engine: Engine) {
     assert_eq!(
         one(format!("/v1/groups/{}", group(1))),
         json!({
-            "id": group(1), "name": "Rowers", "description": "Those who row.", "amountDue": "125.00", "dueDate": "2099-01-31",
+            "id": group(1), "name": "Rowers", "description": "Those who row.", "amountDue": "125.00", "dueDate": "2035-01-31",
             "isRecurring": true, "recurringInterval": "monthly", "memberCount": 2,
         })
     );
