@@ -27,6 +27,7 @@ pub mod inspect;
 pub mod lists;
 pub mod members;
 pub mod messages;
+pub mod names;
 pub mod notices;
 mod once;
 pub mod organizations;

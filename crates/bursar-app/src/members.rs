@@ -1,15 +1,17 @@
-use bursar_db::memberships;
+use bursar_db::{memberships, recipients};
 use bursar_domain::access::{Role, Scope};
 use bursar_domain::email::{check_email, check_phone};
 use bursar_domain::group::Group;
 use bursar_domain::ids::{GroupId, MemberId};
 use bursar_domain::member::{Member, MemberChange};
+use bursar_domain::money::Money;
 use bursar_domain::text::NAME;
 use bursar_domain::{Date, Refusal, Stamps};
 
-use crate::act::Act;
+use crate::act::{Act, View};
 use crate::cards;
 use crate::error::AppError;
+use crate::resources::Readable;
 use crate::rule::Rule;
 
 pub const ADD: Rule = Rule::of("member.add", Role::Editor, "add members");
@@ -44,6 +46,15 @@ pub fn change(act: &mut Act<'_, '_>, id: MemberId, change: &MemberChange) -> Res
     };
     act.log(action, Some(id.to_string()), None)?;
     Ok(member)
+}
+
+/// What the member still owes.
+pub fn owed(view: &mut View<'_, '_>, id: MemberId) -> Result<Money, AppError> {
+    view.allow(&Member::READ)?;
+    let currency = view.own()?.currency;
+    let open = recipients::owed_by_member(view.tx, view.organization, id, None)?;
+    let sum = open.iter().map(|(_, _, owed)| i128::from(*owed)).sum();
+    Ok(Money::total("what the member owes", sum, currency)?)
 }
 
 #[derive(Clone, Debug, Default)]

@@ -18,6 +18,7 @@ pub mod inspect;
 pub mod ledger;
 pub mod memberships;
 pub mod messages;
+pub mod names;
 pub mod organizations;
 pub mod outbox;
 pub mod private;

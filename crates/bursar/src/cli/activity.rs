@@ -1,21 +1,18 @@
 use std::collections::HashMap;
 
 use bursar_app::activity::{self, Line, PAGE_MAX, Query, Record};
-use bursar_app::{App, AppError, Identity, Opening};
 use bursar_domain::ids::OrganizationId;
 use bursar_domain::{Date, Timestamp};
 use clap::Args;
 
-use super::{Failure, Globals, Outcome, output, parse_id};
+use super::door::Door;
+use super::{Failure, Globals, Outcome, output};
 
 /// The lines are held in memory to print one JSON array.
 const LINES_MAX: u64 = 100_000;
 
 #[derive(Debug, Args)]
 pub(crate) struct ActivityArgs {
-    /// The organization's id
-    #[arg(long, value_name = "ORG", value_parser = parse_id::<bursar_domain::ids::kind::Organization>)]
-    organization: OrganizationId,
     /// Start at this time (2026-11-15T01:39:08Z) or UTC day (2026-11-15)
     #[arg(long, value_name = "TIME", value_parser = parse_since)]
     since: Option<Timestamp>,
@@ -43,8 +40,8 @@ fn parse_since(text: &str) -> Result<Timestamp, String> {
 type Page = (Vec<Line>, HashMap<String, String>);
 
 pub(crate) fn run(globals: &Globals, args: &ActivityArgs) -> Outcome {
-    let app = globals.open(Opening::Require)?;
-    let who = globals.who(&app)?;
+    let door = Door::open(globals)?;
+    let organization = door.organization()?;
     let mut query = Query {
         since: args.since,
         actor: args.actor.clone(),
@@ -57,7 +54,7 @@ pub(crate) fn run(globals: &Globals, args: &ActivityArgs) -> Outcome {
     let mut said = false;
     while left > 0 {
         query.limit = left.min(PAGE_MAX);
-        let (lines, names) = page(&app, who, args.organization, query.clone())?;
+        let (lines, names) = page(&door, organization, query.clone())?;
         let is_last = lines.len() < query.limit;
         left -= lines.len();
         query.before = lines.last().map(|line| line.id);
@@ -66,7 +63,7 @@ pub(crate) fn run(globals: &Globals, args: &ActivityArgs) -> Outcome {
         } else {
             said |= !lines.is_empty();
             for line in &lines {
-                let sentence = activity::sentence(line, args.organization, &names);
+                let sentence = activity::sentence(line, organization, &names);
                 output::say(&format!("{}  {sentence}", to_the_second(line.at)));
             }
         }
@@ -83,13 +80,12 @@ pub(crate) fn run(globals: &Globals, args: &ActivityArgs) -> Outcome {
     Ok(())
 }
 
-fn page(app: &App, who: Identity, organization: OrganizationId, query: Query) -> Result<Page, Failure> {
-    let read = app.view::<_, AppError>(who, organization, move |view| {
+fn page(door: &Door<'_>, organization: OrganizationId, query: Query) -> Result<Page, Failure> {
+    door.view(organization, move |view| {
         let lines = activity::list(view, &query)?;
         let names = activity::names(view, &lines)?;
         Ok((lines, names))
-    });
-    Ok(read.wait()?)
+    })
 }
 
 /// `2026-11-15 01:39:08Z`

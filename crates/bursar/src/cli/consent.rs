@@ -1,10 +1,10 @@
-//! Asks for confirmation before commands that cannot be undone, if the terminal is interactive.
+//! Asks before what cannot be undone, or changes many things at once.
 
 use std::io::{BufRead, IsTerminal};
 
 use clap::ArgMatches;
 
-use super::{Failure, Outcome, output};
+use super::{Failure, Globals, Outcome, output};
 
 /// Commands that cannot be undone, and their effect. Scripts and pipes are not asked.
 const FOR_GOOD: &[(&[&str], &str)] = &[
@@ -16,7 +16,6 @@ const FOR_GOOD: &[(&[&str], &str)] = &[
         &["role", "remove"],
         "the person's tokens in this organization stop working for good",
     ),
-    (&["payment", "cancel"], "a cancelled payment stays cancelled"),
     (
         &["reimbursement", "void"],
         "a withdrawn reimbursement stays withdrawn",
@@ -25,25 +24,37 @@ const FOR_GOOD: &[(&[&str], &str)] = &[
         &["reimbursement", "pay"],
         "a reimbursement that is paid out stays so",
     ),
-    (&["card", "cancel"], "a cancelled card stays cancelled"),
     (&["card", "deny"], "a declined card stays declined"),
     (&["card", "deny-application"], "a denied application stays denied"),
     (&["campaign", "end"], "an ended campaign stays ended"),
-    (&["order", "cancel"], "a cancelled order stays cancelled"),
     (&["order", "refund"], "a refunded order stays refunded"),
-    (&["reminder", "cancel"], "a reminder called off stays so"),
 ];
 
 /// Continues if the command can be undone, `--yes` is given, nobody is at the terminal, or the answer is yes.
-pub(crate) fn ask(matches: &ArgMatches) -> Outcome {
-    let is_asked_for = !matches.get_flag("yes");
-    let Some(what) = for_good(&path(matches)).filter(|_| is_asked_for) else {
-        return Ok(());
-    };
-    if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
-        return Ok(());
+pub(crate) fn ask_for_good(globals: &Globals, matches: &ArgMatches) -> Outcome {
+    match for_good(&path(matches)) {
+        Some(what) if !globals.yes && is_attended() => ask(&format!("{}.", capitalised(what))),
+        Some(_) | None => Ok(()),
     }
-    output::prompt(&format!("{}. Go on? [y/N] ", capitalised(what)));
+}
+
+/// Says what is about to happen, and asks. Without a terminal only `--yes` goes on.
+pub(crate) fn confirm(globals: &Globals, plan: &str) -> Outcome {
+    match globals.yes {
+        true => Ok(()),
+        false if is_attended() => ask(plan),
+        false => Err(Failure::new(format!(
+            "{plan} Nothing was changed: nobody is at the terminal to confirm it; give --yes to go on"
+        ))),
+    }
+}
+
+fn is_attended() -> bool {
+    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+}
+
+fn ask(plan: &str) -> Outcome {
+    output::prompt(&format!("{plan} Go on? [y/N] "));
     let mut answer = String::new();
     std::io::stdin().lock().read_line(&mut answer)?;
     match answer.trim().to_lowercase().as_str() {

@@ -10,12 +10,12 @@ use bursar_app::import::{Progress, Source};
 use bursar_app::lists::{self, List};
 use bursar_app::{App, AppError, Identity, Opening, Options};
 use bursar_app::{check as checking, copy as copying, export as exporting, import as importing};
-use bursar_domain::ids::OrganizationId;
 use clap::Args;
 use serde_json::json;
 
+use super::door::Door;
 use super::roster::{self, RosterArgs};
-use super::{Failure, Globals, Outcome, open, output, parse_id};
+use super::{Failure, Globals, Outcome, open, output};
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
@@ -28,12 +28,9 @@ pub(crate) struct ImportArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
-    /// Only this organization and its descendants
-    #[arg(long, value_name = "ORG", value_parser = parse_id::<bursar_domain::ids::kind::Organization>)]
-    organization: Option<OrganizationId>,
     /// One list of the organization as comma-separated values: members, groups, payments, reimbursements, reminders,
     /// cards, campaigns, store-listings, store-orders
-    #[arg(long, value_name = "LIST", value_parser = roster::parse_list, requires = "organization")]
+    #[arg(long, value_name = "LIST", value_parser = roster::parse_list)]
     csv: Option<List>,
 }
 
@@ -65,7 +62,7 @@ pub(crate) fn import(globals: &Globals, args: &ImportArgs) -> Outcome {
             path.display()
         )));
     }
-    if args.roster.is_meant(path)? {
+    if args.roster.is_meant(globals, path)? {
         return roster::import(globals, path, &args.roster);
     }
     let app = globals.open(Opening::Migrate)?;
@@ -100,8 +97,11 @@ pub(crate) fn export(globals: &Globals, args: &ExportArgs) -> Outcome {
             "--csv and --json cannot be used together; leave one out".into(),
         ));
     }
-    let app = globals.open(Opening::Require)?;
-    let who = globals.who(&app)?;
+    let door = Door::open(globals)?;
+    let organization = match args.csv {
+        Some(_) => Some(door.organization()?),
+        None => door.named_organization()?,
+    };
     let bar = output::progress(0, "records");
     bar.set_message("exporting");
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
@@ -110,7 +110,7 @@ pub(crate) fn export(globals: &Globals, args: &ExportArgs) -> Outcome {
             bar.set_position(records);
         }
     };
-    let done = app.survey(who, |whole| match (args.csv, args.organization) {
+    let done = door.app.survey(door.who, |whole| match (args.csv, organization) {
         (Some(list), Some(organization)) => {
             let records = whole.view(organization, |view| {
                 lists::export(view, list, &mut out, &mut report)

@@ -1,12 +1,13 @@
 use bursar_app::dues::{self, NewDues, Preview, Raising};
-use bursar_app::{App, Identity, Opening};
 use bursar_domain::group::{Group, Interval};
 use bursar_domain::ids::{GroupId, OrganizationId, kind};
 use bursar_domain::{Date, Resource};
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use super::{Failure, Globals, Outcome, output, parse_id};
+use super::desk::parse_date;
+use super::door::{Door, Ref, parse_ref};
+use super::{Failure, Globals, Outcome, output};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum DuesCommand {
@@ -20,12 +21,9 @@ pub(crate) enum DuesCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct GroupArgs {
-    /// The organization's id
-    #[arg(long, value_name = "ORG", value_parser = parse_id::<kind::Organization>)]
-    organization: OrganizationId,
-    /// The group's id
-    #[arg(long, value_name = "GRP", value_parser = parse_id::<kind::Group>)]
-    group: GroupId,
+    /// The group: name or id
+    #[arg(long, value_name = "GROUP", value_parser = parse_ref::<kind::Group>)]
+    group: Ref<kind::Group>,
 }
 
 #[derive(Debug, Args)]
@@ -60,33 +58,29 @@ pub(crate) struct RaiseArgs {
     dry_run: bool,
 }
 
-fn parse_date(text: &str) -> Result<Date, String> {
-    Date::parse(text).ok_or_else(|| "must be a day such as 2026-12-01".to_owned())
-}
-
 fn parse_interval(text: &str) -> Result<Interval, String> {
     Interval::parse(text).ok_or_else(|| format!("must be one of {}", Interval::WORDS))
 }
 
 pub(crate) fn run(globals: &Globals, command: DuesCommand) -> Outcome {
-    let app = globals.open(Opening::Require)?;
-    let who = globals.who(&app)?;
+    let door = Door::open(globals)?;
     match command {
-        DuesCommand::Set(args) => set(globals, &app, who, &args),
+        DuesCommand::Set(args) => set(&door, &args),
         DuesCommand::Show(args) => {
-            let preview = preview(&app, who, &args)?;
+            let (organization, group) = door.locate::<Group>(&args.group)?;
+            let preview = preview(&door, organization, group)?;
             if globals.json {
                 return output::json(&preview);
             }
             show(&preview);
             Ok(())
         }
-        DuesCommand::Raise(args) => raise(globals, &app, who, &args),
+        DuesCommand::Raise(args) => raise(&door, &args),
     }
 }
 
-fn set(globals: &Globals, app: &App, who: Identity, args: &SetArgs) -> Outcome {
-    let (organization, group) = (args.group.organization, args.group.group);
+fn set(door: &Door<'_>, args: &SetArgs) -> Outcome {
+    let (organization, group) = door.locate::<Group>(&args.group.group)?;
     let dues = match (&args.amount, args.due) {
         (Some(amount), Some(due)) => Some(NewDues {
             amount: amount.clone(),
@@ -95,20 +89,20 @@ fn set(globals: &Globals, app: &App, who: Identity, args: &SetArgs) -> Outcome {
         }),
         _ => None,
     };
-    let changed = app.act(who, organization, move |act| dues::set(act, group, dues.as_ref()));
-    let group: Group = changed.wait()?;
-    if globals.json {
+    let group = door.act(organization, move |act| dues::set(act, group, dues.as_ref()))?;
+    if door.globals.json {
         output::document(&group.document());
         return Ok(());
     }
     match (group.amount_due, group.due_date) {
         (Some(amount), Some(due)) => output::say(&format!(
-            "{:?}: {amount} {} from each member, due {due}{}",
+            "{} ({}): {amount} {} from each member, due {due}{}",
             group.name,
+            group.id,
             group.currency,
             every(group.recurring_interval)
         )),
-        _ => output::say(&format!("{:?} has no dues", group.name)),
+        _ => output::say(&format!("{} ({}) has no dues", group.name, group.id)),
     }
     Ok(())
 }
@@ -117,10 +111,8 @@ fn every(interval: Option<Interval>) -> String {
     interval.map_or_else(|| ", once".to_owned(), |interval| format!(", {interval}"))
 }
 
-fn preview(app: &App, who: Identity, args: &GroupArgs) -> Result<Preview, Failure> {
-    let group = args.group;
-    let seen = app.view(who, args.organization, move |view| dues::preview(view, group));
-    Ok(seen.wait()?)
+fn preview(door: &Door<'_>, organization: OrganizationId, group: GroupId) -> Result<Preview, Failure> {
+    door.view(organization, move |view| dues::preview(view, group))
 }
 
 fn show(preview: &Preview) {
@@ -149,10 +141,11 @@ fn show(preview: &Preview) {
     }
 }
 
-fn raise(globals: &Globals, app: &App, who: Identity, args: &RaiseArgs) -> Outcome {
-    let preview = preview(app, who, &args.group)?;
+fn raise(door: &Door<'_>, args: &RaiseArgs) -> Outcome {
+    let (organization, group) = door.locate::<Group>(&args.group.group)?;
+    let preview = preview(door, organization, group)?;
     if args.dry_run {
-        if globals.json {
+        if door.globals.json {
             return output::json(&preview);
         }
         return dry_run(&preview);
@@ -160,11 +153,9 @@ fn raise(globals: &Globals, app: &App, who: Identity, args: &RaiseArgs) -> Outco
     if !preview.periods.iter().any(|period| period.is_due) {
         return Err(dues::nothing_due(&preview).into());
     }
-    let (organization, group) = (args.group.organization, args.group.group);
     let (mut after, mut payments, mut periods) = (None, 0_i64, 0_i64);
     loop {
-        let raised = app.act(who, organization, move |act| dues::raise(act, group, after));
-        match raised.wait()? {
+        match door.act(organization, move |act| dues::raise(act, group, after))? {
             Raising::Some(count, last) => {
                 payments += i64::try_from(count)?;
                 after = Some(last);
@@ -177,11 +168,11 @@ fn raise(globals: &Globals, app: &App, who: Identity, args: &RaiseArgs) -> Outco
             Raising::Nothing => break,
         }
     }
-    if globals.json {
+    if door.globals.json {
         return output::json(&json!({ "groupId": group, "payments": payments, "periods": periods }));
     }
     output::say(&format!(
-        "raised {} for {} of {:?}",
+        "raised {} for {} of {} ({group})",
         output::many(payments.unsigned_abs(), "payment"),
         output::many(periods.unsigned_abs(), "due date"),
         preview.name

@@ -4,16 +4,30 @@ use bursar_app::{AppError, Opening, organizations};
 use bursar_domain::ids::{Id, Kind, OrganizationId, PREFIXES};
 use bursar_domain::organization::Organization;
 use bursar_domain::token::TokenKind;
-use clap::ArgMatches;
 
 use super::Globals;
+use super::door::Ref;
 
 /// Organizations listed when one is not found.
 const NAMED_MAX: usize = 5;
 
+/// Whether the text was meant to be an id, or is a secret: no name looks like that.
+pub(crate) fn is_like_an_id(text: &str) -> bool {
+    let (prefix, suffix) = text.trim().split_once('_').unwrap_or_default();
+    let is_id = (1..=4).contains(&prefix.len())
+        && prefix.bytes().all(|byte| byte.is_ascii_alphabetic())
+        && suffix.len() >= 20
+        && suffix.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    is_id || is_secret(text)
+}
+
+fn is_secret(text: &str) -> bool {
+    TokenKind::ALL.iter().any(|kind| text.starts_with(kind.prefix()))
+}
+
 /// The reason continues a sentence that starts with the flag's name.
 pub(crate) fn not_an_id<K: Kind>(text: &str) -> String {
-    if TokenKind::ALL.iter().any(|kind| text.starts_with(kind.prefix())) {
+    if is_secret(text) {
         return "that is the secret of a token, not an id; `bursar token list` shows ids. Your shell may remember the \
                 secret: `bursar token revoke ID` makes it worthless"
             .to_owned();
@@ -50,9 +64,10 @@ fn with_article(noun: &str) -> String {
 }
 
 /// For an unknown organization: the similar one, or those that exist.
-pub(crate) fn organization(globals: &Globals, matches: &ArgMatches) -> Option<String> {
-    let deepest = std::iter::successors(Some(matches), |m| m.subcommand().map(|(_, inner)| inner)).last()?;
-    let named: OrganizationId = *deepest.try_get_one("organization").ok()??;
+pub(crate) fn organization(globals: &Globals) -> Option<String> {
+    let Some(Ref::Id(named)) = globals.organization else {
+        return None;
+    };
     let app = globals.open(Opening::Require).ok()?;
     let all = app.look::<_, AppError>(globals.who(&app).ok()?, organizations::list);
     let all = all.wait().ok()?;

@@ -1,10 +1,10 @@
 use bursar_app::messages::{self, PAGE_MAX, Query, Sent};
-use bursar_app::{App, Identity, Opening};
 use bursar_domain::Timestamp;
 use bursar_domain::ids::{MessageId, OrganizationId, ReminderId, kind};
 use bursar_domain::message::MessageState;
 use clap::Args;
 
+use super::door::Door;
 use super::{Failure, Globals, Outcome, output, parse_id};
 
 /// The messages are held in memory to print one JSON array.
@@ -12,9 +12,6 @@ const MESSAGES_MAX: u64 = 100_000;
 
 #[derive(Debug, Args)]
 pub(crate) struct MessagesArgs {
-    /// The organization's id
-    #[arg(long, value_name = "ORG", value_parser = parse_id::<kind::Organization>)]
-    organization: OrganizationId,
     /// Only messages of this reminder
     #[arg(long, value_name = "REM", value_parser = parse_id::<kind::Reminder>)]
     reminder: Option<ReminderId>,
@@ -27,12 +24,12 @@ pub(crate) struct MessagesArgs {
 }
 
 pub(crate) fn run(globals: &Globals, args: &MessagesArgs) -> Outcome {
-    let app = globals.open(Opening::Require)?;
-    let who = globals.who(&app)?;
+    let door = Door::open(globals)?;
+    let organization = door.organization()?;
     if let Some(id) = args.retry {
-        return retry(globals, &app, who, args.organization, id);
+        return retry(&door, organization, id);
     }
-    let sent = read(&app, who, args)?;
+    let sent = read(&door, organization, args)?;
     if globals.json {
         return output::json(&sent);
     }
@@ -59,7 +56,7 @@ pub(crate) fn run(globals: &Globals, args: &MessagesArgs) -> Outcome {
     Ok(())
 }
 
-fn read(app: &App, who: Identity, args: &MessagesArgs) -> Result<Vec<Sent>, Failure> {
+fn read(door: &Door<'_>, organization: OrganizationId, args: &MessagesArgs) -> Result<Vec<Sent>, Failure> {
     let mut left = usize::try_from(args.limit)?;
     let mut query = Query {
         reminder: args.reminder,
@@ -69,8 +66,7 @@ fn read(app: &App, who: Identity, args: &MessagesArgs) -> Result<Vec<Sent>, Fail
     let mut sent = Vec::new();
     while left > 0 {
         query.limit = left.min(PAGE_MAX);
-        let page = app.view(who, args.organization, move |view| messages::list(view, query));
-        let page = page.wait()?;
+        let page = door.view(organization, move |view| messages::list(view, query))?;
         let is_last = page.len() < query.limit;
         left -= page.len();
         query.before = page.last().map(|message| message.id);
@@ -82,25 +78,21 @@ fn read(app: &App, who: Identity, args: &MessagesArgs) -> Result<Vec<Sent>, Fail
     Ok(sent)
 }
 
-fn retry(
-    globals: &Globals,
-    app: &App,
-    who: Identity,
-    organization: OrganizationId,
-    id: MessageId,
-) -> Outcome {
-    let message = app
-        .act(who, organization, move |act| messages::retry(act, id))
-        .wait()?;
-    if globals.json {
+fn retry(door: &Door<'_>, organization: OrganizationId, id: MessageId) -> Outcome {
+    let message = door.act(organization, move |act| messages::retry(act, id))?;
+    if door.globals.json {
         return output::json(&message);
     }
     output::say(&match message.state {
         MessageState::Skipped => format!(
-            "message {id} was not sent: {}",
+            "message {id} to {} was not sent: {}",
+            whom(&message),
             message.detail.as_deref().unwrap_or_default()
         ),
-        _ => format!("message {id} is queued again; a running worker sends it"),
+        _ => format!(
+            "message {id} to {} is queued again; a running worker sends it",
+            whom(&message)
+        ),
     });
     Ok(())
 }

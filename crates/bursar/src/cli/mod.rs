@@ -6,6 +6,7 @@ mod consent;
 mod data;
 pub(crate) mod desk;
 mod doctor;
+pub(crate) mod door;
 mod dues;
 mod exit;
 mod health;
@@ -31,10 +32,12 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use bursar_app::{App, DatabaseUrl, Identity, Opening, Options, roles};
-use bursar_domain::ids::{Id, Kind};
+use bursar_domain::ids::{Id, Kind, kind};
 use bursar_http::log;
-use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::parser::ValueSource;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use door::{Ref, parse_ref};
 use exit::Exit;
 pub(crate) use exit::Failure;
 
@@ -52,6 +55,9 @@ struct Cli {
     /// The database: `sqlite:FILE` or `postgres://…` [default: sqlite:bursar.db]
     #[arg(long, global = true, value_name = "URL", hide_env_values = true, help_heading = GLOBAL)]
     database: Option<String>,
+    /// Organization, by name or id; may be left out if there is only one
+    #[arg(long, global = true, value_name = "ORG", value_parser = parse_ref::<kind::Organization>, help_heading = GLOBAL)]
+    organization: Option<Ref<kind::Organization>>,
     /// Act as the person with this address, with their role; as the operator by default
     #[arg(long = "as", global = true, value_name = "EMAIL", help_heading = GLOBAL)]
     person: Option<String>,
@@ -95,7 +101,7 @@ enum Command {
     Policy(policy::PolicyCommand),
     /// Show the activity log, newest first
     Activity(activity::ActivityArgs),
-    /// Add, change, archive and list members
+    /// Find, add, change, archive and list members
     #[command(subcommand)]
     Member(desk::member::MemberCommand),
     /// Create groups and change their members
@@ -164,6 +170,27 @@ impl Command {
         )
     }
 
+    /// It is about one organization, or may be.
+    const fn takes_organization(&self) -> bool {
+        !matches!(
+            self,
+            Self::Demo(_)
+                | Self::Serve(_)
+                | Self::Worker(_)
+                | Self::Organization(_)
+                | Self::Check
+                | Self::Doctor(_)
+                | Self::Clock(_)
+                | Self::Backup(_)
+                | Self::Openapi(_)
+                | Self::Sync(_)
+                | Self::Copy(_)
+                | Self::Health(_)
+                | Self::Completions(_)
+                | Self::Man(_)
+        )
+    }
+
     /// It concerns the machine or all data and is not an operation with a rule, so no role allows it.
     const fn is_for_operator(&self) -> bool {
         matches!(
@@ -185,8 +212,13 @@ pub(crate) struct Globals {
     database: Option<String>,
     /// E-mail address from `--as`; `None` is the operator.
     person: Option<String>,
+    pub(crate) organization: Option<Ref<kind::Organization>>,
+    /// `--organization` is on the command line, not just in the variable.
+    pub(crate) organization_is_typed: bool,
     /// Print JSON.
     pub(crate) json: bool,
+    /// Do not ask for confirmation.
+    pub(crate) yes: bool,
 }
 
 pub(crate) type Outcome = Result<(), Failure>;
@@ -304,21 +336,24 @@ fn run_command() -> ExitCode {
     let globals = Globals {
         database: cli.database,
         person: cli.person,
+        organization: cli.organization,
+        organization_is_typed: matches.value_source("organization") == Some(ValueSource::CommandLine),
         json: cli.json,
+        yes: cli.yes,
     };
-    match consent::ask(&matches).and_then(|()| perform(&globals, cli.command)) {
+    match consent::ask_for_good(&globals, &matches).and_then(|()| perform(&globals, cli.command)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            output::complain(&with_hint(&globals, &matches, &failure));
+            output::complain(&with_hint(&globals, &failure));
             failure.exit.into()
         }
     }
 }
 
 /// Adds a hint about what may have been meant, if something was not found.
-fn with_hint(globals: &Globals, matches: &ArgMatches, failure: &Failure) -> String {
+fn with_hint(globals: &Globals, failure: &Failure) -> String {
     let hint = match failure.exit {
-        Exit::Missing => hint::organization(globals, matches),
+        Exit::Missing => hint::organization(globals),
         Exit::Failed | Exit::Usage | Exit::Conflict | Exit::Later => None,
     };
     match hint {
@@ -333,6 +368,12 @@ fn perform(globals: &Globals, command: Command) -> Outcome {
     }
     if command.is_for_operator() {
         globals.for_operator()?;
+    }
+    if globals.organization_is_typed && !command.takes_organization() {
+        return Err(Failure {
+            message: "this command is not about one organization; leave --organization out".into(),
+            exit: Exit::Usage,
+        });
     }
     match command {
         Command::Demo(args) => crate::demo::run(globals, &args),

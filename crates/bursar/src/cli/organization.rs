@@ -1,12 +1,15 @@
+use std::collections::HashMap;
+
 use bursar_app::organizations::{self, NewOrganization, create};
 use bursar_app::{AppError, Opening};
-use bursar_domain::ids::OrganizationId;
+use bursar_domain::ids::{OrganizationId, kind};
 use bursar_domain::money::Currency;
 use bursar_domain::organization::{CardIssuing, Organization, OrganizationKind};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::{Globals, Outcome, output, parse_id};
+use super::door::{Door, Ref, parse_ref};
+use super::{Globals, Outcome, output};
 use crate::ambient;
 
 #[derive(Debug, Subcommand)]
@@ -25,9 +28,9 @@ pub(crate) struct CreateArgs {
     /// national, chapter or independent
     #[arg(long, value_parser = parse_kind)]
     kind: OrganizationKind,
-    /// Parent of a chapter: a national organization or another chapter
-    #[arg(long, value_name = "ORG", value_parser = parse_id::<bursar_domain::ids::kind::Organization>)]
-    parent: Option<OrganizationId>,
+    /// Parent of a chapter, by name or id: a national organization or another chapter
+    #[arg(long, value_name = "ORG", value_parser = parse_ref::<kind::Organization>)]
+    parent: Option<Ref<kind::Organization>>,
     /// Currency, as an ISO 4217 code
     #[arg(long, default_value = "USD", value_parser = parse_currency)]
     currency: Currency,
@@ -62,24 +65,26 @@ pub(crate) fn run(globals: &Globals, command: OrganizationCommand) -> Outcome {
 }
 
 fn create_one(globals: &Globals, args: CreateArgs) -> Outcome {
+    let door = Door::open_as(globals, Opening::Migrate)?;
+    let parent = args.parent.as_ref();
     let new = NewOrganization {
         name: args.name,
         kind: args.kind,
-        parent_id: args.parent,
+        parent_id: parent.map(|named| door.any_organization(named)).transpose()?,
         currency: args.currency,
         contact_email: args.contact_email,
         contact_phone: args.contact_phone,
         card_issuing: args.card_issuing,
     };
-    let app = globals.open(Opening::Migrate)?;
-    let id: OrganizationId = ambient::ids()?.next(app.now());
-    let made = app
-        .change::<_, AppError>(globals.who(&app)?, id, move |whole| create(whole, id, &new))
+    let id: OrganizationId = ambient::ids()?.next(door.app.now());
+    let made = door
+        .app
+        .change::<_, AppError>(door.who, id, move |whole| create(whole, id, &new))
         .wait()?;
     if globals.json {
         return output::json(&as_json(&made));
     }
-    output::say(&format!("made {} {} ({})", made.kind, made.name, made.id));
+    output::say(&format!("Created {} ({}), {}", made.name, made.kind, made.id));
     Ok(())
 }
 
@@ -91,8 +96,11 @@ fn list(globals: &Globals) -> Outcome {
     if globals.json {
         return output::json(&all.iter().map(as_json).collect::<Vec<_>>());
     }
+    let names: HashMap<OrganizationId, &str> = all.iter().map(|o| (o.id, o.name.as_str())).collect();
     let rows = all.iter().map(|o| {
-        let parent = o.parent_id.map_or_else(String::new, |id| id.to_string());
+        let parent = o.parent_id.map_or_else(String::new, |id| {
+            names.get(&id).map_or_else(|| id.to_string(), ToString::to_string)
+        });
         [
             o.id.to_string(),
             o.name.clone(),

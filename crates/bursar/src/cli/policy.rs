@@ -1,33 +1,23 @@
 use bursar_app::policy::{self, Cap, PolicyChange};
-use bursar_app::{AppError, Opening};
 use bursar_domain::access::{Policy, Scope, ScopeSet, unknown_scope};
 use bursar_domain::ids::OrganizationId;
 use bursar_domain::organization::TOKEN_DAYS_MAX;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::{Failure, Globals, Outcome, output, parse_id};
+use super::door::Door;
+use super::{Failure, Globals, Outcome, output};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PolicyCommand {
     /// Show the token policy
-    Show(ShowArgs),
+    Show,
     /// Block or allow scopes, and cap the lifetime of new tokens
     Set(SetArgs),
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ShowArgs {
-    /// The organization's id
-    #[arg(long, value_name = "ORG", value_parser = parse_id::<bursar_domain::ids::kind::Organization>)]
-    organization: OrganizationId,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct SetArgs {
-    /// The organization's id
-    #[arg(long, value_name = "ORG", value_parser = parse_id::<bursar_domain::ids::kind::Organization>)]
-    organization: OrganizationId,
     /// Block a scope for all tokens; repeatable
     #[arg(long, value_name = "SCOPE", value_delimiter = ',', value_parser = parse_scope)]
     block_scope: Vec<Scope>,
@@ -55,16 +45,15 @@ fn parse_cap(text: &str) -> Result<Cap, String> {
 
 pub(crate) fn run(globals: &Globals, command: PolicyCommand) -> Outcome {
     match command {
-        PolicyCommand::Show(args) => show(globals, args.organization),
+        PolicyCommand::Show => show(globals),
         PolicyCommand::Set(args) => set(globals, &args),
     }
 }
 
-fn show(globals: &Globals, org: OrganizationId) -> Outcome {
-    let app = globals.open(Opening::Require)?;
-    let found = app
-        .view::<_, AppError>(globals.who(&app)?, org, policy::show)
-        .wait()?;
+fn show(globals: &Globals) -> Outcome {
+    let door = Door::open(globals)?;
+    let org = door.organization()?;
+    let found = door.view(org, policy::show)?;
     present(globals, org, found)
 }
 
@@ -79,10 +68,9 @@ fn set(globals: &Globals, args: &SetArgs) -> Outcome {
             "say what to change: --block-scope, --allow-scope or --max-token-days".to_owned(),
         ));
     }
-    let (app, org) = (globals.open(Opening::Require)?, args.organization);
-    let after = app
-        .act::<_, AppError>(globals.who(&app)?, org, move |act| policy::set(act, &change))
-        .wait()?;
+    let door = Door::open(globals)?;
+    let org = door.organization()?;
+    let after = door.act(org, move |act| policy::set(act, &change))?;
     present(globals, org, after)
 }
 

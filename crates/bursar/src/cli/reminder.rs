@@ -1,12 +1,17 @@
+use bursar_app::names::{self, Names};
 use bursar_app::reminders::{self, NewReminder};
-use bursar_app::{App, Identity, Opening};
-use bursar_domain::ids::{GroupId, MemberId, OrganizationId, ReminderId, kind};
+use bursar_app::resources;
+use bursar_domain::group::Group;
+use bursar_domain::ids::{OrganizationId, ReminderId, kind};
 use bursar_domain::reminder::{Audience, Method, Reminder, ReminderStatus};
 use bursar_domain::{Resource, Timestamp};
 use clap::{Args, Subcommand};
 use serde_json::value::RawValue;
 
-use super::{Globals, Outcome, output, parse_id};
+use super::desk::names_in;
+use super::door::{Door, Ref, parse_ref};
+use super::{Failure, Globals, Outcome, consent, output, parse_id};
+use crate::ambient;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ReminderCommand {
@@ -23,18 +28,15 @@ pub(crate) enum ReminderCommand {
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("target").required(true).args(["member", "group", "target_organization"]))]
 pub(crate) struct ScheduleArgs {
-    /// The organization's id
-    #[arg(long, value_name = "ORG", value_parser = parse_id::<kind::Organization>)]
-    organization: OrganizationId,
     /// To this member
-    #[arg(long, value_name = "MEM", value_parser = parse_id::<kind::Member>)]
-    member: Option<MemberId>,
+    #[arg(long, value_name = "MEMBER", value_parser = parse_ref::<kind::Member>)]
+    member: Option<Ref<kind::Member>>,
     /// To the active members of this group
-    #[arg(long, value_name = "GRP", value_parser = parse_id::<kind::Group>)]
-    group: Option<GroupId>,
+    #[arg(long, value_name = "GROUP", value_parser = parse_ref::<kind::Group>)]
+    group: Option<Ref<kind::Group>>,
     /// To the contact of this organization: itself, its parent or a direct child
-    #[arg(long, value_name = "ORG", value_parser = parse_id::<kind::Organization>)]
-    target_organization: Option<OrganizationId>,
+    #[arg(long, value_name = "ORG", value_parser = parse_ref::<kind::Organization>)]
+    target_organization: Option<Ref<kind::Organization>>,
     /// email or sms
     #[arg(long, value_parser = parse_method, default_value = "email")]
     method: Method,
@@ -57,9 +59,12 @@ pub(crate) struct ScheduleArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// The organization's id
-    #[arg(long, value_name = "ORG", value_parser = parse_id::<kind::Organization>)]
-    organization: OrganizationId,
+    /// Only reminders to this member
+    #[arg(long, value_name = "MEMBER", value_parser = parse_ref::<kind::Member>)]
+    member: Option<Ref<kind::Member>>,
+    /// Only reminders to this group
+    #[arg(long, value_name = "GROUP", value_parser = parse_ref::<kind::Group>)]
+    group: Option<Ref<kind::Group>>,
     /// scheduled, sending, sent, failed, completed or cancelled
     #[arg(long, value_parser = parse_status)]
     status: Option<ReminderStatus>,
@@ -70,9 +75,6 @@ pub(crate) struct OneArgs {
     /// The reminder's id
     #[arg(value_name = "ID", value_parser = parse_id::<kind::Reminder>)]
     id: ReminderId,
-    /// The organization's id
-    #[arg(long, value_name = "ORG", value_parser = parse_id::<kind::Organization>)]
-    organization: OrganizationId,
 }
 
 fn parse_method(text: &str) -> Result<Method, String> {
@@ -84,54 +86,92 @@ fn parse_status(text: &str) -> Result<ReminderStatus, String> {
 }
 
 pub(crate) fn run(globals: &Globals, command: ReminderCommand) -> Outcome {
-    let app = globals.open(Opening::Require)?;
-    let who = globals.who(&app)?;
+    let door = Door::open(globals)?;
     match command {
-        ReminderCommand::Schedule(args) => schedule(globals, &app, who, args),
-        ReminderCommand::List(args) => list(globals, &app, who, &args),
-        ReminderCommand::Cancel(OneArgs { id, organization }) => {
-            let cancelled = app.act(who, organization, move |act| reminders::cancel(act, id));
-            tell(
-                globals,
-                &cancelled.wait()?,
-                &format!("reminder {id} is called off"),
-            )
-        }
-        ReminderCommand::Retry(OneArgs { id, organization }) => {
-            let retried = app.act(who, organization, move |act| reminders::retry(act, id));
-            tell(
-                globals,
-                &retried.wait()?,
-                &format!("reminder {id} is scheduled again, for now; a running worker sends it"),
-            )
+        ReminderCommand::Schedule(args) => schedule(&door, args),
+        ReminderCommand::List(args) => list(&door, &args),
+        ReminderCommand::Cancel(args) => cancel(&door, args.id),
+        ReminderCommand::Retry(OneArgs { id }) => {
+            let org = door.home::<Reminder>(id)?;
+            let retried = door.act(org, move |act| reminders::retry(act, id))?;
+            let said = "is scheduled again, for now; a running worker sends it";
+            tell(&door, org, &retried, said)
         }
     }
 }
 
-fn tell(globals: &Globals, reminder: &Reminder, said: &str) -> Outcome {
-    if globals.json {
-        output::document(&reminder.document());
-    } else {
-        output::say(said);
+fn cancel(door: &Door<'_>, id: ReminderId) -> Outcome {
+    let org = door.home::<Reminder>(id)?;
+    if !door.globals.yes {
+        consent::confirm(door.globals, &plan_to_cancel(door, org, id)?)?;
+    }
+    let cancelled = door.act(org, move |act| reminders::cancel(act, id))?;
+    tell(door, org, &cancelled, "is cancelled")
+}
+
+fn plan_to_cancel(door: &Door<'_>, org: OrganizationId, id: ReminderId) -> Result<String, Failure> {
+    let (reminder, count) = door.view(org, move |view| {
+        let reminder: Reminder = resources::one(view, id)?;
+        let count = match reminder.audience() {
+            Audience::Group(group) => resources::one::<Group>(view, group)?.member_count,
+            Audience::Member(_) | Audience::Organization(_) => 1,
+            Audience::Nobody => 0,
+        };
+        Ok((reminder, count))
+    })?;
+    door.rehearse(org, |act| reminders::cancel(act, id))?;
+    Ok(format!(
+        "Cancel for good: {}, {}, scheduled for {}.",
+        told(door, org, &reminder)?,
+        output::many(count.unsigned_abs(), "recipient"),
+        reminder
+            .scheduled_at
+            .map_or_else(|| "no time".to_owned(), |at| at.to_string())
+    ))
+}
+
+/// The reminder, and what became of it.
+fn tell(door: &Door<'_>, org: OrganizationId, reminder: &Reminder, said: &str) -> Outcome {
+    match door.globals.json {
+        true => output::document(&reminder.document()),
+        false => output::say(&format!("{} {said}", told(door, org, reminder)?)),
     }
     Ok(())
 }
 
-fn schedule(globals: &Globals, app: &App, who: Identity, args: ScheduleArgs) -> Outcome {
-    let audience = match (args.member, args.group, args.target_organization) {
-        (Some(member), _, _) => Audience::Member(member),
-        (None, Some(group), _) => Audience::Group(group),
-        (None, None, Some(target)) => Audience::Organization(target),
+/// `reminder rem_… to Seniors ("Dues are due")`
+fn told(door: &Door<'_>, org: OrganizationId, reminder: &Reminder) -> Result<String, Failure> {
+    let [whom, _] = target(reminder, &names_in(door, org, reminder)?);
+    let subject = reminder.subject.as_ref().map(|subject| format!(" ({subject:?})"));
+    Ok(format!(
+        "reminder {} to {whom}{}",
+        reminder.id,
+        subject.unwrap_or_default()
+    ))
+}
+
+/// `None` is now.
+fn parse_at(text: &str) -> Result<Option<Timestamp>, String> {
+    if text == "now" {
+        return Ok(None);
+    }
+    let rule = "--at must be `now` or a time with an offset such as 2026-12-01T09:00:00Z";
+    let at = Timestamp::parse(text).ok_or(rule)?;
+    let plausible = at.date().plausible(ambient::now().date());
+    plausible.map_err(|rule| format!("--at {rule}"))?;
+    Ok(Some(at))
+}
+
+fn schedule(door: &Door<'_>, args: ScheduleArgs) -> Outcome {
+    let org = door.organization()?;
+    let audience = match (&args.member, &args.group, &args.target_organization) {
+        (Some(member), _, _) => Audience::Member(door.find(org, member)?),
+        (None, Some(group), _) => Audience::Group(door.find(org, group)?),
+        (None, None, Some(target)) => Audience::Organization(door.neighbour(org, target)?),
         (None, None, None) => Audience::Nobody,
     };
-    let at = match args.at.as_str() {
-        "now" => None,
-        text => Some(
-            Timestamp::parse(text)
-                .ok_or("--at must be `now` or a time with an offset such as 2026-12-01T09:00:00Z")?,
-        ),
-    };
-    let scheduled = app.act(who, args.organization, move |act| {
+    let at = parse_at(&args.at)?;
+    let reminder = door.act(org, move |act| {
         let new = NewReminder {
             audience,
             method: args.method,
@@ -142,21 +182,25 @@ fn schedule(globals: &Globals, app: &App, who: Identity, args: ScheduleArgs) -> 
             include_payment_info: args.include_payment_info,
         };
         reminders::schedule(act, &new)
-    });
-    let reminder = scheduled.wait()?;
+    })?;
     let at = reminder.scheduled_at.map(|at| at.to_string()).unwrap_or_default();
-    tell(
-        globals,
-        &reminder,
-        &format!("reminder {} is scheduled for {at}", reminder.id),
-    )
+    tell(door, org, &reminder, &format!("is scheduled for {at}"))
 }
 
-fn list(globals: &Globals, app: &App, who: Identity, args: &ListArgs) -> Outcome {
-    let status = args.status;
-    let listed = app.view(who, args.organization, move |view| reminders::list(view, status));
-    let reminders = listed.wait()?;
-    if globals.json {
+fn list(door: &Door<'_>, args: &ListArgs) -> Outcome {
+    let (org, status) = (door.organization()?, args.status);
+    let member = door.find_some(org, args.member.as_ref())?;
+    let group = door.find_some(org, args.group.as_ref())?;
+    let (reminders, names) = door.view(org, move |view| {
+        let mut all = reminders::list(view, status)?;
+        all.retain(|reminder| {
+            member.is_none_or(|id| reminder.target_member_id == Some(id))
+                && group.is_none_or(|id| reminder.group_id == Some(id))
+        });
+        let names = names::of_references(view, &all)?;
+        Ok((all, names))
+    })?;
+    if door.globals.json {
         let documents: Result<Vec<Box<RawValue>>, _> = reminders
             .iter()
             .map(|r| RawValue::from_string(r.document()))
@@ -168,11 +212,12 @@ fn list(globals: &Globals, app: &App, who: Identity, args: &ListArgs) -> Outcome
             at.map(|at| at.to_string()[..19].replace('T', " "))
                 .unwrap_or_default()
         };
+        let [whom, whom_id] = target(r, &names);
         [
             r.id.to_string(),
             r.status.to_string(),
             r.method.to_string(),
-            target(r),
+            whom,
             when(r.scheduled_at),
             r.recurring_interval_days
                 .filter(|_| r.is_recurring)
@@ -180,6 +225,7 @@ fn list(globals: &Globals, app: &App, who: Identity, args: &ListArgs) -> Outcome
                 .unwrap_or_default(),
             when(r.sent_at),
             r.subject.clone().unwrap_or_default(),
+            whom_id,
         ]
     });
     output::table(
@@ -192,6 +238,7 @@ fn list(globals: &Globals, app: &App, who: Identity, args: &ListArgs) -> Outcome
             "every",
             "sent (UTC)",
             "subject",
+            "to id",
         ],
         rows.collect(),
         "there are no such reminders",
@@ -199,11 +246,12 @@ fn list(globals: &Globals, app: &App, who: Identity, args: &ListArgs) -> Outcome
     Ok(())
 }
 
-fn target(reminder: &Reminder) -> String {
+/// Name and id.
+fn target(reminder: &Reminder, names: &Names) -> [String; 2] {
     match reminder.audience() {
-        Audience::Member(id) => id.to_string(),
-        Audience::Group(id) => id.to_string(),
-        Audience::Organization(id) => id.to_string(),
-        Audience::Nobody => "nobody".to_owned(),
+        Audience::Member(id) => [names.told(Some(id)), id.to_string()],
+        Audience::Group(id) => [names.told(Some(id)), id.to_string()],
+        Audience::Organization(id) => [names.told(Some(id)), id.to_string()],
+        Audience::Nobody => ["nobody".to_owned(), "-".to_owned()],
     }
 }

@@ -1,10 +1,10 @@
-use bursar_app::{AppError, Opening, roles};
+use bursar_app::roles;
 use bursar_domain::access::Role;
-use bursar_domain::ids::OrganizationId;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::{Globals, Outcome, output, parse_id};
+use super::door::Door;
+use super::{Globals, Outcome, output};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RoleCommand {
@@ -13,7 +13,7 @@ pub(crate) enum RoleCommand {
     /// Remove a person from the organization and revoke their personal tokens there
     Remove(PersonArgs),
     /// List people and their roles
-    List(ListArgs),
+    List,
 }
 
 #[derive(Debug, Args)]
@@ -27,19 +27,9 @@ pub(crate) struct SetArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct PersonArgs {
-    /// The organization's id
-    #[arg(long, value_name = "ORG", value_parser = parse_id::<bursar_domain::ids::kind::Organization>)]
-    organization: OrganizationId,
     /// The person's address
     #[arg(long, value_name = "EMAIL")]
     user: String,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ListArgs {
-    /// The organization's id
-    #[arg(long, value_name = "ORG", value_parser = parse_id::<bursar_domain::ids::kind::Organization>)]
-    organization: OrganizationId,
 }
 
 pub(crate) fn parse_role(text: &str) -> Result<Role, String> {
@@ -47,34 +37,30 @@ pub(crate) fn parse_role(text: &str) -> Result<Role, String> {
 }
 
 pub(crate) fn run(globals: &Globals, command: RoleCommand) -> Outcome {
-    let app = globals.open(Opening::Require)?;
-    let who = globals.who(&app)?;
+    let door = Door::open(globals)?;
+    let org = door.organization()?;
     match command {
         RoleCommand::Set(SetArgs { person, role }) => {
-            let org = person.organization;
-            let set = app.act::<_, AppError>(who, org, move |act| roles::set(act, &person.user, role));
-            let holder = set.wait()?;
+            let holder = door.act(org, move |act| roles::set(act, &person.user, role))?;
             if globals.json {
                 return output::json(&as_json(&holder));
             }
-            output::say(&format!("{} is now {role} in {org}", holder.user.email));
+            let name = door.name_of(org)?;
+            output::say(&format!("{} is now {role} in {name} ({org})", holder.user.email));
         }
         RoleCommand::Remove(person) => {
-            let org = person.organization;
-            let removed = app.act::<_, AppError>(who, org, move |act| roles::remove(act, &person.user));
-            let user = removed.wait()?;
+            let name = door.name_of(org)?;
+            let user = door.act(org, move |act| roles::remove(act, &person.user))?;
             if globals.json {
                 return output::json(&json!({ "userId": user.id, "email": user.email }));
             }
             output::say(&format!(
-                "{} has left {org}; their personal tokens there are revoked",
+                "Removed {} from {name} ({org}); their personal tokens there are revoked",
                 user.email
             ));
         }
-        RoleCommand::List(args) => {
-            let holders = app
-                .view::<_, AppError>(who, args.organization, roles::list)
-                .wait()?;
+        RoleCommand::List => {
+            let holders = door.view(org, roles::list)?;
             if globals.json {
                 return output::json(&holders.iter().map(as_json).collect::<Vec<_>>());
             }

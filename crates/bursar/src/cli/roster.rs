@@ -11,17 +11,15 @@ use bursar_app::roster::{
     self, Action, DateOrder, Encoding, FILE_BYTES_MAX, Field, Options, Plan, RosterError,
 };
 use bursar_app::{Opening, View, private};
-use bursar_domain::ids::{BulkId, OrganizationId, kind};
+use bursar_domain::ids::{BulkId, OrganizationId};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::{Failure, Globals, Outcome, desk, output, parse_id};
+use super::door::Door;
+use super::{Failure, Globals, Outcome, desk, output};
 
 #[derive(Debug, Args)]
 pub(crate) struct RosterArgs {
-    /// Organization of the roster's members
-    #[arg(long, value_name = "ORG", value_parser = parse_id::<kind::Organization>)]
-    organization: Option<OrganizationId>,
     /// Show what a roster would change; nothing is written
     #[arg(long)]
     dry_run: bool,
@@ -74,11 +72,11 @@ pub(crate) fn parse_list(text: &str) -> Result<List, String> {
 
 impl RosterArgs {
     /// A roster has the ending `.csv` or is given an organization. A bundle with flags that only a roster takes is
-    /// refused.
-    pub(crate) fn is_meant(&self, path: &Path) -> Result<bool, Failure> {
+    /// refused. A variable that names the organization of all commands says nothing about the file.
+    pub(crate) fn is_meant(&self, globals: &Globals, path: &Path) -> Result<bool, Failure> {
         let is_csv = path.to_string_lossy().to_ascii_lowercase().ends_with(".csv");
         let flags = [
-            (self.organization.is_some(), "--organization"),
+            (globals.organization_is_typed, "--organization"),
             (self.dry_run, "--dry-run"),
             (!self.map.is_empty(), "--map"),
             (self.dates.is_some(), "--dates"),
@@ -91,7 +89,7 @@ impl RosterArgs {
         match (is_csv, flag) {
             (true, _) => Ok(true),
             (false, None) => Ok(false),
-            (false, Some(flag)) if self.organization.is_none() || is_bundle(path)? => {
+            (false, Some(flag)) if !globals.organization_is_typed || is_bundle(path)? => {
                 Err(Failure::new(format!(
                     "{}: {flag} (or its variable) is for a roster, a file that ends in .csv; a bundle names its organizations itself and is \
                  imported without; nothing was imported",
@@ -117,11 +115,6 @@ pub(crate) fn import(globals: &Globals, path: &Path, args: &RosterArgs) -> Outco
     let refused = |reason: &dyn std::fmt::Display| {
         Failure::new(format!("{}: {reason}; nothing was imported", path.display()))
     };
-    let Some(organization) = args.organization else {
-        return Err(refused(
-            &"a roster needs --organization ORG; `bursar organization list` shows the ids",
-        ));
-    };
     let mut bytes = Vec::new();
     File::open(path)
         .and_then(|file| file.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes))
@@ -141,8 +134,9 @@ pub(crate) fn import(globals: &Globals, path: &Path, args: &RosterArgs) -> Outco
     } else {
         Opening::Migrate
     };
-    let app = globals.open(opening)?;
-    let who = globals.who(&app)?;
+    let door = Door::open_as(globals, opening)?;
+    let organization = door.organization()?;
+    let (app, who) = (&door.app, door.who);
     let done = if args.dry_run {
         app.survey(who, |whole| {
             let look = |view: &mut View<'_, '_>| roster::preview(view, &roster, &options);

@@ -1,13 +1,14 @@
 use bursar_app::tokens::{
     self, Explanation, Holder, Issued, NewToken, Record, State, WithheldScope, parse_scopes,
 };
-use bursar_app::{Act, App, AppError, Identity, Opening, View};
+use bursar_app::{AppError, Identity};
 use bursar_domain::access::{Role, Withheld};
 use bursar_domain::ids::{OrganizationId, TokenId};
 use bursar_domain::token::TokenKind;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
+use super::door::Door;
 use super::role::parse_role;
 use super::{Failure, Globals, Outcome, output, parse_id};
 use crate::ambient;
@@ -19,7 +20,7 @@ pub(crate) enum TokenCommand {
     /// Create a personal token (--user) or a service token (--service --role); the secret is shown once
     Create(CreateArgs),
     /// List an organization's tokens, including revoked and expired ones
-    List(ListArgs),
+    List,
     /// Show a token
     Show(IdArgs),
     /// Show what a token can do now, and why its other scopes are withheld
@@ -28,13 +29,6 @@ pub(crate) enum TokenCommand {
     Rotate(RotateArgs),
     /// Revoke a token immediately and permanently
     Revoke(IdArgs),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ListArgs {
-    /// The organization's id
-    #[arg(long, value_name = "ORG", value_parser = parse_id::<bursar_domain::ids::kind::Organization>)]
-    organization: OrganizationId,
 }
 
 #[derive(Debug, Args)]
@@ -59,9 +53,6 @@ pub(crate) struct RotateArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CreateArgs {
-    /// The organization's id
-    #[arg(long, value_name = "ORG", value_parser = parse_id::<bursar_domain::ids::kind::Organization>)]
-    organization: OrganizationId,
     /// Owner of a personal token
     #[arg(
         long,
@@ -95,47 +86,19 @@ fn parse_days(text: &str) -> Result<i64, String> {
         .map_err(|_| "must be a whole number of days".to_owned())
 }
 
-/// The open database and who acts.
-struct Door {
-    app: App,
-    who: Identity,
-}
-
-impl Door {
-    fn act<T: Send + 'static>(
-        &self,
-        org: OrganizationId,
-        work: impl FnMut(&mut Act<'_, '_>) -> Result<T, AppError> + Send + 'static,
-    ) -> Result<T, Failure> {
-        Ok(self.app.act(self.who, org, work).wait()?)
-    }
-
-    fn view<T: Send + 'static>(
-        &self,
-        org: OrganizationId,
-        work: impl FnOnce(&mut View<'_, '_>) -> Result<T, AppError> + Send + 'static,
-    ) -> Result<T, Failure> {
-        Ok(self.app.view(self.who, org, work).wait()?)
-    }
-
-    /// Looked up as the operator; the act or view that follows checks the caller.
-    fn home(&self, id: TokenId) -> Result<OrganizationId, Failure> {
-        let found = self.app.look::<_, AppError>(Identity::Operator, move |whole| {
-            tokens::organization_of(whole, id)
-        });
-        Ok(found.wait()?)
-    }
+/// Looked up as the operator; the act or view that follows checks the caller.
+fn home(door: &Door<'_>, id: TokenId) -> Result<OrganizationId, Failure> {
+    let found = door.app.look::<_, AppError>(Identity::Operator, move |whole| {
+        tokens::organization_of(whole, id)
+    });
+    Ok(found.wait()?)
 }
 
 pub(crate) fn run(globals: &Globals, command: TokenCommand) -> Outcome {
-    let app = globals.open(Opening::Require)?;
-    let door = Door {
-        who: globals.who(&app)?,
-        app,
-    };
+    let door = Door::open(globals)?;
     match command {
         TokenCommand::Create(args) => create(globals, &door, args),
-        TokenCommand::List(args) => list(globals, &door, args.organization),
+        TokenCommand::List => list(globals, &door),
         TokenCommand::Show(args) => show(globals, &door, args.id),
         TokenCommand::Explain(args) => explain(globals, &door, args.id),
         TokenCommand::Rotate(args) => rotate(globals, &door, &args),
@@ -143,7 +106,7 @@ pub(crate) fn run(globals: &Globals, command: TokenCommand) -> Outcome {
     }
 }
 
-fn create(globals: &Globals, door: &Door, args: CreateArgs) -> Outcome {
+fn create(globals: &Globals, door: &Door<'_>, args: CreateArgs) -> Outcome {
     let holder = match (args.user, args.role) {
         (Some(email), _) => Holder::Person(email),
         (None, Some(role)) => Holder::Service(role),
@@ -159,7 +122,7 @@ fn create(globals: &Globals, door: &Door, args: CreateArgs) -> Outcome {
         scopes: parse_scopes(&args.scopes)?,
         days: args.days,
     };
-    let (entropy, org) = (ambient::entropy()?, args.organization);
+    let (entropy, org) = (ambient::entropy()?, door.organization()?);
     let issued = door.act(org, move |act| tokens::create(act, &new, &entropy))?;
     if globals.json {
         return output::json(&with_secret(&issued, json!({})));
@@ -167,8 +130,8 @@ fn create(globals: &Globals, door: &Door, args: CreateArgs) -> Outcome {
     present(door, &issued, &args.base_url)
 }
 
-fn list(globals: &Globals, door: &Door, org: OrganizationId) -> Outcome {
-    let all = door.view(org, tokens::list)?;
+fn list(globals: &Globals, door: &Door<'_>) -> Outcome {
+    let all = door.view(door.organization()?, tokens::list)?;
     if globals.json {
         return output::json(&all);
     }
@@ -211,8 +174,8 @@ fn acts_as(record: &Record) -> String {
     }
 }
 
-fn show(globals: &Globals, door: &Door, id: TokenId) -> Outcome {
-    let record = door.view(door.home(id)?, move |view| tokens::get(view, id))?;
+fn show(globals: &Globals, door: &Door<'_>, id: TokenId) -> Outcome {
+    let record = door.view(home(door, id)?, move |view| tokens::get(view, id))?;
     if globals.json {
         return output::json(&record);
     }
@@ -237,8 +200,8 @@ fn show(globals: &Globals, door: &Door, id: TokenId) -> Outcome {
     Ok(())
 }
 
-fn explain(globals: &Globals, door: &Door, id: TokenId) -> Outcome {
-    let (explanation, state) = door.view(door.home(id)?, move |view| tokens::explain_by_id(view, id))?;
+fn explain(globals: &Globals, door: &Door<'_>, id: TokenId) -> Outcome {
+    let (explanation, state) = door.view(home(door, id)?, move |view| tokens::explain_by_id(view, id))?;
     if globals.json {
         let mut value = serde_json::to_value(&explanation)?;
         value["state"] = json!(state);
@@ -248,8 +211,11 @@ fn explain(globals: &Globals, door: &Door, id: TokenId) -> Outcome {
         .role
         .map_or_else(|| "no role".to_owned(), |role| format!("the role {role}"));
     output::say(&format!(
-        "{id} {:?} is a {} token of {} with {role}",
-        explanation.name, explanation.kind, explanation.organization_id
+        "{id} {:?} is a {} token of {} ({}) with {role}",
+        explanation.name,
+        explanation.kind,
+        door.name_of(explanation.organization_id)?,
+        explanation.organization_id
     ));
     let until = explanation.expires_at;
     output::say(&match state {
@@ -263,10 +229,10 @@ fn explain(globals: &Globals, door: &Door, id: TokenId) -> Outcome {
     Ok(())
 }
 
-fn rotate(globals: &Globals, door: &Door, args: &RotateArgs) -> Outcome {
+fn rotate(globals: &Globals, door: &Door<'_>, args: &RotateArgs) -> Outcome {
     let (id, overlap_days) = (args.id, args.overlap_days);
     let entropy = ambient::entropy()?;
-    let rotated = door.act(door.home(id)?, move |act| {
+    let rotated = door.act(home(door, id)?, move |act| {
         tokens::rotate(act, id, overlap_days, &entropy)
     })?;
     let old = &rotated.predecessor;
@@ -284,13 +250,13 @@ fn rotate(globals: &Globals, door: &Door, args: &RotateArgs) -> Outcome {
     present(door, &rotated.issued, &args.base_url)
 }
 
-fn revoke(globals: &Globals, door: &Door, id: TokenId) -> Outcome {
-    let record = door.act(door.home(id)?, move |act| tokens::revoke(act, id))?;
+fn revoke(globals: &Globals, door: &Door<'_>, id: TokenId) -> Outcome {
+    let record = door.act(home(door, id)?, move |act| tokens::revoke(act, id))?;
     if globals.json {
         return output::json(&record);
     }
     let at = record.revoked_at.map(|at| at.to_string()).unwrap_or_default();
-    output::say(&format!("{id} is revoked since {at}"));
+    output::say(&format!("{id} {:?} is revoked since {at}", record.name));
     Ok(())
 }
 
@@ -311,7 +277,7 @@ fn with_secret(issued: &Issued, more: Value) -> Value {
 }
 
 /// A new token for people: the secret, what it may do, and a command to try.
-fn present(door: &Door, issued: &Issued, base_url: &str) -> Outcome {
+fn present(door: &Door<'_>, issued: &Issued, base_url: &str) -> Outcome {
     let record = &issued.record;
     let who = match record.kind {
         TokenKind::Personal => format!("personal token of {}", acts_as(record)),

@@ -2,7 +2,7 @@
 
 use bursar_testing::Engine;
 
-use crate::support::{EVERY_RECORD, Place, both_engines, finish};
+use crate::support::{EVERY_RECORD, Place, both_engines};
 
 /// Organizations of the bundle with every type of record: the first has the damage, the others have none.
 const UNION: &str = "org_01jbst1c00e008000000000000";

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::support::{BURSAR, Done, EVERY_RECORD, Place, both_engines, bursar, done, finish};
+use crate::support::{BURSAR, EVERY_RECORD, Place, both_engines, bursar, done, finish};
 
 /// An organization, a token and members of the bundle with every type of record.
 pub(crate) const UNION: &str = "org_01jbst1c00e008000000000000";

@@ -45,7 +45,7 @@ fn organizations_are_made_and_listed() {
             id,
         ]);
         assert!(
-            said.starts_with("made chapter North Bank (org_") && said.lines().count() == 1,
+            said.starts_with("Created North Bank (chapter), org_") && said.lines().count() == 1,
             "{said}"
         );
 
@@ -116,7 +116,7 @@ fn roles_are_set_changed_listed_and_removed() {
         let said = place.ok(&of_org("set", &["--user", "ADA@example.org", "--role", "admin"]));
         assert_eq!(
             said,
-            format!("ada@example.org is now admin in {org}\n"),
+            format!("ada@example.org is now admin in Union ({org})\n"),
             "one person, whatever the case"
         );
         place.ok(&of_org("set", &["--user", "ben@example.org", "--role", "editor"]));
@@ -139,10 +139,15 @@ fn roles_are_set_changed_listed_and_removed() {
         let table = place.ok(&of_org("list", &[]));
         assert!(table.starts_with("USER") && table.lines().count() == 3, "{table}");
 
-        let removed = place.json(&of_org("remove", &["--user", "ada@example.org"]));
-        assert_eq!(removed["email"], "ada@example.org");
-        place.ok(&of_org("remove", &["--user", "ben@example.org"]));
-        assert_eq!(place.json(&of_org("list", &[])), json!([]));
+        let removed = place.json(&of_org("remove", &["--user", "ben@example.org"]));
+        assert_eq!(removed["email"], "ben@example.org");
+        place.ok(&of_org("set", &["--user", "cy@example.org", "--role", "admin"]));
+        let said = place.ok(&of_org("remove", &["--user", "ada@example.org"]));
+        assert!(
+            said.starts_with(&format!("Removed ada@example.org from Union ({org})")),
+            "{said}"
+        );
+        assert_eq!(place.json(&of_org("list", &[])).as_array().unwrap().len(), 1);
         assert!(
             place
                 .refused(&of_org("remove", &["--user", "ada@example.org"]))
@@ -598,7 +603,7 @@ fn a_mistake_on_the_command_line_is_one_line() {
                 "role",
                 "set",
                 "--organization",
-                "union",
+                "org_01jbst1c00e00800000000000",
                 "--user",
                 "a@example.org",
                 "--role",
@@ -606,7 +611,7 @@ fn a_mistake_on_the_command_line_is_one_line() {
             ],
             "org_",
         ),
-        (&["role", "list"], "--organization"),
+        (&["role", "set", "--role", "admin"], "--user"),
         (&["import"], "<FILE>"),
         (&["check", "--fast"], "--fast"),
     ];

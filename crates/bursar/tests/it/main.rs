@@ -9,6 +9,10 @@ mod api;
 #[cfg(test)]
 mod bad_rows;
 #[cfg(test)]
+mod by_name;
+#[cfg(test)]
+mod care;
+#[cfg(test)]
 mod cli;
 #[cfg(test)]
 mod clock;

@@ -87,7 +87,7 @@ fn reminders_by_command() {
         ];
         let with =
             |more: &[&str]| -> Vec<String> { schedule.iter().chain(more).map(|s| (*s).to_owned()).collect() };
-        let later = place.json(&with(&["--at", "2099-01-01T00:00:00Z", "--every-days", "30"]));
+        let later = place.json(&with(&["--at", "2035-01-01T00:00:00Z", "--every-days", "30"]));
         assert_eq!(
             (&later["status"], &later["recurringIntervalDays"]),
             (&"scheduled".into(), &30.into())
@@ -115,7 +115,10 @@ fn reminders_by_command() {
         }
         terminate(&mut worker);
         let cancelled = place.ok(&["reminder", "cancel", id, "--organization", &org]);
-        assert_eq!(cancelled.trim(), format!("reminder {id} is called off"));
+        assert_eq!(
+            cancelled.trim(),
+            format!("reminder {id} to All (\"S\") is cancelled")
+        );
         let again = place.refused(&["reminder", "cancel", id, "--organization", &org]);
         assert!(
             again.contains("is cancelled and cannot become cancelled"),

@@ -272,8 +272,6 @@ fn what_is_not_a_roster_is_refused_in_one_line() {
     let before = place.export();
     let org = &["--organization", &club.org][..];
     for (file, flags, words) in [
-        ("roster.csv", &[][..], "--organization ORG"),
-        ("roster.csv", &["--dry-run"], "--organization ORG"),
         (
             "bundle.ndjson",
             org,

@@ -150,10 +150,15 @@ pub(crate) fn both_engines(test: impl Fn(&Place)) {
     }
 }
 
-/// The program without the environment of whoever runs the tests, and without a limit on time.
+/// The program without the environment of whoever runs the tests, and without a limit on time. It asks for no
+/// confirmation.
 pub(crate) fn bursar(folder: &Path) -> Command {
     let mut command = Command::new(BURSAR);
-    command.current_dir(folder).env_clear().stdin(Stdio::null());
+    command
+        .current_dir(folder)
+        .env_clear()
+        .env("BURSAR_YES", "1")
+        .stdin(Stdio::null());
     command
 }
 

@@ -16,7 +16,7 @@ use bursar_app::tokens::{self, Holder, NewToken, Uses, last_used};
 use bursar_app::worker_clock::{self, Seen};
 use bursar_app::{
     Act, App, AppError, Identity, View, activity, backlog, campaigns, cards, chapters, check, copy, dues,
-    groups, inspect, members, messages, policy, reports, roles, store, undo,
+    groups, inspect, members, messages, names, policy, reports, roles, store, undo,
 };
 use bursar_db::testing::TestDb;
 use bursar_domain::Refusal;
@@ -26,7 +26,7 @@ use bursar_domain::card::{Card, CardVerb, LimitFrequency, NewCard};
 use bursar_domain::chapter::Chapter;
 use bursar_domain::cursor::Filters;
 use bursar_domain::group::{Group, GroupChange, NewGroup};
-use bursar_domain::ids::TokenId;
+use bursar_domain::ids::{OrganizationId, TokenId, kind};
 use bursar_domain::listing::Listing;
 use bursar_domain::member::{Member, MemberChange};
 use bursar_domain::message::JobKind;
@@ -67,6 +67,15 @@ pub(super) fn all(service: TokenId) -> Vec<Call> {
     calls
 }
 
+/// What a caller may not see is not found.
+fn named_organization(find: fn(&App, Identity) -> Result<OrganizationId, AppError>) -> Call {
+    call(&organizations::LIST, move |app, who| {
+        let rule = |view: &mut View<'_, '_>| Ok::<_, AppError>(organizations::LIST.check(view.caller()));
+        let rule = app.view(who, org(1), rule).wait()?;
+        Ok((rule, find(app, who).map(drop).map_err(|_| left_out())))
+    })
+}
+
 /// What officers do and read.
 fn desk() -> Vec<Call> {
     let mut calls = vec![
@@ -105,6 +114,18 @@ fn desk() -> Vec<Call> {
         act(&members::CHANGE, |act| {
             members::change(act, no(), &MemberChange::default())
         }),
+        view(&Member::READ, |view| members::owed(view, no())),
+        view(&Member::READ, |view| names::find::<kind::Member>(view, "nobody")),
+        view(&Group::READ, |view| names::find::<kind::Group>(view, "nobody")),
+        view(&Campaign::READ, |view| {
+            names::find::<kind::Campaign>(view, "nobody")
+        }),
+        view(&Listing::READ, |view| {
+            names::find::<kind::Listing>(view, "nobody")
+        }),
+        view(&Member::READ, |view| names::search(view, "nobody", 1)),
+        view(&Member::READ, |view| names::of::<kind::Member>(view, &[no()])),
+        view(&Member::READ, |view| names::of_references::<Member>(view, &[])),
         act(&payments::RAISE, |act| {
             payments::raise(act, &new_charges(), false)
         }),
@@ -214,6 +235,15 @@ fn access(service: TokenId) -> Vec<Call> {
             );
             let is_seen = !seen.wait()?.is_empty();
             Ok((rule, is_seen.then_some(()).ok_or_else(left_out)))
+        }),
+        named_organization(|app, who| {
+            let found = app.look(who, |whole| names::organization(whole, "club"));
+            found.wait()
+        }),
+        named_organization(|app, who| app.look(who, names::only_organization).wait()),
+        view(&organizations::LIST, |view| names::neighbour(view, "club")),
+        view(&organizations::LIST, |view| {
+            names::of_organizations(view, &[org(1)])
         }),
         whole(&organizations::COUNT, organizations::count),
         view(&policy::SHOW, policy::show),

@@ -1,12 +1,13 @@
 use bursar_app::campaigns::{self, CampaignChange};
 use bursar_domain::campaign::{Campaign, CampaignVerb};
-use bursar_domain::ids::{CampaignId, OrganizationId, kind};
+use bursar_domain::ids::kind;
 use bursar_domain::{Date, Resource};
 use clap::{Args, Subcommand};
 
-use super::super::{Globals, Outcome, parse_id};
-use super::list::{self, ListArgs};
-use super::{act_in, act_on, parse_date, tell};
+use super::super::door::{Door, Ref, parse_ref};
+use super::super::{Failure, Globals, Outcome};
+use super::list::{self, CampaignListArgs};
+use super::{parse_date, tell};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CampaignCommand {
@@ -15,11 +16,11 @@ pub(crate) enum CampaignCommand {
     /// Change a campaign that has not ended
     Set(SetArgs),
     /// Start a campaign
-    Start(IdArgs),
+    Start(OneArgs),
     /// End a campaign; it ends by itself after its last day
-    End(IdArgs),
+    End(OneArgs),
     /// List campaigns
-    List(ListArgs),
+    List(CampaignListArgs),
 }
 
 #[derive(Debug, Args)]
@@ -55,51 +56,50 @@ impl Texts {
 
 #[derive(Debug, Args)]
 pub(crate) struct CreateArgs {
-    /// The organization's id
-    #[arg(long, value_name = "ORG", value_parser = parse_id::<kind::Organization>)]
-    organization: OrganizationId,
     #[command(flatten)]
     texts: Texts,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct SetArgs {
-    /// The campaign's id
-    #[arg(value_name = "ID", value_parser = parse_id::<kind::Campaign>)]
-    id: CampaignId,
+    /// The campaign: name or id
+    #[arg(value_name = "CAMPAIGN", value_parser = parse_ref::<kind::Campaign>)]
+    campaign: Ref<kind::Campaign>,
     #[command(flatten)]
     texts: Texts,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct IdArgs {
-    /// The campaign's id
-    #[arg(value_name = "ID", value_parser = parse_id::<kind::Campaign>)]
-    id: CampaignId,
+pub(crate) struct OneArgs {
+    /// The campaign: name or id
+    #[arg(value_name = "CAMPAIGN", value_parser = parse_ref::<kind::Campaign>)]
+    campaign: Ref<kind::Campaign>,
 }
 
 pub(crate) fn run(globals: &Globals, command: CampaignCommand) -> Outcome {
+    let door = Door::open(globals)?;
     let campaign = match command {
         CampaignCommand::Create(args) => {
-            let (org, new) = (args.organization, args.texts.change());
-            act_in(globals, org, move |act| campaigns::create(act, &new))?
+            let (org, new) = (door.organization()?, args.texts.change());
+            door.act(org, move |act| campaigns::create(act, &new))?
         }
         CampaignCommand::Set(args) => {
-            let (id, change) = (args.id, args.texts.change());
-            act_on::<Campaign, _>(globals, id, move |act| campaigns::set(act, id, &change))?
+            let (org, id) = door.locate::<Campaign>(&args.campaign)?;
+            let change = args.texts.change();
+            door.act(org, move |act| campaigns::set(act, id, &change))?
         }
-        CampaignCommand::Start(args) => change(globals, &args, CampaignVerb::Start)?,
+        CampaignCommand::Start(args) => change(&door, &args, CampaignVerb::Start)?,
         CampaignCommand::List(args) => return list::campaigns(globals, &args),
-        CampaignCommand::End(args) => change(globals, &args, CampaignVerb::End)?,
+        CampaignCommand::End(args) => change(&door, &args, CampaignVerb::End)?,
     };
     tell(
         globals,
         &campaign.document(),
-        &format!("{} {} is {}", campaign.name, campaign.id, campaign.status),
+        &format!("{} ({}) is {}", campaign.name, campaign.id, campaign.status),
     )
 }
 
-fn change(globals: &Globals, args: &IdArgs, verb: CampaignVerb) -> Result<Campaign, super::super::Failure> {
-    let id = args.id;
-    act_on::<Campaign, _>(globals, id, move |act| campaigns::perform(act, id, verb))
+fn change(door: &Door<'_>, args: &OneArgs, verb: CampaignVerb) -> Result<Campaign, Failure> {
+    let (org, id) = door.locate::<Campaign>(&args.campaign)?;
+    door.act(org, move |act| campaigns::perform(act, id, verb))
 }

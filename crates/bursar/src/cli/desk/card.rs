@@ -1,13 +1,15 @@
 use bursar_app::cards::{self, Limits};
+use bursar_app::{names, resources};
 use bursar_domain::Resource;
 use bursar_domain::card::{Card, CardStatus, CardVerb, LimitFrequency};
-use bursar_domain::ids::{ApplicationId, CardId, OrganizationId, kind};
+use bursar_domain::ids::{ApplicationId, CardId, MemberId, OrganizationId, kind};
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use super::super::{Globals, Outcome, output, parse_id};
-use super::list::{self, CardListArgs, ListArgs};
-use super::{act_in, act_on, look_in, tell};
+use super::super::door::Door;
+use super::super::{Failure, Globals, Outcome, consent, output, parse_id};
+use super::list::{self, CardListArgs};
+use super::{names_in, or_dash, tell};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CardCommand {
@@ -26,7 +28,7 @@ pub(crate) enum CardCommand {
     /// List cards
     List(CardListArgs),
     /// List card applications
-    Applications(ListArgs),
+    Applications,
     /// Approve a card application
     ApproveApplication(ApplicationArgs),
     /// Deny a card application
@@ -60,8 +62,6 @@ pub(crate) struct ApplicationArgs {
     /// The application's id
     #[arg(value_name = "ID", value_parser = parse_id::<kind::Application>)]
     id: ApplicationId,
-    #[command(flatten)]
-    of: ListArgs,
 }
 
 fn parse_frequency(text: &str) -> Result<LimitFrequency, String> {
@@ -69,12 +69,16 @@ fn parse_frequency(text: &str) -> Result<LimitFrequency, String> {
 }
 
 pub(crate) fn run(globals: &Globals, command: CardCommand) -> Outcome {
+    if let CardCommand::List(args) = &command {
+        return list::cards(globals, args);
+    }
+    let door = Door::open(globals)?;
     match command {
-        CardCommand::Activate(args) => change(globals, &args, CardVerb::Activate),
-        CardCommand::Freeze(args) => change(globals, &args, CardVerb::Freeze),
-        CardCommand::Unfreeze(args) => change(globals, &args, CardVerb::Unfreeze),
-        CardCommand::Cancel(args) => change(globals, &args, CardVerb::Cancel),
-        CardCommand::Deny(args) => change(globals, &args, CardVerb::Deny),
+        CardCommand::Activate(args) => change(&door, args.id, CardVerb::Activate),
+        CardCommand::Freeze(args) => change(&door, args.id, CardVerb::Freeze),
+        CardCommand::Unfreeze(args) => change(&door, args.id, CardVerb::Unfreeze),
+        CardCommand::Cancel(args) => cancel(&door, args.id),
+        CardCommand::Deny(args) => change(&door, args.id, CardVerb::Deny),
         CardCommand::Limits(args) => {
             let id = args.card.id;
             let limits = Limits {
@@ -82,37 +86,72 @@ pub(crate) fn run(globals: &Globals, command: CardCommand) -> Outcome {
                 spend_limit_frequency: args.spend_limit_frequency,
                 transaction_limit: args.transaction_limit,
             };
-            let card = act_on::<Card, _>(globals, id, move |act| cards::set_limits(act, id, &limits))?;
-            tell_card(globals, &card)
+            let org = door.home::<Card>(id)?;
+            let card = door.act(org, move |act| cards::set_limits(act, id, &limits))?;
+            tell_card(&door, org, &card)
         }
         CardCommand::List(args) => list::cards(globals, &args),
-        CardCommand::Applications(args) => applications(globals, args.organization),
-        CardCommand::ApproveApplication(args) => decide(globals, &args, true),
-        CardCommand::DenyApplication(args) => decide(globals, &args, false),
+        CardCommand::Applications => applications(&door),
+        CardCommand::ApproveApplication(args) => decide(&door, args.id, true),
+        CardCommand::DenyApplication(args) => decide(&door, args.id, false),
     }
 }
 
-fn change(globals: &Globals, args: &IdArgs, verb: CardVerb) -> Outcome {
-    let id = args.id;
-    let card = act_on::<Card, _>(globals, id, move |act| cards::perform(act, id, verb))?;
-    tell_card(globals, &card)
+fn change(door: &Door<'_>, id: CardId, verb: CardVerb) -> Outcome {
+    let org = door.home::<Card>(id)?;
+    let card = door.act(org, move |act| cards::perform(act, id, verb))?;
+    tell_card(door, org, &card)
 }
 
-fn tell_card(globals: &Globals, card: &Card) -> Outcome {
-    let status = card.status.map_or("-", CardStatus::as_str);
-    let limit = card
-        .spend_limit
-        .map_or_else(|| "no limit".to_owned(), |limit| limit.to_string());
-    tell(
-        globals,
-        &card.document(),
-        &format!("{} is {status}, limit {limit}", card.id),
-    )
+fn cancel(door: &Door<'_>, id: CardId) -> Outcome {
+    let org = door.home::<Card>(id)?;
+    if !door.globals.yes {
+        let card = door.view(org, move |view| resources::one::<Card>(view, id))?;
+        door.rehearse(org, |act| cards::perform(act, id, CardVerb::Cancel))?;
+        let plan = format!("Cancel for good: {}.", told(door, org, &card)?);
+        consent::confirm(door.globals, &plan)?;
+    }
+    change(door, id, CardVerb::Cancel)
 }
 
-fn applications(globals: &Globals, organization: OrganizationId) -> Outcome {
-    let all = look_in(globals, organization, cards::applications)?;
-    if globals.json {
+fn tell_card(door: &Door<'_>, org: OrganizationId, card: &Card) -> Outcome {
+    let line = match door.globals.json {
+        true => String::new(),
+        false => told(door, org, card)?,
+    };
+    tell(door.globals, &card.document(), &line)
+}
+
+/// `Travel (card_…) of Ada Larsen is active, limit 500.00 monthly`
+fn told(door: &Door<'_>, org: OrganizationId, card: &Card) -> Result<String, Failure> {
+    let names = names_in(door, org, card)?;
+    let limit = match (card.spend_limit, card.spend_limit_frequency) {
+        (Some(limit), Some(frequency)) => format!("limit {limit} {frequency}"),
+        (Some(limit), None) => format!("limit {limit}"),
+        (None, _) => "no limit".to_owned(),
+    };
+    Ok(format!(
+        "{} ({}) of {} is {}, {limit}",
+        card.name.as_deref().unwrap_or("card"),
+        card.id,
+        card.assigned_member_id
+            .map_or_else(|| "nobody".to_owned(), |id| names.told(Some(id))),
+        card.status.map_or("-", CardStatus::as_str)
+    ))
+}
+
+fn applications(door: &Door<'_>) -> Outcome {
+    let org = door.organization()?;
+    let (all, names) = door.survey(org, |view| {
+        let all = cards::applications(view)?;
+        let holders: Vec<MemberId> = all
+            .iter()
+            .filter_map(|(_, _, new)| new.assigned_member_id)
+            .collect();
+        let names = names::of(view, &holders)?;
+        Ok((all, names))
+    })?;
+    if door.globals.json {
         let rows = all.iter().map(|(id, status, new)| json!({ "id": id, "status": status, "name": new.name, "spendLimit": new.spend_limit }));
         return output::json(&rows.collect::<Vec<_>>());
     }
@@ -121,24 +160,26 @@ fn applications(globals: &Globals, organization: OrganizationId) -> Outcome {
             id.to_string(),
             status.clone(),
             new.name.clone(),
+            names.told(new.assigned_member_id),
             new.spend_limit.to_string(),
+            or_dash(new.assigned_member_id),
         ]
     });
     output::table(
-        ["id", "status", "name", "limit"],
+        ["id", "status", "name", "holder", "limit", "holder id"],
         rows.collect(),
         "no applications",
     );
     Ok(())
 }
 
-fn decide(globals: &Globals, args: &ApplicationArgs, is_approved: bool) -> Outcome {
-    let (id, org) = (args.id, args.of.organization);
-    let card = act_in(globals, org, move |act| cards::decide(act, id, is_approved))?;
+fn decide(door: &Door<'_>, id: ApplicationId, is_approved: bool) -> Outcome {
+    let org = door.organization()?;
+    let card = door.act(org, move |act| cards::decide(act, id, is_approved))?;
     match card {
-        Some(card) => tell_card(globals, &card),
+        Some(card) => tell_card(door, org, &card),
         None => tell(
-            globals,
+            door.globals,
             &json!({ "id": id, "status": "denied" }).to_string(),
             &format!("{id} is denied"),
         ),

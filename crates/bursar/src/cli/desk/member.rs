@@ -1,37 +1,48 @@
 use bursar_app::members::{self, NewMember};
-use bursar_app::{Act, Opening, resources};
+use bursar_app::names::{self, Names};
+use bursar_app::resources;
 use bursar_domain::email::{check_email, check_phone};
-use bursar_domain::ids::{GroupId, MemberId, OrganizationId, kind};
+use bursar_domain::ids::{MemberId, OrganizationId, kind};
 use bursar_domain::member::{Member, MemberChange};
 use bursar_domain::text::NAME;
 use bursar_domain::{Date, Refusal, Resource};
 use clap::{Args, Subcommand};
 
-use super::super::{Globals, Outcome, parse_id};
-use super::list::{self, ListArgs};
-use super::{act_in, act_on, organization_of, parse_date, tell};
+use super::super::door::{Door, Ref, parse_ref};
+use super::super::{Failure, Globals, Outcome, consent, output};
+use super::list::{self, MemberListArgs};
+use super::{names_in, or_dash, parse_date, tell};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum MemberCommand {
+    /// Find members by name, e-mail address or phone number
+    Find(FindArgs),
     /// Add a member
     Add(AddArgs),
     /// Change a member
     Set(SetArgs),
     /// Archive a member; members are never deleted
-    Archive(IdArgs),
+    Archive(OneArgs),
     /// Restore an archived member
-    Restore(IdArgs),
+    Restore(OneArgs),
     /// List members
-    List(ListArgs),
+    List(MemberListArgs),
     /// Show a member
-    Show(IdArgs),
+    Show(OneArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FindArgs {
+    /// Part of a name, an e-mail address or a phone number; several words must all be found
+    #[arg(value_name = "TEXT", required = true)]
+    text: Vec<String>,
+    /// Maximum number of members
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    limit: u16,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct AddArgs {
-    /// The organization's id
-    #[arg(long, value_name = "ORG", value_parser = parse_id::<kind::Organization>)]
-    organization: OrganizationId,
     /// Given name
     #[arg(long)]
     first_name: String,
@@ -48,15 +59,14 @@ pub(crate) struct AddArgs {
     #[arg(long, value_parser = parse_date)]
     join_date: Option<Date>,
     /// Group to add the member to; may be repeated
-    #[arg(long, value_name = "GROUP", value_parser = parse_id::<kind::Group>)]
-    group: Vec<GroupId>,
+    #[arg(long, value_name = "GROUP", value_parser = parse_ref::<kind::Group>)]
+    group: Vec<Ref<kind::Group>>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct SetArgs {
-    /// The member's id
-    #[arg(value_name = "ID", value_parser = parse_id::<kind::Member>)]
-    id: MemberId,
+    #[command(flatten)]
+    one: OneArgs,
     /// Given name
     #[arg(long)]
     first_name: Option<String>,
@@ -75,36 +85,77 @@ pub(crate) struct SetArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct IdArgs {
-    /// The member's id
-    #[arg(value_name = "ID", value_parser = parse_id::<kind::Member>)]
-    id: MemberId,
+pub(crate) struct OneArgs {
+    /// The member: name, e-mail address or id
+    #[arg(value_name = "MEMBER", value_parser = parse_ref::<kind::Member>)]
+    member: Ref<kind::Member>,
 }
 
 pub(crate) fn run(globals: &Globals, command: MemberCommand) -> Outcome {
+    if let MemberCommand::List(args) = &command {
+        return list::members(globals, args);
+    }
+    let door = Door::open(globals)?;
     match command {
-        MemberCommand::Add(args) => {
-            let org = args.organization;
-            let new = NewMember {
-                first_name: args.first_name,
-                last_name: args.last_name,
-                email: args.email,
-                phone: args.phone,
-                join_date: args.join_date,
-                groups: args.group,
-            };
-            let member = act_in(globals, org, move |act| members::add(act, &new))?;
-            tell_member(globals, "added", &member)
-        }
+        MemberCommand::Find(args) => find(&door, &args),
+        MemberCommand::Add(args) => add(&door, args),
         MemberCommand::Set(args) => {
             let change = read_change(&args).map_err(|(field, rule)| Refusal::invalid(field, rule))?;
-            change_member(globals, args.id, "changed", change)
+            let (org, id) = door.locate::<Member>(&args.one.member)?;
+            change_member(&door, org, id, "Changed", change)
         }
-        MemberCommand::Archive(args) => change_member(globals, args.id, "archived", active(false)),
-        MemberCommand::Restore(args) => change_member(globals, args.id, "restored", active(true)),
+        MemberCommand::Archive(args) => archive(&door, &args),
+        MemberCommand::Restore(args) => {
+            let (org, id) = door.locate::<Member>(&args.member)?;
+            change_member(&door, org, id, "Restored", active(true))
+        }
         MemberCommand::List(args) => list::members(globals, &args),
-        MemberCommand::Show(args) => show(globals, args.id),
+        MemberCommand::Show(args) => show(&door, &args),
     }
+}
+
+fn find(door: &Door<'_>, args: &FindArgs) -> Outcome {
+    let (text, limit) = (args.text.join(" "), usize::from(args.limit));
+    let org = door.organization()?;
+    let (found, is_more, names) = door.view(org, move |view| {
+        let (found, is_more) = names::search(view, &text, limit)?;
+        let names = names::of_references(view, &found)?;
+        Ok((found, is_more, names))
+    })?;
+    if door.globals.json {
+        let documents: Vec<String> = found.iter().map(Member::document).collect();
+        output::document(&format!("[{}]", documents.join(",")));
+        return Ok(());
+    }
+    let rows = found.iter().map(|member| {
+        let [id, name, email, state, groups] = list::member_row(member, &names);
+        [id, name, email, or_dash(member.phone.as_deref()), state, groups]
+    });
+    let header = ["id", "name", "email", "phone", "state", "groups"];
+    output::table(
+        header,
+        rows.collect(),
+        "nobody is called so; `bursar member list` shows everybody",
+    );
+    if is_more {
+        output::say(&format!("and more: --limit shows more than {limit}"));
+    }
+    Ok(())
+}
+
+fn add(door: &Door<'_>, args: AddArgs) -> Outcome {
+    let org = door.organization()?;
+    let groups = args.group.iter().map(|group| door.find(org, group));
+    let new = NewMember {
+        groups: groups.collect::<Result<_, _>>()?,
+        first_name: args.first_name,
+        last_name: args.last_name,
+        email: args.email,
+        phone: args.phone,
+        join_date: args.join_date,
+    };
+    let member = door.act(org, move |act| members::add(act, &new))?;
+    tell_member(door, org, "Added", &member)
 }
 
 fn read_change(args: &SetArgs) -> Result<MemberChange, (&'static str, String)> {
@@ -134,46 +185,86 @@ fn active(is_active: bool) -> MemberChange {
     }
 }
 
-fn change_member(globals: &Globals, id: MemberId, done: &str, change: MemberChange) -> Outcome {
-    let work = move |act: &mut Act<'_, '_>| members::change(act, id, &change);
-    tell_member(globals, done, &act_on::<Member, _>(globals, id, work)?)
+fn archive(door: &Door<'_>, args: &OneArgs) -> Outcome {
+    let (org, id) = door.locate::<Member>(&args.member)?;
+    if !door.globals.yes {
+        let (member, owed, names) = door.view(org, move |view| {
+            let member: Member = resources::one(view, id)?;
+            let names = names::of_references(view, std::slice::from_ref(&member))?;
+            Ok((member, members::owed(view, id)?, names))
+        })?;
+        door.rehearse(org, |act| members::change(act, id, &active(false)))?;
+        let plan = format!(
+            "Archive {}, who is in {} and owes {owed} {}; active cards are frozen.",
+            told(&member),
+            groups_of(&member, &names),
+            owed.currency
+        );
+        consent::confirm(door.globals, &plan)?;
+    }
+    change_member(door, org, id, "Archived", active(false))
 }
 
-fn tell_member(globals: &Globals, done: &str, member: &Member) -> Outcome {
-    tell(
-        globals,
-        &member.document(),
-        &format!(
-            "{done} {} {} ({})",
-            member.first_name, member.last_name, member.id
-        ),
-    )
+/// `Ada Larsen <ada@example.org> (mem_…)`
+fn told(member: &Member) -> String {
+    let Member {
+        first_name,
+        last_name,
+        email,
+        id,
+        ..
+    } = member;
+    format!("{first_name} {last_name} <{email}> ({id})")
 }
 
-fn show(globals: &Globals, id: MemberId) -> Outcome {
-    let app = globals.open(Opening::Require)?;
-    let organization = organization_of::<Member>(&app, id)?;
-    let found = app.view(globals.who(&app)?, organization, move |view| {
-        resources::one::<Member>(view, id)
-    });
-    let member = found.wait()?;
-    let groups: Vec<String> = member.groups.iter().map(ToString::to_string).collect();
+fn groups_of(member: &Member, names: &Names) -> String {
+    let groups: Vec<String> = member.groups.iter().map(|id| names.told(Some(*id))).collect();
+    match groups.is_empty() {
+        true => "no group".to_owned(),
+        false => groups.join(", "),
+    }
+}
+
+fn change_member(
+    door: &Door<'_>,
+    org: OrganizationId,
+    id: MemberId,
+    done: &str,
+    change: MemberChange,
+) -> Outcome {
+    let member = door.act(org, move |act| members::change(act, id, &change))?;
+    tell_member(door, org, done, &member)
+}
+
+fn tell_member(door: &Door<'_>, org: OrganizationId, done: &str, member: &Member) -> Outcome {
+    let line = match door.globals.json {
+        true => String::new(),
+        false => {
+            let groups = groups_of(member, &names_in(door, org, member)?);
+            format!("{done} {}, in {groups}", told(member))
+        }
+    };
+    tell(door.globals, &member.document(), &line)
+}
+
+fn show(door: &Door<'_>, args: &OneArgs) -> Outcome {
+    let (org, id) = door.locate::<Member>(&args.member)?;
+    let (member, owed) = door.view(org, move |view| {
+        Ok((resources::one::<Member>(view, id)?, members::owed(view, id)?))
+    })?;
+    let names: Result<Names, Failure> = names_in(door, org, &member);
     let lines = format!(
-        "{} {} ({})\n  organization  {organization}\n  e-mail        {}\n  phone         {}\n  state         {}\n  joined        {}\n  groups        {}",
+        "{} {} ({})\n  organization  {} ({org})\n  e-mail        {}\n  phone         {}\n  state         {}\n  joined        {}\n  groups        {}\n  owes          {owed} {}",
         member.first_name,
         member.last_name,
         member.id,
+        door.name_of(org)?,
         member.email,
-        member.phone.as_deref().unwrap_or("-"),
+        or_dash(member.phone.as_deref()),
         if member.is_active { "active" } else { "archived" },
-        member
-            .join_date
-            .map_or_else(|| "-".to_owned(), |day| day.to_string()),
-        if groups.is_empty() {
-            "-".to_owned()
-        } else {
-            groups.join(", ")
-        }
+        or_dash(member.join_date),
+        groups_of(&member, &names?),
+        owed.currency
     );
-    tell(globals, &member.document(), &lines)
+    tell(door.globals, &member.document(), &lines)
 }

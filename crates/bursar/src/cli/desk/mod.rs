@@ -11,59 +11,41 @@ pub(crate) mod report;
 pub(crate) mod store;
 pub(crate) mod undo;
 
-use bursar_app::resources::{self, Readable};
-use bursar_app::{Act, App, AppError, Identity, Opening, View};
+use bursar_app::names::{self, Names};
+use bursar_app::resources::Readable;
 use bursar_domain::Date;
-use bursar_domain::ids::{Id, OrganizationId};
+use bursar_domain::ids::OrganizationId;
 
+use super::door::Door;
 use super::{Failure, Globals, Outcome, output};
+use crate::ambient;
 
-pub(crate) fn act_in<T: Send + 'static>(
-    globals: &Globals,
+/// The names of what a resource refers to.
+pub(crate) fn names_in<R: Readable + Sync>(
+    door: &Door<'_>,
     organization: OrganizationId,
-    work: impl FnMut(&mut Act<'_, '_>) -> Result<T, AppError> + Send + 'static,
-) -> Result<T, Failure> {
-    let app = globals.open(Opening::Require)?;
-    Ok(app.act(globals.who(&app)?, organization, work).wait()?)
+    resource: &R,
+) -> Result<Names, Failure> {
+    let resource = resource.clone();
+    door.view(organization, move |view| {
+        names::of_references(view, std::slice::from_ref(&resource))
+    })
 }
 
-/// Runs an act in the organization that the resource belongs to.
-pub(crate) fn act_on<R: Readable, T: Send + 'static>(
-    globals: &Globals,
-    id: Id<R::Kind>,
-    work: impl FnMut(&mut Act<'_, '_>) -> Result<T, AppError> + Send + 'static,
-) -> Result<T, Failure> {
-    let app = globals.open(Opening::Require)?;
-    let organization = organization_of::<R>(&app, id)?;
-    Ok(app.act(globals.who(&app)?, organization, work).wait()?)
-}
-
-/// For long reads: uses a connection of its own.
-pub(crate) fn look_in<T>(
-    globals: &Globals,
-    organization: OrganizationId,
-    work: impl FnOnce(&mut View<'_, '_>) -> Result<T, AppError>,
-) -> Result<T, Failure> {
-    let app = globals.open(Opening::Require)?;
-    let done = app.survey(globals.who(&app)?, |whole| whole.view(organization, work));
-    Ok(done?)
-}
-
-/// Looked up as the operator, because a person's permissions depend on the organization.
-fn organization_of<R: Readable>(app: &App, id: Id<R::Kind>) -> Result<OrganizationId, Failure> {
-    let found = app.look(Identity::Operator, move |whole| resources::owner::<R>(whole, id));
-    Ok(found.wait()?)
-}
-
-/// The representation for programs, a line for people.
-pub(crate) fn tell(globals: &Globals, document: &str, line: &str) -> Outcome {
+/// The representation for programs, lines for people.
+pub(crate) fn tell(globals: &Globals, document: &str, lines: &str) -> Outcome {
     match globals.json {
         true => output::document(document),
-        false => output::say(line),
+        false => lines.lines().for_each(output::say),
     }
     Ok(())
 }
 
 pub(crate) fn parse_date(text: &str) -> Result<Date, String> {
-    Date::parse(text).ok_or_else(|| "must be a calendar date such as 2026-11-15".to_owned())
+    let date = Date::parse(text).ok_or_else(|| "must be a calendar date such as 2026-11-15".to_owned())?;
+    date.plausible(ambient::now().date())
+}
+
+pub(crate) fn or_dash(value: Option<impl std::fmt::Display>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| value.to_string())
 }

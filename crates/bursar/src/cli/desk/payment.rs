@@ -1,14 +1,15 @@
 use bursar_app::payments::{self, Charges, Debtor, NewCharges, Receipt, ReceivedBy};
-use bursar_app::{Act, AppError};
-use bursar_domain::ids::{EntryId, GroupId, MemberId, OrganizationId, PaymentId, kind};
+use bursar_app::{Act, AppError, names, resources};
+use bursar_domain::ids::{EntryId, OrganizationId, PaymentId, kind};
 use bursar_domain::payment::Payment;
 use bursar_domain::{Date, Resource};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 
-use super::super::{Failure, Globals, Outcome, output, parse_id};
-use super::list::{self, PaymentListArgs};
-use super::{act_in, act_on, parse_date, tell};
+use super::super::door::{Door, Ref, parse_ref};
+use super::super::{Failure, Globals, Outcome, consent, output, parse_id};
+use super::list::{self, PaymentListArgs, debtor, one_line};
+use super::{names_in, or_dash, parse_date, tell};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PaymentCommand {
@@ -30,18 +31,15 @@ pub(crate) enum PaymentCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct RaiseArgs {
-    /// The organization's id
-    #[arg(long, value_name = "ORG", value_parser = parse_id::<kind::Organization>)]
-    organization: OrganizationId,
     /// Charge this member
-    #[arg(long, value_name = "MEMBER", value_parser = parse_id::<kind::Member>, group = "debtor", required_unless_present_any = ["group", "chapter"])]
-    member: Option<MemberId>,
+    #[arg(long, value_name = "MEMBER", value_parser = parse_ref::<kind::Member>, group = "debtor", required_unless_present_any = ["group", "chapter"])]
+    member: Option<Ref<kind::Member>>,
     /// Charge every active member of this group
-    #[arg(long, value_name = "GROUP", value_parser = parse_id::<kind::Group>, conflicts_with = "member")]
-    group: Option<GroupId>,
+    #[arg(long, value_name = "GROUP", value_parser = parse_ref::<kind::Group>, conflicts_with = "member")]
+    group: Option<Ref<kind::Group>>,
     /// Charge this child chapter
-    #[arg(long, value_name = "ORG", value_parser = parse_id::<kind::Organization>, conflicts_with_all = ["member", "group"])]
-    chapter: Option<OrganizationId>,
+    #[arg(long, value_name = "ORG", value_parser = parse_ref::<kind::Organization>, conflicts_with_all = ["member", "group"])]
+    chapter: Option<Ref<kind::Organization>>,
     /// Amount for each; the group's dues by default
     #[arg(long)]
     amount: Option<String>,
@@ -120,47 +118,23 @@ fn parse_method(text: &str) -> Result<ReceivedBy, String> {
 pub(crate) fn run(globals: &Globals, command: PaymentCommand) -> Outcome {
     match command {
         PaymentCommand::Raise(args) => raise(globals, args),
-        PaymentCommand::Record(args) => {
-            let (id, receipt) = (
-                args.id,
-                Receipt {
-                    amount: args.amount,
-                    method: args.method,
-                    received_on: args.date,
-                    reference: args.reference,
-                },
-            );
-            let work = move |act: &mut Act<'_, '_>| payments::record(act, id, &receipt);
-            let (payment, entry) = act_on::<Payment, _>(globals, id, work)?;
-            if globals.json {
-                output::say(&format!(
-                    r#"{{"entryId":"{entry}","payment":{}}}"#,
-                    payment.document()
-                ));
-                return Ok(());
-            }
-            output::say(&format!(
-                "recorded as {entry}: {} of {} paid, {}",
-                payment.paid_to_date, payment.amount, payment.status
-            ));
-            Ok(())
-        }
+        PaymentCommand::Record(args) => record(globals, args),
         PaymentCommand::Reverse(args) => {
-            let (id, entry, reason) = (args.id, args.entry, args.reason);
-            let work = move |act: &mut Act<'_, '_>| payments::reverse(act, id, entry, reason.as_deref());
-            let payment = act_on::<Payment, _>(globals, id, work)?;
-            tell_payment(globals, &payment)
+            let (entry, reason) = (args.entry, args.reason);
+            change(globals, args.id, move |act, id| {
+                payments::reverse(act, id, entry, reason.as_deref())
+            })
         }
-        PaymentCommand::Cancel(args) => change(globals, &args, payments::cancel),
-        PaymentCommand::Dispute(args) => change(globals, &args, payments::dispute),
+        PaymentCommand::Cancel(args) => cancel(globals, args.id),
+        PaymentCommand::Dispute(args) => change(globals, args.id, payments::dispute),
         PaymentCommand::Resolve(args) => match args.outcome {
             DisputeOutcome::Paid if !args.entry.is_empty() => Err(Failure::new(
                 "--entry names what the bank took back; it goes with --outcome failed".into(),
             )),
-            DisputeOutcome::Paid => change(globals, &args.payment, payments::win_dispute),
+            DisputeOutcome::Paid => change(globals, args.payment.id, payments::win_dispute),
             DisputeOutcome::Failed => {
                 let entries = args.entry;
-                change(globals, &args.payment, move |act, id| {
+                change(globals, args.payment.id, move |act, id| {
                     payments::lose_dispute(act, id, &entries)
                 })
             }
@@ -169,29 +143,95 @@ pub(crate) fn run(globals: &Globals, command: PaymentCommand) -> Outcome {
     }
 }
 
-fn change(
-    globals: &Globals,
-    args: &IdArgs,
-    work: impl Fn(&mut Act<'_, '_>, PaymentId) -> Result<Payment, AppError> + Send + 'static,
-) -> Outcome {
-    let id = args.id;
-    let payment = act_on::<Payment, _>(globals, id, move |act| work(act, id))?;
-    tell_payment(globals, &payment)
+fn record(globals: &Globals, args: RecordArgs) -> Outcome {
+    let (id, receipt) = (
+        args.id,
+        Receipt {
+            amount: args.amount,
+            method: args.method,
+            received_on: args.date,
+            reference: args.reference,
+        },
+    );
+    let door = Door::open(globals)?;
+    let org = door.home::<Payment>(id)?;
+    let (payment, entry) = door.act(org, move |act| payments::record(act, id, &receipt))?;
+    if globals.json {
+        output::say(&format!(
+            r#"{{"entryId":"{entry}","payment":{}}}"#,
+            payment.document()
+        ));
+        return Ok(());
+    }
+    output::say(&format!("Recorded as {entry}: {}", told(&door, org, &payment)?));
+    Ok(())
 }
 
-fn tell_payment(globals: &Globals, payment: &Payment) -> Outcome {
-    let line = format!(
-        "{} is {}: {} of {} paid",
-        payment.id, payment.status, payment.paid_to_date, payment.amount
-    );
-    tell(globals, &payment.document(), &line)
+fn change(
+    globals: &Globals,
+    id: PaymentId,
+    work: impl Fn(&mut Act<'_, '_>, PaymentId) -> Result<Payment, AppError> + Send + 'static,
+) -> Outcome {
+    let door = Door::open(globals)?;
+    let org = door.home::<Payment>(id)?;
+    let payment = door.act(org, move |act| work(act, id))?;
+    tell_payment(&door, org, &payment)
+}
+
+fn cancel(globals: &Globals, id: PaymentId) -> Outcome {
+    let door = Door::open(globals)?;
+    let org = door.home::<Payment>(id)?;
+    if !globals.yes {
+        let payment = door.view(org, move |view| resources::one::<Payment>(view, id))?;
+        door.rehearse(org, |act| payments::cancel(act, id))?;
+        let plan = format!(
+            "Cancel for good: {}, due {}.",
+            told(&door, org, &payment)?,
+            or_dash(payment.due_date)
+        );
+        consent::confirm(globals, &plan)?;
+    }
+    let payment = door.act(org, move |act| payments::cancel(act, id))?;
+    tell_payment(&door, org, &payment)
+}
+
+fn tell_payment(door: &Door<'_>, org: OrganizationId, payment: &Payment) -> Outcome {
+    let line = match door.globals.json {
+        true => String::new(),
+        false => told(door, org, payment)?,
+    };
+    tell(door.globals, &payment.document(), &line)
+}
+
+/// `pay_… of Ada Larsen for Seniors, "Dues 2026", is pending: 0.00 of 50.00 USD paid`
+fn told(door: &Door<'_>, org: OrganizationId, payment: &Payment) -> Result<String, Failure> {
+    let names = names_in(door, org, payment)?;
+    let [who, _] = debtor(payment, &names);
+    let group = payment
+        .group_id
+        .map(|id| format!(" for {}", names.told(Some(id))));
+    let what = match one_line(&payment.description) {
+        text if text.is_empty() => String::new(),
+        text => format!(", {text:?},"),
+    };
+    Ok(format!(
+        "{} of {who}{}{what} is {}: {} of {} {} paid",
+        payment.id,
+        group.unwrap_or_default(),
+        payment.status,
+        payment.paid_to_date,
+        payment.amount,
+        payment.amount.currency
+    ))
 }
 
 fn raise(globals: &Globals, args: RaiseArgs) -> Outcome {
-    let debtor = match (args.member, args.group, args.chapter) {
-        (Some(id), None, None) => Debtor::Member(id),
-        (None, Some(id), None) => Debtor::Group(id),
-        (None, None, Some(id)) => Debtor::Chapter(id),
+    let door = Door::open(globals)?;
+    let org = door.organization()?;
+    let debtor = match (&args.member, &args.group, &args.chapter) {
+        (Some(named), None, None) => Debtor::Member(door.find(org, named)?),
+        (None, Some(named), None) => Debtor::Group(door.find(org, named)?),
+        (None, None, Some(named)) => Debtor::Chapter(door.neighbour(org, named)?),
         _ => return Err(Failure::new("say one of --member, --group and --chapter".into())),
     };
     let new = NewCharges {
@@ -200,8 +240,8 @@ fn raise(globals: &Globals, args: RaiseArgs) -> Outcome {
         description: args.description,
         due_date: args.due_date,
     };
-    let (org, is_preview) = (args.organization, args.dry_run);
-    let raised = act_in(globals, org, move |act| payments::raise(act, &new, is_preview))?;
+    let is_preview = args.dry_run;
+    let raised = door.act(org, move |act| payments::raise(act, &new, is_preview))?;
     if globals.json {
         let documents: Vec<serde_json::Value> = raised
             .payments
@@ -210,23 +250,19 @@ fn raise(globals: &Globals, args: RaiseArgs) -> Outcome {
             .collect::<Result<_, _>>()?;
         return output::json(&json!({ "id": raised.id, "total": raised.total, "payments": documents }));
     }
-    present(&raised);
-    Ok(())
+    present(&door, org, &raised)
 }
 
-fn present(raised: &Charges) {
+fn present(door: &Door<'_>, org: OrganizationId, raised: &Charges) -> Outcome {
+    let payments = raised.payments.clone();
+    let names = door.view(org, move |view| names::of_references(view, &payments))?;
     let rows = raised.payments.iter().map(|payment| {
-        let who = payment
-            .member_id
-            .map(|id| id.to_string())
-            .or_else(|| payment.target_organization_id.map(|id| id.to_string()));
-        let due = payment
-            .due_date
-            .map_or_else(|| "-".to_owned(), |day| day.to_string());
-        [who.unwrap_or_default(), payment.amount.to_string(), due]
+        let [who, who_id] = debtor(payment, &names);
+        let amount = payment.amount.to_string();
+        [who, amount, or_dash(payment.due_date), who_id]
     });
     output::table(
-        ["who", "amount", "due"],
+        ["who", "amount", "due", "id"],
         rows.collect(),
         "nobody would be charged",
     );
@@ -240,4 +276,5 @@ fn present(raised: &Charges) {
             "{count} raised, {total} {currency} in all; undo with `bursar undo {id}`"
         )),
     }
+    Ok(())
 }

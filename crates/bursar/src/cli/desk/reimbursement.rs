@@ -1,12 +1,13 @@
 use bursar_app::reimbursements::{self, Draft, Remarks};
-use bursar_domain::ids::{MemberId, OrganizationId, ReimbursementId, kind};
+use bursar_domain::ids::{OrganizationId, ReimbursementId, kind};
 use bursar_domain::reimbursement::{Reimbursement, ReimbursementVerb};
 use bursar_domain::{Date, Resource};
 use clap::{Args, Subcommand};
 
+use super::super::door::{Door, Ref, parse_ref};
 use super::super::{Globals, Outcome, parse_id};
-use super::list::{self, ReimbursementListArgs};
-use super::{act_in, act_on, parse_date, tell};
+use super::list::{self, ReimbursementListArgs, recipient};
+use super::{names_in, parse_date, tell};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ReimbursementCommand {
@@ -30,15 +31,12 @@ pub(crate) enum ReimbursementCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct DraftArgs {
-    /// The organization's id
-    #[arg(long, value_name = "ORG", value_parser = parse_id::<kind::Organization>)]
-    organization: OrganizationId,
-    /// The member to be paid
-    #[arg(long, value_name = "MEMBER", value_parser = parse_id::<kind::Member>)]
-    member: Option<MemberId>,
-    /// The organization to be paid
-    #[arg(long, value_name = "ORG", value_parser = parse_id::<kind::Organization>, conflicts_with = "member")]
-    recipient_organization: Option<OrganizationId>,
+    /// The member to be paid: name, e-mail address or id
+    #[arg(long, value_name = "MEMBER", value_parser = parse_ref::<kind::Member>)]
+    member: Option<Ref<kind::Member>>,
+    /// The organization to be paid: name or id
+    #[arg(long, value_name = "ORG", value_parser = parse_ref::<kind::Organization>, conflicts_with = "member")]
+    recipient_organization: Option<Ref<kind::Organization>>,
     /// Amount
     #[arg(long)]
     amount: String,
@@ -87,30 +85,39 @@ pub(crate) fn run(globals: &Globals, command: ReimbursementCommand) -> Outcome {
             payout_reference: args.reference,
         },
     );
-    let work = move |act: &mut bursar_app::Act<'_, '_>| reimbursements::perform(act, id, verb, &remarks);
-    let moved = act_on::<Reimbursement, _>(globals, id, work)?;
-    tell_one(globals, &moved)
+    let door = Door::open(globals)?;
+    let org = door.home::<Reimbursement>(id)?;
+    let moved = door.act(org, move |act| reimbursements::perform(act, id, verb, &remarks))?;
+    tell_one(&door, org, &moved)
 }
 
 fn draft(globals: &Globals, args: DraftArgs) -> Outcome {
-    let org = args.organization;
+    let door = Door::open(globals)?;
+    let org = door.organization()?;
+    let other = args.recipient_organization.as_ref();
     let new = Draft {
-        member_id: args.member,
-        recipient_organization_id: args.recipient_organization,
+        member_id: door.find_some(org, args.member.as_ref())?,
+        recipient_organization_id: other.map(|named| door.neighbour(org, named)).transpose()?,
         amount: args.amount,
         category: args.category,
         description: args.description,
         incurred_at: args.incurred_at,
         receipts: args.receipt,
     };
-    let drafted = act_in(globals, org, move |act| reimbursements::draft(act, &new))?;
-    tell_one(globals, &drafted)
+    let drafted = door.act(org, move |act| reimbursements::draft(act, &new))?;
+    tell_one(&door, org, &drafted)
 }
 
-fn tell_one(globals: &Globals, r: &Reimbursement) -> Outcome {
-    tell(
-        globals,
-        &r.document(),
-        &format!("{} is {}: {} {}", r.id, r.status, r.amount, r.amount.currency),
-    )
+fn tell_one(door: &Door<'_>, org: OrganizationId, r: &Reimbursement) -> Outcome {
+    let line = match door.globals.json {
+        true => String::new(),
+        false => {
+            let [whom, _] = recipient(r, &names_in(door, org, r)?);
+            format!(
+                "{} to {whom} is {}: {} {}",
+                r.id, r.status, r.amount, r.amount.currency
+            )
+        }
+    };
+    tell(door.globals, &r.document(), &line)
 }

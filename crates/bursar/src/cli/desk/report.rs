@@ -1,12 +1,12 @@
 use bursar_app::reports;
 use bursar_domain::Date;
-use bursar_domain::ids::{OrganizationId, kind};
 use bursar_domain::money::Money;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use super::super::{Globals, Outcome, output, parse_id};
-use super::{look_in, parse_date};
+use super::super::door::Door;
+use super::super::{Globals, Outcome, output};
+use super::parse_date;
 use crate::ambient;
 
 #[derive(Debug, Subcommand)]
@@ -14,18 +14,15 @@ pub(crate) enum ReportCommand {
     /// Amounts expected, collected and overdue by group
     Dues(RangeArgs),
     /// Members and chapters that owe, oldest first
-    Owing(OrganizationArgs),
+    Owing(FormArgs),
     /// Ledger entries between two dates, with totals by method
     Ledger(RangeArgs),
     /// Totals by chapter, without personal data
-    Chapters(OrganizationArgs),
+    Chapters(FormArgs),
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct OrganizationArgs {
-    /// The organization's id
-    #[arg(long, value_name = "ORG", value_parser = parse_id::<kind::Organization>)]
-    organization: OrganizationId,
+pub(crate) struct FormArgs {
     /// Print CSV
     #[arg(long, conflicts_with = "json")]
     csv: bool,
@@ -34,7 +31,7 @@ pub(crate) struct OrganizationArgs {
 #[derive(Debug, Args)]
 pub(crate) struct RangeArgs {
     #[command(flatten)]
-    of: OrganizationArgs,
+    form: FormArgs,
     /// First day; a year ago by default
     #[arg(long, value_parser = parse_date)]
     from: Option<Date>,
@@ -54,12 +51,12 @@ impl RangeArgs {
 }
 
 pub(crate) fn run(globals: &Globals, command: ReportCommand) -> Outcome {
+    let door = Door::open(globals)?;
+    let org = door.organization()?;
     match command {
         ReportCommand::Dues(args) => {
             let (from, until) = args.range();
-            let lines = look_in(globals, args.of.organization, |view| {
-                reports::dues(view, from, until)
-            })?;
+            let lines = door.survey(org, |view| reports::dues(view, from, until))?;
             let rows = lines.iter().map(|l| {
                 [
                     l.group.clone(),
@@ -71,14 +68,14 @@ pub(crate) fn run(globals: &Globals, command: ReportCommand) -> Outcome {
             });
             print(
                 globals,
-                args.of.csv,
+                args.form.csv,
                 ["group", "payments", "expected", "collected", "overdue"],
                 rows.collect(),
                 &lines,
             )
         }
         ReportCommand::Owing(args) => {
-            let lines = look_in(globals, args.organization, reports::owing)?;
+            let lines = door.survey(org, reports::owing)?;
             let rows = lines.iter().map(|l| {
                 [
                     l.name.clone(),
@@ -98,13 +95,11 @@ pub(crate) fn run(globals: &Globals, command: ReportCommand) -> Outcome {
         }
         ReportCommand::Ledger(args) => {
             let (from, until) = args.range();
-            let report = look_in(globals, args.of.organization, |view| {
-                reports::ledger(view, from, until)
-            })?;
-            ledger(globals, args.of.csv, &report)
+            let report = door.survey(org, |view| reports::ledger(view, from, until))?;
+            ledger(globals, args.form.csv, &report)
         }
         ReportCommand::Chapters(args) => {
-            let lines = look_in(globals, args.organization, reports::chapters)?;
+            let lines = door.survey(org, reports::chapters)?;
             let mut rows: Vec<_> = lines
                 .iter()
                 .map(|l| {

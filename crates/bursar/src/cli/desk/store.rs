@@ -1,15 +1,17 @@
 //! `bursar listing` and `bursar order`.
 
+use bursar_app::resources;
 use bursar_app::store::{self, ListingChange};
 use bursar_domain::Resource;
-use bursar_domain::ids::{ListingId, MemberId, OrderId, OrganizationId, kind};
+use bursar_domain::ids::{OrderId, OrganizationId, kind};
 use bursar_domain::listing::Listing;
 use bursar_domain::order::{Order, OrderLine, OrderVerb};
 use clap::{Args, Subcommand};
 
-use super::super::{Globals, Outcome, output, parse_id};
-use super::list::{self, ListArgs, OrderListArgs};
-use super::{act_in, act_on, tell};
+use super::super::door::{Door, Ref, parse_ref};
+use super::super::{Failure, Globals, Outcome, consent, output, parse_id};
+use super::list::{self, OrderListArgs, items};
+use super::{names_in, tell};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ListingCommand {
@@ -18,11 +20,11 @@ pub(crate) enum ListingCommand {
     /// Change a listing
     Set(SetArgs),
     /// Put a listing on sale
-    Activate(ListingId_),
+    Activate(ListingArgs),
     /// Take a listing off sale
-    Retire(ListingId_),
+    Retire(ListingArgs),
     /// List listings with their stock
-    List(ListArgs),
+    List,
 }
 
 #[derive(Debug, Subcommand)]
@@ -30,13 +32,13 @@ pub(crate) enum OrderCommand {
     /// Create an order; reduces the stock
     Create(OrderArgs),
     /// Mark as paid
-    Pay(OrderId_),
+    Pay(OrderIdArgs),
     /// Mark as handed over
-    Fulfil(OrderId_),
+    Fulfil(OrderIdArgs),
     /// Cancel an unpaid order
-    Cancel(OrderId_),
+    Cancel(OrderIdArgs),
     /// Refund an order
-    Refund(OrderId_),
+    Refund(OrderIdArgs),
     /// List orders
     List(OrderListArgs),
 }
@@ -90,66 +92,65 @@ fn parse_line(text: &str) -> Result<OrderLine, String> {
 
 #[derive(Debug, Args)]
 pub(crate) struct CreateArgs {
-    /// The organization's id
-    #[arg(long, value_name = "ORG", value_parser = parse_id::<kind::Organization>)]
-    organization: OrganizationId,
     #[command(flatten)]
     texts: Texts,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct SetArgs {
-    /// The listing's id
-    #[arg(value_name = "ID", value_parser = parse_id::<kind::Listing>)]
-    id: ListingId,
+    /// The listing: name or id
+    #[arg(value_name = "LISTING", value_parser = parse_ref::<kind::Listing>)]
+    listing: Ref<kind::Listing>,
     #[command(flatten)]
     texts: Texts,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ListingId_ {
-    /// The listing's id
-    #[arg(value_name = "ID", value_parser = parse_id::<kind::Listing>)]
-    id: ListingId,
+pub(crate) struct ListingArgs {
+    /// The listing: name or id
+    #[arg(value_name = "LISTING", value_parser = parse_ref::<kind::Listing>)]
+    listing: Ref<kind::Listing>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct OrderArgs {
-    /// The listing's id
-    #[arg(value_name = "LISTING", value_parser = parse_id::<kind::Listing>)]
-    listing: ListingId,
-    /// Member who buys
-    #[arg(long, value_name = "MEMBER", value_parser = parse_id::<kind::Member>)]
-    member: Option<MemberId>,
+    /// The listing: name or id
+    #[arg(value_name = "LISTING", value_parser = parse_ref::<kind::Listing>)]
+    listing: Ref<kind::Listing>,
+    /// Member who buys: name, e-mail address or id
+    #[arg(long, value_name = "MEMBER", value_parser = parse_ref::<kind::Member>)]
+    member: Option<Ref<kind::Member>>,
     /// Item as NAME or NAME=QUANTITY; may be repeated
     #[arg(long, value_name = "ITEM", value_parser = parse_line, required = true)]
     item: Vec<OrderLine>,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct OrderId_ {
+pub(crate) struct OrderIdArgs {
     /// The order's id
     #[arg(value_name = "ID", value_parser = parse_id::<kind::Order>)]
     id: OrderId,
 }
 
 pub(crate) fn run_listing(globals: &Globals, command: ListingCommand) -> Outcome {
-    let on_sale = |args: ListingId_, is_active: bool| {
-        let id = args.id;
-        act_on::<Listing, _>(globals, id, move |act| store::set_on_sale(act, id, is_active))
+    let door = Door::open(globals)?;
+    let on_sale = |args: &ListingArgs, is_active: bool| {
+        let (org, id) = door.locate::<Listing>(&args.listing)?;
+        door.act(org, move |act| store::set_on_sale(act, id, is_active))
     };
     let listing = match command {
         ListingCommand::Create(args) => {
-            let (org, new) = (args.organization, args.texts.change());
-            act_in(globals, org, move |act| store::create_listing(act, &new))?
+            let (org, new) = (door.organization()?, args.texts.change());
+            door.act(org, move |act| store::create_listing(act, &new))?
         }
         ListingCommand::Set(args) => {
-            let (id, change) = (args.id, args.texts.change());
-            act_on::<Listing, _>(globals, id, move |act| store::set_listing(act, id, &change))?
+            let (org, id) = door.locate::<Listing>(&args.listing)?;
+            let change = args.texts.change();
+            door.act(org, move |act| store::set_listing(act, id, &change))?
         }
-        ListingCommand::Activate(args) => on_sale(args, true)?,
-        ListingCommand::Retire(args) => on_sale(args, false)?,
-        ListingCommand::List(args) => return list::listings(globals, &args),
+        ListingCommand::Activate(args) => on_sale(&args, true)?,
+        ListingCommand::Retire(args) => on_sale(&args, false)?,
+        ListingCommand::List => return list::listings(globals),
     };
     let state = if listing.is_active {
         "on sale"
@@ -169,13 +170,12 @@ pub(crate) fn run_listing(globals: &Globals, command: ListingCommand) -> Outcome
 }
 
 pub(crate) fn run_order(globals: &Globals, command: OrderCommand) -> Outcome {
+    if let OrderCommand::List(args) = &command {
+        return list::orders(globals, args);
+    }
+    let door = Door::open(globals)?;
     let (args, verb) = match command {
-        OrderCommand::Create(args) => {
-            let (listing, member, lines) = (args.listing, args.member, args.item);
-            let work = move |act: &mut bursar_app::Act<'_, '_>| store::order(act, listing, member, &lines);
-            let order = act_on::<Listing, _>(globals, listing, work)?;
-            return tell_order(globals, &order);
-        }
+        OrderCommand::Create(args) => return create(&door, args),
         OrderCommand::List(args) => return list::orders(globals, &args),
         OrderCommand::Pay(args) => (args, OrderVerb::Pay),
         OrderCommand::Fulfil(args) => (args, OrderVerb::Fulfil),
@@ -183,17 +183,45 @@ pub(crate) fn run_order(globals: &Globals, command: OrderCommand) -> Outcome {
         OrderCommand::Refund(args) => (args, OrderVerb::Refund),
     };
     let id = args.id;
-    let order = act_on::<Order, _>(globals, id, move |act| store::perform_order(act, id, verb))?;
-    tell_order(globals, &order)
+    let org = door.home::<Order>(id)?;
+    if verb == OrderVerb::Cancel && !globals.yes {
+        let order = door.view(org, move |view| resources::one::<Order>(view, id))?;
+        door.rehearse(org, |act| store::perform_order(act, id, verb))?;
+        let plan = format!("Cancel for good: {}.", told(&door, org, &order)?);
+        consent::confirm(globals, &plan)?;
+    }
+    let order = door.act(org, move |act| store::perform_order(act, id, verb))?;
+    tell_order(&door, org, &order)
 }
 
-fn tell_order(globals: &Globals, order: &Order) -> Outcome {
-    tell(
-        globals,
-        &order.document(),
-        &format!(
-            "{} is {}: {} {}",
-            order.id, order.status, order.total_amount, order.total_amount.currency
-        ),
-    )
+fn create(door: &Door<'_>, args: OrderArgs) -> Outcome {
+    let (org, listing) = door.locate::<Listing>(&args.listing)?;
+    let (member, lines) = (door.find_some(org, args.member.as_ref())?, args.item);
+    let order = door.act(org, move |act| store::order(act, listing, member, &lines))?;
+    tell_order(door, org, &order)
+}
+
+fn tell_order(door: &Door<'_>, org: OrganizationId, order: &Order) -> Outcome {
+    let line = match door.globals.json {
+        true => String::new(),
+        false => told(door, org, order)?,
+    };
+    tell(door.globals, &order.document(), &line)
+}
+
+/// `ord_… of Ada Larsen from Hoodies (2 × M) is paid: 30.00 USD`
+fn told(door: &Door<'_>, org: OrganizationId, order: &Order) -> Result<String, Failure> {
+    let names = names_in(door, org, order)?;
+    let buyer = order
+        .member_id
+        .map_or_else(|| "nobody named".to_owned(), |id| names.told(Some(id)));
+    Ok(format!(
+        "{} of {buyer} from {} ({}) is {}: {} {}",
+        order.id,
+        names.told(order.listing_id),
+        items(order),
+        order.status,
+        order.total_amount,
+        order.total_amount.currency
+    ))
 }
