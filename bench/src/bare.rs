@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use bursar_app::{App, AppError, Identity, Once, Output, groups};
+use bursar_app::{App, AppError, Identity, Next, Once, Output, groups};
 use bursar_db::{Db, EngineKind, table, tokens, walk};
 use bursar_domain::Resource;
 use bursar_domain::cursor::Filters;
@@ -148,10 +148,16 @@ fn create(db: &Db, hash: TokenHash, load: Load, round: u64) -> Outcome<f64> {
             description: String::new(),
         };
         let once = Once::new(&caller, key, [7; 32], 7 * 86_400);
-        let doing = app.once::<AppError>(Identity::Token(hash), &groups::CREATE, once, move |act| {
-            let body = groups::create(act, &new)?.document();
-            Ok(Output { status: 201, body })
-        });
+        let doing = app.once::<AppError>(
+            Identity::Token(hash),
+            &groups::CREATE,
+            once,
+            Some(Next::own()),
+            move |act| {
+                let body = groups::create(act, &new)?.document();
+                Ok(Output { status: 201, body })
+            },
+        );
         doing.reply
     };
     std::thread::scope(|scope| {

@@ -15,7 +15,7 @@ use hyper::http::request::Parts;
 use super::error::Error;
 use super::handlers;
 use super::query;
-use super::routes::{self, Cost, KeyRule, Match, Route, Work};
+use super::routes::{self, Cost, KeyRule, Match, Route, Verb, Work};
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
@@ -77,8 +77,20 @@ impl Call {
         }
     }
 
-    /// What the request will read once its token is known.
-    pub(super) fn next(&self) -> Option<Next> {
+    /// What the request's look-up will read once its token is known: a read's row, or a change's key.
+    pub(super) fn next(&self, key_seconds: i64) -> Option<Next> {
+        match &self.found {
+            Match::Found(route, _) if route.method == Verb::Get => self.next_of_work(),
+            Match::Found(route, _) => {
+                let key = self.key(route.key).ok()??;
+                Some(Next::key(key, self.now.plus_seconds(-key_seconds)))
+            }
+            Match::OtherMethod(_) | Match::NoPath => None,
+        }
+    }
+
+    /// What its work will read first.
+    pub(super) fn next_of_work(&self) -> Option<Next> {
         match &self.found {
             Match::Found(route, [(from, to), _]) => (route.ahead?)(&self.parts.uri.path()[*from..*to]),
             Match::OtherMethod(_) | Match::NoPath => None,

@@ -19,7 +19,12 @@ pub(super) fn get<R: Readable>(request: &Request) -> Result<Plan, Error> {
 
 /// What [`get`] reads. An id that is percent-encoded is read later.
 pub(super) fn one<R: Readable>(id: &str) -> Option<Next> {
-    Id::parse(id).map(Next::one::<R>)
+    Id::parse(id).map(Next::document::<R>)
+}
+
+/// What a change of a resource reads first.
+pub(super) fn whole<R: Readable>(id: &str) -> Option<Next> {
+    Id::parse(id).map(Next::resource::<R>)
 }
 
 pub(super) fn list<R: Readable>(request: &Request) -> Result<Plan, Error> {

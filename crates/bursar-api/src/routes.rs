@@ -19,7 +19,7 @@ use hyper::Method;
 
 use super::error::Error;
 use super::handlers;
-use super::lists::{chapter_list, get, list, one, roster};
+use super::lists::{chapter_list, get, list, one, roster, whole};
 use super::plan::{Plan, Request};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,7 +98,7 @@ pub struct Route {
     pub body: BodyRule,
     /// The status of a successful response.
     pub success: u16,
-    /// Given the first parameter of the path.
+    /// Given the first parameter of the path. For a change, what it reads before it changes anything.
     pub ahead: Option<Ahead>,
 }
 
@@ -200,17 +200,20 @@ routes! {
     GetMember "getMember" Get "/v1/members/{memberId}":
         Work::Of(&Member::READ, get::<Member>), "Get a member", ahead: Some(one::<Member>);
     UpdateMember "updateMember" Patch "/v1/members/{memberId}":
-        Work::Of(&members::CHANGE, handlers::members::update), "Change, archive or restore a member";
+        Work::Of(&members::CHANGE, handlers::members::update), "Change, archive or restore a member",
+        ahead: Some(whole::<Member>);
     ListMembers "listMembers" Get "/v1/members":
         Work::Of(&Member::READ, list::<Member>), "List members";
     CreateGroup "createGroup" Post "/v1/groups":
-        Work::Of(&groups::CREATE, handlers::groups::create), "Create a group", success: 201;
+        Work::Of(&groups::CREATE, handlers::groups::create), "Create a group", success: 201,
+        ahead: Some(|_| Some(Next::own()));
     ListGroups "listGroups" Get "/v1/groups":
         Work::Of(&Group::READ, list::<Group>), "List groups with their dues and member counts";
     GetGroup "getGroup" Get "/v1/groups/{groupId}":
         Work::Of(&Group::READ, get::<Group>), "Get a group", ahead: Some(one::<Group>);
     UpdateGroup "updateGroup" Patch "/v1/groups/{groupId}":
-        Work::Of(&groups::CHANGE, handlers::groups::update), "Rename a group or change its description";
+        Work::Of(&groups::CHANGE, handlers::groups::update), "Rename a group or change its description",
+        ahead: Some(whole::<Group>);
     RemoveGroupMember "removeGroupMember" Delete "/v1/groups/{groupId}/members/{memberId}":
         Work::Of(&groups::REMOVE_MEMBER, handlers::groups::remove_member), "Remove a member from a group";
     ListChapters "listChapters" Get "/v1/chapters":

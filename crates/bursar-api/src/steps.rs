@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use bursar_app::{AppError, Identity, Once, Rule, TokenCaller, View, Visit, Whole, chapters};
+use bursar_app::{AppError, Identity, Next, Once, Rule, TokenCaller, View, Visit, Whole, chapters};
 use bursar_domain::ids::OrganizationId;
 use bursar_domain::token::TokenHash;
 use bursar_http::address::{client_address, counted};
@@ -124,7 +124,9 @@ impl Edge {
                     logged.map_err(|error: AppError| Error::Unavailable(error.to_string()))?;
                     return Ok((answer, false));
                 }
-                Step::Change(change) => return Box::pin(self.change(change)).await,
+                Step::Change(change) => {
+                    return Box::pin(self.change(change, call.next_of_work())).await;
+                }
                 Step::Done(done) => return Ok(done),
             }
         }
@@ -148,7 +150,7 @@ impl Edge {
         };
         // A charge that waits for Redis comes before the work, and its answer may be that there is none.
         let next = match self.limiter.backend_state() {
-            BackendState::Local | BackendState::Away => call.next(),
+            BackendState::Local | BackendState::Away => call.next(self.idempotency_seconds),
             BackendState::Shared => None,
         };
         let (edge, call, now) = (Arc::clone(self), Arc::clone(call), call.now);
@@ -279,7 +281,7 @@ impl Edge {
     }
 
     /// Steps 7 and 8: the idempotency key and the change.
-    async fn change(&self, change: Change) -> Result<Done, Error> {
+    async fn change(&self, change: Change, next: Option<Next>) -> Result<Done, Error> {
         let Change {
             route,
             rule,
@@ -289,9 +291,12 @@ impl Edge {
             work,
         } = change;
         let (output, is_replay) = match once {
-            None => (self.app.act(visit, organization, work).await?, false),
+            None => {
+                let next = next.into_iter().collect();
+                (self.app.act_ahead(visit, organization, next, work).await?, false)
+            }
             Some(once) => {
-                let doing = self.app.once(visit, rule, once, work);
+                let doing = self.app.once(visit, rule, once, next, work);
                 match doing.is_second {
                     false => doing.reply.await?,
                     true => timeout(SECOND_WAITS, doing.reply)

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use bursar_db::clock::Clock;
 use bursar_db::{DatabaseUrl, Db, DbError, EngineKind, Opening, Options, Reply, Stats};
 use bursar_domain::Timestamp;
 use bursar_domain::ids::{IdSource, OrganizationId, RequestId};
@@ -101,6 +102,21 @@ impl App {
         &self,
         visit: impl Into<Visit>,
         organization: OrganizationId,
+        work: impl FnMut(&mut Act<'_, '_>) -> Result<T, E> + Send + 'static,
+    ) -> Reply<T, E>
+    where
+        T: Send + 'static,
+        E: From<AppError> + From<DbError> + Send + 'static,
+    {
+        self.act_ahead(visit, organization, Vec::new(), work)
+    }
+
+    /// Like `act`, for work that will probably read what is `next` before it changes anything.
+    pub fn act_ahead<T, E>(
+        &self,
+        visit: impl Into<Visit>,
+        organization: OrganizationId,
+        next: Vec<Next>,
         mut work: impl FnMut(&mut Act<'_, '_>) -> Result<T, E> + Send + 'static,
     ) -> Reply<T, E>
     where
@@ -108,19 +124,30 @@ impl App {
         E: From<AppError> + From<DbError> + Send + 'static,
     {
         let (clock, mut context) = (Arc::clone(&self.clock), self.context(visit.into()));
-        self.db.write(organization.to_bytes(), move |tx| {
+        let ahead = match (self.engine(), context.who) {
+            (EngineKind::Sqlite, _) => Vec::new(),
+            (EngineKind::Postgres, who) => {
+                let mut ahead = vec![Clock::take_foreseen(organization)];
+                if let Identity::Token(hash) = who {
+                    ahead.extend(self.homes.ahead(&hash, next));
+                }
+                ahead
+            }
+        };
+        self.db.write_ahead(organization.to_bytes(), ahead, move |tx| {
             context.now = clock();
             Act::run(tx, &mut context, organization, &mut work)
         })
     }
 
     /// Runs an act once under its key, or returns the recorded output. The acts of one organization run one after the
-    /// other, so an act with the same key sees the record of the first.
+    /// other, so an act with the same key sees the record of the first. `next` is what the work will probably read.
     pub fn once<E>(
         &self,
         visit: impl Into<Visit>,
         rule: &'static Rule,
         once: Once,
+        next: Option<Next>,
         mut work: impl FnMut(&mut Act<'_, '_>) -> Result<Output, E> + Send + 'static,
     ) -> Doing<E>
     where
@@ -128,10 +155,13 @@ impl App {
     {
         let running = self.running.begin(&once);
         let is_second = running.is_none();
-        let reply = self.act(visit, once.organization(), move |act| {
+        // When the act was asked for, not when it runs: the key is looked up ahead.
+        let since = once.since(self.now());
+        let next = [once.next(since)].into_iter().chain(next).collect();
+        let reply = self.act_ahead(visit, once.organization(), next, move |act| {
             // Counts as running until the job is dropped, which is after its commit.
             let _ = &running;
-            once.run(act, rule, &mut work)
+            once.run(act, rule, since, &mut work)
         });
         Doing { reply, is_second }
     }
@@ -173,7 +203,7 @@ impl App {
         self.db.read_ahead(ahead.unwrap_or_default(), move |tx| {
             let found = TokenCaller::known(tx, &hash, now)?;
             if let (Some(homes), Some(caller)) = (&homes, &found) {
-                homes.learn(&hash, caller.organization());
+                homes.learn(&hash, caller.into());
             }
             work(found.map(|caller| (caller.clone(), View::of_token(tx, caller, now))))
         })

@@ -5,9 +5,11 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bursar_db::idempotency;
+use bursar_domain::Timestamp;
 use bursar_domain::ids::OrganizationId;
 
 use crate::act::Act;
+use crate::ahead::Next;
 use crate::caller::TokenCaller;
 use crate::error::AppError;
 use crate::rule::Rule;
@@ -48,12 +50,20 @@ impl Once {
 
     /// The recorded output, if the key was used before.
     pub fn given<M>(&self, act: &mut Act<'_, '_, M>) -> Result<Option<Output>, AppError> {
+        self.given_since(act, self.since(act.now()))
+    }
+
+    /// Keys that were used before this are forgotten.
+    pub(crate) fn since(&self, now: Timestamp) -> Timestamp {
+        now.plus_seconds(-self.kept_seconds)
+    }
+
+    fn given_since<M>(&self, act: &mut Act<'_, '_, M>, since: Timestamp) -> Result<Option<Output>, AppError> {
         let Name {
             organization,
             principal,
             key,
         } = &self.name;
-        let since = act.now().plus_seconds(-self.kept_seconds);
         match idempotency::get(act.tx, *organization, *principal, key, since)? {
             None => Ok(None),
             Some((fingerprint, _)) if fingerprint != self.fingerprint => Err(AppError::KeyReused),
@@ -61,19 +71,25 @@ impl Once {
         }
     }
 
+    /// What [`Once::run`] asks first.
+    pub(crate) fn next(&self, since: Timestamp) -> Next {
+        Next::key(self.name.key.clone(), since)
+    }
+
     pub(crate) fn organization(&self) -> OrganizationId {
         self.name.organization
     }
 
-    /// Returns the recorded output and true, or else runs the work and records its output.
+    /// Ignores keys used before `since`. Returns the recorded output and true, or else runs the work and records its output.
     pub(crate) fn run<E: From<AppError>>(
         &self,
         act: &mut Act<'_, '_>,
         rule: &Rule,
+        since: Timestamp,
         work: impl FnOnce(&mut Act<'_, '_>) -> Result<Output, E>,
     ) -> Result<(Output, bool), E> {
         act.allow(rule)?;
-        if let Some(given) = self.given(act)? {
+        if let Some(given) = self.given_since(act, since)? {
             return Ok((given, true));
         }
         let output = work(act)?;

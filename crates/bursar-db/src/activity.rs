@@ -31,7 +31,7 @@ pub fn add(tx: &mut Tx<'_>, organization: OrganizationId, line: &Line) -> Result
         line.actor_organization_id.map(OrganizationId::to_bytes),
         line.request_id.map(RequestId::to_bytes),
     );
-    tx.execute(
+    tx.send(
         "INSERT INTO activity (organization_id, id, at, action, actor_kind, actor_id, actor_organization_id, subject, count, request_id) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
         &[
@@ -47,7 +47,6 @@ pub fn add(tx: &mut Tx<'_>, organization: OrganizationId, line: &Line) -> Result
             request.as_ref().into(),
         ],
     )
-    .map(drop)
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

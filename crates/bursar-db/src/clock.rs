@@ -10,13 +10,15 @@
 use bursar_domain::Timestamp;
 use bursar_domain::ids::OrganizationId;
 
-use crate::engine::{Tx, Value};
+use crate::engine::{Foreseen, Tx, Value};
 use crate::error::DbError;
 use crate::rows::read;
 
 /// The least number of changes in an epoch of history. A page may read that many useless versions, and looks once into
 /// every epoch since its walk began: `docs/decisions/0006-history-in-epochs.md` has the figures.
 pub const EPOCH_CHANGES: i64 = 512;
+
+const TAKE: &str = "SELECT clock FROM organizations WHERE id = ?1";
 
 /// Held by this transaction.
 #[derive(Debug)]
@@ -29,6 +31,11 @@ pub struct Clock {
 }
 
 impl Clock {
+    /// What [`Clock::take`] asks.
+    pub fn take_foreseen(organization: OrganizationId) -> Foreseen {
+        Foreseen::locked(TAKE, &[Value::Bytes(&organization.to_bytes())])
+    }
+
     /// `None` if there is no such organization.
     pub fn take(
         tx: &mut Tx<'_>,
@@ -36,7 +43,7 @@ impl Clock {
         now: Timestamp,
     ) -> Result<Option<Self>, DbError> {
         let params = [Value::Bytes(&organization.to_bytes())];
-        let taken = tx.first_locked("SELECT clock FROM organizations WHERE id = ?1", &params, read)?;
+        let taken = tx.first_locked(TAKE, &params, read)?;
         Ok(taken.map(|taken| Self {
             organization,
             now: now.micros(),
@@ -85,12 +92,11 @@ impl Clock {
             Value::Int(EPOCH_CHANGES),
             Value::Int(self.last + 1),
         ];
-        tx.execute(
+        tx.send(
             "UPDATE organizations SET clock = ?2, \
              epoch = CASE WHEN epoch_changes + ?3 < ?4 THEN epoch ELSE ?5 END, \
              epoch_changes = CASE WHEN epoch_changes + ?3 < ?4 THEN epoch_changes + ?3 ELSE 0 END WHERE id = ?1",
             &params,
         )
-        .map(drop)
     }
 }

@@ -3,7 +3,7 @@
 use bursar_domain::Timestamp;
 use bursar_domain::ids::OrganizationId;
 
-use crate::engine::{Tx, Value};
+use crate::engine::{Foreseen, Tx, Value};
 use crate::error::DbError;
 use crate::rows::{read, record};
 
@@ -16,6 +16,12 @@ pub struct Output {
 
 record! { output_columns: Output { status, body } }
 
+const GET: &str = concat!(
+    "SELECT fingerprint, ",
+    output_columns!(),
+    " FROM idempotency WHERE organization_id = ?1 AND principal = ?2 AND key = ?3 AND created_at >= ?4"
+);
+
 /// With the fingerprint of the request. Ignores keys used before `since`. A principal is a user, or a family of service
 /// tokens.
 pub fn get(
@@ -26,20 +32,32 @@ pub fn get(
     since: Timestamp,
 ) -> Result<Option<([u8; 32], Output)>, DbError> {
     let organization = organization.to_bytes();
-    tx.first(
-        concat!(
-            "SELECT fingerprint, ",
-            output_columns!(),
-            " FROM idempotency WHERE organization_id = ?1 AND principal = ?2 AND key = ?3 AND created_at >= ?4"
-        ),
-        &[
-            Value::Bytes(&organization),
-            Value::Bytes(&principal),
-            Value::Text(key),
-            Value::Int(since.micros()),
-        ],
-        read,
-    )
+    tx.first(GET, &key_values(&organization, &principal, key, since), read)
+}
+
+/// What [`get`] asks.
+pub fn get_foreseen(
+    organization: OrganizationId,
+    principal: [u8; 16],
+    key: &str,
+    since: Timestamp,
+) -> Foreseen {
+    let organization = organization.to_bytes();
+    Foreseen::new(GET, &key_values(&organization, &principal, key, since))
+}
+
+fn key_values<'a>(
+    organization: &'a [u8; 16],
+    principal: &'a [u8; 16],
+    key: &'a str,
+    since: Timestamp,
+) -> [Value<'a>; 4] {
+    [
+        Value::Bytes(organization),
+        Value::Bytes(principal),
+        Value::Text(key),
+        Value::Int(since.micros()),
+    ]
 }
 
 /// Replaces an expired record that was not pruned yet. The caller has looked the key up while holding the
@@ -54,7 +72,7 @@ pub fn insert(
     now: Timestamp,
 ) -> Result<(), DbError> {
     let organization = organization.to_bytes();
-    tx.execute(
+    tx.send(
         "INSERT INTO idempotency (organization_id, principal, key, fingerprint, status, body, created_at) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (organization_id, principal, key) DO UPDATE SET \
          fingerprint = excluded.fingerprint, status = excluded.status, body = excluded.body, created_at = excluded.created_at",
@@ -68,5 +86,4 @@ pub fn insert(
             Value::Int(now.micros()),
         ],
     )
-    .map(drop)
 }

@@ -5,7 +5,7 @@ use bursar_domain::access::{Policy, Role, ScopeSet};
 use bursar_domain::ids::{OrganizationId, UserId};
 use bursar_domain::organization::{Organization, User, address_key};
 
-use crate::engine::{Row, Tx, Value};
+use crate::engine::{Foreseen, Row, Tx, Value};
 use crate::error::DbError;
 use crate::rows::{Columns, FromColumns, read, record};
 
@@ -26,12 +26,15 @@ macro_rules! select_user {
     };
 }
 
+const GET: &str = select_organization!("WHERE id = ?1");
+
 pub fn get(tx: &mut Tx<'_>, id: OrganizationId) -> Result<Option<Organization>, DbError> {
-    tx.first(
-        select_organization!("WHERE id = ?1"),
-        &[Value::Bytes(&id.to_bytes())],
-        read,
-    )
+    tx.first(GET, &[Value::Bytes(&id.to_bytes())], read)
+}
+
+/// What [`get`] asks.
+pub fn get_foreseen(id: OrganizationId) -> Foreseen {
+    Foreseen::new(GET, &[Value::Bytes(&id.to_bytes())])
 }
 
 pub fn all(tx: &mut Tx<'_>) -> Result<Vec<Organization>, DbError> {

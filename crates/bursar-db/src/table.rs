@@ -164,7 +164,7 @@ impl From<Cell<'_>> for OwnedValue {
 pub fn insert<R: Stored>(tx: &mut Tx<'_>, organization: OrganizationId, resource: &R) -> Result<(), DbError> {
     let values = row_values(organization, resource);
     let borrowed: Vec<Value<'_>> = values.iter().map(OwnedValue::as_value).collect();
-    tx.execute(&R::table().texts().insert, &borrowed).map(drop)
+    tx.send(&R::table().texts().insert, &borrowed)
 }
 
 /// Walks that began before `at` still show it: its last version goes to `history`. Returns false if there was none.
@@ -189,16 +189,8 @@ pub fn update<R: Stored>(tx: &mut Tx<'_>, organization: OrganizationId, resource
     let texts = R::table().texts();
     let values = row_values(organization, resource);
     let borrowed: Vec<Value<'_>> = values.iter().map(OwnedValue::as_value).collect();
-    tx.execute(&texts.supersede, &borrowed[..3])?;
-    match tx.execute(&texts.update, &borrowed)? {
-        1 => Ok(()),
-        rows => Err(DbError::Internal(format!(
-            "{} of {} rows changed for {}",
-            rows,
-            R::table().target.table,
-            resource.id()
-        ))),
-    }
+    tx.send(&texts.supersede, &borrowed[..3])?;
+    tx.send_one(&texts.update, &borrowed)
 }
 
 pub fn get<R: Stored>(
@@ -211,6 +203,15 @@ pub fn get<R: Stored>(
         Value::Bytes(&id.to_bytes()),
     ];
     tx.first(&R::table().texts().get, &params, |row| read_row(row))
+}
+
+/// What [`get`] asks.
+pub fn get_foreseen<R: Stored>(organization: OrganizationId, id: Id<R::Kind>) -> Foreseen {
+    let params = [
+        Value::Bytes(&organization.to_bytes()),
+        Value::Bytes(&id.to_bytes()),
+    ];
+    Foreseen::new(&R::table().texts().get, &params)
 }
 
 /// The v1 representation as kept: JSON in UTF-8.

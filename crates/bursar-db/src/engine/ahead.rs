@@ -1,5 +1,6 @@
 //! What a read will probably ask, so that it can be sent before the read runs.
 
+use super::tx::Locking;
 use super::value::{OwnedValue, Value};
 
 /// A statement with its values. A read that asks exactly this gets the response that is already on its way. It changes
@@ -7,6 +8,7 @@ use super::value::{OwnedValue, Value};
 #[derive(Debug, Clone)]
 pub struct Foreseen {
     pub(super) sql: &'static str,
+    pub(super) locking: Locking,
     pub(super) params: Vec<OwnedValue>,
 }
 
@@ -14,7 +16,16 @@ impl Foreseen {
     pub fn new(sql: &'static str, params: &[Value<'_>]) -> Self {
         Foreseen {
             sql,
+            locking: Locking::Not,
             params: params.iter().copied().map(OwnedValue::from).collect(),
+        }
+    }
+
+    /// What `first_locked` asks.
+    pub(crate) fn locked(sql: &'static str, params: &[Value<'_>]) -> Self {
+        Foreseen {
+            locking: Locking::Lock,
+            ..Foreseen::new(sql, params)
         }
     }
 }

@@ -13,6 +13,8 @@ pub(super) enum Class {
     /// The transaction lost against another one. Run it again.
     Retryable,
     Lost,
+    /// A statement failed that nobody had waited for. Run the transaction again, and wait for each.
+    Late,
 }
 
 #[derive(Debug, Clone)]
@@ -43,9 +45,16 @@ impl Fault {
         }
     }
 
+    pub(super) fn late(why: impl Into<String>) -> Self {
+        Fault {
+            class: Class::Late,
+            error: DbError::Internal(why.into()),
+        }
+    }
+
     /// Whether the same transaction may succeed if it runs again.
     pub(super) fn may_run_again(&self) -> bool {
-        matches!(self.class, Class::Retryable | Class::Lost)
+        matches!(self.class, Class::Retryable | Class::Lost | Class::Late)
     }
 }
 
@@ -80,6 +89,7 @@ impl From<WireError> for Fault {
             WireError::Told(told) => Fault::told(told),
             WireError::Closed | WireError::Io(_) => Fault::lost("the connection to PostgreSQL was lost"),
             WireError::Silent => Fault::lost("PostgreSQL did not respond in time"),
+            WireError::ReadOnly => Fault::lost("PostgreSQL takes no writes"),
             WireError::Tls(text) | WireError::Login(text) | WireError::Protocol(text) => {
                 Fault::lost(format!("the connection to PostgreSQL was lost: {text}"))
             }
@@ -102,6 +112,14 @@ impl Fault {
         if code.starts_with("08") || code.starts_with("57P") || code == IDLE_IN_TRANSACTION {
             return Fault::lost(format!("PostgreSQL closed the connection: {message}"));
         }
+        // The session may have begun when the server was told to take no writes, or the server is no longer the primary.
+        // A new connection finds the one that is.
+        if code == READ_ONLY {
+            return Fault {
+                class: Class::Lost,
+                error: DbError::Unwritable(format!("PostgreSQL takes no writes: {message}")),
+            };
+        }
         if code == DEADLOCK || code == SERIALIZATION {
             return Fault {
                 class: Class::Retryable,
@@ -112,8 +130,6 @@ impl Fault {
             DbError::Constraint(message)
         } else if code == DISK_FULL {
             DbError::Full(message)
-        } else if code == READ_ONLY {
-            DbError::Unwritable(format!("PostgreSQL takes no writes: {message}"))
         } else if code == LOCK_NOT_AVAILABLE || code == CANCELED || code.starts_with("53") {
             DbError::Unavailable(message)
         } else {

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use super::ahead::Foreseen;
 use super::fault::{Class, Fault};
 use super::job::Outcome;
 use super::schedule::{Batch, Schedule};
@@ -14,8 +15,13 @@ const RUNS_MAX: u32 = 3;
 const RERUN_PAUSE: Duration = Duration::from_millis(10);
 
 pub(super) trait Session {
-    /// Sets a savepoint if `marked`.
-    fn begin(&mut self, marked: bool) -> Result<(), Fault>;
+    /// Sets a savepoint if `marked`. A careful transaction waits for every statement, so that each failure is known
+    /// where it happens.
+    fn begin(&mut self, marked: bool, careful: bool) -> Result<(), Fault>;
+    /// A job runs next, and will probably ask this.
+    fn foresee(&mut self, _: &[Foreseen]) -> Result<(), Fault> {
+        Ok(())
+    }
     /// Keeps what was done since the savepoint and sets a new one.
     fn mark(&mut self) -> Result<(), Fault>;
     /// Rolls back to the savepoint.
@@ -74,11 +80,12 @@ fn run_batch(
     batch_duration_max: Duration,
 ) {
     batch.entries.retain(|entry| !entry.job.is_abandoned());
+    let mut careful = false;
     for run in 1..=RUNS_MAX {
         if batch.entries.is_empty() {
             return;
         }
-        match attempt(session, batch, batch_duration_max) {
+        match attempt(session, batch, batch_duration_max, careful) {
             Ok(finished) => {
                 if finished.committed {
                     counters.batches.fetch_add(1, Ordering::Relaxed);
@@ -93,12 +100,16 @@ fn run_batch(
             }
             Err(fault) => {
                 session.rollback();
-                if !fault.may_run_again() || run == RUNS_MAX {
+                // A lock that is not given or a full disk fails every job, whichever was the first.
+                let is_hopeless = fault.class == Class::Late
+                    && matches!(fault.error, DbError::Unavailable(_) | DbError::Full(_));
+                if !fault.may_run_again() || is_hopeless || run == RUNS_MAX {
                     for entry in batch.entries.drain(..) {
                         entry.job.fail(fault.error.clone());
                     }
                     return;
                 }
+                careful |= fault.class == Class::Late;
                 if fault.class == Class::Retryable {
                     // Gives the other transaction time to finish, so that they do not collide again.
                     std::thread::sleep(RERUN_PAUSE * run);
@@ -119,9 +130,10 @@ fn attempt(
     session: &mut impl Session,
     batch: &mut Batch,
     batch_duration_max: Duration,
+    careful: bool,
 ) -> Result<Finished, Fault> {
     let marked = batch.entries.len() > 1;
-    session.begin(marked)?;
+    session.begin(marked, careful)?;
     let begun_at = Instant::now();
     let mut kept = false;
     let mut kept_unmarked = false;
@@ -139,6 +151,7 @@ fn attempt(
             session.mark()?;
             kept_unmarked = false;
         }
+        session.foresee(&entry.ahead)?;
         let outcome = entry.job.run(session.tx());
         if let Outcome::Failed(fault) = &outcome
             && fault.may_run_again()

@@ -34,7 +34,7 @@ pub(super) fn migrate(
             Err(DbError::SchemaOlder { .. }) if opening == Opening::Migrate => {}
             result => return result.map(drop),
         }
-        session.begin(false).map_err(|fault| fault.error)?;
+        session.begin(false, true).map_err(|fault| fault.error)?;
         let result = next_step(&mut session.tx(), steps)
             .and_then(|()| session.commit().map_err(|fault: Fault| fault.error));
         if result.is_err() {

@@ -52,6 +52,9 @@ pub struct Options {
     /// The size at which an SQLite file counts as full, for tests.
     #[doc(hidden)]
     pub page_count_max: Option<u32>,
+    /// How long PostgreSQL may take for what was sent together, for tests.
+    #[doc(hidden)]
+    pub flight_max: Option<std::time::Duration>,
 }
 
 impl Default for Options {
@@ -62,6 +65,7 @@ impl Default for Options {
             batch_max: 64,
             wal_bytes_max: 64 << 20,
             page_count_max: None,
+            flight_max: None,
         }
     }
 }
@@ -128,7 +132,7 @@ impl Db {
     }
 
     fn open_postgres(url: &PostgresUrl, options: &Options, opening: Opening) -> Result<Db, DbError> {
-        let server = Arc::new(postgres::Server::new(url)?);
+        let server = Arc::new(postgres::Server::new(url, options.flight_max)?);
         postgres::prepare_schema(&server, opening)?;
         let each = (options.connections / 2).max(2);
         let readers = Arc::new(postgres::Readers::new(options.queue_max, each));
@@ -238,8 +242,22 @@ impl Db {
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
     {
+        self.write_ahead(organization, Vec::new(), work)
+    }
+
+    /// Like `write`, for work that will probably ask what `ahead` names, in this order, before it changes anything.
+    pub fn write_ahead<T, E>(
+        &self,
+        organization: [u8; 16],
+        ahead: Vec<Foreseen>,
+        work: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+    ) -> Reply<T, E>
+    where
+        T: Send + 'static,
+        E: From<DbError> + Send + 'static,
+    {
         let (job, reply) = job::write(work);
-        self.0.schedule.submit(organization, job);
+        self.0.schedule.submit(organization, ahead, job);
         reply
     }
 
@@ -384,7 +402,7 @@ fn exclusive<T, E: From<DbError>>(
     session: &mut impl Session,
     work: impl FnOnce(&mut Tx<'_>) -> Result<T, E>,
 ) -> Result<T, E> {
-    session.begin(false).map_err(|fault| fault.error)?;
+    session.begin(false, true).map_err(|fault| fault.error)?;
     let mut tx = session.tx();
     let result = work(&mut tx);
     let failure = tx.into_failure();

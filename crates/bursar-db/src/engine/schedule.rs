@@ -6,6 +6,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use super::ahead::Foreseen;
 use super::job::WriteJob;
 use crate::error::DbError;
 
@@ -14,6 +15,7 @@ pub(super) type Organization = [u8; 16];
 pub(super) struct Entry {
     pub(super) organization: Organization,
     pub(super) job: Box<dyn WriteJob>,
+    pub(super) ahead: Vec<Foreseen>,
     /// A job that has started is finished even if its caller is gone.
     pub(super) started: bool,
 }
@@ -54,8 +56,8 @@ impl Schedule {
     }
 
     /// Queues a job, or fails it at once if there is no room.
-    pub(super) fn submit(&self, organization: Organization, job: Box<dyn WriteJob>) {
-        if let Err((job, error)) = self.try_submit(organization, job) {
+    pub(super) fn submit(&self, organization: Organization, ahead: Vec<Foreseen>, job: Box<dyn WriteJob>) {
+        if let Err((job, error)) = self.try_submit(organization, ahead, job) {
             job.fail(error);
         }
     }
@@ -63,6 +65,7 @@ impl Schedule {
     fn try_submit(
         &self,
         organization: Organization,
+        ahead: Vec<Foreseen>,
         job: Box<dyn WriteJob>,
     ) -> Result<(), (Box<dyn WriteJob>, DbError)> {
         let mut guard = self.lock();
@@ -87,6 +90,7 @@ impl Schedule {
         state.queues.entry(organization).or_default().push_back(Entry {
             organization,
             job,
+            ahead,
             started: false,
         });
         state.queued += 1;

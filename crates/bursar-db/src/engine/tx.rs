@@ -78,6 +78,38 @@ impl<'c> Tx<'c> {
         self.note(result)
     }
 
+    /// For a change whose result nobody needs. On PostgreSQL it may travel with the statements after it; if it fails,
+    /// the transaction is run again and waits for it.
+    pub fn send(&mut self, sql: &'static str, params: &[Value<'_>]) -> Result<(), DbError> {
+        self.send_expecting(sql, params, None)
+    }
+
+    /// The same for a change of exactly one row.
+    pub fn send_one(&mut self, sql: &'static str, params: &[Value<'_>]) -> Result<(), DbError> {
+        self.send_expecting(sql, params, Some(1))
+    }
+
+    fn send_expecting(
+        &mut self,
+        sql: &'static str,
+        params: &[Value<'_>],
+        rows: Option<u64>,
+    ) -> Result<(), DbError> {
+        if let Link::Postgres(session) = &mut self.link
+            && session.defers()
+        {
+            let result = session.defer(sql, params, rows);
+            return self.note(result);
+        }
+        let changed = self.execute(sql, params)?;
+        match rows {
+            Some(rows) if rows != changed => Err(DbError::Internal(format!(
+                "{changed} rows changed instead of {rows}: {sql}"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     /// Rows are not collected, so memory stays bounded however many there are.
     pub fn each(
         &mut self,

@@ -23,7 +23,7 @@ impl World {
     /// Makes a group under a key, once `go` is heard.
     fn make(&self, app: &App, token: &Issued, once: Once, go: Option<mpsc::Receiver<()>>) -> Doing<AppError> {
         let who = Identity::Token(hash(token.secret.expose()));
-        app.once(who, &groups::CREATE, once, move |act| {
+        app.once(who, &groups::CREATE, once, None, move |act| {
             if let Some(go) = &go {
                 go.recv().unwrap();
             }

@@ -26,15 +26,19 @@ use crate::tables::EVERY_TABLE;
 pub(super) const BATCH_DURATION_MAX: Duration = Duration::from_millis(5);
 
 const CONNECT_MAX: Duration = Duration::from_secs(5);
+/// How long a flight of statements may take. The server ends a statement after 30 seconds; if nothing comes even then,
+/// it is frozen or gone.
+const FLIGHT_MAX: Duration = Duration::from_secs(32);
 const SILENCE_MAX: Duration = Duration::from_secs(30);
 
 pub(super) struct Server {
     target: Target,
     name: String,
+    flight_max: Duration,
 }
 
 impl Server {
-    pub(super) fn new(url: &PostgresUrl) -> Result<Self, DbError> {
+    pub(super) fn new(url: &PostgresUrl, flight_max: Option<Duration>) -> Result<Self, DbError> {
         let mut config = postgres::Config::clone(&url.config);
         // Notices a server that vanished silently within half a minute, not in the system's hours.
         if config.get_tcp_user_timeout().is_none() {
@@ -61,6 +65,7 @@ impl Server {
                 flights: Arc::default(),
             },
             name: url.server(),
+            flight_max: flight_max.unwrap_or(FLIGHT_MAX),
         })
     }
 
@@ -73,8 +78,8 @@ impl Server {
     fn connect(&self, mode: Mode, timeout: Option<Duration>) -> Result<Wire, Fault> {
         let connected = self.target.connect(self.each_host_max(timeout), mode.settings());
         let mut wire = connected.map_err(|error| self.explain(&error))?;
-        wire.limit(mode.patience())
-            .map_err(|error| self.explain(&error))?;
+        let limit = mode.is_short().then_some(self.flight_max);
+        wire.limit(limit).map_err(|error| self.explain(&error))?;
         Ok(wire)
     }
 
@@ -117,6 +122,10 @@ impl Server {
                  in the database URL, or a weaker sslmode if nobody can come in between"
             ))),
             WireError::Silent => self.is_silent(),
+            // A standby may be promoted in a moment.
+            WireError::ReadOnly => Fault::lost(format!(
+                "PostgreSQL at {name} takes no writes, and no other host of the database URL does"
+            )),
             WireError::Closed | WireError::Io(_) | WireError::Protocol(_) | WireError::Value(_) => {
                 Fault::lost(format!("PostgreSQL at {name} does not answer: {error}"))
             }
@@ -165,8 +174,7 @@ pub(super) fn lock_every_table() -> String {
 }
 
 /// A response of the server to a commit is certain; after a lost connection the outcome is unknown.
-fn commit_fault(error: WireError) -> Fault {
-    let fault = Fault::from(error);
+fn commit_fault(fault: Fault) -> Fault {
     if fault.class == Class::Lost {
         return Fault::statement(DbError::Unavailable(
             "the connection was lost during the commit, so that it is unknown whether the change was made"

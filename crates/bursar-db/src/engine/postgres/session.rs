@@ -21,10 +21,12 @@ const RECONNECT_MAX: Duration = Duration::from_secs(2);
 const LONG_RECONNECT_MAX: Duration = Duration::from_secs(10);
 /// While the server is unavailable, jobs between two connection attempts fail at once.
 const RECONNECT_PAUSE: Duration = Duration::from_millis(500);
-/// How long a flight of statements may take. The server ends a statement after 30 seconds; if nothing comes even then,
-/// it is frozen or gone.
-const FLIGHT_MAX: Duration = Duration::from_secs(35);
 const UNDEFINED_TABLE: &str = "42P01";
+const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
+const SAVEPOINT: &str = "SAVEPOINT job";
+const RELEASE: &str = "RELEASE SAVEPOINT job";
+const UNDO: &str = "ROLLBACK TO SAVEPOINT job";
+const COMMIT: &str = "COMMIT";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Mode {
@@ -69,10 +71,11 @@ impl Mode {
         }
     }
 
-    pub(super) fn patience(self) -> Option<Duration> {
+    /// Whether others wait behind it. The server ends its statements after a while.
+    pub(super) fn is_short(self) -> bool {
         match self {
-            Mode::Read | Mode::Snapshot | Mode::Write => Some(FLIGHT_MAX),
-            Mode::LongWrite | Mode::Survey | Mode::Schema => None,
+            Mode::Read | Mode::Snapshot | Mode::Write => true,
+            Mode::LongWrite | Mode::Survey | Mode::Schema => false,
         }
     }
 
@@ -80,7 +83,7 @@ impl Mode {
         match self {
             Mode::Read => None,
             Mode::Snapshot | Mode::Survey => Some("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
-            Mode::Write | Mode::LongWrite | Mode::Schema => Some("BEGIN ISOLATION LEVEL READ COMMITTED"),
+            Mode::Write | Mode::LongWrite | Mode::Schema => Some(BEGIN),
         }
     }
 
@@ -97,6 +100,8 @@ pub(in super::super) struct PgSession {
     in_transaction: bool,
     /// Whether a read that loses its connection may be repeated on a new one, because nothing was read yet.
     repeatable: bool,
+    /// Whether every statement of the transaction is waited for.
+    is_careful: bool,
     away: Option<(Instant, Fault)>,
     /// An attempt to connect that has no response yet. The next attempt waits for it too, so that a silent server holds
     /// only one thread per session.
@@ -113,6 +118,7 @@ impl PgSession {
             link: None,
             in_transaction: false,
             repeatable: false,
+            is_careful: true,
             away: None,
             dialling: None,
         }
@@ -164,10 +170,29 @@ impl PgSession {
         if self.connect().is_err() {
             return;
         }
-        let sent = self.link.as_mut().map(|link| link.send_ahead(jobs));
-        if matches!(sent, Some(Err(_))) {
+        let Some(link) = &mut self.link else {
+            return;
+        };
+        let put = (0..)
+            .zip(jobs)
+            .try_for_each(|(after, ahead)| link.foresee(ahead, after));
+        if put.and_then(|()| link.post()).is_err() {
             self.disconnect();
         }
+    }
+
+    /// Whether statements may travel with those after them.
+    pub(in super::super) fn defers(&self) -> bool {
+        self.mode == Mode::Write && self.in_transaction && !self.is_careful
+    }
+
+    pub(in super::super) fn defer(
+        &mut self,
+        sql: &'static str,
+        params: &[Value<'_>],
+        rows: Option<u64>,
+    ) -> Result<(), Fault> {
+        self.attempt(|link| link.defer(sql, params, rows))
     }
 
     /// Forgets what was sent ahead for a job and is still there.
@@ -238,7 +263,7 @@ impl PgSession {
         self.repeatable = false;
         self.attempt(|link| {
             let rows = rows.iter().map(|row| row.iter().map(OwnedValue::as_value));
-            Ok(link.wire().copy(&sql, &types, rows)?)
+            Ok(link.wire()?.copy(&sql, &types, rows)?)
         })
     }
 
@@ -277,6 +302,11 @@ impl PgSession {
         result
     }
 
+    /// Whether this transaction will be one that defers.
+    fn defers_all(&self) -> bool {
+        self.mode == Mode::Write && !self.is_careful
+    }
+
     fn run(&mut self, sql: &str) -> Result<(), Fault> {
         let Some(link) = &mut self.link else {
             return Err(Fault::lost("the connection to PostgreSQL was lost"));
@@ -293,7 +323,7 @@ impl PgSession {
         let Some(link) = &mut self.link else {
             return Err(Fault::lost("the connection to PostgreSQL was lost"));
         };
-        let version = match link.wire().run(text) {
+        let version = match link.wire()?.run(text) {
             // The version is the last row.
             Ok(rows) => rows.last().and_then(|version| version.parse().ok()),
             Err(error) if error.code() == Some(UNDEFINED_TABLE) => None,
@@ -315,7 +345,7 @@ impl PgSession {
 
     /// With the full connection timeout.
     pub(super) fn connect_once(&mut self) -> Result<(), Fault> {
-        self.link = Some(Link::new(self.dial(None)?));
+        self.link = Some(Link::new(self.dial(None)?, false));
         Ok(())
     }
 
@@ -369,7 +399,7 @@ impl PgSession {
         loop {
             match self.dial(Some(wait_max)) {
                 Ok(wire) => {
-                    self.link = Some(Link::new(wire));
+                    self.link = Some(Link::new(wire, self.mode == Mode::Write));
                     self.away = None;
                     return Ok(());
                 }
@@ -394,9 +424,62 @@ impl PgSession {
     }
 }
 
+/// Puts the start of a transaction into the buffer. The version is read under the lock: no step is applied until this
+/// transaction ends.
+fn begin_ahead(link: &mut Link, marked: bool) -> Result<(), Fault> {
+    let begun = (|| {
+        // Once a connection, and before the transaction: in one that failed not all could be prepared.
+        for sql in [
+            BEGIN,
+            migrate::SHARED_LOCK,
+            migrate::VERSION,
+            SAVEPOINT,
+            RELEASE,
+            UNDO,
+            COMMIT,
+        ] {
+            link.prepare(sql)?;
+        }
+        link.defer(BEGIN, &[], None)?;
+        link.defer(migrate::SHARED_LOCK, &[], None)?;
+        link.defer_version()?;
+        if marked {
+            link.defer(SAVEPOINT, &[], None)?;
+        }
+        Ok(())
+    })();
+    begun.map_err(|fault: Fault| match fault.class {
+        // Without a schema, for example. Whoever waits for each statement can tell.
+        Class::Statement => Fault {
+            class: Class::Late,
+            ..fault
+        },
+        _ => fault,
+    })
+}
+
+/// Sends the commit with what is in the buffer.
+fn commit_ahead(link: &mut Link) -> Result<(), Fault> {
+    // The server skips the commit if a statement fails. What only we can judge must be known before.
+    if link.is_expecting() {
+        link.catch_up()?;
+    }
+    link.defer(COMMIT, &[], None)?;
+    link.catch_up()
+}
+
 impl Session for PgSession {
-    fn begin(&mut self, marked: bool) -> Result<(), Fault> {
+    fn begin(&mut self, marked: bool, careful: bool) -> Result<(), Fault> {
         self.connect()?;
+        self.is_careful = careful;
+        if self.defers_all() {
+            self.in_transaction = true;
+            let begun = self.attempt(|link| begin_ahead(link, marked));
+            if begun.is_err() {
+                self.rollback();
+            }
+            return begun;
+        }
         let begin = self.mode.begin().unwrap_or("BEGIN");
         if self.mode == Mode::Schema {
             self.run(begin)?;
@@ -415,12 +498,29 @@ impl Session for PgSession {
         result
     }
 
+    fn foresee(&mut self, ahead: &[Foreseen]) -> Result<(), Fault> {
+        if !self.defers() {
+            return Ok(());
+        }
+        self.attempt(|link| {
+            link.next_turn();
+            link.foresee(ahead, 0)
+        })
+    }
+
     fn mark(&mut self) -> Result<(), Fault> {
-        self.run("RELEASE SAVEPOINT job; SAVEPOINT job")
+        if !self.defers() {
+            return self.run("RELEASE SAVEPOINT job; SAVEPOINT job");
+        }
+        self.defer(RELEASE, &[], None)?;
+        self.defer(SAVEPOINT, &[], None)
     }
 
     fn undo(&mut self) -> Result<(), Fault> {
-        self.run("ROLLBACK TO SAVEPOINT job")
+        if !self.defers() {
+            return self.run(UNDO);
+        }
+        self.defer(UNDO, &[], None)
     }
 
     fn commit(&mut self) -> Result<(), Fault> {
@@ -428,11 +528,20 @@ impl Session for PgSession {
             return Err(Fault::lost("the connection to PostgreSQL was lost"));
         };
         // Nothing was sent yet, so certainly nothing was committed.
-        if link.wire().is_closed() {
+        if link.is_closed() {
             self.disconnect();
             return Err(Fault::lost("the connection to PostgreSQL was lost"));
         }
-        let result = link.wire().run("COMMIT").map(drop).map_err(commit_fault);
+        let result = match self.is_careful {
+            true => link.run("COMMIT").map(drop),
+            false => commit_ahead(link),
+        };
+        let result = result.map_err(|fault| link.judge(fault));
+        if matches!(&result, Err(fault) if fault.class == Class::Late) {
+            // The server skipped what came behind the statement that failed, so nothing was committed.
+            return result;
+        }
+        let result = result.map_err(commit_fault);
         self.in_transaction = false;
         if result.is_err() {
             self.disconnect();
@@ -441,6 +550,9 @@ impl Session for PgSession {
     }
 
     fn rollback(&mut self) {
+        if let Some(link) = &mut self.link {
+            link.discard();
+        }
         if self.in_transaction && self.run("ROLLBACK").is_err() {
             self.disconnect();
         }

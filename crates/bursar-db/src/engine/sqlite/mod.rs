@@ -60,7 +60,7 @@ impl SqliteSession {
 }
 
 impl Session for SqliteSession {
-    fn begin(&mut self, marked: bool) -> Result<(), Fault> {
+    fn begin(&mut self, marked: bool, _: bool) -> Result<(), Fault> {
         self.run("BEGIN IMMEDIATE")?;
         if let Some(files) = &self.files {
             files.look().map_err(Fault::statement)?;

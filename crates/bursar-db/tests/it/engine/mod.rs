@@ -1,6 +1,7 @@
 //! The engine: values, lanes, opening, and what each of the two does in trouble.
 
 mod ahead;
+mod deferred;
 mod lanes;
 mod memo;
 mod opening;

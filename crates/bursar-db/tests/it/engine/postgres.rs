@@ -279,3 +279,175 @@ fn a_connection_lost_during_commit_is_unavailable_and_not_run_again() {
     write_id(&test.db, A, 14).wait().unwrap();
     assert_eq!(ids(&test.db), [14]);
 }
+
+/// A server of the tests behind a relay that can stop relaying while it keeps its connections open, as a frozen host or
+/// a hung proxy does.
+struct Relay {
+    address: std::net::SocketAddr,
+    is_silent: Arc<std::sync::atomic::AtomicBool>,
+}
+
+impl Relay {
+    fn to(server: std::net::SocketAddr) -> Self {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let is_silent = Arc::new(std::sync::atomic::AtomicBool::new(false));
+        let silent = Arc::clone(&is_silent);
+        std::thread::spawn(move || {
+            for client in listener.incoming() {
+                let (client, server) = (client.unwrap(), std::net::TcpStream::connect(server).unwrap());
+                // A connection that was made before the silence is never served again.
+                let until = Arc::new(std::sync::atomic::AtomicBool::new(false));
+                for (from, to) in [(&client, &server), (&server, &client)] {
+                    let (mut from, mut to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
+                    let (silent, until) = (Arc::clone(&silent), Arc::clone(&until));
+                    let born_silent = silent.load(Ordering::SeqCst);
+                    std::thread::spawn(move || {
+                        let mut bytes = [0; 4096];
+                        while let Ok(read @ 1..) = std::io::Read::read(&mut from, &mut bytes) {
+                            if !born_silent && silent.load(Ordering::SeqCst) {
+                                until.store(true, Ordering::SeqCst);
+                            }
+                            while until.load(Ordering::SeqCst) {
+                                std::thread::sleep(Duration::from_millis(50));
+                            }
+                            if std::io::Write::write_all(&mut to, &bytes[..read]).is_err() {
+                                break;
+                            }
+                        }
+                        let _ = to.shutdown(std::net::Shutdown::Both);
+                    });
+                }
+            }
+        });
+        Relay { address, is_silent }
+    }
+
+    /// Established connections get no answer any more; new ones work.
+    fn fall_silent(&self) {
+        self.is_silent.store(true, Ordering::SeqCst);
+    }
+}
+
+/// The URL with other hosts.
+fn with_hosts(test: &TestDb, hosts: &str) -> DatabaseUrl {
+    let url = &test.place.database;
+    let (start, rest) = url.split_once('@').unwrap();
+    let (_, database) = rest.split_once('/').unwrap();
+    format!("{start}@{hosts}/{database}").parse().unwrap()
+}
+
+fn server_of(test: &TestDb) -> std::net::SocketAddr {
+    let (_, rest) = test.place.database.split_once('@').unwrap();
+    let (host, _) = rest.split_once('/').unwrap();
+    std::net::ToSocketAddrs::to_socket_addrs(host)
+        .unwrap()
+        .next()
+        .unwrap()
+}
+
+#[test]
+fn connections_that_go_silent_are_replaced() {
+    let test = TestDb::postgres();
+    with_table(&test);
+    let relay = Relay::to(server_of(&test));
+    let url = with_hosts(&test, &relay.address.to_string());
+    let options = Options {
+        flight_max: Some(Duration::from_secs(1)),
+        ..Options::default()
+    };
+    let db = Db::open(&url, &options, Opening::Require).unwrap();
+    for id in 0..8 {
+        write_id(&db, A, id).wait().unwrap();
+        assert_eq!(ids(&db).len(), usize::try_from(id).unwrap() + 1);
+    }
+    relay.fall_silent();
+    let since = Instant::now();
+    // The read is asked again on a new connection, and the batch runs again.
+    assert_eq!(ids(&db).len(), 8);
+    write_id(&db, A, 8).wait().unwrap();
+    for id in 9..30 {
+        write_id(&db, [u8::try_from(id).unwrap(); 16], id).wait().unwrap();
+        assert_eq!(ids(&db).len(), usize::try_from(id).unwrap() + 1);
+    }
+    assert!(since.elapsed() < Duration::from_secs(20), "{:?}", since.elapsed());
+    let since = Instant::now();
+    db.shutdown();
+    assert!(since.elapsed() < Duration::from_secs(5), "{:?}", since.elapsed());
+}
+
+#[test]
+fn a_commit_that_gets_no_answer_is_unknown_and_not_repeated() {
+    let test = TestDb::postgres();
+    with_table(&test);
+    let relay = Arc::new(Relay::to(server_of(&test)));
+    let url = with_hosts(&test, &relay.address.to_string());
+    let options = Options {
+        flight_max: Some(Duration::from_secs(1)),
+        ..Options::default()
+    };
+    let db = Db::open(&url, &options, Opening::Require).unwrap();
+    let runs = Arc::new(AtomicUsize::new(0));
+    let (counted, silenced) = (Arc::clone(&runs), Arc::clone(&relay));
+    let reply: Result<(), DbError> = db
+        .write(A, move |tx| {
+            counted.fetch_add(1, Ordering::SeqCst);
+            insert(tx, 1)?;
+            silenced.fall_silent();
+            Ok(())
+        })
+        .wait();
+    assert!(
+        matches!(&reply, Err(DbError::Unavailable(line)) if line.contains("unknown")),
+        "{reply:?}"
+    );
+    assert_eq!(runs.load(Ordering::SeqCst), 1);
+    db.shutdown();
+}
+
+#[test]
+fn a_host_that_accepts_and_says_nothing_does_not_block_the_next() {
+    let test = TestDb::postgres();
+    with_table(&test);
+    // The system accepts connections for a listener that nobody serves.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let hosts = format!("{},{}", silent.local_addr().unwrap(), server_of(&test));
+    let since = Instant::now();
+    let db = Db::open(&with_hosts(&test, &hosts), &Options::default(), Opening::Require).unwrap();
+    write_id(&db, A, 1).wait().unwrap();
+    assert_eq!(ids(&db), [1]);
+    assert!(since.elapsed() < Duration::from_secs(15), "{:?}", since.elapsed());
+    db.shutdown();
+}
+
+#[test]
+fn of_several_hosts_only_one_that_takes_writes_is_used() {
+    let test = TestDb::postgres();
+    with_table(&test);
+    let server = server_of(&test);
+    let twice = with_hosts(&test, &format!("{server},{server}"));
+    let database = test.place.database.rsplit('/').next().unwrap().to_owned();
+    let read_only = |word: &str| {
+        test.place.beside(&format!(
+            "ALTER DATABASE \"{database}\" SET default_transaction_read_only = {word}"
+        ));
+    };
+    let db = Db::open(&twice, &Options::default(), Opening::Require).unwrap();
+    write_id(&db, A, 1).wait().unwrap();
+    read_only("on");
+    let error = Db::open(&twice, &Options::default(), Opening::Require).err();
+    assert!(
+        matches!(&error, Some(DbError::Unavailable(line)) if line.contains("takes no writes")),
+        "{error:?}"
+    );
+    // A session that began in that time notices at its first write, and is not kept.
+    test.place.beside(END_OTHERS);
+    let reply = write_id(&test.db, A, 2).wait();
+    assert!(matches!(reply, Err(DbError::Unwritable(_))), "{reply:?}");
+    test.place.beside(&format!(
+        "SET transaction_read_only = off; ALTER DATABASE \"{database}\" RESET default_transaction_read_only"
+    ));
+    write_id(&test.db, A, 3).wait().unwrap();
+    assert_eq!(ids(&test.db), [1, 3]);
+    db.shutdown();
+}

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 use bursar_testing::Engine;
+use serde_json::json;
 
 use super::bundle::member;
 use super::http;
@@ -11,6 +12,8 @@ use super::world::World;
 
 /// Requests a measurement. The readers look at the schema once a second, and each prepares its statements once.
 const REQUESTS: u32 = 300;
+
+const CLIENTS: u32 = 64;
 
 struct Counted {
     world: World,
@@ -25,6 +28,8 @@ impl Counted {
             &metrics,
             "--no-worker",
             "--rate-limit-read",
+            "100000",
+            "--rate-limit-write",
             "100000",
         ];
         let world = World::apart(Engine::Postgres, &flags);
@@ -42,6 +47,26 @@ impl Counted {
             .find(|line| line.starts_with("bursar_database_round_trips "));
         let count = line.and_then(|line| line.rsplit(' ').next()?.parse().ok());
         count.unwrap_or_else(|| panic!("{text}"))
+    }
+
+    /// Round trips a request, if many clients ask at once.
+    fn each_of_many(&self, request: impl Fn(u32) + Sync) -> f64 {
+        let run = |first: u32, each: u32| {
+            std::thread::scope(|scope| {
+                for client in 0..CLIENTS {
+                    let request = &request;
+                    scope.spawn(move || {
+                        for number in 0..each {
+                            request(first + client * each + number);
+                        }
+                    });
+                }
+            });
+        };
+        run(0, 2);
+        let before = self.round_trips();
+        run(2 * CLIENTS, 12);
+        f64::from(self.round_trips() - before) / f64::from(12 * CLIENTS)
     }
 
     /// Round trips a request.
@@ -75,4 +100,23 @@ fn a_read_waits_for_postgresql_as_often_as_the_table_says() {
             "GET {path}: {found} round trips, at most {most}"
         );
     }
+}
+
+/// One for the look-up of the token and the key, one for the change, and a share of the commit.
+#[test]
+fn a_write_waits_for_postgresql_as_often_as_the_table_says() {
+    let counted = Counted::new();
+    let editor = counted.world.editor();
+    let member = format!("/v1/members/{}", member(1));
+    let patch = counted.each_of_many(|number| {
+        let body = json!({ "firstName": format!("Ada {number}") });
+        editor.patch(&member).json(body).ok();
+    });
+    let create = counted.each_of_many(|number| {
+        let body = json!({ "name": format!("Group {number}") });
+        let made = editor.post("/v1/groups").key(&format!("key-{number}")).json(body);
+        made.done(201);
+    });
+    assert!(patch <= 3.0, "a patch: {patch} round trips, at most 3");
+    assert!(create <= 3.0, "a create: {create} round trips, at most 3");
 }

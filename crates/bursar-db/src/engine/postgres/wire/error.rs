@@ -18,6 +18,8 @@ pub(in super::super::super) enum WireError {
     Silent,
     Closed,
     Io(io::Error),
+    /// The server takes no writes: it is a standby, or was told so.
+    ReadOnly,
     /// The server cannot be trusted, or has no TLS.
     Tls(String),
     /// A password is missing, or the server wants one in a way that is not known.
@@ -81,6 +83,7 @@ impl fmt::Display for WireError {
         match self {
             WireError::Told(told) => f.write_str(&told.message),
             WireError::Silent => f.write_str("it did not respond in time"),
+            WireError::ReadOnly => f.write_str("it takes no writes"),
             WireError::Closed => f.write_str("it closed the connection"),
             WireError::Io(error) => error.fmt(f),
             WireError::Tls(text)

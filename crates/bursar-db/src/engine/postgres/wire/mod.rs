@@ -177,6 +177,16 @@ impl Wire {
         sent.map_err(WireError::from)
     }
 
+    /// How many bytes wait to be sent.
+    pub(super) fn buffered(&self) -> usize {
+        self.out.len()
+    }
+
+    /// Forgets what waits to be sent. There must be no sync in it.
+    pub(super) fn discard(&mut self) {
+        self.out.clear();
+    }
+
     pub(super) fn event(&mut self) -> Result<Event, WireError> {
         loop {
             let (tag, body) = self.receive()?;
