@@ -246,7 +246,7 @@ impl World<'_> {
                 let mut member = Member::blank(self.ids.next(database::now()), Currency::USD, stamps);
                 member.first_name = format!("Member {n}");
                 member.last_name = "Featherstone".to_owned();
-                member.email = format!("member{n}@example.org");
+                member.email = Some(format!("member{n}@example.org"));
                 member.is_active = true;
                 member
             })

@@ -123,6 +123,11 @@ impl<'a, 'c> Act<'a, 'c> {
         self.mode.clock.tick()
     }
 
+    /// The organization's next creditor reference.
+    pub(crate) fn next_reference(&mut self) -> String {
+        self.mode.clock.next_reference()
+    }
+
     /// The resource must carry a stamp from [`Act::tick`].
     pub(crate) fn insert<R: Stored>(&mut self, resource: &R) -> Result<(), AppError> {
         table::insert(self.tx, self.organization, resource).map_err(AppError::from)

@@ -2,6 +2,7 @@
 
 use bursar_db::bulk::{self, BulkAct, Subject};
 use bursar_domain::ids::BulkId;
+use bursar_domain::payment::Payment;
 
 use crate::act::Act;
 use crate::error::AppError;
@@ -10,6 +11,17 @@ use crate::rule::Rule;
 /// Records what a bulk act changed, and logs it.
 pub(crate) fn note(act: &mut Act<'_, '_>, rule: &Rule, subjects: &[Subject]) -> Result<BulkId, AppError> {
     let id = act.new_id();
+    extend(act, rule, id, subjects)?;
+    Ok(id)
+}
+
+/// The same, for an act that may have begun in an earlier transaction.
+pub(crate) fn extend(
+    act: &mut Act<'_, '_>,
+    rule: &Rule,
+    id: BulkId,
+    subjects: &[Subject],
+) -> Result<(), AppError> {
     let bulk = BulkAct {
         organization: act.organization,
         id,
@@ -22,8 +34,17 @@ pub(crate) fn note(act: &mut Act<'_, '_>, rule: &Rule, subjects: &[Subject]) -> 
         rule.name,
         Some(id.to_string()),
         i64::try_from(subjects.len()).ok(),
-    )?;
-    Ok(id)
+    )
+}
+
+/// A payment that a bulk act raised.
+pub(crate) fn raised(payment: &Payment) -> Subject {
+    Subject {
+        id: payment.id.to_bytes(),
+        other: None,
+        updated_at: payment.stamps.updated_at,
+        previous: None,
+    }
 }
 
 #[derive(Clone, Debug, Default)]

@@ -1,8 +1,16 @@
-//! The lines of a data bundle that are not resources: organizations, users, roles and policies.
+//! The lines of a data bundle that are not resources: organizations, users, roles, policies and the books.
 
 use bursar_domain::access::{Policy, Role};
-use bursar_domain::ids::{OrganizationId, UserId};
+use bursar_domain::account::{Account, AccountType};
+use bursar_domain::ids::{
+    AccountId, CampaignId, EntryId, MemberId, OrderId, OrganizationId, PaymentId, ReceiptId, ReimbursementId,
+    UserId,
+};
+use bursar_domain::journal::{Entry, EntryKind, Posting};
+use bursar_domain::money::{Currency, Money};
 use bursar_domain::organization::{Organization, User};
+use bursar_domain::receipt::{Method, Receipt, ReceiptStatus};
+use bursar_domain::{Date, Timestamp};
 use serde::Serialize;
 
 /// The parent is null when the bundle does not contain it.
@@ -19,6 +27,11 @@ pub fn organization_line(organization: &Organization, parent_id: Option<Organiza
         contact_email: Option<&'a str>,
         contact_phone: Option<&'a str>,
         card_issuing: &'static str,
+        time_zone: &'a str,
+        closed_until: Option<Date>,
+        auto_credit: bool,
+        auto_reference: bool,
+        pay_text: Option<&'a str>,
     }
     json(&Line {
         r#type: "organization",
@@ -30,6 +43,11 @@ pub fn organization_line(organization: &Organization, parent_id: Option<Organiza
         contact_email: organization.contact_email.as_deref(),
         contact_phone: organization.contact_phone.as_deref(),
         card_issuing: organization.card_issuing.as_str(),
+        time_zone: organization.time_zone.name(),
+        closed_until: organization.closed_until,
+        auto_credit: organization.auto_credit,
+        auto_reference: organization.auto_reference,
+        pay_text: organization.pay_text.as_deref(),
     })
 }
 
@@ -80,6 +98,129 @@ pub fn policy_line(organization_id: OrganizationId, policy: Policy) -> String {
         organization_id,
         blocked_scopes: policy.blocked_scopes,
         max_token_days: policy.max_token_days,
+    })
+}
+
+pub fn account_line(organization_id: OrganizationId, account: &Account, currency: Currency) -> String {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Line<'a> {
+        r#type: &'static str,
+        id: AccountId,
+        organization_id: OrganizationId,
+        name: &'a str,
+        account_type: AccountType,
+        is_closed: bool,
+        budget: Option<Money>,
+    }
+    json(&Line {
+        r#type: "account",
+        id: account.id,
+        organization_id,
+        name: &account.name,
+        account_type: account.account_type,
+        is_closed: account.is_closed,
+        budget: account.budget.map(|minor| Money::new(minor, currency)),
+    })
+}
+
+/// A payment, order or chapter that is not in the bundle cannot be named: `references` says which organizations are.
+pub fn entry_line(
+    organization_id: OrganizationId,
+    entry: &Entry,
+    currency: Currency,
+    references: &mut dyn FnMut(OrganizationId) -> bool,
+) -> String {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Line<'a> {
+        r#type: &'static str,
+        id: EntryId,
+        organization_id: OrganizationId,
+        date: Date,
+        recorded_at: Timestamp,
+        kind: EntryKind,
+        recorder_kind: &'a str,
+        recorder_id: Option<&'a str>,
+        reverses_id: Option<EntryId>,
+        receipt_id: Option<ReceiptId>,
+        memo: Option<&'a str>,
+        reference: Option<&'a str>,
+        payer_name: Option<&'a str>,
+        postings: Vec<PostingPart>,
+    }
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct PostingPart {
+        account_id: AccountId,
+        amount: Money,
+        member_id: Option<MemberId>,
+        chapter_id: Option<OrganizationId>,
+        payment_id: Option<PaymentId>,
+        order_id: Option<OrderId>,
+        reimbursement_id: Option<ReimbursementId>,
+        campaign_id: Option<CampaignId>,
+    }
+    let part = |posting: &Posting| PostingPart {
+        account_id: posting.account,
+        amount: Money::new(posting.amount, currency),
+        member_id: posting.about.member,
+        chapter_id: posting.about.chapter.filter(|id| references(*id)),
+        payment_id: posting.about.payment,
+        order_id: posting.about.order,
+        reimbursement_id: posting.about.reimbursement,
+        campaign_id: posting.about.campaign,
+    };
+    json(&Line {
+        r#type: "journalEntry",
+        id: entry.id,
+        organization_id,
+        date: entry.date,
+        recorded_at: entry.recorded_at,
+        kind: entry.kind,
+        recorder_kind: &entry.recorder.kind,
+        recorder_id: entry.recorder.id.as_deref(),
+        reverses_id: entry.reverses,
+        receipt_id: entry.receipt,
+        memo: entry.note.memo.as_deref(),
+        reference: entry.note.reference.as_deref(),
+        payer_name: entry.note.payer_name.as_deref(),
+        postings: entry.postings.iter().map(part).collect(),
+    })
+}
+
+pub fn receipt_line(organization_id: OrganizationId, receipt: &Receipt, currency: Currency) -> String {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Line<'a> {
+        r#type: &'static str,
+        id: ReceiptId,
+        organization_id: OrganizationId,
+        date: Date,
+        recorded_at: Timestamp,
+        amount: Money,
+        method: Method,
+        account_id: AccountId,
+        payer_id: Option<MemberId>,
+        payer_name: Option<&'a str>,
+        reference: Option<&'a str>,
+        entry_id: EntryId,
+        status: ReceiptStatus,
+    }
+    json(&Line {
+        r#type: "receipt",
+        id: receipt.id,
+        organization_id,
+        date: receipt.date,
+        recorded_at: receipt.recorded_at,
+        amount: Money::new(receipt.amount, currency),
+        method: receipt.method,
+        account_id: receipt.account,
+        payer_id: receipt.payer,
+        payer_name: receipt.payer_name.as_deref(),
+        reference: receipt.reference.as_deref(),
+        entry_id: receipt.entry,
+        status: receipt.status,
     })
 }
 

@@ -1,9 +1,11 @@
 //! Dues on schedule: exactly one payment per active member and period, raised when it falls due.
 //!
-//! An act holds the organization's change clock while it looks for a payment and raises one, so two workers cannot
-//! both find none. A unique key on group, member and due date refuses a second payment. A payment that an officer
-//! made or an import brought has no such key, but counts as raised. Each transaction raises a bounded number of
-//! payments; a repeated one finds what was raised before.
+//! An act holds the organization's change clock while it looks for dues and raises them, so two workers cannot both
+//! find none. Which dues a payment is, is its `duesFor`: a new due date or an instalment does not change it. Each
+//! transaction raises a bounded number of payments; a repeated one finds what was raised before. Days are those of the
+//! organization's time zone.
+
+use std::ops::Range;
 
 use bursar_db::due;
 use bursar_domain::access::Role;
@@ -15,6 +17,9 @@ use bursar_domain::{Date, Refusal, Resource, Stamps, Timestamp};
 use serde::Serialize;
 
 use crate::act::{Act, View, Whole};
+use crate::books::charges::{self, Credits};
+use crate::books::{self, Books, Closed};
+use crate::bulk;
 use crate::error::AppError;
 use crate::rule::Rule;
 
@@ -34,7 +39,8 @@ pub const PREVIEW: Rule = Rule::of("dues.preview", Role::Editor, "see who owes d
 pub const DUE: Rule = Rule::of_worker("dues.due", "look for dues of all organizations");
 pub const RULES: &[&Rule] = &[&RAISE, &END_DAY, &SET, &PREVIEW, &DUE];
 
-/// Dues of all organizations to raise or end by `today`, longest due first.
+/// Dues of all organizations to raise or end by `today`, longest due first. Where it is not that day yet, raising does
+/// nothing.
 pub fn due(
     whole: &mut Whole<'_, '_>,
     today: Date,
@@ -54,30 +60,22 @@ pub enum Raising {
     Nothing,
 }
 
-impl Raising {
-    fn count(self) -> i64 {
-        match self {
-            Self::Some(count, _) | Self::Period(count) => i64::try_from(count).unwrap_or(i64::MAX),
-            Self::Nothing => 0,
-        }
-    }
-}
-
 /// Raises at most [`RAISE_MAX`] payments of the period that is due. Call again with the last member to continue.
 pub fn raise(act: &mut Act<'_, '_>, group: GroupId, after: Option<MemberId>) -> Result<Raising, AppError> {
     act.allow(&RAISE)?;
     let organization = act.organization;
     let mut group: Group = act.find(group)?;
-    let Some(due) = due_now(&group, act.now().date()) else {
+    let books = books::open(act)?;
+    let Some(due) = due_now(&group, books.today) else {
         note_skipped(act, &group)?;
         return Ok(Raising::Nothing);
     };
     let amount = group.amount_due.unwrap_or(Money::zero(group.currency));
-    let raised = raise_some(act, &group, amount, (due, ALWAYS), after)?;
+    let raised = raise_some(act, &books, &group, amount, (due, ALWAYS), after)?;
     if let Raising::Period(_) = raised {
         // Members who joined behind the cursor of a long raising are charged at the end of the day, even past
         // midnight.
-        if act.now().date() <= due.plus_days(1) {
+        if books.today <= due.plus_days(1) {
             due::keep_open(act.tx, organization, group.id, due, amount.minor)?;
         }
         let before = group.due_date;
@@ -88,7 +86,6 @@ pub fn raise(act: &mut Act<'_, '_>, group: GroupId, after: Option<MemberId>) -> 
             false => act.update(&mut group)?,
         }
     }
-    act.log(RAISE.name, Some(group.id.to_string()), Some(raised.count()))?;
     Ok(raised)
 }
 
@@ -102,36 +99,42 @@ pub fn end_day(
 ) -> Result<Raising, AppError> {
     act.allow(&END_DAY)?;
     let organization = act.organization;
-    let amount = due::open_amount(act.tx, organization, group, due)?.filter(|_| due < act.now().date());
+    let books = books::open(act)?;
+    let amount = due::open_amount(act.tx, organization, group, due)?.filter(|_| due < books.today);
     let Some(amount) = amount else {
         return Ok(Raising::Nothing);
     };
     let group: Group = act.find(group)?;
     // A member who joined before this day and was archived then is not charged for being restored.
     let amount = Money::new(amount, group.currency);
-    let raised = raise_some(act, &group, amount, (due, due.start()), after)?;
+    let start = books.organization.time_zone.start(due);
+    let raised = raise_some(act, &books, &group, amount, (due, start), after)?;
     if let Raising::Period(_) = raised {
         due::close(act.tx, organization, group.id, Some(due))?;
-    }
-    if raised.count() > 0 {
-        act.log(RAISE.name, Some(group.id.to_string()), Some(raised.count()))?;
     }
     Ok(raised)
 }
 
+/// A bulk act, so that an officer can undo it.
 fn raise_some(
     act: &mut Act<'_, '_>,
+    books: &Books,
     group: &Group,
     amount: Money,
     (due, joined_from): (Date, Timestamp),
     after: Option<MemberId>,
 ) -> Result<Raising, AppError> {
-    let organization = act.organization;
-    let members = uncharged(act, group, (due, joined_from), after)?;
+    let end = books.organization.time_zone.start(due.plus_days(1));
+    let members = uncharged(act, group, due, joined_from..end, after)?;
+    let mut credits = Credits::read(act, books)?;
+    let mut subjects = Vec::with_capacity(members.len());
     for (member, _) in &members {
-        let payment = charge(act, group, amount, *member, due);
-        act.insert(&payment)?;
-        due::raised(act.tx, organization, group.id, due, *member, payment.id)?;
+        let mut payment = charge(act, group, amount, *member, due);
+        charges::raise(act, books, &mut credits, &mut payment, Closed::UseToday)?;
+        subjects.push(bulk::raised(&payment));
+    }
+    if !subjects.is_empty() {
+        bulk::note(act, &RAISE, &subjects)?;
     }
     Ok(match members.last().filter(|_| members.len() == RAISE_MAX) {
         Some((last, _)) => Raising::Some(members.len(), *last),
@@ -143,11 +146,11 @@ fn raise_some(
 fn uncharged<M>(
     act: &mut Act<'_, '_, M>,
     group: &Group,
-    (due, joined_from): (Date, Timestamp),
+    due: Date,
+    joined: Range<Timestamp>,
     after: Option<MemberId>,
 ) -> Result<Vec<(MemberId, String)>, AppError> {
     let limit = i64::try_from(RAISE_MAX).unwrap_or(i64::MAX);
-    let joined = joined_from..due.plus_days(1).start();
     Ok(due::uncharged(
         act.tx,
         act.organization,
@@ -182,6 +185,7 @@ fn charge(act: &mut Act<'_, '_>, group: &Group, amount: Money, member: MemberId,
         description: format!("{}, due {due}", group.name),
         amount,
         due_date: Some(due),
+        dues_for: Some(due),
         ..Payment::blank(id, group.currency, stamps)
     }
 }
@@ -203,7 +207,10 @@ pub fn set(act: &mut Act<'_, '_>, group: GroupId, dues: Option<&NewDues>) -> Res
     let before: Group = act.find(group)?;
     let mut group = before.clone();
     match dues {
-        Some(dues) => apply(&mut group, dues, act.now().date())?,
+        Some(dues) => {
+            let today = books::open(act)?.today;
+            apply(&mut group, dues, today)?;
+        }
         None => {
             (group.amount_due, group.due_date, group.dues_from) = (None, None, None);
             (group.is_recurring, group.recurring_interval, group.due_anchor_day) = (false, None, None);
@@ -283,7 +290,7 @@ pub struct Charged {
 pub fn preview(view: &mut View<'_, '_>, group: GroupId) -> Result<Preview, AppError> {
     view.allow(&PREVIEW)?;
     let mut group: Group = view.find(group)?;
-    let today = view.now().date();
+    let books = books::open(view)?;
     let zero = Money::zero(group.currency);
     let mut preview = Preview {
         group_id: group.id,
@@ -298,11 +305,11 @@ pub fn preview(view: &mut View<'_, '_>, group: GroupId) -> Result<Preview, AppEr
     };
     let (mut total, mut names_left) = (0, PREVIEW_NAMES_MAX);
     while let Some(due) = group.next_due() {
-        let is_due = due <= today;
+        let is_due = due <= books.today;
         if !is_due && !preview.periods.is_empty() {
             break;
         }
-        let period = preview_period(view, &group, (due, is_due), &mut names_left)?;
+        let period = preview_period(view, &books, &group, (due, is_due), &mut names_left)?;
         preview.count += period.count;
         total += i128::from(period.total.minor);
         preview.periods.push(period);
@@ -314,6 +321,7 @@ pub fn preview(view: &mut View<'_, '_>, group: GroupId) -> Result<Preview, AppEr
 
 fn preview_period(
     view: &mut View<'_, '_>,
+    books: &Books,
     group: &Group,
     (due, is_due): (Date, bool),
     names_left: &mut usize,
@@ -328,7 +336,8 @@ fn preview_period(
     };
     let mut after = None;
     loop {
-        let members = uncharged(view, group, (due, ALWAYS), after)?;
+        let end = books.organization.time_zone.start(due.plus_days(1));
+        let members = uncharged(view, group, due, ALWAYS..end, after)?;
         let count = i64::try_from(members.len()).unwrap_or(i64::MAX);
         period.count += count;
         after = members.last().map(|(id, _)| *id);

@@ -1,13 +1,17 @@
 //! Writes a bundle that imports into an empty database and exports again byte for byte.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
-use bursar_db::{DbError, Stored, Tx, organizations, table};
+use bursar_db::{DbError, Stored, Tx, accounts, journal, organizations, receipts, table};
 use bursar_domain::ids::OrganizationId;
+use bursar_domain::money::Currency;
+use bursar_domain::organization::Organization;
 
 use crate::act::{Whole, no_organization};
-use crate::bundle::{organization_line, policy_line, role_line, user_line};
+use crate::bundle::{
+    account_line, entry_line, organization_line, policy_line, receipt_line, role_line, user_line,
+};
 use crate::error::AppError;
 use crate::organizations::subtree;
 use crate::resources::for_each_resource;
@@ -99,6 +103,8 @@ pub fn export(
     }
     export.people(tx, &all.iter().map(|o| o.id).collect::<Vec<_>>())?;
     for_each_resource!(R => export.resources::<R>(tx)?);
+    let covered: Vec<&Organization> = all.iter().filter(|o| export.covers(o.id)).collect();
+    export.books(tx, &covered)?;
     export.out.flush().map_err(ExportError::Output)?;
     Ok(export.done)
 }
@@ -173,6 +179,33 @@ impl Export<'_> {
                     Err(error) => self.left_out(organization, kept.id, &error),
                 }
                 Ok(())
+            })
+        })
+    }
+
+    /// Accounts, then entries of the journal, then receipts; each by id.
+    fn books(&mut self, tx: &mut Tx<'_>, covered: &[&Organization]) -> Result<(), ExportError> {
+        let currencies: HashMap<OrganizationId, Currency> =
+            covered.iter().map(|own| (own.id, own.currency)).collect();
+        let mut all = Vec::new();
+        for own in covered {
+            let stored = accounts::stored(tx, own.id)?;
+            all.extend(stored.into_iter().map(|account| (account.id, own.id, account)));
+        }
+        all.sort_unstable_by_key(|(id, own, _)| (*id, *own));
+        for (_, own, account) in &all {
+            self.line(&account_line(*own, account, currencies[own]))?;
+        }
+        let wanted = |id| currencies.contains_key(&id);
+        writing(|written| {
+            journal::each_of_all(tx, wanted, |own, entry| {
+                let line = entry_line(own, &entry, currencies[&own], &mut |id| self.names(id));
+                written(self.line(&line))
+            })
+        })?;
+        writing(|written| {
+            receipts::each_of_all(tx, wanted, |own, receipt| {
+                written(self.line(&receipt_line(own, &receipt, currencies[&own])))
             })
         })
     }

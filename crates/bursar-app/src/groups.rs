@@ -120,7 +120,9 @@ pub fn add_by_address(
     wanted.retain(|(address, _)| !address.is_empty());
     table::each::<Member>(act.tx, act.organization, |kept| {
         let member = kept.resource?;
-        let key = address_key(&member.email);
+        let Some(key) = member.email.as_deref().map(address_key) else {
+            return Ok(());
+        };
         for (_, found) in wanted
             .iter_mut()
             .filter(|(address, _)| member.is_active && *address == key)

@@ -1,4 +1,4 @@
-use bursar_db::{memberships, recipients};
+use bursar_db::{memberships, open_charges, recipients};
 use bursar_domain::access::{Role, Scope};
 use bursar_domain::email::{check_email, check_phone};
 use bursar_domain::group::Group;
@@ -28,6 +28,9 @@ pub fn change(act: &mut Act<'_, '_>, id: MemberId, change: &MemberChange) -> Res
     let Some(mut member) = change.clone().apply(&before) else {
         return Ok(before);
     };
+    if let Some(payer) = member.payer_id.filter(|_| member.payer_id != before.payer_id) {
+        check_payer(act, id, payer)?;
+    }
     if member.is_active != before.is_active {
         for group in &member.groups {
             let mut group: Group = act.find(*group)?;
@@ -57,11 +60,41 @@ pub fn owed(view: &mut View<'_, '_>, id: MemberId) -> Result<Money, AppError> {
     Ok(Money::total("what the member owes", sum, currency)?)
 }
 
+/// A payer is another member who pays for themselves, and a member who pays for others has none.
+fn check_payer(act: &mut Act<'_, '_>, id: MemberId, payer: MemberId) -> Result<(), AppError> {
+    let refuse = |rule: String| Err(Refusal::invalid("payer", rule).into());
+    let found = act.get::<Member>(payer)?;
+    let found = found.ok_or_else(|| Refusal::missing_reference("payer", payer))?;
+    if payer == id {
+        return refuse(
+            "must be another member; leave it empty for a member who pays for themselves".to_owned(),
+        );
+    }
+    if let Some(other) = found.payer_id {
+        return refuse(format!(
+            "must be somebody who pays for themselves; {} has a payer, {other}",
+            found.name()
+        ));
+    }
+    let household = open_charges::household(act.tx, act.organization, id)?;
+    match household.is_empty() {
+        true => Ok(()),
+        false => refuse(format!(
+            "must be empty for a member who pays for others: {}",
+            household
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .join(", ")
+        )),
+    }
+}
+
 #[derive(Clone, Debug, Default)]
 pub struct NewMember {
     pub first_name: String,
     pub last_name: String,
-    pub email: String,
+    pub email: Option<String>,
     pub phone: Option<String>,
     /// Today if left out.
     pub join_date: Option<Date>,
@@ -80,7 +113,12 @@ pub fn add(act: &mut Act<'_, '_>, new: &NewMember) -> Result<Member, AppError> {
         name("first-name", &new.first_name)?,
         name("last-name", &new.last_name)?,
     );
-    let email = check_email(&new.email).map_err(|rule| Refusal::invalid("email", rule))?;
+    let email = new
+        .email
+        .as_deref()
+        .map(check_email)
+        .transpose()
+        .map_err(Refusal::of_field("email"))?;
     let phone = new
         .phone
         .as_deref()
@@ -97,6 +135,7 @@ pub fn add(act: &mut Act<'_, '_>, new: &NewMember) -> Result<Member, AppError> {
         group.member_count += 1;
         act.update(&mut group)?;
     }
+    let today = act.own()?.time_zone.date(act.now());
     let stamps = Stamps::at(act.tick());
     let member = Member {
         id,
@@ -105,8 +144,10 @@ pub fn add(act: &mut Act<'_, '_>, new: &NewMember) -> Result<Member, AppError> {
         email,
         phone,
         is_active: true,
-        join_date: Some(new.join_date.unwrap_or_else(|| act.now().date())),
+        join_date: Some(new.join_date.unwrap_or(today)),
         groups,
+        payer_id: None,
+        reference: Some(act.next_reference()),
         stamps,
     };
     act.insert(&member)?;

@@ -242,6 +242,8 @@ pub fn of_references<R: Readable>(view: &mut View<'_, '_>, resources: &[R]) -> R
             Reference::Group(_, id) => groups.push(id),
             Reference::Listing(_, id) => listings.push(id),
             Reference::Organization(_, id) => organizations.push(id),
+            // A payment has no name, and an account of the books is shown by them.
+            Reference::Payment(..) | Reference::Account(..) => {}
         });
     }
     let mut names = Names::default();

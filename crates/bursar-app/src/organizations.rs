@@ -75,6 +75,7 @@ pub fn create(
             .transpose()
             .map_err(Refusal::of_field("contact-phone"))?,
         card_issuing: new.card_issuing,
+        ..Organization::blank(id)
     };
     match (organization.kind, organization.parent_id) {
         (OrganizationKind::Chapter, None) => {

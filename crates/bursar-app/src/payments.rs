@@ -1,324 +1,356 @@
-//! Charges, and the money received for them. The ledger is append-only.
+//! Charges: what members and chapters owe, and what officers do to it.
+
+mod plan;
+mod raise;
 
 use std::collections::BTreeSet;
 
-use bursar_db::bulk::Subject;
-use bursar_db::ledger::{self, Entry};
-use bursar_db::{organizations, recipients};
+use bursar_db::{journal, organizations};
 use bursar_domain::access::Role;
-use bursar_domain::group::Group;
-use bursar_domain::ids::{BulkId, EntryId, GroupId, MemberId, OrganizationId, PaymentId};
+use bursar_domain::account::Standing;
+use bursar_domain::ids::{EntryId, PaymentId};
+use bursar_domain::journal::{About, Entry, EntryKind, Postings};
 use bursar_domain::member::Member;
 use bursar_domain::money::Money;
-use bursar_domain::payment::Payment;
-use bursar_domain::text::{NOTE, REFERENCE};
-use bursar_domain::{Date, Refusal, Resource, Stamps, Timestamp, words};
+use bursar_domain::payment::{Payment, PaymentStatus};
+use bursar_domain::receipt::Method;
+use bursar_domain::text::NOTE;
+use bursar_domain::{Date, Refusal, words};
 
-use crate::act::Act;
-use crate::bulk;
+use crate::act::{Act, View};
+use crate::books::receipts::{self, NewReceipt, Paid, Refund};
+use crate::books::{Closed, NewEntry, charges, open, post, reason, settle};
 use crate::error::AppError;
 use crate::rule::Rule;
+
+pub use plan::{Every, NewPlan, plan};
+pub use raise::{Charges, Debtor, NewCharges, RAISE_MAX, preview, raise};
 
 pub const RAISE: Rule = Rule::of("payments.raise", Role::Editor, "raise charges");
 pub const RECORD: Rule = Rule::of("payment.record", Role::Editor, "record payments");
 pub const REVERSE: Rule = Rule::of("payment.reverse", Role::Editor, "reverse payments");
 pub const CHANGE: Rule = Rule::of("payment.change", Role::Editor, "change payments");
+pub const REFUND: Rule = Rule::of("payment.refund", Role::Editor, "refund payments");
+pub const SHOW: Rule = Rule::of("payment.show", Role::Viewer, "read payments");
 
-pub const RULES: &[&Rule] = &[&RAISE, &RECORD, &REVERSE, &CHANGE];
+pub const RULES: &[&Rule] = &[&RAISE, &RECORD, &REVERSE, &CHANGE, &REFUND, &SHOW];
 
-words! {
-    /// How money came.
-    ReceivedBy {
-        /// In notes and coins.
-        Cash "cash",
-        /// By check.
-        Check "check",
-        /// By bank transfer.
-        Transfer "transfer",
-        /// By card.
-        Card "card",
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Debtor {
-    Member(MemberId),
-    /// Every active member of the group.
-    Group(GroupId),
-    /// A direct child of the organization.
-    Chapter(OrganizationId),
-}
-
+/// Money received for one payment.
 #[derive(Clone, Debug)]
-pub struct NewCharges {
-    pub debtor: Debtor,
-    /// Per debtor, as text in the organization's currency. If left out, a group's own dues.
-    pub amount: Option<String>,
-    pub description: String,
-    pub due_date: Option<Date>,
-}
-
-#[derive(Clone, Debug)]
-pub struct Charges {
-    /// Undo takes this id. A preview has none.
-    pub id: Option<BulkId>,
-    pub payments: Vec<Payment>,
-    pub total: Money,
-}
-
-/// A preview writes nothing.
-pub fn raise(act: &mut Act<'_, '_>, new: &NewCharges, is_preview: bool) -> Result<Charges, AppError> {
-    act.allow(&RAISE)?;
-    let currency = act.own()?.currency;
-    let description = NOTE
-        .check(&new.description)
-        .map_err(|rule| Refusal::invalid("description", rule))?;
-    let given = new.amount.as_deref().map(|text| Money::parse(text, currency));
-    let given = given
-        .transpose()
-        .map_err(|rule| Refusal::invalid("amount", rule))?;
-    let (debtors, group) = debtors(act, new.debtor)?;
-    let amount = given.or(group.as_ref().and_then(|group| group.amount_due));
-    let amount = amount
-        .filter(|amount| amount.minor > 0)
-        .ok_or_else(|| Refusal::invalid("amount", "is required and must be greater than 0"))?;
-    let mut payments = Vec::with_capacity(debtors.len());
-    for (member_id, target_organization_id) in debtors {
-        let id = act.new_id();
-        let stamps = Stamps::at(if is_preview { act.now() } else { act.tick() });
-        payments.push(Payment {
-            member_id,
-            group_id: group.as_ref().map(|group| group.id),
-            target_organization_id,
-            description: description.clone(),
-            amount,
-            due_date: new.due_date,
-            ..Payment::blank(id, currency, stamps)
-        });
-    }
-    let total = payments
-        .iter()
-        .map(|payment| i128::from(payment.amount.minor))
-        .sum();
-    let mut charges = Charges {
-        id: None,
-        total: Money::total("these charges", total, currency)?,
-        payments,
-    };
-    if is_preview {
-        return Ok(charges);
-    }
-    for payment in &charges.payments {
-        act.insert(payment)?;
-    }
-    let subject = |payment: &Payment| Subject {
-        id: payment.id.to_bytes(),
-        other: None,
-        updated_at: payment.stamps.updated_at,
-        previous: None,
-    };
-    let subjects: Vec<Subject> = charges.payments.iter().map(subject).collect();
-    charges.id = Some(bulk::note(act, &RAISE, &subjects)?);
-    Ok(charges)
-}
-
-type Debtors = (Vec<(Option<MemberId>, Option<OrganizationId>)>, Option<Group>);
-
-fn debtors(act: &mut Act<'_, '_>, debtor: Debtor) -> Result<Debtors, AppError> {
-    match debtor {
-        Debtor::Member(id) => {
-            let member: Member = act.find(id)?;
-            if !member.is_active {
-                return Err(Refusal::conflict(
-                    "the member is archived; restore the member to raise a charge",
-                )
-                .into());
-            }
-            Ok((vec![(Some(id), None)], None))
-        }
-        Debtor::Group(id) => {
-            let group: Group = act.find(id)?;
-            let members = recipients::of_group(act.tx, act.organization, id, None, i64::MAX)?;
-            Ok((
-                members.iter().map(|member| (Some(member.id), None)).collect(),
-                Some(group),
-            ))
-        }
-        Debtor::Chapter(id) => {
-            let chapter =
-                organizations::get(act.tx, id)?.filter(|chapter| chapter.parent_id == Some(act.organization));
-            chapter.ok_or_else(|| Refusal::missing(format!("{id} is not a direct child chapter")))?;
-            Ok((vec![(None, Some(id))], None))
-        }
-    }
-}
-
-#[derive(Clone, Debug)]
-pub struct Receipt {
+pub struct Received {
     /// Text in the payment's currency.
     pub amount: String,
-    pub method: ReceivedBy,
+    pub method: Method,
     /// Today if left out.
     pub received_on: Option<Date>,
     /// The payer's or the bank's own reference.
     pub reference: Option<String>,
 }
 
-/// Adds a ledger entry and updates the payment.
+/// Records a receipt for this payment alone, at most what is open.
 pub fn record(
     act: &mut Act<'_, '_>,
     id: PaymentId,
-    receipt: &Receipt,
+    received: &Received,
 ) -> Result<(Payment, EntryId), AppError> {
     act.allow(&RECORD)?;
-    let mut payment: Payment = act.find(id)?;
-    let amount = Money::parse(&receipt.amount, payment.amount.currency)
-        .map_err(|rule| Refusal::invalid("amount", rule))?;
-    let reference = receipt
-        .reference
-        .as_deref()
-        .map(|text| REFERENCE.check(text))
-        .transpose();
-    let reference = reference.map_err(|rule| Refusal::invalid("reference", rule))?;
-    let today = act.now().date();
-    let received_on = receipt.received_on.unwrap_or(today);
-    if received_on > today {
-        return Err(Refusal::invalid("date", format!("must not be in the future, got {received_on}")).into());
-    }
-    payment.receive(amount.minor, act.now())?;
-    let entry = Entry {
-        payment: id,
-        id: act.new_id(),
-        at: act.now(),
-        amount: amount.minor,
-        method: receipt.method.as_str().to_owned(),
-        reference,
-        received_on: Some(received_on),
-        reverses: None,
+    let payment: Payment = act.find(id)?;
+    let amount =
+        Money::parse(&received.amount, payment.amount.currency).map_err(Refusal::of_field("amount"))?;
+    // Refuses what the payment cannot take.
+    payment.clone().receive(amount.minor, act.now())?;
+    let new = NewReceipt {
+        amount: received.amount.clone(),
+        method: received.method,
+        date: received.received_on,
+        account: None,
+        payer: None,
+        payer_name: match (payment.member_id, payment.target_organization_id) {
+            (None, Some(chapter)) => organizations::get(act.tx, chapter)?.map(|chapter| chapter.name),
+            _ => None,
+        },
+        reference: received.reference.clone(),
+        payments: vec![id],
+        campaign: None,
+        income: None,
+        again: true,
     };
-    let entry_id = entry.id;
-    enter(act, &mut payment, &[entry], RECORD.name)?;
-    Ok((payment, entry_id))
+    let recorded = receipts::record(act, &new)?;
+    Ok((act.find(id)?, recorded.receipt.entry))
 }
 
-/// Adds a counter-entry; the entry itself stays.
+/// Takes back an entry that settled the payment: the bank took the money back, or it was a mistake. The entry itself
+/// stays.
 pub fn reverse(
     act: &mut Act<'_, '_>,
     id: PaymentId,
     entry: EntryId,
-    reason: Option<&str>,
+    why: Option<&str>,
+    is_mistake: bool,
 ) -> Result<Payment, AppError> {
     act.allow(&REVERSE)?;
+    let _: Payment = act.find(id)?;
+    let entries = journal::of_payment(act.tx, act.organization, id)?;
+    let original = standing(&entries, id, entry)?.clone();
+    let books = open(act)?;
+    match original.receipt {
+        Some(receipt) if is_mistake => drop(receipts::reverse(act, receipt, why)?),
+        Some(receipt) => drop(receipts::bounce(act, receipt, None, why)?),
+        None if is_mistake || original.kind == EntryKind::CreditApplied => {
+            receipts::unrecord(act, &books, &original, reason(why)?)?;
+        }
+        None => receipts::bounce_entry(act, &books, &original, (books.today, reason(why)?))?,
+    }
+    act.log(REVERSE.name, Some(id.to_string()), None)?;
+    act.find(id)
+}
+
+/// An entry that settled a part of the payment and stands.
+fn standing(entries: &[Entry], payment: PaymentId, id: EntryId) -> Result<&Entry, Refusal> {
+    let found = entries.iter().find(|entry| entry.id == id);
+    let found = found.ok_or_else(|| Refusal::missing(format!("the payment has no journal entry {id}")))?;
+    if found.reverses.is_some() || entries.iter().any(|other| other.reverses == Some(id)) {
+        let message = format!("journal entry {id} is a reversal or was reversed before");
+        return Err(Refusal::conflict(message));
+    }
+    match found.kind {
+        EntryKind::Receipt | EntryKind::CreditApplied | EntryKind::Opening if found.owed_for(payment) < 0 => {
+            Ok(found)
+        }
+        kind => Err(Refusal::conflict(format!(
+            "journal entry {id} ({kind}) brought no money; name the entry of a receipt"
+        ))),
+    }
+}
+
+words! {
+    /// Why an amount changes.
+    Adjustment {
+        /// Less, as a favour.
+        Discount "discount",
+        /// Less, because it is not asked for.
+        Waiver "waiver",
+        /// It was wrong.
+        Correction "correction",
+    }
+}
+
+/// A full waiver of a charge that nobody paid cancels it.
+pub fn adjust(
+    act: &mut Act<'_, '_>,
+    id: PaymentId,
+    amount: &str,
+    kind: Adjustment,
+    why: &str,
+) -> Result<Payment, AppError> {
+    act.allow(&CHANGE)?;
+    let books = open(act)?;
     let mut payment: Payment = act.find(id)?;
-    let reason = reason.map(|text| REFERENCE.check(text)).transpose();
-    let reason = reason.map_err(|rule| Refusal::invalid("reason", rule))?;
-    let entries = ledger::of_payment(act.tx, act.organization, id)?;
-    let original = standing(&entries, entry)?;
-    payment.take_back(original.amount, act.now())?;
-    let counter = counter_entry(act, original, reason);
-    enter(act, &mut payment, &[counter], REVERSE.name)?;
+    let new = Money::parse(amount, payment.amount.currency).map_err(Refusal::of_field("amount"))?;
+    let why = reason(Some(why))?.ok_or_else(|| Refusal::invalid("reason", "is required"))?;
+    let (before, paid) = (payment.amount, payment.paid_to_date.minor);
+    let down = before.minor - new.minor;
+    if kind != Adjustment::Correction && down <= 0 {
+        let rule = format!("must be below {before} for a {kind}, got {new}; a correction can raise it");
+        return Err(Refusal::invalid("amount", rule).into());
+    }
+    let entry_kind = match kind {
+        Adjustment::Discount => EntryKind::Discount,
+        Adjustment::Waiver => EntryKind::Waiver,
+        Adjustment::Correction => EntryKind::Correction,
+    };
+    if new.minor == 0 && paid == 0 && kind != Adjustment::Correction {
+        charges::cancel(act, &books, &mut payment, (EntryKind::Waiver, Some(why)))?;
+        act.log("payment.adjust", Some(id.to_string()), None)?;
+        return Ok(payment);
+    }
+    if down == 0 {
+        return Ok(payment);
+    }
+    let at = charges::paid_at(act, &books, &payment, None)?;
+    payment.adjust(new.minor, at)?;
+    let (against, date) = match kind {
+        Adjustment::Discount | Adjustment::Waiver => (Standing::Discounts.id(), books.today),
+        Adjustment::Correction => {
+            let charged = charges::date_of(act, &books, &payment)?;
+            let date = books.date("date", charged, Closed::UseToday)?;
+            (payment.income_account(), date)
+        }
+    };
+    let postings = Postings::paired(against, Standing::Receivable, payment.about(), down);
+    post(act, NewEntry::of(entry_kind, date, postings).memo(Some(why)))?;
+    settle(act, &mut payment)?;
+    act.log("payment.adjust", Some(id.to_string()), None)?;
     Ok(payment)
 }
 
-/// An entry that is neither a reversal nor reversed.
-fn standing(entries: &[Entry], id: EntryId) -> Result<&Entry, Refusal> {
-    let found = entries.iter().find(|entry| entry.id == id);
-    let found = found.ok_or_else(|| Refusal::missing(format!("the payment has no ledger entry {id}")))?;
-    if found.reverses.is_some() || entries.iter().any(|other| other.reverses == Some(id)) {
-        let message = format!("ledger entry {id} is a reversal or was reversed before");
-        return Err(Refusal::conflict(message));
-    }
-    Ok(found)
+#[derive(Clone, Debug, Default)]
+pub struct PaymentChange {
+    /// `Some(None)` removes it.
+    pub due_date: Option<Option<Date>>,
+    pub description: Option<String>,
 }
 
-fn counter_entry(act: &mut Act<'_, '_>, original: &Entry, reason: Option<String>) -> Entry {
-    Entry {
-        payment: original.payment,
-        id: act.new_id(),
-        at: act.now(),
-        amount: -original.amount,
-        method: original.method.clone(),
-        reference: reason,
-        received_on: Some(act.now().date()),
-        reverses: Some(original.id),
-    }
-}
-
-/// Writes the entries, the payment and its activity line. The ledger must add up to `paidToDate` first.
-fn enter(
-    act: &mut Act<'_, '_>,
-    payment: &mut Payment,
-    entries: &[Entry],
-    action: &str,
-) -> Result<(), AppError> {
-    for entry in entries {
-        ledger::add(act.tx, act.organization, entry)?;
-    }
-    let sum = ledger::sum(act.tx, act.organization, payment.id)?;
-    if sum != i128::from(payment.paid_to_date.minor) {
-        let message = format!(
-            "the ledger of {} sums up to {sum}, not to {}",
-            payment.id, payment.paid_to_date.minor
-        );
-        return Err(bursar_db::DbError::Internal(message).into());
-    }
-    act.update(payment)?;
-    act.log(action, Some(payment.id.to_string()), None)
-}
-
-/// What was received stays in the ledger.
-pub fn cancel(act: &mut Act<'_, '_>, id: PaymentId) -> Result<Payment, AppError> {
+/// A new due day leaves which dues it is.
+pub fn set(act: &mut Act<'_, '_>, id: PaymentId, change: &PaymentChange) -> Result<Payment, AppError> {
     act.allow(&CHANGE)?;
-    change(act, id, Payment::cancel)
+    let before: Payment = act.find(id)?;
+    if !before.status.is_owed() {
+        let message = format!(
+            "the payment is {}; only a pending, partially paid or failed one can be changed",
+            before.status
+        );
+        return Err(Refusal::conflict(message).into());
+    }
+    let mut payment = before.clone();
+    if let Some(due) = change.due_date {
+        payment.due_date = due;
+    }
+    if let Some(text) = &change.description {
+        payment.description = NOTE.check(text).map_err(Refusal::of_field("description"))?;
+    }
+    if payment == before {
+        return Ok(before);
+    }
+    act.update(&mut payment)?;
+    act.log("payment.set", Some(id.to_string()), None)?;
+    Ok(payment)
 }
 
+/// Cancels what is open; what was received stays. A write-off says that it will not come.
+pub fn cancel(
+    act: &mut Act<'_, '_>,
+    id: PaymentId,
+    is_write_off: bool,
+    why: Option<&str>,
+) -> Result<Payment, AppError> {
+    act.allow(&CHANGE)?;
+    let books = open(act)?;
+    let mut payment: Payment = act.find(id)?;
+    let kind = match is_write_off {
+        true => EntryKind::WriteOff,
+        false => EntryKind::Cancel,
+    };
+    charges::cancel(act, &books, &mut payment, (kind, reason(why)?))?;
+    act.log("payment.cancelled", Some(id.to_string()), None)?;
+    Ok(payment)
+}
+
+/// Pays money back. All of it cancels the payment.
+pub fn refund(act: &mut Act<'_, '_>, id: PaymentId, refund: &Refund) -> Result<Payment, AppError> {
+    act.allow(&REFUND)?;
+    let books = open(act)?;
+    let payment: Payment = act.find(id)?;
+    let amount = books.amount("amount", &refund.amount)?;
+    let paid = Paid::read(act, &books, refund, Method::Transfer)?;
+    let payment = receipts::refund_payment(act, &books, payment, (amount, &paid))?;
+    if payment.status == PaymentStatus::Cancelled {
+        charges::cancel_fees(act, &books, id)?;
+    }
+    act.log(REFUND.name, Some(id.to_string()), None)?;
+    Ok(payment)
+}
+
+/// The bank withdraws the money while the payer objects.
 pub fn dispute(act: &mut Act<'_, '_>, id: PaymentId) -> Result<Payment, AppError> {
     act.allow(&CHANGE)?;
-    change(act, id, Payment::dispute)
+    let (mut payment, books) = (act.find::<Payment>(id)?, open(act)?);
+    payment.dispute(act.now())?;
+    let postings = Postings::pair(
+        Standing::Disputes,
+        payment.about(),
+        Standing::Clearing,
+        payment.paid_to_date.minor,
+    );
+    post(act, NewEntry::of(EntryKind::Dispute, books.today, postings))?;
+    disputed(act, payment)
 }
 
 /// The payment is paid again.
 pub fn win_dispute(act: &mut Act<'_, '_>, id: PaymentId) -> Result<Payment, AppError> {
     act.allow(&CHANGE)?;
-    change(act, id, Payment::win_dispute)
+    let (mut payment, books) = (act.find::<Payment>(id)?, open(act)?);
+    let at = charges::paid_at(act, &books, &payment, None)?;
+    payment.win_dispute(at)?;
+    let postings = won(&payment, payment.paid_to_date.minor);
+    post(act, NewEntry::of(EntryKind::DisputeWon, books.today, postings))?;
+    disputed(act, payment)
 }
 
-fn change(
-    act: &mut Act<'_, '_>,
-    id: PaymentId,
-    deed: fn(&mut Payment, Timestamp) -> Result<(), Refusal>,
-) -> Result<Payment, AppError> {
-    let mut payment: Payment = act.find(id)?;
-    deed(&mut payment, act.now())?;
-    act.update(&mut payment)?;
-    act.log(&format!("payment.{}", payment.status), Some(id.to_string()), None)?;
-    Ok(payment)
+fn won(payment: &Payment, minor: i64) -> Postings {
+    Postings::default()
+        .debit(Standing::Clearing, minor, About::default())
+        .credit(Standing::Disputes, minor, payment.about())
 }
 
-/// The payment fails, and the entries that the bank took back are reversed: those named, or all that stand.
+/// The payment fails, and what the bank took back is owed again: the entries named, or all of it.
 pub fn lose_dispute(act: &mut Act<'_, '_>, id: PaymentId, named: &[EntryId]) -> Result<Payment, AppError> {
     act.allow(&CHANGE)?;
-    let mut payment: Payment = act.find(id)?;
-    let entries = ledger::of_payment(act.tx, act.organization, id)?;
+    let (mut payment, books) = (act.find::<Payment>(id)?, open(act)?);
+    let paid = payment.paid_to_date.minor;
+    let entries = journal::of_payment(act.tx, act.organization, id)?;
     let taken: Vec<&Entry> = match named {
         [] => entries
             .iter()
-            .filter(|entry| standing(&entries, entry.id).is_ok())
+            .filter(|entry| standing(&entries, id, entry.id).is_ok())
             .collect(),
         _ => {
             let named: BTreeSet<EntryId> = named.iter().copied().collect();
             named
                 .into_iter()
-                .map(|id| standing(&entries, id))
+                .map(|entry| standing(&entries, id, entry))
                 .collect::<Result<_, _>>()?
         }
     };
-    payment.lose_dispute(taken.iter().map(|entry| entry.amount).sum(), act.now())?;
-    let reason = Some("dispute lost".to_owned());
-    let counters: Vec<Entry> = taken
-        .iter()
-        .map(|entry| counter_entry(act, entry, reason.clone()))
-        .collect();
-    enter(act, &mut payment, &counters, "payment.failed")?;
+    let lost = taken.iter().map(|entry| -entry.owed_for(id)).sum();
+    payment.lose_dispute(lost, act.now())?;
+    let about = payment.about();
+    for entry in taken {
+        let part = -entry.owed_for(id);
+        let postings = Postings::default()
+            .debit(Standing::Receivable, part, about)
+            .credit(Standing::Disputes, part, about);
+        let mut lost = NewEntry::of(EntryKind::DisputeLost, books.today, postings);
+        lost.reverses = Some(entry.id);
+        post(act, lost)?;
+    }
+    let rest = won(&payment, paid - lost);
+    if !rest.is_empty() {
+        post(act, NewEntry::of(EntryKind::DisputeWon, books.today, rest))?;
+    }
+    disputed(act, payment)
+}
+
+fn disputed(act: &mut Act<'_, '_>, mut payment: Payment) -> Result<Payment, AppError> {
+    settle(act, &mut payment)?;
+    act.log(
+        &format!("payment.{}", payment.status),
+        Some(payment.id.to_string()),
+        None,
+    )?;
     Ok(payment)
+}
+
+/// A payment with its entries, and the names of what it refers to.
+#[derive(Clone, Debug)]
+pub struct Shown {
+    pub payment: Payment,
+    pub debtor: Option<String>,
+    pub entries: Vec<Entry>,
+}
+
+pub fn show(view: &mut View<'_, '_>, id: PaymentId) -> Result<Shown, AppError> {
+    view.allow(&SHOW)?;
+    let payment: Payment = view.find(id)?;
+    let debtor = match (payment.member_id, payment.target_organization_id) {
+        (Some(member), _) => view.get::<Member>(member)?.map(|member| member.name()),
+        (None, Some(chapter)) => organizations::get(view.tx, chapter)?.map(|chapter| chapter.name),
+        (None, None) => None,
+    };
+    let entries = journal::of_payment(view.tx, view.organization, id)?;
+    Ok(Shown {
+        payment,
+        debtor,
+        entries,
+    })
 }

@@ -129,7 +129,7 @@ fn judge_members<M>(
             ),
             false => Vec::new(),
         };
-        let contact = (Some(candidate.email.as_str()), candidate.phone.as_deref());
+        let contact = (candidate.email.as_deref(), candidate.phone.as_deref());
         page.judge(reminder, candidate.id.to_bytes(), candidate.name, contact, owed);
     }
     Ok(())
@@ -192,7 +192,7 @@ pub(crate) fn somebody_qualifies<M>(act: &mut Act<'_, '_, M>, reminder: &Reminde
     loop {
         let found = recipients::likely_of_group(act.tx, act.organization, group, wanted, after, LOOK_MAX)?;
         let has_address =
-            |c: &Candidate| address(reminder.method, Some(&c.email), c.phone.as_deref()).is_some();
+            |c: &Candidate| address(reminder.method, c.email.as_deref(), c.phone.as_deref()).is_some();
         if found.iter().any(has_address) {
             return Ok(true);
         }

@@ -1,16 +1,20 @@
 //! Reimbursements, from draft to payout.
 
-use bursar_db::organizations;
+use bursar_db::{journal, organizations};
 use bursar_domain::access::Role;
-use bursar_domain::ids::{MemberId, OrganizationId, ReimbursementId};
+use bursar_domain::account::Standing;
+use bursar_domain::ids::{AccountId, MemberId, OrganizationId, ReimbursementId};
+use bursar_domain::journal::{About, EntryKind, Postings};
 use bursar_domain::member::Member;
 use bursar_domain::money::Money;
 use bursar_domain::organization::{User, address_key};
-use bursar_domain::reimbursement::{Reimbursement, ReimbursementVerb};
+use bursar_domain::receipt::Method;
+use bursar_domain::reimbursement::{Reimbursement, ReimbursementStatus, ReimbursementVerb};
 use bursar_domain::text::{CATEGORY, NOTE, REFERENCE, TextRule};
-use bursar_domain::{Date, Refusal, Resource, Stamps};
+use bursar_domain::{Date, Refusal, Resource, Stamps, Timestamp};
 
 use crate::act::{Act, no_organization};
+use crate::books::{self, Closed, NewEntry, accounts, money_account, post};
 use crate::caller::Caller;
 use crate::error::AppError;
 use crate::rule::Rule;
@@ -64,7 +68,8 @@ pub fn draft(act: &mut Act<'_, '_>, new: &Draft) -> Result<Reimbursement, AppErr
         )
         .into());
     }
-    if new.incurred_at.is_some_and(|day| day > act.now().date()) {
+    let today = books::open(act)?.today;
+    if new.incurred_at.is_some_and(|day| day > today) {
         return Err(Refusal::invalid("incurred-at", "must not be in the future").into());
     }
     let receipts = new
@@ -96,11 +101,94 @@ pub fn draft(act: &mut Act<'_, '_>, new: &Draft) -> Result<Reimbursement, AppErr
     Ok(reimbursement)
 }
 
-/// Not shown in v1.
 #[derive(Clone, Debug, Default)]
 pub struct Remarks {
+    /// Not shown in v1.
     pub note: Option<String>,
+    /// Not shown in v1.
     pub payout_reference: Option<String>,
+    /// The day the money went or came back; today if left out.
+    pub date: Option<Date>,
+    /// How it went; by transfer if left out.
+    pub method: Option<Method>,
+    /// An account's name; by the method if left out.
+    pub account: Option<String>,
+}
+
+/// Posts what an act moves. Returns the instant of a payout.
+fn book(
+    act: &mut Act<'_, '_>,
+    reimbursement: &Reimbursement,
+    (verb, was): (ReimbursementVerb, ReimbursementStatus),
+    remarks: &Remarks,
+) -> Result<Option<Timestamp>, AppError> {
+    let books = books::open(act)?;
+    let about = About {
+        member: reimbursement.member_id,
+        chapter: reimbursement.recipient_organization_id,
+        reimbursement: Some(reimbursement.id),
+        ..About::default()
+    };
+    let amount = reimbursement.amount.minor;
+    match verb {
+        ReimbursementVerb::Approve => {
+            let expense = accounts::of_category(act, reimbursement.category.as_deref())?;
+            let incurred = reimbursement.incurred_at.unwrap_or(books.today);
+            let date = books.date("incurredAt", incurred.min(books.today), Closed::UseToday)?;
+            let postings =
+                Postings::default()
+                    .debit(expense, amount, about)
+                    .credit(Standing::Payable, amount, about);
+            post(act, NewEntry::of(EntryKind::Expense, date, postings))?;
+            Ok(None)
+        }
+        ReimbursementVerb::Pay | ReimbursementVerb::Return => {
+            let date = books.money_date(remarks.date)?;
+            let method = remarks.method.unwrap_or(Method::Transfer);
+            let account = match (verb, &remarks.account, remarks.method) {
+                // It comes back to where it went from.
+                (ReimbursementVerb::Return, None, None) => paid_from(act, reimbursement.id)?,
+                _ => None,
+            };
+            let account = match account {
+                Some(account) => account,
+                None => money_account(act, remarks.account.as_deref(), method)?.id,
+            };
+            let (kind, amount) = match verb {
+                ReimbursementVerb::Pay => (EntryKind::Paid, amount),
+                _ => (EntryKind::Returned, -amount),
+            };
+            let postings = Postings::pair(Standing::Payable, about, account, amount);
+            post(act, NewEntry::of(kind, date, postings))?;
+            Ok(Some(books.instant(date, act.now())))
+        }
+        ReimbursementVerb::Void if was == ReimbursementStatus::Approved => {
+            let entries = journal::of_reimbursement(act.tx, act.organization, reimbursement.id)?;
+            let expense = entries.iter().rfind(|entry| entry.kind == EntryKind::Expense);
+            if let Some(expense) = expense {
+                let date = books.date("date", expense.date, Closed::UseToday)?;
+                let postings = Postings::reverse_of(&expense.postings);
+                post(
+                    act,
+                    NewEntry::of(EntryKind::Voided, date, postings).reversing(expense),
+                )?;
+            }
+            Ok(None)
+        }
+        ReimbursementVerb::Submit
+        | ReimbursementVerb::Reject
+        | ReimbursementVerb::Reopen
+        | ReimbursementVerb::Void => Ok(None),
+    }
+}
+
+/// The account that the last payout came from.
+fn paid_from(act: &mut Act<'_, '_>, id: ReimbursementId) -> Result<Option<AccountId>, AppError> {
+    let entries = journal::of_reimbursement(act.tx, act.organization, id)?;
+    let payout = entries.into_iter().rfind(|entry| entry.kind == EntryKind::Paid);
+    let is_money =
+        |account: &AccountId| *account != Standing::Payable.id() && *account != Standing::Opening.id();
+    Ok(payout.and_then(|entry| entry.postings.iter().map(|p| p.account).find(is_money)))
 }
 
 /// Nobody approves their own reimbursement.
@@ -112,15 +200,20 @@ pub fn perform(
 ) -> Result<Reimbursement, AppError> {
     act.allow(match verb {
         ReimbursementVerb::Approve => &APPROVE,
-        ReimbursementVerb::Reject | ReimbursementVerb::Pay => &SETTLE,
+        ReimbursementVerb::Reject | ReimbursementVerb::Pay | ReimbursementVerb::Return => &SETTLE,
         ReimbursementVerb::Reopen | ReimbursementVerb::Submit | ReimbursementVerb::Void => &MOVE,
     })?;
     let mut reimbursement: Reimbursement = act.find(id)?;
+    let was = reimbursement.status;
     if verb == ReimbursementVerb::Approve {
         let is_own = is_own(act, &reimbursement)?;
         reimbursement.approve(is_own, act.now())?;
     } else {
         reimbursement.perform(verb, act.now())?;
+    }
+    let paid = book(act, &reimbursement, (verb, was), remarks)?;
+    if verb == ReimbursementVerb::Pay {
+        reimbursement.paid_at = paid;
     }
     if let Some(note) = &remarks.note {
         reimbursement.reviewer_note = Some(checked("note", NOTE, note)?);
@@ -140,6 +233,11 @@ fn is_own(act: &mut Act<'_, '_>, reimbursement: &Reimbursement) -> Result<bool, 
         return Ok(false);
     };
     let (user, member) = (organizations::user(act.tx, user)?, act.get::<Member>(member)?);
-    let is_same = |(user, member): (User, Member)| address_key(&user.email) == address_key(&member.email);
+    // Without an address nobody can tell, so it counts as one's own.
+    let is_same = |(user, member): (User, Member)| {
+        member
+            .email
+            .is_none_or(|email| address_key(&user.email) == address_key(&email))
+    };
     Ok(user.zip(member).is_some_and(is_same))
 }

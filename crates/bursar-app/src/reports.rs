@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use bursar_db::ledger::{self, Entry};
-use bursar_db::{organizations, reports};
+use bursar_db::{journal, organizations, reports};
 use bursar_domain::access::Role;
+use bursar_domain::account::Account;
 use bursar_domain::group::Group;
-use bursar_domain::ids::OrganizationId;
+use bursar_domain::ids::{AccountId, OrganizationId};
+use bursar_domain::journal::Entry;
 use bursar_domain::member::Member;
 use bursar_domain::money::{Currency, Money};
 use bursar_domain::organization::OrganizationKind;
@@ -14,6 +15,7 @@ use bursar_domain::{Date, Refusal};
 use serde::Serialize;
 
 use crate::act::View;
+use crate::books;
 use crate::error::AppError;
 use crate::rule::Rule;
 
@@ -135,31 +137,39 @@ pub fn owing(view: &mut View<'_, '_>) -> Result<Vec<OwingLine>, AppError> {
 pub struct LedgerReport {
     pub currency: Currency,
     pub entries: Vec<Entry>,
+    /// The names of the accounts that the entries name.
+    pub accounts: BTreeMap<AccountId, Account>,
+    /// What each account gained, by name.
     pub sums: BTreeMap<String, Money>,
-    pub total: Money,
 }
 
-/// Both days included.
+/// The journal between two days, both included.
 pub fn ledger(view: &mut View<'_, '_>, from: Date, until: Date) -> Result<LedgerReport, AppError> {
     view.allow(&LEDGER)?;
     let currency = view.own()?.currency;
     check_range(from, until)?;
-    let end = until.plus_days(1).start();
-    let entries = ledger::between(view.tx, view.organization, from.start(), end)?;
-    let mut by_method: BTreeMap<&str, i128> = BTreeMap::new();
-    for entry in &entries {
-        *by_method.entry(&entry.method).or_default() += i128::from(entry.amount);
+    let accounts = books::accounts::names(view)?;
+    let mut entries = Vec::new();
+    journal::each_between(view.tx, view.organization, from, until, |entry| {
+        entries.push(entry);
+        Ok(())
+    })?;
+    let mut sums: BTreeMap<String, i128> = BTreeMap::new();
+    for posting in entries.iter().flat_map(|entry| &entry.postings) {
+        let name = accounts
+            .get(&posting.account)
+            .map_or_else(|| posting.account.to_string(), |account| account.name.clone());
+        *sums.entry(name).or_default() += i128::from(posting.amount);
     }
-    let total = Money::total("the ledger", by_method.values().sum(), currency)?;
-    let sums = by_method
+    let sums = sums
         .into_iter()
-        .map(|(method, sum)| Ok((method.to_owned(), Money::total(method, sum, currency)?)))
+        .map(|(name, sum)| Ok((name.clone(), Money::total(&name, sum, currency)?)))
         .collect::<Result<_, Refusal>>()?;
     Ok(LedgerReport {
         currency,
         entries,
+        accounts,
         sums,
-        total,
     })
 }
 

@@ -2,9 +2,9 @@
 
 use crate::rule::Rule;
 use crate::{
-    act, activity, backlog, campaigns, cards, chapters, check, copy, dues, export, groups, housekeeping,
-    import, inspect, members, messages, notices, organizations, outbox, payments, policy, reimbursements,
-    reminders, reports, resources, roles, roster, store, tokens, undo, worker_clock,
+    act, activity, backlog, books, campaigns, cards, chapters, check, copy, dues, export, groups,
+    housekeeping, import, inspect, members, messages, notices, organizations, outbox, payments, policy,
+    reimbursements, reminders, reports, resources, roles, roster, store, tokens, undo, worker_clock,
 };
 
 const MODULES: &[&[&Rule]] = &[
@@ -12,6 +12,11 @@ const MODULES: &[&[&Rule]] = &[
     activity::RULES,
     backlog::RULES,
     campaigns::RULES,
+    books::accounts::RULES,
+    books::credit::RULES,
+    books::entries::RULES,
+    books::periods::RULES,
+    books::receipts::RULES,
     cards::RULES,
     chapters::RULES,
     check::RULES,

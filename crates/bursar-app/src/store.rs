@@ -2,15 +2,19 @@
 //! below zero, however many buy at once.
 
 use bursar_domain::access::Role;
+use bursar_domain::account::Standing;
 use bursar_domain::ids::{ListingId, MemberId, OrderId};
+use bursar_domain::journal::{About, EntryKind, Postings};
 use bursar_domain::listing::{Item, Listing};
 use bursar_domain::member::Member;
 use bursar_domain::money::{Currency, Money};
 use bursar_domain::order::{Order, OrderLine, OrderStatus, OrderVerb};
+use bursar_domain::receipt::Method;
 use bursar_domain::text::{NAME, NOTE};
-use bursar_domain::{Refusal, Resource, Stamps};
+use bursar_domain::{Date, Refusal, Resource, Stamps, Timestamp};
 
 use crate::act::Act;
+use crate::books::{self, NewEntry, money_account, post};
 use crate::error::AppError;
 use crate::rule::Rule;
 
@@ -150,12 +154,64 @@ pub fn order(
     Ok(order)
 }
 
+/// When, how and where money of an order moves.
+#[derive(Clone, Debug, Default)]
+pub struct OrderMoney {
+    /// Today if left out.
+    pub date: Option<Date>,
+    /// In cash if left out.
+    pub method: Option<Method>,
+    /// An account's name; by the method if left out.
+    pub account: Option<String>,
+}
+
+/// Posts the sale or the refund. Returns the instant of the money.
+fn book(
+    act: &mut Act<'_, '_>,
+    order: &Order,
+    verb: OrderVerb,
+    money: &OrderMoney,
+) -> Result<Option<Timestamp>, AppError> {
+    let (kind, amount) = match verb {
+        OrderVerb::Pay => (EntryKind::Sale, order.total_amount.minor),
+        OrderVerb::Refund => (EntryKind::SaleRefund, -order.total_amount.minor),
+        OrderVerb::Fulfil | OrderVerb::Cancel => return Ok(None),
+    };
+    let books = books::open(act)?;
+    let date = books.money_date(money.date)?;
+    let account = money_account(
+        act,
+        money.account.as_deref(),
+        money.method.unwrap_or(Method::Cash),
+    )?;
+    let about = About {
+        member: order.member_id,
+        order: Some(order.id),
+        ..About::default()
+    };
+    let postings = Postings::paired(account.id, Standing::Shop, about, amount);
+    // What is given away posts nothing.
+    if !postings.is_empty() {
+        post(act, NewEntry::of(kind, date, postings))?;
+    }
+    Ok(Some(books.instant(date, act.now())))
+}
+
 /// An order that is cancelled, or refunded before it was handed over, returns its items to stock.
-pub fn perform_order(act: &mut Act<'_, '_>, id: OrderId, verb: OrderVerb) -> Result<Order, AppError> {
+pub fn perform_order(
+    act: &mut Act<'_, '_>,
+    id: OrderId,
+    verb: OrderVerb,
+    money: &OrderMoney,
+) -> Result<Order, AppError> {
     act.allow(&CHANGE_ORDER)?;
     let mut order: Order = act.find(id)?;
     let was = order.status;
     order.perform(verb, act.now())?;
+    let moved = book(act, &order, verb, money)?;
+    if verb == OrderVerb::Pay {
+        order.paid_at = moved;
+    }
     let gives_back = match verb {
         OrderVerb::Cancel => true,
         OrderVerb::Refund => was == OrderStatus::Paid,

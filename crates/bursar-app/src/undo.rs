@@ -10,9 +10,10 @@ use bursar_domain::member::Member;
 use bursar_domain::payment::Payment;
 
 use crate::act::{Act, Whole};
+use crate::books::{self, charges};
 use crate::error::AppError;
 use crate::rule::Rule;
-use crate::{groups, payments, roster};
+use crate::{dues, groups, payments, roster};
 
 pub use crate::bulk::Undone;
 
@@ -64,7 +65,7 @@ fn undo_one(
     undone: &mut Undone,
 ) -> Result<(), AppError> {
     match bulk_act.kind.as_str() {
-        kind if kind == payments::RAISE.name => {
+        kind if kind == payments::RAISE.name || kind == dues::RAISE.name => {
             undo_payment(act, PaymentId::from_bytes(subject.id), subject, undone)
         }
         kind if kind == groups::ADD.name => {
@@ -94,8 +95,9 @@ fn undo_payment(
             ));
         }
         Some(mut payment) => {
-            payment.cancel(act.now())?;
-            act.update(&mut payment)?;
+            let books = books::open(act)?;
+            charges::take_back(act, &books, &mut payment)?;
+            charges::cancel_fees(act, &books, id)?;
             undone.reversed.push(id.to_string());
         }
     }

@@ -1,4 +1,4 @@
-//! LoadTarget acts and what they touched, so that they can be undone.
+//! Bulk acts and what they touched, so that they can be undone.
 
 use bursar_domain::Timestamp;
 use bursar_domain::ids::{BulkId, OrganizationId};
@@ -34,10 +34,12 @@ pub struct Subject {
 record! { act_columns: BulkAct { organization = "organization_id", id, kind, at, undone_at } }
 record! { subject_columns: Subject { id = "subject_id", other = "other_id", updated_at, previous } }
 
+/// An act over several transactions is added to.
 pub fn insert(tx: &mut Tx<'_>, act: &BulkAct, subjects: &[Subject]) -> Result<(), DbError> {
     let (organization, id) = (act.organization.to_bytes(), act.id.to_bytes());
     tx.execute(
-        "INSERT INTO bulk_acts (organization_id, id, kind, at) VALUES (?1, ?2, ?3, ?4)",
+        "INSERT INTO bulk_acts (organization_id, id, kind, at) VALUES (?1, ?2, ?3, ?4) \
+         ON CONFLICT (organization_id, id) DO NOTHING",
         &[
             Value::Bytes(&organization),
             Value::Bytes(&id),

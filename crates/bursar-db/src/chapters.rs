@@ -4,7 +4,6 @@ use bursar_domain::chapter::Chapter;
 use bursar_domain::ids::OrganizationId;
 use bursar_domain::{Resource, Stamps, Timestamp};
 
-use crate::clock::Clock;
 use crate::engine::{EngineKind, Tx, Value};
 use crate::error::DbError;
 use crate::inspect::server_now;
@@ -13,8 +12,8 @@ use crate::rows::read;
 /// Lists the chapters that exist when the list is introduced: parent by parent in the order of ids, each stamped by
 /// its parent's change clock, as if it had just been created.
 ///
-/// The statement names its columns and does not use [`crate::table`], so that it stays right when later steps change
-/// the table.
+/// The statements name their columns and use neither [`crate::table`] nor the clock, so that they stay right when later
+/// steps change the tables.
 pub(crate) fn list_existing(tx: &mut Tx<'_>) -> Result<(), DbError> {
     let now = match tx.kind() {
         EngineKind::Postgres => server_now(tx)?,
@@ -29,18 +28,23 @@ pub(crate) fn list_existing(tx: &mut Tx<'_>) -> Result<(), DbError> {
     for family in children.chunk_by(|a, b| a.0 == b.0) {
         let parent = family[0].0;
         // A missing parent is damage that `bursar check` reports.
-        let Some(mut clock) = Clock::take(tx, parent, now)? else {
-            continue;
-        };
+        let key = parent.to_bytes();
+        let clock: Option<i64> = tx.first(
+            "SELECT clock FROM organizations WHERE id = ?1",
+            &[Value::Bytes(&key)],
+            read,
+        )?;
+        let Some(mut clock) = clock else { continue };
         for (_, id, name) in family {
+            clock = (clock + 1).max(now.micros());
             let chapter = Chapter {
                 id: *id,
                 name: name.clone(),
-                stamps: Stamps::at(clock.tick()),
+                stamps: Stamps::at(Timestamp::from_micros(clock)),
             };
             let at = Value::Int(chapter.stamps.updated_at.micros());
             let params = [
-                Value::Bytes(&parent.to_bytes()),
+                Value::Bytes(&key),
                 Value::Bytes(&id.to_bytes()),
                 at,
                 Value::Text(&chapter.document()),
@@ -52,7 +56,10 @@ pub(crate) fn list_existing(tx: &mut Tx<'_>) -> Result<(), DbError> {
                 &params,
             )?;
         }
-        clock.give_back(tx)?;
+        tx.execute(
+            "UPDATE organizations SET clock = ?2 WHERE id = ?1",
+            &[Value::Bytes(&key), Value::Int(clock)],
+        )?;
     }
     Ok(())
 }

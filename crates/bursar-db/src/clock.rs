@@ -8,6 +8,7 @@
 //! in it, so whatever is superseded at that stamp or later is in this epoch or a later one.
 
 use bursar_domain::Timestamp;
+use bursar_domain::creditor_reference;
 use bursar_domain::ids::OrganizationId;
 
 use crate::engine::{Foreseen, Tx, Value};
@@ -18,7 +19,7 @@ use crate::rows::read;
 /// every epoch since its walk began: `docs/decisions/0006-history-in-epochs.md` has the figures.
 pub const EPOCH_CHANGES: i64 = 512;
 
-const TAKE: &str = "SELECT clock FROM organizations WHERE id = ?1";
+const TAKE: &str = "SELECT clock, last_reference FROM organizations WHERE id = ?1";
 
 /// Held by this transaction.
 #[derive(Debug)]
@@ -28,6 +29,9 @@ pub struct Clock {
     taken: i64,
     last: i64,
     changes: i64,
+    /// The organization's last creditor reference. Like a stamp, a number is taken once.
+    reference_taken: i64,
+    last_reference: i64,
 }
 
 impl Clock {
@@ -44,12 +48,14 @@ impl Clock {
     ) -> Result<Option<Self>, DbError> {
         let params = [Value::Bytes(&organization.to_bytes())];
         let taken = tx.first_locked(TAKE, &params, read)?;
-        Ok(taken.map(|taken| Self {
+        Ok(taken.map(|(taken, last_reference)| Self {
             organization,
             now: now.micros(),
             taken,
             last: taken,
             changes: 0,
+            reference_taken: last_reference,
+            last_reference,
         }))
     }
 
@@ -61,6 +67,8 @@ impl Clock {
             taken: i64::MIN,
             last: at.micros(),
             changes: 0,
+            reference_taken: 0,
+            last_reference: 0,
         }
     }
 
@@ -80,9 +88,24 @@ impl Clock {
         Timestamp::from_micros(self.last)
     }
 
+    /// The organization's next creditor reference.
+    pub fn next_reference(&mut self) -> String {
+        self.last_reference += 1;
+        creditor_reference::of_number(self.last_reference)
+    }
+
+    pub fn last_reference(&self) -> i64 {
+        self.last_reference
+    }
+
+    /// Numbers up to this one are in use.
+    pub fn skip_references(&mut self, number: i64) {
+        self.last_reference = self.last_reference.max(number);
+    }
+
     /// Writes the clock back if it moved.
     pub fn give_back(self, tx: &mut Tx<'_>) -> Result<(), DbError> {
-        if self.last == self.taken {
+        if self.last == self.taken && self.last_reference == self.reference_taken {
             return Ok(());
         }
         let params = [
@@ -91,9 +114,10 @@ impl Clock {
             Value::Int(self.changes),
             Value::Int(EPOCH_CHANGES),
             Value::Int(self.last + 1),
+            Value::Int(self.last_reference),
         ];
         tx.send(
-            "UPDATE organizations SET clock = ?2, \
+            "UPDATE organizations SET clock = ?2, last_reference = ?6, \
              epoch = CASE WHEN epoch_changes + ?3 < ?4 THEN epoch ELSE ?5 END, \
              epoch_changes = CASE WHEN epoch_changes + ?3 < ?4 THEN epoch_changes + ?3 ELSE 0 END WHERE id = ?1",
             &params,

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use bursar_domain::ids::{CampaignId, GroupId, MemberId, OrganizationId, PaymentId, ReminderId};
+use bursar_domain::ids::{CampaignId, GroupId, MemberId, OrganizationId, ReminderId};
 use bursar_domain::{Date, Timestamp};
 
 use crate::engine::{Tx, Value};
@@ -137,8 +137,8 @@ pub fn close(
     .map(drop)
 }
 
-/// Active members by id, with their names, who joined in this time, were not charged by [`raised`] and have no payment
-/// for this group and due date.
+/// Active members by id, with their names, who joined in this time and have no dues of this group and day. Cancelled dues
+/// count: an officer cancelled them for a reason.
 pub fn uncharged(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -160,9 +160,7 @@ pub fn uncharged(
                 return Ok(Vec::new());
             };
             let mut charged = HashSet::new();
-            for sql in [CHARGED, RAISED] {
-                note_charged(tx, sql, period, (after, *last), &mut charged)?;
-            }
+            note_charged(tx, period, (after, *last), &mut charged)?;
             let uncharged: Vec<MemberId> = ids.iter().copied().filter(|id| !charged.contains(id)).collect();
             recipients::active(tx, organization, &uncharged)
         },
@@ -174,29 +172,25 @@ pub fn uncharged(
 }
 
 /// For tests that read query plans.
-pub fn statements() -> [(&'static str, &'static str); 5] {
+pub fn statements() -> [(&'static str, &'static str); 4] {
     [
         ("members of a group", memberships::PAGE),
         ("members by id", recipients::by_id()),
         ("members who owe", recipients::owing()),
-        ("members with a payment", CHARGED),
-        ("members with dues", RAISED),
+        ("members with dues", CHARGED),
     ]
 }
 
-/// The members in a range who have a payment for a group and due date. As a range of row values it is read from the one
-/// index in that order. To a planner without statistics another index looks as good, but it leads to the payments of
+/// The members in a range who have dues of a group and day. As a range of row values it is read from the one
+/// index that has that day. To a planner without statistics another index looks as good, but it leads to the payments of
 /// all members. The limit keeps a planner with statistics from reading the table.
 const CHARGED: &str = "SELECT member_id FROM payments WHERE organization_id = ?1 \
-     AND (group_id, due_date, member_id) > (?2, ?3, ?4) AND (group_id, due_date, member_id) <= (?2, ?3, ?5) \
-     ORDER BY group_id, due_date, member_id LIMIT ?6";
-const RAISED: &str = "SELECT member_id FROM dues_raised WHERE organization_id = ?1 AND group_id = ?2 AND due_date = ?3 \
-     AND member_id > ?4 AND member_id <= ?5 ORDER BY member_id LIMIT ?6";
+     AND (dues_for, group_id, member_id) > (?3, ?2, ?4) AND (dues_for, group_id, member_id) <= (?3, ?2, ?5) \
+     ORDER BY dues_for, group_id, member_id LIMIT ?6";
 const CHARGED_ROWS: usize = 500;
 
 fn note_charged(
     tx: &mut Tx<'_>,
-    sql: &'static str,
     (organization, group, due): (OrganizationId, GroupId, &str),
     (mut after, last): (Option<MemberId>, MemberId),
     charged: &mut HashSet<MemberId>,
@@ -205,7 +199,7 @@ fn note_charged(
     loop {
         let from = after.map(|id| id.to_bytes());
         let found = tx.rows(
-            sql,
+            CHARGED,
             &[
                 Value::Bytes(&organization),
                 Value::Bytes(&group),
@@ -223,45 +217,6 @@ fn note_charged(
             return Ok(());
         }
     }
-}
-
-/// Records which payment a member's dues for a period are. The key refuses a second one.
-pub fn raised(
-    tx: &mut Tx<'_>,
-    organization: OrganizationId,
-    group: GroupId,
-    due: Date,
-    member: MemberId,
-    payment: PaymentId,
-) -> Result<(), DbError> {
-    let (organization, group, due) = (organization.to_bytes(), group.to_bytes(), due.to_string());
-    let (member, payment) = (member.to_bytes(), payment.to_bytes());
-    tx.execute(
-        "INSERT INTO dues_raised (organization_id, group_id, due_date, member_id, payment_id) VALUES (?1, ?2, ?3, ?4, ?5)",
-        &[
-            Value::Bytes(&organization),
-            Value::Bytes(&group),
-            Value::Text(&due),
-            Value::Bytes(&member),
-            Value::Bytes(&payment),
-        ],
-    )
-    .map(drop)
-}
-
-pub fn each_raised(
-    tx: &mut Tx<'_>,
-    organization: OrganizationId,
-    mut visit: impl FnMut(GroupId, MemberId, PaymentId) -> Result<(), DbError>,
-) -> Result<(), DbError> {
-    tx.each(
-        "SELECT group_id, member_id, payment_id FROM dues_raised WHERE organization_id = ?1",
-        &[Value::Bytes(&organization.to_bytes())],
-        |row| {
-            let (group, member, payment) = read(row)?;
-            visit(group, member, payment)
-        },
-    )
 }
 
 /// Active campaigns that ended before `today`, without those that were over when they were imported.

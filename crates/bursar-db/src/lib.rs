@@ -3,8 +3,10 @@
 //! This is the only crate that contains SQL. Every query on tenant data takes the organization first. Everything is
 //! synchronous; the engine runs it on its own threads.
 
+pub mod accounts;
 pub mod activity;
 pub mod applications;
+mod begin_books;
 pub mod bulk;
 pub mod cards;
 mod chapters;
@@ -15,13 +17,15 @@ mod error;
 pub mod housekeeping;
 pub mod idempotency;
 pub mod inspect;
-pub mod ledger;
+pub mod journal;
 pub mod memberships;
 pub mod messages;
 pub mod names;
+pub mod open_charges;
 pub mod organizations;
 pub mod outbox;
 pub mod private;
+pub mod receipts;
 pub mod recipients;
 pub mod reports;
 pub mod resources;

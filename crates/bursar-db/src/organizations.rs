@@ -10,7 +10,8 @@ use crate::error::DbError;
 use crate::rows::{Columns, FromColumns, read, record};
 
 record! { organization_columns: Organization {
-    id, name, kind, parent_id, currency, contact_email, contact_phone, card_issuing,
+    id, name, kind, parent_id, currency, contact_email, contact_phone, card_issuing, time_zone, closed_until,
+    auto_credit, auto_reference, pay_text,
 } }
 record! { user_columns: User { id, email, name } }
 
@@ -117,8 +118,9 @@ pub fn reading(tx: &mut Tx<'_>, id: OrganizationId) -> Result<Option<Reading>, D
 pub fn insert(tx: &mut Tx<'_>, organization: &Organization, clock: Timestamp) -> Result<(), DbError> {
     write(
         tx,
-        "INSERT INTO organizations (id, name, kind, parent_id, currency, contact_email, contact_phone, card_issuing, clock) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        "INSERT INTO organizations (id, name, kind, parent_id, currency, contact_email, contact_phone, card_issuing, \
+         time_zone, closed_until, auto_credit, auto_reference, pay_text, clock) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
         organization,
         Some(clock),
     )
@@ -129,7 +131,8 @@ pub fn update(tx: &mut Tx<'_>, organization: &Organization) -> Result<(), DbErro
     write(
         tx,
         "UPDATE organizations SET name = ?2, kind = ?3, parent_id = ?4, currency = ?5, contact_email = ?6, \
-         contact_phone = ?7, card_issuing = ?8 WHERE id = ?1",
+         contact_phone = ?7, card_issuing = ?8, time_zone = ?9, closed_until = ?10, auto_credit = ?11, \
+         auto_reference = ?12, pay_text = ?13 WHERE id = ?1",
         organization,
         None,
     )
@@ -145,6 +148,7 @@ fn write(
         organization.id.to_bytes(),
         organization.parent_id.map(|id| id.to_bytes()),
     );
+    let closed_until = organization.closed_until.map(|day| day.to_string());
     let mut params = vec![
         Value::Bytes(&id),
         Value::Text(&organization.name),
@@ -154,6 +158,11 @@ fn write(
         organization.contact_email.as_deref().into(),
         organization.contact_phone.as_deref().into(),
         Value::Text(organization.card_issuing.as_str()),
+        Value::Text(organization.time_zone.name()),
+        closed_until.as_deref().into(),
+        Value::Int(i64::from(organization.auto_credit)),
+        Value::Int(i64::from(organization.auto_reference)),
+        organization.pay_text.as_deref().into(),
     ];
     params.extend(clock.map(|clock| Value::Int(clock.micros())));
     tx.execute(sql, &params).map(drop)

@@ -16,7 +16,7 @@ use crate::rows::read;
 pub struct Candidate {
     pub id: MemberId,
     pub name: String,
-    pub email: String,
+    pub email: Option<String>,
     pub phone: Option<String>,
 }
 

@@ -8,7 +8,7 @@ use bursar_domain::ids::{GroupId, MemberId, OrganizationId, PaymentId};
 
 use crate::engine::{Row, Tx, Value};
 use crate::error::DbError;
-use crate::ledger;
+use crate::journal;
 use crate::rows::{read, record};
 use crate::sums::sum;
 
@@ -60,7 +60,7 @@ pub fn statements() -> [(&'static str, &'static str); 6] {
         ("dues", DATED),
         ("dues, undated", UNDATED),
         ("owing", OWED),
-        ("ledger", ledger::BETWEEN),
+        ("journal", journal::BETWEEN),
         ("chapters, members", ACTIVE_MEMBERS),
         ("chapters, payments", TOTALS),
     ]

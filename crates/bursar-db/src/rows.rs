@@ -2,14 +2,18 @@
 //! reading follow from that.
 
 use bursar_domain::access::{Role, ScopeSet};
+use bursar_domain::account::AccountType;
 use bursar_domain::card::LimitFrequency;
 use bursar_domain::ids::Id;
+use bursar_domain::journal::EntryKind;
 use bursar_domain::message::{JobKind, MessageState};
 use bursar_domain::money::Currency;
 use bursar_domain::organization::{CardIssuing, OrganizationKind};
+use bursar_domain::receipt::ReceiptStatus;
 use bursar_domain::reminder::Method;
 use bursar_domain::states::Word;
 use bursar_domain::token::TokenKind;
+use bursar_domain::zone::Zone;
 use bursar_domain::{Date, Timestamp};
 
 use crate::engine::Row;
@@ -29,7 +33,11 @@ impl std::fmt::Debug for Columns<'_, '_> {
     }
 }
 
-impl Columns<'_, '_> {
+impl<'a, 'r> Columns<'a, 'r> {
+    pub(crate) fn of(row: &'a Row<'r>) -> Self {
+        Self { row, next: 0 }
+    }
+
     pub(crate) fn next<T: FromColumns>(&mut self) -> Result<T, DbError> {
         T::read(self)
     }
@@ -41,7 +49,7 @@ impl Columns<'_, '_> {
 }
 
 pub(crate) fn read<T: FromColumns>(row: &Row<'_>) -> Result<T, DbError> {
-    T::read(&mut Columns { row, next: 0 })
+    T::read(&mut Columns::of(row))
 }
 
 /// Read from one column or from several adjacent ones.
@@ -112,6 +120,11 @@ from_column! {
     Method: text_opt, Word::parse;
     JobKind: text_opt, Word::parse;
     MessageState: text_opt, Word::parse;
+    AccountType: text_opt, Word::parse;
+    EntryKind: text_opt, Word::parse;
+    bursar_domain::receipt::Method: text_opt, Word::parse;
+    ReceiptStatus: text_opt, Word::parse;
+    Zone: text_opt, |name| Self::parse(name).ok();
     [u8; 16]: key_opt, Some;
     [u8; 32]: bytes_opt, |bytes: &[u8]| bytes.try_into().ok();
 }

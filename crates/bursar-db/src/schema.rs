@@ -4,7 +4,7 @@
 //! key, `PLAIN` the others, `CARRYING` what an index holds beside its key, `APART` a column that no other index may
 //! stand in for. Keys of tenant data start with the organization, so that the data can be sharded by it.
 
-use crate::engine::Tx;
+use crate::engine::{EngineKind, Tx};
 use crate::error::DbError;
 
 /// In order. The schema version is the number of steps applied.
@@ -17,18 +17,45 @@ pub(crate) const STEPS: &[&str] = &[
     SENDERS_APART,
     RULES,
     MORE_LISTS,
+    BOOKS,
+    LEDGER_ENDS,
 ];
 
 /// What a step does that SQL cannot. It runs after the step's statements, in the same transaction.
 pub(crate) fn finish(tx: &mut Tx<'_>, step: &str) -> Result<(), DbError> {
     match step {
         MORE_LISTS => crate::chapters::list_existing(tx),
+        BOOKS => crate::begin_books::begin(tx),
         _ => Ok(()),
     }
 }
 
-pub(crate) fn statements(step: &'static str) -> impl Iterator<Item = &'static str> {
-    step.split_inclusive(";\n")
+/// A statement for one engine alone starts with the engine's name.
+pub(crate) fn statements(step: &'static str, kind: EngineKind) -> impl Iterator<Item = &'static str> {
+    let (own, other) = match kind {
+        EngineKind::Sqlite => ("SQLITE ", "POSTGRES "),
+        EngineKind::Postgres => ("POSTGRES ", "SQLITE "),
+    };
+    step.split_inclusive(";\n").filter_map(move |statement| {
+        let text = statement.trim_start();
+        match text.starts_with(other) {
+            true => None,
+            false => Some(text.strip_prefix(own).unwrap_or(statement)),
+        }
+    })
+}
+
+/// If the statement adds a trigger: the table and the trigger's name.
+pub(crate) fn added_trigger(statement: &'static str) -> Option<(&'static str, &'static str)> {
+    let mut words = statement.strip_prefix("CREATE TRIGGER ")?.split_whitespace();
+    let name = words.next()?;
+    let table = words.skip_while(|word| *word != "ON").nth(1)?;
+    Some((table, name))
+}
+
+/// A function that only PostgreSQL has.
+pub(crate) fn is_function(statement: &str) -> bool {
+    statement.starts_with("CREATE OR REPLACE FUNCTION ")
 }
 
 /// If the statement adds a rule for rows: the table, the rule's name and its text.
@@ -421,4 +448,148 @@ CREATE TABLE chapters (
 ) CLUSTERED;
 CREATE UNIQUE INDEX chapters_id ON chapters (id, organization_id);
 ALTER TABLE chapters ADD CONSTRAINT chapters_form CHECK (length(organization_id) = 16 AND length(id) = 16);
+";
+
+/// The journal instead of the payment ledger, with accounts and receipts; members without an address and with a payer;
+/// references; rules of groups and organizations. `begin_books` makes the entries for what is there.
+///
+/// The engine holds the journal's two rules. An entry is written after its postings, and only if they sum to zero and
+/// have its date; no posting is added to an entry that is written. Nothing of the two is changed or deleted. SQLite
+/// fires no trigger for a row that INSERT OR REPLACE deletes, so it refuses to write an entry twice.
+const BOOKS: &str = r"
+ALTER TABLE organizations ADD COLUMN time_zone TEXT NOT NULL DEFAULT 'UTC';
+ALTER TABLE organizations ADD COLUMN closed_until TEXT;
+ALTER TABLE organizations ADD COLUMN auto_credit BIGINT NOT NULL DEFAULT 1;
+ALTER TABLE organizations ADD COLUMN auto_reference BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE organizations ADD COLUMN pay_text TEXT;
+ALTER TABLE organizations ADD COLUMN last_reference BIGINT NOT NULL DEFAULT 0;
+
+ALTER TABLE members ALTER COLUMN email DROP NOT NULL;
+ALTER TABLE members ADD COLUMN payer_id BYTEA;
+ALTER TABLE members ADD COLUMN reference TEXT;
+CREATE INDEX members_payer ON members (organization_id, payer_id, id) WHERE payer_id IS NOT NULL;
+
+ALTER TABLE groups ADD COLUMN late_fee BIGINT;
+ALTER TABLE groups ADD COLUMN late_percent BIGINT;
+ALTER TABLE groups ADD COLUMN late_after_days BIGINT;
+ALTER TABLE groups ADD COLUMN late_cap BIGINT;
+ALTER TABLE groups ADD COLUMN pro_rata TEXT NOT NULL DEFAULT 'none';
+
+ALTER TABLE payments ADD COLUMN dues_for TEXT;
+ALTER TABLE payments ADD COLUMN income_account_id BYTEA;
+ALTER TABLE payments ADD COLUMN fee_of BYTEA;
+ALTER TABLE payments ADD COLUMN reference TEXT;
+UPDATE payments SET dues_for = due_date WHERE group_id IS NOT NULL AND member_id IS NOT NULL;
+UPDATE payments SET dues_for = r.due_date FROM dues_raised r
+    WHERE r.organization_id = payments.organization_id AND r.payment_id = payments.id;
+DROP TABLE dues_raised;
+DROP INDEX payments_dues;
+CREATE INDEX payments_dues ON payments (organization_id, dues_for, group_id, member_id);
+CREATE INDEX payments_fee_of ON payments (organization_id, fee_of) WHERE fee_of IS NOT NULL;
+
+UPDATE members SET reference = n.reference FROM (
+    SELECT id, organization_id, 'RF' || CASE WHEN 98 - (number * 1000000 + 271500) % 97 < 10 THEN '0' ELSE '' END
+        || CAST(98 - (number * 1000000 + 271500) % 97 AS TEXT) || CAST(number AS TEXT) AS reference
+    FROM (SELECT id, organization_id, ROW_NUMBER() OVER (PARTITION BY organization_id ORDER BY id) AS number
+        FROM members) numbered) n
+    WHERE n.organization_id = members.organization_id AND n.id = members.id;
+UPDATE payments SET reference = n.reference FROM (
+    SELECT id, organization_id, 'RF' || CASE WHEN 98 - (number * 1000000 + 271500) % 97 < 10 THEN '0' ELSE '' END
+        || CAST(98 - (number * 1000000 + 271500) % 97 AS TEXT) || CAST(number AS TEXT) AS reference
+    FROM (SELECT p.id, p.organization_id, ROW_NUMBER() OVER (PARTITION BY p.organization_id ORDER BY p.id)
+            + COALESCE(m.members, 0) AS number
+        FROM payments p LEFT JOIN (SELECT organization_id, COUNT(*) AS members FROM members GROUP BY organization_id) m
+            ON m.organization_id = p.organization_id) numbered) n
+    WHERE n.organization_id = payments.organization_id AND n.id = payments.id;
+UPDATE organizations SET last_reference = (SELECT COUNT(*) FROM members m WHERE m.organization_id = organizations.id)
+    + (SELECT COUNT(*) FROM payments p WHERE p.organization_id = organizations.id);
+CREATE UNIQUE INDEX members_reference ON members (organization_id, reference) WHERE reference IS NOT NULL;
+CREATE UNIQUE INDEX payments_reference ON payments (organization_id, reference) WHERE reference IS NOT NULL;
+
+CREATE TABLE accounts (
+    organization_id BYTEA NOT NULL, id BYTEA NOT NULL, name TEXT NOT NULL, name_key TEXT NOT NULL, account_type TEXT NOT NULL,
+    is_closed BIGINT NOT NULL, budget BIGINT,
+    PRIMARY KEY (organization_id, id)
+) CLUSTERED;
+CREATE UNIQUE INDEX accounts_name ON accounts (organization_id, name_key);
+
+CREATE TABLE journal_postings (
+    organization_id BYTEA NOT NULL, entry_id BYTEA NOT NULL, number BIGINT NOT NULL, date TEXT NOT NULL,
+    account_id BYTEA NOT NULL, amount BIGINT NOT NULL, member_id BYTEA, chapter_id BYTEA, payment_id BYTEA, order_id BYTEA,
+    reimbursement_id BYTEA, campaign_id BYTEA,
+    PRIMARY KEY (organization_id, entry_id, number)
+) CLUSTERED;
+CREATE INDEX journal_postings_account ON journal_postings (organization_id, account_id, date, amount, member_id);
+CREATE INDEX journal_postings_payment ON journal_postings (organization_id, payment_id, account_id, amount)
+    WHERE payment_id IS NOT NULL;
+CREATE INDEX journal_postings_order ON journal_postings (organization_id, order_id, entry_id) WHERE order_id IS NOT NULL;
+CREATE INDEX journal_postings_reimbursement ON journal_postings (organization_id, reimbursement_id, entry_id)
+    WHERE reimbursement_id IS NOT NULL;
+CREATE INDEX journal_postings_campaign ON journal_postings (organization_id, campaign_id, entry_id)
+    WHERE campaign_id IS NOT NULL;
+CREATE INDEX journal_postings_member ON journal_postings (organization_id, member_id, account_id, amount)
+    WHERE member_id IS NOT NULL;
+
+CREATE TABLE journal_entries (
+    organization_id BYTEA NOT NULL, id BYTEA NOT NULL, date TEXT NOT NULL, recorded_at BIGINT NOT NULL, kind TEXT NOT NULL,
+    recorder_kind TEXT NOT NULL, recorder_id TEXT, reverses_id BYTEA, receipt_id BYTEA,
+    PRIMARY KEY (organization_id, id)
+) CLUSTERED;
+CREATE INDEX journal_entries_date ON journal_entries (organization_id, date, id);
+CREATE INDEX journal_entries_reverses ON journal_entries (organization_id, reverses_id) WHERE reverses_id IS NOT NULL;
+CREATE INDEX journal_entries_receipt ON journal_entries (organization_id, receipt_id) WHERE receipt_id IS NOT NULL;
+
+CREATE TABLE journal_notes (
+    organization_id BYTEA NOT NULL, entry_id BYTEA NOT NULL, memo TEXT, reference TEXT, payer_name TEXT,
+    PRIMARY KEY (organization_id, entry_id)
+) CLUSTERED;
+
+CREATE TABLE receipts (
+    organization_id BYTEA NOT NULL, id BYTEA NOT NULL, date TEXT NOT NULL, recorded_at BIGINT NOT NULL, amount BIGINT NOT NULL,
+    method TEXT NOT NULL, account_id BYTEA NOT NULL, payer_id BYTEA, payer_name TEXT, reference TEXT,
+    entry_id BYTEA NOT NULL, status TEXT NOT NULL,
+    PRIMARY KEY (organization_id, id)
+) CLUSTERED;
+CREATE INDEX receipts_date ON receipts (organization_id, date, id);
+CREATE INDEX receipts_same ON receipts (organization_id, account_id, date, amount);
+CREATE INDEX receipts_payer ON receipts (organization_id, payer_id, id) WHERE payer_id IS NOT NULL;
+
+SQLITE CREATE TRIGGER journal_entries_balanced BEFORE INSERT ON journal_entries WHEN COALESCE((SELECT SUM(amount) = 0 AND COUNT(*) > 1 AND MIN(date) = NEW.date AND MAX(date) = NEW.date FROM journal_postings WHERE organization_id = NEW.organization_id AND entry_id = NEW.id), 0) = 0 BEGIN SELECT RAISE(ABORT, 'the postings of a journal entry must sum to zero and have its date'); END;
+SQLITE CREATE TRIGGER journal_entries_once BEFORE INSERT ON journal_entries WHEN EXISTS (SELECT 1 FROM journal_entries WHERE organization_id = NEW.organization_id AND id = NEW.id) BEGIN SELECT RAISE(ABORT, 'a journal entry is written once'); END;
+SQLITE CREATE TRIGGER journal_postings_first BEFORE INSERT ON journal_postings WHEN EXISTS (SELECT 1 FROM journal_entries WHERE organization_id = NEW.organization_id AND id = NEW.entry_id) BEGIN SELECT RAISE(ABORT, 'a journal entry that is written takes no more postings'); END;
+SQLITE CREATE TRIGGER journal_entries_stay BEFORE UPDATE ON journal_entries BEGIN SELECT RAISE(ABORT, 'a journal entry cannot be changed'); END;
+SQLITE CREATE TRIGGER journal_entries_remain BEFORE DELETE ON journal_entries BEGIN SELECT RAISE(ABORT, 'a journal entry cannot be deleted'); END;
+SQLITE CREATE TRIGGER journal_postings_stay BEFORE UPDATE ON journal_postings BEGIN SELECT RAISE(ABORT, 'a posting cannot be changed'); END;
+SQLITE CREATE TRIGGER journal_postings_remain BEFORE DELETE ON journal_postings BEGIN SELECT RAISE(ABORT, 'a posting cannot be deleted'); END;
+POSTGRES CREATE OR REPLACE FUNCTION bursar_entry_balanced() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF COALESCE((SELECT SUM(p.amount) = 0 AND COUNT(*) > 1 AND MIN(p.date) = NEW.date AND MAX(p.date) = NEW.date FROM journal_postings p WHERE p.organization_id = NEW.organization_id AND p.entry_id = NEW.id), false) THEN RETURN NEW; END IF; RAISE EXCEPTION 'the postings of a journal entry must sum to zero and have its date' USING ERRCODE = 'check_violation'; END $$;
+POSTGRES CREATE OR REPLACE FUNCTION bursar_posting_first() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF EXISTS (SELECT 1 FROM journal_entries e WHERE e.organization_id = NEW.organization_id AND e.id = NEW.entry_id) THEN RAISE EXCEPTION 'a journal entry that is written takes no more postings' USING ERRCODE = 'check_violation'; END IF; RETURN NEW; END $$;
+POSTGRES CREATE OR REPLACE FUNCTION bursar_journal_stays() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'the journal cannot be changed or deleted' USING ERRCODE = 'check_violation'; END $$;
+POSTGRES CREATE TRIGGER journal_entries_balanced BEFORE INSERT ON journal_entries FOR EACH ROW EXECUTE FUNCTION bursar_entry_balanced();
+POSTGRES CREATE TRIGGER journal_postings_first BEFORE INSERT ON journal_postings FOR EACH ROW EXECUTE FUNCTION bursar_posting_first();
+POSTGRES CREATE TRIGGER journal_entries_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON journal_entries FOR EACH STATEMENT EXECUTE FUNCTION bursar_journal_stays();
+POSTGRES CREATE TRIGGER journal_postings_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON journal_postings FOR EACH STATEMENT EXECUTE FUNCTION bursar_journal_stays();
+
+ALTER TABLE organizations ADD CONSTRAINT organizations_settings CHECK (auto_credit IN (0, 1) AND auto_reference IN (0, 1)
+    AND last_reference >= 0);
+ALTER TABLE members ADD CONSTRAINT members_payer_form CHECK (length(payer_id) = 16 AND payer_id <> id);
+ALTER TABLE groups ADD CONSTRAINT groups_late CHECK (late_fee > 0 AND late_percent BETWEEN 1 AND 100
+    AND late_after_days >= 0 AND late_cap > 0 AND pro_rata IN ('none', 'monthly'));
+ALTER TABLE payments ADD CONSTRAINT payments_books_form CHECK (length(income_account_id) = 16 AND length(fee_of) = 16);
+ALTER TABLE accounts ADD CONSTRAINT accounts_form CHECK (length(organization_id) = 16 AND length(id) = 16
+    AND (account_type = 'asset' OR account_type = 'liability' OR account_type = 'income' OR account_type = 'contra-income'
+        OR account_type = 'expense' OR account_type = 'equity') AND is_closed IN (0, 1));
+ALTER TABLE journal_postings ADD CONSTRAINT journal_postings_form CHECK (length(organization_id) = 16
+    AND length(entry_id) = 16 AND length(account_id) = 16 AND amount <> 0 AND length(member_id) = 16
+    AND length(chapter_id) = 16 AND length(payment_id) = 16 AND length(order_id) = 16
+    AND length(reimbursement_id) = 16 AND length(campaign_id) = 16);
+ALTER TABLE journal_entries ADD CONSTRAINT journal_entries_form CHECK (length(organization_id) = 16 AND length(id) = 16
+    AND length(reverses_id) = 16 AND length(receipt_id) = 16 AND length(date) = 10);
+ALTER TABLE journal_notes ADD CONSTRAINT journal_notes_form CHECK (length(organization_id) = 16 AND length(entry_id) = 16);
+ALTER TABLE receipts ADD CONSTRAINT receipts_form CHECK (length(organization_id) = 16 AND length(id) = 16
+    AND length(account_id) = 16 AND length(payer_id) = 16 AND length(entry_id) = 16 AND amount > 0);
+";
+
+/// The payment ledger, after its entries are in the journal.
+const LEDGER_ENDS: &str = r"
+DROP TABLE ledger_entries;
 ";

@@ -20,20 +20,32 @@ macro_rules! load_target {
 
 static ORGANIZATIONS: LoadTarget = load_target! { "organizations" {
     id Bytes, name Text, kind Text, parent_id Bytes, currency Text, contact_email Text, contact_phone Text,
-    card_issuing Text, clock Int, epoch Int, epoch_changes Int,
+    card_issuing Text, clock Int, epoch Int, epoch_changes Int, time_zone Text, closed_until Text, auto_credit Int,
+    auto_reference Int, pay_text Text, last_reference Int,
 } };
 static USERS: LoadTarget = load_target! { "users" { id Bytes, email Text, address_key Text, name Text, } };
 static ROLES: LoadTarget = load_target! { "roles" { organization_id Bytes, user_id Bytes, role Text, } };
 static POLICIES: LoadTarget =
     load_target! { "policies" { organization_id Bytes, blocked_scopes Int, max_token_days Int, } };
-static DUES_RAISED: LoadTarget = load_target! { "dues_raised" {
-    organization_id Bytes, group_id Bytes, due_date Text, member_id Bytes, payment_id Bytes,
-} };
 static DUES_OPEN: LoadTarget =
     load_target! { "dues_open" { organization_id Bytes, group_id Bytes, due_date Text, amount Int, } };
-pub static LEDGER: LoadTarget = load_target! { "ledger_entries" {
-    organization_id Bytes, payment_id Bytes, id Bytes, at Int, amount Int, method Text, reference Text,
-    received_on Text, reverses_id Bytes,
+static ACCOUNTS: LoadTarget = load_target! { "accounts" {
+    organization_id Bytes, id Bytes, name Text, name_key Text, account_type Text, is_closed Int, budget Int,
+} };
+pub static JOURNAL_POSTINGS: LoadTarget = load_target! { "journal_postings" {
+    organization_id Bytes, entry_id Bytes, number Int, date Text, account_id Bytes, amount Int, member_id Bytes,
+    chapter_id Bytes, payment_id Bytes, order_id Bytes, reimbursement_id Bytes, campaign_id Bytes,
+} };
+pub static JOURNAL_NOTES: LoadTarget = load_target! { "journal_notes" {
+    organization_id Bytes, entry_id Bytes, memo Text, reference Text, payer_name Text,
+} };
+pub static JOURNAL_ENTRIES: LoadTarget = load_target! { "journal_entries" {
+    organization_id Bytes, id Bytes, date Text, recorded_at Int, kind Text, recorder_kind Text, recorder_id Text,
+    reverses_id Bytes, receipt_id Bytes,
+} };
+pub static RECEIPTS: LoadTarget = load_target! { "receipts" {
+    organization_id Bytes, id Bytes, date Text, recorded_at Int, amount Int, method Text, account_id Bytes,
+    payer_id Bytes, payer_name Text, reference Text, entry_id Bytes, status Text,
 } };
 static APPLICATIONS: LoadTarget = load_target! { "card_applications" {
     organization_id Bytes, id Bytes, created_at Int, status Text, name Text, spend_limit Int,
@@ -76,8 +88,8 @@ static OUTBOX_ATTEMPTS: LoadTarget = load_target! { "outbox_attempts" {
 } };
 static WORKER_CLOCK: LoadTarget = load_target! { "worker_clock" { id Int, seen_at Int, steady_since Int, } };
 
-/// A test compares the columns with the schema of both engines.
-pub static EVERY_TABLE: [&LoadTarget; 30] = [
+/// A test compares the columns with the schema of both engines. An entry of the journal comes after its postings.
+pub static EVERY_TABLE: [&LoadTarget; 33] = [
     &ORGANIZATIONS,
     &USERS,
     &ROLES,
@@ -86,9 +98,12 @@ pub static EVERY_TABLE: [&LoadTarget; 30] = [
     &GROUPS.target,
     &crate::memberships::MEMBERSHIPS,
     &PAYMENTS.target,
-    &DUES_RAISED,
     &DUES_OPEN,
-    &LEDGER,
+    &ACCOUNTS,
+    &JOURNAL_POSTINGS,
+    &JOURNAL_NOTES,
+    &JOURNAL_ENTRIES,
+    &RECEIPTS,
     &REIMBURSEMENTS.target,
     &REMINDERS.target,
     &CARDS.target,

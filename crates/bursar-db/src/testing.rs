@@ -50,7 +50,9 @@ impl TestDb {
                 tx.batch(&format!("DROP TABLE {}", table.table))?;
             }
             for step in &schema::STEPS[..version] {
-                tx.batch(step)?;
+                for statement in schema::statements(step, tx.kind()) {
+                    tx.batch(statement)?;
+                }
                 schema::finish(tx, step)?;
             }
             fill(tx)?;
@@ -71,26 +73,51 @@ impl Drop for TestDb {
     }
 }
 
-/// Runs `work` without the schema's rules for rows, so that a test can plant what they refuse.
+/// Runs `work` without the schema's rules for rows and without its triggers, so that a test can plant what they refuse.
 pub fn without_rules<T>(
     tx: &mut Tx<'_>,
     work: impl FnOnce(&mut Tx<'_>) -> Result<T, DbError>,
 ) -> Result<T, DbError> {
+    // A later step may have dropped the table.
+    let is_kept = |name: &str| crate::tables::EVERY_TABLE.iter().any(|table| table.table == name);
+    let steps = schema::STEPS.iter().copied();
+    let statements: Vec<_> = steps
+        .flat_map(|step| schema::statements(step, tx.kind()))
+        .collect();
+    let rules: Vec<_> = statements
+        .iter()
+        .filter_map(|statement| schema::added_rule(statement))
+        .filter(|(table, ..)| is_kept(table))
+        .collect();
+    let triggers: Vec<_> = statements
+        .iter()
+        .filter_map(|statement| Some((schema::added_trigger(statement)?, statement)))
+        .filter(|((table, _), _)| is_kept(table))
+        .collect();
     if tx.kind() == EngineKind::Sqlite {
         tx.batch("PRAGMA ignore_check_constraints = ON")?;
+        for ((_, name), _) in &triggers {
+            tx.batch(&format!("DROP TRIGGER {name}"))?;
+        }
         let done = work(tx);
+        for (_, statement) in &triggers {
+            tx.batch(statement)?;
+        }
         tx.batch("PRAGMA ignore_check_constraints = OFF")?;
         return done;
     }
-    let steps = schema::STEPS.iter().copied();
-    let rules: Vec<_> = steps
-        .flat_map(schema::statements)
-        .filter_map(schema::added_rule)
-        .collect();
     for (table, name, _) in &rules {
-        tx.batch(&format!("ALTER TABLE {table} DROP CONSTRAINT {name}"))?;
+        tx.batch(&format!(
+            "ALTER TABLE IF EXISTS {table} DROP CONSTRAINT IF EXISTS {name}"
+        ))?;
+    }
+    for ((table, name), _) in &triggers {
+        tx.batch(&format!("ALTER TABLE {table} DISABLE TRIGGER {name}"))?;
     }
     let done = work(tx)?;
+    for ((table, name), _) in &triggers {
+        tx.batch(&format!("ALTER TABLE {table} ENABLE TRIGGER {name}"))?;
+    }
     for (table, name, rule) in &rules {
         tx.batch(&format!(
             "ALTER TABLE {table} ADD CONSTRAINT {name} {rule} NOT VALID"

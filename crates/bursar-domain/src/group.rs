@@ -39,6 +39,16 @@ impl Interval {
     }
 }
 
+words! {
+    /// What a member who joins within a period is charged at once.
+    ProRata {
+        /// Nothing.
+        None "none",
+        /// The months left of the period.
+        Monthly "monthly",
+    }
+}
+
 resource! {
     /// Members who owe the same dues. The dues are set by officers and read-only here.
     Group = "group" {
@@ -58,6 +68,16 @@ resource! {
         due_anchor_day: Option<i8> => hidden("dueAnchorDay").range(1, 31),
         /// Dues that fell due before this day are not raised.
         dues_from: Option<Date> => internal(),
+        /// What is charged once when dues are late.
+        late_fee: Option<Money> => hidden("lateFee"),
+        /// What is charged once when dues are late, in percent of what is open.
+        late_percent: Option<i64> => hidden("latePercent").range(1, 100),
+        /// How many days after the due day dues are late.
+        late_after_days: Option<i64> => hidden("lateAfterDays").range(0, 3_650),
+        /// The most that a late fee can be.
+        late_cap: Option<Money> => hidden("lateCap"),
+        /// What a member who joins within a period is charged at once.
+        pro_rata: ProRata => hidden("proRata"),
         /// How many active members it has.
         member_count: i64 => derived("memberCount").range(0, i64::MAX).read_only(),
         /// The organization's currency, which its dues are in.

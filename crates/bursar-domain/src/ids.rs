@@ -58,7 +58,9 @@ kinds! {
     User UserId "usr" "user";
     Token TokenId "tok" "token";
     Request RequestId "req" "request";
-    Entry EntryId "ent" "ledger entry";
+    Account AccountId "acc" "account";
+    Entry EntryId "jnl" "journal entry";
+    Receipt ReceiptId "rcp" "receipt";
     Message MessageId "msg" "message";
     Activity ActivityId "act" "activity line";
     Bulk BulkId "blk" "bulk act";

@@ -4,14 +4,18 @@
 //! SQL nor HTTP. Time and entropy are passed in; what is not allowed is returned as a [`Refusal`].
 
 pub mod access;
+pub mod account;
 pub mod campaign;
 pub mod card;
+pub mod catch_up;
 pub mod chapter;
+pub mod creditor_reference;
 pub mod cursor;
 pub mod email;
 pub mod fields;
 pub mod group;
 pub mod ids;
+pub mod journal;
 pub mod listing;
 pub mod member;
 pub mod message;
@@ -20,6 +24,7 @@ pub mod order;
 pub mod organization;
 pub mod page;
 pub mod payment;
+pub mod receipt;
 pub mod refusal;
 pub mod reimbursement;
 pub mod reminder;
@@ -28,6 +33,7 @@ pub mod states;
 pub mod text;
 pub mod time;
 pub mod token;
+pub mod zone;
 
 pub use refusal::Refusal;
 pub use resource::{Invariants, Reference, Resource, Stamps, Surroundings, check_dates};

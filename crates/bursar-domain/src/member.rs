@@ -3,10 +3,11 @@
 use serde::Serialize;
 
 use crate::fields::Fields;
-use crate::ids::GroupId;
+use crate::ids::{GroupId, MemberId};
+use crate::payment::check_reference;
 use crate::refusal::Refusal;
-use crate::resource::{Invariants, resource};
-use crate::text::NAME;
+use crate::resource::{Invariants, Surroundings, resource};
+use crate::text::{CREDITOR_REFERENCE, NAME};
 use crate::time::Date;
 
 resource! {
@@ -16,8 +17,8 @@ resource! {
         first_name: String => shown("firstName").text(NAME).required(),
         /// Family name.
         last_name: String => shown("lastName").text(NAME).required(),
-        /// Where to write to. Not unique: families share one.
-        email: String => shown("email").email().required(),
+        /// Where to write to. Not unique: families share one. Null for a member without an address.
+        email: Option<String> => shown("email").email(),
         /// Where to send an SMS.
         phone: Option<String> => hidden("phone").phone(),
         /// False when the member is archived.
@@ -26,6 +27,10 @@ resource! {
         join_date: Option<Date> => shown("joinDate"),
         /// The ids of the member's groups, ascending.
         groups: Vec<GroupId> => shown("groups").column("group_ids"),
+        /// The member who pays: reminders and statements go there, and their money settles this member's charges.
+        payer_id: Option<MemberId> => hidden("payerId"),
+        /// What the member writes on a standing order: a creditor reference by ISO 11649.
+        reference: Option<String> => hidden("reference").code(CREDITOR_REFERENCE),
     }
 }
 
@@ -44,6 +49,9 @@ pub struct MemberChange {
     /// The API does not change it.
     #[serde(skip)]
     pub join_date: Option<Date>,
+    /// `Some(None)` removes the payer. The API does not have this field.
+    #[serde(skip)]
+    pub payer_id: Option<Option<MemberId>>,
 }
 
 impl MemberChange {
@@ -63,7 +71,8 @@ impl MemberChange {
         let mut changed = member.clone();
         set(&mut changed.first_name, self.first_name);
         set(&mut changed.last_name, self.last_name);
-        set(&mut changed.email, self.email);
+        changed.email = self.email.or(changed.email);
+        set(&mut changed.payer_id, self.payer_id);
         set(&mut changed.is_active, self.is_active);
         set(&mut changed.phone, self.phone);
         changed.join_date = self.join_date.or(changed.join_date);
@@ -77,4 +86,21 @@ fn set<T>(target: &mut T, value: Option<T>) {
     }
 }
 
-impl Invariants for Member {}
+impl Member {
+    pub fn name(&self) -> String {
+        format!("{} {}", self.first_name, self.last_name)
+    }
+}
+
+impl Invariants for Member {
+    fn check(&self, _: &Surroundings) -> Result<(), Refusal> {
+        check_reference(self.reference.as_deref())?;
+        match self.payer_id == Some(self.id) {
+            true => Err(Refusal::invalid(
+                "payerId",
+                "must be another member; leave it out for a member who pays for themselves",
+            )),
+            false => Ok(()),
+        }
+    }
+}

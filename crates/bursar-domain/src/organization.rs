@@ -5,8 +5,10 @@ use crate::fields::Fields;
 use crate::ids::{OrganizationId, UserId};
 use crate::money::Currency;
 use crate::refusal::Refusal;
-use crate::text::NAME;
+use crate::text::{NAME, NOTE};
+use crate::time::Date;
 use crate::words;
+use crate::zone::Zone;
 
 words! {
     /// What an organization is.
@@ -41,6 +43,16 @@ pub struct Organization {
     pub contact_email: Option<String>,
     pub contact_phone: Option<String>,
     pub card_issuing: CardIssuing,
+    /// Days begin and end by it.
+    pub time_zone: Zone,
+    /// Nothing is posted on this day and before.
+    pub closed_until: Option<Date>,
+    /// Whether a member's credit is applied when a charge is raised.
+    pub auto_credit: bool,
+    /// Whether a bank line with exactly one reference is booked without a person.
+    pub auto_reference: bool,
+    /// How members pay, for reminders and statements.
+    pub pay_text: Option<String>,
 }
 
 impl Organization {
@@ -54,6 +66,11 @@ impl Organization {
             contact_email: None,
             contact_phone: None,
             card_issuing: CardIssuing::Pending,
+            time_zone: Zone::default(),
+            closed_until: None,
+            auto_credit: true,
+            auto_reference: false,
+            pay_text: None,
         }
     }
 
@@ -72,6 +89,14 @@ impl Organization {
             .or_null()
             .set(&mut self.contact_phone)?;
         fields.word("cardIssuing")?.set(&mut self.card_issuing)?;
+        fields.string("timeZone", Zone::parse)?.set(&mut self.time_zone)?;
+        fields
+            .date("closedUntil")?
+            .or_null()
+            .set(&mut self.closed_until)?;
+        fields.boolean("autoCredit")?.set(&mut self.auto_credit)?;
+        fields.boolean("autoReference")?.set(&mut self.auto_reference)?;
+        fields.text("payText", NOTE)?.or_null().set(&mut self.pay_text)?;
         self.check_parent()
     }
 

@@ -1,12 +1,15 @@
 //! Payments: charges that an organization raises. Money received is in the ledger.
 
+use crate::account::Standing;
+use crate::creditor_reference;
 use crate::fields::Fields;
-use crate::ids::{GroupId, MemberId, OrganizationId};
+use crate::ids::{AccountId, GroupId, MemberId, OrganizationId, PaymentId};
+use crate::journal::About;
 use crate::money::{Currency, Money};
 use crate::refusal::Refusal;
 use crate::resource::{Invariants, Surroundings, only_when, resource, take_fields};
 use crate::states::{Machine, Verb};
-use crate::text::{NOTE, REFERENCE};
+use crate::text::{CREDITOR_REFERENCE, NOTE, REFERENCE};
 use crate::time::{Date, Timestamp};
 use crate::words;
 
@@ -37,9 +40,14 @@ impl Machine for PaymentStatus {
         match self {
             Self::Pending => &[Self::Processing, Self::PartiallyPaid, Self::Paid, Self::Cancelled],
             Self::Processing => &[Self::Paid, Self::PartiallyPaid, Self::Failed],
-            Self::PartiallyPaid => &[Self::Processing, Self::Paid, Self::Cancelled],
-            Self::Failed => &[Self::Processing, Self::Cancelled],
-            Self::Paid => &[Self::Disputed],
+            Self::PartiallyPaid => &[Self::Processing, Self::Paid, Self::Cancelled, Self::Pending],
+            Self::Failed => &[Self::Processing, Self::Cancelled, Self::Pending, Self::Paid],
+            Self::Paid => &[
+                Self::Disputed,
+                Self::Pending,
+                Self::PartiallyPaid,
+                Self::Cancelled,
+            ],
             Self::Disputed => &[Self::Paid, Self::Failed],
             Self::Cancelled => &[],
         }
@@ -122,6 +130,14 @@ resource! {
         voided_at: Option<Timestamp> => shown("voidedAt"),
         /// The provider's own name for it.
         provider_id: Option<String> => hidden("providerId").text(REFERENCE),
+        /// The due day of the dues that it is. A late fee, an instalment or another charge is no dues.
+        dues_for: Option<Date> => hidden("duesFor"),
+        /// The income account that it counts in. Null for dues.
+        income_account_id: Option<AccountId> => hidden("incomeAccountId"),
+        /// The charge that it is a late fee for.
+        fee_of: Option<PaymentId> => hidden("feeOf"),
+        /// What the payer writes on a transfer: a creditor reference by ISO 11649.
+        reference: Option<String> => hidden("reference").code(CREDITOR_REFERENCE),
     }
 }
 
@@ -176,17 +192,21 @@ impl Payment {
         Ok(())
     }
 
-    /// Records an amount received, in minor units: all that is owed, or a part of it.
-    pub fn receive(&mut self, minor: i64, now: Timestamp) -> Result<(), Refusal> {
-        let open = self.amount.minor - self.paid_to_date.minor;
-        let may = match self.status {
+    /// Whether money can be allocated to it.
+    pub const fn takes_money(&self) -> bool {
+        match self.status {
             PaymentStatus::Pending
             | PaymentStatus::Processing
             | PaymentStatus::PartiallyPaid
             | PaymentStatus::Failed => true,
             PaymentStatus::Paid | PaymentStatus::Cancelled | PaymentStatus::Disputed => false,
-        };
-        if !may {
+        }
+    }
+
+    /// Records an amount received, in minor units: all that is owed, or a part of it.
+    pub fn receive(&mut self, minor: i64, now: Timestamp) -> Result<(), Refusal> {
+        let open = self.amount.minor - self.paid_to_date.minor;
+        if !self.takes_money() {
             return Err(Refusal::conflict(format!(
                 "the payment is {}; nothing can be received for it",
                 self.status
@@ -250,6 +270,144 @@ impl Payment {
         Ok(())
     }
 
+    /// Takes away money that was recorded by mistake or belongs to somebody else: nothing failed, the charge is open
+    /// as before. A cancelled payment stays cancelled.
+    pub fn unrecord(&mut self, minor: i64, now: Timestamp) -> Result<(), Refusal> {
+        if minor <= 0 || minor > self.paid_to_date.minor {
+            return Err(Refusal::conflict(format!(
+                "{} was received; no more can be taken away",
+                self.paid_to_date
+            )));
+        }
+        match self.status {
+            PaymentStatus::Disputed | PaymentStatus::Processing => {
+                return Err(Refusal::conflict(format!(
+                    "the payment is {}; its money can be moved when that has ended",
+                    self.status
+                )));
+            }
+            PaymentStatus::Pending
+            | PaymentStatus::PartiallyPaid
+            | PaymentStatus::Paid
+            | PaymentStatus::Cancelled
+            | PaymentStatus::Failed => {}
+        }
+        self.paid_to_date.minor -= minor;
+        self.paid_at = None;
+        match (self.status, self.paid_to_date.minor) {
+            (PaymentStatus::Paid | PaymentStatus::PartiallyPaid | PaymentStatus::Failed, 0) => {
+                self.move_to(PaymentStatus::Pending, now)
+            }
+            (PaymentStatus::Paid, _) => self.move_to(PaymentStatus::PartiallyPaid, now),
+            _ => Ok(()),
+        }
+    }
+
+    /// Sets a new amount, never below what was paid. At what was paid it is paid; above it, it is open again.
+    pub fn adjust(&mut self, minor: i64, now: Timestamp) -> Result<(), Refusal> {
+        match self.status {
+            PaymentStatus::Pending
+            | PaymentStatus::PartiallyPaid
+            | PaymentStatus::Failed
+            | PaymentStatus::Paid => {}
+            PaymentStatus::Processing | PaymentStatus::Cancelled | PaymentStatus::Disputed => {
+                return Err(Refusal::conflict(format!(
+                    "the payment is {}; only a pending, partially paid, failed or paid one can be adjusted",
+                    self.status
+                )));
+            }
+        }
+        let new = Money::new(minor, self.amount.currency);
+        if minor < self.paid_to_date.minor || minor <= 0 {
+            return Err(Refusal::invalid(
+                "amount",
+                format!(
+                    "must be greater than 0 and not below what was paid, {}, got {new}; refund the rest first",
+                    self.paid_to_date
+                ),
+            ));
+        }
+        self.amount = new;
+        let paid = self.paid_to_date.minor;
+        match self.status {
+            PaymentStatus::Paid if paid < minor => {
+                self.paid_at = None;
+                self.move_to(PaymentStatus::PartiallyPaid, now)
+            }
+            PaymentStatus::PartiallyPaid | PaymentStatus::Failed if paid == minor => {
+                self.move_to(PaymentStatus::Paid, now)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Pays back money: `amount` and `paidToDate` go down together. All of it leaves the amount and cancels.
+    pub fn refund(&mut self, minor: i64, now: Timestamp) -> Result<(), Refusal> {
+        match self.status {
+            PaymentStatus::PartiallyPaid | PaymentStatus::Failed | PaymentStatus::Paid => {}
+            PaymentStatus::Pending
+            | PaymentStatus::Processing
+            | PaymentStatus::Cancelled
+            | PaymentStatus::Disputed => {
+                return Err(Refusal::conflict(format!(
+                    "the payment is {}; only a paid, partially paid or failed one can be refunded",
+                    self.status
+                )));
+            }
+        }
+        let paid = self.paid_to_date;
+        if minor <= 0 || minor > paid.minor {
+            return Err(Refusal::invalid(
+                "amount",
+                format!(
+                    "must be greater than 0 and at most what was paid, {paid}, got {}",
+                    Money::new(minor, paid.currency)
+                ),
+            ));
+        }
+        self.paid_to_date.minor -= minor;
+        if self.paid_to_date.minor == 0 {
+            self.paid_at = None;
+            return self.move_to(PaymentStatus::Cancelled, now);
+        }
+        self.amount.minor -= minor;
+        Ok(())
+    }
+
+    /// Cancels a charge that credit had met, after the credit was given back.
+    pub fn cancel_raised(&mut self, now: Timestamp) -> Result<(), Refusal> {
+        self.paid_to_date.minor = 0;
+        self.paid_at = None;
+        self.move_to(PaymentStatus::Cancelled, now)
+    }
+
+    /// What postings to what is owed carry.
+    pub fn about(&self) -> About {
+        About {
+            member: self.member_id,
+            chapter: self.target_organization_id,
+            payment: Some(self.id),
+            ..About::default()
+        }
+    }
+
+    pub fn income_account(&self) -> AccountId {
+        self.income_account_id.unwrap_or(Standing::Dues.id())
+    }
+
+    /// What the books say is owed for it: nothing once it is cancelled.
+    pub const fn receivable_minor(&self) -> i64 {
+        match self.status {
+            PaymentStatus::Cancelled => 0,
+            PaymentStatus::Pending
+            | PaymentStatus::Processing
+            | PaymentStatus::PartiallyPaid
+            | PaymentStatus::Paid
+            | PaymentStatus::Failed
+            | PaymentStatus::Disputed => self.amount.minor - self.paid_to_date.minor,
+        }
+    }
+
     pub const fn owed_minor(&self) -> i64 {
         if self.status.is_owed() {
             self.amount.minor - self.paid_to_date.minor
@@ -301,11 +459,26 @@ impl Payment {
     }
 }
 
+/// For a field that a bundle gives.
+pub(crate) fn check_reference(reference: Option<&str>) -> Result<(), Refusal> {
+    match reference.filter(|text| creditor_reference::parse(text).as_deref() != Some(text)) {
+        Some(text) => Err(Refusal::invalid(
+            "reference",
+            format!("must be a creditor reference with valid check digits, got {text:?}"),
+        )),
+        None => Ok(()),
+    }
+}
+
 impl Invariants for Payment {
     fn apply(&mut self, fields: &mut Fields<'_>) -> Result<(), Refusal> {
         take_fields(self, fields)?;
         if fields.is_new() && !fields.has("status") {
             self.status = self.status_by_paid();
+        }
+        // A bundle from before dues were told apart: a payment of a group, member and day is those dues.
+        if fields.is_new() && !fields.has("duesFor") && self.group_id.is_some() && self.member_id.is_some() {
+            self.dues_for = self.due_date;
         }
         Ok(())
     }
@@ -337,6 +510,7 @@ impl Invariants for Payment {
             return Err(Refusal::invalid("amount", "must be greater than 0"));
         }
         self.check_paid()?;
+        check_reference(self.reference.as_deref())?;
         let status = self.status;
         // A dispute or a reversal can leave the stamp behind. A payment that nobody paid has none.
         only_when("paidAt", self.paid_at, status != PaymentStatus::Pending, "paid")?;
@@ -365,9 +539,9 @@ mod tests {
             &[
                 "pending → processing, partially_paid, paid, cancelled",
                 "processing → paid, partially_paid, failed",
-                "partially_paid → processing, paid, cancelled",
-                "failed → processing, cancelled",
-                "paid → disputed",
+                "partially_paid → processing, paid, cancelled, pending",
+                "failed → processing, cancelled, pending, paid",
+                "paid → disputed, pending, partially_paid, cancelled",
                 "disputed → paid, failed",
                 "cancelled → ",
             ],
@@ -430,6 +604,61 @@ mod tests {
         );
     }
 
+    /// Each row: amount, paid, status; what is done; amount, paid and status afterwards, or a part of the refusal.
+    #[test]
+    fn what_officers_change() {
+        type Deed = fn(&mut Payment, i64, Timestamp) -> Result<(), Refusal>;
+        type State = (i64, i64, PaymentStatus);
+        let (unrecord, adjust, refund): (Deed, Deed, Deed) =
+            (Payment::unrecord, Payment::adjust, Payment::refund);
+        let at = Timestamp::from_micros(5);
+        use PaymentStatus::{Cancelled, Disputed, Failed, Paid, PartiallyPaid, Pending};
+        let table: [(State, Deed, i64, Result<State, &str>); 15] = [
+            ((100, 100, Paid), unrecord, 100, Ok((100, 0, Pending))),
+            ((100, 100, Paid), unrecord, 40, Ok((100, 60, PartiallyPaid))),
+            ((100, 60, PartiallyPaid), unrecord, 60, Ok((100, 0, Pending))),
+            ((100, 60, Cancelled), unrecord, 60, Ok((100, 0, Cancelled))),
+            (
+                (100, 60, PartiallyPaid),
+                unrecord,
+                61,
+                Err("no more can be taken away"),
+            ),
+            ((100, 100, Disputed), unrecord, 10, Err("when that has ended")),
+            ((100, 0, Pending), adjust, 80, Ok((80, 0, Pending))),
+            ((100, 60, PartiallyPaid), adjust, 60, Ok((60, 60, Paid))),
+            ((100, 60, Failed), adjust, 60, Ok((60, 60, Paid))),
+            ((100, 100, Paid), adjust, 120, Ok((120, 100, PartiallyPaid))),
+            (
+                (100, 60, PartiallyPaid),
+                adjust,
+                59,
+                Err("not below what was paid"),
+            ),
+            ((100, 0, Cancelled), adjust, 80, Err("can be adjusted")),
+            ((100, 100, Paid), refund, 30, Ok((70, 70, Paid))),
+            ((100, 60, PartiallyPaid), refund, 60, Ok((100, 0, Cancelled))),
+            ((100, 60, PartiallyPaid), refund, 61, Err("at most what was paid")),
+        ];
+        for ((amount, paid, status), deed, minor, expected) in table {
+            let mut payment = Payment::blank(PaymentId::from_bits(1), Currency::USD, Stamps::at(at));
+            (payment.amount.minor, payment.paid_to_date.minor, payment.status) = (amount, paid, status);
+            let done = deed(&mut payment, minor, at);
+            match expected {
+                Ok(expected) => {
+                    done.unwrap();
+                    let state = (payment.amount.minor, payment.paid_to_date.minor, payment.status);
+                    assert_eq!(state, expected, "{amount} {paid} {status}");
+                    payment.check_paid().unwrap();
+                }
+                Err(part) => assert!(
+                    done.unwrap_err().message().contains(part),
+                    "{amount} {paid} {status}"
+                ),
+            }
+        }
+    }
+
     #[test]
     fn moves_stamp() {
         let at = Timestamp::from_micros(5);
@@ -440,7 +669,7 @@ mod tests {
             (PaymentStatus::Paid, Some(at), None)
         );
         let before = payment.clone();
-        assert!(payment.move_to(PaymentStatus::Cancelled, at).is_err());
+        assert!(payment.move_to(PaymentStatus::Processing, at).is_err());
         assert_eq!(payment, before, "a refused move leaves no trace");
     }
 }

@@ -36,7 +36,8 @@ impl Machine for ReimbursementStatus {
             Self::Submitted => &[Self::Approved, Self::Rejected, Self::Voided],
             Self::Approved => &[Self::Paid, Self::Voided],
             Self::Rejected => &[Self::Draft],
-            Self::Paid | Self::Voided => &[],
+            Self::Paid => &[Self::Approved],
+            Self::Voided => &[],
         }
     }
 }
@@ -56,6 +57,8 @@ words! {
         Pay "paid",
         /// Withdraws it.
         Void "voided",
+        /// The payout came back.
+        Return "returned",
     }
 }
 
@@ -63,20 +66,21 @@ impl Verb for ReimbursementVerb {
     type State = ReimbursementStatus;
 
     fn starts_from(self) -> &'static [ReimbursementStatus] {
-        use ReimbursementStatus::{Approved, Draft, Rejected, Submitted};
+        use ReimbursementStatus::{Approved, Draft, Paid, Rejected, Submitted};
         match self {
             Self::Submit => &[Draft],
             Self::Approve | Self::Reject => &[Submitted],
             Self::Reopen => &[Rejected],
             Self::Pay => &[Approved],
             Self::Void => &[Draft, Submitted, Approved],
+            Self::Return => &[Paid],
         }
     }
 
     fn leads_to(self) -> ReimbursementStatus {
         match self {
             Self::Submit => ReimbursementStatus::Submitted,
-            Self::Approve => ReimbursementStatus::Approved,
+            Self::Approve | Self::Return => ReimbursementStatus::Approved,
             Self::Reject => ReimbursementStatus::Rejected,
             Self::Reopen => ReimbursementStatus::Draft,
             Self::Pay => ReimbursementStatus::Paid,
@@ -125,6 +129,10 @@ impl Reimbursement {
     /// Sets the stamp of the new state. Approving has its own rule: [`Reimbursement::approve`].
     pub fn perform(&mut self, verb: ReimbursementVerb, now: Timestamp) -> Result<(), Refusal> {
         self.status = verb.after(self.status)?;
+        if verb == ReimbursementVerb::Return {
+            self.paid_at = None;
+            return Ok(());
+        }
         match self.status {
             ReimbursementStatus::Submitted => self.submitted_at = Some(now),
             ReimbursementStatus::Approved | ReimbursementStatus::Rejected => self.reviewed_at = Some(now),
@@ -157,7 +165,7 @@ impl Invariants for Reimbursement {
         if self.amount.minor <= 0 {
             return Err(Refusal::invalid("amount", "must be greater than 0"));
         }
-        if let Some(day) = self.incurred_at.filter(|day| *day > around.now.date()) {
+        if let Some(day) = self.incurred_at.filter(|day| *day > around.latest_day()) {
             let rule = format!("must not be in the future, got {day}");
             return Err(Refusal::invalid("incurredAt", rule));
         }
@@ -220,7 +228,7 @@ mod tests {
                 "submitted → approved, rejected, voided",
                 "approved → paid, voided",
                 "rejected → draft",
-                "paid → ",
+                "paid → approved",
                 "voided → ",
             ],
         );
@@ -234,6 +242,7 @@ mod tests {
                 "reopened: rejected → draft",
                 "paid: approved → paid",
                 "voided: draft, submitted, approved → voided",
+                "returned: paid → approved",
             ],
         );
     }

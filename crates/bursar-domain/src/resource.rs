@@ -11,7 +11,7 @@ pub(crate) use self::value::field_values;
 pub use self::value::{Blank, Cell, FieldType, FieldValue, Referred};
 
 use crate::fields::Fields;
-use crate::ids::{self, GroupId, Id, Kind, ListingId, MemberId, OrganizationId};
+use crate::ids::{self, AccountId, GroupId, Id, Kind, ListingId, MemberId, OrganizationId, PaymentId};
 use crate::money::Currency;
 use crate::refusal::Refusal;
 use crate::time::{Date, Timestamp};
@@ -41,6 +41,8 @@ pub enum Reference {
     Group(&'static str, GroupId),
     Listing(&'static str, ListingId),
     Organization(&'static str, OrganizationId),
+    Payment(&'static str, PaymentId),
+    Account(&'static str, AccountId),
 }
 
 /// What a resource is checked against besides its own fields.
@@ -54,6 +56,11 @@ pub struct Surroundings {
 }
 
 impl Surroundings {
+    /// Today in the zone that is farthest ahead.
+    pub fn latest_day(&self) -> Date {
+        self.now.plus_seconds(14 * 3_600).date()
+    }
+
     /// Refuses a time in the future.
     pub fn past(&self, field: &'static str, at: Option<Timestamp>) -> Result<(), Refusal> {
         match at.filter(|at| *at > self.now) {

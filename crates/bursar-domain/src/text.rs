@@ -46,6 +46,13 @@ pub const REFERENCE: TextRule = TextRule {
     lines: false,
 };
 
+/// By ISO 11649.
+pub const CREDITOR_REFERENCE: TextRule = TextRule {
+    min: 1,
+    max: 25,
+    lines: false,
+};
+
 impl TextRule {
     /// The text as it is kept. The error states the rule and reads on after the field's name.
     pub fn check(self, raw: &str) -> Result<String, String> {

@@ -160,6 +160,9 @@ const EARLIEST: Date = Date(civil::date(1900, 1, 1));
 const YEARS_AHEAD_MAX: i32 = 10;
 
 impl Date {
+    pub const FIRST: Self = Self(civil::date(1, 1, 1));
+    pub const LAST: Self = Self(civil::date(9999, 12, 31));
+
     /// Reads only `YYYY-MM-DD`.
     pub fn parse(text: &str) -> Option<Self> {
         let b = text.as_bytes();
@@ -227,6 +230,18 @@ impl Date {
 
     pub fn plus_days(self, days: i64) -> Self {
         Self::from_days(self.days().saturating_add(days))
+    }
+}
+
+impl From<civil::Date> for Date {
+    fn from(date: civil::Date) -> Self {
+        Self(date)
+    }
+}
+
+impl From<Date> for civil::Date {
+    fn from(date: Date) -> Self {
+        date.0
     }
 }
 

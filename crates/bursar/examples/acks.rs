@@ -47,7 +47,7 @@ fn add_member(app: &App, organization: OrganizationId, group: GroupId) -> Result
     let new = NewMember {
         first_name: "Ada".to_owned(),
         last_name: "Larsen".to_owned(),
-        email: "ada@example.org".to_owned(),
+        email: Some("ada@example.org".to_owned()),
         phone: None,
         join_date: None,
         groups: vec![group],

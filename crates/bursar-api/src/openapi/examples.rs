@@ -187,7 +187,7 @@ fn member() -> Value {
     let mut member = Member::blank(member_id(), USD, stamps());
     member.first_name = "Ada".to_owned();
     member.last_name = "Lovelace".to_owned();
-    member.email = "ada@example.org".to_owned();
+    member.email = Some("ada@example.org".to_owned());
     member.join_date = day(-30);
     member.groups = vec![id(2)];
     rendered(&member)

@@ -1,98 +1,65 @@
-//! The ledger's sums and reversals, and the payments that dues raised.
+//! The journal: entries that sum to zero, accounts that exist, and what it says is owed for each payment.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use bursar_db::{DbError, Tx, due, ledger};
-use bursar_domain::ids::{OrganizationId, PaymentId};
+use bursar_db::{DbError, Tx, journal, receipts};
+use bursar_domain::ids::{AccountId, OrganizationId, PaymentId};
 
-use super::{Check, Seen};
+use super::Check;
 
 impl Check<'_> {
-    /// Every payment raised by dues names a group, a member and a payment that exist.
-    pub(super) fn raised(
+    pub(super) fn journal(
         &mut self,
         tx: &mut Tx<'_>,
         organization: OrganizationId,
-        seen: &Seen,
+        mut owed: HashMap<[u8; 16], i64>,
+        accounts: &HashSet<AccountId>,
     ) -> Result<(), DbError> {
-        due::each_raised(tx, organization, |group, member, payment| {
-            let is_known = seen.groups.contains_key(&group)
-                && seen.members.contains(&member)
-                && seen.paid.contains_key(&payment.to_bytes());
-            if !is_known {
-                self.problem(
-                    "reference",
-                    Some(organization),
-                    payment,
-                    &format!("is the dues of {member} in {group}, and one of the three does not exist"),
-                );
-            }
-            Ok(())
-        })
-    }
-
-    pub(super) fn ledger(
-        &mut self,
-        tx: &mut Tx<'_>,
-        organization: OrganizationId,
-        mut paid: HashMap<[u8; 16], i64>,
-    ) -> Result<(), DbError> {
-        ledger::each_sum(tx, organization, |payment, sum| {
-            match paid.remove(&payment.to_bytes()) {
+        journal::each_owed(tx, organization, |payment, sum| {
+            match owed.remove(&payment.to_bytes()) {
                 None => self.problem(
                     "reference",
                     Some(organization),
                     payment,
-                    "has ledger entries, but there is no such payment",
+                    "has journal entries, but there is no such payment",
                 ),
-                Some(paid) if i128::from(paid) != sum => {
-                    self.problem(
-                        "sum",
-                        Some(organization),
-                        payment,
-                        &format!("paidToDate is {paid} minor units, the ledger's sum {sum}"),
-                    );
-                }
+                Some(owed) if i128::from(owed) != sum => self.not_owed(organization, payment, owed, sum),
                 Some(_) => {}
             }
             Ok(())
         })?;
-        for (payment, paid) in paid.into_iter().filter(|(_, paid)| *paid != 0) {
-            let payment = PaymentId::from_bytes(payment);
-            self.problem(
-                "sum",
-                Some(organization),
-                payment,
-                &format!("paidToDate is {paid} minor units, the ledger has no entry"),
-            );
+        for (payment, owed) in owed.into_iter().filter(|(_, owed)| *owed != 0) {
+            self.not_owed(organization, PaymentId::from_bytes(payment), owed, 0);
         }
-        Ok(())
-    }
-
-    /// A reversal takes back one whole entry of the same payment, and no entry is reversed twice.
-    pub(super) fn reversals(&mut self, tx: &mut Tx<'_>, organization: OrganizationId) -> Result<(), DbError> {
-        let mut last = None;
-        ledger::each_reversal(tx, organization, |reversal| {
-            let entry = reversal.reverses;
-            let message = match reversal.original {
-                None => format!(
-                    "{} reverses {entry}, which is no entry of this payment",
-                    reversal.id
-                ),
-                Some((amount, _)) if amount.checked_add(reversal.amount) != Some(0) => format!(
-                    "{} reverses {entry}, and the two do not sum up to 0: {} and {amount} minor units",
-                    reversal.id, reversal.amount
-                ),
-                Some((_, true)) => format!("{} reverses {entry}, which is a reversal itself", reversal.id),
-                Some(_) if last == Some(entry) => format!("{entry} is reversed more than once"),
-                Some(_) => {
-                    last = Some(entry);
-                    return Ok(());
-                }
+        for account in journal::sums(tx, organization, None, None)?.into_keys() {
+            if !accounts.contains(&account) {
+                let message = "has postings, but there is no such account";
+                self.problem("reference", Some(organization), account, message);
+            }
+        }
+        journal::each_broken(tx, organization, |entry, sum, is_apart| {
+            let message = match is_apart {
+                true => "has postings without their entry or with another date".to_owned(),
+                false => format!("its postings sum to {sum} minor units, not to 0"),
             };
-            last = Some(entry);
-            self.problem("ledger", Some(organization), reversal.payment, &message);
+            self.problem("ledger", Some(organization), entry, &message);
+            Ok(())
+        })?;
+        journal::each_lost_reversal(tx, organization, |entry, reverses| {
+            let message = format!("reverses {reverses}, which does not exist");
+            self.problem("ledger", Some(organization), entry, &message);
+            Ok(())
+        })?;
+        receipts::each_without_entry(tx, organization, |receipt| {
+            let message = "names a journal entry that does not exist";
+            self.problem("reference", Some(organization), receipt, message);
             Ok(())
         })
+    }
+
+    fn not_owed(&mut self, organization: OrganizationId, payment: PaymentId, owed: i64, sum: i128) {
+        let message =
+            format!("{owed} minor units are owed by its amount and paidToDate, and {sum} by the journal");
+        self.problem("sum", Some(organization), payment, &message);
     }
 }

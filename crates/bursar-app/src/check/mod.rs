@@ -7,12 +7,12 @@ mod rows;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use bursar_db::{DbError, Stored, Tx, housekeeping, memberships, organizations, table, tables};
+use bursar_db::{DbError, Stored, Tx, accounts, housekeeping, memberships, organizations, table, tables};
 use bursar_domain::campaign::Campaign;
 use bursar_domain::card::{Card, CardStatus};
 use bursar_domain::chapter::Chapter;
 use bursar_domain::group::Group;
-use bursar_domain::ids::{GroupId, ListingId, MemberId, OrganizationId};
+use bursar_domain::ids::{AccountId, GroupId, ListingId, MemberId, OrganizationId};
 use bursar_domain::listing::Listing;
 use bursar_domain::member::Member;
 use bursar_domain::order::Order;
@@ -20,7 +20,7 @@ use bursar_domain::organization::Organization;
 use bursar_domain::payment::Payment;
 use bursar_domain::reimbursement::Reimbursement;
 use bursar_domain::reminder::Reminder;
-use bursar_domain::{Surroundings, Timestamp};
+use bursar_domain::{Reference, Surroundings, Timestamp};
 use serde::Serialize;
 
 use crate::act::Whole;
@@ -102,8 +102,17 @@ struct Seen {
     listings: HashSet<ListingId>,
     /// Memberships according to the members' rows.
     named: HashMap<GroupId, Named>,
-    paid: HashMap<[u8; 16], i64>,
+    accounts: HashSet<AccountId>,
+    /// What the payments say is owed.
+    owed: HashMap<[u8; 16], i64>,
+    /// References to what was not seen yet.
+    later: Vec<Later>,
     newest: i64,
+}
+
+struct Later {
+    subject: String,
+    reference: Reference,
 }
 
 impl Seen {
@@ -115,7 +124,9 @@ impl Seen {
             groups: HashMap::new(),
             listings: HashSet::new(),
             named: HashMap::new(),
-            paid: HashMap::new(),
+            accounts: HashSet::new(),
+            owed: HashMap::new(),
+            later: Vec::new(),
             newest: 0,
         }
     }
@@ -174,6 +185,8 @@ impl Check<'_> {
             now: self.now.max(Timestamp::from_micros(clock)),
             is_part: self.parts.contains(&id),
         });
+        let accounts = accounts::all(tx, id)?;
+        seen.accounts = accounts.iter().map(|account| account.id).collect();
         // Members, groups and listings first: the others refer to them.
         self.rows::<Group>(tx, organization, &mut seen, |check, seen, group| {
             seen.groups.insert(group.id, group.member_count);
@@ -194,8 +207,8 @@ impl Check<'_> {
             }
         })?;
         self.rows::<Payment>(tx, organization, &mut seen, |check, seen, payment| {
-            seen.paid
-                .insert(payment.id.to_bytes(), payment.paid_to_date.minor);
+            seen.owed
+                .insert(payment.id.to_bytes(), payment.receivable_minor());
             check.currency(id, payment.amount.currency, &payment.id);
         })?;
         self.rows::<Reimbursement>(tx, organization, &mut seen, |check, _, r| {
@@ -220,9 +233,8 @@ impl Check<'_> {
         })?;
         self.chapters(tx, organization, &mut seen)?;
         self.counts(tx, id, &seen)?;
-        self.raised(tx, id, &seen)?;
-        self.ledger(tx, id, seen.paid)?;
-        self.reversals(tx, id)?;
+        self.references_again(id, &seen);
+        self.journal(tx, id, seen.owed, &seen.accounts)?;
         if clock < seen.newest {
             let (clock, newest) = (Timestamp::from_micros(clock), Timestamp::from_micros(seen.newest));
             self.problem(

@@ -7,7 +7,10 @@ use bursar_domain::money::Currency;
 use bursar_domain::organization::Organization;
 use bursar_domain::{Reference, Refusal, Resource, Surroundings};
 
-use super::{Check, Seen};
+use super::{Check, Later, Seen};
+
+/// References to what comes later that are kept. More are taken for unknown.
+const LATER_MAX: usize = 1_000_000;
 
 /// Whether an import would accept the row from its line in an export.
 fn importable<R: Resource>(
@@ -62,30 +65,60 @@ impl Check<'_> {
                 self.problem("rule", Some(organization.id), resource.id(), refusal.message());
             }
             note(self, seen, &resource);
-            self.references(organization.id, seen, &resource);
+            self.references(organization.id, &mut *seen, &resource);
             Ok(())
         })
     }
 
-    fn references<R: Resource>(&mut self, organization: OrganizationId, seen: &Seen, resource: &R) {
+    /// A member can name one that comes later, and a payment too: those are looked up again at the end.
+    fn references<R: Resource>(&mut self, organization: OrganizationId, seen: &mut Seen, resource: &R) {
+        let mut unknown = Vec::new();
         resource.references(&mut |reference| {
-            let (field, id, found) = match reference {
-                Reference::Member(field, id) => (field, id.to_string(), seen.members.contains(&id)),
-                Reference::Group(field, id) => (field, id.to_string(), seen.groups.contains_key(&id)),
-                Reference::Listing(field, id) => (field, id.to_string(), seen.listings.contains(&id)),
-                Reference::Organization(field, id) => {
-                    (field, id.to_string(), self.organizations.contains_key(&id))
-                }
-            };
-            if !found {
-                self.problem(
-                    "reference",
-                    Some(organization),
-                    resource.id(),
-                    &format!("{field} names {id}, which does not exist here"),
-                );
+            if !self.knows(seen, reference) {
+                unknown.push(reference);
             }
         });
+        for reference in unknown {
+            let subject = resource.id().to_string();
+            match reference {
+                Reference::Member(..) | Reference::Payment(..) if seen.later.len() < LATER_MAX => {
+                    seen.later.push(Later { subject, reference });
+                }
+                _ => self.unknown(organization, subject, reference),
+            }
+        }
+    }
+
+    pub(super) fn references_again(&mut self, organization: OrganizationId, seen: &Seen) {
+        for later in &seen.later {
+            if !self.knows(seen, later.reference) {
+                self.unknown(organization, later.subject.clone(), later.reference);
+            }
+        }
+    }
+
+    fn knows(&self, seen: &Seen, reference: Reference) -> bool {
+        match reference {
+            Reference::Member(_, id) => seen.members.contains(&id),
+            Reference::Group(_, id) => seen.groups.contains_key(&id),
+            Reference::Listing(_, id) => seen.listings.contains(&id),
+            Reference::Organization(_, id) => self.organizations.contains_key(&id),
+            Reference::Payment(_, id) => seen.owed.contains_key(&id.to_bytes()),
+            Reference::Account(_, id) => seen.accounts.contains(&id),
+        }
+    }
+
+    fn unknown(&mut self, organization: OrganizationId, subject: String, reference: Reference) {
+        let (field, id) = match reference {
+            Reference::Member(field, id) => (field, id.to_string()),
+            Reference::Group(field, id) => (field, id.to_string()),
+            Reference::Listing(field, id) => (field, id.to_string()),
+            Reference::Organization(field, id) => (field, id.to_string()),
+            Reference::Payment(field, id) => (field, id.to_string()),
+            Reference::Account(field, id) => (field, id.to_string()),
+        };
+        let message = format!("{field} names {id}, which does not exist here");
+        self.problem("reference", Some(organization), subject, &message);
     }
 
     pub(super) fn currency(

@@ -3,17 +3,22 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use bursar_db::clock::Clock;
-use bursar_db::{LoadTarget, OwnedValue, Stored, Tx, cards, ledger, memberships, organizations, table};
+use bursar_db::{
+    LoadTarget, OwnedValue, Stored, Tx, accounts, cards, journal, memberships, organizations, table,
+};
 use bursar_domain::access::Policy;
 use bursar_domain::campaign::{Campaign, CampaignStatus};
 use bursar_domain::card::{Card, CardStatus};
+use bursar_domain::catch_up;
 use bursar_domain::fields::Fields;
 use bursar_domain::group::Group;
-use bursar_domain::ids::{GroupId, MemberId, OrganizationId, UserId};
+use bursar_domain::ids::{AccountId, GroupId, MemberId, OrganizationId, UserId};
 use bursar_domain::listing::Listing;
 use bursar_domain::member::Member;
+use bursar_domain::order::Order;
 use bursar_domain::organization::{Organization, User, address_key, apply_policy, read_role};
 use bursar_domain::payment::Payment;
+use bursar_domain::reimbursement::Reimbursement;
 use bursar_domain::reminder::{Reminder, ReminderStatus};
 use bursar_domain::{Reference, Refusal, Resource, Surroundings, Timestamp, check_dates};
 
@@ -54,6 +59,8 @@ pub(super) fn load(
         number: 0,
         parts: HashSet::new(),
         holders: Vec::new(),
+        first_references: HashMap::new(),
+        categories: HashSet::new(),
         done: Imported::default(),
     };
     load.take_clocks(tx)?;
@@ -65,19 +72,20 @@ pub(super) fn load(
     load.put_groups(tx).map_err(at_line(0))?;
     load.flush(tx)?;
     load.check_holders(tx)?;
+    load.prove_books(tx, source)?;
     let tables = load.waiting.keys().copied().collect();
     let done = load.finish(tx).map_err(at_line(0))?;
     Ok((done, tables))
 }
 
-struct Load<'a> {
-    plan: Plan,
-    now: Timestamp,
-    caller: &'a Caller,
-    context: &'a mut Context,
+pub(super) struct Load<'a> {
+    pub(super) plan: Plan,
+    pub(super) now: Timestamp,
+    pub(super) caller: &'a Caller,
+    pub(super) context: &'a mut Context,
     /// The database was empty, so no id can belong to another organization.
-    first_import: bool,
-    clocks: BTreeMap<OrganizationId, Clock>,
+    pub(super) first_import: bool,
+    pub(super) clocks: BTreeMap<OrganizationId, Clock>,
     waiting: HashMap<&'static str, (&'static LoadTarget, Vec<Vec<OwnedValue>>)>,
     /// New or changed users, written at the end.
     users: Vec<PendingUser>,
@@ -86,14 +94,18 @@ struct Load<'a> {
     /// By how much the number of active members changes.
     counts: BTreeMap<GroupId, (OrganizationId, i64)>,
     /// Records per organization, for its activity log.
-    records: BTreeMap<OrganizationId, i64>,
+    pub(super) records: BTreeMap<OrganizationId, i64>,
     /// The line being read.
     number: u64,
     /// Organizations imported without the ones above them.
     parts: HashSet<OrganizationId>,
     /// Members who get an active card or are archived. After all lines, the import checks that nobody is both.
     holders: Vec<Holder>,
-    done: Imported,
+    /// The creditor references of new rows begin after these numbers.
+    pub(super) first_references: HashMap<OrganizationId, i64>,
+    /// Expense accounts of categories that are there.
+    pub(super) categories: HashSet<(OrganizationId, AccountId)>,
+    pub(super) done: Imported,
 }
 
 struct Holder {
@@ -141,7 +153,12 @@ impl Load<'_> {
             } else {
                 Clock::take(tx, id, self.now)?
             };
-            if let Some(clock) = clock {
+            if let Some(mut clock) = clock {
+                let books = &self.plan.books;
+                clock.skip_references(books.last_reference.get(&id).copied().unwrap_or(0));
+                self.first_references.insert(id, clock.last_reference());
+                let numbered = books.numbered.get(&id).copied().unwrap_or(0);
+                clock.skip_references(clock.last_reference() + numbered);
                 self.clocks.insert(id, clock);
             }
         }
@@ -212,6 +229,9 @@ impl Load<'_> {
             RecordType::User => self.user(tx, number, fields),
             RecordType::Role => self.role(tx, fields),
             RecordType::Policy => self.policy(tx, fields),
+            RecordType::Account => self.account(tx, fields),
+            RecordType::Entry => self.entry(tx, fields),
+            RecordType::Receipt => self.receipt(tx, fields),
         )
     }
 
@@ -300,14 +320,19 @@ impl Load<'_> {
 
     fn organization_of(&mut self, fields: &mut Fields<'_>) -> Result<OrganizationId, Refusal> {
         let organization = fields.id("organizationId")?.required()?;
-        self.plan
-            .organization(organization)
-            .ok_or_else(|| unknown_organization("organizationId", organization))?;
-        *self.records.entry(organization).or_default() += 1;
+        self.known_organization(organization)?;
         Ok(organization)
     }
 
-    fn count(&mut self, was_known: bool) {
+    /// Counts the record.
+    pub(super) fn known_organization(&mut self, id: OrganizationId) -> Result<&Organization, Refusal> {
+        let found = self.plan.organization(id);
+        let found = found.ok_or_else(|| unknown_organization("organizationId", id))?;
+        *self.records.entry(id).or_default() += 1;
+        Ok(found)
+    }
+
+    pub(super) fn count(&mut self, was_known: bool) {
         if was_known {
             self.done.changed += 1;
         } else {
@@ -335,7 +360,7 @@ impl Load<'_> {
         }
     }
 
-    fn add(
+    pub(super) fn add(
         &mut self,
         tx: &mut Tx<'_>,
         target: &'static LoadTarget,
@@ -346,7 +371,20 @@ impl Load<'_> {
             .entry(target.table)
             .or_insert_with(|| (target, Vec::with_capacity(CHUNK_ROWS)));
         rows.push(row);
-        if rows.len() == CHUNK_ROWS {
+        match rows.len() == CHUNK_ROWS {
+            true => self.load_table(tx, target.table),
+            false => Ok(()),
+        }
+    }
+
+    /// An entry of the journal is written after its postings.
+    fn load_table(&mut self, tx: &mut Tx<'_>, table: &'static str) -> Result<(), AppError> {
+        if table == journal::JOURNAL_ENTRIES.table {
+            self.load_table(tx, journal::JOURNAL_POSTINGS.table)?;
+        }
+        if let Some((target, rows)) = self.waiting.get_mut(table)
+            && !rows.is_empty()
+        {
             tx.load(target, rows)?;
             rows.clear();
         }
@@ -354,9 +392,9 @@ impl Load<'_> {
     }
 
     fn flush(&mut self, tx: &mut Tx<'_>) -> Result<(), ImportError> {
-        for (target, rows) in self.waiting.values_mut() {
-            tx.load(target, rows)?;
-            rows.clear();
+        let tables: Vec<&'static str> = self.waiting.keys().copied().collect();
+        for table in tables {
+            self.load_table(tx, table)?;
         }
         Ok(())
     }
@@ -390,6 +428,17 @@ impl Load<'_> {
                 Reference::Organization(field, id) => {
                     (field, id.to_string(), self.plan.organization(id).is_some())
                 }
+                Reference::Payment(field, id) => (
+                    field,
+                    id.to_string(),
+                    known.has::<Payment>(id, organization) || exists::<Payment>(tx, organization, id)?,
+                ),
+                Reference::Account(field, id) => (
+                    field,
+                    id.to_string(),
+                    self.plan.books.accounts.contains(&(organization, id))
+                        || accounts::get(tx, organization, id)?.is_some(),
+                ),
             };
             if !found {
                 return Err(Refusal::invalid(
@@ -552,7 +601,27 @@ trait Settle: Stored {
     }
 }
 
-impl Settle for bursar_domain::reimbursement::Reimbursement {}
+impl Settle for Reimbursement {
+    fn settle(
+        load: &mut Load<'_>,
+        tx: &mut Tx<'_>,
+        header: Header<Self>,
+        before: Option<Self>,
+        after: Self,
+    ) -> Result<(), AppError> {
+        let organization = header.organization;
+        let Some(after) = put(load, tx, &header, before.as_ref(), after)? else {
+            return Ok(());
+        };
+        let (zone, today) = load.day(organization);
+        let missing = catch_up::of_reimbursement(before.as_ref(), &after, &zone, today);
+        if !missing.is_empty() && !load.plan.books.posted.contains(&after.id.to_bytes()) {
+            load.category(tx, organization, after.category.as_deref())?;
+        }
+        let is_new = (before.is_none(), after.stamps.updated_at);
+        load.catch_up(tx, (organization, after.id), is_new, missing)
+    }
+}
 
 impl Settle for Card {
     fn settle(
@@ -573,7 +642,7 @@ impl Settle for Card {
 }
 impl Settle for Listing {}
 
-impl Settle for bursar_domain::order::Order {
+impl Settle for Order {
     fn settle(
         load: &mut Load<'_>,
         tx: &mut Tx<'_>,
@@ -583,7 +652,14 @@ impl Settle for bursar_domain::order::Order {
     ) -> Result<(), AppError> {
         // The API does not show an order's `updatedAt`, so a bundle made from API responses has none.
         header.updated_at = header.updated_at.or(header.created_at);
-        put(load, tx, &header, before.as_ref(), after).map(drop)
+        let organization = header.organization;
+        let Some(after) = put(load, tx, &header, before.as_ref(), after)? else {
+            return Ok(());
+        };
+        let (zone, today) = load.day(organization);
+        let missing = catch_up::of_order(before.as_ref(), &after, &zone, today);
+        let is_new = (before.is_none(), after.stamps.updated_at);
+        load.catch_up(tx, (organization, after.id), is_new, missing)
     }
 }
 
@@ -597,7 +673,7 @@ impl Settle for Group {
     ) -> Result<(), AppError> {
         // Dues from before the import are not raised.
         if before.as_ref().and_then(|group| group.due_date) != after.due_date {
-            after.skip_dues_before(load.now.date());
+            after.skip_dues_before(load.day(header.organization).1);
         }
         load.groups.insert(
             header.id,
@@ -617,9 +693,16 @@ impl Settle for Member {
         tx: &mut Tx<'_>,
         header: Header<Self>,
         before: Option<Self>,
-        after: Self,
+        mut after: Self,
     ) -> Result<(), AppError> {
         let organization = header.organization;
+        let known = before.as_ref().and_then(|member| member.reference.as_deref());
+        after.reference = load.reference::<Self>(
+            tx,
+            organization,
+            after.id.to_bytes(),
+            (known, after.reference.take()),
+        )?;
         let Some(after) = put(load, tx, &header, before.as_ref(), after)? else {
             return Ok(());
         };
@@ -655,27 +738,23 @@ impl Settle for Payment {
         tx: &mut Tx<'_>,
         header: Header<Self>,
         before: Option<Self>,
-        after: Self,
+        mut after: Self,
     ) -> Result<(), AppError> {
-        let paid_before = before.as_ref().map_or(0, |payment| payment.paid_to_date.minor);
+        let organization = header.organization;
+        let known = before.as_ref().and_then(|payment| payment.reference.as_deref());
+        after.reference = load.reference::<Self>(
+            tx,
+            organization,
+            after.id.to_bytes(),
+            (known, after.reference.take()),
+        )?;
         let Some(after) = put(load, tx, &header, before.as_ref(), after)? else {
             return Ok(());
         };
-        let change = after.paid_to_date.minor - paid_before;
-        if change == 0 {
-            return Ok(());
-        }
-        let at = if before.is_some() {
-            load.now
-        } else {
-            after.stamps.created_at
-        };
-        let entry = load.context.ids.next(load.now);
-        load.add(
-            tx,
-            &ledger::LEDGER,
-            ledger::opening_values(header.organization, after.id, entry, at, change),
-        )
+        let (zone, today) = load.day(organization);
+        let missing = catch_up::of_payment(before.as_ref(), &after, &zone, today);
+        let is_new = (before.is_none(), after.stamps.updated_at);
+        load.catch_up(tx, (organization, after.id), is_new, missing)
     }
 }
 

@@ -4,6 +4,7 @@
 //! bundle brings. The second pass runs in one transaction: it resolves references, which may point forward, and
 //! writes. A group is written once, at the end, because its count follows from its members.
 
+mod books;
 mod lines;
 mod load;
 mod record;
@@ -127,6 +128,19 @@ pub fn import(
         let _ = app.exclusive::<_, AppError>(who, |whole| Ok(housekeeping::count_rows(whole.tx, &tables)?));
     }
     Ok(done)
+}
+
+/// The line that has this id, for an error that is found at the end.
+fn line_of(source: &Source<'_>, id: &str) -> Result<u64, ImportError> {
+    let wanted = format!("\"{id}\"");
+    let mut found = 0;
+    lines::each_line(source, 2, &mut |_| {}, &mut |number, line| {
+        if found == 0 && line.contains("\"payment\"") && line.contains(&wanted) {
+            found = number;
+        }
+        Ok(())
+    })?;
+    Ok(found)
 }
 
 fn at_line(line: u64) -> impl Fn(AppError) -> ImportError {

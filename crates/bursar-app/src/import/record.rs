@@ -24,6 +24,9 @@ words! {
         Campaign "campaign",
         Listing "storeListing",
         Order "storeOrder",
+        Account "account",
+        Entry "journalEntry",
+        Receipt "receipt",
     }
 }
 

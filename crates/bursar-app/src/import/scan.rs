@@ -1,13 +1,21 @@
 //! The first pass: checks every line alone, and remembers the ids that the bundle brings.
 
-use std::collections::hash_map::Entry;
+use std::borrow::Cow;
+use std::collections::hash_map;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use bursar_db::{DbError, Stored, Tx, organizations};
 use bursar_domain::access::Policy;
+use bursar_domain::account::{Account, AccountType, Standing};
+use bursar_domain::creditor_reference;
 use bursar_domain::fields::Fields;
-use bursar_domain::ids::{Id, Kind, OrganizationId, UserId};
+use bursar_domain::ids::{AccountId, EntryId, Id, Kind, OrganizationId, ReceiptId, UserId};
+use bursar_domain::journal::Entry;
+use bursar_domain::money::Currency;
 use bursar_domain::organization::{Organization, User, address_key, apply_policy, read_role};
+use bursar_domain::payment::Payment;
+use bursar_domain::receipt::Receipt;
+use bursar_domain::resource::Cell;
 use bursar_domain::{Refusal, Resource, Timestamp};
 
 use super::lines::each_line;
@@ -27,6 +35,57 @@ pub(super) struct Plan {
     pub(super) newest: HashMap<OrganizationId, Timestamp>,
     pub(super) known: Known,
     pub(super) users: HashSet<UserId>,
+    pub(super) books: KnownBooks,
+}
+
+/// What a bundle brings of the books.
+#[derive(Default)]
+pub(super) struct KnownBooks {
+    pub(super) accounts: HashSet<(OrganizationId, AccountId)>,
+    pub(super) entries: HashSet<(OrganizationId, EntryId)>,
+    receipts: HashSet<(OrganizationId, ReceiptId)>,
+    /// Payments, reimbursements and orders that entries of the bundle are about.
+    pub(super) posted: HashSet<[u8; 16]>,
+    /// The numbers of creditor references, and the largest for each organization.
+    references: HashSet<(OrganizationId, i64)>,
+    pub(super) last_reference: HashMap<OrganizationId, i64>,
+    /// New members and payments without a reference: organization, type and id. Numbered in this order, whatever the
+    /// order of the lines.
+    unnumbered: Vec<(OrganizationId, bool, [u8; 16])>,
+    /// The place of each in its organization, from 1.
+    numbers: HashMap<(bool, [u8; 16]), i64>,
+    pub(super) numbered: HashMap<OrganizationId, i64>,
+}
+
+impl KnownBooks {
+    fn number(&mut self) {
+        self.unnumbered.sort_unstable();
+        for (organization, is_payment, id) in std::mem::take(&mut self.unnumbered) {
+            let count = self.numbered.entry(organization).or_default();
+            *count += 1;
+            self.numbers.insert((is_payment, id), *count);
+        }
+    }
+
+    /// The place of a new member or payment without a reference.
+    pub(super) fn place<R: Resource>(&self, id: [u8; 16]) -> Option<i64> {
+        self.numbers.get(&(R::TYPE == Payment::TYPE, id)).copied()
+    }
+
+    fn reference(&mut self, organization: OrganizationId, reference: Option<&str>) -> Result<(), Refusal> {
+        let Some(reference) = reference else { return Ok(()) };
+        let Some(number) = creditor_reference::number_of(reference) else {
+            let rule = format!("must be RF, two check digits and a number, got {reference:?}");
+            return Err(Refusal::invalid("reference", rule));
+        };
+        if !self.references.insert((organization, number)) {
+            let rule = format!("{reference} is given twice in this bundle");
+            return Err(Refusal::invalid("reference", rule));
+        }
+        let last = self.last_reference.entry(organization).or_default();
+        *last = (*last).max(number);
+        Ok(())
+    }
 }
 
 /// An organization after its line is applied.
@@ -47,8 +106,8 @@ pub(super) struct Known {
 impl Known {
     fn add<R: Resource>(&mut self, id: Id<R::Kind>, organization: OrganizationId) -> Result<(), Refusal> {
         let index = match self.index.entry(organization) {
-            Entry::Occupied(entry) => *entry.get(),
-            Entry::Vacant(entry) => {
+            hash_map::Entry::Occupied(entry) => *entry.get(),
+            hash_map::Entry::Vacant(entry) => {
                 self.organizations.push(organization);
                 *entry.insert(u32::try_from(self.organizations.len() - 1).unwrap_or(u32::MAX))
             }
@@ -110,6 +169,7 @@ pub(super) fn scan(
             newest: HashMap::new(),
             known: Known::default(),
             users: HashSet::new(),
+            books: KnownBooks::default(),
         },
         now,
         addresses: HashMap::new(),
@@ -119,6 +179,7 @@ pub(super) fn scan(
     each_line(source, 1, progress, &mut |number, line| {
         scan.line(tx, number, line).map_err(at_line(number))
     })?;
+    scan.plan.books.number();
     Ok(scan.plan)
 }
 
@@ -138,6 +199,9 @@ impl Scan {
             RecordType::User => self.user(tx, fields),
             RecordType::Role => self.role(fields),
             RecordType::Policy => self.policy(fields),
+            RecordType::Account => self.account(fields),
+            RecordType::Entry => self.entry(fields),
+            RecordType::Receipt => self.receipt(fields),
         )
     }
 
@@ -160,6 +224,57 @@ impl Scan {
         }
         self.plan.touched.insert(id);
         self.plan.brought.insert(id, Brought { line, organization });
+        Ok(())
+    }
+
+    /// The currency, if the organization's line came before or it is in the database.
+    fn currency(&self, organization: OrganizationId) -> Option<Currency> {
+        self.plan.organization(organization).map(|o| o.currency)
+    }
+
+    fn account(&mut self, mut fields: Fields<'_>) -> Result<(), AppError> {
+        let (id, organization) = owned(&mut fields)?;
+        self.plan.touched.insert(organization);
+        if !self.plan.books.accounts.insert((organization, id)) {
+            return Err(given_twice(id).into());
+        }
+        if let Some(currency) = self.currency(organization) {
+            read_account(id, fields, None, currency)?;
+        }
+        Ok(())
+    }
+
+    fn entry(&mut self, mut fields: Fields<'_>) -> Result<(), AppError> {
+        let (id, organization) = owned(&mut fields)?;
+        self.plan.touched.insert(organization);
+        if !self.plan.books.entries.insert((organization, id)) {
+            return Err(given_twice(id).into());
+        }
+        let mut fields = fields.new_record(true);
+        let entry = Entry::read(id, &mut fields, self.currency(organization))?;
+        fields.finish()?;
+        for about in entry.postings.iter().map(|posting| posting.about) {
+            let posted = [
+                about.payment.map(|id| id.to_bytes()),
+                about.reimbursement.map(|id| id.to_bytes()),
+                about.order.map(|id| id.to_bytes()),
+            ];
+            self.plan.books.posted.extend(posted.into_iter().flatten());
+        }
+        Ok(())
+    }
+
+    fn receipt(&mut self, mut fields: Fields<'_>) -> Result<(), AppError> {
+        let (id, organization) = owned(&mut fields)?;
+        self.plan.touched.insert(organization);
+        if !self.plan.books.receipts.insert((organization, id)) {
+            return Err(given_twice(id).into());
+        }
+        if let Some(currency) = self.currency(organization) {
+            let mut fields = fields.new_record(true);
+            Receipt::read(id, &mut fields, currency)?;
+            fields.finish()?;
+        }
         Ok(())
     }
 
@@ -212,6 +327,37 @@ impl Scan {
     }
 }
 
+/// The id and the organization of a line of the books.
+pub(super) fn owned<K: Kind>(fields: &mut Fields<'_>) -> Result<(Id<K>, OrganizationId), Refusal> {
+    Ok((
+        fields.id("id")?.required()?,
+        fields.id("organizationId")?.required()?,
+    ))
+}
+
+pub(super) fn read_account(
+    id: AccountId,
+    fields: Fields<'_>,
+    before: Option<&Account>,
+    currency: Currency,
+) -> Result<Account, Refusal> {
+    let blank = || match Standing::of_id(id) {
+        Some(standing) => Account::from(standing),
+        None => Account {
+            id,
+            name: String::new(),
+            account_type: AccountType::Expense,
+            is_closed: false,
+            budget: None,
+        },
+    };
+    let mut account = before.cloned().unwrap_or_else(blank);
+    let mut fields = fields.new_record(before.is_none());
+    account.apply(&mut fields, currency)?;
+    fields.finish()?;
+    Ok(account)
+}
+
 /// Returns the user in the database, and the user after the line is applied.
 pub(super) fn read_user(tx: &mut Tx<'_>, mut fields: Fields<'_>) -> Result<(Option<User>, User), AppError> {
     let id: UserId = fields.id("id")?.required()?;
@@ -242,10 +388,25 @@ fn resource<R: Stored>(scan: &mut Scan, tx: &mut Tx<'_>, mut fields: Fields<'_>)
             .or_insert(Timestamp::from_micros(0));
         *newest = (*newest).max(header.updated_at.or(header.created_at).unwrap_or(*newest));
     }
+    let before = if is_new { None } else { header.before(tx)? };
+    let has_reference = R::FIELDS.iter().any(|field| field.column == "reference");
+    if has_reference && before.is_none() && !fields.has("reference") {
+        let row = (organization, R::TYPE == Payment::TYPE, header.id.to_bytes());
+        scan.plan.books.unnumbered.push(row);
+    }
     // Amounts need the organization's currency. If its line comes later, the second pass checks this one.
     if let Some(currency) = scan.plan.organization(organization).map(|o| o.currency) {
-        let before = if is_new { None } else { header.before(tx)? };
-        header.apply(fields, before.as_ref(), currency)?;
+        let after = header.apply(fields, before.as_ref(), currency)?;
+        scan.plan.books.reference(organization, reference_of(&after))?;
     }
     Ok(())
+}
+
+/// The creditor reference of a member or payment.
+fn reference_of<R: Resource>(resource: &R) -> Option<&str> {
+    let field = R::FIELDS.iter().find(|field| field.column == "reference")?;
+    match (field.cell)(resource) {
+        Cell::Text(Cow::Borrowed(text)) => Some(text),
+        _ => None,
+    }
 }

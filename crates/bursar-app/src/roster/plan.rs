@@ -169,7 +169,7 @@ pub(super) fn hold<M>(
             None => Member {
                 first_name: row.first_name.clone(),
                 last_name: row.last_name.clone(),
-                email: row.email.clone().unwrap_or_default(),
+                email: row.email.clone(),
                 phone: row.phone.clone(),
                 is_active: row.is_active.unwrap_or(true),
                 // A missing join date does not mean today.
@@ -278,11 +278,12 @@ impl Known {
         let mut known = Self::default();
         table::each::<Member>(act.tx, act.organization, |kept| {
             let member = kept.resource?;
-            let key = key_of(&member.email, &member.first_name, &member.last_name);
+            let email = member.email.as_deref().unwrap_or_default();
+            let key = key_of(email, &member.first_name, &member.last_name);
             let is_wanted = keys.contains(&key);
             if !is_wanted && member.is_active && names.contains(key.1.as_str()) {
                 let addresses = known.by_name.entry(key.1.clone()).or_default();
-                addresses.push(member.email.clone());
+                addresses.push(email.to_owned());
             }
             if is_wanted {
                 known.by_key.entry(key).or_default().push(member.id);
@@ -304,8 +305,9 @@ impl Known {
                 return Ok(Target::Member(named.id));
             }
             let rule = format!(
-                "is {} {} <{}>, and a row finds its member by e-mail and name",
-                named.first_name, named.last_name, named.email
+                "is {} <{}>, and a row finds its member by e-mail and name",
+                named.name(),
+                named.email.as_deref().unwrap_or("no address")
             );
             let way_out = "rename the member with `bursar member set`, or empty the cell to add a member";
             return Err((Field::Id, Fault::new(rule, way_out)));
@@ -335,8 +337,9 @@ impl Known {
                 hints.push(Hint {
                     line: Some(entry.line),
                     message: format!(
-                        "{} {} <{}> is another member than {other}; if they are one, give both the same e-mail",
-                        member.first_name, member.last_name, member.email
+                        "{} <{}> is another member than {other}; if they are one, give both the same e-mail",
+                        member.name(),
+                        member.email.as_deref().unwrap_or("no address")
                     ),
                 });
             };

@@ -58,6 +58,7 @@ pub fn import(
         match before {
             None => {
                 after.stamps = Stamps::at(act.tick());
+                after.reference = Some(act.next_reference());
                 members.push(table::row_values(act.organization, after));
             }
             Some(before) => {

@@ -160,7 +160,7 @@ fn an_order_that_is_called_off_gives_its_items_back() {
         for copy in copies(&test.db) {
             assert_eq!(stock(&copy.db), 1);
             act(&copy.db, Identity::Operator, now(), move |act| {
-                store::perform_order(act, order, OrderVerb::Cancel)
+                store::perform_order(act, order, OrderVerb::Cancel, &Default::default())
             })
             .unwrap();
             assert_eq!(stock(&copy.db), 3);
@@ -173,7 +173,7 @@ fn an_order_keeps_the_time_of_its_last_change() {
     both_engines(|test| {
         let order = with_order(&test.db);
         act(&test.db, Identity::Operator, now().plus_days(1), move |act| {
-            store::perform_order(act, order, OrderVerb::Pay)
+            store::perform_order(act, order, OrderVerb::Pay, &Default::default())
         })
         .unwrap();
         let stamps = |db: &Db| {

@@ -3,7 +3,7 @@
 use bursar_db::tables::EVERY_TABLE;
 use bursar_db::testing::{TestDb, both_engines};
 use bursar_db::{EngineKind, Value};
-use bursar_domain::ids::{GroupId, Id, MemberId, OrganizationId, PaymentId};
+use bursar_domain::ids::{AccountId, GroupId, Id, MemberId, OrganizationId, PaymentId};
 
 use crate::support::{EVERY_RECORD, import_now, plant, problems};
 
@@ -77,31 +77,33 @@ fn every_damage() -> Vec<Damage> {
             first::<bursar_domain::ids::kind::Campaign>(),
         ),
         damage(
-            "UPDATE ledger_entries SET amount = amount + 1 WHERE payment_id = ?1",
+            "UPDATE journal_postings SET amount = amount + 1 WHERE payment_id = ?1",
             &[payment.to_bytes()],
             "sum",
             payment,
-        ),
+        )
+        .among_others(),
         damage(
-            "DELETE FROM ledger_entries WHERE payment_id = ?1",
+            "DELETE FROM journal_postings WHERE payment_id = ?1",
             &[payment.to_bytes()],
             "sum",
             payment,
-        ),
+        )
+        .among_others(),
         damage(
-            "UPDATE ledger_entries SET payment_id = ?2 WHERE payment_id = ?1",
+            "UPDATE journal_postings SET payment_id = ?2 WHERE payment_id = ?1",
             &[payment.to_bytes(), unknown],
             "reference",
             PaymentId::from_bytes(unknown),
         )
         .among_others(),
         damage(
-            "INSERT INTO dues_raised (organization_id, group_id, due_date, member_id, payment_id) \
-             VALUES (?1, ?2, '2026-01-31', ?3, ?4)",
-            &[national.to_bytes(), rowers.to_bytes(), member.to_bytes(), unknown],
+            "UPDATE journal_postings SET account_id = ?2 WHERE payment_id = ?1",
+            &[payment.to_bytes(), unknown],
             "reference",
-            PaymentId::from_bytes(unknown),
-        ),
+            AccountId::from_bytes(unknown),
+        )
+        .among_others(),
         damage(
             "UPDATE groups SET member_count = member_count + 1 WHERE id = ?1",
             &[rowers.to_bytes()],

@@ -5,10 +5,9 @@ use bursar_app::{AppError, Identity};
 use bursar_db::tables::EVERY_TABLE;
 use bursar_db::testing::TestDb;
 use bursar_db::worker_clock::{self, Seen};
-use bursar_db::{Db, DbError, OwnedValue, due, tokens};
-use bursar_domain::Date;
+use bursar_db::{Db, DbError, OwnedValue, tokens};
 use bursar_domain::access::{Role, ScopeSet};
-use bursar_domain::ids::{GroupId, MemberId, OrganizationId, PaymentId};
+use bursar_domain::ids::OrganizationId;
 use bursar_domain::token::TokenKind;
 use serde_json::json;
 
@@ -45,21 +44,8 @@ fn full(test: &TestDb) {
         created_by: "operator".to_owned(),
         last_used_at: None,
     };
-    let dues = records(EVERY_RECORD)
-        .into_iter()
-        .find(|r| r["type"] == "payment" && r["groupId"].is_string())
-        .unwrap();
-    let named = |field: &str| dues[field].as_str().unwrap();
     let filled: Result<(), DbError> = test.db.exclusive(|tx| {
         tokens::insert(tx, &token, &[7; 32])?;
-        due::raised(
-            tx,
-            organization,
-            GroupId::parse(named("groupId")).unwrap(),
-            Date::parse(named("dueDate")).unwrap(),
-            MemberId::parse(named("memberId")).unwrap(),
-            PaymentId::parse(named("id")).unwrap(),
-        )?;
         for table in EVERY_TABLE {
             let mut count = 0;
             bursar_db::tables::read_rows(tx, table, &mut |_| {
@@ -67,10 +53,17 @@ fn full(test: &TestDb) {
                 Ok(())
             })?;
             if count == 0 {
-                let mut row: Vec<OwnedValue> =
-                    table.columns.iter().map(|(_, kind)| any_value(*kind)).collect();
+                let value = |(name, kind): &(&str, _)| match *name {
+                    "account_type" => OwnedValue::Text("asset".to_owned()),
+                    _ => any_value(*kind),
+                };
+                let mut row: Vec<OwnedValue> = table.columns.iter().map(value).collect();
                 if table.columns[0].0 == "organization_id" {
                     row[0] = OwnedValue::Bytes(organization.to_bytes().to_vec());
+                }
+                // A receipt names an entry that is there.
+                if let Some(entry) = table.columns.iter().position(|(name, _)| *name == "entry_id") {
+                    row[entry] = OwnedValue::Bytes(some_entry(tx, organization)?);
                 }
                 tx.load(table, &[row])?;
             }
@@ -78,6 +71,19 @@ fn full(test: &TestDb) {
         Ok(())
     });
     filled.unwrap();
+}
+
+fn some_entry(tx: &mut bursar_db::Tx<'_>, organization: OrganizationId) -> Result<Vec<u8>, DbError> {
+    let mut found = Vec::new();
+    bursar_db::journal::each_of_all(
+        tx,
+        |own| own == organization,
+        |_, entry| {
+            found = entry.id.to_bytes().to_vec();
+            Ok(())
+        },
+    )?;
+    Ok(found)
 }
 
 pub(crate) fn copied_rows(from: &Db, to: &Db) -> Result<u64, AppError> {

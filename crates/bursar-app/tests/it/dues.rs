@@ -1,11 +1,13 @@
 //! Dues as officers set them, see them coming, and raise them.
 
 use bursar_app::dues::{self, NewDues, Preview, Raising};
+use bursar_app::payments::{self, Every, NewPlan, PaymentChange};
 use bursar_app::{AppError, Identity};
 use bursar_db::testing::both_engines;
-use bursar_db::{Db, DbError, due};
+use bursar_db::{Db, DbError};
 use bursar_domain::access::Role;
 use bursar_domain::group::{Group, Interval};
+use bursar_domain::ids::PaymentId;
 use bursar_domain::{Date, Timestamp};
 use serde_json::json;
 
@@ -74,40 +76,54 @@ fn set_by_officers_and_by_the_rules() {
     });
 }
 
-/// The lock on the organization's clock is one thing; this one holds without it.
+/// Which dues a payment is does not depend on its due date: a moved one is not raised again, and an instalment does not
+/// stand for the dues of its day.
 #[test]
-fn a_key_refuses_to_raise_a_period_twice() {
+fn moved_dues_and_instalments_neither_repeat_nor_replace_dues() {
     both_engines(|test| {
         let db = &test.db;
-        import_now(db, &bundle(&club(3))).unwrap();
+        import_now(db, &bundle(&club(2))).unwrap();
         set(db, Identity::Operator, monthly("10", "2026-11-15")).unwrap();
-        let raise = || {
-            act(db, Identity::Operator, now(), |act| {
+        let raise = |at: &str| {
+            act(db, Identity::Operator, instant(at), |act| {
                 dues::raise(act, grp(1), None)
             })
             .unwrap()
         };
-        let write_down = |due: &'static str, member| {
-            let due = date(due);
-            db.write::<_, DbError>(org(1).to_bytes(), move |tx| {
-                due::raised(tx, org(1), grp(1), due, member, pay(9))
-            })
-            .wait()
+        assert_eq!(raise("2026-11-15T12:00:00Z"), Raising::Period(2));
+        let of = |member: [u8; 16]| {
+            let sql = "SELECT id FROM payments WHERE member_id = ?1 ORDER BY id";
+            let found = db.read::<_, DbError>(move |tx| {
+                tx.rows(sql, &[bursar_db::Value::Bytes(&member)], |row| {
+                    Ok(PaymentId::from_bytes(row.key_opt(0)?.unwrap()))
+                })
+            });
+            found.wait().unwrap()
         };
-        assert_eq!(raise(), Raising::Period(3));
-        let keys = "SELECT COUNT(*) FROM dues_raised r JOIN payments p ON p.id = r.payment_id AND p.member_id = r.member_id \
-                    AND p.group_id = r.group_id AND p.due_date = r.due_date";
-        assert_eq!(numbers(db, keys, &[]), [3]);
-        write_down("2026-11-15", mem(2)).unwrap_err();
-        assert_eq!(numbers(db, "SELECT COUNT(*) FROM dues_raised", &[]), [3]);
-        // What is written down counts, also where no payment has this group and date any more.
-        write_down("2026-12-15", mem(2)).unwrap();
-        let charged: Vec<_> = preview(db, instant("2026-12-15T00:00:00Z")).periods[0]
-            .members
-            .iter()
-            .map(|charged| charged.member_id)
-            .collect();
-        assert_eq!(charged, [mem(1), mem(3)]);
+        let (first, second) = (of(mem(1).to_bytes())[0], of(mem(2).to_bytes())[0]);
+        let later = PaymentChange {
+            due_date: Some(Some(date("2026-12-15"))),
+            description: None,
+        };
+        act(db, Identity::Operator, now(), move |act| {
+            payments::set(act, first, &later)
+        })
+        .unwrap();
+        let plan = NewPlan {
+            into: 2,
+            every: Every::Month,
+            first: None,
+        };
+        act(db, Identity::Operator, now(), move |act| {
+            payments::plan(act, second, &plan)
+        })
+        .unwrap();
+        // Due on 2026-12-15 too now: neither is the dues of that day.
+        assert_eq!(raise("2026-12-15T12:00:00Z"), Raising::Period(2));
+        assert_eq!(of(mem(1).to_bytes()).len(), 2);
+        assert_eq!(of(mem(2).to_bytes()).len(), 3);
+        assert_eq!(raise("2026-12-15T13:00:00Z"), Raising::Nothing);
+        assert!(problems(db).is_empty());
     });
 }
 

@@ -548,7 +548,7 @@ fn officers_go_on_working_while_a_large_roster_comes_and_goes() {
                     let new = NewMember {
                         first_name: "Walk".into(),
                         last_name: format!("In {n}"),
-                        email: "walkin@example.org".into(),
+                        email: Some("walkin@example.org".into()),
                         groups: vec![grp(1)],
                         ..NewMember::default()
                     };

@@ -121,7 +121,7 @@ fn next_step(tx: &mut Tx<'_>, steps: &[&'static str]) -> Result<(), DbError> {
         tx.batch(VERSION_TABLE)?;
         tx.batch("DELETE FROM bursar_schema; INSERT INTO bursar_schema (version) VALUES (0)")?;
     }
-    for statement in schema::statements(step) {
+    for statement in schema::statements(step, tx.kind()) {
         tx.batch(statement)
             .map_err(|error| rows_in_the_way(error, found, statement))?;
     }

@@ -1,4 +1,4 @@
-//! The shape of a schema: its tables, columns, keys, rules and indexes.
+//! The shape of a schema: its tables, columns, keys, rules, triggers and indexes.
 //!
 //! The version says which steps were applied; the shape says whether what they made is still there. The expected shape
 //! is found by running the steps on an empty database in memory, so it is written down nowhere else. Additional tables,
@@ -21,6 +21,7 @@ const SQLITE: &str = "\
     UNION ALL SELECT 'column', t.name, c.name, c.type, c.\"notnull\" \
     FROM sqlite_schema t JOIN pragma_table_info(t.name) c WHERE t.type = 'table' \
     UNION ALL SELECT 'rules', name, '', sql, 0 FROM sqlite_schema WHERE type = 'table' \
+    UNION ALL SELECT 'trigger', tbl_name, name, '', 0 FROM sqlite_schema WHERE type = 'trigger' \
     UNION ALL SELECT 'key', t.name, '', \
     (SELECT group_concat(c.name, ', ' ORDER BY c.pk) FROM pragma_table_info(t.name) c WHERE c.pk > 0), 0 \
     FROM sqlite_schema t WHERE t.type = 'table' AND EXISTS (SELECT 1 FROM pragma_table_info(t.name) c WHERE c.pk > 0) \
@@ -38,6 +39,9 @@ const POSTGRES: &str = "\
     UNION ALL SELECT 'rules', CAST(t.relname AS TEXT), '', 'CONSTRAINT ' || CAST(c.conname AS TEXT), 0 \
     FROM pg_catalog.pg_constraint c JOIN pg_catalog.pg_class t ON t.oid = c.conrelid \
     WHERE c.connamespace = CAST(current_schema() AS regnamespace) AND c.contype = 'c' \
+    UNION ALL SELECT 'trigger', CAST(t.relname AS TEXT), CAST(g.tgname AS TEXT), '', 0 \
+    FROM pg_catalog.pg_trigger g JOIN pg_catalog.pg_class t ON t.oid = g.tgrelid \
+    WHERE t.relnamespace = CAST(current_schema() AS regnamespace) AND NOT g.tgisinternal AND g.tgenabled IN ('O', 'A') \
     UNION ALL SELECT CASE WHEN x.indisprimary THEN 'key' ELSE 'index' END, CAST(t.relname AS TEXT), \
     CASE WHEN x.indisprimary THEN '' ELSE CAST(i.relname AS TEXT) END, \
     (SELECT string_agg(COALESCE(CAST(c.attname AS TEXT), '(expression)'), ', ' ORDER BY k.nth) \
@@ -61,6 +65,7 @@ struct Table {
     key: Option<String>,
     /// The names of its CHECKs.
     rules: BTreeSet<String>,
+    triggers: BTreeSet<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,21 +83,34 @@ struct Index {
 }
 
 impl Shape {
-    /// What these steps make on this engine. Rules are not executed, only noted: SQLite reads its whole schema again
-    /// for each one added.
+    /// What these steps make on this engine. Rules and triggers are not executed, only noted: SQLite reads its whole
+    /// schema again for each rule added, and triggers of PostgreSQL are foreign to it.
     pub(super) fn of_steps(steps: &[&'static str], kind: EngineKind) -> Result<Self, DbError> {
         let connection = rusqlite::Connection::open_in_memory().map_err(|error| sqlite_error(&error))?;
         let steps = [migrate::VERSION_TABLE].into_iter().chain(steps.iter().copied());
-        let (rules, made): (Vec<_>, Vec<_>) = steps
-            .flat_map(schema::statements)
-            .partition(|statement| schema::added_rule(statement).is_some());
+        let is_noted = |statement: &&'static str| {
+            schema::added_rule(statement).is_some()
+                || schema::added_trigger(statement).is_some()
+                || schema::is_function(statement)
+        };
+        let (noted, made): (Vec<_>, Vec<_>) = steps
+            .flat_map(|step| schema::statements(step, kind))
+            .partition(is_noted);
         connection
             .execute_batch(&dialect::ddl(&made.join(";"), kind))
             .map_err(|error| sqlite_error(&error))?;
         let mut shape = Self::read(&mut Tx::sqlite(&connection))?.1;
-        for (table, name, _) in rules.into_iter().filter_map(schema::added_rule) {
-            let table = shape.tables.entry(table.to_owned()).or_default();
-            table.rules.insert(name.to_owned());
+        for statement in noted {
+            // A later step may have dropped the table.
+            if let Some((table, name, _)) = schema::added_rule(statement)
+                && let Some(table) = shape.tables.get_mut(table)
+            {
+                table.rules.insert(name.to_owned());
+            } else if let Some((table, name)) = schema::added_trigger(statement)
+                && let Some(table) = shape.tables.get_mut(table)
+            {
+                table.triggers.insert(name.to_owned());
+            }
         }
         Ok(shape)
     }
@@ -122,6 +140,9 @@ impl Shape {
                         .insert(name, column);
                 }
                 "key" => shape.tables.entry(table).or_default().key = Some(detail),
+                "trigger" => {
+                    shape.tables.entry(table).or_default().triggers.insert(name);
+                }
                 // SQLite has the names of rules only in the text of the table.
                 "rules" => shape.tables.entry(table).or_default().rules.extend(
                     detail
@@ -199,6 +220,8 @@ impl Table {
         }
         let missing = wanted.rules.difference(&self.rules);
         faults.extend(missing.map(|rule| format!("table {name} lacks constraint {rule}")));
+        let missing = wanted.triggers.difference(&self.triggers);
+        faults.extend(missing.map(|trigger| format!("table {name} lacks trigger {trigger}")));
     }
 }
 

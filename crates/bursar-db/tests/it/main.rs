@@ -2,9 +2,15 @@
 
 // Marked as tests so that the lints' exceptions for tests hold for their helpers too.
 #[cfg(test)]
+mod books_plans;
+#[cfg(test)]
 mod due_plans;
 #[cfg(test)]
 mod engine;
+#[cfg(test)]
+mod journal;
+#[cfg(test)]
+mod migration;
 #[cfg(test)]
 mod plans;
 #[cfg(test)]

@@ -253,6 +253,7 @@ fn fill(tx: &mut Tx<'_>, numbers: &str, key: impl Fn(&str) -> String) -> Result<
             ("superseded_at", _) => "n / 4 + 100".to_owned(),
             ("list", _) => "1 + n / 3 % 10".to_owned(),
             ("epoch", _) => "n / 1000".to_owned(),
+            ("reference", _) => "CAST(n AS TEXT)".to_owned(),
             ("is_active", _) => "n % 2".to_owned(),
             ("status", _) => "CASE WHEN n % 7 = 0 THEN 'paid' ELSE 'pending' END".to_owned(),
             (_, ColumnType::Int) => "n".to_owned(),

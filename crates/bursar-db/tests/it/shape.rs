@@ -101,3 +101,66 @@ fn an_older_schema_that_is_damaged_is_not_brought_up() {
         }
     });
 }
+
+#[test]
+fn a_missing_or_disabled_trigger_is_named() {
+    let of_entries = |name| (name, "journal_entries");
+    let of_postings = |name| (name, "journal_postings");
+    both_engines(|test| {
+        let (triggers, ways): (&[_], &[_]) = match test.db.kind() {
+            EngineKind::Sqlite => (
+                &[
+                    of_entries("journal_entries_balanced"),
+                    of_entries("journal_entries_once"),
+                    of_entries("journal_entries_stay"),
+                    of_entries("journal_entries_remain"),
+                    of_postings("journal_postings_first"),
+                    of_postings("journal_postings_stay"),
+                    of_postings("journal_postings_remain"),
+                ],
+                &["DROP TRIGGER {name}"],
+            ),
+            EngineKind::Postgres => (
+                &[
+                    of_entries("journal_entries_balanced"),
+                    of_entries("journal_entries_stay"),
+                    of_postings("journal_postings_first"),
+                    of_postings("journal_postings_stay"),
+                ],
+                &[
+                    "ALTER TABLE {table} DISABLE TRIGGER {name}",
+                    "ALTER TABLE {table} ENABLE REPLICA TRIGGER {name}",
+                    "DROP TRIGGER {name} ON {table}",
+                ],
+            ),
+        };
+        let known = test.place.count_beside(match test.db.kind() {
+            EngineKind::Sqlite => "SELECT COUNT(*) FROM sqlite_schema WHERE type = 'trigger'",
+            EngineKind::Postgres => "SELECT COUNT(*) FROM pg_trigger WHERE NOT tgisinternal",
+        });
+        assert_eq!(
+            usize::try_from(known),
+            Ok(triggers.len()),
+            "every trigger is tried"
+        );
+        let mut lost = Vec::new();
+        for (name, table) in triggers {
+            for way in ways {
+                alter(test, &way.replace("{name}", name).replace("{table}", table));
+                // With those that went before, three at most and the number of the others.
+                lost.push(format!("table {table} lacks trigger {name}"));
+                lost.sort_unstable();
+                lost.dedup();
+                let mut said = lost[..lost.len().min(3)].join(", ");
+                if lost.len() > 3 {
+                    said += &format!(" and {} more", lost.len() - 3);
+                }
+                assert_eq!(
+                    test.open_again().err(),
+                    Some(DbError::SchemaDamaged(said)),
+                    "{way} {name}"
+                );
+            }
+        }
+    });
+}

@@ -264,7 +264,7 @@ macro_rules! referred {
         }
     )*};
 }
-referred!(Member, Group, Listing, Organization);
+referred!(Member, Group, Listing, Organization, Payment, Account);
 
 /// The value of a field that nobody has set.
 pub trait Blank {

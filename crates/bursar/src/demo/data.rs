@@ -129,6 +129,7 @@ impl Make {
             contact_email: Some(format!("{slug}@example.org")),
             contact_phone: Some("+12025550142".to_owned()),
             card_issuing: issuing,
+            ..Organization::blank(id)
         };
         self.line(&organization_line(&organization, parent_id));
         id
@@ -230,7 +231,7 @@ impl Make {
         }
         own.sort_unstable();
         let member = Member {
-            email: address(&first_name, &last_name, self.people),
+            email: Some(address(&first_name, &last_name, self.people)),
             first_name,
             last_name,
             phone: number

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 
 use bursar_app::campaigns::{self, CampaignChange};
 use bursar_app::members::{self, NewMember};
-use bursar_app::payments::{self, Debtor, NewCharges, Receipt, ReceivedBy};
+use bursar_app::payments::{self, Debtor, NewCharges, Received};
 use bursar_app::policy::{self, Cap, PolicyChange};
 use bursar_app::reimbursements::{self, Draft, Remarks};
 use bursar_app::reminders::{self, NewReminder};
 use bursar_app::resources::{self, Readable};
+use bursar_app::store::OrderMoney;
 use bursar_app::tokens::{self, Holder, NewToken};
 use bursar_app::{Act, AppError, Identity, Whole, cards, groups, roles, store};
 use bursar_domain::access::{Role, Scope, ScopeSet};
@@ -22,6 +23,7 @@ use bursar_domain::member::{Member, MemberChange};
 use bursar_domain::money::Money;
 use bursar_domain::order::{OrderLine, OrderVerb};
 use bursar_domain::organization::{Organization, OrganizationKind};
+use bursar_domain::receipt::Method as Paid;
 use bursar_domain::reimbursement::ReimbursementVerb;
 use bursar_domain::reminder::{Audience, Method};
 use bursar_domain::{Date, Refusal, Timestamp};
@@ -152,10 +154,12 @@ impl Life {
             amount: None,
             description: format!("{}, {}", group.name, &due.to_string()[..7]),
             due_date: Some(due),
+            category: None,
+            again: false,
         };
         let raised_at = due.start().plus_days(-14).plus_seconds(9 * 3_600);
         self.at(raised_at, Officer::Treasurer, move |act, life| {
-            for payment in payments::raise(act, &charges, false)?.payments {
+            for payment in payments::raise(act, &charges, None)?.payments {
                 life.fate_of(payment.id, payment.amount, raised_at, back);
             }
             Ok(())
@@ -172,11 +176,11 @@ impl Life {
             draw if draw < settled + 4 => self.receive(id, Money::new(amount.minor / 2, amount.currency), at),
             draw if draw < settled + 5 => {
                 self.at(at, Officer::Treasurer, move |act, _| {
-                    payments::cancel(act, id).map(drop)
+                    payments::cancel(act, id, false, None).map(drop)
                 });
             }
             draw if draw < settled + 6 => {
-                self.receive(id, amount, at);
+                self.receive_by_card(id, amount, at);
                 self.at(soon, Officer::Secretary, move |act, _| {
                     payments::dispute(act, id).map(drop)
                 });
@@ -193,30 +197,41 @@ impl Life {
         });
     }
 
+    /// Only card payments are disputed.
+    fn receive_by_card(&mut self, id: PaymentId, amount: Money, at: Timestamp) {
+        let receipt = Received {
+            method: Paid::Card,
+            ..self.receipt(amount)
+        };
+        self.at(at, Officer::Treasurer, move |act, _| {
+            payments::record(act, id, &receipt).map(drop)
+        });
+    }
+
     /// A check that bounces.
     fn bounce(&mut self, id: PaymentId, amount: Money, at: Timestamp, soon: Timestamp) {
-        let receipt = Receipt {
-            method: ReceivedBy::Check,
+        let receipt = Received {
+            method: Paid::Check,
             ..self.receipt(amount)
         };
         self.at(at, Officer::Treasurer, move |act, life| {
             let (_, entry) = payments::record(act, id, &receipt)?;
             life.at(soon, Officer::Treasurer, move |act, _| {
-                payments::reverse(act, id, entry, Some("the check bounced")).map(drop)
+                payments::reverse(act, id, entry, Some("the check bounced"), false).map(drop)
             });
             Ok(())
         });
     }
 
-    fn receipt(&mut self, amount: Money) -> Receipt {
+    fn receipt(&mut self, amount: Money) -> Received {
         let number = self.random.u32(1_000..9_999);
         let (method, reference) = match self.random.u32(0..10) {
-            0..2 => (ReceivedBy::Cash, None),
-            2..4 => (ReceivedBy::Check, Some(format!("Check {number}"))),
-            4..8 => (ReceivedBy::Transfer, Some(format!("TRF-{number}"))),
-            _ => (ReceivedBy::Card, Some(format!("Terminal {number}"))),
+            0..2 => (Paid::Cash, None),
+            2..4 => (Paid::Check, Some(format!("Check {number}"))),
+            4..8 => (Paid::Transfer, Some(format!("TRF-{number}"))),
+            _ => (Paid::Card, Some(format!("Terminal {number}"))),
         };
-        Receipt {
+        Received {
             amount: amount.to_string(),
             method,
             received_on: None,
@@ -230,7 +245,7 @@ impl Life {
         for days_ago in [34, 19, 5] {
             let (first_name, last_name) = name(&mut self.random);
             let new = NewMember {
-                email: format!("newcomer.{days_ago}@example.org"),
+                email: Some(format!("newcomer.{days_ago}@example.org")),
                 first_name,
                 last_name,
                 phone: None,
@@ -334,6 +349,7 @@ impl Life {
                     let remarks = Remarks {
                         note: (verb == Reject).then(|| "Please attach the itemised receipt.".to_owned()),
                         payout_reference: (verb == Pay).then(|| "TRF-PAYOUT-1".to_owned()),
+                        ..Remarks::default()
                     };
                     life.at(at, who, move |act, _| {
                         reimbursements::perform(act, id, verb, &remarks).map(drop)
@@ -396,7 +412,7 @@ impl Life {
                     life.at(
                         at.plus_seconds(7_200 * number),
                         Officer::Treasurer,
-                        move |act, _| store::perform_order(act, id, *verb).map(drop),
+                        move |act, _| store::perform_order(act, id, *verb, &OrderMoney::default()).map(drop),
                     );
                 }
                 Ok(())

@@ -371,7 +371,7 @@ fn reimbursements(club: &mut Club<'_>, chapter: &str) {
     club.refused_reimbursement(paid, "pay", Some(TREASURER), "cannot become paid");
     club.move_reimbursement(paid, "approve", TREASURER);
     club.move_reimbursement(paid, "pay", TREASURER);
-    club.refused_reimbursement(paid, "void", Some(TREASURER), "nothing more can happen");
+    club.refused_reimbursement(paid, "void", Some(TREASURER), "it can become approved");
     for (to, cents, acts) in [
         (
             ada(),

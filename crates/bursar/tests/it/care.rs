@@ -59,7 +59,7 @@ fn undo_cancel_and_archive_say_what_they_do_and_ask() {
             "2027-01-31",
         ]);
         let (bulk, payment) = (
-            raised["id"].as_str().unwrap(),
+            raised["undo"].as_str().unwrap(),
             raised["payments"][0]["id"].as_str().unwrap(),
         );
         place.ok(&["listing", "create", "--name", "Hoodies", "--item", "M=15.00"]);

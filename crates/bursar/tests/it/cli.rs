@@ -99,7 +99,7 @@ fn what_has_one_form_keeps_it_in_a_pipe() {
     let place = place();
     let of_union = ["--organization", UNION];
     let csv = place.ok(&[&["report", "ledger", "--csv"][..], &of_union].concat());
-    assert!(csv.starts_with("at,payment,method,reference,amount\n"), "{csv}");
+    assert!(csv.starts_with("date,entry,kind,account,note,amount\n"), "{csv}");
     let csv = place.ok(&[&["report", "owing", "--csv"][..], &of_union].concat());
     assert!(csv.starts_with("name,id,payments,oldest due,owed\n"), "{csv}");
     // A payment without a due date has an empty cell.

@@ -186,7 +186,10 @@ fn a_bundle_goes_round_byte_for_byte_on_both_engines_and_across() {
     assert!(exports[0] == exports[1], "the engines export differently");
     let given = std::fs::read_to_string(EVERY_RECORD).unwrap();
     assert_eq!(
-        exports[0].lines().count(),
+        exports[0]
+            .lines()
+            .filter(|line| !line.contains("\"recorderKind\":\"operator\""))
+            .count(),
         given.lines().filter(|line| !line.trim().is_empty()).count()
     );
 }

@@ -43,7 +43,17 @@ fn records(bundle: &str) -> Vec<Map<String, Value>> {
 
 /// Every record is still there, in its place, and every field it had has the value it had, `updatedAt` too.
 fn assert_kept(before: &str, after: &str) {
-    let (before, after) = (records(before), records(after));
+    let (before, mut after) = (records(before), records(after));
+    // The books follow from the other records; they came later.
+    let is_book = |record: &Map<String, Value>| {
+        ["account", "journalEntry", "receipt"]
+            .iter()
+            .any(|book| record["type"] == *book)
+    };
+    if !before.iter().any(is_book) {
+        assert!(after.iter().any(is_book));
+        after.retain(|record| !is_book(record));
+    }
     assert_eq!(before.len(), after.len());
     for (old, new) in before.iter().zip(&after) {
         for (field, value) in old {

@@ -1,5 +1,8 @@
 //! Every operation, called with things that are not there, in the order of the list of rules.
 
+use bursar_app::books::entries::{self, NewPosting};
+use bursar_app::books::receipts::{self, NewReceipt, Refund};
+use bursar_app::books::{accounts, credit, periods};
 use bursar_app::export::{self, ExportError};
 use bursar_app::housekeeping::{self, Retention};
 use bursar_app::import::{self, ImportError};
@@ -7,7 +10,7 @@ use bursar_app::lists::{self, List};
 use bursar_app::notices::{self, Expiring};
 use bursar_app::organizations::{self, NewOrganization};
 use bursar_app::outbox::{self, Attempt, Claimed, Job, Message};
-use bursar_app::payments::{self, Debtor, NewCharges, Receipt, ReceivedBy};
+use bursar_app::payments::{self, Adjustment, Debtor, Every, NewCharges, NewPlan, Received};
 use bursar_app::reimbursements::{self, Draft, Remarks};
 use bursar_app::reminders::{self, NewReminder};
 use bursar_app::resources::{self, Readable, Walk};
@@ -21,6 +24,7 @@ use bursar_app::{
 use bursar_db::testing::TestDb;
 use bursar_domain::Refusal;
 use bursar_domain::access::{Role, ScopeSet};
+use bursar_domain::account::AccountType;
 use bursar_domain::campaign::{Campaign, CampaignVerb};
 use bursar_domain::card::{Card, CardVerb, LimitFrequency, NewCard};
 use bursar_domain::chapter::Chapter;
@@ -35,6 +39,7 @@ use bursar_domain::order::{Order, OrderVerb};
 use bursar_domain::organization::{CardIssuing, OrganizationKind};
 use bursar_domain::page::PageLimit;
 use bursar_domain::payment::Payment;
+use bursar_domain::receipt::Method as Paid;
 use bursar_domain::reimbursement::{Reimbursement, ReimbursementVerb};
 use bursar_domain::reminder::{Audience, Method, Reminder};
 use bursar_domain::token::{ENTROPY_BYTES, TokenKind};
@@ -126,13 +131,51 @@ fn desk() -> Vec<Call> {
         view(&Member::READ, |view| names::search(view, "nobody", 1)),
         view(&Member::READ, |view| names::of::<kind::Member>(view, &[no()])),
         view(&Member::READ, |view| names::of_references::<Member>(view, &[])),
-        act(&payments::RAISE, |act| {
-            payments::raise(act, &new_charges(), false)
+        act(&payments::RAISE, |act| payments::raise(act, &new_charges(), None)),
+        act(&payments::RECORD, |act| payments::record(act, no(), &received())),
+        act(&payments::REVERSE, |act| {
+            payments::reverse(act, no(), no(), None, false)
         }),
-        act(&payments::RECORD, |act| payments::record(act, no(), &receipt())),
-        act(&payments::REVERSE, |act| payments::reverse(act, no(), no(), None)),
-        act(&payments::CHANGE, |act| payments::cancel(act, no())),
+        act(&payments::CHANGE, |act| payments::cancel(act, no(), false, None)),
         act(&payments::CHANGE, |act| payments::dispute(act, no())),
+        act(&payments::CHANGE, |act| {
+            payments::adjust(act, no(), "1", Adjustment::Discount, "why")
+        }),
+        act(&payments::CHANGE, |act| {
+            payments::set(act, no(), &Default::default())
+        }),
+        act(&payments::CHANGE, |act| payments::plan(act, no(), &new_plan())),
+        act(&payments::REFUND, |act| payments::refund(act, no(), &refund())),
+        view(&payments::RAISE, |view| payments::preview(view, &new_charges())),
+        view(&payments::SHOW, |view| {
+            payments::show(view, no()).map(|shown| shown.payment)
+        }),
+        act(&receipts::RECORD, |act| receipts::record(act, &new_receipt())),
+        act(&receipts::CHANGE, |act| receipts::move_to(act, no(), no())),
+        act(&receipts::CHANGE, |act| receipts::reverse(act, no(), None)),
+        act(&receipts::CHANGE, |act| receipts::bounce(act, no(), None, None)),
+        act(&receipts::CHANGE, |act| receipts::refund(act, no(), &refund())),
+        view(&receipts::READ, |view| receipts::show(view, no())),
+        view(&receipts::READ, |view| receipts::list(view, (None, None), None)),
+        view(&credit::LIST, credit::list),
+        act(&credit::APPLY, |act| credit::apply(act, no())),
+        act(&credit::REFUND, |act| credit::refund(act, no(), &refund())),
+        act(&entries::RECORD, |act| entries::record(act, &new_posting())),
+        act(&entries::REVERSE, |act| entries::reverse(act, no(), "why")),
+        view(&entries::READ, |view| entries::list(view, (None, None), None)),
+        view(&accounts::LIST, |view| accounts::list(view, None)),
+        act(&accounts::CREATE, |act| {
+            accounts::create(act, "", AccountType::Asset)
+        }),
+        act(&accounts::CHANGE, |act| {
+            accounts::set(act, "none", &Default::default())
+        }),
+        act(&accounts::CHANGE, |act| accounts::close(act, "none", true)),
+        view(&periods::READ, periods::show),
+        act(&periods::CLOSE, |act| {
+            periods::close(act, now().date().plus_days(9))
+        }),
+        act(&periods::REOPEN, |act| periods::reopen(act, None, "why")),
         act(&payments::CHANGE, |act| payments::win_dispute(act, no())),
         act(&payments::CHANGE, |act| payments::lose_dispute(act, no(), &[])),
         act(&reimbursements::DRAFT, |act| reimbursements::draft(act, &draft())),
@@ -190,7 +233,7 @@ fn desk() -> Vec<Call> {
         act(&store::CHANGE_LISTING, |act| store::set_on_sale(act, no(), true)),
         act(&store::ORDER, |act| store::order(act, no(), None, &[])),
         act(&store::CHANGE_ORDER, |act| {
-            store::perform_order(act, no(), OrderVerb::Pay)
+            store::perform_order(act, no(), OrderVerb::Pay, &Default::default())
         }),
         act(&undo::UNDO, |act| undo::undo(act, no())),
         whole(&undo::OWNER, |whole| undo::owner(whole, no())),
@@ -355,6 +398,50 @@ fn new_card() -> NewCard {
     }
 }
 
+fn new_plan() -> NewPlan {
+    NewPlan {
+        into: 2,
+        every: Every::Month,
+        first: None,
+    }
+}
+
+fn refund() -> Refund {
+    Refund {
+        amount: "1".into(),
+        date: None,
+        method: None,
+        account: None,
+    }
+}
+
+fn new_receipt() -> NewReceipt {
+    NewReceipt {
+        amount: String::new(),
+        method: Paid::Cash,
+        date: None,
+        account: None,
+        payer: None,
+        payer_name: None,
+        reference: None,
+        payments: Vec::new(),
+        campaign: None,
+        income: None,
+        again: false,
+    }
+}
+
+fn new_posting() -> NewPosting {
+    NewPosting {
+        debit: "none".into(),
+        credit: "none".into(),
+        amount: "1".into(),
+        date: None,
+        memo: None,
+        reference: None,
+    }
+}
+
 fn new_group() -> NewGroup {
     NewGroup {
         name: "Crew".into(),
@@ -368,13 +455,15 @@ fn new_charges() -> NewCharges {
         amount: None,
         description: String::new(),
         due_date: None,
+        category: None,
+        again: false,
     }
 }
 
-fn receipt() -> Receipt {
-    Receipt {
+fn received() -> Received {
+    Received {
         amount: String::new(),
-        method: ReceivedBy::Cash,
+        method: Paid::Cash,
         received_on: None,
         reference: None,
     }

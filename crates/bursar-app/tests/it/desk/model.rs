@@ -121,7 +121,7 @@ fn play(test: &TestDb, seed: u64, deeds: &[(u8, Deed)]) -> Result<(), TestCaseEr
             Deed::Raise(member, minor) => {
                 let amount = bursar_domain::money::Money::new(minor, Currency::USD).to_string();
                 let charge = charges(Debtor::Member(people[usize::from(member)]), &amount);
-                let raised = desk.try_as(actor, move |act| payments::raise(act, &charge, false));
+                let raised = desk.try_as(actor, move |act| payments::raise(act, &charge, None));
                 prop_assert_eq!(raised.is_ok(), may);
                 if let Ok(raised) = raised {
                     let known = Known {
@@ -156,7 +156,9 @@ fn play(test: &TestDb, seed: u64, deeds: &[(u8, Deed)]) -> Result<(), TestCaseEr
                     continue;
                 };
                 let id = *id;
-                let reversed = desk.try_as(actor, move |act| payments::reverse(act, id, entry_id, None));
+                let reversed = desk.try_as(actor, move |act| {
+                    payments::reverse(act, id, entry_id, None, false)
+                });
                 prop_assert_eq!(
                     reversed.is_ok(),
                     may && known.reverse(usize::from(entry)),
@@ -170,7 +172,7 @@ fn play(test: &TestDb, seed: u64, deeds: &[(u8, Deed)]) -> Result<(), TestCaseEr
                 let (id, known, _) = &mut model[place];
                 let id = *id;
                 let changed = desk.try_as(actor, move |act| match change {
-                    Change::Cancel => payments::cancel(act, id),
+                    Change::Cancel => payments::cancel(act, id, false, None),
                     Change::Dispute => payments::dispute(act, id),
                     Change::Win => payments::win_dispute(act, id),
                     Change::Lose => payments::lose_dispute(act, id, &[]),

@@ -2,17 +2,43 @@
 
 use bursar_db::testing::both_engines;
 use bursar_db::walk::next_page;
-use bursar_db::{ColumnType, Db, LoadTarget, Opening, Options, OwnedValue, Stored};
+use bursar_db::{ColumnType, Db, LoadTarget, Opening, Options, OwnedValue};
 use bursar_domain::Resource;
 use bursar_domain::cursor::{Cursor, Filters, Position};
 use bursar_domain::ids::{IdSource, OrganizationId};
 use bursar_domain::member::Member;
 
 use super::model::joined;
-use super::{START, ask, at, begun, commit, named, new_row, text};
+use super::{START, ask, at, begun, commit, new_row, text};
 
 /// The schema before history had epochs.
 const BEFORE: usize = 2;
+static ORGANIZATIONS: LoadTarget = LoadTarget {
+    table: "organizations",
+    columns: &[
+        ("id", ColumnType::Bytes),
+        ("name", ColumnType::Text),
+        ("kind", ColumnType::Text),
+        ("currency", ColumnType::Text),
+        ("card_issuing", ColumnType::Text),
+        ("clock", ColumnType::Int),
+    ],
+};
+static MEMBERS: LoadTarget = LoadTarget {
+    table: "members",
+    columns: &[
+        ("organization_id", ColumnType::Bytes),
+        ("updated_at", ColumnType::Int),
+        ("id", ColumnType::Bytes),
+        ("document", ColumnType::Text),
+        ("created_at", ColumnType::Int),
+        ("first_name", ColumnType::Text),
+        ("last_name", ColumnType::Text),
+        ("email", ColumnType::Text),
+        ("is_active", ColumnType::Int),
+        ("group_ids", ColumnType::Bytes),
+    ],
+};
 static HISTORY: LoadTarget = LoadTarget {
     table: "history",
     columns: &[
@@ -54,11 +80,32 @@ fn a_walk_goes_on_after_an_upgrade() {
                 OwnedValue::Int(1),
             ]
         };
-        let live = [&before[0], &second, &third].map(|row| bursar_db::table::row_values(organization, row));
+        let live = [&before[0], &second, &third].map(|row| {
+            vec![
+                OwnedValue::Bytes(organization.to_bytes().to_vec()),
+                OwnedValue::Int(row.stamps().updated_at.micros()),
+                OwnedValue::Bytes(row.id().to_bytes().to_vec()),
+                OwnedValue::Text(row.document()),
+                OwnedValue::Int(row.stamps().created_at.micros()),
+                OwnedValue::Text(row.first_name.clone()),
+                OwnedValue::Text(row.last_name.clone()),
+                OwnedValue::Text(String::new()),
+                OwnedValue::Int(1),
+                OwnedValue::Bytes(Vec::new()),
+            ]
+        });
+        let club = [
+            OwnedValue::Bytes(organization.to_bytes().to_vec()),
+            OwnedValue::Text("Club".to_owned()),
+            OwnedValue::Text("independent".to_owned()),
+            OwnedValue::Text("USD".to_owned()),
+            OwnedValue::Text("pending".to_owned()),
+            OwnedValue::Int(START + 20),
+        ];
         let versions = [version(&before[1], START + 20), version(&dead, START + 5)];
         test.make_older_with(BEFORE, |tx| {
-            bursar_db::organizations::insert(tx, &named(organization), at(START + 20))?;
-            tx.load(&Member::table().target, &live)?;
+            tx.load(&ORGANIZATIONS, &[club.to_vec()])?;
+            tx.load(&MEMBERS, &live)?;
             tx.load(&HISTORY, &versions)
         });
 

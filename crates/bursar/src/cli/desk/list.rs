@@ -139,7 +139,7 @@ pub(crate) fn member_row(member: &Member, names: &Names) -> [String; 5] {
     [
         member.id.to_string(),
         format!("{} {}", member.first_name, member.last_name),
-        member.email.clone(),
+        or_dash(member.email.as_deref()),
         if member.is_active { "active" } else { "archived" }.to_owned(),
         groups.collect::<Vec<_>>().join("; "),
     ]

@@ -51,7 +51,7 @@ pub(crate) struct AddArgs {
     last_name: String,
     /// E-mail address
     #[arg(long)]
-    email: String,
+    email: Option<String>,
     /// Phone number for SMS
     #[arg(long)]
     phone: Option<String>,
@@ -174,7 +174,7 @@ fn read_change(args: &SetArgs) -> Result<MemberChange, (&'static str, String)> {
         email: email.map_err(|rule| ("email", rule))?,
         phone: phone.transpose().map_err(|rule| ("phone", rule))?,
         join_date: args.join_date,
-        is_active: None,
+        ..MemberChange::default()
     })
 }
 
@@ -214,6 +214,7 @@ fn told(member: &Member) -> String {
         id,
         ..
     } = member;
+    let email = or_dash(email.as_deref());
     format!("{first_name} {last_name} <{email}> ({id})")
 }
 
@@ -259,7 +260,7 @@ fn show(door: &Door<'_>, args: &OneArgs) -> Outcome {
         member.last_name,
         member.id,
         door.name_of(org)?,
-        member.email,
+        or_dash(member.email.as_deref()),
         or_dash(member.phone.as_deref()),
         if member.is_active { "active" } else { "archived" },
         or_dash(member.join_date),

@@ -15,6 +15,7 @@ use bursar_app::names::{self, Names};
 use bursar_app::resources::Readable;
 use bursar_domain::Date;
 use bursar_domain::ids::OrganizationId;
+use bursar_domain::receipt::Method;
 
 use super::door::Door;
 use super::{Failure, Globals, Outcome, output};
@@ -39,6 +40,10 @@ pub(crate) fn tell(globals: &Globals, document: &str, lines: &str) -> Outcome {
         false => lines.lines().for_each(output::say),
     }
     Ok(())
+}
+
+pub(crate) fn parse_method(text: &str) -> Result<Method, String> {
+    Method::parse(text).ok_or_else(|| format!("must be one of {}", Method::WORDS))
 }
 
 pub(crate) fn parse_date(text: &str) -> Result<Date, String> {

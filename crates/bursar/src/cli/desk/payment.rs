@@ -1,7 +1,8 @@
-use bursar_app::payments::{self, Charges, Debtor, NewCharges, Receipt, ReceivedBy};
+use bursar_app::payments::{self, Charges, Debtor, NewCharges, Received};
 use bursar_app::{Act, AppError, names, resources};
 use bursar_domain::ids::{EntryId, OrganizationId, PaymentId, kind};
 use bursar_domain::payment::Payment;
+use bursar_domain::receipt::Method;
 use bursar_domain::{Date, Resource};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
@@ -9,7 +10,7 @@ use serde_json::json;
 use super::super::door::{Door, Ref, parse_ref};
 use super::super::{Failure, Globals, Outcome, consent, output, parse_id};
 use super::list::{self, PaymentListArgs, debtor, one_line};
-use super::{names_in, or_dash, parse_date, tell};
+use super::{names_in, or_dash, parse_date, parse_method, tell};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PaymentCommand {
@@ -17,7 +18,7 @@ pub(crate) enum PaymentCommand {
     Raise(RaiseArgs),
     /// Record money received
     Record(RecordArgs),
-    /// Reverse a ledger entry
+    /// Take back money: a bounced check, or a mistake
     Reverse(ReverseArgs),
     /// Cancel a payment
     Cancel(IdArgs),
@@ -49,6 +50,12 @@ pub(crate) struct RaiseArgs {
     /// Due date
     #[arg(long, value_parser = parse_date)]
     due_date: Option<Date>,
+    /// Income account that it counts in; dues by default
+    #[arg(long, value_name = "ACCOUNT")]
+    category: Option<String>,
+    /// Charge also members who have this group's dues of this day
+    #[arg(long)]
+    again: bool,
     /// Show who would be charged without charging anybody
     #[arg(long)]
     dry_run: bool,
@@ -62,9 +69,9 @@ pub(crate) struct RecordArgs {
     /// Amount
     #[arg(long)]
     amount: String,
-    /// Method: cash, check, transfer or card
+    /// Method: cash, check, transfer, card or other
     #[arg(long, value_parser = parse_method)]
-    method: ReceivedBy,
+    method: Method,
     /// Date received; today by default
     #[arg(long, value_parser = parse_date)]
     date: Option<Date>,
@@ -78,12 +85,15 @@ pub(crate) struct ReverseArgs {
     /// The payment's id
     #[arg(value_name = "ID", value_parser = parse_id::<kind::Payment>)]
     id: PaymentId,
-    /// The ledger entry's id
+    /// The journal entry's id
     #[arg(long, value_name = "ENTRY", value_parser = parse_id::<kind::Entry>)]
     entry: EntryId,
     /// Reason
     #[arg(long)]
     reason: Option<String>,
+    /// The money never came: it was recorded by mistake, and the charge is open as before
+    #[arg(long)]
+    mistake: bool,
 }
 
 #[derive(Debug, Args)]
@@ -100,7 +110,7 @@ pub(crate) struct ResolveArgs {
     /// Outcome: paid, or failed when the bank took the money back
     #[arg(long, value_enum)]
     outcome: DisputeOutcome,
-    /// Ledger entry that the bank took back; may be repeated. All of them by default
+    /// Journal entry that the bank took back; may be repeated. All of them by default
     #[arg(long, value_name = "ENTRY", value_parser = parse_id::<kind::Entry>)]
     entry: Vec<EntryId>,
 }
@@ -111,18 +121,14 @@ enum DisputeOutcome {
     Failed,
 }
 
-fn parse_method(text: &str) -> Result<ReceivedBy, String> {
-    ReceivedBy::parse(text).ok_or_else(|| format!("must be one of {}", ReceivedBy::WORDS))
-}
-
 pub(crate) fn run(globals: &Globals, command: PaymentCommand) -> Outcome {
     match command {
         PaymentCommand::Raise(args) => raise(globals, args),
         PaymentCommand::Record(args) => record(globals, args),
         PaymentCommand::Reverse(args) => {
-            let (entry, reason) = (args.entry, args.reason);
+            let (entry, reason, mistake) = (args.entry, args.reason, args.mistake);
             change(globals, args.id, move |act, id| {
-                payments::reverse(act, id, entry, reason.as_deref())
+                payments::reverse(act, id, entry, reason.as_deref(), mistake)
             })
         }
         PaymentCommand::Cancel(args) => cancel(globals, args.id),
@@ -146,7 +152,7 @@ pub(crate) fn run(globals: &Globals, command: PaymentCommand) -> Outcome {
 fn record(globals: &Globals, args: RecordArgs) -> Outcome {
     let (id, receipt) = (
         args.id,
-        Receipt {
+        Received {
             amount: args.amount,
             method: args.method,
             received_on: args.date,
@@ -183,7 +189,7 @@ fn cancel(globals: &Globals, id: PaymentId) -> Outcome {
     let org = door.home::<Payment>(id)?;
     if !globals.yes {
         let payment = door.view(org, move |view| resources::one::<Payment>(view, id))?;
-        door.rehearse(org, |act| payments::cancel(act, id))?;
+        door.rehearse(org, |act| payments::cancel(act, id, false, None))?;
         let plan = format!(
             "Cancel for good: {}, due {}.",
             told(&door, org, &payment)?,
@@ -191,7 +197,7 @@ fn cancel(globals: &Globals, id: PaymentId) -> Outcome {
         );
         consent::confirm(globals, &plan)?;
     }
-    let payment = door.act(org, move |act| payments::cancel(act, id))?;
+    let payment = door.act(org, move |act| payments::cancel(act, id, false, None))?;
     tell_payment(&door, org, &payment)
 }
 
@@ -239,18 +245,38 @@ fn raise(globals: &Globals, args: RaiseArgs) -> Outcome {
         amount: args.amount,
         description: args.description,
         due_date: args.due_date,
+        category: args.category,
+        again: args.again,
     };
-    let is_preview = args.dry_run;
-    let raised = door.act(org, move |act| payments::raise(act, &new, is_preview))?;
+    let raised = match args.dry_run {
+        true => door.survey(org, |view| payments::preview(view, &new))?,
+        false => raise_all(&door, org, &new)?,
+    };
     if globals.json {
         let documents: Vec<serde_json::Value> = raised
             .payments
             .iter()
             .map(|p| serde_json::from_str(&p.document()))
             .collect::<Result<_, _>>()?;
-        return output::json(&json!({ "id": raised.id, "total": raised.total, "payments": documents }));
+        return output::json(&json!({
+            "undo": raised.id, "payments": documents, "skipped": raised.skipped, "total": raised.total,
+        }));
     }
     present(&door, org, &raised)
+}
+
+/// One act over as many transactions as it takes.
+fn raise_all(door: &Door<'_>, org: OrganizationId, new: &NewCharges) -> Result<Charges, Failure> {
+    let first = new.clone();
+    let mut raised = door.act(org, move |act| payments::raise(act, &first, None))?;
+    while let (Some(id), Some(next)) = (raised.id, raised.next) {
+        let new = new.clone();
+        let more = door.act(org, move |act| payments::raise(act, &new, Some((id, next))))?;
+        raised.payments.extend(more.payments);
+        raised.total.minor += more.total.minor;
+        raised.next = more.next;
+    }
+    Ok(raised)
 }
 
 fn present(door: &Door<'_>, org: OrganizationId, raised: &Charges) -> Outcome {
@@ -268,6 +294,12 @@ fn present(door: &Door<'_>, org: OrganizationId, raised: &Charges) -> Outcome {
     );
     let count = output::many(raised.payments.len() as u64, "payment");
     let (total, currency) = (raised.total, raised.total.currency);
+    if !raised.skipped.is_empty() {
+        let skipped = output::many(raised.skipped.len() as u64, "member");
+        output::say(&format!(
+            "{skipped} skipped: charged before for this group and due date (--again charges them again)"
+        ));
+    }
     match raised.id {
         None => output::say(&format!(
             "{count}, {total} {currency} in all; nothing was written"

@@ -1,5 +1,6 @@
 use bursar_app::reimbursements::{self, Draft, Remarks};
 use bursar_domain::ids::{OrganizationId, ReimbursementId, kind};
+use bursar_domain::receipt::Method;
 use bursar_domain::reimbursement::{Reimbursement, ReimbursementVerb};
 use bursar_domain::{Date, Resource};
 use clap::{Args, Subcommand};
@@ -7,7 +8,7 @@ use clap::{Args, Subcommand};
 use super::super::door::{Door, Ref, parse_ref};
 use super::super::{Globals, Outcome, parse_id};
 use super::list::{self, ReimbursementListArgs, recipient};
-use super::{names_in, parse_date, tell};
+use super::{names_in, parse_date, parse_method, tell};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ReimbursementCommand {
@@ -25,6 +26,8 @@ pub(crate) enum ReimbursementCommand {
     Pay(MoveArgs),
     /// Void
     Void(MoveArgs),
+    /// Take back a payout that the bank returned
+    Return(MoveArgs),
     /// List reimbursements
     List(ReimbursementListArgs),
 }
@@ -65,6 +68,15 @@ pub(crate) struct MoveArgs {
     /// Reference of the payout; not visible in the API
     #[arg(long)]
     reference: Option<String>,
+    /// Day of the payout or its return; today by default
+    #[arg(long, value_parser = parse_date)]
+    date: Option<Date>,
+    /// How it was paid: cash, check, transfer, card or other; transfer by default
+    #[arg(long, value_parser = parse_method)]
+    method: Option<Method>,
+    /// Account that the money came from; by the method by default
+    #[arg(long)]
+    account: Option<String>,
 }
 
 pub(crate) fn run(globals: &Globals, command: ReimbursementCommand) -> Outcome {
@@ -77,12 +89,16 @@ pub(crate) fn run(globals: &Globals, command: ReimbursementCommand) -> Outcome {
         ReimbursementCommand::Reopen(args) => (args, ReimbursementVerb::Reopen),
         ReimbursementCommand::Pay(args) => (args, ReimbursementVerb::Pay),
         ReimbursementCommand::Void(args) => (args, ReimbursementVerb::Void),
+        ReimbursementCommand::Return(args) => (args, ReimbursementVerb::Return),
     };
     let (id, remarks) = (
         args.id,
         Remarks {
             note: args.note,
             payout_reference: args.reference,
+            date: args.date,
+            method: args.method,
+            account: args.account,
         },
     );
     let door = Door::open(globals)?;

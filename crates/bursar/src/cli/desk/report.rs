@@ -15,7 +15,7 @@ pub(crate) enum ReportCommand {
     Dues(RangeArgs),
     /// Members and chapters that owe, oldest first
     Owing(FormArgs),
-    /// Ledger entries between two dates, with totals by method
+    /// Journal entries between two dates, with totals by account
     Ledger(RangeArgs),
     /// Totals by chapter, without personal data
     Chapters(FormArgs),
@@ -134,53 +134,62 @@ pub(crate) fn run(globals: &Globals, command: ReportCommand) -> Outcome {
 
 fn ledger(globals: &Globals, csv: bool, report: &reports::LedgerReport) -> Outcome {
     let money = |minor| Money::new(minor, report.currency);
+    let account = |id| {
+        let found = report.accounts.get(&id);
+        found.map_or_else(|| id.to_string(), |account| account.name.clone())
+    };
     if globals.json && !csv {
         let entries: Vec<_> = report
             .entries
             .iter()
-            .map(|e| json!({ "id": e.id, "paymentId": e.payment, "at": e.at, "amount": money(e.amount), "method": e.method, "reference": e.reference, "receivedOn": e.received_on, "reverses": e.reverses }))
+            .map(|e| {
+                let postings: Vec<_> = e
+                    .postings
+                    .iter()
+                    .map(|p| {
+                        json!({ "account": account(p.account), "amount": money(p.amount), "memberId": p.about.member,
+                            "paymentId": p.about.payment })
+                    })
+                    .collect();
+                json!({ "id": e.id, "date": e.date, "recordedAt": e.recorded_at, "kind": e.kind, "memo": e.note.memo,
+                    "reference": e.note.reference, "reverses": e.reverses, "postings": postings })
+            })
             .collect();
-        let sums: serde_json::Map<String, serde_json::Value> = report
-            .sums
-            .iter()
-            .map(|(method, sum)| (method.clone(), json!(sum)))
-            .collect();
-        return output::json(&json!({ "entries": entries, "sums": sums, "total": report.total }));
+        return output::json(&json!({ "entries": entries, "sums": report.sums }));
     }
-    let mut rows: Vec<[String; 5]> = report
+    let postings = report
         .entries
         .iter()
-        .map(|e| {
+        .flat_map(|e| e.postings.iter().map(move |p| (e, p)));
+    let mut rows: Vec<[String; 6]> = postings
+        .map(|(e, p)| {
+            let note = e.note.memo.as_ref().or(e.note.reference.as_ref());
             [
-                e.at.to_string(),
-                e.payment.to_string(),
-                e.method.clone(),
-                e.reference.clone().unwrap_or_default(),
-                money(e.amount).to_string(),
+                e.date.to_string(),
+                e.id.to_string(),
+                e.kind.to_string(),
+                account(p.account),
+                note.cloned().unwrap_or_default(),
+                money(p.amount).to_string(),
             ]
         })
         .collect();
-    let header = ["at", "payment", "method", "reference", "amount"];
+    let header = ["date", "entry", "kind", "account", "note", "amount"];
     if csv {
         output::csv(header, &rows);
         return Ok(());
     }
-    for (method, sum) in &report.sums {
+    for (name, sum) in &report.sums {
+        let [date, entry, note] = [const { String::new() }; 3];
         rows.push([
-            String::new(),
-            String::new(),
-            method.clone(),
-            "sum".to_owned(),
+            date,
+            entry,
+            "total".to_owned(),
+            name.clone(),
+            note,
             sum.to_string(),
         ]);
     }
-    rows.push([
-        String::new(),
-        String::new(),
-        String::new(),
-        "total".to_owned(),
-        report.total.to_string(),
-    ]);
     output::table(header, rows, "no entries");
     Ok(())
 }

@@ -1,17 +1,18 @@
 //! `bursar listing` and `bursar order`.
 
 use bursar_app::resources;
-use bursar_app::store::{self, ListingChange};
-use bursar_domain::Resource;
+use bursar_app::store::{self, ListingChange, OrderMoney};
 use bursar_domain::ids::{OrderId, OrganizationId, kind};
 use bursar_domain::listing::Listing;
 use bursar_domain::order::{Order, OrderLine, OrderVerb};
+use bursar_domain::receipt::Method;
+use bursar_domain::{Date, Resource};
 use clap::{Args, Subcommand};
 
 use super::super::door::{Door, Ref, parse_ref};
 use super::super::{Failure, Globals, Outcome, consent, output, parse_id};
 use super::list::{self, OrderListArgs, items};
-use super::{names_in, tell};
+use super::{names_in, parse_date, parse_method, tell};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ListingCommand {
@@ -130,6 +131,15 @@ pub(crate) struct OrderIdArgs {
     /// The order's id
     #[arg(value_name = "ID", value_parser = parse_id::<kind::Order>)]
     id: OrderId,
+    /// Day the money came or went back; today by default
+    #[arg(long, value_parser = parse_date)]
+    date: Option<Date>,
+    /// How: cash, check, transfer, card or other; cash by default
+    #[arg(long, value_parser = parse_method)]
+    method: Option<Method>,
+    /// Account of the money; by the method by default
+    #[arg(long)]
+    account: Option<String>,
 }
 
 pub(crate) fn run_listing(globals: &Globals, command: ListingCommand) -> Outcome {
@@ -184,13 +194,18 @@ pub(crate) fn run_order(globals: &Globals, command: OrderCommand) -> Outcome {
     };
     let id = args.id;
     let org = door.home::<Order>(id)?;
+    let money = OrderMoney {
+        date: args.date,
+        method: args.method,
+        account: args.account,
+    };
     if verb == OrderVerb::Cancel && !globals.yes {
         let order = door.view(org, move |view| resources::one::<Order>(view, id))?;
-        door.rehearse(org, |act| store::perform_order(act, id, verb))?;
+        door.rehearse(org, |act| store::perform_order(act, id, verb, &money))?;
         let plan = format!("Cancel for good: {}.", told(&door, org, &order)?);
         consent::confirm(globals, &plan)?;
     }
-    let order = door.act(org, move |act| store::perform_order(act, id, verb))?;
+    let order = door.act(org, move |act| store::perform_order(act, id, verb, &money))?;
     tell_order(&door, org, &order)
 }
 

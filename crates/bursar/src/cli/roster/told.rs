@@ -271,7 +271,7 @@ fn shown(entry: &Entry) -> [String; 6] {
         action.to_owned(),
         entry.after.first_name.clone(),
         entry.after.last_name.clone(),
-        entry.after.email.clone(),
+        entry.after.email.clone().unwrap_or_default(),
         values.join(", "),
     ]
 }

@@ -385,7 +385,7 @@ impl<'p> Club<'p> {
         assert_eq!(self.export(), before, "a preview writes nothing");
         let made = self.own(&args);
         assert_eq!(
-            (&preview["total"], &preview["id"]),
+            (&preview["total"], &preview["undo"]),
             (&made["total"], &Value::Null)
         );
         let rows = made["payments"].as_array().unwrap();
@@ -425,7 +425,7 @@ impl<'p> Club<'p> {
         }
         (
             (first..self.payments.len()).collect(),
-            text(&made["id"]).to_owned(),
+            text(&made["undo"]).to_owned(),
         )
     }
 
@@ -450,10 +450,7 @@ impl<'p> Club<'p> {
         let payment = &mut self.payments[payment];
         payment.entries.push(Entry {
             id: Some(text(&recorded["entryId"]).to_owned()),
-            at: today.clone(),
             cents,
-            method,
-            reference: reference.map(str::to_owned),
             received: today.clone(),
             reverses: None,
         });
@@ -472,12 +469,9 @@ impl<'p> Club<'p> {
         let taken = known.entries[entry].clone();
         known.entries.push(Entry {
             id: None,
-            at: today.clone(),
             cents: -taken.cents,
-            reference: Some(reason.to_owned()),
             received: today.clone(),
             reverses: taken.id.clone(),
-            method: taken.method,
         });
         match known.status {
             "cancelled" => {}
@@ -508,17 +502,17 @@ impl<'p> Club<'p> {
         match args {
             ["cancel"] => (known.status, known.voided_at) = ("cancelled", Some(today.clone())),
             ["dispute"] => known.status = "disputed",
-            ["resolve", "--outcome", "paid"] => (known.status, known.paid_at) = ("paid", Some(today.clone())),
+            ["resolve", "--outcome", "paid"] => {
+                let latest = known.entries.iter().map(|entry| entry.received.clone()).max();
+                (known.status, known.paid_at) = ("paid", latest);
+            }
             ["resolve", "--outcome", "failed"] => {
                 (known.status, known.paid_at) = ("failed", None);
                 let counter = |entry: &Entry| Entry {
                     id: None,
-                    at: today.clone(),
                     cents: -entry.cents,
-                    reference: Some("dispute lost".to_owned()),
                     received: today.clone(),
                     reverses: entry.id.clone(),
-                    method: entry.method,
                 };
                 let counters: Vec<Entry> = known.entries.iter().map(counter).collect();
                 known.entries.extend(counters);

@@ -90,10 +90,7 @@ impl Group {
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) id: Option<String>,
-    pub(super) at: Day,
     pub(super) cents: i64,
-    pub(super) method: &'static str,
-    pub(super) reference: Option<String>,
     pub(super) received: Day,
     pub(super) reverses: Option<String>,
 }
@@ -123,6 +120,14 @@ impl Payment {
         match self.status {
             "pending" | "partially_paid" | "failed" => self.cents - self.paid(),
             _ => 0,
+        }
+    }
+
+    /// What the books say is owed: whatever is not paid and not cancelled.
+    pub(super) fn open(&self) -> i64 {
+        match self.status {
+            "cancelled" => 0,
+            _ => self.cents - self.paid(),
         }
     }
 

@@ -1,0 +1,193 @@
+//! Charges: raised, changed, cancelled, and settled with what members paid in advance.
+
+use std::collections::HashMap;
+
+use bursar_db::{journal, open_charges};
+use bursar_domain::account::Standing;
+use bursar_domain::catch_up::charge_date;
+use bursar_domain::ids::{MemberId, PaymentId};
+use bursar_domain::journal::{About, Entry, EntryKind, Postings};
+use bursar_domain::member::Member;
+use bursar_domain::payment::{Payment, PaymentStatus};
+use bursar_domain::{Date, Timestamp};
+
+use super::{Books, Closed, NewEntry, post, reverse};
+use crate::act::Act;
+use crate::error::AppError;
+
+/// What members paid in advance, read once for many charges.
+#[derive(Debug, Default)]
+pub(crate) struct Credits(HashMap<MemberId, i64>);
+
+impl Credits {
+    /// Nothing where the organization does not apply credit by itself.
+    pub(crate) fn read(act: &mut Act<'_, '_>, books: &Books) -> Result<Self, AppError> {
+        if !books.organization.auto_credit {
+            return Ok(Self::default());
+        }
+        let credits = journal::credits(act.tx, act.organization)?;
+        let of_members = credits.into_iter().filter_map(|(member, amount)| {
+            let amount = i64::try_from(amount).ok().filter(|amount| *amount > 0)?;
+            Some((member?, amount))
+        });
+        Ok(Self(of_members.collect()))
+    }
+
+    /// The payer of a member with credit, and how much of it can be used.
+    fn of(
+        &mut self,
+        act: &mut Act<'_, '_>,
+        member: MemberId,
+    ) -> Result<Option<(MemberId, &mut i64)>, AppError> {
+        if self.0.is_empty() {
+            return Ok(None);
+        }
+        let payer = payer_of(act, member)?;
+        Ok(self.0.get_mut(&payer).map(|credit| (payer, credit)))
+    }
+}
+
+/// Who pays for a member: themselves, unless they have a payer.
+pub(crate) fn payer_of<M>(act: &mut Act<'_, '_, M>, member: MemberId) -> Result<MemberId, AppError> {
+    let found: Option<Member> = act.get(member)?;
+    Ok(found.and_then(|member| member.payer_id).unwrap_or(member))
+}
+
+/// Posts a new charge, applies the payer's credit to it, and writes the payment once, already reduced.
+pub(crate) fn raise(
+    act: &mut Act<'_, '_>,
+    books: &Books,
+    credits: &mut Credits,
+    payment: &mut Payment,
+    closed: Closed,
+) -> Result<(), AppError> {
+    payment.reference = Some(act.next_reference());
+    let date = books.date("due", charge_date(payment.due_date, books.today), closed)?;
+    let (about, amount) = (payment.about(), payment.amount.minor);
+    let postings = Postings::pair(Standing::Receivable, about, payment.income_account(), amount);
+    post(act, NewEntry::of(EntryKind::Charge, date, postings))?;
+    if let Some(member) = payment.member_id
+        && let Some((payer, credit)) = credits.of(act, member)?
+    {
+        let part = (*credit).min(amount);
+        if part > 0 {
+            *credit -= part;
+            let now = act.now();
+            apply_credit(act, books, payment, (payer, part))?;
+            payment.receive(part, now)?;
+        }
+    }
+    act.insert(payment)
+}
+
+/// Posts credit of a member against a charge.
+pub(super) fn apply_credit(
+    act: &mut Act<'_, '_>,
+    books: &Books,
+    payment: &Payment,
+    (payer, part): (MemberId, i64),
+) -> Result<Entry, AppError> {
+    let of_payer = About {
+        member: Some(payer),
+        ..About::default()
+    };
+    let postings = Postings::default()
+        .debit(Standing::Credit, part, of_payer)
+        .credit(Standing::Receivable, part, payment.about());
+    post(act, NewEntry::of(EntryKind::CreditApplied, books.today, postings))
+}
+
+/// The entry that raised a payment.
+fn charge_entry(act: &mut Act<'_, '_>, id: PaymentId) -> Result<Option<Entry>, AppError> {
+    let entries = journal::of_payment(act.tx, act.organization, id)?;
+    Ok(entries.into_iter().find(|entry| entry.kind == EntryKind::Charge))
+}
+
+/// The day a charge counts, for what corrects it.
+pub(crate) fn date_of(act: &mut Act<'_, '_>, books: &Books, payment: &Payment) -> Result<Date, AppError> {
+    let charge = charge_entry(act, payment.id)?;
+    let raised = books.organization.time_zone.date(payment.stamps.created_at);
+    Ok(charge.map_or(charge_date(payment.due_date, raised), |entry| entry.date))
+}
+
+/// Takes back a charge of a bulk act that nothing happened to since: the charge and the credit applied to it.
+pub(crate) fn take_back(act: &mut Act<'_, '_>, books: &Books, payment: &mut Payment) -> Result<(), AppError> {
+    let entries = journal::of_payment(act.tx, act.organization, payment.id)?;
+    let reversed: Vec<_> = entries.iter().filter_map(|entry| entry.reverses).collect();
+    for entry in &entries {
+        let is_standing = entry.reverses.is_none() && !reversed.contains(&entry.id);
+        if is_standing && matches!(entry.kind, EntryKind::Charge | EntryKind::CreditApplied) {
+            reverse(act, books, entry, None)?;
+        }
+    }
+    payment.cancel_raised(act.now())?;
+    super::settle(act, payment)
+}
+
+/// Cancels what is open: against its income, or as written off. Unpaid late fees of the charge go with it.
+pub(crate) fn cancel(
+    act: &mut Act<'_, '_>,
+    books: &Books,
+    payment: &mut Payment,
+    (kind, memo): (EntryKind, Option<String>),
+) -> Result<(), AppError> {
+    let open = payment.amount.minor - payment.paid_to_date.minor;
+    payment.cancel(act.now())?;
+    let against = match kind {
+        EntryKind::WriteOff => Standing::WriteOffs.id(),
+        EntryKind::Waiver => Standing::Discounts.id(),
+        _ => payment.income_account(),
+    };
+    let postings = Postings::paired(against, Standing::Receivable, payment.about(), open);
+    if !postings.is_empty() {
+        post(act, NewEntry::of(kind, books.today, postings).memo(memo))?;
+    }
+    super::settle(act, payment)?;
+    cancel_fees(act, books, payment.id)
+}
+
+pub(crate) fn cancel_fees(act: &mut Act<'_, '_>, books: &Books, payment: PaymentId) -> Result<(), AppError> {
+    for fee in open_charges::fees_of(act.tx, act.organization, payment)? {
+        let mut fee: Payment = act.find(fee)?;
+        if fee.paid_to_date.minor == 0 && matches!(fee.status, PaymentStatus::Pending | PaymentStatus::Failed)
+        {
+            cancel(act, books, &mut fee, (EntryKind::Cancel, None))?;
+        }
+    }
+    Ok(())
+}
+
+/// The instant of the latest money on a payment, with `new` money beside it.
+pub(crate) fn paid_at(
+    act: &mut Act<'_, '_>,
+    books: &Books,
+    payment: &Payment,
+    new: Option<Date>,
+) -> Result<Timestamp, AppError> {
+    let mut latest = new;
+    if payment.paid_to_date.minor > 0 || new.is_none() {
+        let entries = journal::of_payment(act.tx, act.organization, payment.id)?;
+        let reversed: Vec<_> = entries.iter().filter_map(|entry| entry.reverses).collect();
+        let money = entries.iter().filter(|entry| {
+            let is_money = matches!(
+                entry.kind,
+                EntryKind::Receipt | EntryKind::CreditApplied | EntryKind::Opening
+            );
+            is_money && !reversed.contains(&entry.id)
+        });
+        latest = latest.max(money.map(|entry| entry.date).max());
+    }
+    Ok(books.instant(latest.unwrap_or(books.today), act.now()))
+}
+
+/// Lets money settle a part of a payment; the entry is posted by the caller.
+pub(crate) fn receive(
+    act: &mut Act<'_, '_>,
+    books: &Books,
+    payment: &mut Payment,
+    (part, day): (i64, Date),
+) -> Result<(), AppError> {
+    let at = paid_at(act, books, payment, Some(day))?;
+    payment.receive(part, at)?;
+    Ok(())
+}

@@ -1,0 +1,592 @@
+//! Money that came in: recorded, shared out over charges, moved, bounced and paid back.
+
+use bursar_db::{journal, open_charges, receipts as rows};
+use bursar_domain::access::Role;
+use bursar_domain::account::{Account, AccountType, Standing};
+use bursar_domain::campaign::{Campaign, CampaignStatus};
+use bursar_domain::ids::{CampaignId, MemberId, PaymentId, ReceiptId};
+use bursar_domain::journal::{About, Entry, EntryKind, Note, Postings};
+use bursar_domain::member::Member;
+use bursar_domain::money::Money;
+use bursar_domain::payment::Payment;
+use bursar_domain::receipt::{Method, Open, Receipt, ReceiptStatus, share_out};
+use bursar_domain::text::{NAME, REFERENCE};
+use bursar_domain::{Date, Refusal};
+use serde::Serialize;
+
+use super::{Books, Closed, NewEntry, charges, credit, money_account, open, post, reason, settle, text};
+use crate::act::{Act, View};
+use crate::error::AppError;
+use crate::rule::Rule;
+
+pub const RECORD: Rule = Rule::of("receipt.record", Role::Editor, "record receipts");
+pub const CHANGE: Rule = Rule::of("receipt.change", Role::Editor, "change receipts");
+pub const READ: Rule = Rule::of("receipt.read", Role::Viewer, "read receipts");
+
+pub const RULES: &[&Rule] = &[&RECORD, &CHANGE, &READ];
+
+#[derive(Clone, Debug)]
+pub struct NewReceipt {
+    /// Decimal text in the organization's currency.
+    pub amount: String,
+    pub method: Method,
+    /// Today if left out.
+    pub date: Option<Date>,
+    /// An account's name; by the method if left out.
+    pub account: Option<String>,
+    pub payer: Option<MemberId>,
+    /// Of a payer who is no member.
+    pub payer_name: Option<String>,
+    pub reference: Option<String>,
+    /// The charges it is for, in this order; by due day if there are none.
+    pub payments: Vec<PaymentId>,
+    pub campaign: Option<CampaignId>,
+    /// An income account's name, for money that settles no charge.
+    pub income: Option<String>,
+    /// Record it although the same was recorded before.
+    pub again: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Allocation {
+    pub payment_id: PaymentId,
+    pub amount: Money,
+}
+
+/// A receipt with what it settles.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recorded {
+    pub receipt: Receipt,
+    pub account: Account,
+    pub amount: Money,
+    pub allocations: Vec<Allocation>,
+    /// What is left as the payer's credit.
+    pub credit: Money,
+    /// The campaign or income account that it counts for.
+    pub counts_for: Option<String>,
+    /// Every entry of it, the first one first.
+    pub entries: Vec<Entry>,
+}
+
+/// Where the money of a receipt goes.
+enum Target {
+    /// Charges, and the rest is credit.
+    Charges(Vec<Open>),
+    Campaign(CampaignId),
+    Income(Account),
+}
+
+pub fn record(act: &mut Act<'_, '_>, new: &NewReceipt) -> Result<Recorded, AppError> {
+    act.allow(&RECORD)?;
+    let books = open(act)?;
+    let amount = books.amount("amount", &new.amount)?;
+    let date = books.money_date(new.date)?;
+    let account = money_account(act, new.account.as_deref(), new.method)?;
+    let reference = text("reference", REFERENCE, new.reference.as_deref())?;
+    let payer_name = text("payer-name", NAME, new.payer_name.as_deref())?;
+    let (target, payer) = target(act, new)?;
+    if payer.is_some() && payer_name.is_some() {
+        let rule = "must be left out when the payer is a member";
+        return Err(Refusal::invalid("payer-name", rule).into());
+    }
+    let is_charges = matches!(target, Target::Charges(_));
+    if is_charges && payer.is_none() && payer_name.is_none() && new.payments.is_empty() {
+        return Err(
+            Refusal::invalid("payer", "is required: a member, or payer-name for somebody else").into(),
+        );
+    }
+    let receipt = Receipt {
+        id: act.new_id(),
+        date,
+        recorded_at: act.now(),
+        amount,
+        method: new.method,
+        account: account.id,
+        payer,
+        payer_name,
+        reference,
+        entry: act.new_id(),
+        status: ReceiptStatus::Recorded,
+    };
+    if !new.again {
+        refuse_same(act, &books, &receipt)?;
+    }
+    let entry = book(act, &books, &receipt, &target)?;
+    let receipt = Receipt {
+        entry: entry.id,
+        ..receipt
+    };
+    rows::insert(act.tx, act.organization, &receipt)?;
+    act.log(RECORD.name, Some(receipt.id.to_string()), None)?;
+    shown(act, &books, receipt)
+}
+
+fn target(act: &mut Act<'_, '_>, new: &NewReceipt) -> Result<(Target, Option<MemberId>), AppError> {
+    if let Some(payer) = new.payer {
+        let _: Member = act.find(payer)?;
+    }
+    let given = [
+        new.campaign.is_some(),
+        new.income.is_some(),
+        !new.payments.is_empty(),
+    ];
+    if given.into_iter().filter(|is_given| *is_given).count() > 1 {
+        let rule = "is for one thing: give payments, a campaign or an income account";
+        return Err(Refusal::invalid("receipt", rule).into());
+    }
+    if let Some(id) = new.campaign {
+        let campaign: Campaign = act.find(id)?;
+        if campaign.status == CampaignStatus::Draft {
+            let message = format!("campaign {:?} has not started; start it first", campaign.name);
+            return Err(Refusal::conflict(message).into());
+        }
+        return Ok((Target::Campaign(id), new.payer));
+    }
+    if let Some(name) = &new.income {
+        let account = super::account(act, "income", name)?;
+        account.check_open("income")?;
+        if account.account_type != AccountType::Income {
+            let rule = format!(
+                "must be an income account; {:?} is of type {}",
+                account.name, account.account_type
+            );
+            return Err(Refusal::invalid("income", rule).into());
+        }
+        return Ok((Target::Income(account), new.payer));
+    }
+    if new.payments.is_empty() {
+        let open = match new.payer {
+            Some(payer) => open_charges::of_household(act.tx, act.organization, payer)?,
+            None => Vec::new(),
+        };
+        return Ok((Target::Charges(open), new.payer));
+    }
+    let mut charges = Vec::new();
+    let mut payer = new.payer;
+    for id in &new.payments {
+        if charges.iter().any(|open: &Open| open.payment == *id) {
+            return Err(Refusal::invalid("payment", format!("{id} is given twice")).into());
+        }
+        let payment: Payment = act.find(*id)?;
+        if payer.is_none() && new.payer_name.is_none() {
+            payer = match payment.member_id {
+                Some(member) => Some(charges::payer_of(act, member)?),
+                None => None,
+            };
+        }
+        // Money for a paid, cancelled or disputed charge is credit.
+        let is_open = payment.takes_money();
+        charges.push(Open {
+            payment: *id,
+            open: if is_open { payment.receivable_minor() } else { 0 },
+        });
+    }
+    Ok((Target::Charges(charges), payer))
+}
+
+/// The same account, day, amount, payer and reference again is most likely a mistake.
+fn refuse_same(act: &mut Act<'_, '_>, books: &Books, new: &Receipt) -> Result<(), AppError> {
+    let same = rows::same(act.tx, act.organization, new.account, new.date, new.amount)?;
+    let is_same = |old: &&Receipt| {
+        old.payer == new.payer && old.payer_name == new.payer_name && old.reference == new.reference
+    };
+    match same.iter().find(is_same) {
+        Some(old) => Err(Refusal::conflict(format!(
+            "{} was recorded before with the same account, day, amount, payer and reference: {} of {}; record it again \
+             only if the money came twice",
+            old.id,
+            books.money(old.amount),
+            old.date
+        ))
+        .into()),
+        None => Ok(()),
+    }
+}
+
+/// Posts the entry and settles the charges.
+fn book(act: &mut Act<'_, '_>, books: &Books, receipt: &Receipt, target: &Target) -> Result<Entry, AppError> {
+    let mut postings = Postings::default().debit(receipt.account, receipt.amount, About::default());
+    let mut settled: Vec<(Payment, i64)> = Vec::new();
+    let kind = match target {
+        Target::Campaign(campaign) => {
+            let about = About {
+                member: receipt.payer,
+                campaign: Some(*campaign),
+                ..About::default()
+            };
+            postings.add(Standing::Donations, -receipt.amount, about);
+            EntryKind::Donation
+        }
+        Target::Income(account) => {
+            let about = About {
+                member: receipt.payer,
+                ..About::default()
+            };
+            postings.add(account.id, -receipt.amount, about);
+            EntryKind::Income
+        }
+        Target::Charges(open) => {
+            let (parts, rest) = share_out(receipt.amount, open);
+            for (id, part) in parts {
+                let payment: Payment = act.find(id)?;
+                postings.add(Standing::Receivable, -part, payment.about());
+                settled.push((payment, part));
+            }
+            let about = About {
+                member: receipt.payer,
+                ..About::default()
+            };
+            postings.add(Standing::Credit, -rest, about);
+            EntryKind::Receipt
+        }
+    };
+    let mut new = NewEntry::of(kind, receipt.date, postings);
+    new.receipt = Some(receipt.id);
+    new.note = Note {
+        memo: None,
+        reference: receipt.reference.clone(),
+        payer_name: receipt.payer_name.clone(),
+    };
+    // Money on a payment is dated before the new entry is there.
+    for (payment, part) in &mut settled {
+        charges::receive(act, books, payment, (*part, receipt.date))?;
+    }
+    let entry = post(act, new)?;
+    for (payment, _) in &mut settled {
+        settle(act, payment)?;
+    }
+    Ok(entry)
+}
+
+pub(crate) fn find<M>(act: &mut Act<'_, '_, M>, id: ReceiptId) -> Result<Receipt, AppError> {
+    let found = rows::get(act.tx, act.organization, id)?;
+    Ok(found.ok_or_else(|| Refusal::missing("there is no such receipt"))?)
+}
+
+/// One that still counts.
+fn standing(act: &mut Act<'_, '_>, id: ReceiptId) -> Result<(Receipt, Entry), AppError> {
+    let receipt = find(act, id)?;
+    match receipt.status {
+        ReceiptStatus::Recorded => {}
+        status @ (ReceiptStatus::Bounced | ReceiptStatus::Reversed) => {
+            let message = format!("{id} was {status} before; nothing more can happen to it");
+            return Err(Refusal::conflict(message).into());
+        }
+    }
+    let entry = journal::get(act.tx, act.organization, receipt.entry)?;
+    let missing = || bursar_db::DbError::Internal(format!("{id} has no entry"));
+    let entry = entry.ok_or_else(missing)?;
+    if let Some(other) = journal::reversal_of(act.tx, act.organization, entry.id)? {
+        let message = format!("the money of {id} was taken back before, by {other}");
+        return Err(Refusal::conflict(message).into());
+    }
+    Ok((receipt, entry))
+}
+
+/// The money of a receipt goes to another member: a reversal and a new entry.
+pub fn move_to(act: &mut Act<'_, '_>, id: ReceiptId, member: MemberId) -> Result<Recorded, AppError> {
+    act.allow(&CHANGE)?;
+    let books = open(act)?;
+    let (mut receipt, entry) = standing(act, id)?;
+    if entry.kind != EntryKind::Receipt {
+        let message = format!("{id} is {}; only money for charges can be moved", entry.kind);
+        return Err(Refusal::conflict(message).into());
+    }
+    let _: Member = act.find(member)?;
+    unrecord(act, &books, &entry, None)?;
+    receipt.payer = Some(member);
+    receipt.payer_name = None;
+    // Like every correction: dated as before, or today where that day is closed.
+    let date = books.date("date", receipt.date, Closed::UseToday)?;
+    let dated = Receipt {
+        date,
+        ..receipt.clone()
+    };
+    let open = open_charges::of_household(act.tx, act.organization, member)?;
+    receipt.entry = book(act, &books, &dated, &Target::Charges(open))?.id;
+    rows::update(act.tx, act.organization, &receipt)?;
+    act.log("receipt.move", Some(id.to_string()), None)?;
+    shown(act, &books, receipt)
+}
+
+/// It was recorded by mistake: nothing came.
+pub fn reverse(act: &mut Act<'_, '_>, id: ReceiptId, why: Option<&str>) -> Result<Recorded, AppError> {
+    act.allow(&CHANGE)?;
+    let books = open(act)?;
+    let (mut receipt, entry) = standing(act, id)?;
+    unrecord(act, &books, &entry, reason(why)?)?;
+    receipt.status = ReceiptStatus::Reversed;
+    rows::update(act.tx, act.organization, &receipt)?;
+    act.log("receipt.reverse", Some(id.to_string()), None)?;
+    shown(act, &books, receipt)
+}
+
+/// Reverses the entry of a receipt and opens what it settled.
+pub(crate) fn unrecord(
+    act: &mut Act<'_, '_>,
+    books: &Books,
+    entry: &Entry,
+    why: Option<String>,
+) -> Result<(), AppError> {
+    credit::free(act, books, entry)?;
+    let mut opened = Vec::new();
+    for posting in &entry.postings {
+        let Some(id) = posting
+            .about
+            .payment
+            .filter(|_| posting.account == Standing::Receivable.id())
+        else {
+            continue;
+        };
+        let mut payment: Payment = act.find(id)?;
+        payment.unrecord(-posting.amount, act.now())?;
+        opened.push((payment, -posting.amount));
+    }
+    super::reverse(act, books, entry, why)?;
+    for (payment, part) in &mut opened {
+        reopen_cancelled(act, books, payment, *part)?;
+        settle(act, payment)?;
+    }
+    Ok(())
+}
+
+/// What is taken back of a cancelled charge is not owed again.
+fn reopen_cancelled(
+    act: &mut Act<'_, '_>,
+    books: &Books,
+    payment: &Payment,
+    part: i64,
+) -> Result<(), AppError> {
+    if payment.receivable_minor() == 0 && payment.amount.minor != payment.paid_to_date.minor {
+        let income = payment.income_account();
+        let postings = Postings::paired(income, Standing::Receivable, payment.about(), part);
+        post(act, NewEntry::of(EntryKind::Cancel, books.today, postings))?;
+    }
+    Ok(())
+}
+
+/// The bank took the money back on this day. What it settled has failed.
+pub fn bounce(
+    act: &mut Act<'_, '_>,
+    id: ReceiptId,
+    date: Option<Date>,
+    why: Option<&str>,
+) -> Result<Recorded, AppError> {
+    act.allow(&CHANGE)?;
+    let books = open(act)?;
+    let date = books.money_date(date)?;
+    let (mut receipt, entry) = standing(act, id)?;
+    bounce_entry(act, &books, &entry, (date, reason(why)?))?;
+    receipt.status = ReceiptStatus::Bounced;
+    rows::update(act.tx, act.organization, &receipt)?;
+    act.log("receipt.bounce", Some(id.to_string()), None)?;
+    shown(act, &books, receipt)
+}
+
+pub(crate) fn bounce_entry(
+    act: &mut Act<'_, '_>,
+    books: &Books,
+    entry: &Entry,
+    (date, why): (Date, Option<String>),
+) -> Result<(), AppError> {
+    if date < entry.date {
+        let rule = format!(
+            "must not be before the day the money came, {}, got {date}",
+            entry.date
+        );
+        return Err(Refusal::invalid("date", rule).into());
+    }
+    credit::free(act, books, entry)?;
+    let mut failed = Vec::new();
+    for posting in &entry.postings {
+        let Some(id) = posting
+            .about
+            .payment
+            .filter(|_| posting.account == Standing::Receivable.id())
+        else {
+            continue;
+        };
+        let mut payment: Payment = act.find(id)?;
+        payment.take_back(-posting.amount, act.now())?;
+        failed.push((payment, -posting.amount));
+    }
+    let postings = Postings::reverse_of(&entry.postings);
+    let new = NewEntry::of(EntryKind::Bounce, date, postings).reversing(entry);
+    post(act, new.memo(why))?;
+    for (payment, part) in &mut failed {
+        reopen_cancelled(act, books, payment, *part)?;
+        settle(act, payment)?;
+    }
+    Ok(())
+}
+
+#[derive(Clone, Debug)]
+pub struct Refund {
+    /// Decimal text.
+    pub amount: String,
+    pub date: Option<Date>,
+    pub method: Option<Method>,
+    pub account: Option<String>,
+}
+
+/// Pays money of a receipt back: first what is left of it as credit, then what it settled, the last charge first.
+pub fn refund(act: &mut Act<'_, '_>, id: ReceiptId, refund: &Refund) -> Result<Recorded, AppError> {
+    act.allow(&CHANGE)?;
+    let books = open(act)?;
+    let (receipt, entry) = standing(act, id)?;
+    let amount = books.amount("amount", &refund.amount)?;
+    if amount > receipt.amount {
+        let rule = format!(
+            "must be at most what was received, {}, got {}",
+            books.money(receipt.amount),
+            books.money(amount)
+        );
+        return Err(Refusal::invalid("amount", rule).into());
+    }
+    let paid = Paid::read(act, &books, refund, receipt.method)?;
+    let mut left = amount;
+    for posting in entry.postings.iter().filter(|posting| posting.amount < 0) {
+        if posting.account == Standing::Credit.id() {
+            let has = match receipt.payer {
+                Some(member) => journal::credit_of(act.tx, act.organization, member)?,
+                None => -posting.amount,
+            };
+            let part = left.min(has).min(-posting.amount);
+            if part > 0 {
+                credit::pay_back(act, receipt.payer, part, &paid)?;
+                left -= part;
+            }
+        }
+    }
+    for posting in entry.postings.iter().rev() {
+        if posting.account != Standing::Receivable.id() || left == 0 {
+            continue;
+        }
+        let Some(payment) = posting.about.payment else {
+            continue;
+        };
+        let payment: Payment = act.find(payment)?;
+        let part = left.min(-posting.amount).min(payment.paid_to_date.minor);
+        if part > 0 {
+            refund_payment(act, &books, payment, (part, &paid))?;
+            left -= part;
+        }
+    }
+    if left > 0 {
+        let message = format!(
+            "{} of {id} is not there any more: it was refunded or used; nothing was refunded",
+            books.money(left)
+        );
+        return Err(Refusal::conflict(message).into());
+    }
+    act.log("receipt.refund", Some(id.to_string()), None)?;
+    shown(act, &books, receipt)
+}
+
+/// From where and when money goes back.
+pub(crate) struct Paid {
+    pub date: Date,
+    pub account: Account,
+}
+
+impl Paid {
+    pub(crate) fn read(
+        act: &mut Act<'_, '_>,
+        books: &Books,
+        refund: &Refund,
+        method: Method,
+    ) -> Result<Self, AppError> {
+        Ok(Self {
+            date: books.money_date(refund.date)?,
+            account: money_account(act, refund.account.as_deref(), refund.method.unwrap_or(method))?,
+        })
+    }
+}
+
+/// Both pairs: the income is given up, and the money goes. All of it cancels the charge, and what was open with it.
+pub(crate) fn refund_payment(
+    act: &mut Act<'_, '_>,
+    books: &Books,
+    mut payment: Payment,
+    (part, paid): (i64, &Paid),
+) -> Result<Payment, AppError> {
+    let open = payment.receivable_minor();
+    payment.refund(part, act.now())?;
+    let (about, income) = (payment.about(), payment.income_account());
+    let postings = Postings::default()
+        .debit(income, part, About::default())
+        .credit(Standing::Receivable, part, about)
+        .debit(Standing::Receivable, part, about)
+        .credit(paid.account.id, part, About::default());
+    post(act, NewEntry::of(EntryKind::Refund, paid.date, postings))?;
+    if payment.receivable_minor() == 0 && open > 0 {
+        let postings = Postings::paired(income, Standing::Receivable, about, open);
+        post(act, NewEntry::of(EntryKind::Cancel, books.today, postings))?;
+    }
+    settle(act, &mut payment)?;
+    Ok(payment)
+}
+
+pub fn show(view: &mut View<'_, '_>, id: ReceiptId) -> Result<Recorded, AppError> {
+    view.allow(&READ)?;
+    let books = open(view)?;
+    let receipt = find(view, id)?;
+    shown(view, &books, receipt)
+}
+
+/// Between two days, both included; of one payer if one is given.
+pub fn list(
+    view: &mut View<'_, '_>,
+    (from, until): (Option<Date>, Option<Date>),
+    payer: Option<MemberId>,
+) -> Result<Vec<Recorded>, AppError> {
+    view.allow(&READ)?;
+    let books = open(view)?;
+    let (first, last) = super::entries::range(from, until)?;
+    let mut found = match payer {
+        Some(payer) => rows::of_payer(view.tx, view.organization, payer)?,
+        None => rows::between(view.tx, view.organization, first, last)?,
+    };
+    found.retain(|receipt| (first..=last).contains(&receipt.date));
+    found
+        .into_iter()
+        .map(|receipt| shown(view, &books, receipt))
+        .collect()
+}
+
+fn shown<M>(act: &mut Act<'_, '_, M>, books: &Books, receipt: Receipt) -> Result<Recorded, AppError> {
+    let entries = journal::of_receipt(act.tx, act.organization, receipt.id)?;
+    let current = entries.iter().find(|entry| entry.id == receipt.entry);
+    let postings = current.map_or(&[][..], |entry| &entry.postings[..]);
+    let allocation = |posting: &bursar_domain::journal::Posting| {
+        let payment_id = posting
+            .about
+            .payment
+            .filter(|_| posting.account == Standing::Receivable.id())?;
+        Some(Allocation {
+            payment_id,
+            amount: books.money(-posting.amount),
+        })
+    };
+    let credit = current.map_or(0, |entry| -entry.sum_of(Standing::Credit.id()));
+    let account = bursar_db::accounts::get(act.tx, act.organization, receipt.account)?;
+    let mut counts_for = None;
+    for posting in postings {
+        if let Some(campaign) = posting.about.campaign {
+            counts_for = act.get::<Campaign>(campaign)?.map(|campaign| campaign.name);
+        } else if current.is_some_and(|entry| entry.kind == EntryKind::Income) && posting.amount < 0 {
+            let income = bursar_db::accounts::get(act.tx, act.organization, posting.account)?;
+            counts_for = income.map(|account| account.name);
+        }
+    }
+    Ok(Recorded {
+        amount: books.money(receipt.amount),
+        allocations: postings.iter().filter_map(allocation).collect(),
+        credit: Money::total("the credit", credit, books.organization.currency)?,
+        account: account.ok_or_else(|| Refusal::missing("the receipt's account is gone"))?,
+        counts_for,
+        receipt,
+        entries,
+    })
+}

@@ -1,0 +1,122 @@
+//! Charges that money can settle.
+
+use bursar_domain::Date;
+use bursar_domain::ids::{GroupId, MemberId, OrganizationId, PaymentId};
+use bursar_domain::receipt::Open;
+
+use crate::engine::{Tx, Value};
+use crate::error::DbError;
+use crate::rows::read;
+
+/// Pending, partially paid and failed charges of a member and of those the member pays for: by due day, without one
+/// last, then by creation and id.
+pub fn of_household(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    payer: MemberId,
+) -> Result<Vec<Open>, DbError> {
+    let mut found: Vec<(Option<Date>, i64, PaymentId, i64)> = Vec::new();
+    let mut members = household(tx, organization, payer)?;
+    members.push(payer);
+    let organization = organization.to_bytes();
+    for member in members {
+        let member = member.to_bytes();
+        let mut rows = tx.rows(
+            OF_MEMBER,
+            &[Value::Bytes(&organization), Value::Bytes(&member)],
+            read,
+        )?;
+        found.append(&mut rows);
+    }
+    found.retain(|(.., open)| *open > 0);
+    found.sort_unstable_by_key(|(due, created, id, _)| (due.is_none(), *due, *created, *id));
+    let open = |(_, _, payment, open)| Open { payment, open };
+    Ok(found.into_iter().map(open).collect())
+}
+
+/// The ids first, which an index alone can tell; otherwise SQLite would read all payments. Without a condition on what
+/// was paid, which would lead PostgreSQL to the index of all that is owed.
+const OF_MEMBER: &str = "SELECT due_date, created_at, id, amount - paid_to_date FROM payments \
+     WHERE (organization_id = ?1) IS TRUE AND id IN (SELECT id FROM payments WHERE organization_id = ?1 AND member_id = ?2 \
+     AND status IN ('pending', 'partially_paid', 'failed'))";
+
+/// Members whose payer this is.
+pub fn household(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    payer: MemberId,
+) -> Result<Vec<MemberId>, DbError> {
+    let (organization, payer) = (organization.to_bytes(), payer.to_bytes());
+    tx.rows(
+        HOUSEHOLD,
+        &[Value::Bytes(&organization), Value::Bytes(&payer)],
+        read,
+    )
+}
+
+const HOUSEHOLD: &str = "SELECT id FROM members WHERE organization_id = ?1 AND payer_id = ?2 ORDER BY id";
+
+/// Late fees of a charge.
+pub fn fees_of(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    payment: PaymentId,
+) -> Result<Vec<PaymentId>, DbError> {
+    let (organization, payment) = (organization.to_bytes(), payment.to_bytes());
+    tx.rows(
+        FEES_OF,
+        &[Value::Bytes(&organization), Value::Bytes(&payment)],
+        read,
+    )
+}
+
+const FEES_OF: &str = "SELECT id FROM payments WHERE organization_id = ?1 AND fee_of = ?2 ORDER BY id";
+
+/// Members who have this group's dues of a day, without those whose payment was cancelled.
+pub fn with_dues(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    group: GroupId,
+    due: Date,
+) -> Result<Vec<MemberId>, DbError> {
+    let (organization, group, due) = (organization.to_bytes(), group.to_bytes(), due.to_string());
+    tx.rows(
+        WITH_DUES,
+        &[
+            Value::Bytes(&organization),
+            Value::Bytes(&group),
+            Value::Text(&due),
+        ],
+        read,
+    )
+}
+
+const WITH_DUES: &str = "SELECT member_id FROM payments WHERE organization_id = ?1 AND group_id = ?2 AND dues_for = ?3 \
+         AND member_id IS NOT NULL AND status <> 'cancelled' ORDER BY member_id";
+
+/// A payment or member by its reference.
+pub fn by_reference(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    reference: &str,
+) -> Result<(Option<PaymentId>, Option<MemberId>), DbError> {
+    let params = [Value::Bytes(&organization.to_bytes()), Value::Text(reference)];
+    let payment = tx.first(PAYMENT_BY_REFERENCE, &params, read)?;
+    let member = tx.first(MEMBER_BY_REFERENCE, &params, read)?;
+    Ok((payment, member))
+}
+
+const PAYMENT_BY_REFERENCE: &str = "SELECT id FROM payments WHERE organization_id = ?1 AND reference = ?2";
+const MEMBER_BY_REFERENCE: &str = "SELECT id FROM members WHERE organization_id = ?1 AND reference = ?2";
+
+/// For tests that read query plans.
+pub fn statements() -> [(&'static str, &'static str); 6] {
+    [
+        ("open charges of a member", OF_MEMBER),
+        ("household", HOUSEHOLD),
+        ("late fees of a charge", FEES_OF),
+        ("members with dues of a day", WITH_DUES),
+        ("payment by reference", PAYMENT_BY_REFERENCE),
+        ("member by reference", MEMBER_BY_REFERENCE),
+    ]
+}

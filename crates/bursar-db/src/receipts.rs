@@ -1,0 +1,196 @@
+//! Receipts: what came in, beside the journal entry that counts it.
+
+use bursar_domain::Date;
+use bursar_domain::ids::{AccountId, MemberId, OrganizationId, ReceiptId};
+use bursar_domain::receipt::Receipt;
+
+use crate::engine::{OwnedValue, Tx, Value};
+use crate::error::DbError;
+use crate::rows::{read, record};
+use crate::table::{int, key, text, text_opt};
+pub use crate::tables::RECEIPTS;
+
+record! { receipt_columns: Receipt {
+    id, date, recorded_at, amount, method, account = "account_id", payer = "payer_id", payer_name, reference,
+    entry = "entry_id", status,
+} }
+
+macro_rules! select_receipt {
+    ($rest:literal) => {
+        concat!(
+            "SELECT ",
+            receipt_columns!(),
+            " FROM receipts WHERE organization_id = ?1 ",
+            $rest
+        )
+    };
+}
+
+pub fn row_values(organization: OrganizationId, receipt: &Receipt) -> Vec<OwnedValue> {
+    vec![
+        key(organization),
+        key(receipt.id),
+        text(&receipt.date.to_string()),
+        int(receipt.recorded_at.micros()),
+        int(receipt.amount),
+        text(receipt.method.as_str()),
+        key(receipt.account),
+        receipt.payer.map_or(OwnedValue::Null, key),
+        text_opt(receipt.payer_name.as_deref()),
+        text_opt(receipt.reference.as_deref()),
+        key(receipt.entry),
+        text(receipt.status.as_str()),
+    ]
+}
+
+fn write(
+    tx: &mut Tx<'_>,
+    sql: &'static str,
+    organization: OrganizationId,
+    receipt: &Receipt,
+) -> Result<(), DbError> {
+    let row = row_values(organization, receipt);
+    let values: Vec<Value<'_>> = row.iter().map(OwnedValue::as_value).collect();
+    tx.execute(sql, &values).map(drop)
+}
+
+pub fn insert(tx: &mut Tx<'_>, organization: OrganizationId, receipt: &Receipt) -> Result<(), DbError> {
+    write(
+        tx,
+        "INSERT INTO receipts (organization_id, id, date, recorded_at, amount, method, account_id, payer_id, payer_name, \
+         reference, entry_id, status) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+        organization,
+        receipt,
+    )
+}
+
+pub fn update(tx: &mut Tx<'_>, organization: OrganizationId, receipt: &Receipt) -> Result<(), DbError> {
+    write(
+        tx,
+        "UPDATE receipts SET date = ?3, recorded_at = ?4, amount = ?5, method = ?6, account_id = ?7, payer_id = ?8, \
+         payer_name = ?9, reference = ?10, entry_id = ?11, status = ?12 WHERE organization_id = ?1 AND id = ?2",
+        organization,
+        receipt,
+    )
+}
+
+pub fn get(tx: &mut Tx<'_>, organization: OrganizationId, id: ReceiptId) -> Result<Option<Receipt>, DbError> {
+    let (organization, id) = (organization.to_bytes(), id.to_bytes());
+    tx.first(
+        select_receipt!("AND id = ?2"),
+        &[Value::Bytes(&organization), Value::Bytes(&id)],
+        read,
+    )
+}
+
+/// Recorded ones of this account, day and amount, by id.
+pub fn same(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    account: AccountId,
+    date: Date,
+    amount: i64,
+) -> Result<Vec<Receipt>, DbError> {
+    let (organization, account, date) = (organization.to_bytes(), account.to_bytes(), date.to_string());
+    tx.rows(
+        SAME,
+        &[
+            Value::Bytes(&organization),
+            Value::Bytes(&account),
+            Value::Text(&date),
+            Value::Int(amount),
+        ],
+        read,
+    )
+}
+
+/// The ids first, which an index alone can tell. Otherwise SQLite would read all receipts by id.
+const SAME: &str = select_receipt!(
+    "AND id IN (SELECT id FROM receipts WHERE organization_id = ?1 AND account_id = ?2 AND date = ?3 AND amount = ?4) \
+     AND status = 'recorded' ORDER BY id"
+);
+
+/// By date and id, both days included.
+pub fn between(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    from: Date,
+    until: Date,
+) -> Result<Vec<Receipt>, DbError> {
+    let (organization, from, until) = (organization.to_bytes(), from.to_string(), until.to_string());
+    tx.rows(
+        BETWEEN,
+        &[
+            Value::Bytes(&organization),
+            Value::Text(&from),
+            Value::Text(&until),
+        ],
+        read,
+    )
+}
+
+const BETWEEN: &str = select_receipt!("AND date >= ?2 AND date <= ?3 ORDER BY date, id");
+
+/// By id.
+pub fn of_payer(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    payer: MemberId,
+) -> Result<Vec<Receipt>, DbError> {
+    let (organization, payer) = (organization.to_bytes(), payer.to_bytes());
+    tx.rows(
+        OF_PAYER,
+        &[Value::Bytes(&organization), Value::Bytes(&payer)],
+        read,
+    )
+}
+
+const OF_PAYER: &str = select_receipt!(
+    "AND id IN (SELECT id FROM receipts WHERE organization_id = ?1 AND payer_id = ?2) ORDER BY id"
+);
+
+/// By id, for the organizations that are `wanted`.
+pub fn each_of_all(
+    tx: &mut Tx<'_>,
+    wanted: impl Fn(OrganizationId) -> bool,
+    mut visit: impl FnMut(OrganizationId, Receipt) -> Result<(), DbError>,
+) -> Result<(), DbError> {
+    tx.each(
+        concat!(
+            "SELECT organization_id, ",
+            receipt_columns!(),
+            " FROM receipts ORDER BY id, organization_id"
+        ),
+        &[],
+        |row| {
+            let (organization, receipt) = read(row)?;
+            match wanted(organization) {
+                true => visit(organization, receipt),
+                false => Ok(()),
+            }
+        },
+    )
+}
+
+/// There should be none.
+pub fn each_without_entry(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    mut visit: impl FnMut(ReceiptId) -> Result<(), DbError>,
+) -> Result<(), DbError> {
+    tx.each(
+        "SELECT r.id FROM receipts r LEFT JOIN journal_entries e ON e.organization_id = r.organization_id AND e.id = r.entry_id \
+         WHERE r.organization_id = ?1 AND e.id IS NULL ORDER BY r.id",
+        &[Value::Bytes(&organization.to_bytes())],
+        |row| visit(read(row)?),
+    )
+}
+
+/// For tests that read query plans.
+pub fn statements() -> [(&'static str, &'static str); 3] {
+    [
+        ("equal receipts", SAME),
+        ("receipts of a time", BETWEEN),
+        ("receipts of a payer", OF_PAYER),
+    ]
+}

@@ -1,0 +1,288 @@
+//! How the engines find what the books are asked about single members, payments, receipts and accounts: by an index that
+//! leads to the rows, also right after they were loaded, when nobody has counted them yet.
+
+use bursar_db::testing::{TestDb, without_rules};
+use bursar_db::{DbError, Tx, journal, open_charges, receipts};
+
+use crate::plans::{postgres_plan, sqlite_plan};
+
+const PAYMENTS: usize = 30_000;
+
+/// A statement, the search that SQLite's plan must have, and PostgreSQL's index and what it is searched by.
+struct Expected {
+    name: &'static str,
+    sqlite: &'static str,
+    postgres: (&'static str, &'static [&'static str]),
+}
+
+macro_rules! expected {
+    ($($name:literal: $sqlite:literal, $index:literal $columns:expr;)*) => {
+        [$(Expected { name: $name, sqlite: $sqlite, postgres: ($index, &$columns) },)*]
+    };
+}
+
+const EXPECTED: [Expected; 22] = expected! {
+    "entry": "SEARCH e USING PRIMARY KEY (organization_id=? AND id=?)",
+        "journal_entries_pkey" ["organization_id = ", "id = "];
+    "reversal of an entry":
+        "SEARCH journal_entries USING COVERING INDEX journal_entries_reverses (organization_id=? AND reverses_id=?)",
+        "journal_entries_reverses" ["organization_id = ", "reverses_id = "];
+    "entries of a payment":
+        "SEARCH journal_postings USING COVERING INDEX journal_postings_payment (organization_id=? AND payment_id=?)",
+        "journal_postings_payment" ["organization_id = ", "payment_id = "];
+    "entries of a reimbursement":
+        "SEARCH journal_postings USING COVERING INDEX journal_postings_reimbursement (organization_id=? AND reimbursement_id=?)",
+        "journal_postings_reimbursement" ["organization_id = ", "reimbursement_id = "];
+    "entries of an order":
+        "SEARCH journal_postings USING COVERING INDEX journal_postings_order (organization_id=? AND order_id=?)",
+        "journal_postings_order" ["organization_id = ", "order_id = "];
+    "entries of a campaign":
+        "SEARCH journal_postings USING COVERING INDEX journal_postings_campaign (organization_id=? AND campaign_id=?)",
+        "journal_postings_campaign" ["organization_id = ", "campaign_id = "];
+    "entries of a receipt": "SEARCH e USING INDEX journal_entries_receipt (organization_id=? AND receipt_id=?)",
+        "journal_entries_receipt" ["organization_id = ", "receipt_id = "];
+    "sums of accounts":
+        "SEARCH journal_postings USING COVERING INDEX journal_postings_account (organization_id=?)",
+        "journal_postings_account" ["organization_id = ", "date >= ", "date <= "];
+    "balance of an account":
+        "SEARCH journal_postings USING COVERING INDEX journal_postings_account (organization_id=? AND account_id=? AND date<?)",
+        "journal_postings_account" ["organization_id = ", "account_id = ", "date <= "];
+    "owed for a payment":
+        "SEARCH journal_postings USING COVERING INDEX journal_postings_payment (organization_id=? AND payment_id=? AND account_id=?)",
+        "journal_postings_payment" ["organization_id = ", "payment_id = ", "account_id = "];
+    "credits": "SEARCH journal_postings USING COVERING INDEX journal_postings_account (organization_id=? AND account_id=?)",
+        "journal_postings_account" ["organization_id = ", "account_id = "];
+    "credit of a member":
+        "SEARCH journal_postings USING COVERING INDEX journal_postings_member (organization_id=? AND member_id=? AND account_id=?)",
+        "journal_postings_member" ["organization_id = ", "account_id = ", "member_id = "];
+    "uses of a member's credit":
+        "SEARCH journal_postings USING COVERING INDEX journal_postings_member (organization_id=? AND member_id=? AND account_id=?)",
+        "journal_postings_member" ["organization_id = ", "account_id = ", "member_id = "];
+    "equal receipts":
+        "SEARCH receipts USING COVERING INDEX receipts_same (organization_id=? AND account_id=? AND date=? AND amount=?)",
+        "receipts_" ["organization_id = ", "date = "];
+    "receipts of a time": "SEARCH receipts USING INDEX receipts_date (organization_id=? AND date>? AND date<?)",
+        "receipts_date" ["organization_id = ", "date >= ", "date <= "];
+    "receipts of a payer": "SEARCH receipts USING COVERING INDEX receipts_payer (organization_id=? AND payer_id=?)",
+        "receipts_payer" ["organization_id = ", "payer_id = "];
+    "open charges of a member":
+        "SEARCH payments USING COVERING INDEX payments_member_status (organization_id=? AND member_id=? AND status=?)",
+        "payments_member" ["organization_id = ", "member_id = "];
+    "household": "SEARCH members USING COVERING INDEX members_payer (organization_id=? AND payer_id=?)",
+        "members_payer" ["organization_id = ", "payer_id = "];
+    "late fees of a charge": "SEARCH payments USING COVERING INDEX payments_fee_of (organization_id=? AND fee_of=?)",
+        "payments_fee_of" ["organization_id = ", "fee_of = "];
+    "members with dues of a day":
+        "SEARCH payments USING INDEX payments_dues (organization_id=? AND dues_for=? AND group_id=? AND member_id>?)",
+        "payments_dues" ["organization_id = ", "group_id = ", "dues_for = "];
+    "payment by reference":
+        "SEARCH payments USING COVERING INDEX payments_reference (organization_id=? AND reference=?)",
+        "payments_reference" ["organization_id = ", "reference = "];
+    "member by reference": "SEARCH members USING COVERING INDEX members_reference (organization_id=? AND reference=?)",
+        "members_reference" ["organization_id = ", "reference = "];
+};
+
+fn each_statement(mut check: impl FnMut(&Expected, &'static str)) {
+    let statements: Vec<_> = journal::statements()
+        .into_iter()
+        .chain(receipts::statements())
+        .chain(open_charges::statements())
+        .collect();
+    assert_eq!(statements.len(), EXPECTED.len());
+    for (expected, (name, sql)) in EXPECTED.iter().zip(statements) {
+        assert_eq!(expected.name, name);
+        check(expected, sql);
+    }
+}
+
+/// Half of everything is the first organization's. Each payment is a charge of 2,000 members in ten days, paid by a
+/// receipt; every tenth receipt leaves credit. `numbers` is a table of them, `key` and `day` make bytes and a date of one.
+fn fill(
+    tx: &mut Tx<'_>,
+    numbers: &str,
+    key: impl Fn(&str) -> String,
+    day: impl Fn(&str) -> String,
+) -> Result<(), DbError> {
+    let organization = key("CASE WHEN n % 2 = 0 THEN 1 ELSE 2 + n % 3 END");
+    let (id, entry, charge) = (key("n"), key("n + 1000000"), key("n + 2000000"));
+    let (member, group, date) = (key("n / 2 % 2000"), key("n % 5"), day("n / 40"));
+    let document = "x".repeat(400);
+    let posting = |account: &str,
+                   entry: &str,
+                   number: i64,
+                   amount: i64,
+                   member: &str,
+                   payment: &str,
+                   other: &str| {
+        format!(
+            "INSERT INTO journal_postings (organization_id, entry_id, number, date, account_id, amount, member_id, payment_id, \
+             order_id, reimbursement_id, campaign_id) SELECT {organization}, {entry}, {number}, {date}, {}, {amount}, \
+             {member}, {payment}, {other} FROM {numbers};",
+            key(account)
+        )
+    };
+    let few = |nth: i64| format!("CASE WHEN n % 7 = {nth} THEN {id} END");
+    let others = [few(1), few(2), few(3)].join(", ");
+    let none = "NULL, NULL, NULL";
+    let written = |entry: &str, kind: &str, reverses: &str, receipt: &str| {
+        format!(
+            "INSERT INTO journal_entries (organization_id, id, date, recorded_at, kind, recorder_kind, reverses_id, receipt_id) \
+             SELECT {organization}, {entry}, {date}, n, '{kind}', 'operator', {reverses}, {receipt} FROM {numbers};"
+        )
+    };
+    let sql = [
+        format!(
+            "INSERT INTO members (organization_id, updated_at, id, document, created_at, first_name, last_name, email, is_active, \
+             group_ids, payer_id, reference) SELECT {organization}, n, {id}, '{document}', n, 'x', 'x', 'x', 1, {id}, \
+             CASE WHEN n % 5 = 0 THEN {} END, CAST(n AS TEXT) FROM {numbers};",
+            key("n + 5")
+        ),
+        format!(
+            "INSERT INTO payments (organization_id, updated_at, id, document, created_at, member_id, group_id, description, \
+             amount, paid_to_date, currency, status, due_date, dues_for, fee_of, reference) SELECT {organization}, n, {id}, \
+             '{document}', n, {member}, {group}, 'x', 4000, CASE WHEN n % 9 = 0 THEN 0 ELSE 4000 END, 'USD', \
+             CASE WHEN n % 9 = 0 THEN 'pending' ELSE 'paid' END, {date}, {date}, CASE WHEN n % 50 = 0 THEN {id} END, \
+             CAST(n AS TEXT) FROM {numbers};"
+        ),
+        posting("5", &charge, 0, 4000, &member, &id, none),
+        posting("8", &charge, 1, -4000, "NULL", "NULL", &others),
+        written(&charge, "charge", "NULL", "NULL"),
+        posting("2", &entry, 0, 4400, "NULL", "NULL", none),
+        posting("5", &entry, 1, -4000, &member, &id, none),
+        posting("6", &entry, 2, -400, &member, "NULL", none).replace(
+            &format!("FROM {numbers};"),
+            &format!("FROM {numbers} WHERE n % 10 = 0;"),
+        ),
+        written(
+            &entry,
+            "receipt",
+            &format!("CASE WHEN n % 100 = 0 THEN {charge} END"),
+            &id,
+        ),
+        format!(
+            "INSERT INTO receipts (organization_id, id, date, recorded_at, amount, method, account_id, payer_id, entry_id, status) \
+             SELECT {organization}, {id}, {date}, n, 4000, 'transfer', {}, {member}, {entry}, 'recorded' FROM {numbers};",
+            key("2")
+        ),
+    ];
+    tx.batch(&sql.concat())
+}
+
+#[test]
+fn sqlite_answers_the_books_from_indexes() {
+    let test = TestDb::sqlite();
+    let check = |when: &str| {
+        let mut bad = Vec::new();
+        each_statement(|expected, sql| {
+            let plan = sqlite_plan(&test, sql);
+            let is_scan =
+                |line: &String| line.starts_with("SCAN") || line.ends_with("PRIMARY KEY (organization_id=?)");
+            if plan.iter().any(is_scan) || !plan.iter().any(|line| line == expected.sqlite) {
+                bad.push(format!("{when}: {}\n{sql}\n{}", expected.name, plan.join("\n")));
+            }
+        });
+        assert!(bad.is_empty(), "{}", bad.join("\n\n"));
+    };
+    check("empty");
+    let filled: Result<(), DbError> = test.db.exclusive(|tx| {
+        let numbers = format!(
+            "(WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < {}) SELECT n FROM numbers) AS numbers",
+            PAYMENTS - 1
+        );
+        without_rules(tx, |tx| {
+            fill(
+                tx,
+                &numbers,
+                |n| format!("CAST(printf('%016d', {n}) AS BLOB)"),
+                |n| format!("date('2026-01-01', '+' || ({n}) || ' days')"),
+            )
+        })
+    });
+    filled.unwrap();
+    check("filled");
+    test.db.exclusive::<_, DbError>(|tx| tx.batch("ANALYZE")).unwrap();
+    check("filled and analyzed");
+}
+
+#[test]
+fn postgres_answers_the_books_from_indexes() {
+    let test = TestDb::postgres();
+    // Nobody counts them behind our back.
+    for table in [
+        "members",
+        "payments",
+        "journal_postings",
+        "journal_entries",
+        "receipts",
+    ] {
+        test.place
+            .beside(&format!("ALTER TABLE {table} SET (autovacuum_enabled = false)"));
+    }
+    let filled: Result<(), DbError> = test.db.exclusive(|tx| {
+        let numbers = format!("(SELECT generate_series(0, {}) AS n) AS numbers", PAYMENTS - 1);
+        without_rules(tx, |tx| {
+            fill(
+                tx,
+                &numbers,
+                |n| format!("CAST(lpad(CAST({n} AS TEXT), 16, '0') AS BYTEA)"),
+                |n| format!("CAST(CAST('2026-01-01' AS DATE) + CAST(({n}) AS INTEGER) AS TEXT)"),
+            )
+        })
+    });
+    filled.unwrap();
+    let check = |when: &str| {
+        each_statement(|expected, sql| {
+            // Half of a table that was not vacuumed costs less to read than half of an index.
+            if expected.name == "sums of accounts" && when != "vacuumed" {
+                return;
+            }
+            let (organization, account, some) = (
+                ("bytea", "CAST('0000000000000001' AS BYTEA)"),
+                ("bytea", "CAST('0000000000000006' AS BYTEA)"),
+                ("bytea", "CAST('0000000000000500' AS BYTEA)"),
+            );
+            let (from, until) = (("text", "'2026-02-01'"), ("text", "'2026-02-28'"));
+            let parameters = match expected.name {
+                "sums of accounts" | "receipts of a time" => vec![organization, from, until],
+                "balance of an account" => vec![organization, account, until],
+                "owed for a payment" => vec![organization, some, account],
+                "credits" => vec![organization, account],
+                "credit of a member" | "uses of a member's credit" => vec![organization, account, some],
+                "equal receipts" => vec![organization, account, from, ("bigint", "4000")],
+                "members with dues of a day" => vec![organization, some, from],
+                "payment by reference" | "member by reference" => vec![organization, ("text", "'500'")],
+                _ => vec![organization, some],
+            };
+            for mode in ["custom", "generic"] {
+                let settings = format!("SET LOCAL plan_cache_mode = force_{mode}_plan");
+                let plan: Result<Vec<String>, DbError> = test
+                    .db
+                    .exclusive(|tx| postgres_plan(tx, sql, &parameters, &settings));
+                let plan = plan.unwrap();
+                let text = format!("{when}, {mode}: {}\n{sql}\n{}", expected.name, plan.join("\n"));
+                // The notes are few.
+                assert!(
+                    !plan
+                        .iter()
+                        .any(|line| line.contains("Seq Scan") && !line.ends_with("journal_notes n")),
+                    "{text}"
+                );
+                let (index, columns) = expected.postgres;
+                let search = plan
+                    .iter()
+                    .position(|line| line.contains("Index") && line.contains(&format!(" {index}")));
+                let search = search.unwrap_or_else(|| panic!("{text}"));
+                let condition = plan[search..]
+                    .iter()
+                    .find(|line| line.trim_start().starts_with("Index Cond:"));
+                let condition = condition.unwrap_or_else(|| panic!("{text}"));
+                assert!(columns.iter().all(|column| condition.contains(column)), "{text}");
+            }
+        });
+    };
+    check("just loaded");
+    test.place.beside("ANALYZE");
+    check("analyzed");
+    test.place.beside("VACUUM ANALYZE");
+    check("vacuumed");
+}
