@@ -1,10 +1,13 @@
 //! Entries that officers make themselves: other income, expenses, transfers and opening balances.
 
+use std::collections::BTreeMap;
+
 use bursar_db::journal;
 use bursar_domain::access::Role;
 use bursar_domain::account::{Account, AccountType, Standing};
-use bursar_domain::ids::EntryId;
+use bursar_domain::ids::{AccountId, EntryId};
 use bursar_domain::journal::{About, Entry, EntryKind, Note, Postings};
+use bursar_domain::money::Currency;
 use bursar_domain::text::{NOTE, REFERENCE};
 use bursar_domain::{Date, Refusal};
 
@@ -134,6 +137,12 @@ pub(crate) fn range(from: Option<Date>, until: Option<Date>) -> Result<(Date, Da
         )),
         false => Ok((first, last)),
     }
+}
+
+/// The accounts that entries name, and the currency of their amounts.
+pub fn accounts(view: &mut View<'_, '_>) -> Result<(BTreeMap<AccountId, Account>, Currency), AppError> {
+    view.allow(&READ)?;
+    Ok((super::accounts::names(view)?, view.own()?.currency))
 }
 
 /// By date; only entries with a posting to the account if one is named.

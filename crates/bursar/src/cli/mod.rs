@@ -110,6 +110,21 @@ enum Command {
     /// Raise charges and record money received
     #[command(subcommand)]
     Payment(desk::payment::PaymentCommand),
+    /// Record and correct money received
+    #[command(subcommand)]
+    Receipt(desk::receipt::ReceiptCommand),
+    /// Manage what members paid in advance
+    #[command(subcommand)]
+    Credit(desk::credit::CreditCommand),
+    /// Post to the journal and list its entries
+    #[command(subcommand)]
+    Journal(desk::journal::JournalCommand),
+    /// Manage accounts
+    #[command(subcommand)]
+    Account(desk::account::AccountCommand),
+    /// Close and reopen periods
+    #[command(subcommand)]
+    Period(desk::period::PeriodCommand),
     /// Draft, approve and pay reimbursements
     #[command(subcommand)]
     Reimbursement(desk::reimbursement::ReimbursementCommand),
@@ -390,6 +405,11 @@ fn perform(globals: &Globals, command: Command) -> Outcome {
         Command::Member(command) => desk::member::run(globals, command),
         Command::Group(command) => desk::group::run(globals, command),
         Command::Payment(command) => desk::payment::run(globals, command),
+        Command::Receipt(command) => desk::receipt::run(globals, command),
+        Command::Credit(command) => desk::credit::run(globals, command),
+        Command::Journal(command) => desk::journal::run(globals, command),
+        Command::Account(command) => desk::account::run(globals, command),
+        Command::Period(command) => desk::period::run(globals, command),
         Command::Reimbursement(command) => desk::reimbursement::run(globals, command),
         Command::Card(command) => desk::card::run(globals, command),
         Command::Campaign(command) => desk::campaign::run(globals, command),

@@ -9,8 +9,9 @@ mod api;
 #[cfg(test)]
 mod bad_rows;
 #[cfg(test)]
-mod by_name;
+mod books;
 #[cfg(test)]
+mod by_name;
 mod care;
 #[cfg(test)]
 mod cli;

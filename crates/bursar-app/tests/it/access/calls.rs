@@ -162,6 +162,9 @@ fn desk() -> Vec<Call> {
         act(&credit::REFUND, |act| credit::refund(act, no(), &refund())),
         act(&entries::RECORD, |act| entries::record(act, &new_posting())),
         act(&entries::REVERSE, |act| entries::reverse(act, no(), "why")),
+        view(&entries::READ, |view| {
+            entries::accounts(view).map(|found| found.0.len())
+        }),
         view(&entries::READ, |view| entries::list(view, (None, None), None)),
         view(&accounts::LIST, |view| accounts::list(view, None)),
         act(&accounts::CREATE, |act| {

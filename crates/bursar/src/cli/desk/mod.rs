@@ -1,11 +1,16 @@
 //! The officers' commands, which create and change what the API reads.
 
+pub(crate) mod account;
 pub(crate) mod campaign;
 pub(crate) mod card;
+pub(crate) mod credit;
 pub(crate) mod group;
+pub(crate) mod journal;
 mod list;
 pub(crate) mod member;
 pub(crate) mod payment;
+pub(crate) mod period;
+pub(crate) mod receipt;
 pub(crate) mod reimbursement;
 pub(crate) mod report;
 pub(crate) mod store;

@@ -1,5 +1,10 @@
-use bursar_app::payments::{self, Charges, Debtor, NewCharges, Received};
+use bursar_app::books::entries;
+use bursar_app::books::receipts::Refund;
+use bursar_app::payments::{
+    self, Adjustment, Charges, Debtor, Every, NewCharges, NewPlan, PaymentChange, Received,
+};
 use bursar_app::{Act, AppError, names, resources};
+use bursar_domain::creditor_reference;
 use bursar_domain::ids::{EntryId, OrganizationId, PaymentId, kind};
 use bursar_domain::payment::Payment;
 use bursar_domain::receipt::Method;
@@ -9,7 +14,9 @@ use serde_json::json;
 
 use super::super::door::{Door, Ref, parse_ref};
 use super::super::{Failure, Globals, Outcome, consent, output, parse_id};
+use super::journal::{entry_json, tell_entries};
 use super::list::{self, PaymentListArgs, debtor, one_line};
+use super::receipt::RefundArgs;
 use super::{names_in, or_dash, parse_date, parse_method, tell};
 
 #[derive(Debug, Subcommand)]
@@ -20,6 +27,16 @@ pub(crate) enum PaymentCommand {
     Record(RecordArgs),
     /// Take back money: a bounced check, or a mistake
     Reverse(ReverseArgs),
+    /// Change the amount: a discount, a waiver or a correction
+    Adjust(AdjustArgs),
+    /// Change the due date or the description
+    Set(SetArgs),
+    /// Split a payment into instalments
+    Plan(PlanArgs),
+    /// Pay money back
+    Refund(RefundPaymentArgs),
+    /// Show a payment with its entries
+    Show(IdArgs),
     /// Cancel a payment
     Cancel(IdArgs),
     /// Mark as disputed
@@ -104,6 +121,64 @@ pub(crate) struct IdArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct AdjustArgs {
+    #[command(flatten)]
+    payment: IdArgs,
+    /// New amount
+    #[arg(long)]
+    amount: String,
+    /// Kind: discount, waiver or correction
+    #[arg(long, value_parser = parse_kind)]
+    kind: Adjustment,
+    /// Reason
+    #[arg(long)]
+    reason: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SetArgs {
+    #[command(flatten)]
+    payment: IdArgs,
+    /// Due date
+    #[arg(long, value_parser = parse_date)]
+    due_date: Option<Date>,
+    /// Description
+    #[arg(long)]
+    description: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PlanArgs {
+    #[command(flatten)]
+    payment: IdArgs,
+    /// Number of instalments, 2 to 24
+    #[arg(long, value_name = "N")]
+    into: usize,
+    /// Time between two: week, month or quarter
+    #[arg(long, value_parser = parse_every)]
+    every: Every,
+    /// Due date of the first one; the payment's own by default
+    #[arg(long, value_parser = parse_date)]
+    first: Option<Date>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RefundPaymentArgs {
+    #[command(flatten)]
+    payment: IdArgs,
+    #[command(flatten)]
+    refund: RefundArgs,
+}
+
+fn parse_kind(text: &str) -> Result<Adjustment, String> {
+    Adjustment::parse(text).ok_or_else(|| format!("must be one of {}", Adjustment::WORDS))
+}
+
+fn parse_every(text: &str) -> Result<Every, String> {
+    Every::parse(text).ok_or_else(|| format!("must be one of {}", Every::WORDS))
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ResolveArgs {
     #[command(flatten)]
     payment: IdArgs,
@@ -131,6 +206,26 @@ pub(crate) fn run(globals: &Globals, command: PaymentCommand) -> Outcome {
                 payments::reverse(act, id, entry, reason.as_deref(), mistake)
             })
         }
+        PaymentCommand::Adjust(args) => change(globals, args.payment.id, move |act, id| {
+            payments::adjust(act, id, &args.amount, args.kind, &args.reason)
+        }),
+        PaymentCommand::Set(args) => {
+            let what = PaymentChange {
+                due_date: args.due_date.map(Some),
+                description: args.description,
+            };
+            change(globals, args.payment.id, move |act, id| {
+                payments::set(act, id, &what)
+            })
+        }
+        PaymentCommand::Plan(args) => plan(globals, &args),
+        PaymentCommand::Refund(args) => {
+            let refund = Refund::from(args.refund);
+            change(globals, args.payment.id, move |act, id| {
+                payments::refund(act, id, &refund)
+            })
+        }
+        PaymentCommand::Show(args) => show(globals, args.id),
         PaymentCommand::Cancel(args) => cancel(globals, args.id),
         PaymentCommand::Dispute(args) => change(globals, args.id, payments::dispute),
         PaymentCommand::Resolve(args) => match args.outcome {
@@ -182,6 +277,60 @@ fn change(
     let org = door.home::<Payment>(id)?;
     let payment = door.act(org, move |act| work(act, id))?;
     tell_payment(&door, org, &payment)
+}
+
+fn plan(globals: &Globals, args: &PlanArgs) -> Outcome {
+    let door = Door::open(globals)?;
+    let id = args.payment.id;
+    let org = door.home::<Payment>(id)?;
+    let new = NewPlan {
+        into: args.into,
+        every: args.every,
+        first: args.first,
+    };
+    let parts = door.act(org, move |act| payments::plan(act, id, &new))?;
+    if globals.json {
+        let documents: Vec<serde_json::Value> = parts
+            .iter()
+            .map(|part| serde_json::from_str(&part.document()))
+            .collect::<Result<_, _>>()?;
+        return output::json(&documents);
+    }
+    let row = |part: &Payment| {
+        [
+            part.amount.to_string(),
+            or_dash(part.due_date),
+            part.id.to_string(),
+        ]
+    };
+    output::table(["amount", "due", "id"], parts.iter().map(row).collect(), "");
+    Ok(())
+}
+
+fn show(globals: &Globals, id: PaymentId) -> Outcome {
+    let door = Door::open(globals)?;
+    let org = door.home::<Payment>(id)?;
+    let shown = door.view(org, move |view| payments::show(view, id))?;
+    if globals.json {
+        let mut document: serde_json::Value = serde_json::from_str(&shown.payment.document())?;
+        let (accounts, currency) = door.survey(org, entries::accounts)?;
+        let name = |id| {
+            let found = accounts.get(&id);
+            found.map_or_else(|| id.to_string(), |account| account.name.clone())
+        };
+        let listed: Vec<_> = shown
+            .entries
+            .iter()
+            .map(|entry| entry_json(entry, currency, &name))
+            .collect();
+        document["reference"] = json!(shown.payment.reference);
+        document["entries"] = json!(listed);
+        return output::json(&document);
+    }
+    output::say(&told(&door, org, &shown.payment)?);
+    let reference = shown.payment.reference.as_deref().map(creditor_reference::spaced);
+    output::say(&format!("reference {}", or_dash(reference)));
+    tell_entries(&door, org, &shown.entries, false)
 }
 
 fn cancel(globals: &Globals, id: PaymentId) -> Outcome {
