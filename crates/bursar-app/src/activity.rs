@@ -228,6 +228,7 @@ fn deed(line: &Line, subject: &str) -> String {
         "order.create" => "took order",
         "import" => return format!("imported {count} records"),
         "reminder.send" => "sent reminder",
+        "reminder.test" => "sent a test of reminder",
         "reminder.schedule" => "scheduled reminder",
         "reminder.cancel" => "called off reminder",
         "reminder.retry" => "scheduled once more the failed reminder",

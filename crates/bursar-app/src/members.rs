@@ -56,7 +56,7 @@ pub fn owed(view: &mut View<'_, '_>, id: MemberId) -> Result<Money, AppError> {
     view.allow(&Member::READ)?;
     let currency = view.own()?.currency;
     let open = recipients::owed_by_member(view.tx, view.organization, id, None)?;
-    let sum = open.iter().map(|(_, _, owed)| i128::from(*owed)).sum();
+    let sum = open.iter().map(|owed| i128::from(owed.open)).sum();
     Ok(Money::total("what the member owes", sum, currency)?)
 }
 

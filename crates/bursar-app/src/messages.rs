@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use crate::act::{Act, View};
 use crate::error::AppError;
+use crate::letter;
 use crate::outbox::LOOK_AGAIN_SECONDS;
 use crate::recipients;
 use crate::rule::Rule;
@@ -31,7 +32,8 @@ pub struct Sent {
     pub token_id: Option<TokenId>,
     /// The run of the reminder, or the time at which the notice fell due.
     pub run_at: Timestamp,
-    /// The id of a member, an organization or a user; the token's if nobody could be written to.
+    /// The id of a member, an organization or a user; the token's if nobody could be written to, and the reminder's for
+    /// a test.
     pub recipient_id: String,
     pub name: Option<String>,
     pub method: Method,
@@ -90,7 +92,7 @@ fn describe<M>(act: &mut Act<'_, '_, M>, record: messages::Record) -> Result<Sen
         _ => messages::attempts(act.tx, act.organization, record.id)?,
     };
     let (reminder_id, token_id) = match record.kind {
-        JobKind::Reminder => (Some(ReminderId::from_bytes(record.subject_id)), None),
+        JobKind::Reminder | JobKind::Test => (Some(ReminderId::from_bytes(record.subject_id)), None),
         JobKind::Notice => (None, Some(TokenId::from_bytes(record.subject_id))),
     };
     Ok(Sent {
@@ -137,6 +139,9 @@ fn recipient_id<M>(
             false => UserId::from_bytes(record.recipient).to_string(),
         });
     };
+    if record.kind == JobKind::Test {
+        return Ok(id.to_string());
+    }
     let audience = act.get::<Reminder>(id)?.map(|reminder| reminder.audience());
     Ok(match audience {
         Some(Audience::Organization(_)) => OrganizationId::from_bytes(record.recipient).to_string(),
@@ -177,8 +182,11 @@ pub fn retry(act: &mut Act<'_, '_>, id: MessageId) -> Result<Sent, AppError> {
 /// Whether the message may still go to its recipient, or why not. The member may have paid, left or changed address,
 /// so what is owed and the address are looked up again.
 fn qualifies_still(act: &mut Act<'_, '_>, record: &messages::Record) -> Result<Result<(), String>, AppError> {
-    if record.kind == JobKind::Notice {
-        return crate::notices::still_due(act, TokenId::from_bytes(record.subject_id));
+    match record.kind {
+        JobKind::Reminder => {}
+        JobKind::Notice => return crate::notices::still_due(act, TokenId::from_bytes(record.subject_id)),
+        // It went to an officer, who asks for it again.
+        JobKind::Test => return Ok(Ok(())),
     }
     let id = ReminderId::from_bytes(record.subject_id);
     let found = act.get::<Reminder>(id)?;
@@ -188,9 +196,11 @@ fn qualifies_still(act: &mut Act<'_, '_>, record: &messages::Record) -> Result<R
     };
     let recipient = match recipients::again(act, &reminder, record.recipient)? {
         Ok(recipient) => recipient,
-        Err(reason) => return Ok(Err(reason.to_owned())),
+        Err(reason) => return Ok(Err(reason.into_owned())),
     };
-    crate::outbox::address_to(&mut message, &reminder, &recipient);
+    let organization = act.own()?;
+    let today = organization.time_zone.date(act.now());
+    letter::write(&mut message, &reminder, &organization, &recipient, today);
     outbox::readdress(act.tx, &message)?;
     Ok(Ok(()))
 }
@@ -205,9 +215,11 @@ fn not_again(record: &messages::Record) -> Refusal {
             "message {id} is queued already and will be tried at {}; only a failed message can be sent again",
             record.due_at
         ),
-        MessageState::Sending | MessageState::Delivered | MessageState::Skipped => format!(
-            "message {id} is {state}; only a failed message can be sent again; schedule a new reminder instead"
-        ),
+        MessageState::Sending | MessageState::Delivered | MessageState::Written | MessageState::Skipped => {
+            format!(
+                "message {id} is {state}; only a failed message can be sent again; schedule a new reminder instead"
+            )
+        }
     })
 }
 

@@ -4,19 +4,18 @@
 //! last two messages cannot both find the other's still under way.
 
 use bursar_db::{messages, outbox};
-use bursar_domain::Timestamp;
 use bursar_domain::ids::{MessageId, OrganizationId, ReminderId};
 use bursar_domain::message::JobKind;
 use bursar_domain::organization::Organization;
 use bursar_domain::reminder::{Audience, Method, Reminder, ReminderStatus};
 use bursar_domain::text::percent_encoded;
+use bursar_domain::{Date, Timestamp};
 
 use crate::act::{Act, Whole};
 use crate::error::AppError;
+use crate::letter;
 use crate::recipients::{self, Recipient, Recipients};
 use crate::rule::Rule;
-use crate::sms;
-use crate::statement::Statement;
 
 pub use bursar_db::outbox::{Attempt, Claimed, Job, Message};
 
@@ -142,8 +141,9 @@ fn expand_reminder(act: &mut Act<'_, '_>, job: &Job) -> Result<Option<[u8; 16]>,
     };
     let organization = act.own()?;
     let page = recipients::page(act, &reminder, job.expanded_to, EXPAND_MAX)?;
+    let today = organization.time_zone.date(act.now());
     for recipient in &page.qualify {
-        let message = compose(job, &reminder, &organization, recipient, act.new_id());
+        let message = compose(job, &reminder, &organization, recipient, act.new_id(), today);
         outbox::add(act.tx, &message, act.now())?;
     }
     note_all_skipped(act, &reminder, job.id, &page)?;
@@ -158,7 +158,7 @@ fn note_all_skipped(
 ) -> Result<(), AppError> {
     for skipped in &page.skipped {
         let (id, now) = (act.new_id(), act.now());
-        let told = (reminder.method, skipped.name.as_str(), skipped.reason);
+        let told = (reminder.method, skipped.name.as_str(), skipped.reason.as_ref());
         outbox::add_skipped(act.tx, act.organization, id, job, skipped.key, told, now)?;
     }
     Ok(())
@@ -181,8 +181,8 @@ fn compose(
     organization: &Organization,
     recipient: &Recipient,
     id: MessageId,
+    today: Date,
 ) -> Message {
-    let subject = reminder.subject.clone().filter(|subject| !subject.is_empty());
     let mut message = Message {
         organization: job.organization,
         id,
@@ -191,24 +191,14 @@ fn compose(
         method: reminder.method,
         address: String::new(),
         name: String::new(),
-        subject: subject.unwrap_or_else(|| format!("A reminder from {}", organization.name)),
-        body: reminder.body.clone().unwrap_or_default(),
+        subject: String::new(),
+        body: String::new(),
         owed: None,
         headers: unsubscribe(reminder, organization).unwrap_or_default(),
         segments: None,
     };
-    address_to(&mut message, reminder, recipient);
+    letter::write(&mut message, reminder, organization, recipient, today);
     message
-}
-
-/// Sets the recipient, and what they owe.
-pub(crate) fn address_to(message: &mut Message, reminder: &Reminder, recipient: &Recipient) {
-    message.address.clone_from(&recipient.address);
-    message.name.clone_from(&recipient.name);
-    message.owed = Statement::of(&recipient.owed).as_ref().map(Statement::to_json);
-    if reminder.method == Method::Sms {
-        message.segments = i64::try_from(sms::segments(&sms::text(message))).ok();
-    }
 }
 
 /// Only a message to a whole group that names no debt is an announcement, which readers can unsubscribe from: by mail
@@ -234,7 +224,9 @@ pub fn attempted(act: &mut Act<'_, '_>, claimed: &Claimed, attempt: &Attempt) ->
     match outbox::job(act.tx, message.organization, message.job)? {
         Some(job) if job.is_expanded => end_if_over(act, &job),
         Some(_) => Ok(()),
-        None if matches!(attempt, Attempt::Delivered(_)) => delivered_late(act, message.id),
+        None if matches!(attempt, Attempt::Delivered(_) | Attempt::Written(_)) => {
+            delivered_late(act, message.id)
+        }
         None => Ok(()),
     }
 }
@@ -259,8 +251,9 @@ fn end_if_over(act: &mut Act<'_, '_>, job: &Job) -> Result<(), AppError> {
         return Ok(());
     }
     outbox::done(act.tx, job.organization, job.id)?;
-    if job.kind == JobKind::Notice {
-        return Ok(());
+    match job.kind {
+        JobKind::Reminder => {}
+        JobKind::Notice | JobKind::Test => return Ok(()),
     }
     let id = ReminderId::from_bytes(job.subject);
     let Some(mut reminder) = act.get::<Reminder>(id)? else {

@@ -6,8 +6,10 @@ use bursar_domain::group::Group;
 use bursar_domain::ids::{MessageId, OrganizationId, ReminderId};
 use bursar_domain::member::Member;
 use bursar_domain::message::JobKind;
+use bursar_domain::organization::Organization;
 use bursar_domain::reminder::{Audience, INTERVAL_DAYS_MAX, Method, Outcome, Reminder, ReminderStatus};
 use bursar_domain::states::Machine;
+use bursar_domain::template::{self, Placeholder};
 use bursar_domain::text::{BODY, SUBJECT};
 use bursar_domain::{Refusal, Resource, Stamps, Timestamp};
 
@@ -57,9 +59,10 @@ pub fn schedule(act: &mut Act<'_, '_>, new: &NewReminder) -> Result<Reminder, Ap
     let body = text(&new.body).map(|s| BODY.check(&s)).transpose();
     let subject = subject.map_err(Refusal::of_field("subject"))?;
     let body = body.map_err(Refusal::of_field("body"))?;
-    check_new(new, body.as_deref(), act.now())?;
-    check_audience(act, new.audience)?;
     let own = act.own()?;
+    check_new(new, act.now())?;
+    check_texts(new, subject.as_deref(), body.as_deref(), &own)?;
+    check_audience(act, new.audience)?;
     let id: ReminderId = act.new_id();
     let stamps = Stamps::at(act.tick());
     let mut reminder = Reminder {
@@ -83,7 +86,7 @@ pub fn schedule(act: &mut Act<'_, '_>, new: &NewReminder) -> Result<Reminder, Ap
     Ok(reminder)
 }
 
-fn check_new(new: &NewReminder, body: Option<&str>, now: Timestamp) -> Result<(), Refusal> {
+fn check_new(new: &NewReminder, now: Timestamp) -> Result<(), Refusal> {
     if new.at < now {
         let rule = format!("must not be in the past, got {}; `now` sends it at once", new.at);
         return Err(Refusal::invalid("scheduledAt", rule));
@@ -94,6 +97,28 @@ fn check_new(new: &NewReminder, body: Option<&str>, now: Timestamp) -> Result<()
         let rule = format!("must be 1 to {INTERVAL_DAYS_MAX}, got {days}");
         return Err(Refusal::invalid("recurringIntervalDays", rule));
     }
+    Ok(())
+}
+
+/// The texts must be there, fit, and have placeholders that can be filled in.
+fn check_texts(
+    new: &NewReminder,
+    subject: Option<&str>,
+    body: Option<&str>,
+    own: &Organization,
+) -> Result<(), Refusal> {
+    for (field, text) in [("subject", subject), ("body", body)] {
+        let text = text.unwrap_or_default();
+        template::check(field, text, new.include_payment_info)?;
+        let mut placeholders = template::placeholders(text);
+        if own.pay_text.is_none() && placeholders.any(|known| known == Placeholder::PayText) {
+            return Err(Refusal::invalid(
+                field,
+                "has {payText}, but the organization has no text on how to pay; \
+                 `bursar organization set --pay-text TEXT` sets one",
+            ));
+        }
+    }
     let Some(body) = body else {
         return match new.include_payment_info {
             true => Ok(()),
@@ -103,10 +128,14 @@ fn check_new(new: &NewReminder, body: Option<&str>, now: Timestamp) -> Result<()
             )),
         };
     };
+    // The organization's name, a colon and a space come before the text.
+    let max = sms::TEXT_MAX - own.name.chars().count() - 2;
     let count = body.chars().count();
-    if new.method == Method::Sms && count > sms::TEXT_MAX {
-        let max = sms::TEXT_MAX;
-        let rule = format!("must have at most {max} characters for an SMS, got {count}");
+    if new.method == Method::Sms && count > max {
+        let all = sms::TEXT_MAX;
+        let rule = format!(
+            "must have at most {max} characters for an SMS ({all} with the organization's name), got {count}"
+        );
         return Err(Refusal::invalid("body", rule));
     }
     Ok(())
@@ -251,7 +280,7 @@ fn start(
     let somebody =
         reminder.status == ReminderStatus::Scheduled && recipients::somebody_qualifies(act, &reminder)?;
     let outcome = reminder.start_run(somebody, run_at, act.now())?;
-    let job = queue_run(act, reminder.id, run_at)?;
+    let job = queue_run(act, JobKind::Reminder, reminder.id, run_at)?;
     if outcome == Outcome::Skipped {
         note_skipped(act, &reminder, job)?;
     }
@@ -266,20 +295,17 @@ fn start(
 
 /// A clock that steps back, or a retry, can name the time of an earlier run. This run then takes the next
 /// microsecond, so that each run has its own job.
-fn queue_run(act: &mut Act<'_, '_>, reminder: ReminderId, run_at: Timestamp) -> Result<[u8; 16], AppError> {
+pub(crate) fn queue_run(
+    act: &mut Act<'_, '_>,
+    kind: JobKind,
+    reminder: ReminderId,
+    run_at: Timestamp,
+) -> Result<[u8; 16], AppError> {
     let job: MessageId = act.new_id();
     let (job, subject) = (job.to_bytes(), reminder.to_bytes());
     for later in 0..RUNS_AT_ONCE_MAX {
         let run_at = Timestamp::from_micros(run_at.micros() + later);
-        if outbox::queue(
-            act.tx,
-            act.organization,
-            job,
-            JobKind::Reminder,
-            subject,
-            run_at,
-            act.now(),
-        )? {
+        if outbox::queue(act.tx, act.organization, job, kind, subject, run_at, act.now())? {
             return Ok(job);
         }
     }

@@ -4,7 +4,7 @@ use crate::rule::Rule;
 use crate::{
     act, activity, backlog, books, campaigns, cards, chapters, check, copy, dues, export, groups,
     housekeeping, import, inspect, members, messages, notices, organizations, outbox, payments, policy,
-    reimbursements, reminders, reports, resources, roles, roster, store, tokens, undo, worker_clock,
+    preview, reimbursements, reminders, reports, resources, roles, roster, store, tokens, undo, worker_clock,
 };
 
 const MODULES: &[&[&Rule]] = &[
@@ -36,6 +36,7 @@ const MODULES: &[&[&Rule]] = &[
     policy::RULES,
     reimbursements::RULES,
     reminders::RULES,
+    preview::RULES,
     reports::RULES,
     resources::RULES,
     roles::RULES,

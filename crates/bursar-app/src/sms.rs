@@ -11,7 +11,7 @@ pub const PARTS_MAX: usize = 6;
 /// Ends a text that was cut. An ellipsis character would more than double the parts.
 const CUT: &str = "...";
 
-/// A statement names as many payments as [`PARTS_MAX`] parts hold, and always the total. The officer's own text is
+/// A statement names as many payments as [`PARTS_MAX`] parts hold, and always the total; how to pay if there is room. The officer's own text is
 /// not shortened for that, only to keep within [`TEXT_MAX`] characters.
 pub fn text(message: &Message) -> String {
     let body = message.body.as_str();
@@ -19,13 +19,14 @@ pub fn text(message: &Message) -> String {
         return cut(&full_text(message), TEXT_MAX);
     };
     let with = |shown: usize| match body {
-        "" => owed.text_of(shown),
-        body => format!("{body}\n\n{}", owed.text_of(shown)),
+        "" => owed.short_text(shown),
+        body => format!("{body}\n\n{}", owed.short_text(shown)),
     };
     let fits = |text: &str| segments(text) <= PARTS_MAX && text.chars().count() <= TEXT_MAX;
     let whole = with(owed.lines.len());
     if fits(&whole) {
-        return whole;
+        let how_to_pay = owed.how_to_pay.as_deref().map(|how| format!("{whole}\n\n{how}"));
+        return how_to_pay.filter(|text| fits(text)).unwrap_or(whole);
     }
     // Binary search: `few` lines fit, `many` do not.
     let (mut few, mut many) = (0, owed.lines.len());
@@ -40,7 +41,7 @@ pub fn text(message: &Message) -> String {
     if short.chars().count() <= TEXT_MAX {
         return short;
     }
-    let total = owed.text_of(0);
+    let total = owed.short_text(0);
     let body = cut(body, TEXT_MAX.saturating_sub(total.chars().count() + 2));
     format!("{body}\n\n{total}")
 }
@@ -93,7 +94,7 @@ pub fn segments(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statement::StatementLine;
+    use crate::statement::{Standing, StatementLine};
     use bursar_domain::ids::Id;
     use bursar_domain::reminder::Method;
 
@@ -128,10 +129,17 @@ mod tests {
             what: format!("{what} {n}"),
             due: None,
             amount: "12.50".to_owned(),
+            standing: Standing::Due,
+            reference: None,
+            member: None,
         };
         let statement = Statement {
             currency: "USD".to_owned(),
             total: "4711.00".to_owned(),
+            overdue: None,
+            to_pay_now: None,
+            reference: None,
+            how_to_pay: None,
             lines: (1..=payments).map(line).collect(),
         };
         Message {

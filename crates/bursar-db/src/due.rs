@@ -167,16 +167,17 @@ pub fn uncharged(
     )?;
     Ok(found
         .into_iter()
-        .map(|candidate| (candidate.id, candidate.name))
+        .map(|candidate| (candidate.id, candidate.name()))
         .collect())
 }
 
 /// For tests that read query plans.
-pub fn statements() -> [(&'static str, &'static str); 4] {
+pub fn statements() -> [(&'static str, &'static str); 5] {
     [
         ("members of a group", memberships::PAGE),
         ("members by id", recipients::by_id()),
         ("members who owe", recipients::owing()),
+        ("members with a payer", recipients::paid_for()),
         ("members with dues", CHARGED),
     ]
 }

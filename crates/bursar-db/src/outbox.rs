@@ -5,7 +5,7 @@
 
 use bursar_domain::Timestamp;
 use bursar_domain::ids::{MessageId, OrganizationId};
-use bursar_domain::message::JobKind;
+use bursar_domain::message::{JobKind, MessageState};
 use bursar_domain::reminder::Method;
 
 use crate::engine::{Row, Tx, Value};
@@ -66,6 +66,8 @@ pub struct Claimed {
 pub enum Attempt {
     /// With the response of the mail server or provider.
     Delivered(String),
+    /// To a file, because no server is set.
+    Written(String),
     /// Refused for good, or tried often enough.
     Failed(String),
     /// Retry at this time.
@@ -327,12 +329,15 @@ pub fn message(
 pub fn readdress(tx: &mut Tx<'_>, message: &Message) -> Result<(), DbError> {
     let (organization, id) = (message.organization.to_bytes(), message.id.to_bytes());
     tx.execute(
-        "UPDATE outbox_messages SET address = ?3, name = ?4, owed = ?5, segments = ?6 WHERE organization_id = ?1 AND id = ?2",
+        "UPDATE outbox_messages SET address = ?3, name = ?4, subject = ?5, body = ?6, owed = ?7, segments = ?8 \
+         WHERE organization_id = ?1 AND id = ?2",
         &[
             Value::Bytes(&organization),
             Value::Bytes(&id),
             Value::Text(&message.address),
             Value::Text(&message.name),
+            Value::Text(&message.subject),
+            Value::Text(&message.body),
             message.owed.as_deref().into(),
             message.segments.into(),
         ],
@@ -406,11 +411,21 @@ pub fn attempted(
     );
     let key = [Value::Bytes(&organization), Value::Bytes(&id)];
     let (state, detail, due_at, ended_at) = match attempt {
-        Attempt::Delivered(answer) => {
+        Attempt::Delivered(answer) | Attempt::Written(answer) => {
+            let state = match attempt {
+                Attempt::Written(_) => MessageState::Written,
+                _ => MessageState::Delivered,
+            };
             let rows = tx.execute(
-                "UPDATE outbox_messages SET state = 'delivered', detail = ?3, ended_at = ?4, leased_until = 0 \
+                "UPDATE outbox_messages SET state = ?5, detail = ?3, ended_at = ?4, leased_until = 0 \
                  WHERE organization_id = ?1 AND id = ?2 AND state IN ('queued', 'sending')",
-                &[key[0], key[1], Value::Text(answer), Value::Int(now.micros())],
+                &[
+                    key[0],
+                    key[1],
+                    Value::Text(answer),
+                    Value::Int(now.micros()),
+                    Value::Text(state.as_str()),
+                ],
             )?;
             return Ok(rows > 0);
         }
@@ -469,6 +484,7 @@ pub fn is_under_way(tx: &mut Tx<'_>, organization: OrganizationId, job: [u8; 16]
     Ok(found.is_some())
 }
 
+/// A message in a file counts: its run went as it was set up.
 pub fn last_delivery(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -476,7 +492,7 @@ pub fn last_delivery(
 ) -> Result<Option<Timestamp>, DbError> {
     let organization = organization.to_bytes();
     let at = tx.first(
-        "SELECT MAX(ended_at) FROM outbox_messages WHERE organization_id = ?1 AND job_id = ?2 AND state = 'delivered'",
+        "SELECT MAX(ended_at) FROM outbox_messages WHERE organization_id = ?1 AND job_id = ?2 AND state IN ('delivered', 'written')",
         &[Value::Bytes(&organization), Value::Bytes(&job)],
         read,
     )?;

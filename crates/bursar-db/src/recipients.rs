@@ -4,21 +4,32 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use bursar_domain::Timestamp;
 use bursar_domain::ids::{GroupId, MemberId, OrganizationId};
+use bursar_domain::{Date, Timestamp};
 
 use crate::engine::{Tx, Value};
 use crate::error::DbError;
 use crate::memberships;
-use crate::rows::read;
+use crate::rows::{read, record};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
     pub id: MemberId,
-    pub name: String,
+    pub first_name: String,
+    pub last_name: String,
     pub email: Option<String>,
     pub phone: Option<String>,
+    pub payer_id: Option<MemberId>,
+    pub reference: Option<String>,
 }
+
+impl Candidate {
+    pub fn name(&self) -> String {
+        format!("{} {}", self.first_name, self.last_name)
+    }
+}
+
+record! { candidate_columns: Candidate { id, first_name, last_name, email, phone, payer_id, reference } }
 
 /// The most members in one statement.
 const LOOK_UP: usize = 50;
@@ -39,8 +50,8 @@ pub(crate) fn by_id() -> &'static str {
     static TEXT: OnceLock<String> = OnceLock::new();
     TEXT.get_or_init(|| {
         format!(
-            "SELECT id, is_active, first_name, last_name, email, phone FROM members \
-             WHERE (organization_id = ?1) IS TRUE AND id IN ({})",
+            "SELECT is_active, {} FROM members WHERE (organization_id = ?1) IS TRUE AND id IN ({})",
+            candidate_columns!(),
             places(2)
         )
     })
@@ -77,7 +88,8 @@ fn each_portion(
     Ok(())
 }
 
-pub(crate) fn active(
+/// Those of these members who are active, by id.
+pub fn active(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
     ids: &[MemberId],
@@ -86,14 +98,9 @@ pub(crate) fn active(
     let organization = organization.to_bytes();
     each_portion(&[Value::Bytes(&organization)], ids, |values| {
         tx.each(by_id(), values, |row| {
-            let (id, is_active, first, last, email, phone): (_, bool, String, String, _, _) = read(row)?;
+            let (is_active, candidate): (bool, Candidate) = read(row)?;
             if is_active {
-                found.push(Candidate {
-                    id,
-                    name: format!("{first} {last}"),
-                    email,
-                    phone,
-                });
+                found.push(candidate);
             }
             Ok(())
         })
@@ -120,7 +127,7 @@ pub fn of_group(
     likely_of_group(tx, organization, group, (false, false), after, limit)
 }
 
-/// Only members with a phone number if `with_phone`, and only those who owe the group something if `owing`.
+/// Only members with a phone number or a payer if `with_phone`, and only those who owe the group something if `owing`.
 pub fn likely_of_group(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -132,7 +139,8 @@ pub fn likely_of_group(
     let after = after.map(MemberId::from_bytes);
     paged(tx, organization, group, (&EVER, after, limit), |tx, _, ids| {
         let mut candidates = active(tx, organization, ids)?;
-        candidates.retain(|candidate| !with_phone || candidate.phone.is_some());
+        candidates
+            .retain(|candidate| !with_phone || candidate.phone.is_some() || candidate.payer_id.is_some());
         if owing {
             let ids: Vec<MemberId> = candidates.iter().map(|candidate| candidate.id).collect();
             let owing = owing_of(tx, organization, group, &ids)?;
@@ -186,8 +194,58 @@ fn owing_of(
     Ok(found)
 }
 
-/// Description, due date, and minor units still owed.
-pub type Owed = (String, Option<String>, i64);
+/// Of these members, whom they pay for: payer and member.
+pub fn paid_for_by(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    payers: &[MemberId],
+) -> Result<Vec<(MemberId, MemberId)>, DbError> {
+    let organization = organization.to_bytes();
+    let mut found = Vec::new();
+    each_portion(&[Value::Bytes(&organization)], payers, |values| {
+        tx.each(paid_for(), values, |row| {
+            found.push(read(row)?);
+            Ok(())
+        })
+    })?;
+    found.sort_unstable();
+    Ok(found)
+}
+
+pub(crate) fn paid_for() -> &'static str {
+    static TEXT: OnceLock<String> = OnceLock::new();
+    TEXT.get_or_init(|| {
+        format!(
+            "SELECT payer_id, id FROM members WHERE organization_id = ?1 AND payer_id IN ({})",
+            places(2)
+        )
+    })
+}
+
+/// A charge that is not settled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Owed {
+    pub description: String,
+    pub due_date: Option<Date>,
+    /// Minor units.
+    pub open: i64,
+    pub reference: Option<String>,
+}
+
+record! { owed_columns: Owed { description, due_date, open = "amount - paid_to_date", reference } }
+
+macro_rules! select_owed {
+    ($condition:literal) => {
+        concat!(
+            "SELECT ",
+            owed_columns!(),
+            " FROM payments WHERE organization_id = ?1 AND ",
+            $condition,
+            " AND status IN ('pending', 'partially_paid', 'failed') AND amount > paid_to_date \
+             ORDER BY COALESCE(due_date, '9999-12-31'), id"
+        )
+    };
+}
 
 /// Oldest due date first; only the group's payments if one is given.
 pub fn owed_by_member(
@@ -199,18 +257,11 @@ pub fn owed_by_member(
     let (organization, member) = (organization.to_bytes(), member.to_bytes());
     let params = [Value::Bytes(&organization), Value::Bytes(&member)];
     match group {
-        None => tx.rows(
-            "SELECT description, due_date, amount - paid_to_date FROM payments WHERE organization_id = ?1 AND member_id = ?2 \
-             AND status IN ('pending', 'partially_paid', 'failed') AND amount > paid_to_date ORDER BY COALESCE(due_date, '9999-12-31'), id",
-            &params,
-            read,
-        ),
+        None => tx.rows(select_owed!("member_id = ?2"), &params, read),
         Some(group) => {
             let group = group.to_bytes();
             tx.rows(
-                "SELECT description, due_date, amount - paid_to_date FROM payments WHERE organization_id = ?1 AND member_id = ?2 \
-                 AND status IN ('pending', 'partially_paid', 'failed') AND amount > paid_to_date AND group_id = ?3 \
-                 ORDER BY COALESCE(due_date, '9999-12-31'), id",
+                select_owed!("member_id = ?2 AND group_id = ?3"),
                 &[params[0], params[1], Value::Bytes(&group)],
                 read,
             )
@@ -225,8 +276,7 @@ pub fn owed_by_organization(
 ) -> Result<Vec<Owed>, DbError> {
     let (organization, debtor) = (organization.to_bytes(), debtor.to_bytes());
     tx.rows(
-        "SELECT description, due_date, amount - paid_to_date FROM payments WHERE organization_id = ?1 AND target_organization_id = ?2 \
-         AND status IN ('pending', 'partially_paid', 'failed') AND amount > paid_to_date ORDER BY COALESCE(due_date, '9999-12-31'), id",
+        select_owed!("target_organization_id = ?2"),
         &[Value::Bytes(&organization), Value::Bytes(&debtor)],
         read,
     )

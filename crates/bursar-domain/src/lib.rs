@@ -30,6 +30,7 @@ pub mod reimbursement;
 pub mod reminder;
 pub mod resource;
 pub mod states;
+pub mod template;
 pub mod text;
 pub mod time;
 pub mod token;

@@ -9,6 +9,8 @@ words! {
         Reminder "reminder",
         /// The notice that a token is about to expire.
         Notice "notice",
+        /// A reminder as an officer sees it before it is sent.
+        Test "test",
     }
 }
 
@@ -21,6 +23,8 @@ words! {
         Sending "sending",
         /// The mail server or provider accepted it.
         Delivered "delivered",
+        /// No server is set: it was written to a file, and nobody got it.
+        Written "written",
         /// It was refused for good, or tried often enough.
         Failed "failed",
         /// Its recipient does not qualify.

@@ -3,67 +3,139 @@
 
 use std::fmt::Write as _;
 
-use bursar_app::statement::Statement;
+use bursar_app::statement::{Standing, Statement, StatementLine};
+use bursar_app::texts::{TEXTS, say};
 use bursar_domain::text::html_escaped;
 
+const GREY: &str = "#6b6b6b";
+const RED: &str = "#b3261e";
+const LINE: &str = "#c8c8c8";
+const PARAGRAPH: &str = "margin:0 0 16px";
+
 /// Escapes everything.
-pub(super) fn page(body: &str, statement: Option<&Statement>, sender: &str) -> String {
-    let mut out = String::with_capacity(2_048 + body.len() * 2);
+pub(super) fn page(body: &str, statement: Option<&Statement>, sender: &str, signature: &[&str]) -> String {
+    let mut out = String::with_capacity(4_096 + body.len() * 2);
     out.push_str(
         "<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n</head>\n\
          <body style=\"margin:0;padding:24px 16px;font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;\
-         font-size:16px;line-height:1.5\">\n<div style=\"max-width:560px;margin:0 auto\">\n",
+         font-size:16px;line-height:1.5\">\n<div style=\"max-width:600px;margin:0 auto\">\n",
     );
-    for paragraph in body.split("\n\n").filter(|part| !part.trim().is_empty()) {
-        let lines: Vec<String> = paragraph.trim_matches('\n').split('\n').map(line).collect();
-        let _ = writeln!(out, "<p style=\"margin:0 0 16px\">{}</p>", lines.join("<br>\n"));
-    }
-    if let Some(statement) = statement {
-        table(&mut out, statement);
-    }
     if !sender.is_empty() {
         let _ = writeln!(
             out,
-            "<p style=\"margin:32px 0 0;padding-top:12px;border-top:1px solid #bbb;font-size:13px;color:#767676\">{}</p>",
+            "<p style=\"margin:0 0 24px;padding-bottom:12px;border-bottom:1px solid {LINE};font-size:18px;font-weight:600\">{}</p>",
             html_escaped(sender)
+        );
+    }
+    paragraphs(&mut out, body);
+    if let Some(statement) = statement {
+        let _ = writeln!(out, "<div lang=\"{}\">", TEXTS.language);
+        table(&mut out, statement);
+        how_to_pay(&mut out, statement);
+        out.push_str("</div>\n");
+    }
+    let footer: Vec<String> = signature.iter().map(|line| html_escaped(line)).collect();
+    if !footer.is_empty() {
+        let _ = writeln!(
+            out,
+            "<p style=\"margin:32px 0 0;padding-top:12px;border-top:1px solid {LINE};font-size:13px;color:{GREY}\">{}</p>",
+            footer.join("<br>\n")
         );
     }
     out.push_str("</div>\n</body>\n</html>\n");
     out
 }
 
+fn paragraphs(out: &mut String, text: &str) {
+    for paragraph in text.split("\n\n").filter(|part| !part.trim().is_empty()) {
+        let lines: Vec<String> = paragraph.trim_matches('\n').split('\n').map(line).collect();
+        let _ = writeln!(out, "<p style=\"{PARAGRAPH}\">{}</p>", lines.join("<br>\n"));
+    }
+}
+
+const WHAT: &str = "padding:8px 12px 8px 0;text-align:left;vertical-align:top";
+const DUE: &str = "padding:8px 12px 8px 0;text-align:left;vertical-align:top;white-space:nowrap";
+const SUM: &str = "padding:8px 0;text-align:right;vertical-align:top;white-space:nowrap";
+
 fn table(out: &mut String, statement: &Statement) {
-    const CELL: &str =
-        "padding:8px 12px 8px 0;border-bottom:1px solid #ccc;text-align:left;vertical-align:top";
-    const SUM: &str =
-        "padding:8px 0;border-bottom:1px solid #ccc;text-align:right;vertical-align:top;white-space:nowrap";
-    const HEAD: &str = "font-size:13px;font-weight:600;color:#767676";
     out.push_str(
-        "<table role=\"table\" style=\"width:100%;border-collapse:collapse;margin:8px 0 16px;font-variant-numeric:tabular-nums\">\n",
+        "<table role=\"table\" style=\"width:100%;border-collapse:collapse;margin:8px 0 24px;font-variant-numeric:tabular-nums\">\n",
     );
+    let head = format!("border-bottom:2px solid {LINE};font-size:13px;font-weight:600;color:{GREY}");
     let _ = writeln!(
         out,
-        "<thead><tr><th style=\"{CELL};{HEAD}\">What is owed</th><th style=\"{CELL};{HEAD}\">Due</th>\
-         <th style=\"{SUM};{HEAD}\">{}</th></tr></thead>\n<tbody>",
+        "<thead><tr><td style=\"{WHAT};{head}\"></td><th scope=\"col\" style=\"{DUE};{head}\">{}</th>\
+         <th scope=\"col\" style=\"{SUM};{head}\">{}</th></tr></thead>",
+        TEXTS.due_heading,
         html_escaped(&statement.currency)
     );
-    for owed in &statement.lines {
+    for (standing, lines) in statement.sections() {
+        let colour = match standing {
+            Standing::Overdue => format!(";color:{RED}"),
+            Standing::Due | Standing::NotDue => String::new(),
+        };
         let _ = writeln!(
             out,
-            "<tr><td style=\"{CELL}\">{}</td><td style=\"{CELL};white-space:nowrap\">{}</td><td style=\"{SUM}\">{}</td></tr>",
-            html_escaped(&owed.what),
-            html_escaped(owed.due.as_deref().unwrap_or_default()),
-            html_escaped(&owed.amount)
+            "<tbody>\n<tr><th scope=\"rowgroup\" colspan=\"3\" style=\"padding:16px 0 4px;text-align:left{colour}\">{}</th></tr>",
+            standing.heading()
         );
+        for charge in lines {
+            row(out, charge, statement.lines.len() > 1);
+        }
+        out.push_str("</tbody>\n");
+    }
+    out.push_str("<tfoot>\n");
+    for (what, sum) in statement.sums() {
+        let _ = writeln!(
+            out,
+            "<tr><td style=\"{WHAT};font-weight:600\" colspan=\"2\">{what}</td><td style=\"{SUM};font-weight:600\">{}</td></tr>",
+            html_escaped(&sum)
+        );
+    }
+    out.push_str("</tfoot>\n</table>\n");
+}
+
+/// Below what a charge is for: whose it is, and its reference where there are several.
+fn row(out: &mut String, charge: &StatementLine, with_reference: bool) {
+    let line = format!("border-bottom:1px solid {LINE}");
+    let reference = charge.reference.as_deref().filter(|_| with_reference);
+    let reference = reference.map(|reference| say(TEXTS.reference, &[("reference", reference)]));
+    let below: Vec<String> = charge
+        .member
+        .clone()
+        .into_iter()
+        .chain(reference)
+        .map(|text| html_escaped(&text))
+        .collect();
+    let below = match below.is_empty() {
+        true => String::new(),
+        false => format!(
+            "<br><span style=\"font-size:13px;color:{GREY}\">{}</span>",
+            below.join(" · ")
+        ),
+    };
+    let _ = writeln!(
+        out,
+        "<tr><td style=\"{WHAT};{line}\">{}{below}</td><td style=\"{DUE};{line}\">{}</td><td style=\"{SUM};{line}\">{}</td></tr>",
+        html_escaped(&charge.what),
+        html_escaped(charge.due.as_deref().unwrap_or_default()),
+        html_escaped(&charge.amount)
+    );
+}
+
+fn how_to_pay(out: &mut String, statement: &Statement) {
+    let told = statement.pay_paragraphs();
+    if told.is_empty() {
+        return;
     }
     let _ = writeln!(
         out,
-        "</tbody>\n<tfoot><tr><td style=\"{CELL};border-bottom:0;font-weight:600\" colspan=\"2\">Total</td>\
-         <td style=\"{SUM};border-bottom:0;font-weight:600\">{}</td></tr></tfoot>\n</table>",
-        html_escaped(&statement.total)
+        "<p style=\"margin:0 0 4px;font-weight:600\">{}</p>",
+        TEXTS.how_to_pay
     );
+    paragraphs(out, &told.join("\n\n"));
 }
 
 /// Turns web addresses into links: mail programs do not do it reliably for HTML.
@@ -98,7 +170,7 @@ mod tests {
 
     #[test]
     fn what_people_write_stays_text() {
-        let html = page("<script>alert(1)</script>\n\n\"a\" & b", None, "<b>Club</b>");
+        let html = page("<script>alert(1)</script>\n\n\"a\" & b", None, "<b>Club</b>", &[]);
         assert!(!html.contains("<script>") && !html.contains("<b>"), "{html}");
         assert!(html.contains("&quot;a&quot; &amp; b"));
     }

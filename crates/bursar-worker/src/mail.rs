@@ -2,8 +2,9 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
+use bursar_app::letter;
 use bursar_app::outbox::Claimed;
-use bursar_app::statement::{Statement, full_text};
+use bursar_app::statement::Statement;
 use lettre::Address;
 use lettre::message::header::{ContentType, HeaderName, HeaderValue};
 use lettre::message::{Mailbox, MultiPart, SinglePart};
@@ -35,12 +36,14 @@ pub fn compose(claimed: &Claimed, from: &Address) -> Result<lettre::Message, Und
         builder = builder.raw_header(header(name, value)?);
     }
     let statement = message.owed.as_deref().and_then(Statement::from_json);
-    let page = html::page(&message.body, statement.as_ref(), &claimed.sender);
+    let signature = letter::signature(&claimed.sender, claimed.reply_to.as_deref());
+    let page = html::page(&message.body, statement.as_ref(), &claimed.sender, &signature);
+    let text = letter::mail_text(message, &claimed.sender, claimed.reply_to.as_deref());
     let part = |kind: ContentType, text: String| SinglePart::builder().header(kind).body(text);
     // No encoded text contains `=_`, and nobody can predict the id.
     let both = MultiPart::alternative()
         .boundary(format!("=_{}", message.id))
-        .singlepart(part(ContentType::TEXT_PLAIN, full_text(message)))
+        .singlepart(part(ContentType::TEXT_PLAIN, text))
         .singlepart(part(ContentType::TEXT_HTML, page));
     builder.multipart(both).map_err(Undelivered::for_good)
 }

@@ -31,6 +31,15 @@ pub enum Way {
     Sms(Option<Sms>),
 }
 
+/// What became of a message that was sent.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Handed {
+    /// To a server, which replied this.
+    Over(String),
+    /// To a file, because no server is configured.
+    ToFile(String),
+}
+
 #[derive(Debug, PartialEq, Eq)]
 pub struct Undelivered {
     /// The server's reply, or what went wrong.
@@ -82,11 +91,12 @@ impl Outlet {
         }
     }
 
-    /// Returns the server's reply.
-    pub fn send(&mut self, claimed: &Claimed) -> Result<String, Undelivered> {
+    /// Returns the server's reply, or the file's name.
+    pub fn send(&mut self, claimed: &Claimed) -> Result<Handed, Undelivered> {
         let address = claimed.message.address.as_str();
         match self.hand_over(claimed) {
-            Ok(answer) => Ok(told(&answer, address)),
+            Ok(Handed::Over(answer)) => Ok(Handed::Over(told(&answer, address))),
+            Ok(Handed::ToFile(name)) => Ok(Handed::ToFile(name)),
             Err(undelivered) => Err(Undelivered {
                 reason: told(&undelivered.reason, address),
                 ..undelivered
@@ -94,10 +104,10 @@ impl Outlet {
         }
     }
 
-    fn hand_over(&mut self, claimed: &Claimed) -> Result<String, Undelivered> {
+    fn hand_over(&mut self, claimed: &Claimed) -> Result<Handed, Undelivered> {
         let message = &claimed.message;
         match &mut self.way {
-            Way::Sms(Some(sms)) => sms.send(&message.address, &sms::text(message)),
+            Way::Sms(Some(sms)) => sms.send(&message.address, &sms::text(message)).map(Handed::Over),
             Way::Sms(None) => {
                 let file = format!("To: {}\n\n{}\n", message.address, sms::text(message));
                 self.write_file(&format!("{}.sms", message.id), file.as_bytes())
@@ -105,7 +115,7 @@ impl Outlet {
             Way::Mail(from, smtp) => {
                 let mail = mail::compose(claimed, from)?;
                 match smtp {
-                    Some(smtp) => smtp.send(mail.envelope(), &mail.formatted()),
+                    Some(smtp) => smtp.send(mail.envelope(), &mail.formatted()).map(Handed::Over),
                     None => self.write_file(&format!("{}.eml", message.id), &mail.formatted()),
                 }
             }
@@ -113,7 +123,7 @@ impl Outlet {
     }
 
     /// Writes a whole file or none: temporary name, sync, rename. Writing again gives the same file.
-    fn write_file(&self, name: &str, bytes: &[u8]) -> Result<String, Undelivered> {
+    fn write_file(&self, name: &str, bytes: &[u8]) -> Result<Handed, Undelivered> {
         let write = |folder: &Path| -> std::io::Result<()> {
             private::create_folder(folder)?;
             let temporary = folder.join(format!(".{name}.part"));
@@ -123,7 +133,7 @@ impl Outlet {
             fs::rename(&temporary, folder.join(name))
         };
         match write(&self.folder) {
-            Ok(()) => Ok(format!("written to {name}")),
+            Ok(()) => Ok(Handed::ToFile(format!("written to {name}"))),
             Err(error) => {
                 let reason = format!("{} cannot be written: {error}", self.folder.join(name).display());
                 Err(Undelivered::new(Fault::Unreachable, reason))

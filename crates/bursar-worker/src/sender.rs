@@ -14,7 +14,7 @@ use bursar_domain::Timestamp;
 use bursar_domain::ids::{MessageId, OrganizationId};
 
 use super::base::{Base, NO_ORGANIZATION, is_outage};
-use super::outlet::{Fault, Outlet, Undelivered};
+use super::outlet::{Fault, Handed, Outlet, Undelivered};
 use super::tally::{Counts, Tally};
 
 /// Messages claimed at a time.
@@ -185,7 +185,8 @@ impl Sender {
             _ => self.go_on(),
         }
         let attempt = match sent {
-            Ok(answer) => Attempt::Delivered(answer),
+            Ok(Handed::Over(answer)) => Attempt::Delivered(answer),
+            Ok(Handed::ToFile(name)) => Attempt::Written(name),
             // The message is not at fault, so it keeps its attempts.
             Err(undelivered) if undelivered.fault == Fault::Login => {
                 release(&self.base, vec![claim], Some(undelivered.reason))?;
@@ -195,6 +196,7 @@ impl Sender {
         };
         let count = match attempt {
             Attempt::Delivered(_) => &self.counts().sent,
+            Attempt::Written(_) => &self.counts().written,
             Attempt::Failed(_) => &self.counts().failed,
             Attempt::Again(..) => &self.counts().retried,
         };
@@ -205,7 +207,7 @@ impl Sender {
                 tracing::warn!(message = %id, %reason, again = %at, "delivery failed; it is tried again");
             }
             Attempt::Failed(reason) => tracing::warn!(message = %id, %reason, "delivery failed"),
-            Attempt::Again(..) | Attempt::Delivered(_) => {}
+            Attempt::Again(..) | Attempt::Delivered(_) | Attempt::Written(_) => {}
         }
         self.unrecorded.push((claim, attempt));
         self.record()?;

@@ -23,6 +23,8 @@ pub struct Tally {
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     pub(super) sent: AtomicU64,
+    /// To files.
+    pub(super) written: AtomicU64,
     pub(super) failed: AtomicU64,
     pub(super) retried: AtomicU64,
     pub(super) is_paused: AtomicBool,
@@ -54,6 +56,7 @@ impl Tally {
             let counts = self.of(*method);
             for (outcome, count) in [
                 ("sent", &counts.sent),
+                ("written", &counts.written),
                 ("failed", &counts.failed),
                 ("retried", &counts.retried),
             ] {

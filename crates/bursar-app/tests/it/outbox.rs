@@ -92,7 +92,7 @@ fn renew(db: &Db, at: Timestamp, claimed: &Claimed) {
     });
 }
 
-fn end(db: &Db, at: Timestamp, claimed: &Claimed, attempt: Attempt) {
+pub(crate) fn end(db: &Db, at: Timestamp, claimed: &Claimed, attempt: Attempt) {
     let claimed = claimed.clone();
     act(db, Identity::Worker, at, move |act| {
         outbox::attempted(act, &claimed, &attempt)

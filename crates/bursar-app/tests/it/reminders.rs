@@ -1,5 +1,7 @@
 //! Reminders as officers keep them: scheduled, called off, sent again; and who is left out, and why.
 
+use bursar_app::outbox::Attempt;
+use bursar_app::preview::{self, Preview};
 use bursar_app::reminders::{self, NewReminder};
 use bursar_app::{Act, AppError, Identity, messages};
 use bursar_db::Db;
@@ -8,7 +10,7 @@ use bursar_domain::ids::{PaymentId, ReminderId};
 use bursar_domain::reminder::{Audience, Method, Outcome, ReminderStatus};
 use serde_json::{Value as Json, json};
 
-use crate::outbox::{act, app, club, expand, reminder, soon};
+use crate::outbox::{act, app, claim, club, end, expand, reminder, soon};
 use crate::support::{bundle, grp, id, import_now, instant, mem, now, numbers, org, problems, rem};
 
 fn new(audience: Audience) -> NewReminder {
@@ -100,10 +102,38 @@ fn scheduled_by_the_rules() {
             (
                 NewReminder {
                     method: Method::Sms,
-                    body: Some("a".repeat(1_601)),
+                    body: Some("a".repeat(1_595)),
                     ..new(Audience::Group(grp(1)))
                 },
-                "at most 1600 characters",
+                "characters for an SMS (1600 with the organization's name), got 1595",
+            ),
+            (
+                NewReminder {
+                    body: Some("Dear {firstname}".into()),
+                    ..new(Audience::Group(grp(1)))
+                },
+                "body has the unknown placeholder {firstname}; known are {firstName}",
+            ),
+            (
+                NewReminder {
+                    subject: Some("Pay {owed}".into()),
+                    ..new(Audience::Group(grp(1)))
+                },
+                "subject must not have {owed} unless the reminder includes payment info",
+            ),
+            (
+                NewReminder {
+                    body: Some("{payLink}".into()),
+                    ..new(Audience::Group(grp(1)))
+                },
+                "body must not have {payLink}: this version has no payment links",
+            ),
+            (
+                NewReminder {
+                    body: Some("{payText}".into()),
+                    ..new(Audience::Group(grp(1)))
+                },
+                "body has {payText}, but the organization has no text on how to pay",
             ),
         ] {
             let refused = schedule(db, &bad).unwrap_err();
@@ -277,12 +307,11 @@ fn who_is_left_out_is_told_why() {
                 "F 3: skipped nothing is owed"
             ]
         );
-        let bodies = "SELECT COUNT(*) FROM outbox_messages WHERE owed = ?1";
-        let owed = r#"{"currency":"USD","total":"17.50","lines":[{"what":"May","due":"2026-05-01","amount":"7.50"},{"what":"Payment","due":null,"amount":"10.00"}]}"#;
-        assert_eq!(
-            numbers(db, bodies, &[bursar_db::Value::Text(owed)]),
-            [1],
-            "the group's payments only, exactly"
+        let message = preview(db, rem(3)).message.unwrap();
+        assert!(
+            message.text.contains("Total owed: 17.50 USD"),
+            "the group's payments only: {}",
+            message.text
         );
 
         // Nobody to write to: a one-off is over, a recurring one waits for its next run.
@@ -300,6 +329,184 @@ fn who_is_left_out_is_told_why() {
             (next.status, next.scheduled_at),
             (ReminderStatus::Scheduled, Some(soon().plus_days(7)))
         );
+    });
+}
+
+fn preview(db: &Db, id: ReminderId) -> Preview {
+    let seen = app(db, soon())
+        .view::<_, AppError>(Identity::Operator, org(1), move |view| preview::preview(view, id));
+    seen.wait().unwrap()
+}
+
+/// Bob pays for his children. Cid has a payer who is archived, and Dan one without an address.
+#[test]
+fn a_household_gets_one_message() {
+    both_engines(|test| {
+        let db = &test.db;
+        let mut records = club(0);
+        records[0]["payText"] = json!("To account 4711.");
+        let payer = |n: u128| json!({"payerId": mem(n)});
+        records.extend([
+            member(1, json!({"firstName": "Kim", "payerId": mem(9), "email": null})),
+            member(2, json!({"firstName": "Lea", "payerId": mem(9)})),
+            member(3, payer(7)),
+            member(4, payer(8)),
+            member(5, json!({})),
+            member(7, json!({"isActive": false})),
+            member(8, json!({"email": null, "groups": []})),
+            member(
+                9,
+                json!({"firstName": "Bob", "groups": [grp(2)], "phone": "+1 202 555 0109"}),
+            ),
+            json!({"type": "group", "id": grp(2), "organizationId": org(1), "name": "Parents"}),
+            payment(
+                1,
+                1,
+                json!({"description": "Kids' dues", "dueDate": "2026-05-01"}),
+            ),
+            payment(
+                2,
+                2,
+                json!({"description": "Kids' dues", "dueDate": "2027-05-01"}),
+            ),
+            payment(3, 9, json!({"description": "Adults", "groupId": null})),
+            payment(4, 4, json!({})),
+            to_group(2, json!({"includePaymentInfo": true, "body": null})),
+            to_group(
+                3,
+                json!({"includePaymentInfo": true, "groupId": null, "targetMemberId": mem(9)}),
+            ),
+            to_group(
+                4,
+                json!({"includePaymentInfo": true, "groupId": null, "targetMemberId": mem(1),
+                "body": "Hi {firstName}, {owed}, {overdue}, {dueDate}, {reference}. {nobody}"}),
+            ),
+            to_group(5, json!({"method": "sms", "includePaymentInfo": true})),
+            to_group(6, json!({"groupId": grp(2), "includePaymentInfo": true})),
+        ]);
+        import_now(db, &bundle(&records)).unwrap();
+
+        // An announcement: one message to Bob for both children, and one to each of the others.
+        let all = preview(db, rem(1));
+        let reached: Vec<(&str, &[String])> = all
+            .recipients
+            .iter()
+            .map(|r| (r.name.as_str(), &r.paying_for[..]))
+            .collect();
+        assert_eq!(
+            reached,
+            [
+                ("Bob 9", &["Kim 1".to_owned(), "Lea 2".to_owned()][..]),
+                ("F 3", &[]),
+                ("F 5", &[])
+            ]
+        );
+        let skipped: Vec<(&str, &str)> = all
+            .skipped
+            .iter()
+            .map(|s| (s.name.as_str(), s.reason.as_str()))
+            .collect();
+        assert_eq!(skipped, [("F 4", "F 8 pays, and there is no e-mail address")]);
+        let text = all.message.unwrap().text;
+        assert!(
+            text.starts_with("Dear Bob 9,\n\nThis message is about Kim 1 and Lea 2.\n\n"),
+            "{text}"
+        );
+        let (outcome, told) = run(db, rem(1));
+        assert_eq!(outcome, Some(Outcome::Sent));
+        assert_eq!(
+            told,
+            [
+                "Bob 9: queued",
+                "F 3: queued",
+                "F 5: queued",
+                "F 4: skipped F 8 pays, and there is no e-mail address"
+            ]
+        );
+
+        // What the group is owed: whose charge is whose, and what is overdue apart from what is not due.
+        let owing = preview(db, rem(2));
+        assert_eq!(owing.recipients.len(), 1);
+        assert_eq!(owing.recipients[0].owed.as_deref(), Some("20.00 USD"));
+        let text = without_references(&owing.message.unwrap().text);
+        assert_eq!(
+            text,
+            "Dear Bob 9,\n\nThis is a reminder of what is open with Club.\n\n\
+             Overdue:\n- Kids' dues for Kim 1 (due 2026-05-01): 10.00 USD\n  Reference RF…\n\n\
+             Not due yet:\n- Kids' dues for Lea 2 (due 2027-05-01): 10.00 USD\n  Reference RF…\n\n\
+             To pay now: 10.00 USD\nTotal owed: 20.00 USD\n\n\
+             How to pay:\nTo account 4711.\n\
+             Please give the reference RF… to pay everything at once, or the reference of a single payment.\n\n\
+             -- \nClub\nReply to this e-mail to reach us.\n"
+        );
+
+        // A reminder to the payer is about the whole household; one to a child goes to the payer.
+        let payer = preview(db, rem(3));
+        assert_eq!(payer.recipients[0].owed.as_deref(), Some("30.00 USD"));
+        let child = preview(db, rem(4));
+        assert_eq!(child.recipients[0].name, "Bob 9");
+        let text = without_references(&child.message.unwrap().text);
+        assert!(
+            text.starts_with("Hi Bob, 10.00 USD, 10.00 USD, 2026-05-01, RF…. {nobody}\n\nOverdue:\n"),
+            "{text}"
+        );
+        let sms = preview(db, rem(5)).message.unwrap();
+        assert_eq!(
+            without_references(&sms.text),
+            "Club: B\n\n- Kids' dues for Kim 1 (due 2026-05-01): 10.00 USD (overdue)\n\
+             - Kids' dues for Lea 2 (due 2027-05-01): 10.00 USD\n\
+             Total owed: 20.00 USD, of which 10.00 USD is overdue\nReference RF…\n\nTo account 4711."
+        );
+        // The household's debts in another group do not count.
+        assert_eq!(preview(db, rem(6)).recipients, []);
+        assert!(run(db, rem(5)).1.starts_with(&["Bob 9: queued".to_owned()]));
+        assert_eq!(run(db, rem(6)).0, Some(Outcome::Skipped));
+    });
+}
+
+/// References depend on the order in which rows were made.
+fn without_references(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("RF") {
+        out += &rest[..at];
+        out += "RF…";
+        rest = rest[at + 2..].trim_start_matches(|c: char| c.is_ascii_digit());
+        while let Some(more) = rest
+            .strip_prefix(' ')
+            .filter(|more| more.starts_with(|c: char| c.is_ascii_digit()))
+        {
+            rest = more.trim_start_matches(|c: char| c.is_ascii_digit());
+        }
+    }
+    out + rest
+}
+
+#[test]
+fn a_test_goes_to_the_officer_and_leaves_the_reminder_alone() {
+    both_engines(|test| {
+        let db = &test.db;
+        import_now(db, &bundle(&club(1))).unwrap();
+        let test = |to: &'static str| {
+            act(db, Identity::Operator, now(), move |act| {
+                preview::test(act, rem(1), to)
+            })
+        };
+        let refused = test("nobody").unwrap_err().to_string();
+        assert!(refused.starts_with("to "), "{refused}");
+        test("kasse@example.org").unwrap();
+        test("kasse@example.org").unwrap();
+        expand(db);
+        let claimed = claim(db, soon(), 10);
+        assert_eq!(claimed.len(), 2);
+        let message = &claimed[0].message;
+        assert_eq!(message.address, "kasse@example.org");
+        assert!(message.subject.starts_with("[Test] "), "{}", message.subject);
+        end(db, soon(), &claimed[0], Attempt::Delivered("250".into()));
+        assert_eq!(reminder(db, rem(1)).status, ReminderStatus::Scheduled);
+        assert!(problems(db).is_empty());
+        // The real run is not affected.
+        assert_eq!(run(db, rem(1)).0, Some(Outcome::Sent));
     });
 }
 

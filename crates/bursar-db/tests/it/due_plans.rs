@@ -15,7 +15,7 @@ struct Expected {
     postgres: (&'static str, &'static [&'static str]),
 }
 
-const EXPECTED: [Expected; 4] = [
+const EXPECTED: [Expected; 5] = [
     Expected {
         name: "members of a group",
         sqlite: "SEARCH memberships USING PRIMARY KEY (organization_id=? AND group_id=? AND member_id>?)",
@@ -33,6 +33,11 @@ const EXPECTED: [Expected; 4] = [
         name: "members who owe",
         sqlite: "SEARCH payments USING INDEX payments_member (organization_id=? AND member_id=?)",
         postgres: ("payments_member", &["organization_id = ", "member_id = ANY "]),
+    },
+    Expected {
+        name: "members with a payer",
+        sqlite: "SEARCH members USING COVERING INDEX members_payer (organization_id=? AND payer_id=?)",
+        postgres: ("members_payer", &["organization_id = "]),
     },
     Expected {
         name: "members with dues",
@@ -134,7 +139,7 @@ fn postgres_finds_the_members_of_a_group_by_index() {
                     ("bigint", "9000000000000000"),
                     rows,
                 ],
-                "members by id" => [&[one][..], &[some; 50]].concat(),
+                "members by id" | "members with a payer" => [&[one][..], &[some; 50]].concat(),
                 "members who owe" => [&[one, one][..], &[some; 50]].concat(),
                 _ => vec![one, one, due, one, some, rows],
             };

@@ -261,7 +261,7 @@ fn a_server_that_is_down_is_not_asked_for_every_message() {
     let mut worker = office.mailer(&sink.url());
     drain(&mut worker);
     assert_eq!(sink.connections(), 1);
-    assert_eq!(office.states(), "1 delivered, 20 queued", "the SMS is a file");
+    assert_eq!(office.states(), "20 queued, 1 written", "the SMS is a file");
     let tried = office
         .messages()
         .iter()

@@ -147,7 +147,7 @@ fn a_start_a_year_ahead_waits_for_an_hour() {
             .office
             .schedule(Audience::Group(GROUP), Method::Email, None);
         drain(&mut watched.worker());
-        assert_eq!(watched.office.states(), "2 delivered");
+        assert_eq!(watched.office.states(), "2 written");
         let trusted = watched.seen();
         assert_eq!(trusted, Some(watched.office.now()));
 
@@ -273,7 +273,7 @@ fn mail_that_is_queued_by_a_wrong_clock_goes_at_once() {
         watched.office.act(move |act| reminders::send_now(act, id));
         drain(&mut worker);
         assert!(worker.guard().is_held());
-        assert_eq!(watched.office.states(), "1 delivered");
+        assert_eq!(watched.office.states(), "1 written");
     });
 }
 
@@ -292,7 +292,7 @@ fn mail_that_a_wrong_clock_put_off_is_taken_up_when_it_is_right_again() {
         assert_eq!(office.states(), "3 queued");
         worker.keep_house().unwrap();
         drain(&mut worker);
-        assert_eq!(office.states(), "3 delivered");
+        assert_eq!(office.states(), "3 written");
     });
 }
 
@@ -327,7 +327,7 @@ fn owners_of_tokens_are_told_by_the_wall_clock_also_by_one_in_doubt() {
         let mut worker = watched.worker();
         drain(&mut worker);
         assert!(worker.guard().is_held());
-        assert_eq!(watched.office.states(), "1 delivered");
+        assert_eq!(watched.office.states(), "1 written");
         assert_eq!(charges(&watched.office).len(), 0);
         // Two clocks that disagree side by side do so after an hour too; one that is only ahead is believed.
         watched.later(HOUR + 60);

@@ -126,7 +126,7 @@ fn a_reminder_at_the_moment_of_its_dues_tells_them() {
         let office = Office::open(test, "2026-11-15T12:00:00Z", &records);
         office.set(instant("2026-12-01T00:00:00Z"));
         drain(&mut office.worker());
-        assert_eq!(office.states(), format!("{GROUPS} delivered"));
+        assert_eq!(office.states(), format!("{GROUPS} written"));
     });
 }
 

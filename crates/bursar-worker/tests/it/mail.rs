@@ -287,7 +287,7 @@ fn sms_by_a_provider() {
         );
         assert_eq!(
             posted[0].body,
-            "To=%2B12025550001&From=%2B12025559999&Body=Please+pay."
+            "To=%2B12025550001&From=%2B12025559999&Body=Ruderclub+Z%C3%BCrich%3A+Please+pay."
         );
 
         let refused = send();
@@ -313,7 +313,7 @@ fn sms_without_a_provider_are_files() {
     let file = office.folder().join(format!("{}.sms", message.id));
     assert_eq!(
         std::fs::read_to_string(file).unwrap(),
-        "To: +12025550001\n\nPlease pay.\n"
+        "To: +12025550001\n\nRuderclub Zürich: Please pay.\n"
     );
 }
 
@@ -363,6 +363,39 @@ fn a_mail_with_names_of_the_world_and_an_attack() {
         "one cannot unsubscribe from a debt"
     );
     snapshot!("snapshots/mail.txt", &parsed(&mail));
+}
+
+/// One mail for the whole family: whose charge is whose, what is overdue, and how to pay.
+#[test]
+fn a_mail_to_a_household() {
+    let test = TestDb::sqlite();
+    let mut records = club(1);
+    records[0]["payText"] = json!("Transfer to CH93 0076 2011 6238 5295 7.\nOr pay in cash on Thursdays.");
+    for (n, name) in [(2, "Kim"), (3, "Lea")] {
+        records.push(json!({"type": "member", "id": member(n), "organizationId": ORG, "firstName": name, "lastName": "Łoś",
+            "payerId": member(1), "groups": [GROUP]}));
+    }
+    for (n, of, description, amount, due) in [
+        (1, 1, "Crew", "125.00", json!("2026-11-15")),
+        (2, 2, "Juniors", "40.00", json!("2026-11-01")),
+        (3, 3, "Juniors", "40.00", json!("2026-12-01")),
+    ] {
+        records.push(json!({"type": "payment", "id": bursar_domain::ids::PaymentId::from_bits(n), "organizationId": ORG,
+            "memberId": member(of), "groupId": GROUP, "description": description, "amount": amount, "dueDate": due}));
+    }
+    records.push(json!({"type": "reminder", "id": bursar_domain::ids::ReminderId::from_bits(1), "organizationId": ORG,
+        "groupId": GROUP, "method": "email", "scheduledAt": "2026-11-15T12:00:01Z", "includePaymentInfo": true,
+        "subject": "{owed} for {organization}", "body": "Please pay {overdue} today, {firstName}."}));
+    let office = Office::open(&test, NOW, &records);
+    office.later(2);
+    snapshot!("snapshots/household.txt", &parsed(&mail_of(&office)));
+    assert_eq!(office.states(), "1 written");
+    assert_eq!(
+        office
+            .reminder(bursar_domain::ids::ReminderId::from_bits(1))
+            .status,
+        ReminderStatus::Sent
+    );
 }
 
 #[test]

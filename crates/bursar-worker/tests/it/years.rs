@@ -198,7 +198,7 @@ fn an_import_of_the_past_starts_nothing() {
         drain(&mut office.worker());
         office.later(7 * 86_400);
         drain(&mut office.worker());
-        assert_eq!(office.states(), "4 delivered");
+        assert_eq!(office.states(), "4 written");
     });
 }
 
@@ -210,7 +210,7 @@ fn a_recurring_reminder_neither_drifts_nor_bursts() {
         live_through(&office, instant("2029-01-01T09:00:00Z"), |_| {});
         let mut runs: BTreeMap<Timestamp, i64> = BTreeMap::new();
         for message in office.messages() {
-            assert_eq!(message.state.as_str(), "delivered");
+            assert_eq!(message.state.as_str(), "written");
             *runs.entry(message.run_at).or_default() += 1;
         }
         assert!(runs.values().all(|count| *count == 2), "each run once to each");
@@ -364,7 +364,7 @@ fn notices_of_tokens_that_expire() {
             office
                 .messages()
                 .iter()
-                .all(|message| message.state == MessageState::Delivered)
+                .all(|message| message.state == MessageState::Written)
         );
     });
 }
@@ -448,7 +448,7 @@ fn what_ended_is_forgotten_in_time() {
             assert_eq!((message.address, message.subject), (None, None));
             assert_eq!(
                 (message.state.as_str(), message.name.is_some()),
-                ("delivered", true)
+                ("written", true)
             );
             assert!(message.detail.unwrap().starts_with("written to msg_"));
         }

@@ -79,7 +79,7 @@ enum Command {
     Serve(serve::ServeArgs),
     /// Run only the background worker: reminders, dues, notices, delivery
     Worker(worker::WorkerArgs),
-    /// Schedule, list, cancel and resend reminders
+    /// Schedule, preview, send, list and cancel reminders
     #[command(subcommand)]
     Reminder(reminder::ReminderCommand),
     /// List messages with recipient, time, status and reason

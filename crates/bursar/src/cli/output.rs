@@ -162,7 +162,7 @@ fn colour(header: &str, text: &str) -> Option<Color> {
             Some(Color::DarkGreen)
         }
         "draft" | "frozen" | "invited" | "partially_paid" | "pending" | "processing" | "queued"
-        | "replaced" | "scheduled" | "sending" | "submitted" => Some(Color::DarkYellow),
+        | "replaced" | "scheduled" | "sending" | "submitted" | "written" => Some(Color::DarkYellow),
         "denied" | "disputed" | "failed" | "rejected" => Some(Color::DarkRed),
         "archived" | "canceled" | "cancelled" | "ended" | "expired" | "refunded" | "revoked"
         | "rotated_out" | "skipped" | "voided" => Some(Color::DarkGrey),
@@ -208,6 +208,7 @@ mod tests {
     use bursar_app::tokens::State;
     use bursar_domain::campaign::CampaignStatus;
     use bursar_domain::card::CardStatus;
+    use bursar_domain::message::MessageState;
     use bursar_domain::order::OrderStatus;
     use bursar_domain::payment::PaymentStatus;
     use bursar_domain::reimbursement::ReimbursementStatus;
@@ -225,6 +226,7 @@ mod tests {
             .chain(OrderStatus::ALL.iter().map(|state| state.as_str()))
             .chain(ReimbursementStatus::ALL.iter().map(|state| state.as_str()))
             .chain(ReminderStatus::ALL.iter().map(|state| state.as_str()))
+            .chain(MessageState::ALL.iter().map(|state| state.as_str()))
             .chain(State::ALL.iter().map(|state| state.as_str()));
         for word in words {
             assert!(colour("status", word).is_some(), "{word}");

@@ -1,9 +1,12 @@
+use std::collections::BTreeMap;
+
 use bursar_app::names::{self, Names};
+use bursar_app::preview::{self, Preview};
 use bursar_app::reminders::{self, NewReminder};
 use bursar_app::resources;
 use bursar_domain::group::Group;
 use bursar_domain::ids::{OrganizationId, ReminderId, kind};
-use bursar_domain::reminder::{Audience, Method, Reminder, ReminderStatus};
+use bursar_domain::reminder::{Audience, Method, Outcome as Sending, Reminder, ReminderStatus};
 use bursar_domain::{Resource, Timestamp};
 use clap::{Args, Subcommand};
 use serde_json::value::RawValue;
@@ -13,12 +16,21 @@ use super::door::{Door, Ref, parse_ref};
 use super::{Failure, Globals, Outcome, consent, output, parse_id};
 use crate::ambient;
 
+/// Names shown for each reason to skip.
+const NAMES_SHOWN: usize = 10;
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum ReminderCommand {
     /// Schedule a reminder to a member, a group or an organization
     Schedule(ScheduleArgs),
     /// List reminders, oldest first
     List(ListArgs),
+    /// Show whom a reminder reaches now, who is skipped and why, and one message
+    Preview(OneArgs),
+    /// Send a scheduled reminder now
+    Send(SendNowArgs),
+    /// Send the message of the first recipient to yourself; the reminder stays as it is
+    Test(TestArgs),
     /// Cancel a scheduled reminder, or one imported while it was being sent
     Cancel(OneArgs),
     /// Send a failed reminder again now, or one imported while it was being sent
@@ -43,10 +55,11 @@ pub(crate) struct ScheduleArgs {
     /// When: `now`, or a time with an offset such as 2026-12-01T09:00:00Z
     #[arg(long, value_name = "TIME")]
     at: String,
-    /// The subject line
+    /// The subject line; placeholders as in the text
     #[arg(long)]
     subject: Option<String>,
-    /// The text
+    /// The text. {firstName}, {lastName}, {name}, {organization}, {payText} and, with --include-payment-info, {owed},
+    /// {overdue}, {dueDate} and {reference} are filled in; {{name}} is the text {name}
     #[arg(long)]
     body: Option<String>,
     /// Repeat every N days
@@ -77,6 +90,26 @@ pub(crate) struct OneArgs {
     id: ReminderId,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct SendNowArgs {
+    /// The reminder's id
+    #[arg(value_name = "ID", value_parser = parse_id::<kind::Reminder>)]
+    id: ReminderId,
+    /// Show what would be sent without sending it
+    #[arg(long)]
+    dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TestArgs {
+    /// The reminder's id
+    #[arg(value_name = "ID", value_parser = parse_id::<kind::Reminder>)]
+    id: ReminderId,
+    /// Your e-mail address; for an SMS your number with its country code
+    #[arg(long, value_name = "EMAIL")]
+    to: String,
+}
+
 fn parse_method(text: &str) -> Result<Method, String> {
     Method::parse(text).ok_or_else(|| format!("must be one of {}", Method::WORDS))
 }
@@ -90,6 +123,12 @@ pub(crate) fn run(globals: &Globals, command: ReminderCommand) -> Outcome {
     match command {
         ReminderCommand::Schedule(args) => schedule(&door, args),
         ReminderCommand::List(args) => list(&door, &args),
+        ReminderCommand::Preview(OneArgs { id }) => {
+            let org = door.home::<Reminder>(id)?;
+            show(&door, &preview_of(&door, org, id)?)
+        }
+        ReminderCommand::Send(args) => send(&door, &args),
+        ReminderCommand::Test(args) => test(&door, args),
         ReminderCommand::Cancel(args) => cancel(&door, args.id),
         ReminderCommand::Retry(OneArgs { id }) => {
             let org = door.home::<Reminder>(id)?;
@@ -98,6 +137,103 @@ pub(crate) fn run(globals: &Globals, command: ReminderCommand) -> Outcome {
             tell(&door, org, &retried, said)
         }
     }
+}
+
+fn preview_of(door: &Door<'_>, org: OrganizationId, id: ReminderId) -> Result<Preview, Failure> {
+    door.survey(org, |view| preview::preview(view, id))
+}
+
+fn send(door: &Door<'_>, args: &SendNowArgs) -> Outcome {
+    let id = args.id;
+    let org = door.home::<Reminder>(id)?;
+    if args.dry_run {
+        // Refuses what sending would refuse.
+        door.rehearse(org, |act| reminders::send_now(act, id))?;
+        return show(door, &preview_of(door, org, id)?);
+    }
+    if !door.globals.yes {
+        let reminder = door.view(org, move |view| resources::one::<Reminder>(view, id))?;
+        let preview = preview_of(door, org, id)?;
+        door.rehearse(org, |act| reminders::send_now(act, id))?;
+        let plan = format!("Send {} now: {}.", told(door, org, &reminder)?, counts(&preview));
+        consent::confirm(door.globals, &plan)?;
+    }
+    let (sent, outcome) = door.act(org, move |act| reminders::send_now(act, id))?;
+    if door.globals.json {
+        let mut document: serde_json::Value = serde_json::from_str(&sent.document())?;
+        document["outcome"] = outcome.as_str().into();
+        return output::json(&document);
+    }
+    let said = match outcome {
+        Sending::Sent => {
+            "is on its way; a running worker sends it, and `bursar messages` says what became of it"
+        }
+        Sending::Skipped => "reaches nobody now, so nothing was sent; `bursar messages` says why",
+    };
+    tell(door, org, &sent, said)
+}
+
+fn test(door: &Door<'_>, args: TestArgs) -> Outcome {
+    let id = args.id;
+    let org = door.home::<Reminder>(id)?;
+    let to = args.to.clone();
+    let message = door.act(org, move |act| preview::test(act, id, &to))?;
+    match door.globals.json {
+        true => output::json(&serde_json::json!({"id": message, "reminderId": id, "address": args.to}))?,
+        false => output::say(&format!(
+            "a test of reminder {id} to {} is queued as {message}; a running worker sends it",
+            args.to
+        )),
+    }
+    Ok(())
+}
+
+/// `12 recipients by email, 3 members skipped`.
+fn counts(preview: &Preview) -> String {
+    let reached = output::many(preview.recipients.len() as u64, "recipient");
+    format!(
+        "{reached} by {}, {} skipped",
+        preview.method,
+        preview.skipped.len()
+    )
+}
+
+fn show(door: &Door<'_>, preview: &Preview) -> Outcome {
+    if door.globals.json {
+        return output::json(preview);
+    }
+    output::say(&format!("{}: {}", preview.id, counts(preview)));
+    let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for skipped in &preview.skipped {
+        let name = match skipped.name.as_str() {
+            "" => skipped.id.as_str(),
+            name => name,
+        };
+        reasons.entry(&skipped.reason).or_default().push(name);
+    }
+    for (reason, names) in reasons {
+        let shown = names[..names.len().min(NAMES_SHOWN)].join(", ");
+        let more = match names.len().saturating_sub(NAMES_SHOWN) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        output::say(&format!("skipped, {reason}: {shown}{more}"));
+    }
+    let Some(message) = &preview.message else {
+        output::say("nobody would be written to");
+        return Ok(());
+    };
+    output::say("");
+    output::say(&format!("To: {} <{}>", message.name, message.address));
+    if let Some(subject) = &message.subject {
+        output::say(&format!("Subject: {subject}"));
+    }
+    if let Some(parts) = message.segments {
+        output::say(&format!("Parts: {parts}"));
+    }
+    output::say("");
+    message.text.lines().for_each(output::say);
+    Ok(())
 }
 
 fn cancel(door: &Door<'_>, id: ReminderId) -> Outcome {

@@ -132,17 +132,19 @@ impl SendArgs {
         watched: &Watched,
     ) -> Result<Worker, Failure> {
         let outlet = |way| Outlet {
-            folder: self.outbox.clone().unwrap_or_else(|| outbox_folder(url)),
+            folder: self.folder(url),
             way,
         };
+        let outlets = [
+            outlet(Way::Mail(self.mail_from.clone(), self.smtp()?.map(Box::new))),
+            outlet(Way::Sms(self.sms()?)),
+        ];
+        self.warn_of_files(url);
         Ok(Worker::new(Setup {
             app: app.clone(),
             guard: watched.guard.clone(),
             bell: bell.clone(),
-            outlets: [
-                outlet(Way::Mail(self.mail_from.clone(), self.smtp()?.map(Box::new))),
-                outlet(Way::Sms(self.sms()?)),
-            ],
+            outlets,
             random: fastrand::Rng::with_seed(u64::from_le_bytes(ambient::entropy()?)),
             retention: Retention {
                 idempotency_seconds: self.idempotency_retention,
@@ -151,6 +153,28 @@ impl SendArgs {
             lease_seconds: i64::try_from(self.worker_lease.as_secs())?,
             tally: Arc::clone(&watched.tally),
         }))
+    }
+
+    fn folder(&self, url: &DatabaseUrl) -> PathBuf {
+        self.outbox.clone().unwrap_or_else(|| outbox_folder(url))
+    }
+
+    /// Messages in files reach nobody, which is easily overlooked.
+    fn warn_of_files(&self, url: &DatabaseUrl) {
+        let folder = self.folder(url);
+        let folder = folder.display();
+        if self.smtp_url.is_none() {
+            tracing::warn!(
+                %folder,
+                "no mail server is set: e-mail is written to files and reaches nobody; --smtp-url names a server"
+            );
+        }
+        if self.sms_url.is_none() {
+            tracing::warn!(
+                %folder,
+                "no SMS provider is set: SMS are written to files and reach nobody; --sms-url names a provider"
+            );
+        }
     }
 
     pub(crate) fn smtp(&self) -> Result<Option<Smtp>, Failure> {

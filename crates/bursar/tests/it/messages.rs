@@ -9,7 +9,7 @@ use bursar_domain::ids::OrganizationId;
 use bursar_testing::sink::{Deed, Sink};
 use serde_json::Value;
 
-use crate::support::{Place, both_engines, roster};
+use crate::support::{Place, both_engines, finish, roster};
 
 /// Today, as the program under test sees it.
 #[expect(
@@ -148,6 +148,121 @@ fn reminders_by_command() {
                 && log.contains("the service delivered reminder"),
             "{log}"
         );
+    });
+}
+
+/// An officer looks at a reminder, sends a test to herself, and then sends it.
+#[test]
+fn a_reminder_is_looked_at_before_it_is_sent() {
+    both_engines(|place| {
+        let roster = roster(2);
+        place.import(place.bundle("roster.ndjson", &roster.text));
+        place.ok(&[
+            "payment",
+            "raise",
+            "--member",
+            "m0@example.org",
+            "--group",
+            "All",
+            "--amount",
+            "30",
+            "--description",
+            "Boat",
+        ]);
+        place.ok(&["payment", "raise", "--member", "m1@example.org", "--amount", "5"]);
+        let slip = [
+            "reminder",
+            "schedule",
+            "--group",
+            "All",
+            "--at",
+            "2035-01-01T00:00:00Z",
+            "--body",
+            "Hi {first}",
+        ];
+        let refused = place.refused(&slip);
+        assert!(
+            refused.contains("body has the unknown placeholder {first}; known are {firstName}"),
+            "{refused}"
+        );
+        let scheduled = place.json(&[
+            "reminder",
+            "schedule",
+            "--group",
+            "All",
+            "--at",
+            "2035-01-01T00:00:00Z",
+            "--include-payment-info",
+            "--subject",
+            "{owed}",
+            "--body",
+            "Please pay.",
+        ]);
+        let id = scheduled["id"].as_str().unwrap();
+        // The charge that carries the group counts, the other one does not.
+        for look in [
+            &["reminder", "preview", id][..],
+            &["reminder", "send", id, "--dry-run"],
+        ] {
+            let shown = place.ok(look);
+            for said in [
+                "1 recipient by email, 1 skipped\nskipped, nothing is owed: Ada Larsen\n\nTo: Ada Larsen <m0@example.org>\n\
+                 Subject: 30.00 USD\n\nDear Ada Larsen,\n\nPlease pay.\n\nDue now:\n- Boat: 30.00 USD\n",
+                "-- \nRowers\n",
+            ] {
+                assert!(shown.contains(said), "{shown}");
+            }
+        }
+        let seen = place.json(&["reminder", "preview", id]);
+        assert_eq!(seen["recipients"][0]["owed"], "30.00 USD");
+        assert_eq!(seen["skipped"][0]["reason"], "nothing is owed");
+        let mut unattended = place.command(&["reminder", "send", id]);
+        unattended.env_remove("BURSAR_YES");
+        let asked = finish(&mut unattended).failed();
+        assert!(
+            asked.contains("Send reminder")
+                && asked.contains("now: 1 recipient by email, 1 skipped. Nothing was changed"),
+            "{asked}"
+        );
+        let tested = place.json(&["reminder", "test", id, "--to", "me@example.org"]);
+        let sent = place.json(&["reminder", "send", id, "--yes"]);
+        assert_eq!(
+            (&sent["outcome"], &sent["status"]),
+            (&"sent".into(), &"sending".into())
+        );
+        let refused = place.refused(&["reminder", "send", id, "--dry-run"]);
+        assert!(
+            refused.contains("is sending; only a scheduled reminder can be sent"),
+            "{refused}"
+        );
+
+        // Without a mail server the messages are files, and the worker says so.
+        let mut worker = place.command(&["worker"]);
+        let mut worker = worker
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let since = Instant::now();
+        while states(place, roster.organization).get("written") != Some(&2) {
+            assert!(since.elapsed() < Duration::from_secs(30));
+        }
+        terminate(&mut worker);
+        let mut log = String::new();
+        std::io::Read::read_to_string(&mut worker.stderr.take().unwrap(), &mut log).unwrap();
+        assert!(
+            log.contains("no mail server is set: e-mail is written to files and reaches nobody"),
+            "{log}"
+        );
+        let outbox = place.folder.path().join("outbox");
+        let file = outbox.join(format!("{}.eml", tested["id"].as_str().unwrap()));
+        let mail = std::fs::read_to_string(file).unwrap();
+        assert!(
+            mail.contains("To: me@example.org") && mail.contains("Subject: [Test] 30.00 USD"),
+            "{mail}"
+        );
+        let listed = place.ok(&["reminder", "list"]);
+        assert!(listed.contains("sent"), "{listed}");
     });
 }
 

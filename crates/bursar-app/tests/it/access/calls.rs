@@ -19,7 +19,7 @@ use bursar_app::tokens::{self, Holder, NewToken, Uses, last_used};
 use bursar_app::worker_clock::{self, Seen};
 use bursar_app::{
     Act, App, AppError, Identity, View, activity, backlog, campaigns, cards, chapters, check, copy, dues,
-    groups, inspect, members, messages, names, policy, reports, roles, store, undo,
+    groups, inspect, members, messages, names, policy, preview, reports, roles, store, undo,
 };
 use bursar_db::testing::TestDb;
 use bursar_domain::Refusal;
@@ -377,6 +377,8 @@ fn work() -> Vec<Call> {
         act(&reminders::SEND_NOW, |act| reminders::send_now(act, no())),
         whole(&reminders::DUE, |whole| reminders::due(whole, now(), 1)),
         act(&reminders::RUN_DUE, |act| reminders::run_due(act, no())),
+        view(&preview::PREVIEW, |view| preview::preview(view, no())),
+        act(&preview::TEST, |act| preview::test(act, no(), "a@example.org")),
         whole(&last_used::STORE, |whole| last_used::store(whole, &uses())),
         whole(&worker_clock::KNOWN, worker_clock::known),
         whole(&worker_clock::KNOWN, worker_clock::furthest_change),

@@ -137,7 +137,14 @@ fn a_statement_adds_up_whatever_is_owed() {
         description: "Dues".into(),
         due_date: None,
         amount: Money::parse(MOST, Currency::USD).unwrap(),
+        reference: None,
+        member: None,
     };
     let lines = vec![line; usize::try_from(MANY).unwrap()];
-    assert_eq!(Statement::of(&lines).unwrap().total, "93000000000000000.00");
+    assert_eq!(
+        Statement::of(&lines, Date::parse("2026-01-01").unwrap(), None)
+            .unwrap()
+            .total,
+        "93000000000000000.00"
+    );
 }

@@ -52,8 +52,8 @@ pub(crate) struct RaiseArgs {
     /// Charge this member
     #[arg(long, value_name = "MEMBER", value_parser = parse_ref::<kind::Member>, group = "debtor", required_unless_present_any = ["group", "chapter"])]
     member: Option<Ref<kind::Member>>,
-    /// Charge every active member of this group
-    #[arg(long, value_name = "GROUP", value_parser = parse_ref::<kind::Group>, conflicts_with = "member")]
+    /// Charge every active member of this group; with --member, count the charge as the group's
+    #[arg(long, value_name = "GROUP", value_parser = parse_ref::<kind::Group>)]
     group: Option<Ref<kind::Group>>,
     /// Charge this child chapter
     #[arg(long, value_name = "ORG", value_parser = parse_ref::<kind::Organization>, conflicts_with_all = ["member", "group"])]
@@ -385,6 +385,7 @@ fn raise(globals: &Globals, args: RaiseArgs) -> Outcome {
     let org = door.organization()?;
     let debtor = match (&args.member, &args.group, &args.chapter) {
         (Some(named), None, None) => Debtor::Member(door.find(org, named)?),
+        (Some(named), Some(group), None) => Debtor::MemberOf(door.find(org, named)?, door.find(org, group)?),
         (None, Some(named), None) => Debtor::Group(door.find(org, named)?),
         (None, None, Some(named)) => Debtor::Chapter(door.neighbour(org, named)?),
         _ => return Err(Failure::new("say one of --member, --group and --chapter".into())),

@@ -91,7 +91,7 @@ fn a_schema_of_a_newer_program_stops_everything(engine: Engine) {
     });
     assert_eq!(create(&world, "second").status, 201);
     eventually("the reminder is sent", || {
-        let sent = "SELECT COUNT(*) FROM outbox_messages WHERE state = 'delivered'";
+        let sent = "SELECT COUNT(*) FROM outbox_messages WHERE state = 'written'";
         (world.place.count_beside(sent) == 1).then_some(())
     });
 }

@@ -132,19 +132,19 @@ fn every_target_and_every_disqualification(engine: Engine) {
     // What is owed is told where the reminder says so: of the group's own payments, or of all.
     let owed: Vec<String> = letters(&world)
         .into_iter()
-        .filter(|(_, text)| text.contains("Total: "))
+        .filter(|(_, text)| text.contains("Total owed: "))
         .map(|(_, text)| text)
         .collect();
     assert_eq!(owed.len(), 3);
     assert_eq!(
         owed.iter()
-            .filter(|text| text.contains("Total: 100.00 USD"))
+            .filter(|text| text.contains("Total owed: 100.00 USD"))
             .count(),
         2
     );
     assert_eq!(
         owed.iter()
-            .filter(|text| text.contains("Total: 60.00 USD"))
+            .filter(|text| text.contains("Total owed: 60.00 USD"))
             .count(),
         1
     );
