@@ -172,6 +172,7 @@ fn deed(line: &Line, subject: &str) -> String {
     let count = line.count.unwrap_or(0);
     let words = match line.action.as_str() {
         "organization.create" => "made organization",
+        "organization.set" => "changed the settings of organization",
         "token.create" => "made token",
         "token.rotate" => "rotated token",
         "token.revoke" => "revoked token",
@@ -186,6 +187,7 @@ fn deed(line: &Line, subject: &str) -> String {
         }
         "group.create" => "made group",
         "group.change" => "changed group",
+        "group.set" => "changed the settings of group",
         "group.add_member" => return format!("put member {subject} into a group"),
         "group.remove_member" => return format!("took member {subject} out of a group"),
         "member.add" => "added member",

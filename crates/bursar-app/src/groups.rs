@@ -3,10 +3,13 @@
 use bursar_db::bulk::Subject;
 use bursar_db::{memberships, table};
 use bursar_domain::access::{Role, Scope};
-use bursar_domain::group::{Group, GroupChange, NewGroup};
+use bursar_domain::group::{Group, GroupChange, NewGroup, ProRata};
 use bursar_domain::ids::{BulkId, GroupId, MemberId};
+use bursar_domain::late_fee::{LateAmount, NONE};
 use bursar_domain::member::Member;
+use bursar_domain::money::Money;
 use bursar_domain::organization::address_key;
+use bursar_domain::text::{NAME, NOTE};
 use bursar_domain::{Refusal, Resource, Stamps};
 
 use crate::act::Act;
@@ -18,13 +21,17 @@ pub const CREATE: Rule =
     Rule::of("group.create", Role::Editor, "make groups").or_token(&[Scope::GroupsWrite]);
 pub const CHANGE: Rule =
     Rule::of("group.change", Role::Editor, "change groups").or_token(&[Scope::GroupsWrite]);
+/// The rules for money too, which no token changes.
+pub const SET: Rule = Rule::of("group.set", Role::Editor, "change the settings of groups");
 pub const REMOVE_MEMBER: Rule =
     Rule::of("group.remove_member", Role::Editor, "change groups").or_token(&[Scope::GroupsWrite]);
 pub const ADD_MEMBER: Rule = Rule::of("group.add_member", Role::Editor, "change groups");
 /// Adding many members at once.
 pub const ADD: Rule = Rule::of("group.add", Role::Editor, "change groups");
 
-pub const RULES: &[&Rule] = &[&CREATE, &CHANGE, &REMOVE_MEMBER, &ADD_MEMBER, &ADD];
+pub const RULES: &[&Rule] = &[&CREATE, &CHANGE, &SET, &REMOVE_MEMBER, &ADD_MEMBER, &ADD];
+
+const LATE_AFTER_MAX: i64 = 3_650;
 
 pub fn create(act: &mut Act<'_, '_>, new: &NewGroup) -> Result<Group, AppError> {
     act.allow(&CREATE)?;
@@ -50,6 +57,87 @@ pub fn change(act: &mut Act<'_, '_>, id: GroupId, change: &GroupChange) -> Resul
     act.update(&mut group)?;
     act.log(CHANGE.name, Some(id.to_string()), None)?;
     Ok(group)
+}
+
+/// What officers set, as they write it. `None` keeps the value; the word `none` removes it.
+#[derive(Clone, Debug, Default)]
+pub struct GroupSettings {
+    pub name: Option<String>,
+    pub description: Option<String>,
+    /// An amount, a percentage such as `5%`, or `none` for no late fees at all.
+    pub late_fee: Option<String>,
+    /// How many days after the due day.
+    pub late_after: Option<i64>,
+    /// An amount, or `none`.
+    pub late_cap: Option<String>,
+    pub pro_rata: Option<ProRata>,
+}
+
+pub fn set(act: &mut Act<'_, '_>, id: GroupId, settings: &GroupSettings) -> Result<Group, AppError> {
+    act.allow(&SET)?;
+    let before: Group = act.find(id)?;
+    let mut group = before.clone();
+    if let Some(name) = &settings.name {
+        group.name = NAME.check(name).map_err(Refusal::of_field("name"))?;
+    }
+    if let Some(text) = &settings.description {
+        group.description = NOTE.check(text).map_err(Refusal::of_field("description"))?;
+    }
+    group.pro_rata = settings.pro_rata.unwrap_or(group.pro_rata);
+    set_late_rule(&mut group, settings)?;
+    if group == before {
+        return Ok(before);
+    }
+    act.update(&mut group)?;
+    act.log(SET.name, Some(id.to_string()), None)?;
+    Ok(group)
+}
+
+fn set_late_rule(group: &mut Group, settings: &GroupSettings) -> Result<(), Refusal> {
+    match settings.late_fee.as_deref().map(str::trim) {
+        None => {}
+        Some(NONE) => {
+            (group.late_fee, group.late_percent) = (None, None);
+            (group.late_after_days, group.late_cap) = (None, None);
+        }
+        Some(text) => {
+            (group.late_fee, group.late_percent) = match LateAmount::parse(text, group.currency)? {
+                LateAmount::Fixed(fee) => (Some(fee), None),
+                LateAmount::Percent(percent) => (None, Some(percent)),
+            };
+        }
+    }
+    if let Some(days) = settings.late_after {
+        if !(0..=LATE_AFTER_MAX).contains(&days) {
+            let rule = format!("must be 0 to {LATE_AFTER_MAX} days, got {days}");
+            return Err(Refusal::invalid("late-after", rule));
+        }
+        group.late_after_days = Some(days);
+    }
+    match settings.late_cap.as_deref().map(str::trim) {
+        None => {}
+        Some(NONE) => group.late_cap = None,
+        Some(text) => {
+            let cap = Money::parse(text, group.currency).map_err(Refusal::of_field("late-cap"))?;
+            if cap.minor == 0 {
+                let rule = "must be greater than 0; none removes the cap";
+                return Err(Refusal::invalid("late-cap", rule));
+            }
+            group.late_cap = Some(cap);
+        }
+    }
+    let has_fee = group.late_fee.is_some() || group.late_percent.is_some();
+    let missing = match (has_fee, group.late_after_days, group.late_cap) {
+        (true, None, _) => (
+            "late-after",
+            "is required: how many days after the due day the fee is charged",
+        ),
+        (false, Some(_), _) | (false, None, Some(_)) => {
+            ("late-fee", "is required: the amount, or a percentage such as 5%")
+        }
+        (true, Some(_), _) | (false, None, None) => return Ok(()),
+    };
+    Err(Refusal::invalid(missing.0, missing.1))
 }
 
 /// `memberCount` counts active members, so removing an archived one does not change the group.

@@ -9,13 +9,15 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use bursar_db::names::{self, Named, Shelf};
-use bursar_db::{organizations, table};
+use bursar_db::{open_charges, organizations, table};
 use bursar_domain::campaign::Campaign;
+use bursar_domain::creditor_reference;
 use bursar_domain::group::Group;
 use bursar_domain::ids::{Id, Kind, MemberId, OrganizationId, kind};
 use bursar_domain::listing::Listing;
 use bursar_domain::member::Member;
 use bursar_domain::organization::Organization;
+use bursar_domain::payment::Payment;
 use bursar_domain::{Reference, Refusal};
 
 use crate::act::{View, Whole};
@@ -39,6 +41,12 @@ pub trait Called: Kind + Sized {
     /// Continues "give".
     const WAY_OUT: &'static str;
     fn shelf() -> &'static Shelf;
+
+    /// What has this creditor reference.
+    fn referred(view: &mut View<'_, '_>, reference: &str) -> Result<Option<Id<Self>>, AppError> {
+        let _ = (view, reference);
+        Ok(None)
+    }
 
     /// What tells it from others with the same name.
     fn describe(view: &mut View<'_, '_>, found: &Named) -> Result<String, AppError> {
@@ -68,10 +76,14 @@ called! {
 
 impl Called for kind::Member {
     const READ: Rule = <Member as Readable>::READ;
-    const WAY_OUT: &'static str = "the e-mail address or the id";
+    const WAY_OUT: &'static str = "the e-mail address, the reference or the id";
 
     fn shelf() -> &'static Shelf {
         &names::MEMBERS
+    }
+
+    fn referred(view: &mut View<'_, '_>, reference: &str) -> Result<Option<MemberId>, AppError> {
+        Ok(open_charges::by_reference(view.tx, view.organization, reference)?.1)
     }
 
     fn describe(view: &mut View<'_, '_>, found: &Named) -> Result<String, AppError> {
@@ -96,10 +108,15 @@ impl Called for kind::Member {
     }
 }
 
-/// The one thing with this name, or for a member with this e-mail address.
+/// The one thing with this name, or for a member with this e-mail address or reference.
 pub fn find<K: Called>(view: &mut View<'_, '_>, text: &str) -> Result<Id<K>, AppError> {
     view.allow(&K::READ)?;
     if let Some(id) = Id::parse(text.trim()) {
+        return Ok(id);
+    }
+    if let Some(reference) = creditor_reference::parse(text)
+        && let Some(id) = K::referred(view, &reference)?
+    {
         return Ok(id);
     }
     let mut matching: Vec<Named> = Vec::new();
@@ -165,8 +182,14 @@ fn command(noun: &str) -> &str {
 }
 
 /// Members whose name, e-mail address or phone number holds every word of the text, by id; and whether there are more.
+/// A creditor reference finds its member, or the member whose charge has it.
 pub fn search(view: &mut View<'_, '_>, text: &str, limit: usize) -> Result<(Vec<Member>, bool), AppError> {
     view.allow(&Member::READ)?;
+    if let Some(reference) = creditor_reference::parse(text)
+        && let Some(member) = with_reference(view, &reference)?
+    {
+        return Ok((vec![member], false));
+    }
     let words = text::words(text)?;
     let (organization, mut ids) = (view.organization, Vec::new());
     names::holding(
@@ -188,6 +211,16 @@ pub fn search(view: &mut View<'_, '_>, text: &str, limit: usize) -> Result<(Vec<
     ids.truncate(limit);
     let found = ids.into_iter().map(|id| view.find(id));
     Ok((found.collect::<Result<_, _>>()?, is_more))
+}
+
+fn with_reference(view: &mut View<'_, '_>, reference: &str) -> Result<Option<Member>, AppError> {
+    let (payment, member) = open_charges::by_reference(view.tx, view.organization, reference)?;
+    let member = match (member, payment) {
+        (Some(member), _) => Some(member),
+        (None, Some(payment)) => view.find::<Payment>(payment)?.member_id,
+        (None, None) => None,
+    };
+    member.map(|id| view.find(id)).transpose()
 }
 
 /// Names by id, for what is shown to people.

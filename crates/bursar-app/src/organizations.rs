@@ -10,9 +10,10 @@ use bursar_domain::email::{check_email, check_phone};
 use bursar_domain::ids::OrganizationId;
 use bursar_domain::money::Currency;
 use bursar_domain::organization::{CardIssuing, Organization, OrganizationKind};
-use bursar_domain::text::NAME;
+use bursar_domain::text::{NAME, NOTE};
+use bursar_domain::zone::Zone;
 
-use crate::act::{Whole, no_organization};
+use crate::act::{Act, Whole, no_organization};
 use crate::chapters;
 use crate::error::AppError;
 use crate::rule::Rule;
@@ -31,7 +32,14 @@ pub struct NewOrganization {
 pub const CREATE: Rule = Rule::of_operator("organization.create", "make organizations");
 pub const LIST: Rule = Rule::of("organization.list", Role::Viewer, "see the organization");
 pub const COUNT: Rule = Rule::of_operator("organization.count", "count what there is");
-pub const RULES: &[&Rule] = &[&CREATE, &LIST, &COUNT];
+pub const SET: Rule = Rule::of(
+    "organization.set",
+    Role::Admin,
+    "change the organization's settings",
+);
+/// Whether cards can be issued is not the organization's own decision.
+pub const APPROVE: Rule = Rule::of_operator("organization.approve", "approve card issuing");
+pub const RULES: &[&Rule] = &[&CREATE, &LIST, &COUNT, &SET, &APPROVE];
 
 /// All organizations for the operator; for a person, those where they have a role.
 pub fn list(whole: &mut Whole<'_, '_>) -> Result<Vec<Organization>, AppError> {
@@ -113,6 +121,73 @@ pub fn create(
     }
     whole.log(id, CREATE.name, Some(id.to_string()), None)?;
     Ok(organization)
+}
+
+/// `None` keeps the value, `Some(None)` removes it.
+#[derive(Clone, Debug, Default)]
+pub struct OrganizationChange {
+    pub name: Option<String>,
+    pub time_zone: Option<Zone>,
+    pub contact_email: Option<Option<String>>,
+    pub contact_phone: Option<Option<String>>,
+    /// For the operator alone.
+    pub card_issuing: Option<CardIssuing>,
+    pub auto_credit: Option<bool>,
+    pub auto_reference: Option<bool>,
+    pub pay_text: Option<Option<String>>,
+}
+
+/// A new time zone leaves the dates that are there.
+pub fn set(act: &mut Act<'_, '_>, change: &OrganizationChange) -> Result<Organization, AppError> {
+    // Who may approve may set everything.
+    act.allow(if change.card_issuing.is_some() {
+        &APPROVE
+    } else {
+        &SET
+    })?;
+    let before = act.own()?;
+    let mut after = before.clone();
+    if let Some(name) = &change.name {
+        after.name = NAME.check(name).map_err(Refusal::of_field("name"))?;
+    }
+    if let Some(email) = &change.contact_email {
+        let email = email.as_deref().map(check_email).transpose();
+        after.contact_email = email.map_err(Refusal::of_field("contact-email"))?;
+    }
+    if let Some(phone) = &change.contact_phone {
+        let phone = phone.as_deref().map(check_phone).transpose();
+        after.contact_phone = phone.map_err(Refusal::of_field("contact-phone"))?;
+    }
+    if let Some(text) = &change.pay_text {
+        let text = text.as_deref().map(|text| NOTE.check(text)).transpose();
+        let text = text.map_err(Refusal::of_field("pay-text"))?;
+        after.pay_text = text.filter(|text| !text.is_empty());
+    }
+    after.card_issuing = change.card_issuing.unwrap_or(after.card_issuing);
+    after.time_zone = change.time_zone.clone().unwrap_or(after.time_zone);
+    after.auto_credit = change.auto_credit.unwrap_or(after.auto_credit);
+    after.auto_reference = change.auto_reference.unwrap_or(after.auto_reference);
+    if after == before {
+        return Ok(before);
+    }
+    organizations::update(act.tx, &after)?;
+    follow(act, &before, &after)?;
+    act.log(SET.name, Some(after.id.to_string()), None)?;
+    Ok(after)
+}
+
+/// The parent's list of chapters has the name, and changes by the parent's change clock.
+fn follow(act: &mut Act<'_, '_>, before: &Organization, after: &Organization) -> Result<(), AppError> {
+    let parent = after.parent_id.filter(|_| before.name != after.name);
+    let clock = match parent {
+        Some(parent) => Clock::take(act.tx, parent, act.now())?,
+        None => None,
+    };
+    if let Some(mut clock) = clock {
+        chapters::follow(act.tx, Some(before), after, |_| clock.tick())?;
+        clock.give_back(act.tx)?;
+    }
+    Ok(())
 }
 
 fn check_is_parent(parent: &Organization) -> Result<(), Refusal> {

@@ -188,6 +188,37 @@ impl Group {
         Some(due)
     }
 
+    /// A late fee is an amount or a percentage, and has a day.
+    fn check_late(&self) -> Result<(), Refusal> {
+        let refuse = |field, rule: &str| Err(Refusal::invalid(field, rule));
+        let is_positive = |amount: Option<Money>| amount.is_none_or(|amount| amount.minor > 0);
+        if !is_positive(self.late_fee) {
+            return refuse(
+                "lateFee",
+                "must be greater than 0; null for a group without late fees",
+            );
+        }
+        if !is_positive(self.late_cap) {
+            return refuse(
+                "lateCap",
+                "must be greater than 0; null for late fees without a cap",
+            );
+        }
+        match (self.late_fee.is_some(), self.late_percent.is_some()) {
+            (true, true) => refuse("latePercent", "must be null when lateFee is given"),
+            (false, false) if self.late_after_days.is_some() => {
+                refuse("lateAfterDays", "must be null without lateFee or latePercent")
+            }
+            (false, false) if self.late_cap.is_some() => {
+                refuse("lateCap", "must be null without lateFee or latePercent")
+            }
+            (true, false) | (false, true) if self.late_after_days.is_none() => {
+                refuse("lateAfterDays", "is required with lateFee or latePercent")
+            }
+            (true, false) | (false, true) | (false, false) => Ok(()),
+        }
+    }
+
     fn interval(&self) -> Option<Interval> {
         self.recurring_interval.filter(|_| self.is_recurring)
     }
@@ -234,6 +265,7 @@ impl Invariants for Group {
             }
             (true, Some(_)) | (false, None) => {}
         }
+        self.check_late()?;
         let Some(due) = self.due_date else {
             return Ok(());
         };

@@ -16,6 +16,7 @@ pub mod fields;
 pub mod group;
 pub mod ids;
 pub mod journal;
+pub mod late_fee;
 pub mod listing;
 pub mod member;
 pub mod message;

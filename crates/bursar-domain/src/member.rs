@@ -40,7 +40,8 @@ resource! {
 pub struct MemberChange {
     pub first_name: Option<String>,
     pub last_name: Option<String>,
-    pub email: Option<String>,
+    /// `Some(None)` removes the address. The API cannot.
+    pub email: Option<Option<String>>,
     /// False archives.
     pub is_active: Option<bool>,
     /// `Some(None)` removes the number. The API does not have this field.
@@ -60,7 +61,7 @@ impl MemberChange {
         Ok(Self {
             first_name: fields.text("firstName", NAME)?.unless_null()?,
             last_name: fields.text("lastName", NAME)?.unless_null()?,
-            email: fields.email("email")?.unless_null()?,
+            email: fields.email("email")?.unless_null()?.map(Some),
             is_active: fields.boolean("isActive")?.unless_null()?,
             ..Self::default()
         })
@@ -71,7 +72,7 @@ impl MemberChange {
         let mut changed = member.clone();
         set(&mut changed.first_name, self.first_name);
         set(&mut changed.last_name, self.last_name);
-        changed.email = self.email.or(changed.email);
+        set(&mut changed.email, self.email);
         set(&mut changed.payer_id, self.payer_id);
         set(&mut changed.is_active, self.is_active);
         set(&mut changed.phone, self.phone);

@@ -79,15 +79,18 @@ pub(super) fn known(record: &StringRecord, options: &Options) -> Vec<Field> {
     fields
 }
 
-/// The first row that names all a roster needs, else the one that names the most, else the first.
+/// The first row that names what a roster usually has, else the one that names the most, else the first that has a
+/// name, else the first.
 pub(super) fn find(records: &[(u64, StringRecord)], options: &Options) -> usize {
     let first = &records[..records.len().min(HEADER_ROWS)];
     let fields: Vec<Vec<Field>> = first.iter().map(|(_, record)| known(record, options)).collect();
-    let is_whole = |fields: &Vec<Field>| missing(|field| fields.contains(&field)).is_empty();
+    let is_named = |fields: &Vec<Field>| missing(|field| fields.contains(&field)).is_empty();
+    let is_whole = |fields: &Vec<Field>| is_named(fields) && fields.contains(&Field::Email);
     let most = fields.iter().map(Vec::len).max().unwrap_or(0);
     let whole = fields.iter().position(is_whole);
     whole
         .or_else(|| fields.iter().position(|fields| most > 1 && fields.len() == most))
+        .or_else(|| fields.iter().position(is_named))
         .unwrap_or(0)
 }
 
@@ -100,10 +103,6 @@ fn missing(has: impl Fn(Field) -> bool) -> Vec<Field> {
                 .into_iter()
                 .filter(|f| !has(*f)),
         );
-    }
-    // Where a roster without addresses is allowed, this is the place.
-    if !has(Field::Email) {
-        missing.push(Field::Email);
     }
     missing
 }
@@ -183,8 +182,38 @@ pub(super) fn columns(
             listed(&columns)
         )));
     }
+    refuse_hidden_addresses(&columns, body, options)?;
     settle_phones(&mut columns, options);
     Ok(columns)
+}
+
+/// A roster may have no e-mail column. One that is called otherwise is not passed over: its members would be added
+/// without their addresses.
+fn refuse_hidden_addresses(
+    columns: &[Column],
+    body: &[(u64, StringRecord)],
+    options: &Options,
+) -> Result<(), Refusal> {
+    if columns.iter().any(|column| column.field == Some(Field::Email)) {
+        return Ok(());
+    }
+    let is_said = |name: &str| options.map.iter().any(|(other, _)| key(other) == key(name));
+    let has_address = |at: usize| {
+        let mut cells = body.iter().filter_map(|(_, record)| record.get(at));
+        cells.any(|cell| email(cell.trim()).is_ok())
+    };
+    let is_hidden = |(at, column): &(usize, &Column)| {
+        column.field.is_none() && !is_said(&column.name) && has_address(*at)
+    };
+    match columns.iter().enumerate().find(is_hidden) {
+        Some((_, column)) => Err(Refusal::unreadable(format!(
+            "no column is email, and {} has addresses; say what it is with --map {:?}, or that it is not with --map {:?}",
+            quoted(&column.name),
+            format!("{}=email", column.name),
+            format!("{}=ignore", column.name)
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Where no column is called e-mail and every cell of just one column is an address, it is that column.

@@ -33,11 +33,15 @@ impl Person {
     ) -> Result<Repeat, Vec<(Field, Fault, String)>> {
         let first = &mut self.row;
         let mut wrong = Vec::new();
+        let way_out = match row.email {
+            Some(_) => "correct one of the two rows, or remove it",
+            None => {
+                "correct one of the two rows; if they are two people without an e-mail, remove one and add it with \
+                 `bursar member add`"
+            }
+        };
         let mut differ = |field: Field, this: String, that: String| {
-            let fault = Fault::new(
-                "is not the same in two rows of one person",
-                "correct one of the two rows, or remove it",
-            );
+            let fault = Fault::new("is not the same in two rows of one person", way_out);
             wrong.push((field, fault, format!("{this}, and {that} in line {}", first.line)));
         };
         if let (Some(that), Some(this)) = (&first.phone, &row.phone)

@@ -69,6 +69,8 @@ pub struct Plan {
     pub entries: Vec<Entry>,
     /// Rows whose members are archived and stay so.
     pub archived: usize,
+    /// Rows whose members have no e-mail address.
+    pub without_email: usize,
     /// Rows about somebody who has an earlier row.
     pub repeats: Vec<Repeat>,
     pub new_groups: Vec<NewGroup>,
@@ -158,7 +160,7 @@ pub(super) fn hold<M>(
     }
     groups.settle_spellings();
     let mut entries: Vec<Entry> = Vec::with_capacity(people.len());
-    let mut archived = 0;
+    let (mut archived, mut bare) = (0, Vec::new());
     for (target, Person { row, groups: named }) in people {
         let before = match target {
             Target::Member(id) => known.by_id.get(&id).cloned(),
@@ -178,6 +180,15 @@ pub(super) fn hold<M>(
                 ..Member::blank(ids.member(), currency, Stamps::at(act.now()))
             },
         };
+        if before.is_none() && row.is_bare() {
+            bare.push(Hint {
+                line: Some(row.line),
+                message: format!(
+                    "{} has nothing but a name; if it is a heading and no member, remove the line",
+                    quoted(&after.name())
+                ),
+            });
+        }
         let is_archived = |member: &Member| !member.is_active && row.is_active.is_none();
         archived += usize::from(before.as_ref().is_some_and(is_archived) && is_archived(&after));
         let action = match &before {
@@ -195,6 +206,7 @@ pub(super) fn hold<M>(
     }
     let new_groups = groups.created(entries.iter().map(|entry| &entry.after));
     let mut hints = known.namesakes(&entries);
+    hints.append(&mut bare);
     hints.extend(groups.slips().into_iter().map(|(new, other)| Hint {
         line: None,
         message: format!(
@@ -203,9 +215,11 @@ pub(super) fn hold<M>(
             quoted(&other)
         ),
     }));
+    let without_email = entries.iter().filter(|entry| entry.after.email.is_none()).count();
     Ok(Plan {
         entries,
         archived,
+        without_email,
         repeats,
         new_groups,
         hints,
@@ -266,7 +280,7 @@ enum Target {
 struct Known {
     by_key: HashMap<Key, Vec<MemberId>>,
     by_id: HashMap<MemberId, Member>,
-    /// The addresses of members who share their name with a row.
+    /// The addresses of members who share their name with a row. Those without an address have none here.
     by_name: HashMap<String, Vec<String>>,
 }
 
@@ -283,7 +297,7 @@ impl Known {
             let is_wanted = keys.contains(&key);
             if !is_wanted && member.is_active && names.contains(key.1.as_str()) {
                 let addresses = known.by_name.entry(key.1.clone()).or_default();
-                addresses.push(email.to_owned());
+                addresses.extend(member.email.clone());
             }
             if is_wanted {
                 known.by_key.entry(key).or_default().push(member.id);
@@ -305,9 +319,8 @@ impl Known {
                 return Ok(Target::Member(named.id));
             }
             let rule = format!(
-                "is {} <{}>, and a row finds its member by e-mail and name",
-                named.name(),
-                named.email.as_deref().unwrap_or("no address")
+                "is {}, and a row finds its member by e-mail and name",
+                told(named)
             );
             let way_out = "rename the member with `bursar member set`, or empty the cell to add a member";
             return Err((Field::Id, Fault::new(rule, way_out)));
@@ -319,7 +332,10 @@ impl Known {
             ([one], _) | (_, [one]) => Ok(Target::Member(*one)),
             (many, _) => {
                 let ids: Vec<String> = many.iter().map(ToString::to_string).collect();
-                let rule = format!("{} members have this e-mail and name", many.len());
+                let rule = match row.email {
+                    Some(_) => format!("{} members have this e-mail and name", many.len()),
+                    None => format!("{} members have this name and no e-mail", many.len()),
+                };
                 let way_out = format!("say which in a column id: {}", ids.join(", "));
                 Err((Field::Email, Fault::new(rule, way_out)))
             }
@@ -337,19 +353,28 @@ impl Known {
                 hints.push(Hint {
                     line: Some(entry.line),
                     message: format!(
-                        "{} <{}> is another member than {other}; if they are one, give both the same e-mail",
-                        member.name(),
-                        member.email.as_deref().unwrap_or("no address")
+                        "{} is another member than {other}; if they are one, give both the same e-mail",
+                        told(member)
                     ),
                 });
             };
             if let Some(addresses) = self.by_name.get(&name).filter(|_| entry.action == Action::Added) {
-                tell(format!("the one with {}", addresses.join(", ")));
+                tell(match addresses.join(", ") {
+                    none if none.is_empty() => "the one without an e-mail address".to_owned(),
+                    addresses => format!("the one with {addresses}"),
+                });
             } else if let Some(line) = lines.get(&name) {
                 tell(format!("the one in line {line}"));
             }
             lines.entry(name).or_insert(entry.line);
         }
         hints
+    }
+}
+
+fn told(member: &Member) -> String {
+    match &member.email {
+        Some(email) => format!("{} <{email}>", member.name()),
+        None => format!("{} without an e-mail address", member.name()),
     }
 }

@@ -2,6 +2,7 @@
 
 mod books;
 mod model;
+mod settings;
 mod sums;
 
 use std::sync::Arc;

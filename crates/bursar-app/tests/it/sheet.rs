@@ -1,7 +1,7 @@
 //! Rosters as people have them: groups that come and go with the file, people with several rows, and namesakes.
 
 use bursar_app::Identity;
-use bursar_app::roster::{Imported, NewGroup, Options, Repeat, RosterError};
+use bursar_app::roster::{Imported, NewGroup, Options, Plan, Repeat, RosterError};
 use bursar_db::testing::both_engines;
 use bursar_db::{Db, table};
 use bursar_domain::group::Group;
@@ -326,5 +326,85 @@ fn damaged_files_write_nothing() {
             assert!(refused.starts_with(words), "{words}: {refused}");
             assert_eq!(dump(db), before, "{words}");
         }
+    });
+}
+
+fn hints(plan: &Plan) -> Vec<&str> {
+    plan.hints.iter().map(|hint| hint.message.as_str()).collect()
+}
+
+/// A name alone finds a member without an address again. Somebody with an address is another member, and that is told.
+#[test]
+fn rows_without_an_address_are_members_without_one() {
+    both_engines(|test| {
+        let db = &test.db;
+        import_now(db, &club()).unwrap();
+        let csv = "Name,E-mail,Phone,Groups\nCy Meyer,,+1 202 555 0123,Crew\nDee Roe,n/a,,Crew\n\
+                   Eve Stone,eve@example.org,,\n";
+        let done = import(db, csv);
+        assert_eq!((counts(&done.plan), done.plan.without_email), ([3, 0, 0], 2));
+        assert_eq!(hints(&done.plan), [""; 0]);
+        let cy = by_name(db, "Cy");
+        assert_eq!(
+            (&cy["email"], &cy["phone"]),
+            (&json!(null), &json!("+1 202 555 0123"))
+        );
+        assert!(cy["reference"].as_str().unwrap().starts_with("RF"));
+        // The second import finds them by name, in any case.
+        let again = import(db, "Name,Phone\ncy MEYER,+1 202 555 0199\nDee Roe,\n");
+        assert_eq!((counts(&again.plan), again.plan.without_email), ([0, 1, 1], 2));
+        assert_eq!(by_name(db, "Cy")["phone"], json!("+1 202 555 0199"));
+        // A row with an address is another member, as always, and the two are told.
+        let named = planned(db, "Name,Email\nCy Meyer,cy@example.org\n", &Options::default());
+        assert_eq!(counts(&named), [1, 0, 0]);
+        assert_eq!(
+            hints(&named),
+            [
+                "Cy Meyer <cy@example.org> is another member than the one without an e-mail address; if they are one, give \
+              both the same e-mail"
+            ]
+        );
+        let bare = planned(db, "Name,Email\nAda Larsen,\n", &Options::default());
+        assert_eq!(counts(&bare), [1, 0, 0]);
+        assert!(
+            hints(&bare)[0]
+                .starts_with("Ada Larsen without an e-mail address is another member than the one with")
+        );
+        // What may be a heading is told.
+        let heading = planned(db, "Name,Email\nSection B,\n", &Options::default());
+        assert!(
+            hints(&heading)[0].contains("nothing but a name"),
+            "{:?}",
+            hints(&heading)
+        );
+        // Two people of one name cannot be told apart.
+        let two = bad_rows(
+            db,
+            "Name,Phone\nFay Lind,+1 202 555 0101\nFay Lind,+1 202 555 0102\n",
+        );
+        assert!(two[0].contains("`bursar member add`"), "{two:?}");
+        undo_now(db, done.id.unwrap()).unwrap();
+        assert_eq!(problems(db), []);
+    });
+}
+
+/// Members would be added without the addresses that the file has.
+#[test]
+fn a_column_with_addresses_is_not_passed_over() {
+    both_engines(|test| {
+        let db = &test.db;
+        import_now(db, &club()).unwrap();
+        let csv = "Name,Contact\nCy Meyer,cy@example.org\nDee Roe,by post\n";
+        let refused = bursar_app::roster::read(csv.as_bytes(), &Options::default()).unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "no column is email, and `Contact` has addresses; say what it is with --map \"Contact=email\", or that it is not \
+             with --map \"Contact=ignore\""
+        );
+        let ignoring = Options {
+            map: vec![("Contact".into(), None)],
+            ..Options::default()
+        };
+        assert_eq!(planned(db, csv, &ignoring).without_email, 2);
     });
 }

@@ -1,13 +1,15 @@
 use std::collections::HashMap;
 
-use bursar_app::organizations::{self, NewOrganization, create};
+use bursar_app::organizations::{self, NewOrganization, OrganizationChange, create};
 use bursar_app::{AppError, Opening};
 use bursar_domain::ids::{OrganizationId, kind};
 use bursar_domain::money::Currency;
 use bursar_domain::organization::{CardIssuing, Organization, OrganizationKind};
+use bursar_domain::zone::Zone;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
+use super::desk::or_dash;
 use super::door::{Door, Ref, parse_ref};
 use super::{Globals, Outcome, output};
 use crate::ambient;
@@ -16,6 +18,8 @@ use crate::ambient;
 pub(crate) enum OrganizationCommand {
     /// Create an organization
     Create(CreateArgs),
+    /// Change an organization's settings
+    Set(SetArgs),
     /// List the organizations; with `--as`, those in which the person has a role
     List,
 }
@@ -45,6 +49,45 @@ pub(crate) struct CreateArgs {
     card_issuing: CardIssuing,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct SetArgs {
+    /// The organization: name or id
+    #[arg(value_name = "ORG", value_parser = parse_ref::<kind::Organization>)]
+    one: Ref<kind::Organization>,
+    /// Name
+    #[arg(long)]
+    name: Option<String>,
+    /// Time zone that days begin and end by, such as Europe/Berlin
+    #[arg(long, value_name = "ZONE", value_parser = Zone::parse)]
+    time_zone: Option<Zone>,
+    /// Contact e-mail address; an empty value removes it
+    #[arg(long, value_name = "EMAIL")]
+    contact_email: Option<String>,
+    /// Contact phone number for SMS; an empty value removes it
+    #[arg(long, value_name = "PHONE")]
+    contact_phone: Option<String>,
+    /// Card issuing: approved or pending
+    #[arg(long, value_parser = parse_issuing)]
+    card_issuing: Option<CardIssuing>,
+    /// Apply a member's credit when a charge is raised: on or off
+    #[arg(long, value_name = "ON", value_parser = parse_switch)]
+    auto_credit: Option<bool>,
+    /// Book bank lines with exactly one reference without asking: on or off
+    #[arg(long, value_name = "ON", value_parser = parse_switch)]
+    auto_reference: Option<bool>,
+    /// How members pay, for reminders and statements; an empty value removes it
+    #[arg(long, value_name = "TEXT")]
+    pay_text: Option<String>,
+}
+
+fn parse_switch(text: &str) -> Result<bool, String> {
+    match text.to_ascii_lowercase().as_str() {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err("must be on or off".to_owned()),
+    }
+}
+
 fn parse_kind(text: &str) -> Result<OrganizationKind, String> {
     OrganizationKind::parse(text).ok_or_else(|| format!("must be one of {}", OrganizationKind::WORDS))
 }
@@ -60,8 +103,44 @@ fn parse_currency(text: &str) -> Result<Currency, String> {
 pub(crate) fn run(globals: &Globals, command: OrganizationCommand) -> Outcome {
     match command {
         OrganizationCommand::Create(args) => create_one(globals, args),
+        OrganizationCommand::Set(args) => set(globals, args),
         OrganizationCommand::List => list(globals),
     }
+}
+
+fn set(globals: &Globals, args: SetArgs) -> Outcome {
+    let door = Door::open(globals)?;
+    let id = door.any_organization(&args.one)?;
+    let or_none = |given: Option<String>| given.map(|text| Some(text).filter(|text| !text.trim().is_empty()));
+    let change = OrganizationChange {
+        name: args.name,
+        time_zone: args.time_zone,
+        contact_email: or_none(args.contact_email),
+        contact_phone: or_none(args.contact_phone),
+        card_issuing: args.card_issuing,
+        auto_credit: args.auto_credit,
+        auto_reference: args.auto_reference,
+        pay_text: or_none(args.pay_text),
+    };
+    let made = door.act(id, move |act| organizations::set(act, &change))?;
+    if globals.json {
+        return output::json(&as_json(&made));
+    }
+    let on = |is_on: bool| if is_on { "on" } else { "off" };
+    let lines = [
+        ("time zone", made.time_zone.to_string()),
+        ("contact e-mail", or_dash(made.contact_email.as_deref())),
+        ("contact phone", or_dash(made.contact_phone.as_deref())),
+        ("card issuing", made.card_issuing.to_string()),
+        ("auto credit", on(made.auto_credit).to_owned()),
+        ("auto reference", on(made.auto_reference).to_owned()),
+        ("pay text", or_dash(made.pay_text.as_deref())),
+    ];
+    output::say(&format!("Settings of {} ({}):", made.name, made.id));
+    for (what, value) in lines {
+        output::say(&format!("  {what:<16}{value}"));
+    }
+    Ok(())
 }
 
 fn create_one(globals: &Globals, args: CreateArgs) -> Outcome {
@@ -118,5 +197,7 @@ fn as_json(o: &Organization) -> Value {
     json!({
         "id": o.id, "name": o.name, "kind": o.kind, "parentId": o.parent_id, "currency": o.currency,
         "contactEmail": o.contact_email, "contactPhone": o.contact_phone, "cardIssuing": o.card_issuing,
+        "timeZone": o.time_zone, "closedUntil": o.closed_until, "autoCredit": o.auto_credit,
+        "autoReference": o.auto_reference, "payText": o.pay_text,
     })
 }

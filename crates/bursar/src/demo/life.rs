@@ -268,7 +268,7 @@ impl Life {
             (
                 3,
                 MemberChange {
-                    email: Some("moved@example.org".to_owned()),
+                    email: Some(Some("moved@example.org".to_owned())),
                     ..MemberChange::default()
                 },
             ),

@@ -44,6 +44,8 @@ mod roster;
 #[cfg(test)]
 mod secrets;
 #[cfg(test)]
+mod settings;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod sync;

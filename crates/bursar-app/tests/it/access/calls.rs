@@ -8,7 +8,7 @@ use bursar_app::housekeeping::{self, Retention};
 use bursar_app::import::{self, ImportError};
 use bursar_app::lists::{self, List};
 use bursar_app::notices::{self, Expiring};
-use bursar_app::organizations::{self, NewOrganization};
+use bursar_app::organizations::{self, NewOrganization, OrganizationChange};
 use bursar_app::outbox::{self, Attempt, Claimed, Job, Message};
 use bursar_app::payments::{self, Adjustment, Debtor, Every, NewCharges, NewPlan, Received};
 use bursar_app::reimbursements::{self, Draft, Remarks};
@@ -108,6 +108,7 @@ fn desk() -> Vec<Call> {
         act(&groups::CHANGE, |act| {
             groups::change(act, no(), &GroupChange::default())
         }),
+        act(&groups::SET, |act| groups::set(act, no(), &Default::default())),
         act(&groups::REMOVE_MEMBER, |act| {
             groups::remove_member(act, no(), no())
         }),
@@ -292,6 +293,16 @@ fn access(service: TokenId) -> Vec<Call> {
             names::of_organizations(view, &[org(1)])
         }),
         whole(&organizations::COUNT, organizations::count),
+        act(&organizations::SET, |act| {
+            organizations::set(act, &OrganizationChange::default())
+        }),
+        act(&organizations::APPROVE, |act| {
+            let change = OrganizationChange {
+                card_issuing: Some(CardIssuing::Approved),
+                ..OrganizationChange::default()
+            };
+            organizations::set(act, &change)
+        }),
         view(&policy::SHOW, policy::show),
         act(&policy::SET, |act| policy::set(act, &Default::default())),
         act(&roles::SET, |act| roles::set(act, "", Role::Viewer)),

@@ -1,9 +1,11 @@
 use std::path::{Path, PathBuf};
 
-use bursar_app::{groups, names};
+use bursar_app::groups::{self, GroupSettings};
+use bursar_app::names;
 use bursar_domain::Resource;
-use bursar_domain::group::{Group, NewGroup};
+use bursar_domain::group::{Group, NewGroup, ProRata};
 use bursar_domain::ids::{GroupId, MemberId, OrganizationId, kind};
+use bursar_domain::late_fee::{LateAmount, LateRule};
 use bursar_domain::text::{NAME, NOTE};
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -16,6 +18,8 @@ use super::{list, tell};
 pub(crate) enum GroupCommand {
     /// Create a group
     Create(CreateArgs),
+    /// Change a group and its rules for late fees and for members who join within a period
+    Set(SetArgs),
     /// Add a member to a group
     AddMember(MemberArgs),
     /// Remove a member from a group
@@ -34,6 +38,35 @@ pub(crate) struct CreateArgs {
     /// Description
     #[arg(long, default_value = "")]
     description: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SetArgs {
+    /// The group: name or id
+    #[arg(value_name = "GROUP", value_parser = parse_ref::<kind::Group>)]
+    group: Ref<kind::Group>,
+    /// Name
+    #[arg(long)]
+    name: Option<String>,
+    /// Description
+    #[arg(long)]
+    description: Option<String>,
+    /// Late fee: an amount, or a percentage of what is open such as 5%; `none` removes the rule
+    #[arg(long, value_name = "AMOUNT")]
+    late_fee: Option<String>,
+    /// Days after the due day at which the late fee is charged
+    #[arg(long, value_name = "DAYS")]
+    late_after: Option<i64>,
+    /// Maximum late fee; `none` removes the cap
+    #[arg(long, value_name = "AMOUNT")]
+    late_cap: Option<String>,
+    /// What a member who joins within a period is charged at once: none, or monthly for the months left
+    #[arg(long, value_name = "RULE", value_parser = parse_pro_rata)]
+    pro_rata: Option<ProRata>,
+}
+
+fn parse_pro_rata(text: &str) -> Result<ProRata, String> {
+    ProRata::parse(text).ok_or_else(|| format!("must be one of {}", ProRata::WORDS))
 }
 
 #[derive(Debug, Args)]
@@ -58,6 +91,7 @@ pub(crate) struct AddListArgs {
 pub(crate) fn run(globals: &Globals, command: GroupCommand) -> Outcome {
     match command {
         GroupCommand::Create(args) => create(globals, &args),
+        GroupCommand::Set(args) => set(globals, args),
         GroupCommand::AddMember(args) => {
             let place = Place::find(globals, &args)?;
             let (group, member) = (place.group, place.member);
@@ -89,6 +123,57 @@ fn create(globals: &Globals, args: &CreateArgs) -> Outcome {
     let group = door.act(door.organization()?, move |act| groups::create(act, &new))?;
     let line = format!("Created {} ({})", group.name, group.id);
     tell(globals, &group.document(), &line)
+}
+
+fn set(globals: &Globals, args: SetArgs) -> Outcome {
+    let door = Door::open(globals)?;
+    let (org, id) = door.locate::<Group>(&args.group)?;
+    let settings = GroupSettings {
+        name: args.name,
+        description: args.description,
+        late_fee: args.late_fee,
+        late_after: args.late_after,
+        late_cap: args.late_cap,
+        pro_rata: args.pro_rata,
+    };
+    let group = door.act(org, move |act| groups::set(act, id, &settings))?;
+    if globals.json {
+        return output::json(&settings_json(&group));
+    }
+    output::say(&format!("Settings of {} ({}):", group.name, group.id));
+    output::say(&format!("  late fee   {}", told_late_rule(&group)));
+    output::say(&format!(
+        "  pro rata   {}",
+        match group.pro_rata {
+            ProRata::None => "none: who joins within a period pays from the next one on",
+            ProRata::Monthly => "monthly: who joins within a period pays for the months left",
+        }
+    ));
+    Ok(())
+}
+
+/// The v1 object and the group's rules.
+fn settings_json(group: &Group) -> serde_json::Value {
+    let mut value = serde_json::from_str(&group.document()).unwrap_or(serde_json::Value::Null);
+    value["lateFee"] = json!(group.late_fee);
+    value["latePercent"] = json!(group.late_percent);
+    value["lateAfterDays"] = json!(group.late_after_days);
+    value["lateCap"] = json!(group.late_cap);
+    value["proRata"] = json!(group.pro_rata);
+    value
+}
+
+fn told_late_rule(group: &Group) -> String {
+    let Some(rule) = LateRule::of(group) else {
+        return "none".to_owned();
+    };
+    let amount = match rule.amount {
+        LateAmount::Fixed(fee) => format!("{fee} {}", fee.currency),
+        LateAmount::Percent(percent) => format!("{percent} % of what is open"),
+    };
+    let cap = rule.cap.map(|cap| format!(", at most {cap} {}", cap.currency));
+    let days = output::many(rule.after_days.unsigned_abs(), "day");
+    format!("{amount}{}, {days} after the due day", cap.unwrap_or_default())
 }
 
 /// A group and a member of the same organization.

@@ -1,6 +1,7 @@
 use bursar_app::members::{self, NewMember};
 use bursar_app::names::{self, Names};
 use bursar_app::resources;
+use bursar_domain::creditor_reference;
 use bursar_domain::email::{check_email, check_phone};
 use bursar_domain::ids::{MemberId, OrganizationId, kind};
 use bursar_domain::member::{Member, MemberChange};
@@ -9,13 +10,13 @@ use bursar_domain::{Date, Refusal, Resource};
 use clap::{Args, Subcommand};
 
 use super::super::door::{Door, Ref, parse_ref};
-use super::super::{Failure, Globals, Outcome, consent, output};
+use super::super::{Globals, Outcome, consent, output};
 use super::list::{self, MemberListArgs};
 use super::{names_in, or_dash, parse_date, tell};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum MemberCommand {
-    /// Find members by name, e-mail address or phone number
+    /// Find members by name, e-mail address, phone number or reference
     Find(FindArgs),
     /// Add a member
     Add(AddArgs),
@@ -33,7 +34,7 @@ pub(crate) enum MemberCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct FindArgs {
-    /// Part of a name, an e-mail address or a phone number; several words must all be found
+    /// Part of a name, an e-mail address or a phone number, several words must all be found; or a creditor reference
     #[arg(value_name = "TEXT", required = true)]
     text: Vec<String>,
     /// Maximum number of members
@@ -73,7 +74,7 @@ pub(crate) struct SetArgs {
     /// Family name
     #[arg(long)]
     last_name: Option<String>,
-    /// E-mail address
+    /// E-mail address; an empty value removes it
     #[arg(long)]
     email: Option<String>,
     /// Phone number for SMS; an empty value removes it
@@ -82,11 +83,14 @@ pub(crate) struct SetArgs {
     /// Join date
     #[arg(long, value_parser = parse_date)]
     join_date: Option<Date>,
+    /// Member who pays for this one; `none` for a member who pays for themselves
+    #[arg(long, value_name = "MEMBER", value_parser = parse_ref::<kind::Member>)]
+    payer: Option<Ref<kind::Member>>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct OneArgs {
-    /// The member: name, e-mail address or id
+    /// The member: name, e-mail address, reference or id
     #[arg(value_name = "MEMBER", value_parser = parse_ref::<kind::Member>)]
     member: Ref<kind::Member>,
 }
@@ -100,8 +104,13 @@ pub(crate) fn run(globals: &Globals, command: MemberCommand) -> Outcome {
         MemberCommand::Find(args) => find(&door, &args),
         MemberCommand::Add(args) => add(&door, args),
         MemberCommand::Set(args) => {
-            let change = read_change(&args).map_err(|(field, rule)| Refusal::invalid(field, rule))?;
+            let mut change = read_change(&args).map_err(|(field, rule)| Refusal::invalid(field, rule))?;
             let (org, id) = door.locate::<Member>(&args.one.member)?;
+            change.payer_id = match &args.payer {
+                None => None,
+                Some(Ref::Name(name)) if name.trim().eq_ignore_ascii_case("none") => Some(None),
+                Some(named) => Some(Some(door.find(org, named)?)),
+            };
             change_member(&door, org, id, "Changed", change)
         }
         MemberCommand::Archive(args) => archive(&door, &args),
@@ -163,7 +172,10 @@ fn read_change(args: &SetArgs) -> Result<MemberChange, (&'static str, String)> {
         let checked = text.as_deref().map(|text| NAME.check(text)).transpose();
         checked.map_err(|rule| (field, rule))
     };
-    let email = args.email.as_deref().map(check_email).transpose();
+    let email = args.email.as_deref().map(str::trim).map(|email| match email {
+        "" => Ok(None),
+        email => check_email(email).map(Some),
+    });
     let phone = args.phone.as_deref().map(str::trim).map(|phone| match phone {
         "" => Ok(None),
         phone => check_phone(phone).map(Some),
@@ -171,7 +183,7 @@ fn read_change(args: &SetArgs) -> Result<MemberChange, (&'static str, String)> {
     Ok(MemberChange {
         first_name: name("first-name", &args.first_name)?,
         last_name: name("last-name", &args.last_name)?,
-        email: email.map_err(|rule| ("email", rule))?,
+        email: email.transpose().map_err(|rule| ("email", rule))?,
         phone: phone.transpose().map_err(|rule| ("phone", rule))?,
         join_date: args.join_date,
         ..MemberChange::default()
@@ -253,9 +265,9 @@ fn show(door: &Door<'_>, args: &OneArgs) -> Outcome {
     let (member, owed) = door.view(org, move |view| {
         Ok((resources::one::<Member>(view, id)?, members::owed(view, id)?))
     })?;
-    let names: Result<Names, Failure> = names_in(door, org, &member);
+    let names = names_in(door, org, &member)?;
     let lines = format!(
-        "{} {} ({})\n  organization  {} ({org})\n  e-mail        {}\n  phone         {}\n  state         {}\n  joined        {}\n  groups        {}\n  owes          {owed} {}",
+        "{} {} ({})\n  organization  {} ({org})\n  e-mail        {}\n  phone         {}\n  state         {}\n  joined        {}\n  groups        {}\n  payer         {}\n  reference     {}\n  owes          {owed} {}",
         member.first_name,
         member.last_name,
         member.id,
@@ -264,7 +276,11 @@ fn show(door: &Door<'_>, args: &OneArgs) -> Outcome {
         or_dash(member.phone.as_deref()),
         if member.is_active { "active" } else { "archived" },
         or_dash(member.join_date),
-        groups_of(&member, &names?),
+        groups_of(&member, &names),
+        member
+            .payer_id
+            .map_or_else(|| "-".to_owned(), |id| format!("{} ({id})", names.told(Some(id)))),
+        or_dash(member.reference.as_deref().map(creditor_reference::spaced)),
         owed.currency
     );
     tell(door.globals, &member.document(), &lines)

@@ -156,6 +156,7 @@ impl Done<'_> {
             "changed": plan.count(Action::Changed),
             "left": plan.count(Action::Left),
             "archived": plan.archived,
+            "withoutEmail": plan.without_email,
             "repeats": plan.repeats,
             "newGroups": plan.new_groups,
             "hints": plan.hints,
@@ -215,6 +216,12 @@ impl Done<'_> {
         } else {
             format!("{added} added, {changed} changed, {left} as they were{nothing}")
         });
+        if plan.without_email > 0 {
+            output::say(&format!(
+                "{} without an e-mail address: a name alone finds them again, and mail goes to their payer",
+                many(plan.without_email as u64, "member")
+            ));
+        }
         if plan.archived > 0 {
             output::say(&format!(
                 "{} of them are archived and stay so; --restore takes them out of the archive",
