@@ -241,6 +241,7 @@ fn deed(line: &Line, subject: &str) -> String {
         "message.skip" => "skipped message",
         "dues.set" => "set the dues of group",
         "dues.clear" => "took the dues from group",
+        "late_fees.raise" => return format!("charged {count} late fees ({subject})"),
         "dues.raise" => return format!("raised {count} payments of dues ({subject})"),
         other => return other_deed(other, subject, line.count),
     };

@@ -22,6 +22,21 @@ pub(crate) fn extend(
     id: BulkId,
     subjects: &[Subject],
 ) -> Result<(), AppError> {
+    add(act, rule, id, subjects)?;
+    act.log(
+        rule.name,
+        Some(id.to_string()),
+        i64::try_from(subjects.len()).ok(),
+    )
+}
+
+/// Adds what followed from a bulk act and is undone with it, without another line in the log.
+pub(crate) fn add(
+    act: &mut Act<'_, '_>,
+    rule: &Rule,
+    id: BulkId,
+    subjects: &[Subject],
+) -> Result<(), AppError> {
     let bulk = BulkAct {
         organization: act.organization,
         id,
@@ -29,12 +44,7 @@ pub(crate) fn extend(
         at: act.now(),
         undone_at: None,
     };
-    bulk::insert(act.tx, &bulk, subjects)?;
-    act.log(
-        rule.name,
-        Some(id.to_string()),
-        i64::try_from(subjects.len()).ok(),
-    )
+    Ok(bulk::insert(act.tx, &bulk, subjects)?)
 }
 
 /// A payment that a bulk act raised.

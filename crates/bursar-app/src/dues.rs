@@ -13,6 +13,7 @@ use bursar_domain::group::{Group, Interval};
 use bursar_domain::ids::{GroupId, MemberId, PaymentId};
 use bursar_domain::money::{Currency, Money};
 use bursar_domain::payment::Payment;
+use bursar_domain::pro_rata;
 use bursar_domain::{Date, Refusal, Resource, Stamps, Timestamp};
 use serde::Serialize;
 
@@ -214,6 +215,7 @@ pub fn set(act: &mut Act<'_, '_>, group: GroupId, dues: Option<&NewDues>) -> Res
         None => {
             (group.amount_due, group.due_date, group.dues_from) = (None, None, None);
             (group.is_recurring, group.recurring_interval, group.due_anchor_day) = (false, None, None);
+            group.dues_since = None;
             due::close(act.tx, organization, group.id, None)?;
         }
     }
@@ -242,6 +244,10 @@ fn apply(group: &mut Group, dues: &NewDues, today: Date) -> Result<(), Refusal> 
         );
         return Err(Refusal::invalid("dueDate", rule));
     }
+    // A series that goes on, with another amount perhaps, has the periods that it had.
+    let goes_on = group.recurring_interval == dues.interval
+        && pro_rata::Period::at(group, dues.due).is_some_and(|period| period.due == dues.due);
+    group.dues_since = group.dues_since.filter(|_| goes_on).or(Some(dues.due));
     group.amount_due = Some(amount);
     group.due_date = Some(dues.due);
     group.due_anchor_day = Some(dues.due.day());

@@ -5,16 +5,19 @@ use bursar_db::{memberships, table};
 use bursar_domain::access::{Role, Scope};
 use bursar_domain::group::{Group, GroupChange, NewGroup, ProRata};
 use bursar_domain::ids::{BulkId, GroupId, MemberId};
-use bursar_domain::late_fee::{LateAmount, NONE};
+use bursar_domain::late_fee::{LateAmount, LateRule, NONE};
 use bursar_domain::member::Member;
 use bursar_domain::money::Money;
 use bursar_domain::organization::address_key;
+use bursar_domain::payment::Payment;
 use bursar_domain::text::{NAME, NOTE};
 use bursar_domain::{Refusal, Resource, Stamps};
 
 use crate::act::Act;
+use crate::books;
 use crate::bulk;
 use crate::error::AppError;
+use crate::pro_rata;
 use crate::rule::Rule;
 
 pub const CREATE: Rule =
@@ -85,6 +88,11 @@ pub fn set(act: &mut Act<'_, '_>, id: GroupId, settings: &GroupSettings) -> Resu
     }
     group.pro_rata = settings.pro_rata.unwrap_or(group.pro_rata);
     set_late_rule(&mut group, settings)?;
+    if LateRule::of(&group) != LateRule::of(&before) {
+        // Charges that are there have earlier stamps of the change clock.
+        let today = books::open(act)?.today;
+        group.follow_late_rule(Some(&before), act.tick(), today);
+    }
     if group == before {
         return Ok(before);
     }
@@ -158,15 +166,23 @@ pub fn remove_member(act: &mut Act<'_, '_>, id: GroupId, member: MemberId) -> Re
     Ok(group)
 }
 
-pub fn add_member(act: &mut Act<'_, '_>, id: GroupId, member: MemberId) -> Result<Group, AppError> {
-    act.allow(&ADD_MEMBER)?;
-    let group = join(act, id, member)?;
-    act.log(ADD_MEMBER.name, Some(member.to_string()), None)?;
-    Ok(group)
+/// A member who is now in a group.
+#[derive(Clone, Debug)]
+pub struct Joined {
+    pub group: Group,
+    /// For the months left of the period, where the group charges them.
+    pub charge: Option<Payment>,
 }
 
-/// Stamps the member before the group.
-fn join(act: &mut Act<'_, '_>, id: GroupId, member: MemberId) -> Result<Group, AppError> {
+pub fn add_member(act: &mut Act<'_, '_>, id: GroupId, member: MemberId) -> Result<Joined, AppError> {
+    act.allow(&ADD_MEMBER)?;
+    let joined = join(act, id, member)?;
+    act.log(ADD_MEMBER.name, Some(member.to_string()), None)?;
+    Ok(joined)
+}
+
+/// Stamps the member before the group, and the group before the charge.
+fn join(act: &mut Act<'_, '_>, id: GroupId, member: MemberId) -> Result<Joined, AppError> {
     let mut group: Group = act.find(id)?;
     let mut member: Member = act.find(member)?;
     if member.groups.contains(&id) {
@@ -181,7 +197,8 @@ fn join(act: &mut Act<'_, '_>, id: GroupId, member: MemberId) -> Result<Group, A
         group.member_count += 1;
         act.update(&mut group)?;
     }
-    Ok(group)
+    let charge = pro_rata::joined(act, &group, &member)?;
+    Ok(Joined { group, charge })
 }
 
 #[derive(Clone, Debug)]
@@ -189,6 +206,8 @@ pub struct AddedMany {
     /// Undo takes this id.
     pub id: BulkId,
     pub added: Vec<MemberId>,
+    /// For the months left of the period, where the group charges them. Undo takes them back.
+    pub charges: Vec<Payment>,
     /// Addresses of members who were in the group before.
     pub already: Vec<String>,
 }
@@ -232,12 +251,13 @@ pub fn add_by_address(
         .into());
     }
     let (mut added, mut already, mut subjects) = (Vec::new(), Vec::new(), Vec::new());
+    let mut charges = Vec::new();
     for (address, members) in wanted {
         for member in members {
             if member.groups.contains(&id) || added.contains(&member.id) {
                 already.push(address.clone());
             } else {
-                join(act, id, member.id)?;
+                charges.extend(join(act, id, member.id)?.charge);
                 added.push(member.id);
                 subjects.push(Subject {
                     id: member.id.to_bytes(),
@@ -249,5 +269,13 @@ pub fn add_by_address(
         }
     }
     let id = bulk::note(act, &ADD, &subjects)?;
-    Ok(AddedMany { id, added, already })
+    // A charge has no other side, which tells it from a member.
+    let raised: Vec<Subject> = charges.iter().map(bulk::raised).collect();
+    bulk::add(act, &ADD, id, &raised)?;
+    Ok(AddedMany {
+        id,
+        added,
+        charges,
+        already,
+    })
 }

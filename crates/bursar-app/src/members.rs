@@ -5,12 +5,14 @@ use bursar_domain::group::Group;
 use bursar_domain::ids::{GroupId, MemberId};
 use bursar_domain::member::{Member, MemberChange};
 use bursar_domain::money::Money;
+use bursar_domain::payment::Payment;
 use bursar_domain::text::NAME;
 use bursar_domain::{Date, Refusal, Stamps};
 
 use crate::act::{Act, View};
 use crate::cards;
 use crate::error::AppError;
+use crate::pro_rata;
 use crate::resources::Readable;
 use crate::rule::Rule;
 
@@ -106,8 +108,16 @@ fn name(field: &'static str, text: &str) -> Result<String, AppError> {
         .map_err(|rule| Refusal::invalid(field, rule).into())
 }
 
-/// Stamps the groups before the member.
-pub fn add(act: &mut Act<'_, '_>, new: &NewMember) -> Result<Member, AppError> {
+/// A member who was added.
+#[derive(Clone, Debug)]
+pub struct Added {
+    pub member: Member,
+    /// For the months left of the periods of groups that charge them.
+    pub charges: Vec<Payment>,
+}
+
+/// Stamps the groups before the member, and the member before the charges.
+pub fn add(act: &mut Act<'_, '_>, new: &NewMember) -> Result<Added, AppError> {
     act.allow(&ADD)?;
     let (first_name, last_name) = (
         name("first-name", &new.first_name)?,
@@ -129,11 +139,13 @@ pub fn add(act: &mut Act<'_, '_>, new: &NewMember) -> Result<Member, AppError> {
     let mut groups = new.groups.clone();
     groups.sort_unstable();
     groups.dedup();
+    let mut joined: Vec<Group> = Vec::with_capacity(groups.len());
     for group in &groups {
         let mut group: Group = act.find(*group)?;
         memberships::add(act.tx, act.organization, group.id, id, act.now())?;
         group.member_count += 1;
         act.update(&mut group)?;
+        joined.push(group);
     }
     let today = act.own()?.time_zone.date(act.now());
     let stamps = Stamps::at(act.tick());
@@ -152,5 +164,9 @@ pub fn add(act: &mut Act<'_, '_>, new: &NewMember) -> Result<Member, AppError> {
     };
     act.insert(&member)?;
     act.log(ADD.name, Some(id.to_string()), None)?;
-    Ok(member)
+    let mut charges = Vec::new();
+    for group in &joined {
+        charges.extend(pro_rata::joined(act, group, &member)?);
+    }
+    Ok(Added { member, charges })
 }

@@ -213,6 +213,8 @@ pub fn set(act: &mut Act<'_, '_>, id: PaymentId, change: &PaymentChange) -> Resu
         return Ok(before);
     }
     act.update(&mut payment)?;
+    let books = open(act)?;
+    charges::follow_due_date(act, &books, &payment)?;
     act.log("payment.set", Some(id.to_string()), None)?;
     Ok(payment)
 }

@@ -3,8 +3,9 @@
 use crate::rule::Rule;
 use crate::{
     act, activity, backlog, books, campaigns, cards, chapters, check, copy, dues, export, groups,
-    housekeeping, import, inspect, members, messages, notices, organizations, outbox, payments, policy,
-    preview, reimbursements, reminders, reports, resources, roles, roster, store, tokens, undo, worker_clock,
+    housekeeping, import, inspect, late_fees, members, messages, notices, organizations, outbox, payments,
+    policy, preview, pro_rata, reimbursements, reminders, reports, resources, roles, roster, store, tokens,
+    undo, worker_clock,
 };
 
 const MODULES: &[&[&Rule]] = &[
@@ -27,6 +28,7 @@ const MODULES: &[&[&Rule]] = &[
     housekeeping::RULES,
     import::RULES,
     inspect::RULES,
+    late_fees::RULES,
     members::RULES,
     messages::RULES,
     notices::RULES,
@@ -34,6 +36,7 @@ const MODULES: &[&[&Rule]] = &[
     outbox::RULES,
     payments::RULES,
     policy::RULES,
+    pro_rata::RULES,
     reimbursements::RULES,
     reminders::RULES,
     preview::RULES,

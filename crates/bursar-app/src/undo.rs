@@ -13,7 +13,7 @@ use crate::act::{Act, Whole};
 use crate::books::{self, charges};
 use crate::error::AppError;
 use crate::rule::Rule;
-use crate::{dues, groups, payments, roster};
+use crate::{dues, groups, late_fees, payments, roster};
 
 pub use crate::bulk::Undone;
 
@@ -41,7 +41,12 @@ pub fn undo(act: &mut Act<'_, '_>, id: BulkId) -> Result<Undone, AppError> {
     let mut undone = Undone::default();
     let subjects = bulk::subjects(act.tx, &bulk_act)?;
     if bulk_act.kind == roster::IMPORT.name {
-        roster::undo(act, &subjects, &mut undone)?;
+        let (charges, members): (Vec<_>, Vec<_>) =
+            subjects.into_iter().partition(|subject| subject.other.is_some());
+        for charge in &charges {
+            undo_payment(act, PaymentId::from_bytes(charge.id), charge, &mut undone)?;
+        }
+        roster::undo(act, &members, &mut undone)?;
     } else {
         for subject in &subjects {
             undo_one(act, &bulk_act, subject, &mut undone)?;
@@ -65,15 +70,15 @@ fn undo_one(
     undone: &mut Undone,
 ) -> Result<(), AppError> {
     match bulk_act.kind.as_str() {
-        kind if kind == payments::RAISE.name || kind == dues::RAISE.name => {
+        kind if [payments::RAISE.name, dues::RAISE.name, late_fees::RAISE.name].contains(&kind) => {
             undo_payment(act, PaymentId::from_bytes(subject.id), subject, undone)
         }
         kind if kind == groups::ADD.name => {
-            let group = subject
-                .other
-                .map(GroupId::from_bytes)
-                .ok_or_else(|| Refusal::missing("the group is not known"))?;
-            undo_membership(act, MemberId::from_bytes(subject.id), group, subject, undone)
+            match subject.other.map(GroupId::from_bytes) {
+                Some(group) => undo_membership(act, MemberId::from_bytes(subject.id), group, subject, undone),
+                // What the member was charged for joining.
+                None => undo_payment(act, PaymentId::from_bytes(subject.id), subject, undone),
+            }
         }
         kind => Err(Refusal::conflict(format!("{kind} cannot be undone")).into()),
     }

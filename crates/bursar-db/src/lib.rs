@@ -18,6 +18,7 @@ pub mod housekeeping;
 pub mod idempotency;
 pub mod inspect;
 pub mod journal;
+pub mod late_fees;
 pub mod memberships;
 pub mod messages;
 pub mod names;

@@ -40,6 +40,23 @@ const OF_MEMBER: &str = "SELECT due_date, created_at, id, amount - paid_to_date 
      WHERE (organization_id = ?1) IS TRUE AND id IN (SELECT id FROM payments WHERE organization_id = ?1 AND member_id = ?2 \
      AND status IN ('pending', 'partially_paid', 'failed'))";
 
+/// Pending, partially paid and failed charges of a member alone.
+pub fn of_member(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    member: MemberId,
+) -> Result<Vec<PaymentId>, DbError> {
+    let (organization, member) = (organization.to_bytes(), member.to_bytes());
+    let mut found: Vec<(Option<Date>, i64, PaymentId, i64)> = tx.rows(
+        OF_MEMBER,
+        &[Value::Bytes(&organization), Value::Bytes(&member)],
+        read,
+    )?;
+    found.retain(|(.., open)| *open > 0);
+    found.sort_unstable_by_key(|(due, created, id, _)| (due.is_none(), *due, *created, *id));
+    Ok(found.into_iter().map(|(_, _, id, _)| id).collect())
+}
+
 /// Members whose payer this is.
 pub fn household(
     tx: &mut Tx<'_>,
@@ -94,6 +111,55 @@ pub fn with_dues(
 const WITH_DUES: &str = "SELECT member_id FROM payments WHERE organization_id = ?1 AND group_id = ?2 AND dues_for = ?3 \
          AND member_id IS NOT NULL AND status <> 'cancelled' ORDER BY member_id";
 
+/// Whether anybody was charged this group's dues of a day. Cancelled ones count.
+pub fn any_with_dues(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    group: GroupId,
+    due: Date,
+) -> Result<bool, DbError> {
+    let (organization, group, due) = (organization.to_bytes(), group.to_bytes(), due.to_string());
+    let found: Option<i64> = tx.first(
+        ANY_WITH_DUES,
+        &[
+            Value::Bytes(&organization),
+            Value::Bytes(&group),
+            Value::Text(&due),
+        ],
+        read,
+    )?;
+    Ok(found.is_some())
+}
+
+const ANY_WITH_DUES: &str =
+    "SELECT 1 FROM payments WHERE organization_id = ?1 AND dues_for = ?3 AND group_id = ?2 LIMIT 1";
+
+/// Whether a member has this group's dues of a day, without those whose payment was cancelled.
+pub fn has_dues(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    (group, due): (GroupId, Date),
+    member: MemberId,
+) -> Result<bool, DbError> {
+    let (organization, group, member) = (organization.to_bytes(), group.to_bytes(), member.to_bytes());
+    let due = due.to_string();
+    let found: Option<i64> = tx.first(
+        HAS_DUES,
+        &[
+            Value::Bytes(&organization),
+            Value::Bytes(&group),
+            Value::Text(&due),
+            Value::Bytes(&member),
+        ],
+        read,
+    )?;
+    Ok(found.is_some())
+}
+
+/// The ids first, as in `OF_MEMBER`.
+const HAS_DUES: &str = "SELECT 1 FROM payments WHERE (organization_id = ?1) IS TRUE AND status <> 'cancelled' AND id IN \
+     (SELECT id FROM payments WHERE organization_id = ?1 AND dues_for = ?3 AND group_id = ?2 AND member_id = ?4) LIMIT 1";
+
 /// A payment or member by its reference.
 pub fn by_reference(
     tx: &mut Tx<'_>,
@@ -110,12 +176,14 @@ const PAYMENT_BY_REFERENCE: &str = "SELECT id FROM payments WHERE organization_i
 const MEMBER_BY_REFERENCE: &str = "SELECT id FROM members WHERE organization_id = ?1 AND reference = ?2";
 
 /// For tests that read query plans.
-pub fn statements() -> [(&'static str, &'static str); 6] {
+pub fn statements() -> [(&'static str, &'static str); 8] {
     [
         ("open charges of a member", OF_MEMBER),
         ("household", HOUSEHOLD),
         ("late fees of a charge", FEES_OF),
         ("members with dues of a day", WITH_DUES),
+        ("anybody with dues of a day", ANY_WITH_DUES),
+        ("a member's dues of a day", HAS_DUES),
         ("payment by reference", PAYMENT_BY_REFERENCE),
         ("member by reference", MEMBER_BY_REFERENCE),
     ]

@@ -19,6 +19,7 @@ pub(crate) const STEPS: &[&str] = &[
     MORE_LISTS,
     BOOKS,
     LEDGER_ENDS,
+    LATE_FEES,
 ];
 
 /// What a step does that SQL cannot. It runs after the step's statements, in the same transaction.
@@ -592,4 +593,12 @@ ALTER TABLE receipts ADD CONSTRAINT receipts_form CHECK (length(organization_id)
 /// The payment ledger, after its entries are in the journal.
 const LEDGER_ENDS: &str = r"
 DROP TABLE ledger_entries;
+";
+
+/// When the worker looks for late charges of a group, since when its rule holds, and since when its dues do.
+const LATE_FEES: &str = r"
+ALTER TABLE groups ADD COLUMN dues_since TEXT;
+ALTER TABLE groups ADD COLUMN late_since BIGINT;
+ALTER TABLE groups ADD COLUMN late_next TEXT;
+CREATE INDEX groups_late ON groups (late_next, organization_id, id) WHERE late_next IS NOT NULL;
 ";

@@ -3,11 +3,12 @@
 use serde::Serialize;
 
 use crate::fields::Fields;
+use crate::late_fee::LateRule;
 use crate::money::{Currency, Money};
 use crate::refusal::Refusal;
 use crate::resource::{Invariants, Resource, Surroundings, resource, take_fields};
 use crate::text::{NAME, NOTE};
-use crate::time::Date;
+use crate::time::{Date, Timestamp};
 use crate::words;
 
 words! {
@@ -78,6 +79,12 @@ resource! {
         late_cap: Option<Money> => hidden("lateCap"),
         /// What a member who joins within a period is charged at once.
         pro_rata: ProRata => hidden("proRata"),
+        /// The first due day of the dues as they are set: before it there is no period to join.
+        dues_since: Option<Date> => hidden("duesSince"),
+        /// When the rule for late fees was set. Charges from before it that were late then have no fee.
+        late_since: Option<Timestamp> => internal(),
+        /// The day from which late charges are looked for again. Null without a rule.
+        late_next: Option<Date> => internal(),
         /// How many active members it has.
         member_count: i64 => derived("memberCount").range(0, i64::MAX).read_only(),
         /// The organization's currency, which its dues are in.
@@ -186,6 +193,23 @@ impl Group {
             due = next;
         }
         Some(due)
+    }
+
+    /// Call it when the rule for late fees may have changed. With a new rule, or with fewer days, charges that would have
+    /// been late before today are left alone: a new rule must not surprise everybody who owes.
+    pub fn follow_late_rule(&mut self, before: Option<&Self>, now: Timestamp, today: Date) {
+        let (old, new) = (before.and_then(LateRule::of), LateRule::of(self));
+        let Some(rule) = new else {
+            (self.late_since, self.late_next) = (None, None);
+            return;
+        };
+        if old == new {
+            return;
+        }
+        if self.late_since.is_none() || old.is_none_or(|old| rule.after_days < old.after_days) {
+            self.late_since = Some(now);
+        }
+        self.late_next = Some(today);
     }
 
     /// A late fee is an amount or a percentage, and has a day.

@@ -25,6 +25,7 @@ pub mod order;
 pub mod organization;
 pub mod page;
 pub mod payment;
+pub mod pro_rata;
 pub mod receipt;
 pub mod refusal;
 pub mod reimbursement;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use bursar_app::dues::{self, DuesWork, Raising};
 use bursar_app::housekeeping::{self, Retention};
+use bursar_app::late_fees::{self, Charging, LateWork};
 use bursar_app::{AppError, backlog, campaigns, notices, outbox, reminders};
 use bursar_domain::Timestamp;
 use bursar_domain::ids::OrganizationId;
@@ -28,6 +29,8 @@ pub(super) struct DueWork {
     tally: Arc<Tally>,
     setbacks: Setbacks,
     pass: DuesPass,
+    /// Where the pass over late charges goes on.
+    late_after: Option<LateWork>,
 }
 
 /// A pass over all dues that are due. A failure does not hold up the others.
@@ -46,6 +49,7 @@ impl DueWork {
             tally,
             setbacks: Setbacks::default(),
             pass: DuesPass::default(),
+            late_after: None,
         }
     }
 
@@ -84,12 +88,16 @@ impl DueWork {
         Ok(done)
     }
 
-    /// Work that depends on the time, so it waits while the clock is in doubt. Dues come before reminders, which state
-    /// what is owed.
+    /// Work that depends on the time, so it waits while the clock is in doubt. Dues and late fees come before reminders,
+    /// which state what is owed.
     fn start_what_is_due(&mut self) -> Result<usize, AppError> {
         let (mut done, complete_at) = self.raise_dues()?;
         if let Some(at) = complete_at {
-            done += self.start_reminders(at)?;
+            let (fees, is_complete) = self.charge_late_fees()?;
+            done += fees;
+            if is_complete {
+                done += self.start_reminders(at)?;
+            }
         }
         Ok(done + self.end_campaigns()?)
     }
@@ -235,6 +243,44 @@ impl DueWork {
                 Some(Raising::Some(_, last)) => Some(last),
                 Some(Raising::Period(_)) => None,
                 Some(Raising::Nothing) | None => break,
+            };
+            done += 1;
+        }
+        Ok(done)
+    }
+
+    /// Continues the pass over groups with late fees. Returns how much was done, and whether nothing is left.
+    fn charge_late_fees(&mut self) -> Result<(usize, bool), AppError> {
+        let (now, after) = (self.base.guard.now(), self.late_after.take());
+        let found = self
+            .base
+            .look(move |whole| late_fees::due(whole, after.as_ref(), GROUPS_MAX))?;
+        let is_last = i64::try_from(found.len()) != Ok(GROUPS_MAX);
+        let mut done = 0;
+        for work in found {
+            if work.zone.date(now) >= work.next {
+                done += self.charge_one(&work)?;
+            }
+            self.late_after = Some(work).filter(|_| !is_last);
+            if self.base.bell.is_over() {
+                return Ok((done, false));
+            }
+        }
+        // A pass that is not at its end goes on at once.
+        Ok((if is_last { done } else { done.max(1) }, is_last))
+    }
+
+    fn charge_one(&mut self, work: &LateWork) -> Result<usize, AppError> {
+        let (row, group) = (Row::LateFees(work.group), work.group);
+        let (mut done, mut after) = (0, None);
+        while !self.base.bell.is_over() && !self.is_waiting(row) {
+            let charging = self
+                .base
+                .act(work.organization, move |act| late_fees::raise(act, group, after));
+            after = match self.judge(row, work.organization, charging)? {
+                Some(Charging::Some(_, last)) => Some(last),
+                Some(Charging::Done(_)) => return Ok(done + 1),
+                Some(Charging::Nothing) | None => break,
             };
             done += 1;
         }

@@ -18,6 +18,7 @@ const ROWS_MAX: usize = 10_000;
 pub(super) enum Row {
     Reminder(ReminderId),
     Dues(GroupId),
+    LateFees(GroupId),
     Notice(TokenId),
     Campaign(CampaignId),
     Job([u8; 16]),

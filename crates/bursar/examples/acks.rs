@@ -53,7 +53,7 @@ fn add_member(app: &App, organization: OrganizationId, group: GroupId) -> Result
         groups: vec![group],
     };
     let written = app.act(Identity::Operator, organization, move |act| {
-        members::add(act, &new).map(|member| member.id)
+        members::add(act, &new).map(|added| added.member.id)
     });
     written.wait()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use bursar_db::{journal, open_charges};
+use bursar_db::{journal, late_fees, open_charges};
 use bursar_domain::account::Standing;
 use bursar_domain::catch_up::charge_date;
 use bursar_domain::ids::{MemberId, PaymentId};
@@ -62,6 +62,7 @@ pub(crate) fn raise(
     closed: Closed,
 ) -> Result<(), AppError> {
     payment.reference = Some(act.next_reference());
+    follow_due_date(act, books, payment)?;
     let date = books.date("due", charge_date(payment.due_date, books.today), closed)?;
     let (about, amount) = (payment.about(), payment.amount.minor);
     let postings = Postings::pair(Standing::Receivable, about, payment.income_account(), amount);
@@ -78,6 +79,20 @@ pub(crate) fn raise(
         }
     }
     act.insert(payment)
+}
+
+/// A charge whose due day is over may be late at once, so its group is looked at again today.
+pub(crate) fn follow_due_date(
+    act: &mut Act<'_, '_>,
+    books: &Books,
+    payment: &Payment,
+) -> Result<(), AppError> {
+    if let (Some(group), Some(due), None) = (payment.group_id, payment.due_date, payment.fee_of)
+        && due < books.today
+    {
+        late_fees::look_again(act.tx, act.organization, group, books.today)?;
+    }
+    Ok(())
 }
 
 /// Posts credit of a member against a charge.

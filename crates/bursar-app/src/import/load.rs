@@ -1,10 +1,11 @@
 //! The second pass: resolves references and writes everything in one transaction.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use bursar_db::clock::Clock;
 use bursar_db::{
-    LoadTarget, OwnedValue, Stored, Tx, accounts, cards, journal, memberships, organizations, table,
+    LoadTarget, OwnedValue, Stored, Tx, accounts, cards, journal, late_fees, memberships, organizations,
+    table,
 };
 use bursar_domain::access::Policy;
 use bursar_domain::campaign::{Campaign, CampaignStatus};
@@ -61,6 +62,7 @@ pub(super) fn load(
         holders: Vec::new(),
         first_references: HashMap::new(),
         categories: HashSet::new(),
+        charged: BTreeSet::new(),
         done: Imported::default(),
     };
     load.take_clocks(tx)?;
@@ -105,6 +107,8 @@ pub(super) struct Load<'a> {
     pub(super) first_references: HashMap<OrganizationId, i64>,
     /// Expense accounts of categories that are there.
     pub(super) categories: HashSet<(OrganizationId, AccountId)>,
+    /// Organizations with charges from this import, which gets nobody a late fee.
+    charged: BTreeSet<OrganizationId>,
     pub(super) done: Imported,
 }
 
@@ -513,6 +517,11 @@ impl Load<'_> {
     }
 
     fn finish(mut self, tx: &mut Tx<'_>) -> Result<Imported, AppError> {
+        for organization in std::mem::take(&mut self.charged) {
+            let last = self.clocks.get(&organization).map_or(self.now, Clock::last);
+            let after = Timestamp::from_micros(last.max(self.now).micros() + 1);
+            late_fees::leave_what_was_late(tx, organization, after)?;
+        }
         for clock in std::mem::take(&mut self.clocks).into_values() {
             clock.give_back(tx)?;
         }
@@ -675,6 +684,8 @@ impl Settle for Group {
         if before.as_ref().and_then(|group| group.due_date) != after.due_date {
             after.skip_dues_before(load.day(header.organization).1);
         }
+        let today = load.day(header.organization).1;
+        after.follow_late_rule(before.as_ref(), load.now, today);
         load.groups.insert(
             header.id,
             PendingGroup {
@@ -753,6 +764,9 @@ impl Settle for Payment {
         };
         let (zone, today) = load.day(organization);
         let missing = catch_up::of_payment(before.as_ref(), &after, &zone, today);
+        if before.as_ref().map(|payment| payment.due_date) != Some(after.due_date) {
+            load.charged.insert(organization);
+        }
         let is_new = (before.is_none(), after.stamps.updated_at);
         load.catch_up(tx, (organization, after.id), is_new, missing)
     }

@@ -430,14 +430,14 @@ mod tests {
                 "First,Last,Email,E-Mail",
                 &["`Email` and `E-Mail`", "email", "--map"][..],
             ),
-            ("First,Last", &["email", "`First`, `Last`", "header row"]),
+            ("First,Rank", &["lastName", "`First`, `Rank`", "header row"]),
             ("Email,First", &["lastName"]),
             ("Email,Phone", &["firstName or lastName"]),
             (
                 "Ada,Larsen,ada@example.org",
                 &["line 1 has an address", "First Name,Last Name,Email"],
             ),
-            ("Ada,Larsen", &["firstName", "email", "`Ada`"]),
+            ("Ada,Larsen", &["firstName or lastName", "`Ada`"]),
             ("Full Name,First,Email", &["`Full Name` and `First`"]),
         ] {
             let said = fields(header).unwrap_err();
@@ -526,7 +526,8 @@ mod tests {
                 &["Ada Larsen,ada@example.org", "Ben Roe,by post"],
                 None,
             ),
-            ("Name,Contact", &["Ada Larsen,"], None),
+            // Without any address, the roster is one without.
+            ("Name,Contact", &["Ada Larsen,"], Some("-,-")),
             ("Name,Contact,Other", &["A Roe,a@example.org,b@example.org"], None),
             (
                 "Name,Email,Contact",

@@ -7,6 +7,7 @@ use bursar_domain::access::Role;
 use bursar_domain::group::Group;
 use bursar_domain::ids::{GroupId, MemberId};
 use bursar_domain::member::Member;
+use bursar_domain::money::Money;
 use bursar_domain::{Date, Resource, Stamps, words};
 use serde::Serialize;
 
@@ -18,6 +19,9 @@ use super::problem::Fault;
 use super::rows::{Key, Row, key_of, name_key};
 use super::{Options, Roster, RosterError, quoted};
 use crate::act::{Act, View};
+use crate::books;
+use crate::error::AppError;
+use crate::pro_rata::{self, Part};
 use crate::rule::Rule;
 
 pub const PREVIEW: Rule = Rule::of("roster.preview", Role::Editor, "import members");
@@ -75,12 +79,21 @@ pub struct Plan {
     pub repeats: Vec<Repeat>,
     pub new_groups: Vec<NewGroup>,
     pub hints: Vec<Hint>,
+    /// Who is charged for joining which group within a period.
+    pub(super) charged: Vec<(MemberId, GroupId, Part)>,
     pub(super) groups: BTreeMap<GroupId, Group>,
 }
 
 impl Plan {
     pub fn count(&self, action: Action) -> usize {
         self.entries.iter().filter(|entry| entry.action == action).count()
+    }
+
+    /// How many charges for joining within a period there are, and their sum. `None` without any.
+    pub fn charges(&self) -> Option<(usize, Money)> {
+        let (.., first) = self.charged.first()?;
+        let sum = self.charged.iter().map(|(.., part)| part.amount.minor).sum();
+        Some((self.charged.len(), Money::new(sum, first.amount.currency)))
     }
 
     /// The names of a member's groups, as people separate them.
@@ -204,6 +217,7 @@ pub(super) fn hold<M>(
             after,
         });
     }
+    let charged = charged(act, &entries, &groups.by_id)?;
     let new_groups = groups.created(entries.iter().map(|entry| &entry.after));
     let mut hints = known.namesakes(&entries);
     hints.append(&mut bare);
@@ -223,8 +237,40 @@ pub(super) fn hold<M>(
         repeats,
         new_groups,
         hints,
+        charged,
         groups: groups.by_id,
     })
+}
+
+/// Active members who join a group that charges the months left of its period.
+fn charged<M>(
+    act: &mut Act<'_, '_, M>,
+    entries: &[Entry],
+    groups: &BTreeMap<GroupId, Group>,
+) -> Result<Vec<(MemberId, GroupId, Part)>, AppError> {
+    let books = books::open(act)?;
+    let mut parts: HashMap<GroupId, Option<Part>> = HashMap::new();
+    let mut found = Vec::new();
+    for Entry { before, after, .. } in entries.iter().filter(|entry| entry.after.is_active) {
+        let had = before.as_ref().map_or(&[][..], |member| &member.groups);
+        for id in after.groups.iter().filter(|id| !had.contains(id)) {
+            let Some(group) = groups.get(id) else { continue };
+            let part = match parts.get(id) {
+                Some(part) => *part,
+                None => {
+                    let part = pro_rata::part(act, &books, group)?;
+                    parts.insert(*id, part);
+                    part
+                }
+            };
+            if let Some(part) = part
+                && (before.is_none() || !pro_rata::is_charged(act, group, &part, after.id)?)
+            {
+                found.push((after.id, *id, part));
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// Name and address stay, because they are what found the member.

@@ -15,11 +15,12 @@ use super::groups::NewIds;
 use super::plan::{Action, Entry, Plan, hold};
 use super::{Options, Roster, RosterError};
 use crate::act::Act;
-use crate::bulk;
+use crate::books::charges::Credits;
 use crate::cards;
 use crate::error::AppError;
 use crate::groups;
 use crate::rule::Rule;
+use crate::{books, bulk, pro_rata};
 
 const CHUNK_ROWS: usize = 1_000;
 
@@ -102,6 +103,7 @@ pub fn import(
             &[Member::table().target.table, memberships::MEMBERSHIPS.table],
         )?;
     }
+    let charges = charge_joined(act, &plan)?;
     for new in &plan.new_groups {
         let stamps = Stamps::at(act.tick());
         if let Some(group) = plan.groups.get_mut(&new.id) {
@@ -115,8 +117,31 @@ pub fn import(
     if subjects.is_empty() {
         return Ok(Imported { id: None, plan });
     }
-    let id = Some(bulk::note(act, &IMPORT, &subjects)?);
-    Ok(Imported { id, plan })
+    let id = bulk::note(act, &IMPORT, &subjects)?;
+    bulk::add(act, &IMPORT, id, &charges)?;
+    Ok(Imported { id: Some(id), plan })
+}
+
+/// Charges those who joined groups within a period, where the groups do. A charge's other side is its group, which tells
+/// it from a member.
+fn charge_joined(act: &mut Act<'_, '_>, plan: &Plan) -> Result<Vec<Subject>, AppError> {
+    let books = books::open(act)?;
+    let mut credits = match plan.charged.is_empty() {
+        true => Credits::default(),
+        false => Credits::read(act, &books)?,
+    };
+    let mut subjects = Vec::with_capacity(plan.charged.len());
+    for (member, group, part) in &plan.charged {
+        let Some(group) = plan.groups.get(group) else {
+            continue;
+        };
+        let payment = pro_rata::charge(act, &books, &mut credits, (group, part), *member)?;
+        subjects.push(Subject {
+            other: Some(group.id.to_bytes()),
+            ..bulk::raised(&payment)
+        });
+    }
+    Ok(subjects)
 }
 
 /// By how much `memberCount`, which counts active members, changes.

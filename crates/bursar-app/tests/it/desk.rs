@@ -1,6 +1,8 @@
 //! The officers' desk, on both engines, with time passed in.
 
 mod books;
+mod joining;
+mod late;
 mod model;
 mod settings;
 mod sums;
@@ -121,7 +123,7 @@ impl Desk {
             groups: groups.to_vec(),
             ..NewMember::default()
         };
-        self.act(move |act| members::add(act, &new))
+        self.act(move |act| members::add(act, &new)).member
     }
 
     fn group(&self, name: &str) -> Group {
@@ -130,6 +132,15 @@ impl Desk {
             description: String::new(),
         };
         self.act(move |act| create(act, &new))
+    }
+
+    fn all_payments(&self) -> Vec<Payment> {
+        let read = |view: &mut View<'_, '_>| {
+            let mut all: Vec<Payment> = Vec::new();
+            resources::each(view, |payment| all.push(payment))?;
+            Ok(all)
+        };
+        self.look(read).unwrap()
     }
 
     fn charge(&self, member: MemberId, amount: &str) -> Payment {

@@ -2,7 +2,7 @@
 //! leads to the rows, also right after they were loaded, when nobody has counted them yet.
 
 use bursar_db::testing::{TestDb, without_rules};
-use bursar_db::{DbError, Tx, journal, open_charges, receipts};
+use bursar_db::{DbError, Tx, journal, late_fees, open_charges, receipts};
 
 use crate::plans::{postgres_plan, sqlite_plan};
 
@@ -21,7 +21,7 @@ macro_rules! expected {
     };
 }
 
-const EXPECTED: [Expected; 22] = expected! {
+const EXPECTED: [Expected; 26] = expected! {
     "entry": "SEARCH e USING PRIMARY KEY (organization_id=? AND id=?)",
         "journal_entries_pkey" ["organization_id = ", "id = "];
     "reversal of an entry":
@@ -75,11 +75,22 @@ const EXPECTED: [Expected; 22] = expected! {
     "members with dues of a day":
         "SEARCH payments USING INDEX payments_dues (organization_id=? AND dues_for=? AND group_id=? AND member_id>?)",
         "payments_dues" ["organization_id = ", "group_id = ", "dues_for = "];
+    "anybody with dues of a day":
+        "SEARCH payments USING COVERING INDEX payments_dues (organization_id=? AND dues_for=? AND group_id=?)",
+        "payments_dues" ["organization_id = ", "dues_for = ", "group_id = "];
+    "a member's dues of a day":
+        "SEARCH payments USING COVERING INDEX payments_dues (organization_id=? AND dues_for=? AND group_id=? AND member_id=?)",
+        "payments_dues" ["organization_id = ", "dues_for = ", "group_id = ", "member_id = "];
     "payment by reference":
         "SEARCH payments USING COVERING INDEX payments_reference (organization_id=? AND reference=?)",
         "payments_reference" ["organization_id = ", "reference = "];
     "member by reference": "SEARCH members USING COVERING INDEX members_reference (organization_id=? AND reference=?)",
         "members_reference" ["organization_id = ", "reference = "];
+    "groups with late fees":
+        "SEARCH groups USING COVERING INDEX groups_late ((late_next,organization_id,id)>(?,?,?) AND late_next<?)",
+        "groups_late" ["late_next <= ", "ROW(late_next, organization_id, id) > "];
+    "late charges": "SEARCH p USING INDEX payments_owed (organization_id=? AND <expr>>? AND <expr><?)",
+        "payments_owed" ["organization_id = ", "COALESCE(due_date", ">= ", "<= "];
 };
 
 fn each_statement(mut check: impl FnMut(&Expected, &'static str)) {
@@ -87,6 +98,7 @@ fn each_statement(mut check: impl FnMut(&Expected, &'static str)) {
         .into_iter()
         .chain(receipts::statements())
         .chain(open_charges::statements())
+        .chain(late_fees::statements())
         .collect();
     assert_eq!(statements.len(), EXPECTED.len());
     for (expected, (name, sql)) in EXPECTED.iter().zip(statements) {
@@ -143,6 +155,11 @@ fn fill(
              '{document}', n, {member}, {group}, 'x', 4000, CASE WHEN n % 9 = 0 THEN 0 ELSE 4000 END, 'USD', \
              CASE WHEN n % 9 = 0 THEN 'pending' ELSE 'paid' END, {date}, {date}, CASE WHEN n % 50 = 0 THEN {id} END, \
              CAST(n AS TEXT) FROM {numbers};"
+        ),
+        format!(
+            "INSERT INTO groups (organization_id, updated_at, id, document, created_at, name, description, is_recurring, \
+             member_count, currency, late_next) SELECT {organization}, n, {id}, '{document}', n, 'x', '', 0, 0, 'USD', \
+             CASE WHEN n % 10 = 0 THEN {date} END FROM {numbers};"
         ),
         posting("5", &charge, 0, 4000, &member, &id, none),
         posting("8", &charge, 1, -4000, "NULL", "NULL", &others),
@@ -210,6 +227,7 @@ fn postgres_answers_the_books_from_indexes() {
     // Nobody counts them behind our back.
     for table in [
         "members",
+        "groups",
         "payments",
         "journal_postings",
         "journal_entries",
@@ -249,7 +267,19 @@ fn postgres_answers_the_books_from_indexes() {
                 "credits" => vec![organization, account],
                 "credit of a member" | "uses of a member's credit" => vec![organization, account, some],
                 "equal receipts" => vec![organization, account, from, ("bigint", "4000")],
-                "members with dues of a day" => vec![organization, some, from],
+                "a member's dues of a day" => vec![organization, some, from, some],
+                "members with dues of a day" | "anybody with dues of a day" => vec![organization, some, from],
+                "groups with late fees" => vec![until, from, organization, some, ("bigint", "100")],
+                "late charges" => vec![
+                    organization,
+                    account,
+                    from,
+                    some,
+                    until,
+                    from,
+                    ("bigint", "0"),
+                    ("bigint", "500"),
+                ],
                 "payment by reference" | "member by reference" => vec![organization, ("text", "'500'")],
                 _ => vec![organization, some],
             };

@@ -10,6 +10,7 @@
 mod apart;
 mod clock;
 mod dues;
+mod late_fees;
 mod mail;
 mod office;
 mod years;

@@ -236,6 +236,15 @@ impl<'a> Office<'a> {
             .survey(|tx| tx.first(sql, &[Value::Bytes(&ORG.to_bytes())], |row| row.int(0)));
         found.unwrap().unwrap()
     }
+
+    pub(crate) fn text(&self, sql: &'static str) -> String {
+        let found: Result<_, DbError> = self.db().survey(|tx| {
+            tx.first(sql, &[Value::Bytes(&ORG.to_bytes())], |row| {
+                Ok(row.text(0)?.to_owned())
+            })
+        });
+        found.unwrap().unwrap()
+    }
 }
 
 /// Lets a worker do all that is due.

@@ -124,7 +124,7 @@ fn several_are_listed_and_so_are_the_nearest() {
             "{several}"
         );
         assert!(
-            second.ends_with(". Give the e-mail address or the id"),
+            second.ends_with(". Give the e-mail address, the reference or the id"),
             "{several}"
         );
         for (named, nearest) in [
@@ -342,7 +342,7 @@ fn lists_are_narrowed_and_show_names() {
         assert!(row.ends_with("  5.00   Seniors"), "{owing}");
         let shown = place.ok(&["member", "show", "BO EK"]);
         assert!(
-            shown.contains("\n  groups        Seniors\n  owes          5.00 USD\n"),
+            shown.contains("\n  groups        Seniors\n  payer         -\n"),
             "{shown}"
         );
 

@@ -19,7 +19,8 @@ use bursar_app::tokens::{self, Holder, NewToken, Uses, last_used};
 use bursar_app::worker_clock::{self, Seen};
 use bursar_app::{
     Act, App, AppError, Identity, View, activity, backlog, campaigns, cards, chapters, check, copy, dues,
-    groups, inspect, members, messages, names, policy, preview, reports, roles, store, undo,
+    groups, inspect, late_fees, members, messages, names, policy, preview, pro_rata, reports, roles, store,
+    undo,
 };
 use bursar_db::testing::TestDb;
 use bursar_domain::Refusal;
@@ -116,6 +117,8 @@ fn desk() -> Vec<Call> {
         act(&groups::ADD, |act| {
             groups::add_by_address(act, no(), &["nobody".into()])
         }),
+        view(&pro_rata::LEAVING, |view| pro_rata::leaving(view, no(), None)),
+        act(&pro_rata::ADJUST, |act| pro_rata::adjust(act, no(), None)),
         act(&members::ADD, |act| members::add(act, &Default::default())),
         act(&members::CHANGE, |act| {
             members::change(act, no(), &MemberChange::default())
@@ -355,6 +358,8 @@ fn work() -> Vec<Call> {
         act(&dues::SET, |act| dues::set(act, no(), None)),
         view(&dues::PREVIEW, |view| dues::preview(view, no())),
         whole(&dues::DUE, |whole| dues::due(whole, now().date(), None, 1)),
+        act(&late_fees::RAISE, |act| late_fees::raise(act, no(), None)),
+        whole(&late_fees::DUE, |whole| late_fees::due(whole, None, 1)),
         whole(&housekeeping::PRUNE, |whole| {
             housekeeping::prune(whole, retention())
         }),

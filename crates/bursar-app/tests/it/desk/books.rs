@@ -15,7 +15,7 @@ use bursar_domain::reimbursement::ReimbursementVerb;
 
 use super::*;
 
-fn receipt(payer: MemberId, amount: &str) -> NewReceipt {
+pub(super) fn receipt(payer: MemberId, amount: &str) -> NewReceipt {
     NewReceipt {
         amount: amount.into(),
         method: Paid::Transfer,
@@ -52,7 +52,7 @@ impl Desk {
         held.map(|line| (line.name, line.balance.to_string())).collect()
     }
 
-    fn assert_balances(&self, expected: &[(&str, &str)]) {
+    pub(super) fn assert_balances(&self, expected: &[(&str, &str)]) {
         let expected: Vec<(String, String)> = expected
             .iter()
             .map(|(name, amount)| ((*name).to_owned(), (*amount).to_owned()))

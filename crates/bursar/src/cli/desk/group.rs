@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use bursar_app::groups::{self, GroupSettings};
-use bursar_app::names;
+use bursar_app::{names, pro_rata};
 use bursar_domain::Resource;
 use bursar_domain::group::{Group, NewGroup, ProRata};
 use bursar_domain::ids::{GroupId, MemberId, OrganizationId, kind};
@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::super::door::{Door, Ref, parse_ref};
 use super::super::{Failure, Globals, Outcome, output};
-use super::{list, tell};
+use super::{leaving, list, tell};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum GroupCommand {
@@ -23,7 +23,7 @@ pub(crate) enum GroupCommand {
     /// Add a member to a group
     AddMember(MemberArgs),
     /// Remove a member from a group
-    RemoveMember(MemberArgs),
+    RemoveMember(RemoveArgs),
     /// Add every member whose e-mail address is in a file
     AddList(AddListArgs),
     /// List groups
@@ -80,6 +80,15 @@ pub(crate) struct MemberArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct RemoveArgs {
+    #[command(flatten)]
+    who: MemberArgs,
+    /// Reduce the member's open dues of the group to the months used, and cancel what is not due yet
+    #[arg(long)]
+    adjust: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct AddListArgs {
     /// The group: name or id
     #[arg(value_name = "GROUP", value_parser = parse_ref::<kind::Group>)]
@@ -95,18 +104,24 @@ pub(crate) fn run(globals: &Globals, command: GroupCommand) -> Outcome {
         GroupCommand::AddMember(args) => {
             let place = Place::find(globals, &args)?;
             let (group, member) = (place.group, place.member);
-            let group = place.door.act(place.organization, move |act| {
+            let joined = place.door.act(place.organization, move |act| {
                 groups::add_member(act, group, member)
             })?;
-            place.tell("Added", "to", &group)
+            place.tell("Added", "to", &joined.group)?;
+            leaving::tell_charged(globals, joined.charge.as_slice())
         }
         GroupCommand::RemoveMember(args) => {
-            let place = Place::find(globals, &args)?;
-            let (group, member) = (place.group, place.member);
-            let group = place.door.act(place.organization, move |act| {
-                groups::remove_member(act, group, member)
+            let place = Place::find(globals, &args.who)?;
+            let (group, member, is_adjusted) = (place.group, place.member, args.adjust);
+            let (changed, left) = place.door.act(place.organization, move |act| {
+                let changed = match is_adjusted {
+                    true => pro_rata::adjust(act, member, Some(group))?,
+                    false => Vec::new(),
+                };
+                Ok((changed, groups::remove_member(act, group, member)?))
             })?;
-            place.tell("Removed", "from", &group)
+            place.tell("Removed", "from", &left)?;
+            leaving::tell(&place.door, place.organization, (member, Some(group)), &changed)
         }
         GroupCommand::AddList(args) => add_list(globals, &args.group, &args.file),
         GroupCommand::List => list::groups(globals),
@@ -228,7 +243,10 @@ fn add_list(globals: &Globals, group: &Ref<kind::Group>, file: &Path) -> Outcome
     let (org, group) = door.locate::<Group>(group)?;
     let done = door.act(org, move |act| groups::add_by_address(act, group, &addresses))?;
     if globals.json {
-        return output::json(&json!({ "id": done.id, "added": done.added, "already": done.already }));
+        let charges: Vec<_> = done.charges.iter().map(|payment| payment.id).collect();
+        return output::json(
+            &json!({ "id": done.id, "added": done.added, "already": done.already, "charges": charges }),
+        );
     }
     let names = door.view(org, move |view| names::of(view, &[group]))?;
     output::say(&format!(
@@ -238,5 +256,5 @@ fn add_list(globals: &Globals, group: &Ref<kind::Group>, file: &Path) -> Outcome
         done.already.len(),
         done.id
     ));
-    Ok(())
+    leaving::tell_charged(globals, &done.charges)
 }

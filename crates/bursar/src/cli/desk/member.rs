@@ -1,6 +1,6 @@
 use bursar_app::members::{self, NewMember};
 use bursar_app::names::{self, Names};
-use bursar_app::resources;
+use bursar_app::{pro_rata, resources};
 use bursar_domain::creditor_reference;
 use bursar_domain::email::{check_email, check_phone};
 use bursar_domain::ids::{MemberId, OrganizationId, kind};
@@ -12,7 +12,7 @@ use clap::{Args, Subcommand};
 use super::super::door::{Door, Ref, parse_ref};
 use super::super::{Globals, Outcome, consent, output};
 use super::list::{self, MemberListArgs};
-use super::{names_in, or_dash, parse_date, tell};
+use super::{leaving, names_in, or_dash, parse_date, tell};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum MemberCommand {
@@ -23,7 +23,7 @@ pub(crate) enum MemberCommand {
     /// Change a member
     Set(SetArgs),
     /// Archive a member; members are never deleted
-    Archive(OneArgs),
+    Archive(ArchiveArgs),
     /// Restore an archived member
     Restore(OneArgs),
     /// List members
@@ -95,6 +95,15 @@ pub(crate) struct OneArgs {
     member: Ref<kind::Member>,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct ArchiveArgs {
+    #[command(flatten)]
+    one: OneArgs,
+    /// Reduce the member's open dues to the months used, and cancel what is not due yet
+    #[arg(long)]
+    adjust: bool,
+}
+
 pub(crate) fn run(globals: &Globals, command: MemberCommand) -> Outcome {
     if let MemberCommand::List(args) = &command {
         return list::members(globals, args);
@@ -163,8 +172,9 @@ fn add(door: &Door<'_>, args: AddArgs) -> Outcome {
         phone: args.phone,
         join_date: args.join_date,
     };
-    let member = door.act(org, move |act| members::add(act, &new))?;
-    tell_member(door, org, "Added", &member)
+    let added = door.act(org, move |act| members::add(act, &new))?;
+    tell_member(door, org, "Added", &added.member)?;
+    leaving::tell_charged(door.globals, &added.charges)
 }
 
 fn read_change(args: &SetArgs) -> Result<MemberChange, (&'static str, String)> {
@@ -197,8 +207,8 @@ fn active(is_active: bool) -> MemberChange {
     }
 }
 
-fn archive(door: &Door<'_>, args: &OneArgs) -> Outcome {
-    let (org, id) = door.locate::<Member>(&args.member)?;
+fn archive(door: &Door<'_>, args: &ArchiveArgs) -> Outcome {
+    let (org, id) = door.locate::<Member>(&args.one.member)?;
     if !door.globals.yes {
         let (member, owed, names) = door.view(org, move |view| {
             let member: Member = resources::one(view, id)?;
@@ -214,7 +224,16 @@ fn archive(door: &Door<'_>, args: &OneArgs) -> Outcome {
         );
         consent::confirm(door.globals, &plan)?;
     }
-    change_member(door, org, id, "Archived", active(false))
+    let is_adjusted = args.adjust;
+    let (changed, member) = door.act(org, move |act| {
+        let changed = match is_adjusted {
+            true => pro_rata::adjust(act, id, None)?,
+            false => Vec::new(),
+        };
+        Ok((changed, members::change(act, id, &active(false))?))
+    })?;
+    tell_member(door, org, "Archived", &member)?;
+    leaving::tell(door, org, (id, None), &changed)
 }
 
 /// `Ada Larsen <ada@example.org> (mem_…)`

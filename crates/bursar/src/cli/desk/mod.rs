@@ -6,6 +6,7 @@ pub(crate) mod card;
 pub(crate) mod credit;
 pub(crate) mod group;
 pub(crate) mod journal;
+mod leaving;
 mod list;
 pub(crate) mod member;
 pub(crate) mod payment;

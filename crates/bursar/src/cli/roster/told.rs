@@ -157,6 +157,7 @@ impl Done<'_> {
             "left": plan.count(Action::Left),
             "archived": plan.archived,
             "withoutEmail": plan.without_email,
+            "charges": plan.charges().map(|(count, total)| json!({ "count": count, "total": total })),
             "repeats": plan.repeats,
             "newGroups": plan.new_groups,
             "hints": plan.hints,
@@ -216,6 +217,14 @@ impl Done<'_> {
         } else {
             format!("{added} added, {changed} changed, {left} as they were{nothing}")
         });
+        if let Some((count, total)) = plan.charges() {
+            output::say(&format!(
+                "{} for joining within a period, {total} {} in all{}",
+                many(count as u64, "charge"),
+                total.currency,
+                if self.is_dry { "" } else { "; undo takes them back" }
+            ));
+        }
         if plan.without_email > 0 {
             output::say(&format!(
                 "{} without an e-mail address: a name alone finds them again, and mail goes to their payer",
