@@ -47,6 +47,9 @@ find_missing() {
             redis) has_redis || missing+=(redis-server) ;;
             cc) has_cc || missing+=(gcc libc6-dev) ;;
             faketime) has_faketime || missing+=(faketime) ;;
+            # They read the journal that the year's story exports.
+            hledger | ledger) command -v "$need" >/dev/null || missing+=("$need") ;;
+            beancount) command -v bean-check >/dev/null && command -v bean-query >/dev/null || missing+=(beancount) ;;
             curl) command -v curl >/dev/null || missing+=(curl) ;;
             python) has_python || missing+=(python3 python3-venv) ;;
             curl) command -v curl >/dev/null || missing+=(curl) ;;

@@ -217,6 +217,7 @@ fn deed(line: &Line, subject: &str) -> String {
         "account.create" => "created account",
         "account.change" => "changed account",
         "account.close" => "closed account",
+        "account.count" => "counted the money of account",
         "account.open" => "opened account",
         "period.close" => "closed the books until",
         "period.reopen" => "reopened the books, closed until",

@@ -25,6 +25,7 @@ pub mod groups;
 pub mod housekeeping;
 pub mod import;
 pub mod inspect;
+pub mod journal_export;
 pub mod late_fees;
 pub mod letter;
 pub mod lists;

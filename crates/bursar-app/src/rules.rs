@@ -3,9 +3,9 @@
 use crate::rule::Rule;
 use crate::{
     act, activity, backlog, books, campaigns, cards, chapters, check, copy, dues, export, groups,
-    housekeeping, import, inspect, late_fees, members, messages, notices, organizations, outbox, payments,
-    policy, preview, pro_rata, reimbursements, reminders, reports, resources, roles, roster, store, tokens,
-    undo, worker_clock,
+    housekeeping, import, inspect, journal_export, late_fees, members, messages, notices, organizations,
+    outbox, payments, policy, preview, pro_rata, reimbursements, reminders, reports, resources, roles,
+    roster, store, tokens, undo, worker_clock,
 };
 
 const MODULES: &[&[&Rule]] = &[
@@ -14,6 +14,7 @@ const MODULES: &[&[&Rule]] = &[
     backlog::RULES,
     campaigns::RULES,
     books::accounts::RULES,
+    books::count::RULES,
     books::credit::RULES,
     books::entries::RULES,
     books::periods::RULES,
@@ -28,6 +29,7 @@ const MODULES: &[&[&Rule]] = &[
     housekeeping::RULES,
     import::RULES,
     inspect::RULES,
+    journal_export::RULES,
     late_fees::RULES,
     members::RULES,
     messages::RULES,

@@ -299,6 +299,52 @@ pub fn each_between(
 pub(crate) const BETWEEN: &str =
     select_entries!("AND e.date >= ?2 AND e.date <= ?3 ORDER BY e.date, e.id, p.number");
 
+/// Entries with a posting to an account, by date and id, both days included.
+pub fn each_of_account(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    account: AccountId,
+    (from, until): (Date, Date),
+    visit: impl FnMut(Entry) -> Result<(), DbError>,
+) -> Result<(), DbError> {
+    let (organization, account) = (organization.to_bytes(), account.to_bytes());
+    let (from, until) = (from.to_string(), until.to_string());
+    each_entry(
+        tx,
+        OF_ACCOUNT,
+        &[
+            Value::Bytes(&organization),
+            Value::Text(&from),
+            Value::Text(&until),
+            Value::Bytes(&account),
+        ],
+        visit,
+    )
+}
+
+pub(crate) const OF_ACCOUNT: &str = select_entries!(
+    "AND e.date >= ?2 AND e.date <= ?3 AND e.id IN (SELECT entry_id FROM journal_postings WHERE organization_id = ?1 \
+     AND account_id = ?4 AND date >= ?2 AND date <= ?3) ORDER BY e.date, e.id, p.number"
+);
+
+/// The day of the first entry between two days, both included.
+pub fn first_day(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    (from, until): (Date, Date),
+) -> Result<Option<Date>, DbError> {
+    let (organization, from, until) = (organization.to_bytes(), from.to_string(), until.to_string());
+    tx.first(
+        "SELECT date FROM journal_entries WHERE organization_id = ?1 AND date >= ?2 AND date <= ?3 ORDER BY date LIMIT 1",
+        &[
+            Value::Bytes(&organization),
+            Value::Text(&from),
+            Value::Text(&until),
+        ],
+        read,
+    )
+}
+
 /// By id, for the organizations that are `wanted`.
 pub fn each_of_all(
     tx: &mut Tx<'_>,

@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
-use bursar_domain::ids::{Id, OrganizationId, UserId};
+use bursar_domain::ids::{Id, MemberId, OrganizationId, UserId};
 use bursar_domain::organization::Organization;
 
 use crate::engine::{Row, Tx, Value};
@@ -109,6 +109,23 @@ impl Shelf {
             }
         })
     }
+}
+
+/// Every member's first and last name.
+pub fn each_member(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    mut visit: impl FnMut(MemberId, String),
+) -> Result<(), DbError> {
+    tx.each(
+        "SELECT id, first_name || ' ' || last_name FROM members WHERE organization_id = ?1",
+        &[Value::Bytes(&organization.to_bytes())],
+        |row| {
+            let (member, name) = read(row)?;
+            visit(member, name);
+            Ok(())
+        },
+    )
 }
 
 pub static MEMBERS: Shelf = Shelf {

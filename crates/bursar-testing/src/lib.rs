@@ -9,6 +9,7 @@
     reason = "this crate is for tests: one that cannot go on stops here, and names say enough"
 )]
 
+pub mod journal;
 mod place;
 pub mod sink;
 mod snapshot;

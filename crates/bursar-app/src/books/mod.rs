@@ -2,6 +2,7 @@
 
 pub mod accounts;
 pub mod charges;
+pub mod count;
 pub mod credit;
 pub mod entries;
 pub mod periods;

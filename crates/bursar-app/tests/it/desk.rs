@@ -1,9 +1,11 @@
 //! The officers' desk, on both engines, with time passed in.
 
 mod books;
+mod double_entry;
 mod joining;
 mod late;
 mod model;
+mod reports;
 mod settings;
 mod sums;
 

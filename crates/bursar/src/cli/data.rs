@@ -7,12 +7,15 @@ use std::path::PathBuf;
 use bursar_app::check::Checked;
 use bursar_app::export::{ExportError, Exported};
 use bursar_app::import::{Progress, Source};
+use bursar_app::journal_export::{self, Format};
 use bursar_app::lists::{self, List};
 use bursar_app::{App, AppError, Identity, Opening, Options};
 use bursar_app::{check as checking, copy as copying, export as exporting, import as importing};
+use bursar_domain::Date;
 use clap::Args;
 use serde_json::json;
 
+use super::desk::parse_date;
 use super::door::Door;
 use super::roster::{self, RosterArgs};
 use super::{Failure, Globals, Outcome, open, output};
@@ -32,6 +35,19 @@ pub(crate) struct ExportArgs {
     /// cards, campaigns, store-listings, store-orders
     #[arg(long, value_name = "LIST", value_parser = roster::parse_list)]
     csv: Option<List>,
+    /// The organization's journal for another program: hledger (also read by ledger), beancount or csv
+    #[arg(long, value_name = "FORMAT", value_parser = parse_format, conflicts_with = "csv")]
+    journal: Option<Format>,
+    /// First day of the journal
+    #[arg(long, value_parser = parse_date, requires = "journal")]
+    from: Option<Date>,
+    /// Last day of the journal
+    #[arg(long, value_parser = parse_date, requires = "journal")]
+    until: Option<Date>,
+}
+
+fn parse_format(text: &str) -> Result<Format, String> {
+    Format::parse(text).ok_or_else(|| format!("must be one of {}", Format::WORDS))
 }
 
 #[derive(Debug, Args)]
@@ -92,13 +108,18 @@ pub(crate) fn import(globals: &Globals, args: &ImportArgs) -> Outcome {
 }
 
 pub(crate) fn export(globals: &Globals, args: &ExportArgs) -> Outcome {
-    if args.csv.is_some() && globals.json {
-        return Err(Failure::new(
-            "--csv and --json cannot be used together; leave one out".into(),
-        ));
+    let form = match (args.csv, args.journal) {
+        (Some(_), _) => Some("--csv"),
+        (None, Some(_)) => Some("--journal"),
+        (None, None) => None,
+    };
+    if let Some(form) = form.filter(|_| globals.json) {
+        return Err(Failure::new(format!(
+            "{form} and --json cannot be used together; leave one out"
+        )));
     }
     let door = Door::open(globals)?;
-    let organization = match args.csv {
+    let organization = match form {
         Some(_) => Some(door.organization()?),
         None => door.named_organization()?,
     };
@@ -110,17 +131,23 @@ pub(crate) fn export(globals: &Globals, args: &ExportArgs) -> Outcome {
             bar.set_position(records);
         }
     };
-    let done = door.app.survey(door.who, |whole| match (args.csv, organization) {
-        (Some(list), Some(organization)) => {
-            let records = whole.view(organization, |view| {
+    let days = (args.from, args.until);
+    let done = door.app.survey(door.who, |whole| {
+        let records = match (args.csv, args.journal, organization) {
+            (Some(list), _, Some(organization)) => whole.view(organization, |view| {
                 lists::export(view, list, &mut out, &mut report)
-            })?;
-            Ok(Exported {
-                records,
-                ..Exported::default()
-            })
-        }
-        (_, organization) => exporting::export(whole, organization, &mut out, &mut report),
+            })?,
+            (None, Some(format), Some(organization)) => whole.view(organization, |view| {
+                journal_export::export(view, format, days, &mut out, &mut report)
+            })?,
+            (_, _, organization) => {
+                return exporting::export(whole, organization, &mut out, &mut report);
+            }
+        };
+        Ok(Exported {
+            records,
+            ..Exported::default()
+        })
     });
     bar.finish_and_clear();
     let done = match done {

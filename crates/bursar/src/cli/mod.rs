@@ -140,14 +140,14 @@ enum Command {
     /// Create and manage store orders
     #[command(subcommand)]
     Order(desk::store::OrderCommand),
-    /// Report on dues, debts, the ledger and chapters
+    /// Report on income, balances, dues, debts, the ledger and chapters
     #[command(subcommand)]
     Report(desk::report::ReportCommand),
     /// Undo a bulk change; records changed since then are left alone
     Undo(desk::undo::UndoArgs),
     /// Import a data bundle or a roster (`.csv`), all or nothing
     Import(data::ImportArgs),
-    /// Export a data bundle, or one list as CSV, to standard output
+    /// Export a data bundle, a list as CSV or the journal for other programs, to standard output
     Export(data::ExportArgs),
     /// Check the data for errors
     Check,

@@ -13,7 +13,7 @@ use bursar_domain::token::masked;
 use bursar_http::log;
 use bursar_http::terminal::{printable, printable_json};
 use clap::builder::styling::{AnsiColor, Style, Styles};
-use comfy_table::{Attribute, Cell, Color, ContentArrangement, Table, presets};
+use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement, Table, presets};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
@@ -121,10 +121,14 @@ pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
 
 /// Prints `none` when there are no rows.
 pub(crate) fn table<const N: usize>(header: [&str; N], rows: Vec<[String; N]>, none: &str) {
-    if rows.is_empty() {
-        say(none);
-        return;
+    match rows.is_empty() {
+        true => say(none),
+        false => sheet(header, N, rows),
     }
+}
+
+/// Columns from `amounts` on are numbers, which end at the right.
+pub(crate) fn sheet<const N: usize>(header: [&str; N], amounts: usize, rows: Vec<[String; N]>) {
     let mut table = Table::new();
     table
         .load_style(presets::NOTHING)
@@ -144,9 +148,12 @@ pub(crate) fn table<const N: usize>(header: [&str; N], rows: Vec<[String; N]>, n
             }
         }));
     }
-    table.column_iter_mut().for_each(|column| {
+    for (place, column) in table.column_iter_mut().enumerate() {
         column.set_padding((0, 2));
-    });
+        if place >= amounts {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
     for line in table.to_string().lines() {
         write(format!("{}\n", line.trim_end()).as_bytes());
     }

@@ -2,6 +2,7 @@
 //! month, on both engines. A model in memory goes along; what each command prints, what the reports add up to and what
 //! the API shows at the end is what the model expects.
 
+mod books;
 mod club;
 mod end;
 mod model;
@@ -77,6 +78,12 @@ fn a_year(place: &Place) {
         "2028-01-05",
         &["--name", "North Bank", "--kind", "chapter", "--parent", &club.id],
     );
+    let mut harbour = Club::found(
+        place,
+        "2028-01-05",
+        &["--name", "Harbour Club", "--kind", "independent"],
+    );
+    let mut books = books::found(&harbour);
     for (email, role) in [
         (TREASURER, "admin"),
         (ADA, "admin"),
@@ -113,6 +120,8 @@ fn a_year(place: &Place) {
             club.record(payment, cents, "check", Some("late"));
         }
         of_the_month(&mut club, &chapter.id, month, &mut story);
+        harbour.today = club.today.clone();
+        books::of_the_month(&harbour, month, &mut books);
         // The last day: dues.
         club.today = LAST_DAYS[month - 1].to_owned();
         dues_day(&mut club, month, &mut story);
@@ -120,6 +129,8 @@ fn a_year(place: &Place) {
     chapter_life(&mut chapter);
     chapter.today = club.today.clone();
     end::the_end(&club, &chapter);
+    harbour.today = club.today.clone();
+    books::end(&harbour);
 }
 
 /// Dues are raised, by the command or by a worker, and some of them paid at once.

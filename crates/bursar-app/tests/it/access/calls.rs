@@ -2,7 +2,7 @@
 
 use bursar_app::books::entries::{self, NewPosting};
 use bursar_app::books::receipts::{self, NewReceipt, Refund};
-use bursar_app::books::{accounts, credit, periods};
+use bursar_app::books::{accounts, count, credit, periods};
 use bursar_app::export::{self, ExportError};
 use bursar_app::housekeeping::{self, Retention};
 use bursar_app::import::{self, ImportError};
@@ -19,8 +19,8 @@ use bursar_app::tokens::{self, Holder, NewToken, Uses, last_used};
 use bursar_app::worker_clock::{self, Seen};
 use bursar_app::{
     Act, App, AppError, Identity, View, activity, backlog, campaigns, cards, chapters, check, copy, dues,
-    groups, inspect, late_fees, members, messages, names, policy, preview, pro_rata, reports, roles, store,
-    undo,
+    groups, inspect, journal_export, late_fees, members, messages, names, policy, preview, pro_rata, reports,
+    roles, store, undo,
 };
 use bursar_db::testing::TestDb;
 use bursar_domain::Refusal;
@@ -178,6 +178,7 @@ fn desk() -> Vec<Call> {
             accounts::set(act, "none", &Default::default())
         }),
         act(&accounts::CHANGE, |act| accounts::close(act, "none", true)),
+        act(&count::COUNT, |act| count::count(act, "none", "1", None)),
         view(&periods::READ, periods::show),
         act(&periods::CLOSE, |act| {
             periods::close(act, now().date().plus_days(9))
@@ -196,14 +197,23 @@ fn desk() -> Vec<Call> {
         act(&reimbursements::APPROVE, |act| {
             moved(act, ReimbursementVerb::Approve)
         }),
-        view(&reports::DUES, |view| {
-            reports::dues(view, now().date(), now().date().plus_days(-1))
-        }),
+        view(&reports::DUES, |view| reports::dues(view, no_days())),
         view(&reports::OWING, reports::owing),
-        view(&reports::LEDGER, |view| {
-            reports::ledger(view, now().date(), now().date().plus_days(-1))
+        view(&reports::LEDGER, |view| reports::ledger(view, no_days(), None)),
+        view(&reports::CHAPTERS, |view| reports::chapters(view, None)),
+        view(&reports::INCOME, |view| {
+            reports::income(view, no_days(), reports::Basis::Cash)
         }),
-        view(&reports::CHAPTERS, reports::chapters),
+        view(&reports::BALANCES, |view| reports::balances(view, None)),
+        view(&journal_export::EXPORT, |view| {
+            exported(journal_export::export(
+                view,
+                journal_export::Format::Hledger,
+                (Some(now().date()), Some(now().date().plus_days(-1))),
+                &mut Vec::new(),
+                &mut |_| (),
+            ))
+        }),
         whole(&resources::OWNER, |whole| resources::owner::<Member>(whole, no())),
     ];
     calls.extend(read::<Card>(List::Card));
@@ -526,6 +536,11 @@ fn own_address(app: &App, who: Identity) -> Result<String, AppError> {
 fn left_out() -> AppError {
     let message = "it is left out".to_owned();
     Refusal::Forbidden { message }.into()
+}
+
+/// A report that is refused after its rule.
+fn no_days() -> reports::Span {
+    reports::Span::of(now().date(), now().date().plus_days(-1))
 }
 
 fn exported<T>(done: Result<T, ExportError>) -> Result<T, AppError> {

@@ -1,12 +1,15 @@
 use bursar_app::books::accounts::{self, AccountChange};
+use bursar_app::books::count::{self, Counted};
+use bursar_app::books::entries;
 use bursar_domain::Date;
 use bursar_domain::account::AccountType;
 use bursar_domain::ids::OrganizationId;
+use bursar_domain::money::Money;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::super::door::Door;
-use super::super::{Globals, Outcome, output};
+use super::super::{Globals, Outcome, consent, output};
 use super::{or_dash, parse_date};
 
 #[derive(Debug, Subcommand)]
@@ -21,6 +24,8 @@ pub(crate) enum AccountCommand {
     Close(AccountArgs),
     /// Open a closed account again
     Open(AccountArgs),
+    /// Compare counted money with what is booked, and post the difference
+    Count(AccountCountArgs),
 }
 
 #[derive(Debug, Args)]
@@ -65,6 +70,21 @@ pub(crate) struct AccountArgs {
     account: String,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct AccountCountArgs {
+    #[command(flatten)]
+    account: AccountArgs,
+    /// What was counted
+    #[arg(long, value_name = "AMOUNT")]
+    counted: String,
+    /// The day, at its end; today by default
+    #[arg(long, value_parser = parse_date)]
+    date: Option<Date>,
+    /// Only show the difference
+    #[arg(long)]
+    dry_run: bool,
+}
+
 fn parse_type(text: &str) -> Result<AccountType, String> {
     AccountType::parse(text).ok_or_else(|| "must be asset, income or expense".to_owned())
 }
@@ -88,11 +108,14 @@ pub(crate) fn run(globals: &Globals, command: AccountCommand) -> Outcome {
         }
         AccountCommand::Close(args) => door.act(org, move |act| accounts::close(act, &args.account, true))?,
         AccountCommand::Open(args) => door.act(org, move |act| accounts::close(act, &args.account, false))?,
+        AccountCommand::Count(args) => return count_money(&door, org, args),
     };
     if globals.json {
+        let currency = door.survey(org, entries::accounts)?.1;
+        let budget = account.budget.map(|minor| Money::new(minor, currency));
         return output::json(
             &json!({ "id": account.id, "name": account.name, "type": account.account_type,
-            "isClosed": account.is_closed }),
+            "isClosed": account.is_closed, "budget": budget }),
         );
     }
     let state = if account.is_closed { "closed" } else { "open" };
@@ -119,5 +142,49 @@ fn list_accounts(door: &Door<'_>, org: OrganizationId, at: Option<Date>) -> Outc
     });
     let header = ["name", "type", "balance", "budget", "state", "id"];
     output::table(header, rows.collect(), "no accounts");
+    Ok(())
+}
+
+/// Shows the difference before it is posted.
+fn count_money(door: &Door<'_>, org: OrganizationId, args: AccountCountArgs) -> Outcome {
+    let AccountCountArgs {
+        account,
+        counted,
+        date,
+        dry_run,
+    } = args;
+    let name = account.account;
+    let shown = door.rehearse(org, |act| count::count(act, &name, &counted, date))?;
+    if dry_run || shown.entry.is_none() {
+        return tell_count(door, &shown, dry_run);
+    }
+    consent::confirm(door.globals, &told(&shown, true))?;
+    let done = door.act(org, move |act| count::count(act, &name, &counted, date))?;
+    tell_count(door, &done, false)
+}
+
+fn told(counted: &Counted, is_plan: bool) -> String {
+    let difference = match counted.against {
+        None => "there is no difference".to_owned(),
+        Some(against) => {
+            let posts = if is_plan { "will be posted" } else { "posted" };
+            format!("the difference of {} {posts} to {against}", counted.difference)
+        }
+    };
+    format!(
+        "{} on {}: counted {}, booked {}; {difference}.",
+        counted.account.name, counted.date, counted.counted, counted.booked
+    )
+}
+
+fn tell_count(door: &Door<'_>, counted: &Counted, is_plan: bool) -> Outcome {
+    if door.globals.json {
+        return output::json(
+            &json!({ "account": counted.account.name, "date": counted.date, "counted": counted.counted,
+            "booked": counted.booked, "difference": counted.difference, "against": counted.against,
+            "entry": counted.entry.filter(|_| !is_plan) }),
+        );
+    }
+    output::say(&told(counted, is_plan));
     Ok(())
 }

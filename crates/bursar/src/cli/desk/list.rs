@@ -147,8 +147,9 @@ pub(crate) fn member_row(member: &Member, names: &Names) -> [String; 5] {
 
 /// What each debtor owes, by id.
 fn owing(door: &Door<'_>, organization: OrganizationId) -> Result<HashMap<String, Money>, Failure> {
-    let lines = door.survey(organization, reports::owing)?;
-    Ok(lines.into_iter().map(|line| (line.id, line.owed)).collect())
+    let owing = door.survey(organization, reports::owing)?;
+    let owed = owing.lines.into_iter().map(|line| (line.id, line.ages.owed));
+    Ok(owed.collect())
 }
 
 pub(crate) fn groups(globals: &Globals) -> Outcome {

@@ -37,8 +37,8 @@ pub(crate) enum PaymentCommand {
     Refund(RefundPaymentArgs),
     /// Show a payment with its entries
     Show(IdArgs),
-    /// Cancel a payment
-    Cancel(IdArgs),
+    /// Cancel what is open of a payment, or write it off
+    Cancel(CancelArgs),
     /// Mark as disputed
     Dispute(IdArgs),
     /// Resolve a dispute: paid or failed
@@ -111,6 +111,18 @@ pub(crate) struct ReverseArgs {
     /// The money never came: it was recorded by mistake, and the charge is open as before
     #[arg(long)]
     mistake: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CancelArgs {
+    #[command(flatten)]
+    payment: IdArgs,
+    /// Count what is open as written off, not as income that was never earned
+    #[arg(long)]
+    write_off: bool,
+    /// Reason
+    #[arg(long)]
+    reason: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -226,7 +238,7 @@ pub(crate) fn run(globals: &Globals, command: PaymentCommand) -> Outcome {
             })
         }
         PaymentCommand::Show(args) => show(globals, args.id),
-        PaymentCommand::Cancel(args) => cancel(globals, args.id),
+        PaymentCommand::Cancel(args) => cancel(globals, &args),
         PaymentCommand::Dispute(args) => change(globals, args.id, payments::dispute),
         PaymentCommand::Resolve(args) => match args.outcome {
             DisputeOutcome::Paid if !args.entry.is_empty() => Err(Failure::new(
@@ -333,20 +345,26 @@ fn show(globals: &Globals, id: PaymentId) -> Outcome {
     tell_entries(&door, org, &shown.entries, false)
 }
 
-fn cancel(globals: &Globals, id: PaymentId) -> Outcome {
+fn cancel(globals: &Globals, args: &CancelArgs) -> Outcome {
+    let (id, is_write_off, reason) = (args.payment.id, args.write_off, args.reason.clone());
     let door = Door::open(globals)?;
     let org = door.home::<Payment>(id)?;
     if !globals.yes {
         let payment = door.view(org, move |view| resources::one::<Payment>(view, id))?;
-        door.rehearse(org, |act| payments::cancel(act, id, false, None))?;
+        door.rehearse(org, |act| {
+            payments::cancel(act, id, is_write_off, reason.as_deref())
+        })?;
         let plan = format!(
-            "Cancel for good: {}, due {}.",
+            "{} for good: {}, due {}.",
+            if is_write_off { "Write off" } else { "Cancel" },
             told(&door, org, &payment)?,
             or_dash(payment.due_date)
         );
         consent::confirm(globals, &plan)?;
     }
-    let payment = door.act(org, move |act| payments::cancel(act, id, false, None))?;
+    let payment = door.act(org, move |act| {
+        payments::cancel(act, id, is_write_off, reason.as_deref())
+    })?;
     tell_payment(&door, org, &payment)
 }
 

@@ -103,6 +103,12 @@ impl<'p> Club<'p> {
         self.run(&[args, &["--organization", &self.id]].concat())
     }
 
+    /// Runs a command that must succeed; what it printed for people.
+    #[track_caller]
+    pub(super) fn text(&self, args: &[&str]) -> String {
+        finish(&mut self.command(args)).succeeded()
+    }
+
     /// Everything that is exported, which is every field of every resource.
     pub(super) fn export(&self) -> String {
         finish(&mut self.command(&["export"])).succeeded()

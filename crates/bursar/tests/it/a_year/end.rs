@@ -162,36 +162,33 @@ fn reports(club: &Club<'_>) {
     ];
     let report = |name: &str, args: &[&str]| club.run(&[&["report", name], args].concat());
 
-    // Dues, by group; what has no due date belongs to the year it was raised in, and is never overdue.
-    let mut expected = Vec::new();
-    let mut groups: Vec<Option<&Group>> = club.groups.values().map(Some).collect();
-    groups.sort_by_key(|group| group.map(|group| &group.is.id));
-    groups.push(None);
+    // Dues, by group and day; what has no due date belongs to the day it was raised, and is never overdue.
     let counted: Vec<&Payment> = all
         .iter()
         .copied()
         .filter(|payment| payment.expected() > 0)
         .collect();
     assert!(counted.iter().any(|payment| payment.due.is_none()));
-    for group in groups {
-        let id = group.map(|group| &group.is.id);
-        let of: Vec<&Payment> = counted
-            .iter()
-            .copied()
-            .filter(|payment| payment.group.as_ref() == id)
-            .collect();
-        if of.is_empty() {
-            continue;
-        }
-        let is_overdue = |payment: &Payment| payment.due.as_deref().is_some_and(|due| due < "2028-12-31");
-        let overdue: Vec<&Payment> = of.iter().copied().filter(|payment| is_overdue(payment)).collect();
-        expected.push(json!({
-            "group": group.map_or("(no group)", |group| &group.name), "payments": of.len(),
-            "expected": money(total(&of, Payment::expected)), "collected": money(total(&of, Payment::paid)),
-            "overdue": money(total(&overdue, Payment::owed)),
-        }));
+    let mut by_day: BTreeMap<(bool, Option<&String>, &String, bool), Vec<&Payment>> = BTreeMap::new();
+    for payment in counted {
+        let group = payment.group.as_ref();
+        let day = payment.due.as_ref().unwrap_or(&payment.is.made);
+        let key = (group.is_none(), group, day, payment.due.is_some());
+        by_day.entry(key).or_default().push(payment);
     }
-    assert_eq!(report("dues", &year), json!(expected));
+    let line = |((_, group, day, is_due), of): (&(bool, Option<&String>, &String, bool), &Vec<&Payment>)| {
+        let name = |id: &&String| club.groups.values().find(|group: &&Group| group.is.id == **id);
+        let owed = total(of, Payment::owed);
+        let is_overdue = *is_due && day.as_str() < "2028-12-31";
+        json!({
+            "group": group.as_ref().and_then(name).map_or("(no group)", |group| &group.name), "groupId": group,
+            "dueDate": is_due.then_some(day), "day": day, "payments": of.len(),
+            "expected": money(total(of, Payment::expected)), "discounts": "0.00",
+            "collected": money(total(of, Payment::paid)), "owed": money(owed),
+            "overdue": money(if is_overdue { owed } else { 0 }),
+        })
+    };
+    assert_eq!(report("dues", &year), by_day.iter().map(line).collect::<Value>());
 
     // Who owes, the oldest first.
     let mut owed: Vec<&Payment> = all.iter().copied().filter(|payment| payment.owed() > 0).collect();
@@ -211,8 +208,36 @@ fn reports(club: &Club<'_>) {
         }
     }
     let line = |(name, id, payments, due, cents): &(String, String, usize, Option<String>, i64)| json!({ "name": name, "id": id, "payments": payments, "oldestDue": due, "owed": money(*cents) });
-    let owing = report("owing", &["--organization", &club.id]);
-    assert_eq!(owing, lines.iter().map(line).collect::<Value>());
+    let mut owing = report("owing", &["--organization", &club.id]);
+    for line in owing.as_array_mut().unwrap() {
+        // What is owed is the sum of its ages, and of its groups.
+        let line = line.as_object_mut().unwrap();
+        let ages = ["notDue", "days1to30", "days31to60", "days61to90", "over90"];
+        let owed = cents(&line["owed"]);
+        let not_due = cents(&line["notDue"]);
+        let sum: i64 = ages.iter().map(|age| cents(&line.remove(*age).unwrap())).sum();
+        assert_eq!(sum, owed);
+        assert_eq!(cents(&line.remove("overdue").unwrap()), owed - not_due);
+        let groups = line.remove("groups").unwrap();
+        let of_groups = groups
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|group| cents(&group["owed"]));
+        assert_eq!(of_groups.sum::<i64>(), owed);
+    }
+    lines.sort_by_key(|line| line.3.clone().unwrap_or("9999-12-31".into()));
+    let mut expected: Vec<Value> = lines.iter().map(line).collect();
+    let oldest = |rows: &[Value]| {
+        rows.iter()
+            .map(|row| row["oldestDue"].clone())
+            .collect::<Vec<_>>()
+    };
+    let mut shown = owing.as_array().unwrap().clone();
+    assert_eq!(oldest(&shown), oldest(&expected), "the oldest comes first");
+    shown.sort_by_key(Value::to_string);
+    expected.sort_by_key(Value::to_string);
+    assert_eq!(shown, expected);
 
     // The journal: every entry that settled a payment or took money back.
     let told = report("ledger", &year);
@@ -276,8 +301,9 @@ fn chapters_report(club: &Club<'_>, chapter: &Club<'_>) {
     let line = json!({
         "id": chapter.id, "name": "North Bank",
         "members": chapter.members.values().filter(|member| member.is_active).count(),
-        "expected": money(total(&all, Payment::expected)), "collected": money(total(&all, Payment::paid)),
-        "owed": money(total(&all, Payment::owed)), "currency": "USD",
+        "expected": money(total(&all, Payment::expected)), "discounts": "0.00",
+        "collected": money(total(&all, Payment::paid)), "owed": money(total(&all, Payment::owed)), "overdue": "0.00",
+        "currency": "USD",
     });
     assert_eq!(
         club.run(&["report", "chapters", "--organization", &club.id]),
@@ -287,4 +313,12 @@ fn chapters_report(club: &Club<'_>, chapter: &Club<'_>) {
         &["report", "chapters", "--organization", &chapter.id],
         "only a national organization",
     );
+}
+
+pub(super) fn day_after(day: &str) -> String {
+    bursar_domain::Date::parse(day).unwrap().plus_days(1).to_string()
+}
+
+pub(super) fn day_before(day: &str) -> String {
+    bursar_domain::Date::parse(day).unwrap().plus_days(-1).to_string()
 }
