@@ -194,9 +194,9 @@ impl Invariants for Reimbursement {
             }
         };
         let mut last = ("submittedAt", self.submitted_at);
+        // Money has the day it went, which may be before somebody approved it.
         let steps = [
             ("reviewedAt", self.reviewed_at.filter(|_| is_reviewed)),
-            ("paidAt", self.paid_at),
             ("voidedAt", self.voided_at),
         ];
         for (field, at) in steps {

@@ -208,16 +208,6 @@ fn impossible() -> Vec<(&'static str, Json, &'static str)> {
         ),
         (
             "reimbursement",
-            json!({"status": "paid", "reviewedAt": LATER, "paidAt": PAST}),
-            "paidAt",
-        ),
-        (
-            "reimbursement",
-            json!({"status": "paid", "submittedAt": LATER, "paidAt": PAST}),
-            "paidAt",
-        ),
-        (
-            "reimbursement",
             json!({"status": "voided", "submittedAt": LATER, "voidedAt": PAST}),
             "voidedAt",
         ),

@@ -52,9 +52,10 @@ pub(super) const CASH: &str = concat!(
     " FROM (SELECT p.account_id, p.amount, CASE \
      WHEN p.account_id = ?8 OR p.account_id = ?9 THEN \
      (SELECT y.income_account_id FROM payments y WHERE y.id = p.payment_id AND y.organization_id = ?1) \
-     WHEN p.account_id = ?11 THEN (SELECT x.account_id FROM journal_postings x CROSS JOIN journal_entries e \
-     WHERE x.organization_id = ?1 AND x.reimbursement_id IS NOT NULL AND x.reimbursement_id = p.reimbursement_id AND x.account_id <> ?11 \
-     AND e.organization_id = ?1 AND e.id = x.entry_id AND e.kind = 'expense' ORDER BY e.recorded_at LIMIT 1) END AS settles \
+     WHEN p.account_id = ?11 THEN (SELECT x.account_id FROM journal_entries e CROSS JOIN journal_postings x \
+     WHERE e.organization_id = ?1 AND e.kind = 'expense' AND e.id IN (SELECT entry_id FROM journal_postings \
+     WHERE organization_id = ?1 AND reimbursement_id = p.reimbursement_id) \
+     AND x.organization_id = ?1 AND x.entry_id = e.id AND x.account_id <> ?11 ORDER BY e.recorded_at LIMIT 1) END AS settles \
      FROM touching t CROSS JOIN journal_postings p WHERE p.organization_id = ?1 AND p.entry_id = t.entry_id) lines \
      GROUP BY account_id, settles"
 );

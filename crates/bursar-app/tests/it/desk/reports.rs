@@ -228,16 +228,20 @@ fn a_payout_is_shown_under_its_expense() {
             receipts: Vec::new(),
         };
         let id = desk.act(move |act| reimbursements::draft(act, &draft)).id;
-        for verb in [
-            ReimbursementVerb::Submit,
-            ReimbursementVerb::Approve,
-            ReimbursementVerb::Pay,
+        // It was paid from the till before it was approved, and typed in after.
+        for (verb, date) in [
+            (ReimbursementVerb::Submit, None),
+            (ReimbursementVerb::Approve, None),
+            (ReimbursementVerb::Pay, Some(day("2026-01-05"))),
         ] {
-            desk.try_as(admin, move |act| {
-                reimbursements::perform(act, id, verb, &Remarks::default())
-            })
-            .unwrap();
+            let remarks = Remarks {
+                date,
+                ..Remarks::default()
+            };
+            desk.try_as(admin, move |act| reimbursements::perform(act, id, verb, &remarks))
+                .unwrap();
         }
+        assert_eq!(problems(&desk.db), []);
         desk.act(move |act| accounts::set(act, "travel", &budget));
         let cash = desk.income("2026-01-01", "2026-01-31", Basis::Cash);
         assert_eq!(lines(&cash), ["-Travel 18.40", "= -18.40"]);

@@ -319,7 +319,7 @@ pub(super) fn of_the_month(club: &Club<'_>, month: usize, books: &mut Books) {
         }
         9 => {
             // The wrong Ek, and too much: moved, then refunded in part.
-            let wrong = id(&receive(club, NIA, "130.00", &["--method", "transfer"]));
+            let wrong = id(&receive(club, NIA, "200.00", &["--method", "transfer"]));
             run(club, &["receipt", "move", &wrong, "--to", LEA]);
             run(
                 club,
