@@ -6,6 +6,7 @@ mod books;
 mod club;
 mod end;
 mod model;
+mod readers;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -128,9 +129,9 @@ fn a_year(place: &Place) {
     }
     chapter_life(&mut chapter);
     chapter.today = club.today.clone();
-    end::the_end(&club, &chapter);
     harbour.today = club.today.clone();
     books::end(&harbour);
+    end::the_end(&club, &chapter);
 }
 
 /// Dues are raised, by the command or by a worker, and some of them paid at once.

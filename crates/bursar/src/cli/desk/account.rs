@@ -167,8 +167,11 @@ fn told(counted: &Counted, is_plan: bool) -> String {
     let difference = match counted.against {
         None => "there is no difference".to_owned(),
         Some(against) => {
-            let posts = if is_plan { "will be posted" } else { "posted" };
-            format!("the difference of {} {posts} to {against}", counted.difference)
+            let posted = if is_plan { "would be" } else { "was" };
+            format!(
+                "the difference of {} {posted} posted to {against}",
+                counted.difference
+            )
         }
     };
     format!(

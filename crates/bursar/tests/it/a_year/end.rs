@@ -135,7 +135,7 @@ fn stock(club: &Club<'_>) {
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap());
     let kept: BTreeMap<String, Value> = rows
-        .filter(|row| row["type"] == "storeListing")
+        .filter(|row| row["type"] == "storeListing" && row["organizationId"] == club.id)
         .map(|row| (row["id"].as_str().unwrap().to_owned(), row["items"].clone()))
         .collect();
     let expected = club
@@ -317,8 +317,4 @@ fn chapters_report(club: &Club<'_>, chapter: &Club<'_>) {
 
 pub(super) fn day_after(day: &str) -> String {
     bursar_domain::Date::parse(day).unwrap().plus_days(1).to_string()
-}
-
-pub(super) fn day_before(day: &str) -> String {
-    bursar_domain::Date::parse(day).unwrap().plus_days(-1).to_string()
 }
