@@ -219,6 +219,8 @@ fn deed(line: &Line, subject: &str) -> String {
         "account.close" => "closed account",
         "account.count" => "counted the money of account",
         "account.open" => "opened account",
+        "attachment.add" => "attached file",
+        "attachment.remove" => "removed attachment",
         "period.close" => "closed the books until",
         "period.reopen" => "reopened the books, closed until",
         "reimbursement.draft" => "drafted reimbursement",

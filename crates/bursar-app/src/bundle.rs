@@ -2,9 +2,10 @@
 
 use bursar_domain::access::{Policy, Role};
 use bursar_domain::account::{Account, AccountType};
+use bursar_domain::attachment::{Attachment, ContentType, Part};
 use bursar_domain::ids::{
-    AccountId, CampaignId, EntryId, MemberId, OrderId, OrganizationId, PaymentId, ReceiptId, ReimbursementId,
-    UserId,
+    AccountId, AttachmentId, CampaignId, EntryId, MemberId, OrderId, OrganizationId, PaymentId, ReceiptId,
+    ReimbursementId, UserId,
 };
 use bursar_domain::journal::{Entry, EntryKind, Posting};
 use bursar_domain::money::{Currency, Money};
@@ -221,6 +222,60 @@ pub fn receipt_line(organization_id: OrganizationId, receipt: &Receipt, currency
         reference: receipt.reference.as_deref(),
         entry_id: receipt.entry,
         status: receipt.status,
+    })
+}
+
+pub fn attachment_line(organization_id: OrganizationId, attachment: &Attachment) -> String {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Line<'a> {
+        r#type: &'static str,
+        id: AttachmentId,
+        organization_id: OrganizationId,
+        reimbursement_id: Option<ReimbursementId>,
+        entry_id: Option<EntryId>,
+        name: &'a str,
+        content_type: ContentType,
+        size: i64,
+        sha256: String,
+        created_at: Timestamp,
+    }
+    json(&Line {
+        r#type: "attachment",
+        id: attachment.id,
+        organization_id,
+        reimbursement_id: attachment.subject.reimbursement(),
+        entry_id: attachment.subject.entry(),
+        name: &attachment.name,
+        content_type: attachment.content_type,
+        size: attachment.size,
+        sha256: attachment.sha256_text(),
+        created_at: attachment.created_at,
+    })
+}
+
+/// Far below the length that a line may have.
+pub fn attachment_part_line(
+    organization_id: OrganizationId,
+    attachment_id: AttachmentId,
+    number: i64,
+    data: &[u8],
+) -> String {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Line {
+        r#type: &'static str,
+        organization_id: OrganizationId,
+        attachment_id: AttachmentId,
+        number: i64,
+        data: String,
+    }
+    json(&Line {
+        r#type: "attachmentPart",
+        organization_id,
+        attachment_id,
+        number,
+        data: Part::text(data),
     })
 }
 

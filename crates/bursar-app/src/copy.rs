@@ -10,6 +10,8 @@ use crate::error::AppError;
 use crate::rule::Rule;
 
 const CHUNK_ROWS: usize = 2_000;
+/// Parts of attachments are large.
+const CHUNK_BYTES: usize = 4 << 20;
 
 pub const COPY: Rule = Rule::of_operator("copy", "copy the database");
 pub const RULES: &[&Rule] = &[&COPY];
@@ -50,13 +52,16 @@ fn copy_tables(
     let mut total = 0;
     for table in EVERY_TABLE {
         let mut chunk: Vec<Vec<OwnedValue>> = Vec::with_capacity(CHUNK_ROWS);
+        let mut bytes = 0;
         read_rows(source, table, &mut |row| {
+            bytes += row.iter().map(length).sum::<usize>();
             chunk.push(row);
-            if chunk.len() == CHUNK_ROWS {
+            if chunk.len() == CHUNK_ROWS || bytes >= CHUNK_BYTES {
                 target.load(table, &chunk)?;
                 total += chunk.len() as u64;
                 progress(table.table, total);
                 chunk.clear();
+                bytes = 0;
             }
             Ok(())
         })?;
@@ -65,4 +70,12 @@ fn copy_tables(
         progress(table.table, total);
     }
     Ok(total)
+}
+
+fn length(value: &OwnedValue) -> usize {
+    match value {
+        OwnedValue::Bytes(bytes) => bytes.len(),
+        OwnedValue::Text(text) => text.len(),
+        OwnedValue::Int(_) | OwnedValue::Null => 8,
+    }
 }

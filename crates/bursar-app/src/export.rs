@@ -3,14 +3,15 @@
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
-use bursar_db::{DbError, Stored, Tx, accounts, journal, organizations, receipts, table};
+use bursar_db::{DbError, Stored, Tx, accounts, attachments, journal, organizations, receipts, table};
 use bursar_domain::ids::OrganizationId;
 use bursar_domain::money::Currency;
 use bursar_domain::organization::Organization;
 
 use crate::act::{Whole, no_organization};
 use crate::bundle::{
-    account_line, entry_line, organization_line, policy_line, receipt_line, role_line, user_line,
+    account_line, attachment_line, attachment_part_line, entry_line, organization_line, policy_line,
+    receipt_line, role_line, user_line,
 };
 use crate::error::AppError;
 use crate::organizations::subtree;
@@ -207,7 +208,30 @@ impl Export<'_> {
             receipts::each_of_all(tx, wanted, |own, receipt| {
                 written(self.line(&receipt_line(own, &receipt, currencies[&own])))
             })
-        })
+        })?;
+        self.attachments(tx, covered)
+    }
+
+    /// By id, then their parts.
+    fn attachments(&mut self, tx: &mut Tx<'_>, covered: &[&Organization]) -> Result<(), ExportError> {
+        let mut all = Vec::new();
+        for own in covered {
+            let kept = attachments::all(tx, own.id)?;
+            all.extend(
+                kept.into_iter()
+                    .map(|attachment| (attachment.id, own.id, attachment)),
+            );
+        }
+        all.sort_unstable_by_key(|(id, own, _)| (*id, *own));
+        for (_, own, attachment) in &all {
+            self.line(&attachment_line(*own, attachment))?;
+        }
+        for (id, own, _) in all {
+            for (number, data) in attachments::parts(tx, own, id)? {
+                self.line(&attachment_part_line(own, id, number, &data))?;
+            }
+        }
+        Ok(())
     }
 
     /// One unreadable row must not stop the export of the others.

@@ -7,6 +7,7 @@
 pub mod act;
 pub mod activity;
 mod ahead;
+pub mod attachments;
 pub mod backlog;
 pub mod books;
 mod bulk;

@@ -2,15 +2,16 @@
 
 use crate::rule::Rule;
 use crate::{
-    act, activity, backlog, books, campaigns, cards, chapters, check, copy, dues, export, groups,
-    housekeeping, import, inspect, journal_export, late_fees, members, messages, notices, organizations,
-    outbox, payments, policy, preview, pro_rata, reimbursements, reminders, reports, resources, roles,
-    roster, store, tokens, undo, worker_clock,
+    act, activity, attachments, backlog, books, campaigns, cards, chapters, check, copy, dues, export,
+    groups, housekeeping, import, inspect, journal_export, late_fees, members, messages, notices,
+    organizations, outbox, payments, policy, preview, pro_rata, reimbursements, reminders, reports,
+    resources, roles, roster, store, tokens, undo, worker_clock,
 };
 
 const MODULES: &[&[&Rule]] = &[
     act::RULES,
     activity::RULES,
+    attachments::RULES,
     backlog::RULES,
     campaigns::RULES,
     books::accounts::RULES,

@@ -6,6 +6,7 @@
 pub mod accounts;
 pub mod activity;
 pub mod applications;
+pub mod attachments;
 mod begin_books;
 pub mod bulk;
 pub mod cards;

@@ -3,6 +3,7 @@
 
 use bursar_domain::access::{Role, ScopeSet};
 use bursar_domain::account::AccountType;
+use bursar_domain::attachment::ContentType;
 use bursar_domain::card::LimitFrequency;
 use bursar_domain::ids::Id;
 use bursar_domain::journal::EntryKind;
@@ -125,6 +126,8 @@ from_column! {
     bursar_domain::receipt::Method: text_opt, Word::parse;
     ReceiptStatus: text_opt, Word::parse;
     Zone: text_opt, |name| Self::parse(name).ok();
+    ContentType: text_opt, Word::parse;
+    Vec<u8>: bytes_opt, |bytes: &[u8]| Some(bytes.to_vec());
     [u8; 16]: key_opt, Some;
     [u8; 32]: bytes_opt, |bytes: &[u8]| bytes.try_into().ok();
 }

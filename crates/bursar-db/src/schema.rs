@@ -20,6 +20,7 @@ pub(crate) const STEPS: &[&str] = &[
     BOOKS,
     LEDGER_ENDS,
     LATE_FEES,
+    ATTACHMENTS,
 ];
 
 /// What a step does that SQL cannot. It runs after the step's statements, in the same transaction.
@@ -601,4 +602,28 @@ ALTER TABLE groups ADD COLUMN dues_since TEXT;
 ALTER TABLE groups ADD COLUMN late_since BIGINT;
 ALTER TABLE groups ADD COLUMN late_next TEXT;
 CREATE INDEX groups_late ON groups (late_next, organization_id, id) WHERE late_next IS NOT NULL;
+";
+
+/// Files that belong to reimbursements and entries. Their bytes are in parts, so that no row is large.
+const ATTACHMENTS: &str = r"
+CREATE TABLE attachments (
+    organization_id BYTEA NOT NULL, id BYTEA NOT NULL, reimbursement_id BYTEA, entry_id BYTEA, name TEXT NOT NULL,
+    content_type TEXT NOT NULL, size BIGINT NOT NULL, sha256 BYTEA NOT NULL, created_at BIGINT NOT NULL,
+    PRIMARY KEY (organization_id, id)
+) CLUSTERED;
+CREATE UNIQUE INDEX attachments_id ON attachments (id);
+CREATE INDEX attachments_reimbursement ON attachments (organization_id, reimbursement_id, id)
+    WHERE reimbursement_id IS NOT NULL;
+CREATE INDEX attachments_entry ON attachments (organization_id, entry_id, id) WHERE entry_id IS NOT NULL;
+
+CREATE TABLE attachment_parts (
+    organization_id BYTEA NOT NULL, attachment_id BYTEA NOT NULL, number BIGINT NOT NULL, data BYTEA NOT NULL,
+    PRIMARY KEY (organization_id, attachment_id, number)
+) PLAIN;
+
+ALTER TABLE attachments ADD CONSTRAINT attachments_form CHECK (length(organization_id) = 16 AND length(id) = 16
+    AND length(reimbursement_id) = 16 AND length(entry_id) = 16 AND length(sha256) = 32
+    AND (reimbursement_id IS NULL) <> (entry_id IS NULL) AND size > 0);
+ALTER TABLE attachment_parts ADD CONSTRAINT attachment_parts_form CHECK (length(organization_id) = 16
+    AND length(attachment_id) = 16 AND number >= 0 AND length(data) > 0);
 ";

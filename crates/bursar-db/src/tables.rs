@@ -89,7 +89,7 @@ static OUTBOX_ATTEMPTS: LoadTarget = load_target! { "outbox_attempts" {
 static WORKER_CLOCK: LoadTarget = load_target! { "worker_clock" { id Int, seen_at Int, steady_since Int, } };
 
 /// A test compares the columns with the schema of both engines. An entry of the journal comes after its postings.
-pub static EVERY_TABLE: [&LoadTarget; 33] = [
+pub static EVERY_TABLE: [&LoadTarget; 35] = [
     &ORGANIZATIONS,
     &USERS,
     &ROLES,
@@ -104,6 +104,8 @@ pub static EVERY_TABLE: [&LoadTarget; 33] = [
     &JOURNAL_NOTES,
     &JOURNAL_ENTRIES,
     &RECEIPTS,
+    &crate::attachments::ATTACHMENTS,
+    &crate::attachments::ATTACHMENT_PARTS,
     &REIMBURSEMENTS.target,
     &REMINDERS.target,
     &CARDS.target,

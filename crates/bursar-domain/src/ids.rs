@@ -61,6 +61,7 @@ kinds! {
     Account AccountId "acc" "account";
     Entry EntryId "jnl" "journal entry";
     Receipt ReceiptId "rcp" "receipt";
+    Attachment AttachmentId "att" "attachment";
     Message MessageId "msg" "message";
     Activity ActivityId "act" "activity line";
     Bulk BulkId "blk" "bulk act";

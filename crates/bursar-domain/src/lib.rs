@@ -5,6 +5,7 @@
 
 pub mod access;
 pub mod account;
+pub mod attachment;
 pub mod campaign;
 pub mod card;
 pub mod catch_up;

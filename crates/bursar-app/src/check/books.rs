@@ -2,8 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use bursar_db::{DbError, Tx, journal, receipts};
+use bursar_db::{DbError, Tx, attachments, journal, receipts, table};
+use bursar_domain::attachment::Subject;
 use bursar_domain::ids::{AccountId, OrganizationId, PaymentId};
+use bursar_domain::reimbursement::Reimbursement;
 
 use super::Check;
 
@@ -55,6 +57,40 @@ impl Check<'_> {
             self.problem("reference", Some(organization), receipt, message);
             Ok(())
         })
+    }
+
+    /// Each is whole, and belongs to something.
+    pub(super) fn attachments(
+        &mut self,
+        tx: &mut Tx<'_>,
+        organization: OrganizationId,
+    ) -> Result<(), DbError> {
+        for attachment in attachments::all(tx, organization)? {
+            let id = attachment.id;
+            let parts = attachments::parts(tx, organization, id)?;
+            let bytes: Vec<u8> = parts.into_iter().flat_map(|(_, part)| part).collect();
+            if !attachment.is_whole(&bytes) {
+                let message = format!(
+                    "its parts have {} bytes of {}, or another SHA-256 sum",
+                    bytes.len(),
+                    attachment.size
+                );
+                self.problem("attachment", Some(organization), id, &message);
+            }
+            let is_there = match attachment.subject {
+                Subject::Reimbursement(id) => table::owner::<Reimbursement>(tx, id)? == Some(organization),
+                Subject::Entry(id) => journal::get(tx, organization, id)?.is_some(),
+            };
+            if !is_there {
+                let message = format!("belongs to {}, which does not exist", attachment.subject);
+                self.problem("reference", Some(organization), id, &message);
+            }
+        }
+        for id in attachments::orphans(tx, organization)? {
+            let message = "has parts, but there is no such attachment";
+            self.problem("reference", Some(organization), id, message);
+        }
+        Ok(())
     }
 
     fn not_owed(&mut self, organization: OrganizationId, payment: PaymentId, owed: i64, sum: i128) {

@@ -235,6 +235,7 @@ impl Check<'_> {
         self.counts(tx, id, &seen)?;
         self.references_again(id, &seen);
         self.journal(tx, id, seen.owed, &seen.accounts)?;
+        self.attachments(tx, id)?;
         if clock < seen.newest {
             let (clock, newest) = (Timestamp::from_micros(clock), Timestamp::from_micros(seen.newest));
             self.problem(

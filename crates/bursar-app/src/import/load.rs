@@ -8,6 +8,7 @@ use bursar_db::{
     table,
 };
 use bursar_domain::access::Policy;
+use bursar_domain::attachment::Attachment;
 use bursar_domain::campaign::{Campaign, CampaignStatus};
 use bursar_domain::card::{Card, CardStatus};
 use bursar_domain::catch_up;
@@ -62,6 +63,7 @@ pub(super) fn load(
         holders: Vec::new(),
         first_references: HashMap::new(),
         categories: HashSet::new(),
+        attachments: Vec::new(),
         charged: BTreeSet::new(),
         done: Imported::default(),
     };
@@ -75,6 +77,7 @@ pub(super) fn load(
     load.flush(tx)?;
     load.check_holders(tx)?;
     load.prove_books(tx, source)?;
+    load.prove_attachments(tx)?;
     let tables = load.waiting.keys().copied().collect();
     let done = load.finish(tx).map_err(at_line(0))?;
     Ok((done, tables))
@@ -98,7 +101,7 @@ pub(super) struct Load<'a> {
     /// Records per organization, for its activity log.
     pub(super) records: BTreeMap<OrganizationId, i64>,
     /// The line being read.
-    number: u64,
+    pub(super) number: u64,
     /// Organizations imported without the ones above them.
     parts: HashSet<OrganizationId>,
     /// Members who get an active card or are archived. After all lines, the import checks that nobody is both.
@@ -107,6 +110,8 @@ pub(super) struct Load<'a> {
     pub(super) first_references: HashMap<OrganizationId, i64>,
     /// Expense accounts of categories that are there.
     pub(super) categories: HashSet<(OrganizationId, AccountId)>,
+    /// New attachments with their lines, proved when all parts are there.
+    pub(super) attachments: Vec<(u64, OrganizationId, Attachment)>,
     /// Organizations with charges from this import, which gets nobody a late fee.
     charged: BTreeSet<OrganizationId>,
     pub(super) done: Imported,
@@ -236,6 +241,8 @@ impl Load<'_> {
             RecordType::Account => self.account(tx, fields),
             RecordType::Entry => self.entry(tx, fields),
             RecordType::Receipt => self.receipt(tx, fields),
+            RecordType::Attachment => self.attachment(tx, fields),
+            RecordType::AttachmentPart => self.attachment_part(tx, fields),
         )
     }
 

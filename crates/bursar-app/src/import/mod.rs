@@ -4,6 +4,7 @@
 //! bundle brings. The second pass runs in one transaction: it resolves references, which may point forward, and
 //! writes. A group is written once, at the end, because its count follows from its members.
 
+mod attachments;
 mod books;
 mod lines;
 mod load;

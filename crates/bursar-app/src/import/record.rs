@@ -27,6 +27,8 @@ words! {
         Account "account",
         Entry "journalEntry",
         Receipt "receipt",
+        Attachment "attachment",
+        AttachmentPart "attachmentPart",
     }
 }
 

@@ -7,9 +7,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use bursar_db::{DbError, Stored, Tx, organizations};
 use bursar_domain::access::Policy;
 use bursar_domain::account::{Account, AccountType, Standing};
+use bursar_domain::attachment::{Attachment, Part};
 use bursar_domain::creditor_reference;
 use bursar_domain::fields::Fields;
-use bursar_domain::ids::{AccountId, EntryId, Id, Kind, OrganizationId, ReceiptId, UserId};
+use bursar_domain::ids::{AccountId, AttachmentId, EntryId, Id, Kind, OrganizationId, ReceiptId, UserId};
 use bursar_domain::journal::Entry;
 use bursar_domain::money::Currency;
 use bursar_domain::organization::{Organization, User, address_key, apply_policy, read_role};
@@ -44,6 +45,8 @@ pub(super) struct KnownBooks {
     pub(super) accounts: HashSet<(OrganizationId, AccountId)>,
     pub(super) entries: HashSet<(OrganizationId, EntryId)>,
     receipts: HashSet<(OrganizationId, ReceiptId)>,
+    pub(super) attachments: HashSet<(OrganizationId, AttachmentId)>,
+    parts: HashSet<(AttachmentId, i64)>,
     /// Payments, reimbursements and orders that entries of the bundle are about.
     pub(super) posted: HashSet<[u8; 16]>,
     /// The numbers of creditor references, and the largest for each organization.
@@ -202,6 +205,8 @@ impl Scan {
             RecordType::Account => self.account(fields),
             RecordType::Entry => self.entry(fields),
             RecordType::Receipt => self.receipt(fields),
+            RecordType::Attachment => self.attachment(fields),
+            RecordType::AttachmentPart => self.attachment_part(fields),
         )
     }
 
@@ -276,6 +281,33 @@ impl Scan {
             fields.finish()?;
         }
         Ok(())
+    }
+
+    fn attachment(&mut self, mut fields: Fields<'_>) -> Result<(), AppError> {
+        let (id, organization) = owned(&mut fields)?;
+        self.plan.touched.insert(organization);
+        if !self.plan.books.attachments.insert((organization, id)) {
+            return Err(given_twice(id).into());
+        }
+        let mut fields = fields.new_record(true);
+        Attachment::read(id, &mut fields)?;
+        fields.finish()?;
+        Ok(())
+    }
+
+    fn attachment_part(&mut self, mut fields: Fields<'_>) -> Result<(), AppError> {
+        let organization = fields.id("organizationId")?.required()?;
+        self.plan.touched.insert(organization);
+        let mut fields = fields.new_record(true);
+        let part = Part::read(&mut fields)?;
+        fields.finish()?;
+        match self.plan.books.parts.insert((part.attachment, part.number)) {
+            true => Ok(()),
+            false => {
+                let rule = format!("part {} of {} is given twice", part.number, part.attachment);
+                Err(Refusal::invalid("number", rule).into())
+            }
+        }
     }
 
     fn user(&mut self, tx: &mut Tx<'_>, fields: Fields<'_>) -> Result<(), AppError> {

@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod access;
 #[cfg(test)]
+mod attachments;
+#[cfg(test)]
 mod bad_lines;
 #[cfg(test)]
 mod campaigns;

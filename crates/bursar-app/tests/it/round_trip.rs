@@ -8,7 +8,7 @@ use crate::support::{
     EVERY_RECORD, app_at, bundle, export_all, export_of, import_now, now, org, problems, records,
 };
 
-const TYPES: [&str; 16] = [
+const TYPES: [&str; 18] = [
     "organization",
     "user",
     "role",
@@ -25,6 +25,8 @@ const TYPES: [&str; 16] = [
     "account",
     "journalEntry",
     "receipt",
+    "attachment",
+    "attachmentPart",
 ];
 
 /// Imports the bundle into each database in turn, each from the export of the one before.
@@ -71,7 +73,8 @@ fn an_export_has_every_record_in_a_fixed_order() {
             let kind = record["type"].as_str().unwrap();
             let name = |key: &str| record[key].as_str().unwrap_or_default().to_owned();
             let order = TYPES.iter().position(|t| *t == kind).unwrap();
-            (order, name("id"), name("organizationId"), name("userId"))
+            let id = name("id") + &name("attachmentId");
+            (order, id, name("organizationId"), name("userId"))
         };
         let places: Vec<_> = records(&export).iter().map(place).collect();
         let by_id = |a: &[(usize, String, String, String)]| a[0] < a[1];

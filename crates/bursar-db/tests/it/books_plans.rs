@@ -2,7 +2,7 @@
 //! leads to the rows, also right after they were loaded, when nobody has counted them yet.
 
 use bursar_db::testing::{TestDb, without_rules};
-use bursar_db::{DbError, Tx, journal, late_fees, open_charges, receipts};
+use bursar_db::{DbError, Tx, attachments, journal, late_fees, open_charges, receipts};
 
 use crate::plans::{postgres_plan, sqlite_plan};
 
@@ -21,7 +21,7 @@ macro_rules! expected {
     };
 }
 
-const EXPECTED: [Expected; 26] = expected! {
+const EXPECTED: [Expected; 31] = expected! {
     "entry": "SEARCH e USING PRIMARY KEY (organization_id=? AND id=?)",
         "journal_entries_pkey" ["organization_id = ", "id = "];
     "reversal of an entry":
@@ -91,6 +91,19 @@ const EXPECTED: [Expected; 26] = expected! {
         "groups_late" ["late_next <= ", "ROW(late_next, organization_id, id) > "];
     "late charges": "SEARCH p USING INDEX payments_owed (organization_id=? AND <expr>>? AND <expr><?)",
         "payments_owed" ["organization_id = ", "COALESCE(due_date", ">= ", "<= "];
+    "attachment": "SEARCH attachments USING INDEX attachments_id (id=?)",
+        "attachments_" ["id = "];
+    "organization of an attachment": "SEARCH attachments USING COVERING INDEX attachments_id (id=?)",
+        "attachments_id" ["id = "];
+    "attachments of a reimbursement":
+        "SEARCH attachments USING COVERING INDEX attachments_reimbursement (organization_id=? AND reimbursement_id=?)",
+        "attachments_reimbursement" ["organization_id = ", "reimbursement_id = "];
+    "attachments of an entry":
+        "SEARCH attachments USING COVERING INDEX attachments_entry (organization_id=? AND entry_id=?)",
+        "attachments_entry" ["organization_id = ", "entry_id = "];
+    "parts of an attachment":
+        "SEARCH attachment_parts USING INDEX sqlite_autoindex_attachment_parts_1 (organization_id=? AND attachment_id=?)",
+        "attachment_parts_pkey" ["organization_id = ", "attachment_id = "];
 };
 
 fn each_statement(mut check: impl FnMut(&Expected, &'static str)) {
@@ -99,6 +112,7 @@ fn each_statement(mut check: impl FnMut(&Expected, &'static str)) {
         .chain(receipts::statements())
         .chain(open_charges::statements())
         .chain(late_fees::statements())
+        .chain(attachments::statements())
         .collect();
     assert_eq!(statements.len(), EXPECTED.len());
     for (expected, (name, sql)) in EXPECTED.iter().zip(statements) {
@@ -160,6 +174,15 @@ fn fill(
             "INSERT INTO groups (organization_id, updated_at, id, document, created_at, name, description, is_recurring, \
              member_count, currency, late_next) SELECT {organization}, n, {id}, '{document}', n, 'x', '', 0, 0, 'USD', \
              CASE WHEN n % 10 = 0 THEN {date} END FROM {numbers};"
+        ),
+        format!(
+            "INSERT INTO attachments (organization_id, id, reimbursement_id, entry_id, name, content_type, size, sha256, created_at) \
+             SELECT {organization}, {id}, CASE WHEN n % 2 = 0 THEN {member} END, CASE WHEN n % 2 = 1 THEN {member} END, 'x', \
+             'application/pdf', 1, {id}, n FROM {numbers};"
+        ),
+        format!(
+            "INSERT INTO attachment_parts (organization_id, attachment_id, number, data) \
+             SELECT {organization}, {id}, 0, {id} FROM {numbers};"
         ),
         posting("5", &charge, 0, 4000, &member, &id, none),
         posting("8", &charge, 1, -4000, "NULL", "NULL", &others),
@@ -228,6 +251,8 @@ fn postgres_answers_the_books_from_indexes() {
     for table in [
         "members",
         "groups",
+        "attachments",
+        "attachment_parts",
         "payments",
         "journal_postings",
         "journal_entries",
@@ -280,6 +305,7 @@ fn postgres_answers_the_books_from_indexes() {
                     ("bigint", "0"),
                     ("bigint", "500"),
                 ],
+                "organization of an attachment" => vec![some],
                 "payment by reference" | "member by reference" => vec![organization, ("text", "'500'")],
                 _ => vec![organization, some],
             };

@@ -128,6 +128,11 @@ enum Command {
     /// Draft, approve and pay reimbursements
     #[command(subcommand)]
     Reimbursement(desk::reimbursement::ReimbursementCommand),
+    /// Attach a PDF, JPEG or PNG file to a reimbursement or a journal entry
+    Attach(desk::attachment::AttachArgs),
+    /// List, download and remove attachments
+    #[command(subcommand)]
+    Attachment(desk::attachment::AttachmentCommand),
     /// Manage cards and card applications
     #[command(subcommand)]
     Card(desk::card::CardCommand),
@@ -410,6 +415,8 @@ fn perform(globals: &Globals, command: Command) -> Outcome {
         Command::Journal(command) => desk::journal::run(globals, command),
         Command::Account(command) => desk::account::run(globals, command),
         Command::Period(command) => desk::period::run(globals, command),
+        Command::Attach(args) => desk::attachment::attach(globals, args),
+        Command::Attachment(command) => desk::attachment::run(globals, command),
         Command::Reimbursement(command) => desk::reimbursement::run(globals, command),
         Command::Card(command) => desk::card::run(globals, command),
         Command::Campaign(command) => desk::campaign::run(globals, command),

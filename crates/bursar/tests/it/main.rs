@@ -7,6 +7,8 @@ mod a_year;
 #[cfg(test)]
 mod api;
 #[cfg(test)]
+mod attachments;
+#[cfg(test)]
 mod bad_rows;
 #[cfg(test)]
 mod books;

@@ -18,9 +18,9 @@ use bursar_app::roster::{self, Roster, RosterError};
 use bursar_app::tokens::{self, Holder, NewToken, Uses, last_used};
 use bursar_app::worker_clock::{self, Seen};
 use bursar_app::{
-    Act, App, AppError, Identity, View, activity, backlog, campaigns, cards, chapters, check, copy, dues,
-    groups, inspect, journal_export, late_fees, members, messages, names, policy, preview, pro_rata, reports,
-    roles, store, undo,
+    Act, App, AppError, Identity, View, activity, attachments, backlog, campaigns, cards, chapters, check,
+    copy, dues, groups, inspect, journal_export, late_fees, members, messages, names, policy, preview,
+    pro_rata, reports, roles, store, undo,
 };
 use bursar_db::testing::TestDb;
 use bursar_domain::Refusal;
@@ -82,6 +82,14 @@ fn named_organization(find: fn(&App, Identity) -> Result<OrganizationId, AppErro
     })
 }
 
+fn new_attachment() -> attachments::NewAttachment {
+    attachments::NewAttachment {
+        subject: bursar_domain::attachment::Subject::Entry(no()),
+        name: "receipt.pdf".into(),
+        bytes: b"%PDF-1.7".to_vec(),
+    }
+}
+
 /// What officers do and read.
 fn desk() -> Vec<Call> {
     let mut calls = vec![
@@ -119,6 +127,13 @@ fn desk() -> Vec<Call> {
         }),
         view(&pro_rata::LEAVING, |view| pro_rata::leaving(view, no(), None)),
         act(&pro_rata::ADJUST, |act| pro_rata::adjust(act, no(), None)),
+        act(&attachments::ATTACH, |act| {
+            attachments::add(act, &new_attachment())
+        }),
+        view(&attachments::READ, |view| attachments::list(view, None)),
+        view(&attachments::READ, |view| attachments::get(view, no())),
+        act(&attachments::REMOVE, |act| attachments::remove(act, no())),
+        whole(&attachments::OWNER, |whole| attachments::owner(whole, no())),
         act(&members::ADD, |act| members::add(act, &Default::default())),
         act(&members::CHANGE, |act| {
             members::change(act, no(), &MemberChange::default())

@@ -56,7 +56,10 @@ pub(super) fn tell(
                 "  the months used are {fair} {}: `bursar payment adjust {} --amount {fair} --kind correction --reason left`",
                 fair.currency, payment.id
             )),
-            None => {}
+            None => output::say(&format!(
+                "  it stays owed, unless you cancel it: `bursar payment cancel {}`",
+                payment.id
+            )),
         }
     }
     Ok(())

@@ -238,15 +238,8 @@ fn archive(door: &Door<'_>, args: &ArchiveArgs) -> Outcome {
 
 /// `Ada Larsen <ada@example.org> (mem_…)`
 fn told(member: &Member) -> String {
-    let Member {
-        first_name,
-        last_name,
-        email,
-        id,
-        ..
-    } = member;
-    let email = or_dash(email.as_deref());
-    format!("{first_name} {last_name} <{email}> ({id})")
+    let email = member.email.as_ref().map(|email| format!("<{email}> "));
+    format!("{} {}({})", member.name(), email.unwrap_or_default(), member.id)
 }
 
 fn groups_of(member: &Member, names: &Names) -> String {

@@ -1,6 +1,7 @@
 //! The officers' commands, which create and change what the API reads.
 
 pub(crate) mod account;
+pub(crate) mod attachment;
 pub(crate) mod campaign;
 pub(crate) mod card;
 pub(crate) mod credit;
