@@ -419,14 +419,21 @@ fn dues_without_a_due_date_are_reported_on_the_day_they_were_raised() {
             let range = ["--from", from, "--until", until];
             elsewhere.json(&[&["report", "dues", "--organization", &club.id], &range[..]].concat())
         };
-        let line = |payments: u8, expected: &str, overdue: &str| {
-            json!([{
-                "group": "(no group)", "payments": payments, "expected": expected, "collected": "0.00", "overdue": overdue,
-            }])
+        let line = |day: &str, is_due: bool, expected: &str| {
+            json!({
+                "group": "(no group)", "groupId": null, "dueDate": is_due.then_some(day), "day": day, "payments": 1,
+                "expected": expected, "discounts": "0.00", "collected": "0.00", "owed": expected,
+                "overdue": if is_due { expected } else { "0.00" },
+            })
         };
-        assert_eq!(dues("2025-03-01", "2025-03-31"), line(1, "50.00", "0.00"));
-        assert_eq!(dues("2025-04-01", "2025-04-01"), line(1, "50.00", "0.00"));
-        assert_eq!(dues("2025-03-01", "2025-06-30"), line(3, "107.00", "7.00"));
+        let (march, april) = (
+            line("2025-03-31", false, "50.00"),
+            line("2025-04-01", false, "50.00"),
+        );
+        let june = line("2025-06-30", true, "7.00");
+        assert_eq!(dues("2025-03-01", "2025-03-31"), json!([march]));
+        assert_eq!(dues("2025-04-01", "2025-04-01"), json!([april]));
+        assert_eq!(dues("2025-03-01", "2025-06-30"), json!([march, april, june]));
         assert_eq!(dues("2025-04-02", "2025-06-29"), json!([]));
         let reversed = ["--from", "2025-06-30", "--until", "2025-03-01"];
         for report in ["dues", "ledger"] {
@@ -499,23 +506,34 @@ fn chapters_are_reported_with_their_currencies() {
             .collect();
         assert_eq!(
             words[0],
-            ["CHAPTER", "MEMBERS", "EXPECTED", "COLLECTED", "OWED", "CURRENCY"]
+            [
+                "CHAPTER",
+                "CURRENCY",
+                "MEMBERS",
+                "EXPECTED",
+                "DISCOUNTS",
+                "COLLECTED",
+                "OWED",
+                "OVERDUE"
+            ]
         );
         assert_eq!(
             words[4..],
             [
-                ["total", "2", "42.50", "0.00", "42.50", "EUR"],
-                ["total", "1", "700", "0", "700", "JPY"]
+                ["total", "EUR", "2", "42.50", "0.00", "0.00", "42.50", "0.00"],
+                ["total", "JPY", "1", "700", "0", "0", "700", "0"]
             ]
         );
         let csv = place.ok(&["report", "chapters", "--organization", &club.id, "--csv"]);
         assert_eq!(
             csv.lines().collect::<Vec<_>>(),
             [
-                "chapter,members,expected,collected,owed,currency",
-                "North Bank,1,12.50,0.00,12.50,EUR",
-                "South Bank,1,700,0,700,JPY",
-                "West Bank,1,30.00,0.00,30.00,EUR",
+                "chapter,currency,members,expected,discounts,collected,owed,overdue",
+                "North Bank,EUR,1,12.50,0.00,0.00,12.50,0.00",
+                "South Bank,JPY,1,700,0,0,700,0",
+                "West Bank,EUR,1,30.00,0.00,0.00,30.00,0.00",
+                "total,EUR,2,42.50,0.00,0.00,42.50,0.00",
+                "total,JPY,1,700,0,0,700,0",
             ]
         );
     });

@@ -3,7 +3,6 @@ use bursar_domain::ids::OrganizationId;
 
 use super::super::super::door::Door;
 use super::super::super::{Outcome, output};
-use super::super::or_dash;
 use super::{FormArgs, Sheet, total};
 
 pub(super) fn run(door: &Door<'_>, org: OrganizationId, args: &FormArgs) -> Outcome {
@@ -17,7 +16,8 @@ pub(super) fn run(door: &Door<'_>, org: OrganizationId, args: &FormArgs) -> Outc
         ]
     };
     let members = report.lines.iter().map(|line| {
-        let (payments, oldest) = (line.payments.to_string(), or_dash(line.oldest_due));
+        let oldest = line.oldest_due.map_or_else(String::new, |day| day.to_string());
+        let payments = line.payments.to_string();
         row(&line.name, payments, oldest, &line.ages, &line.id)
     });
     let sheet = Sheet {
