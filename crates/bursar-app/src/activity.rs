@@ -223,6 +223,17 @@ fn deed(line: &Line, subject: &str) -> String {
         "attachment.remove" => "removed attachment",
         "period.close" => "closed the books until",
         "period.reopen" => "reopened the books, closed until",
+        "statement.import" => return format!("imported statement {subject} with {count} new lines"),
+        "statement.remove" => {
+            return format!("took back the import of statement {subject} with {count} lines");
+        }
+        "statement.confirm" if subject.is_empty() => return format!("confirmed {count} statement lines"),
+        "statement.confirm" => "confirmed statement line",
+        "statement.match" => "said what it is: statement line",
+        "statement.book" => "booked statement line",
+        "statement.split" => return format!("booked statement line {subject} in {count} parts"),
+        "statement.ignore" => "ignored statement line",
+        "statement.undo" => "took back what was done with statement line",
         "reimbursement.draft" => "drafted reimbursement",
         "campaign.create" => "drafted campaign",
         "campaign.change" => "changed campaign",

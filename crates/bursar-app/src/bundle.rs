@@ -1,16 +1,18 @@
 //! The lines of a data bundle that are not resources: organizations, users, roles, policies and the books.
 
+use bursar_db::statements::Link;
 use bursar_domain::access::{Policy, Role};
 use bursar_domain::account::{Account, AccountType};
 use bursar_domain::attachment::{Attachment, ContentType, Part};
 use bursar_domain::ids::{
     AccountId, AttachmentId, CampaignId, EntryId, MemberId, OrderId, OrganizationId, PaymentId, ReceiptId,
-    ReimbursementId, UserId,
+    ReimbursementId, StatementId, StatementLineId, UserId,
 };
 use bursar_domain::journal::{Entry, EntryKind, Posting};
 use bursar_domain::money::{Currency, Money};
 use bursar_domain::organization::{Organization, User};
 use bursar_domain::receipt::{Method, Receipt, ReceiptStatus};
+use bursar_domain::statement::{Balance, LineStatus, Statement, StatementFormat, StatementLine, Target};
 use bursar_domain::{Date, Timestamp};
 use serde::Serialize;
 
@@ -113,6 +115,7 @@ pub fn account_line(organization_id: OrganizationId, account: &Account, currency
         account_type: AccountType,
         is_closed: bool,
         budget: Option<Money>,
+        statement_columns: &'a [String],
     }
     json(&Line {
         r#type: "account",
@@ -122,6 +125,7 @@ pub fn account_line(organization_id: OrganizationId, account: &Account, currency
         account_type: account.account_type,
         is_closed: account.is_closed,
         budget: account.budget.map(|minor| Money::new(minor, currency)),
+        statement_columns: &account.statement_columns,
     })
 }
 
@@ -276,6 +280,106 @@ pub fn attachment_part_line(
         attachment_id,
         number,
         data: Part::text(data),
+    })
+}
+
+pub fn statement_line(organization_id: OrganizationId, statement: &Statement, currency: Currency) -> String {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Line<'a> {
+        r#type: &'static str,
+        id: StatementId,
+        organization_id: OrganizationId,
+        account_id: AccountId,
+        format: StatementFormat,
+        file_hash: &'a str,
+        own_account: Option<&'a str>,
+        first_date: Option<Date>,
+        last_date: Option<Date>,
+        opening_date: Option<Date>,
+        opening_balance: Option<Money>,
+        closing_date: Option<Date>,
+        closing_balance: Option<Money>,
+        recorder_kind: &'a str,
+        recorder_id: Option<&'a str>,
+        imported_at: Timestamp,
+    }
+    let date = |balance: Option<Balance>| balance.map(|balance| balance.date);
+    let amount = |balance: Option<Balance>| balance.map(|balance| Money::new(balance.amount, currency));
+    json(&Line {
+        r#type: "statement",
+        id: statement.id,
+        organization_id,
+        account_id: statement.account,
+        format: statement.format,
+        file_hash: &statement.file_hash,
+        own_account: statement.own_account.as_deref(),
+        first_date: statement.first_date,
+        last_date: statement.last_date,
+        opening_date: date(statement.opening),
+        opening_balance: amount(statement.opening),
+        closing_date: date(statement.closing),
+        closing_balance: amount(statement.closing),
+        recorder_kind: &statement.recorder.kind,
+        recorder_id: statement.recorder.id.as_deref(),
+        imported_at: statement.imported_at,
+    })
+}
+
+/// A line of a bank statement, with the entries that account for it.
+pub fn statement_line_line(
+    organization_id: OrganizationId,
+    line: &StatementLine,
+    links: &[Link],
+    currency: Currency,
+) -> String {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Line<'a> {
+        r#type: &'static str,
+        id: StatementLineId,
+        organization_id: OrganizationId,
+        statement_id: StatementId,
+        account_id: AccountId,
+        date: Date,
+        amount: Money,
+        reference: Option<&'a str>,
+        end_to_end: Option<&'a str>,
+        counterparty_name: Option<&'a str>,
+        counterparty_account: Option<&'a str>,
+        text: &'a str,
+        number: i64,
+        status: LineStatus,
+        chosen: Vec<String>,
+        entries: Vec<LinkPart>,
+    }
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct LinkPart {
+        entry_id: EntryId,
+        is_made: bool,
+    }
+    let part = |link: &Link| LinkPart {
+        entry_id: link.entry,
+        is_made: link.is_made,
+    };
+    json(&Line {
+        r#type: "statementLine",
+        id: line.id,
+        organization_id,
+        statement_id: line.statement,
+        account_id: line.account,
+        date: line.date,
+        amount: Money::new(line.amount, currency),
+        reference: line.reference.as_deref(),
+        end_to_end: line.end_to_end.as_deref(),
+        counterparty_name: line.counterparty_name.as_deref(),
+        counterparty_account: line.counterparty_account.as_deref(),
+        text: &line.text,
+        number: line.number,
+        status: line.status,
+        chosen: line.chosen.iter().map(Target::to_string).collect(),
+        entries: links.iter().map(part).collect(),
     })
 }
 

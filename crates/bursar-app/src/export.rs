@@ -3,15 +3,18 @@
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
-use bursar_db::{DbError, Stored, Tx, accounts, attachments, journal, organizations, receipts, table};
-use bursar_domain::ids::OrganizationId;
+use bursar_db::statements::Link;
+use bursar_db::{
+    DbError, Stored, Tx, accounts, attachments, journal, organizations, receipts, statements, table,
+};
+use bursar_domain::ids::{OrganizationId, StatementLineId};
 use bursar_domain::money::Currency;
 use bursar_domain::organization::Organization;
 
 use crate::act::{Whole, no_organization};
 use crate::bundle::{
     account_line, attachment_line, attachment_part_line, entry_line, organization_line, policy_line,
-    receipt_line, role_line, user_line,
+    receipt_line, role_line, statement_line, statement_line_line, user_line,
 };
 use crate::error::AppError;
 use crate::organizations::subtree;
@@ -209,7 +212,8 @@ impl Export<'_> {
                 written(self.line(&receipt_line(own, &receipt, currencies[&own])))
             })
         })?;
-        self.attachments(tx, covered)
+        self.attachments(tx, covered)?;
+        self.statements(tx, &currencies)
     }
 
     /// By id, then their parts.
@@ -232,6 +236,31 @@ impl Export<'_> {
             }
         }
         Ok(())
+    }
+
+    fn statements(
+        &mut self,
+        tx: &mut Tx<'_>,
+        currencies: &HashMap<OrganizationId, Currency>,
+    ) -> Result<(), ExportError> {
+        let wanted = |id| currencies.contains_key(&id);
+        writing(|written| {
+            statements::each_of_all(tx, wanted, |own, statement| {
+                written(self.line(&statement_line(own, &statement, currencies[&own])))
+            })
+        })?;
+        let mut links: HashMap<(OrganizationId, StatementLineId), Vec<Link>> = HashMap::new();
+        for own in currencies.keys() {
+            for link in statements::all_links(tx, *own)? {
+                links.entry((*own, link.line)).or_default().push(link);
+            }
+        }
+        writing(|written| {
+            statements::each_line_of_all(tx, wanted, |own, line| {
+                let of_line = links.remove(&(own, line.id)).unwrap_or_default();
+                written(self.line(&statement_line_line(own, &line, &of_line, currencies[&own])))
+            })
+        })
     }
 
     /// One unreadable row must not stop the export of the others.

@@ -53,6 +53,7 @@ mod rules;
 pub mod sms;
 pub mod spreadsheet;
 pub mod statement;
+pub mod statements;
 pub mod store;
 pub mod texts;
 pub mod tokens;

@@ -160,6 +160,7 @@ pub fn add(act: &mut Act<'_, '_>, new: &NewMember) -> Result<Added, AppError> {
         groups,
         payer_id: None,
         reference: Some(act.next_reference()),
+        bank_accounts: Vec::new(),
         stamps,
     };
     act.insert(&member)?;

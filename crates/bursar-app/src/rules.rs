@@ -5,7 +5,7 @@ use crate::{
     act, activity, attachments, backlog, books, campaigns, cards, chapters, check, copy, dues, export,
     groups, housekeeping, import, inspect, journal_export, late_fees, members, messages, notices,
     organizations, outbox, payments, policy, preview, pro_rata, reimbursements, reminders, reports,
-    resources, roles, roster, store, tokens, undo, worker_clock,
+    resources, roles, roster, statements, store, tokens, undo, worker_clock,
 };
 
 const MODULES: &[&[&Rule]] = &[
@@ -47,6 +47,7 @@ const MODULES: &[&[&Rule]] = &[
     resources::RULES,
     roles::RULES,
     roster::RULES,
+    statements::RULES,
     store::RULES,
     tokens::RULES,
     undo::RULES,

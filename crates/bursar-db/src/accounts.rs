@@ -9,7 +9,7 @@ use crate::engine::{Tx, Value};
 use crate::error::DbError;
 use crate::rows::{read, record};
 
-record! { account_columns: Account { id, name, account_type, is_closed, budget } }
+record! { account_columns: Account { id, name, account_type, is_closed, budget, statement_columns } }
 
 macro_rules! select_account {
     ($rest:literal) => {
@@ -77,11 +77,13 @@ pub fn put(tx: &mut Tx<'_>, organization: OrganizationId, account: &Account) -> 
         account.id.to_bytes(),
         name_key(&account.name),
     );
+    let columns = serde_json::to_string(&account.statement_columns)
+        .map_err(|error| DbError::Internal(error.to_string()))?;
     tx.execute(
-        "INSERT INTO accounts (organization_id, id, name, name_key, account_type, is_closed, budget) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (organization_id, id) DO UPDATE SET name = excluded.name, \
+        "INSERT INTO accounts (organization_id, id, name, name_key, account_type, is_closed, budget, \
+         statement_columns) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (organization_id, id) DO UPDATE SET name = excluded.name, \
          name_key = excluded.name_key, account_type = excluded.account_type, is_closed = excluded.is_closed, \
-         budget = excluded.budget",
+         budget = excluded.budget, statement_columns = excluded.statement_columns",
         &[
             Value::Bytes(&organization),
             Value::Bytes(&id),
@@ -90,6 +92,7 @@ pub fn put(tx: &mut Tx<'_>, organization: OrganizationId, account: &Account) -> 
             Value::Text(account.account_type.as_str()),
             Value::Int(i64::from(account.is_closed)),
             account.budget.map_or(Value::Null, Value::Int),
+            Value::Text(&columns),
         ],
     )
     .map(drop)

@@ -16,8 +16,8 @@ use bursar_domain::{Date, Resource, Stamps, Timestamp};
 
 use crate::engine::{LoadTarget, OwnedValue, Row, Tx, Value};
 use crate::error::DbError;
+use crate::journal;
 use crate::rows::{Columns, read};
-use crate::{accounts, journal};
 
 const ROWS: usize = 1_000;
 
@@ -158,7 +158,7 @@ impl Begin {
             }
         })?;
         for account in categories.values() {
-            accounts::put(tx, self.organization, account)?;
+            put(tx, self.organization, account)?;
         }
         Ok(())
     }
@@ -330,4 +330,21 @@ impl Old {
             postings: Postings::paired(account, Standing::Receivable, about, self.amount).into_vec(),
         }
     }
+}
+
+/// With the columns that accounts have at this step; later steps add more.
+fn put(tx: &mut Tx<'_>, organization: OrganizationId, account: &Account) -> Result<(), DbError> {
+    let (organization, id) = (organization.to_bytes(), account.id.to_bytes());
+    tx.execute(
+        "INSERT INTO accounts (organization_id, id, name, name_key, account_type, is_closed) \
+         VALUES (?1, ?2, ?3, ?4, ?5, 0) ON CONFLICT (organization_id, id) DO NOTHING",
+        &[
+            Value::Bytes(&organization),
+            Value::Bytes(&id),
+            Value::Text(&account.name),
+            Value::Text(&name_key(&account.name)),
+            Value::Text(account.account_type.as_str()),
+        ],
+    )
+    .map(drop)
 }

@@ -33,6 +33,7 @@ pub mod reports;
 pub mod resources;
 mod rows;
 mod schema;
+pub mod statements;
 mod sums;
 pub mod table;
 pub mod tables;

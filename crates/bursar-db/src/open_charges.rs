@@ -2,9 +2,10 @@
 
 use bursar_domain::Date;
 use bursar_domain::ids::{GroupId, MemberId, OrganizationId, PaymentId};
+use bursar_domain::matching::{Charge, Person};
 use bursar_domain::receipt::Open;
 
-use crate::engine::{Tx, Value};
+use crate::engine::{EngineKind, Tx, Value};
 use crate::error::DbError;
 use crate::rows::read;
 
@@ -175,8 +176,93 @@ pub fn by_reference(
 const PAYMENT_BY_REFERENCE: &str = "SELECT id FROM payments WHERE organization_id = ?1 AND reference = ?2";
 const MEMBER_BY_REFERENCE: &str = "SELECT id FROM members WHERE organization_id = ?1 AND reference = ?2";
 
+crate::rows::record! { charge_columns: Charge {
+    id, member = "member_id",
+    open = "CASE WHEN status IN ('pending', 'partially_paid', 'failed') THEN amount - paid_to_date ELSE 0 END",
+    description, reference,
+} }
+
+/// Every charge that money can settle: by due day, without one last, then by creation and id.
+pub fn all(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Vec<Charge>, DbError> {
+    tx.rows(ALL, &[Value::Bytes(&organization.to_bytes())], read)
+}
+
+const ALL: &str = concat!(
+    "SELECT ",
+    charge_columns!(),
+    " FROM payments WHERE organization_id = ?1 AND status IN ('pending', 'partially_paid', 'failed') \
+     AND amount > paid_to_date AND COALESCE(due_date, '9999-12-31') >= '0001-01-01' \
+     ORDER BY COALESCE(due_date, '9999-12-31'), created_at, id"
+);
+
+/// As many references are looked up in one statement.
+const REFERENCES: usize = 32;
+
+/// The charges with these references, open or not.
+pub fn by_references(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    references: &[String],
+) -> Result<Vec<Charge>, DbError> {
+    let mut found = Vec::new();
+    for chunk in references.chunks(REFERENCES) {
+        let organization = organization.to_bytes();
+        let mut params = vec![Value::Bytes(&organization)];
+        let last = chunk.last().map_or("", String::as_str);
+        let padding = std::iter::repeat_n(last, REFERENCES - chunk.len());
+        params.extend(chunk.iter().map(String::as_str).chain(padding).map(Value::Text));
+        // SQLite reads all payments unless it is told to find the ids first. PostgreSQL does if it is.
+        let sql = match tx.kind() {
+            EngineKind::Sqlite => BY_IDS_OF_REFERENCES,
+            EngineKind::Postgres => BY_REFERENCES,
+        };
+        let mut rows = tx.rows(sql, &params, read)?;
+        found.append(&mut rows);
+    }
+    Ok(found)
+}
+
+macro_rules! with_references {
+    () => {
+        "organization_id = ?1 AND reference IN (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, \
+         ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33)"
+    };
+}
+
+const BY_REFERENCES: &str = concat!(
+    "SELECT ",
+    charge_columns!(),
+    " FROM payments WHERE ",
+    with_references!()
+);
+
+const BY_IDS_OF_REFERENCES: &str = concat!(
+    "SELECT ",
+    charge_columns!(),
+    " FROM payments WHERE (organization_id = ?1) IS TRUE AND id IN (SELECT id FROM payments WHERE ",
+    with_references!(),
+    ")"
+);
+
+crate::rows::record! { payer_columns: Person {
+    id, first_name, last_name, payer = "payer_id", reference, bank_accounts,
+} }
+
+/// Every member, also archived ones.
+pub fn payers(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Vec<Person>, DbError> {
+    tx.rows(
+        concat!(
+            "SELECT ",
+            payer_columns!(),
+            " FROM members WHERE organization_id = ?1 ORDER BY id"
+        ),
+        &[Value::Bytes(&organization.to_bytes())],
+        read,
+    )
+}
+
 /// For tests that read query plans.
-pub fn statements() -> [(&'static str, &'static str); 8] {
+pub fn statements() -> [(&'static str, &'static str); 9] {
     [
         ("open charges of a member", OF_MEMBER),
         ("household", HOUSEHOLD),
@@ -186,5 +272,6 @@ pub fn statements() -> [(&'static str, &'static str); 8] {
         ("a member's dues of a day", HAS_DUES),
         ("payment by reference", PAYMENT_BY_REFERENCE),
         ("member by reference", MEMBER_BY_REFERENCE),
+        ("open charges", ALL),
     ]
 }

@@ -12,6 +12,7 @@ use bursar_domain::money::Currency;
 use bursar_domain::organization::{CardIssuing, OrganizationKind};
 use bursar_domain::receipt::ReceiptStatus;
 use bursar_domain::reminder::Method;
+use bursar_domain::statement::{LineStatus, StatementFormat};
 use bursar_domain::states::Word;
 use bursar_domain::token::TokenKind;
 use bursar_domain::zone::Zone;
@@ -125,6 +126,9 @@ from_column! {
     EntryKind: text_opt, Word::parse;
     bursar_domain::receipt::Method: text_opt, Word::parse;
     ReceiptStatus: text_opt, Word::parse;
+    StatementFormat: text_opt, Word::parse;
+    LineStatus: text_opt, Word::parse;
+    Vec<String>: text_opt, |text: &str| serde_json::from_str(text).ok();
     Zone: text_opt, |name| Self::parse(name).ok();
     ContentType: text_opt, Word::parse;
     Vec<u8>: bytes_opt, |bytes: &[u8]| Some(bytes.to_vec());

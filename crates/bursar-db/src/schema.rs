@@ -21,6 +21,7 @@ pub(crate) const STEPS: &[&str] = &[
     LEDGER_ENDS,
     LATE_FEES,
     ATTACHMENTS,
+    STATEMENTS,
 ];
 
 /// What a step does that SQL cannot. It runs after the step's statements, in the same transaction.
@@ -626,4 +627,47 @@ ALTER TABLE attachments ADD CONSTRAINT attachments_form CHECK (length(organizati
     AND (reimbursement_id IS NULL) <> (entry_id IS NULL) AND size > 0);
 ALTER TABLE attachment_parts ADD CONSTRAINT attachment_parts_form CHECK (length(organization_id) = 16
     AND length(attachment_id) = 16 AND number >= 0 AND length(data) > 0);
+";
+
+/// Bank statements: files, their lines, and the entries that account for a line. An entry accounts for at most one line
+/// of an account. A member's learned bank accounts, and the columns of an account's CSV files.
+const STATEMENTS: &str = r"
+ALTER TABLE members ADD COLUMN bank_accounts TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE accounts ADD COLUMN statement_columns TEXT NOT NULL DEFAULT '[]';
+
+CREATE TABLE statements (
+    organization_id BYTEA NOT NULL, id BYTEA NOT NULL, account_id BYTEA NOT NULL, format TEXT NOT NULL, file_hash TEXT NOT NULL,
+    own_account TEXT, first_date TEXT, last_date TEXT, opening_date TEXT, opening_balance BIGINT, closing_date TEXT,
+    closing_balance BIGINT, recorder_kind TEXT NOT NULL, recorder_id TEXT, imported_at BIGINT NOT NULL,
+    PRIMARY KEY (organization_id, id)
+) CLUSTERED;
+CREATE INDEX statements_account ON statements (organization_id, account_id, id);
+
+CREATE TABLE statement_lines (
+    organization_id BYTEA NOT NULL, id BYTEA NOT NULL, statement_id BYTEA NOT NULL, account_id BYTEA NOT NULL, date TEXT NOT NULL,
+    amount BIGINT NOT NULL, reference TEXT, end_to_end TEXT, counterparty_name TEXT, counterparty_account TEXT,
+    text TEXT NOT NULL, identity BYTEA NOT NULL, number BIGINT NOT NULL, status TEXT NOT NULL, chosen TEXT,
+    PRIMARY KEY (organization_id, id)
+) CLUSTERED;
+CREATE UNIQUE INDEX statement_lines_identity ON statement_lines (organization_id, account_id, date, amount, identity, number);
+CREATE INDEX statement_lines_open ON statement_lines (organization_id, account_id, date, id) WHERE status = 'open';
+CREATE INDEX statement_lines_statement ON statement_lines (organization_id, statement_id, id);
+CREATE INDEX statement_lines_payer ON statement_lines (organization_id, counterparty_account, id)
+    WHERE counterparty_account IS NOT NULL;
+
+CREATE TABLE statement_links (
+    organization_id BYTEA NOT NULL, line_id BYTEA NOT NULL, entry_id BYTEA NOT NULL, account_id BYTEA NOT NULL,
+    is_made BIGINT NOT NULL,
+    PRIMARY KEY (organization_id, line_id, entry_id)
+) CLUSTERED;
+CREATE UNIQUE INDEX statement_links_entry ON statement_links (organization_id, entry_id, account_id);
+
+ALTER TABLE statements ADD CONSTRAINT statements_form CHECK (length(organization_id) = 16 AND length(id) = 16
+    AND length(account_id) = 16);
+ALTER TABLE statement_lines ADD CONSTRAINT statement_lines_form CHECK (length(organization_id) = 16 AND length(id) = 16
+    AND length(statement_id) = 16 AND length(account_id) = 16 AND length(identity) = 32 AND length(date) = 10
+    AND amount <> 0 AND number > 0
+    AND (status = 'open' OR status = 'matched' OR status = 'booked' OR status = 'ignored'));
+ALTER TABLE statement_links ADD CONSTRAINT statement_links_form CHECK (length(organization_id) = 16
+    AND length(line_id) = 16 AND length(entry_id) = 16 AND length(account_id) = 16 AND is_made IN (0, 1));
 ";

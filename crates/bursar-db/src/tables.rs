@@ -31,6 +31,7 @@ static DUES_OPEN: LoadTarget =
     load_target! { "dues_open" { organization_id Bytes, group_id Bytes, due_date Text, amount Int, } };
 static ACCOUNTS: LoadTarget = load_target! { "accounts" {
     organization_id Bytes, id Bytes, name Text, name_key Text, account_type Text, is_closed Int, budget Int,
+    statement_columns Text,
 } };
 pub static JOURNAL_POSTINGS: LoadTarget = load_target! { "journal_postings" {
     organization_id Bytes, entry_id Bytes, number Int, date Text, account_id Bytes, amount Int, member_id Bytes,
@@ -46,6 +47,19 @@ pub static JOURNAL_ENTRIES: LoadTarget = load_target! { "journal_entries" {
 pub static RECEIPTS: LoadTarget = load_target! { "receipts" {
     organization_id Bytes, id Bytes, date Text, recorded_at Int, amount Int, method Text, account_id Bytes,
     payer_id Bytes, payer_name Text, reference Text, entry_id Bytes, status Text,
+} };
+pub static STATEMENTS: LoadTarget = load_target! { "statements" {
+    organization_id Bytes, id Bytes, account_id Bytes, format Text, file_hash Text, own_account Text, first_date Text,
+    last_date Text, opening_date Text, opening_balance Int, closing_date Text, closing_balance Int, recorder_kind Text,
+    recorder_id Text, imported_at Int,
+} };
+pub static STATEMENT_LINES: LoadTarget = load_target! { "statement_lines" {
+    organization_id Bytes, id Bytes, statement_id Bytes, account_id Bytes, date Text, amount Int, reference Text,
+    end_to_end Text, counterparty_name Text, counterparty_account Text, text Text, identity Bytes, number Int,
+    status Text, chosen Text,
+} };
+pub static STATEMENT_LINKS: LoadTarget = load_target! { "statement_links" {
+    organization_id Bytes, line_id Bytes, entry_id Bytes, account_id Bytes, is_made Int,
 } };
 static APPLICATIONS: LoadTarget = load_target! { "card_applications" {
     organization_id Bytes, id Bytes, created_at Int, status Text, name Text, spend_limit Int,
@@ -89,7 +103,7 @@ static OUTBOX_ATTEMPTS: LoadTarget = load_target! { "outbox_attempts" {
 static WORKER_CLOCK: LoadTarget = load_target! { "worker_clock" { id Int, seen_at Int, steady_since Int, } };
 
 /// A test compares the columns with the schema of both engines. An entry of the journal comes after its postings.
-pub static EVERY_TABLE: [&LoadTarget; 35] = [
+pub static EVERY_TABLE: [&LoadTarget; 38] = [
     &ORGANIZATIONS,
     &USERS,
     &ROLES,
@@ -106,6 +120,9 @@ pub static EVERY_TABLE: [&LoadTarget; 35] = [
     &RECEIPTS,
     &crate::attachments::ATTACHMENTS,
     &crate::attachments::ATTACHMENT_PARTS,
+    &STATEMENTS,
+    &STATEMENT_LINES,
+    &STATEMENT_LINKS,
     &REIMBURSEMENTS.target,
     &REMINDERS.target,
     &CARDS.target,

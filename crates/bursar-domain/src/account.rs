@@ -4,7 +4,7 @@ use crate::fields::Fields;
 use crate::ids::AccountId;
 use crate::money::Currency;
 use crate::refusal::Refusal;
-use crate::text::NAME;
+use crate::text::{NAME, REFERENCE};
 use crate::words;
 
 words! {
@@ -113,6 +113,8 @@ pub struct Account {
     pub is_closed: bool,
     /// What is planned for a year, in minor units.
     pub budget: Option<i64>,
+    /// What the columns of its CSV statements mean, as `COLUMN=FIELD`.
+    pub statement_columns: Vec<String>,
 }
 
 impl From<Standing> for Account {
@@ -123,6 +125,7 @@ impl From<Standing> for Account {
             account_type: standing.account_type(),
             is_closed: false,
             budget: None,
+            statement_columns: Vec::new(),
         }
     }
 }
@@ -135,6 +138,8 @@ impl Account {
         fields.boolean("isClosed")?.set(&mut self.is_closed)?;
         let budget = fields.money("budget", currency)?;
         budget.map(|money| money.minor).or_null().set(&mut self.budget)?;
+        let columns = fields.strings("statementColumns", |raw| REFERENCE.check(raw))?;
+        columns.set(&mut self.statement_columns)?;
         match self.standing() {
             Some(standing)
                 if self.account_type != standing.account_type() || self.name != standing.as_str() =>
@@ -157,6 +162,7 @@ impl Account {
             account_type: AccountType::Expense,
             is_closed: false,
             budget: None,
+            statement_columns: Vec::new(),
         }
     }
 

@@ -39,29 +39,60 @@ pub fn spaced(reference: &str) -> String {
     text
 }
 
+/// A reference in a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mention {
+    pub reference: String,
+    /// False where more digits or letters follow, so that it may be the beginning of another reference.
+    pub is_whole: bool,
+}
+
 /// Every valid reference in a text, ignoring case, spaces and line breaks. Each is tried from each `RF`, the longest
 /// first, because a text can go on with digits right after it.
-pub fn find_all(text: &str) -> Vec<String> {
-    let compact: Vec<u8> = text
-        .bytes()
-        .filter(|byte| !byte.is_ascii_whitespace())
-        .map(|byte| byte.to_ascii_uppercase())
-        .collect();
-    let mut found: Vec<String> = Vec::new();
+pub fn find_all(text: &str) -> Vec<Mention> {
+    // Each character with whether a space is before it.
+    let mut compact: Vec<(u8, bool)> = Vec::with_capacity(text.len());
+    let mut is_apart = true;
+    for byte in text.bytes() {
+        if byte.is_ascii_whitespace() {
+            is_apart = true;
+        } else {
+            compact.push((byte.to_ascii_uppercase(), is_apart));
+            is_apart = false;
+        }
+    }
+    let letter = |at: usize| compact.get(at).map(|(byte, _)| *byte);
+    let mut found: Vec<Mention> = Vec::new();
     for start in 0..compact.len() {
-        if !compact[start..].starts_with(b"RF") {
+        if letter(start) != Some(b'R') || letter(start + 1) != Some(b'F') {
             continue;
         }
         let end = (start + LENGTH_MAX).min(compact.len());
         let length = compact[start..end]
             .iter()
-            .take_while(|byte| byte.is_ascii_alphanumeric())
+            .take_while(|(byte, _)| byte.is_ascii_alphanumeric())
             .count();
+        // The beginning of a whole reference is none, also where that is somebody else's.
+        let mut has_whole = false;
         for length in (5..=length).rev() {
-            let candidate = String::from_utf8_lossy(&compact[start..start + length]).into_owned();
-            if is_valid(&candidate) && !found.contains(&candidate) {
-                found.push(candidate);
+            let bytes: Vec<u8> = compact[start..start + length]
+                .iter()
+                .map(|(byte, _)| *byte)
+                .collect();
+            let reference = String::from_utf8_lossy(&bytes).into_owned();
+            if !is_valid(&reference) || found.iter().any(|known| known.reference == reference) {
+                continue;
             }
+            let is_whole = match compact.get(start + length) {
+                None => true,
+                Some((next, is_apart)) => {
+                    !next.is_ascii_alphanumeric() || (*is_apart && next.is_ascii_alphabetic())
+                }
+            };
+            if is_whole || !has_whole {
+                found.push(Mention { reference, is_whole });
+            }
+            has_whole |= is_whole;
         }
     }
     found
@@ -102,7 +133,10 @@ mod tests {
 
     #[test]
     fn references_are_found_in_what_payers_write() {
-        let found = |text: &str| find_all(text);
+        let found = |text: &str| -> Vec<String> {
+            let mentions = find_all(text).into_iter();
+            mentions.map(|mention| mention.reference).collect()
+        };
         assert_eq!(
             found("Dues Marta, ref rf18 5390 0754 7034 thanks"),
             ["RF18539007547034"]
@@ -111,6 +145,15 @@ mod tests {
         assert_eq!(found("ÄRF18539007547034Ä"), ["RF18539007547034"]);
         assert!(found("RF17539007547034").is_empty());
         assert!(found("RFRFRF").is_empty());
+        let is_whole = |text: &str| find_all(text)[0].is_whole;
+        assert!(is_whole("RF18539007547034"));
+        assert!(is_whole("rf18 5390 0754 7034, thanks"));
+        assert!(is_whole("RF18 5390 0754 7034 thanks"));
+        assert!(!is_whole("RF18 5390 0754 7034 2026"));
+        assert!(!is_whole("RF18539007547034X"));
+        // RF366 is valid too, and here only the beginning of another.
+        assert_eq!(of_number(6), "RF366");
+        assert_eq!(found("RF36 6740 2460 1724 5877 588"), ["RF366740246017245877588"]);
     }
 
     proptest::proptest! {
@@ -119,7 +162,7 @@ mod tests {
             let reference = of_number(number);
             proptest::prop_assert_eq!(number_of(&reference), Some(number));
             let text = format!("{before}/{}/", spaced(&reference).to_lowercase());
-            proptest::prop_assert!(find_all(&text).contains(&reference), "{}", text);
+            proptest::prop_assert!(find_all(&text).iter().any(|mention| mention.reference == reference), "{}", text);
         }
 
         /// One wrong digit or two swapped ones are never another valid reference.

@@ -62,6 +62,8 @@ kinds! {
     Entry EntryId "jnl" "journal entry";
     Receipt ReceiptId "rcp" "receipt";
     Attachment AttachmentId "att" "attachment";
+    Statement StatementId "stm" "statement";
+    StatementLine StatementLineId "stl" "statement line";
     Message MessageId "msg" "message";
     Activity ActivityId "act" "activity line";
     Bulk BulkId "blk" "bulk act";

@@ -31,6 +31,8 @@ resource! {
         payer_id: Option<MemberId> => hidden("payerId"),
         /// What the member writes on a standing order: a creditor reference by ISO 11649.
         reference: Option<String> => hidden("reference").code(CREDITOR_REFERENCE),
+        /// Bank accounts that the member's money came from, learned from confirmed statement lines.
+        bank_accounts: Vec<String> => hidden("bankAccounts").text(NAME),
     }
 }
 

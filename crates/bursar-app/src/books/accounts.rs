@@ -92,6 +92,7 @@ pub fn create(act: &mut Act<'_, '_>, name: &str, account_type: AccountType) -> R
         account_type,
         is_closed: false,
         budget: None,
+        statement_columns: Vec::new(),
     };
     rows::put(act.tx, act.organization, &account)?;
     act.log(CREATE.name, Some(account.id.to_string()), None)?;

@@ -21,6 +21,7 @@ use bursar_domain::{Date, Refusal, Timestamp};
 
 use crate::act::Act;
 use crate::error::AppError;
+use crate::statements::links;
 
 /// An organization's settings for its books, and its day.
 #[derive(Clone, Debug)]
@@ -150,7 +151,8 @@ pub(crate) fn post(act: &mut Act<'_, '_>, new: NewEntry) -> Result<Entry, AppErr
     Ok(entry)
 }
 
-/// Undoes a mistake. The reversal has the date of what it reverses.
+/// Undoes a mistake. The reversal has the date of what it reverses, and a statement line that it accounted for is open
+/// again.
 pub(crate) fn reverse(
     act: &mut Act<'_, '_>,
     books: &Books,
@@ -158,6 +160,7 @@ pub(crate) fn reverse(
     memo: Option<String>,
 ) -> Result<Entry, AppError> {
     let date = books.date("date", entry.date, Closed::UseToday)?;
+    links::release(act, entry.id)?;
     let postings = Postings::reverse_of(&entry.postings);
     let new = NewEntry::of(EntryKind::Reversal, date, postings).reversing(entry);
     post(act, new.memo(memo))

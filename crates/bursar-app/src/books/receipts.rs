@@ -18,6 +18,7 @@ use super::{Books, Closed, NewEntry, charges, credit, money_account, open, post,
 use crate::act::{Act, View};
 use crate::error::AppError;
 use crate::rule::Rule;
+use crate::statements::links;
 
 pub const RECORD: Rule = Rule::of("receipt.record", Role::Editor, "record receipts");
 pub const CHANGE: Rule = Rule::of("receipt.change", Role::Editor, "change receipts");
@@ -294,6 +295,7 @@ pub fn move_to(act: &mut Act<'_, '_>, id: ReceiptId, member: MemberId) -> Result
         return Err(Refusal::conflict(message).into());
     }
     let _: Member = act.find(member)?;
+    let lines = links::held(act, entry.id)?;
     unrecord(act, &books, &entry, None)?;
     receipt.payer = Some(member);
     receipt.payer_name = None;
@@ -305,6 +307,7 @@ pub fn move_to(act: &mut Act<'_, '_>, id: ReceiptId, member: MemberId) -> Result
     };
     let open = open_charges::of_household(act.tx, act.organization, member)?;
     receipt.entry = book(act, &books, &dated, &Target::Charges(open))?.id;
+    links::follow(act, lines, (entry.id, receipt.entry))?;
     rows::update(act.tx, act.organization, &receipt)?;
     act.log("receipt.move", Some(id.to_string()), None)?;
     shown(act, &books, receipt)

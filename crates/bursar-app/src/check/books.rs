@@ -2,10 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use bursar_db::{DbError, Tx, attachments, journal, receipts, table};
+use bursar_db::{DbError, Tx, attachments, journal, receipts, statements, table};
 use bursar_domain::attachment::Subject;
 use bursar_domain::ids::{AccountId, OrganizationId, PaymentId};
 use bursar_domain::reimbursement::Reimbursement;
+use bursar_domain::statement::LineStatus;
 
 use super::Check;
 
@@ -91,6 +92,40 @@ impl Check<'_> {
             self.problem("reference", Some(organization), id, message);
         }
         Ok(())
+    }
+
+    /// Every line that is settled has entries that sum to it, and no other line has any.
+    pub(super) fn statements(
+        &mut self,
+        tx: &mut Tx<'_>,
+        organization: OrganizationId,
+        accounts: &HashSet<AccountId>,
+    ) -> Result<(), DbError> {
+        for statement in statements::all(tx, organization)? {
+            if !accounts.contains(&statement.account) {
+                let message = format!("is of account {}, which does not exist", statement.account);
+                self.problem("reference", Some(organization), statement.id, &message);
+            }
+        }
+        statements::each_unexplained(tx, organization, |line| {
+            let message = match (line.status, line.lost) {
+                (_, lost) if lost > 0 => "names journal entries that do not exist".to_owned(),
+                (LineStatus::Open | LineStatus::Ignored, _) => {
+                    format!("is {} and has {} entries", line.status, line.links)
+                }
+                (LineStatus::Matched | LineStatus::Booked, _) => format!(
+                    "is of {} minor units, and its {} entries sum to {} in its account",
+                    line.amount, line.links, line.booked
+                ),
+            };
+            self.problem("statement", Some(organization), line.line, &message);
+            Ok(())
+        })?;
+        statements::each_stray(tx, organization, |line| {
+            let message = "has a link or a statement that does not fit it";
+            self.problem("statement", Some(organization), line, message);
+            Ok(())
+        })
     }
 
     fn not_owed(&mut self, organization: OrganizationId, payment: PaymentId, owed: i64, sum: i128) {

@@ -234,6 +234,7 @@ impl Check<'_> {
         self.chapters(tx, organization, &mut seen)?;
         self.counts(tx, id, &seen)?;
         self.references_again(id, &seen);
+        self.statements(tx, id, &seen.accounts)?;
         self.journal(tx, id, seen.owed, &seen.accounts)?;
         self.attachments(tx, id)?;
         if clock < seen.newest {

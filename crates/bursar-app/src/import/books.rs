@@ -130,7 +130,7 @@ impl Load<'_> {
         Ok(())
     }
 
-    fn check_account(
+    pub(super) fn check_account(
         &self,
         tx: &mut Tx<'_>,
         organization: OrganizationId,

@@ -78,6 +78,7 @@ pub(super) fn load(
     load.check_holders(tx)?;
     load.prove_books(tx, source)?;
     load.prove_attachments(tx)?;
+    load.prove_statements(tx, source)?;
     let tables = load.waiting.keys().copied().collect();
     let done = load.finish(tx).map_err(at_line(0))?;
     Ok((done, tables))
@@ -243,6 +244,8 @@ impl Load<'_> {
             RecordType::Receipt => self.receipt(tx, fields),
             RecordType::Attachment => self.attachment(tx, fields),
             RecordType::AttachmentPart => self.attachment_part(tx, fields),
+            RecordType::Statement => self.statement(tx, fields),
+            RecordType::StatementLine => self.statement_line(tx, fields),
         )
     }
 

@@ -10,6 +10,7 @@ mod lines;
 mod load;
 mod record;
 mod scan;
+mod statements;
 
 use std::fmt;
 use std::io::{self, BufRead};

@@ -29,6 +29,8 @@ words! {
         Receipt "receipt",
         Attachment "attachment",
         AttachmentPart "attachmentPart",
+        Statement "statement",
+        StatementLine "statementLine",
     }
 }
 

@@ -10,14 +10,18 @@ use bursar_domain::account::{Account, AccountType, Standing};
 use bursar_domain::attachment::{Attachment, Part};
 use bursar_domain::creditor_reference;
 use bursar_domain::fields::Fields;
-use bursar_domain::ids::{AccountId, AttachmentId, EntryId, Id, Kind, OrganizationId, ReceiptId, UserId};
+use bursar_domain::ids::{
+    AccountId, AttachmentId, EntryId, Id, Kind, OrganizationId, ReceiptId, StatementId, StatementLineId,
+    UserId,
+};
 use bursar_domain::journal::Entry;
 use bursar_domain::money::Currency;
 use bursar_domain::organization::{Organization, User, address_key, apply_policy, read_role};
 use bursar_domain::payment::Payment;
 use bursar_domain::receipt::Receipt;
 use bursar_domain::resource::Cell;
-use bursar_domain::{Refusal, Resource, Timestamp};
+use bursar_domain::statement::LineIdentity;
+use bursar_domain::{Date, Refusal, Resource, Timestamp};
 
 use super::lines::each_line;
 use super::record::{Header, RecordType, open};
@@ -39,6 +43,9 @@ pub(super) struct Plan {
     pub(super) books: KnownBooks,
 }
 
+/// The account, day, amount, identity and number of a line.
+pub(super) type FullIdentity = (AccountId, Date, i64, LineIdentity, i64);
+
 /// What a bundle brings of the books.
 #[derive(Default)]
 pub(super) struct KnownBooks {
@@ -47,6 +54,12 @@ pub(super) struct KnownBooks {
     receipts: HashSet<(OrganizationId, ReceiptId)>,
     pub(super) attachments: HashSet<(OrganizationId, AttachmentId)>,
     parts: HashSet<(AttachmentId, i64)>,
+    pub(super) statements: HashSet<(OrganizationId, StatementId)>,
+    pub(super) lines: HashSet<(OrganizationId, StatementLineId)>,
+    /// What tells lines apart.
+    pub(super) identities: HashSet<(OrganizationId, FullIdentity)>,
+    /// Entries that account for a line of an account.
+    pub(super) linked: HashSet<(OrganizationId, EntryId, AccountId)>,
     /// Payments, reimbursements and orders that entries of the bundle are about.
     pub(super) posted: HashSet<[u8; 16]>,
     /// The numbers of creditor references, and the largest for each organization.
@@ -132,7 +145,7 @@ impl Known {
     }
 }
 
-fn given_twice<K: Kind>(id: Id<K>) -> Refusal {
+pub(super) fn given_twice<K: Kind>(id: Id<K>) -> Refusal {
     Refusal::invalid("id", format!("{id} is given twice in this bundle"))
 }
 
@@ -186,8 +199,8 @@ pub(super) fn scan(
     Ok(scan.plan)
 }
 
-struct Scan {
-    plan: Plan,
+pub(super) struct Scan {
+    pub(super) plan: Plan,
     now: Timestamp,
     addresses: HashMap<String, UserId>,
     roles: HashSet<(OrganizationId, UserId)>,
@@ -207,6 +220,8 @@ impl Scan {
             RecordType::Receipt => self.receipt(fields),
             RecordType::Attachment => self.attachment(fields),
             RecordType::AttachmentPart => self.attachment_part(fields),
+            RecordType::Statement => self.statement(fields),
+            RecordType::StatementLine => self.statement_line(fields),
         )
     }
 
@@ -233,7 +248,7 @@ impl Scan {
     }
 
     /// The currency, if the organization's line came before or it is in the database.
-    fn currency(&self, organization: OrganizationId) -> Option<Currency> {
+    pub(super) fn currency(&self, organization: OrganizationId) -> Option<Currency> {
         self.plan.organization(organization).map(|o| o.currency)
     }
 
@@ -381,6 +396,7 @@ pub(super) fn read_account(
             account_type: AccountType::Expense,
             is_closed: false,
             budget: None,
+            statement_columns: Vec::new(),
         },
     };
     let mut account = before.cloned().unwrap_or_else(blank);

@@ -7,6 +7,7 @@ mod late;
 mod model;
 mod reports;
 mod settings;
+mod statements;
 mod sums;
 
 use std::sync::Arc;

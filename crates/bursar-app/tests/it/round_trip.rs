@@ -8,7 +8,7 @@ use crate::support::{
     EVERY_RECORD, app_at, bundle, export_all, export_of, import_now, now, org, problems, records,
 };
 
-const TYPES: [&str; 18] = [
+const TYPES: [&str; 20] = [
     "organization",
     "user",
     "role",
@@ -27,6 +27,8 @@ const TYPES: [&str; 18] = [
     "receipt",
     "attachment",
     "attachmentPart",
+    "statement",
+    "statementLine",
 ];
 
 /// Imports the bundle into each database in turn, each from the export of the one before.
@@ -93,6 +95,10 @@ fn an_export_has_every_record_in_a_fixed_order() {
             r#""reviewerNote":"fine\tby me""#,
             r#""phone":"+12025550103""#,
             r#""providerId":"prov-5""#,
+            r#""bankAccounts":["DE89370400440532013000","Łódź 1"]"#,
+            r#""statementColumns":["Wann=date:dmy","Wieviel=amount:comma"]"#,
+            r#""entries":[{"entryId":"jnl_01jbst1c00e008000000000000","isMade":true}]"#,
+            r#""openingDate":"2025-03-01","openingBalance":"-1.50""#,
         ] {
             assert!(export.contains(piece), "{piece}");
         }

@@ -2,7 +2,7 @@
 //! leads to the rows, also right after they were loaded, when nobody has counted them yet.
 
 use bursar_db::testing::{TestDb, without_rules};
-use bursar_db::{DbError, Tx, attachments, journal, late_fees, open_charges, receipts};
+use bursar_db::{DbError, Tx, attachments, journal, late_fees, open_charges, receipts, statements};
 
 use crate::plans::{postgres_plan, sqlite_plan};
 
@@ -21,7 +21,7 @@ macro_rules! expected {
     };
 }
 
-const EXPECTED: [Expected; 31] = expected! {
+const EXPECTED: [Expected; 40] = expected! {
     "entry": "SEARCH e USING PRIMARY KEY (organization_id=? AND id=?)",
         "journal_entries_pkey" ["organization_id = ", "id = "];
     "reversal of an entry":
@@ -58,6 +58,9 @@ const EXPECTED: [Expected; 31] = expected! {
     "uses of a member's credit":
         "SEARCH journal_postings USING COVERING INDEX journal_postings_member (organization_id=? AND member_id=? AND account_id=?)",
         "journal_postings_member" ["organization_id = ", "account_id = ", "member_id = "];
+    "entries of an account":
+        "SEARCH journal_postings USING COVERING INDEX journal_postings_account (organization_id=? AND account_id=? AND date>? AND date<?)",
+        "journal_postings_account" ["organization_id = ", "account_id = ", "date >= ", "date <= "];
     "equal receipts":
         "SEARCH receipts USING COVERING INDEX receipts_same (organization_id=? AND account_id=? AND date=? AND amount=?)",
         "receipts_" ["organization_id = ", "date = "];
@@ -86,6 +89,7 @@ const EXPECTED: [Expected; 31] = expected! {
         "payments_reference" ["organization_id = ", "reference = "];
     "member by reference": "SEARCH members USING COVERING INDEX members_reference (organization_id=? AND reference=?)",
         "members_reference" ["organization_id = ", "reference = "];
+    "open charges": "SEARCH payments USING INDEX payments_owed (organization_id=? AND <expr>>?)", "payments_" ["organization_id = "];
     "groups with late fees":
         "SEARCH groups USING COVERING INDEX groups_late ((late_next,organization_id,id)>(?,?,?) AND late_next<?)",
         "groups_late" ["late_next <= ", "ROW(late_next, organization_id, id) > "];
@@ -104,6 +108,24 @@ const EXPECTED: [Expected; 31] = expected! {
     "parts of an attachment":
         "SEARCH attachment_parts USING INDEX sqlite_autoindex_attachment_parts_1 (organization_id=? AND attachment_id=?)",
         "attachment_parts_pkey" ["organization_id = ", "attachment_id = "];
+    "identities of lines":
+        "SEARCH statement_lines USING COVERING INDEX statement_lines_identity (organization_id=? AND account_id=? AND date>? AND date<?)",
+        "statement_lines_identity" ["organization_id = ", "account_id = ", "date >= ", "date <= "];
+    "open lines": "SEARCH statement_lines USING INDEX statement_lines_open (organization_id=? AND account_id=?)",
+        "statement_lines_open" ["organization_id = ", "account_id = "];
+    "lines of a time":
+        "SEARCH statement_lines USING INDEX statement_lines_identity (organization_id=? AND account_id=? AND date>? AND date<?)",
+        "statement_lines_identity" ["organization_id = ", "account_id = ", "date >= ", "date <= "];
+    "lines of a statement":
+        "SEARCH statement_lines USING COVERING INDEX statement_lines_statement (organization_id=? AND statement_id=?)",
+        "statement_lines_statement" ["organization_id = ", "statement_id = "];
+    "links of a line": "SEARCH statement_links USING PRIMARY KEY (organization_id=? AND line_id=?)",
+        "statement_links_pkey" ["organization_id = ", "line_id = "];
+    "links of an entry": "SEARCH statement_links USING INDEX statement_links_entry (organization_id=? AND entry_id=?)",
+        "statement_links_entry" ["organization_id = ", "entry_id = "];
+    "another line that taught an account":
+        "SEARCH l USING COVERING INDEX statement_lines_payer (organization_id=? AND counterparty_account=?)",
+        "statement_lines_payer" ["organization_id = ", "counterparty_account = "];
 };
 
 fn each_statement(mut check: impl FnMut(&Expected, &'static str)) {
@@ -113,6 +135,7 @@ fn each_statement(mut check: impl FnMut(&Expected, &'static str)) {
         .chain(open_charges::statements())
         .chain(late_fees::statements())
         .chain(attachments::statements())
+        .chain(statements::statements())
         .collect();
     assert_eq!(statements.len(), EXPECTED.len());
     for (expected, (name, sql)) in EXPECTED.iter().zip(statements) {
@@ -204,6 +227,25 @@ fn fill(
              SELECT {organization}, {id}, {date}, n, 4000, 'transfer', {}, {member}, {entry}, 'recorded' FROM {numbers};",
             key("2")
         ),
+        format!(
+            "INSERT INTO statements (organization_id, id, account_id, format, file_hash, recorder_kind, imported_at) \
+             SELECT {organization}, {id}, {}, 'csv', 'x', 'operator', n FROM {numbers} WHERE n % 100 < 4;",
+            key("2 + n / 100 % 20")
+        ),
+        format!(
+            "INSERT INTO statement_lines (organization_id, id, statement_id, account_id, date, amount, counterparty_account, text, \
+             identity, number, status) SELECT {organization}, {id}, {}, {}, {date}, 1 + n, CAST(n / 2 AS TEXT), '{document}', {}, 1, \
+             CASE WHEN n % 9 = 0 THEN 'open' ELSE 'booked' END FROM {numbers};",
+            key("n / 100 * 100 + n % 4"),
+            key("2 + n / 100 % 20"),
+            // Twice as long.
+            id.replace("16", "32")
+        ),
+        format!(
+            "INSERT INTO statement_links (organization_id, line_id, entry_id, account_id, is_made) \
+             SELECT {organization}, {id}, {entry}, {}, 1 FROM {numbers} WHERE n % 9 <> 0;",
+            key("2")
+        ),
     ];
     tx.batch(&sql.concat())
 }
@@ -257,6 +299,9 @@ fn postgres_answers_the_books_from_indexes() {
         "journal_postings",
         "journal_entries",
         "receipts",
+        "statements",
+        "statement_lines",
+        "statement_links",
     ] {
         test.place
             .beside(&format!("ALTER TABLE {table} SET (autovacuum_enabled = false)"));
@@ -306,6 +351,14 @@ fn postgres_answers_the_books_from_indexes() {
                     ("bigint", "500"),
                 ],
                 "organization of an attachment" => vec![some],
+                "entries of an account" | "identities of lines" | "lines of a time" => {
+                    vec![organization, account, from, until]
+                }
+                "open charges" => vec![organization],
+                "open lines" => vec![organization, account],
+                "another line that taught an account" => {
+                    vec![organization, ("text", "'500'"), some, some]
+                }
                 "payment by reference" | "member by reference" => vec![organization, ("text", "'500'")],
                 _ => vec![organization, some],
             };

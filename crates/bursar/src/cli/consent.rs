@@ -49,6 +49,14 @@ pub(crate) fn confirm(globals: &Globals, plan: &str) -> Outcome {
     }
 }
 
+/// The same, for what can be done again. Scripts and pipes are not asked.
+pub(crate) fn ask_at_terminal(globals: &Globals, plan: &str) -> Outcome {
+    match !globals.yes && is_attended() {
+        true => ask(plan),
+        false => Ok(()),
+    }
+}
+
 fn is_attended() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }

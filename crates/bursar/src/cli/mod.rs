@@ -125,6 +125,9 @@ enum Command {
     /// Close and reopen periods
     #[command(subcommand)]
     Period(desk::period::PeriodCommand),
+    /// Import bank statements and match them with the books
+    #[command(subcommand)]
+    Statement(desk::statement::StatementCommand),
     /// Draft, approve and pay reimbursements
     #[command(subcommand)]
     Reimbursement(desk::reimbursement::ReimbursementCommand),
@@ -417,6 +420,7 @@ fn perform(globals: &Globals, command: Command) -> Outcome {
         Command::Period(command) => desk::period::run(globals, command),
         Command::Attach(args) => desk::attachment::attach(globals, args),
         Command::Attachment(command) => desk::attachment::run(globals, command),
+        Command::Statement(command) => desk::statement::run(globals, command),
         Command::Reimbursement(command) => desk::reimbursement::run(globals, command),
         Command::Card(command) => desk::card::run(globals, command),
         Command::Campaign(command) => desk::campaign::run(globals, command),

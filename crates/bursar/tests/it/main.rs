@@ -48,6 +48,8 @@ mod secrets;
 #[cfg(test)]
 mod settings;
 #[cfg(test)]
+mod statements;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod sync;

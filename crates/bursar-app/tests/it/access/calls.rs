@@ -15,6 +15,8 @@ use bursar_app::reimbursements::{self, Draft, Remarks};
 use bursar_app::reminders::{self, NewReminder};
 use bursar_app::resources::{self, Readable, Walk};
 use bursar_app::roster::{self, Roster, RosterError};
+use bursar_app::statements::reconciliation::reconciliation;
+use bursar_app::statements::{self, Booking, Lines, NewStatement};
 use bursar_app::tokens::{self, Holder, NewToken, Uses, last_used};
 use bursar_app::worker_clock::{self, Seen};
 use bursar_app::{
@@ -186,6 +188,36 @@ fn desk() -> Vec<Call> {
         }),
         view(&entries::READ, |view| entries::list(view, (None, None), None)),
         view(&accounts::LIST, |view| accounts::list(view, None)),
+        view(&statements::IMPORT, |view| {
+            statements::read(view, &new_statement()).map(drop)
+        }),
+        call(&statements::IMPORT, |app, who| {
+            let read = |view: &mut View<'_, '_>| statements::read(view, &new_statement());
+            let read = app.view(Identity::Operator, org(1), read).wait()?;
+            let work = move |act: &mut Act<'_, '_>| {
+                let rule = statements::IMPORT.check(act.caller());
+                Ok((rule, statements::import(act, &read, false).map(drop)))
+            };
+            app.act(who, org(1), work).wait()
+        }),
+        act(&statements::IMPORT, |act| statements::remove(act, no())),
+        view(&statements::READ, |view| statements::list(view, None)),
+        view(&statements::READ, |view| {
+            statements::show(view, &Lines::default())
+        }),
+        view(&statements::READ, |view| statements::line(view, no())),
+        act(&statements::CHANGE, |act| statements::choose(act, no(), &[])),
+        act(&statements::CHANGE, |act| statements::confirm(act, &[no()])),
+        act(&statements::CHANGE, |act| {
+            statements::confirm_proposed(act, "none")
+        }),
+        act(&statements::CHANGE, |act| statements::split(act, no(), &[])),
+        act(&statements::CHANGE, |act| statements::book(act, no(), &booking())),
+        act(&statements::CHANGE, |act| statements::ignore(act, &[no()])),
+        act(&statements::CHANGE, |act| statements::undo(act, &[no()])),
+        view(&statements::RECONCILE, |view| {
+            reconciliation(view, "bank", None).map(drop)
+        }),
         act(&accounts::CREATE, |act| {
             accounts::create(act, "", AccountType::Asset)
         }),
@@ -474,6 +506,23 @@ fn new_receipt() -> NewReceipt {
         campaign: None,
         income: None,
         again: false,
+    }
+}
+
+fn new_statement() -> NewStatement {
+    NewStatement {
+        account: "bank".into(),
+        bytes: b"Date;Amount;Text\n2026-01-02;1.00;x\n".to_vec(),
+        format: None,
+        columns: Vec::new(),
+    }
+}
+
+fn booking() -> Booking {
+    Booking {
+        account: Some("none".into()),
+        campaign: None,
+        memo: None,
     }
 }
 

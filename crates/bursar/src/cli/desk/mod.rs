@@ -15,6 +15,7 @@ pub(crate) mod period;
 pub(crate) mod receipt;
 pub(crate) mod reimbursement;
 pub(crate) mod report;
+pub(crate) mod statement;
 pub(crate) mod store;
 pub(crate) mod undo;
 

@@ -6,6 +6,7 @@ mod dues;
 mod income;
 mod ledger;
 mod owing;
+mod reconciliation;
 
 use bursar_app::reports::{Basis, Span};
 use bursar_domain::Date;
@@ -30,6 +31,8 @@ pub(crate) enum ReportCommand {
     Ledger(LedgerArgs),
     /// Totals by chapter, without personal data
     Chapters(ChaptersArgs),
+    /// Bank balance against book balance, and what explains the difference
+    Reconciliation(reconciliation::ReconciliationArgs),
 }
 
 #[derive(Debug, Args)]
@@ -113,6 +116,7 @@ pub(crate) fn run(globals: &Globals, command: ReportCommand) -> Outcome {
         ReportCommand::Owing(args) => owing::run(&door, org, &args),
         ReportCommand::Ledger(args) => ledger::run(&door, org, &args),
         ReportCommand::Chapters(args) => chapters::run(&door, org, &args),
+        ReportCommand::Reconciliation(args) => reconciliation::run(&door, org, &args),
     }
 }
 

@@ -1,0 +1,103 @@
+//! Bad files: refused with the line and the reason, and nothing is written.
+
+use super::*;
+use crate::support::dump;
+
+#[test]
+fn bad_files_change_nothing() {
+    both_engines(|test| {
+        let desk = Desk::open(test, 80, noon("2026-03-20"));
+        let mt940 = |currency: &str, closing: &str| {
+            format!(
+                ":20:X\n:25:1/1\n:28C:1/1\n:60F:C260228{currency}0,00\n:61:260302C10,00NTRFNONREF//B7\n:86:one\n\
+                 :62F:C260302{currency}{closing}\n"
+            )
+        };
+        let good = mt940("USD", "10,00");
+        let bomb = "<?xml version=\"1.0\"?>\n<!DOCTYPE x [<!ENTITY a \"aaaaaaaaaa\"><!ENTITY b \"&a;&a;&a;&a;&a;\">]>\n\
+                    <Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:camt.053.001.02\"><BkToCstmrStmt>&b;</BkToCstmrStmt></Document>";
+        let cases: [(&str, Vec<u8>, &str); 9] = [
+            (
+                "truncated",
+                good.split(":62F").next().unwrap().into(),
+                "line 1: the message has no closing balance",
+            ),
+            (
+                "wrong balance",
+                mt940("USD", "11,00").into(),
+                "line 7: the opening balance 0.00",
+            ),
+            ("foreign currency", mt940("EUR", "10,00").into(), "EUR"),
+            ("entities", bomb.into(), "line 2"),
+            (
+                "wrong encoding",
+                b"Date;Amount;Text\n2026-03-02;1.00;\x81\x8d\x00\xff\n".to_vec(),
+                "",
+            ),
+            (
+                "a date that does not exist",
+                csv(&[("2026-02-30", "1.00", "", "", "x", "")]),
+                "line 2",
+            ),
+            (
+                "a date ahead",
+                csv(&[("2027-03-02", "1.00", "", "", "x", "")]),
+                "line 2: the booking day 2027-03-02 is in the future",
+            ),
+            (
+                "an amount with four decimals",
+                csv(&[("2026-03-02", "0.1234", "", "", "x", "")]),
+                "line 2",
+            ),
+            ("no statement", b"%PDF-1.7".to_vec(), "this is a PDF"),
+        ];
+        let before = dump(&desk.db);
+        for (name, bytes, reason) in cases {
+            let refused = desk.try_import(file("bank", bytes), true).unwrap_err();
+            assert!(refused.contains(reason), "{name}: {refused}");
+        }
+        let refused = desk
+            .try_import(file("dues", good.clone().into()), false)
+            .unwrap_err();
+        assert!(
+            refused.contains("must be an account that holds money"),
+            "{refused}"
+        );
+        let refused = desk.try_import(file("bnk", good.into()), false).unwrap_err();
+        assert!(refused.contains("there are cash, bank"), "{refused}");
+        assert_eq!(dump(&desk.db), before);
+    });
+}
+
+#[test]
+fn a_mapping_is_remembered_for_the_account() {
+    both_engines(|test| {
+        let desk = Desk::open(test, 81, noon("2026-03-20"));
+        let bytes = |day: &str| format!("Wann;Wieviel;Wofür\n{day};1,50;x {day}\n").into_bytes();
+        let unknown = desk
+            .try_import(file("bank", bytes("13.03.2026")), false)
+            .unwrap_err();
+        assert!(unknown.contains("--map"), "{unknown}");
+        let mapped = NewStatement {
+            columns: ["Wann=date", "Wieviel=amount", "Wofür=text"]
+                .map(|c| c.parse().unwrap())
+                .to_vec(),
+            ..file("bank", bytes("13.03.2026"))
+        };
+        let done = desk.try_import(mapped, false).unwrap();
+        assert!(
+            done.columns.contains(&"Wann=date:dmy".to_owned()),
+            "{:?}",
+            done.columns
+        );
+        // The second time it is known, also that days come first, which this file alone would leave open.
+        desk.try_import(file("bank", bytes("04.03.2026")), false).unwrap();
+        let days: Vec<String> = desk
+            .lines()
+            .iter()
+            .map(|shown| shown.line.date.to_string())
+            .collect();
+        assert_eq!(days, ["2026-03-04", "2026-03-13"]);
+        assert_eq!(problems(&desk.db), []);
+    });
+}
