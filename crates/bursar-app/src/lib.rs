@@ -30,6 +30,7 @@ pub mod journal_export;
 pub mod late_fees;
 pub mod letter;
 pub mod lists;
+pub mod member_statement;
 pub mod members;
 pub mod messages;
 pub mod names;

@@ -3,8 +3,8 @@
 use crate::rule::Rule;
 use crate::{
     act, activity, attachments, backlog, books, campaigns, cards, chapters, check, copy, dues, export,
-    groups, housekeeping, import, inspect, journal_export, late_fees, members, messages, notices,
-    organizations, outbox, payments, policy, preview, pro_rata, reimbursements, reminders, reports,
+    groups, housekeeping, import, inspect, journal_export, late_fees, member_statement, members, messages,
+    notices, organizations, outbox, payments, policy, preview, pro_rata, reimbursements, reminders, reports,
     resources, roles, roster, statements, store, tokens, undo, worker_clock,
 };
 
@@ -32,6 +32,7 @@ const MODULES: &[&[&Rule]] = &[
     inspect::RULES,
     journal_export::RULES,
     late_fees::RULES,
+    member_statement::RULES,
     members::RULES,
     messages::RULES,
     notices::RULES,

@@ -56,7 +56,7 @@ pub enum Standing {
 }
 
 impl Standing {
-    fn on(today: Date, due: Option<Date>) -> Self {
+    pub(crate) fn on(today: Date, due: Option<Date>) -> Self {
         match due {
             Some(due) if due < today => Self::Overdue,
             Some(due) if due > today => Self::NotDue,

@@ -255,6 +255,7 @@ macro_rules! select_entries_of {
     };
 }
 
+by_subject!(of_member, MemberId, "member_id");
 by_subject!(of_payment, PaymentId, "payment_id");
 by_subject!(of_reimbursement, ReimbursementId, "reimbursement_id");
 by_subject!(of_order, OrderId, "order_id");
@@ -614,10 +615,11 @@ pub fn each_broken(
 }
 
 /// For tests that read query plans.
-pub fn statements() -> [(&'static str, &'static str); 14] {
+pub fn statements() -> [(&'static str, &'static str); 15] {
     [
         ("entry", BY_ID),
         ("reversal of an entry", REVERSAL_OF),
+        ("entries of a member", select_entries_of!("member_id")),
         ("entries of a payment", select_entries_of!("payment_id")),
         (
             "entries of a reimbursement",

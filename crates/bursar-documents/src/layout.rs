@@ -361,7 +361,7 @@ impl Setter<'_> {
             .flat_map(|text| self.lines(text, PLAIN, width))
             .collect();
         #[expect(clippy::cast_precision_loss, reason = "a frame has few lines")]
-        let height = (paragraphs.len() + frame.facts.len() + 1) as f32 * LINE + 2.0 * INSIDE + 6.0;
+        let height = (paragraphs.len() + frame.facts.len() + 1) as f32 * LINE + 2.0 * INSIDE + 9.0;
         self.y += 8.0;
         self.need(height);
         self.mark(Mark::Fill {
@@ -377,6 +377,7 @@ impl Setter<'_> {
             y += LINE;
             self.text(LEFT + INSIDE, y, PLAIN, &line);
         }
+        y += 5.0;
         for (word, value) in &frame.facts {
             y += LINE;
             self.text(LEFT + INSIDE, y, PLAIN, word);

@@ -1,3 +1,5 @@
+use bursar_domain::journal::EntryKind;
+
 use super::Texts;
 
 pub(super) const ENGLISH: Texts = Texts {
@@ -28,4 +30,62 @@ pub(super) const ENGLISH: Texts = Texts {
     how_to_pay: "How to pay",
     use_reference: "Please give the reference {reference}.",
     use_one_reference: "Please give the reference {reference} to pay everything at once, or the reference of a single payment.",
+
+    statement: "Statement of account",
+    covers: "This statement includes the members you pay for: {members}.",
+    on_behalf: "for {member}",
+    date: "Date",
+    period: "Period",
+    from_until: "{from} to {until}",
+    your_reference: "Your reference",
+    reference_word: "Reference",
+    currency: "Currency",
+    amount: "Amount",
+    description: "Description",
+    charged: "Charged",
+    credited: "Paid or credited",
+    balance: "Balance",
+    opening_balance: "Opening balance",
+    closing_balance: "Closing balance",
+    open_charges: "Open charges",
+    open_amount: "Open",
+    nothing_owed: "On {date} nothing was owed. Thank you.",
+    in_credit: "On {date} you had {amount} of credit. It is used for your next charges.",
+    you_owe: "On {date} you owed {amount}. Nothing of it was overdue.",
+    you_owe_overdue: "On {date} you owed {amount}. Of this, {overdue} was overdue.",
+    page: "Page {page} of {pages}",
+    missing: "A box stands for a character that the font of this document does not have: {codes}.",
+    entry,
 };
+
+const fn entry(kind: EntryKind) -> &'static str {
+    match kind {
+        EntryKind::Charge => "Charge",
+        EntryKind::Receipt => "Payment received",
+        EntryKind::CreditApplied => "Credit used",
+        EntryKind::CreditRefund => "Credit paid back",
+        EntryKind::Discount => "Discount",
+        EntryKind::Waiver => "Waived",
+        EntryKind::Correction => "Correction",
+        EntryKind::Plan => "Split into instalments",
+        EntryKind::Cancel => "Cancelled",
+        EntryKind::WriteOff => "Written off",
+        EntryKind::Refund => "Refund",
+        EntryKind::Bounce => "Payment returned",
+        EntryKind::Dispute => "Payment disputed",
+        EntryKind::DisputeWon => "Dispute ended, payment kept",
+        EntryKind::DisputeLost => "Dispute ended, payment returned",
+        EntryKind::Fee => "Fee",
+        EntryKind::Payout | EntryKind::Paid => "Paid out",
+        EntryKind::Expense => "Expense",
+        EntryKind::Voided => "Expense withdrawn",
+        EntryKind::Returned => "Payout returned",
+        EntryKind::Sale => "Purchase",
+        EntryKind::SaleRefund => "Purchase refunded",
+        EntryKind::Donation => "Donation",
+        EntryKind::Income => "Payment received",
+        EntryKind::Transfer => "Transfer",
+        EntryKind::Opening => "Carried over",
+        EntryKind::Reversal => "Entry corrected",
+    }
+}

@@ -4,6 +4,7 @@
 
 mod english;
 
+use bursar_domain::journal::EntryKind;
 use bursar_domain::template::fill_named;
 
 /// Everything that bursar itself says to members.
@@ -54,6 +55,43 @@ pub struct Texts {
     pub use_reference: &'static str,
     /// `{reference}`: for everything, where each charge has its own too.
     pub use_one_reference: &'static str,
+
+    /// The title of a member's statement.
+    pub statement: &'static str,
+    /// Whom the reader pays for. `{members}`.
+    pub covers: &'static str,
+    /// In the address, if the reader pays for the member. `{member}`.
+    pub on_behalf: &'static str,
+    pub date: &'static str,
+    pub period: &'static str,
+    /// `{from}`, `{until}`.
+    pub from_until: &'static str,
+    pub your_reference: &'static str,
+    pub reference_word: &'static str,
+    pub currency: &'static str,
+    pub amount: &'static str,
+    pub description: &'static str,
+    pub charged: &'static str,
+    pub credited: &'static str,
+    pub balance: &'static str,
+    pub opening_balance: &'static str,
+    pub closing_balance: &'static str,
+    pub open_charges: &'static str,
+    pub open_amount: &'static str,
+    /// `{date}`.
+    pub nothing_owed: &'static str,
+    /// `{date}`, `{amount}`.
+    pub in_credit: &'static str,
+    /// `{date}`, `{amount}`.
+    pub you_owe: &'static str,
+    /// `{date}`, `{amount}`, `{overdue}`.
+    pub you_owe_overdue: &'static str,
+    /// `{page}`, `{pages}`.
+    pub page: &'static str,
+    /// `{codes}`: characters that the fonts of a PDF lack.
+    pub missing: &'static str,
+    /// What an entry of the journal means to a member.
+    pub entry: fn(EntryKind) -> &'static str,
 }
 
 /// The language of every organization for now.

@@ -4,6 +4,7 @@ mod books;
 mod double_entry;
 mod joining;
 mod late;
+mod member_statement;
 mod model;
 mod reports;
 mod settings;

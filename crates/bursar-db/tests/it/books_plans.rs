@@ -21,12 +21,15 @@ macro_rules! expected {
     };
 }
 
-const EXPECTED: [Expected; 40] = expected! {
+const EXPECTED: [Expected; 41] = expected! {
     "entry": "SEARCH e USING PRIMARY KEY (organization_id=? AND id=?)",
         "journal_entries_pkey" ["organization_id = ", "id = "];
     "reversal of an entry":
         "SEARCH journal_entries USING COVERING INDEX journal_entries_reverses (organization_id=? AND reverses_id=?)",
         "journal_entries_reverses" ["organization_id = ", "reverses_id = "];
+    "entries of a member":
+        "SEARCH journal_postings USING COVERING INDEX journal_postings_member (organization_id=? AND member_id=?)",
+        "journal_postings_member" ["organization_id = ", "member_id = "];
     "entries of a payment":
         "SEARCH journal_postings USING COVERING INDEX journal_postings_payment (organization_id=? AND payment_id=?)",
         "journal_postings_payment" ["organization_id = ", "payment_id = "];

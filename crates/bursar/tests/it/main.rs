@@ -34,6 +34,8 @@ mod lists;
 #[cfg(test)]
 mod log;
 #[cfg(test)]
+mod member_statement;
+#[cfg(test)]
 mod messages;
 #[cfg(test)]
 mod money;

@@ -21,8 +21,8 @@ use bursar_app::tokens::{self, Holder, NewToken, Uses, last_used};
 use bursar_app::worker_clock::{self, Seen};
 use bursar_app::{
     Act, App, AppError, Identity, View, activity, attachments, backlog, campaigns, cards, chapters, check,
-    copy, dues, groups, inspect, journal_export, late_fees, members, messages, names, policy, preview,
-    pro_rata, reports, roles, store, undo,
+    copy, dues, groups, inspect, journal_export, late_fees, member_statement, members, messages, names,
+    policy, preview, pro_rata, reports, roles, store, undo,
 };
 use bursar_db::testing::TestDb;
 use bursar_domain::Refusal;
@@ -419,6 +419,9 @@ fn work() -> Vec<Call> {
         whole(&late_fees::DUE, |whole| late_fees::due(whole, None, 1)),
         whole(&housekeeping::PRUNE, |whole| {
             housekeeping::prune(whole, retention())
+        }),
+        view(&member_statement::READ, |view| {
+            member_statement::read(view, no(), (None, None))
         }),
         view(&messages::LIST, |view| messages::list(view, no_query())),
         act(&messages::RETRY, |act| messages::retry(act, no())),

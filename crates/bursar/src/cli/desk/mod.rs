@@ -10,6 +10,7 @@ pub(crate) mod journal;
 mod leaving;
 mod list;
 pub(crate) mod member;
+pub(crate) mod member_statement;
 pub(crate) mod payment;
 pub(crate) mod period;
 pub(crate) mod receipt;

@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use super::super::door::Door;
 use super::super::{Globals, Outcome, output};
+use super::member_statement::{self, MemberStatementArgs};
 use super::parse_date;
 
 #[derive(Debug, Subcommand)]
@@ -33,6 +34,8 @@ pub(crate) enum ReportCommand {
     Chapters(ChaptersArgs),
     /// Bank balance against book balance, and what explains the difference
     Reconciliation(reconciliation::ReconciliationArgs),
+    /// A member's statement: charges, money, credit and balance
+    Member(MemberStatementArgs),
 }
 
 #[derive(Debug, Args)]
@@ -117,6 +120,7 @@ pub(crate) fn run(globals: &Globals, command: ReportCommand) -> Outcome {
         ReportCommand::Ledger(args) => ledger::run(&door, org, &args),
         ReportCommand::Chapters(args) => chapters::run(&door, org, &args),
         ReportCommand::Reconciliation(args) => reconciliation::run(&door, org, &args),
+        ReportCommand::Member(args) => member_statement::run(&door, org, &args),
     }
 }
 
