@@ -8,6 +8,7 @@ pub mod act;
 pub mod activity;
 mod ahead;
 pub mod attachments;
+pub mod audit;
 pub mod backlog;
 pub mod books;
 mod bulk;

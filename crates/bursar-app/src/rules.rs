@@ -2,7 +2,7 @@
 
 use crate::rule::Rule;
 use crate::{
-    act, activity, attachments, backlog, books, campaigns, cards, chapters, check, copy, dues, export,
+    act, activity, attachments, audit, backlog, books, campaigns, cards, chapters, check, copy, dues, export,
     groups, housekeeping, import, inspect, journal_export, late_fees, member_statement, members, messages,
     notices, organizations, outbox, payments, policy, preview, pro_rata, reimbursements, reminders, reports,
     resources, roles, roster, statements, store, tokens, undo, worker_clock,
@@ -12,6 +12,7 @@ const MODULES: &[&[&Rule]] = &[
     act::RULES,
     activity::RULES,
     attachments::RULES,
+    audit::RULES,
     backlog::RULES,
     campaigns::RULES,
     books::accounts::RULES,

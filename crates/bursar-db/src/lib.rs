@@ -7,6 +7,7 @@ pub mod accounts;
 pub mod activity;
 pub mod applications;
 pub mod attachments;
+pub mod audit;
 mod begin_books;
 pub mod bulk;
 pub mod cards;

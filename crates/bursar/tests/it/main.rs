@@ -9,6 +9,8 @@ mod api;
 #[cfg(test)]
 mod attachments;
 #[cfg(test)]
+mod audit;
+#[cfg(test)]
 mod bad_rows;
 #[cfg(test)]
 mod books;

@@ -20,9 +20,9 @@ use bursar_app::statements::{self, Booking, Lines, NewStatement};
 use bursar_app::tokens::{self, Holder, NewToken, Uses, last_used};
 use bursar_app::worker_clock::{self, Seen};
 use bursar_app::{
-    Act, App, AppError, Identity, View, activity, attachments, backlog, campaigns, cards, chapters, check,
-    copy, dues, groups, inspect, journal_export, late_fees, member_statement, members, messages, names,
-    policy, preview, pro_rata, reports, roles, store, undo,
+    Act, App, AppError, Identity, View, activity, attachments, audit, backlog, campaigns, cards, chapters,
+    check, copy, dues, groups, inspect, journal_export, late_fees, member_statement, members, messages,
+    names, policy, preview, pro_rata, reports, roles, store, undo,
 };
 use bursar_db::testing::TestDb;
 use bursar_domain::Refusal;
@@ -419,6 +419,9 @@ fn work() -> Vec<Call> {
         whole(&late_fees::DUE, |whole| late_fees::due(whole, None, 1)),
         whole(&housekeeping::PRUNE, |whole| {
             housekeeping::prune(whole, retention())
+        }),
+        view(&audit::PACK, |view| {
+            exported(audit::pack(view, 2026, &mut |_, _| Ok(())))
         }),
         view(&member_statement::READ, |view| {
             member_statement::read(view, no(), (None, None))

@@ -59,8 +59,14 @@ pub(crate) fn run(door: &Door<'_>, org: OrganizationId, args: &MemberStatementAr
 }
 
 /// Personal data: readable by its owner only, and never over another file.
-pub(super) fn write_new(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let refused = |error: std::io::Error| match error.kind() {
+fn write_new(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let refused = |error: std::io::Error| not_written(file, &error);
+    let mut out = private::create_new(file).map_err(refused)?;
+    Ok(out.write_all(bytes).map_err(refused)?)
+}
+
+pub(super) fn not_written(file: &Path, error: &std::io::Error) -> String {
+    match error.kind() {
         std::io::ErrorKind::AlreadyExists => {
             format!(
                 "{} exists already; remove it or name another file",
@@ -68,9 +74,7 @@ pub(super) fn write_new(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
             )
         }
         _ => format!("{} cannot be written: {error}", file.display()),
-    };
-    let mut out = private::create_new(file).map_err(refused)?;
-    Ok(out.write_all(bytes).map_err(refused)?)
+    }
 }
 
 fn text(statement: &MemberStatement) {

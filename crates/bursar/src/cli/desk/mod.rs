@@ -2,6 +2,7 @@
 
 pub(crate) mod account;
 pub(crate) mod attachment;
+pub(crate) mod audit;
 pub(crate) mod campaign;
 pub(crate) mod card;
 pub(crate) mod credit;

@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use super::super::door::Door;
 use super::super::{Globals, Outcome, output};
+use super::audit::{self, AuditArgs};
 use super::member_statement::{self, MemberStatementArgs};
 use super::parse_date;
 
@@ -36,6 +37,8 @@ pub(crate) enum ReportCommand {
     Reconciliation(reconciliation::ReconciliationArgs),
     /// A member's statement: charges, money, credit and balance
     Member(MemberStatementArgs),
+    /// The books of a year in one archive, for the auditor
+    Audit(AuditArgs),
 }
 
 #[derive(Debug, Args)]
@@ -121,6 +124,7 @@ pub(crate) fn run(globals: &Globals, command: ReportCommand) -> Outcome {
         ReportCommand::Chapters(args) => chapters::run(&door, org, &args),
         ReportCommand::Reconciliation(args) => reconciliation::run(&door, org, &args),
         ReportCommand::Member(args) => member_statement::run(&door, org, &args),
+        ReportCommand::Audit(args) => audit::run(&door, org, &args),
     }
 }
 
