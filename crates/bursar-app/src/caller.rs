@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use bursar_db::tokens::{self, TokenFacts};
-use bursar_db::{DbError, Tx, organizations};
+use bursar_db::{DbError, Tx, organizations, sign_in};
 use bursar_domain::Timestamp;
 use bursar_domain::access::{Role, ScopeSet, effective, why_withheld};
 use bursar_domain::ids::{OrganizationId, TokenId, UserId};
 use bursar_domain::money::Currency;
 use bursar_domain::organization::CardIssuing;
+use bursar_domain::sign_in::SecretHash;
 use bursar_domain::token::{TokenHash, TokenKind};
 
 use crate::error::AppError;
@@ -19,6 +20,10 @@ pub enum Identity {
     Operator,
     Worker,
     Person(UserId),
+    /// A signed-in browser.
+    Session(SecretHash),
+    /// Somebody who has not signed in.
+    Visitor,
     Token(TokenHash),
 }
 
@@ -29,6 +34,7 @@ pub enum Caller {
     Worker,
     /// With the person's current role in the organization.
     Person(UserId, Option<Role>),
+    Visitor,
     Token(TokenCaller),
 }
 
@@ -48,7 +54,11 @@ impl Caller {
     ) -> Result<Self, AppError> {
         match who {
             Identity::Person(user) => Ok(Self::Person(user, organizations::role(tx, organization, user)?)),
-            Identity::Operator | Identity::Worker | Identity::Token(_) => {
+            Identity::Session(_) => match Self::look_up_anywhere(tx, who, now)? {
+                Self::Person(user, _) => Self::look_up(tx, Identity::Person(user), organization, now),
+                other => Ok(other),
+            },
+            Identity::Operator | Identity::Worker | Identity::Visitor | Identity::Token(_) => {
                 Self::look_up_anywhere(tx, who, now)
             }
         }
@@ -60,6 +70,11 @@ impl Caller {
             Identity::Operator => Self::Operator,
             Identity::Worker => Self::Worker,
             Identity::Person(user) => Self::Person(user, None),
+            Identity::Visitor => Self::Visitor,
+            Identity::Session(hash) => {
+                let session = sign_in::session(tx, &hash)?.filter(|session| session.is_in_force(now));
+                Self::Person(session.ok_or(AppError::Unrecognised)?.user, None)
+            }
             Identity::Token(hash) => {
                 let facts = tokens::by_hash(tx, &hash)?.map(Arc::new);
                 let token = facts.and_then(|facts| TokenCaller::in_force(facts, now));
@@ -75,12 +90,13 @@ impl Caller {
             Self::Worker => "worker",
             Self::Token(_) => "token",
             Self::Person(..) => "user",
+            Self::Visitor => "visitor",
         }
     }
 
     pub(crate) fn id(&self) -> Option<String> {
         match self {
-            Self::Operator | Self::Worker => None,
+            Self::Operator | Self::Worker | Self::Visitor => None,
             Self::Token(token) => Some(token.id().to_string()),
             Self::Person(user, _) => Some(user.to_string()),
         }
@@ -89,7 +105,7 @@ impl Caller {
     /// The organization that the caller belongs to: a token's own, or for a person the one acted on.
     pub(crate) fn home(&self, organization: OrganizationId) -> Option<OrganizationId> {
         match self {
-            Self::Operator | Self::Worker => None,
+            Self::Operator | Self::Worker | Self::Visitor => None,
             Self::Token(token) => Some(token.organization()),
             Self::Person(..) => Some(organization),
         }

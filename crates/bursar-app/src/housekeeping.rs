@@ -1,6 +1,6 @@
-//! Prunes history, idempotency records and message texts when their retention ends.
+//! Prunes history, idempotency records, message texts and sessions when their time ends.
 
-use bursar_db::{housekeeping, messages};
+use bursar_db::{housekeeping, messages, sign_in};
 
 use crate::act::Whole;
 use crate::error::AppError;
@@ -26,6 +26,7 @@ pub fn prune(whole: &mut Whole<'_, '_>, retention: Retention) -> Result<bool, Ap
     let rows = [
         housekeeping::prune_history(whole.tx, now)?,
         housekeeping::prune_idempotency(whole.tx, now, retention.idempotency_seconds)?,
+        sign_in::prune(whole.tx, now)?,
         messages::forget(whole.tx, now.plus_seconds(-retention.message_seconds))?,
     ];
     Ok(rows

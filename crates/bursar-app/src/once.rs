@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bursar_db::idempotency;
 use bursar_domain::Timestamp;
-use bursar_domain::ids::OrganizationId;
+use bursar_domain::ids::{OrganizationId, UserId};
 
 use crate::act::Act;
 use crate::ahead::Next;
@@ -39,6 +39,26 @@ impl Once {
         let name = Name {
             organization: caller.organization(),
             principal: caller.principal(),
+            key,
+        };
+        Self {
+            name,
+            fingerprint,
+            kept_seconds,
+        }
+    }
+
+    /// A form's key belongs to the person who sent it.
+    pub fn of_person(
+        organization: OrganizationId,
+        user: UserId,
+        key: String,
+        fingerprint: [u8; 32],
+        kept_seconds: i64,
+    ) -> Self {
+        let name = Name {
+            organization,
+            principal: user.to_bytes(),
             key,
         };
         Self {

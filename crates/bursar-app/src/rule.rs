@@ -17,6 +17,10 @@ pub struct Rule {
     pub worker: bool,
     /// The least role of a person. `None` if no person may.
     pub person: Option<Role>,
+    /// Any person may, about themselves, whatever their role.
+    pub oneself: bool,
+    /// Whoever opens a page may, without signing in.
+    pub visitor: bool,
     /// The scopes of a token. `None` if no token may.
     pub token: Option<ScopeSet>,
 }
@@ -30,6 +34,8 @@ impl Rule {
             operator: true,
             worker: false,
             person: Some(least),
+            oneself: false,
+            visitor: false,
             token: None,
         }
     }
@@ -56,6 +62,24 @@ impl Rule {
             ..Self::of_operator(name, deed)
         }
         .or_token(&[])
+    }
+
+    /// For every person, about themselves.
+    pub const fn of_oneself(name: &'static str, deed: &'static str) -> Self {
+        Self {
+            operator: false,
+            oneself: true,
+            ..Self::of_operator(name, deed)
+        }
+    }
+
+    /// For whoever opens a page.
+    pub const fn of_visitor(name: &'static str, deed: &'static str) -> Self {
+        Self {
+            operator: false,
+            visitor: true,
+            ..Self::of_operator(name, deed)
+        }
     }
 
     #[must_use]
@@ -85,7 +109,8 @@ impl Rule {
         let may = match caller {
             Caller::Operator => self.operator,
             Caller::Worker => self.worker,
-            Caller::Person(_, role) => self.person.is_some_and(|least| *role >= Some(least)),
+            Caller::Person(_, role) => self.oneself || self.person.is_some_and(|least| *role >= Some(least)),
+            Caller::Visitor => self.visitor,
             Caller::Token(token) => return self.check_token(token),
         };
         match may {
@@ -106,6 +131,8 @@ impl Rule {
             (Some(Role::Viewer), _) => "people with a role in the organization",
             (None, true) => "the operator",
             (None, false) if self.token.is_some() => "a token",
+            (None, false) if self.oneself => "a signed-in person",
+            (None, false) if self.visitor => "a visitor of the console",
             (None, false) => "the service itself",
         };
         let message = match self.operator || self.person.is_none() {

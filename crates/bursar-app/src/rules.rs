@@ -2,10 +2,10 @@
 
 use crate::rule::Rule;
 use crate::{
-    act, activity, attachments, audit, backlog, books, campaigns, cards, chapters, check, copy, dues, export,
-    groups, housekeeping, import, inspect, journal_export, late_fees, member_statement, members, messages,
-    notices, organizations, outbox, payments, policy, preview, pro_rata, reimbursements, reminders, reports,
-    resources, roles, roster, statements, store, tokens, undo, worker_clock,
+    act, activity, attachments, audit, backlog, books, campaigns, cards, chapters, check, copy, desk, dues,
+    export, groups, housekeeping, import, inspect, journal_export, late_fees, member_statement, members,
+    messages, notices, organizations, outbox, payments, policy, preview, pro_rata, reimbursements, reminders,
+    reports, resources, roles, roster, sign_in, statements, store, tokens, undo, worker_clock,
 };
 
 const MODULES: &[&[&Rule]] = &[
@@ -25,6 +25,7 @@ const MODULES: &[&[&Rule]] = &[
     chapters::RULES,
     check::RULES,
     copy::RULES,
+    desk::RULES,
     dues::RULES,
     export::RULES,
     groups::RULES,
@@ -50,6 +51,7 @@ const MODULES: &[&[&Rule]] = &[
     roles::RULES,
     roster::RULES,
     statements::RULES,
+    sign_in::RULES,
     store::RULES,
     tokens::RULES,
     undo::RULES,

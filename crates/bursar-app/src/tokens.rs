@@ -282,7 +282,7 @@ fn its_owner(act: &Act<'_, '_>, owner: Option<UserId>, deed: &str) -> Result<(),
     match act.caller {
         Caller::Operator => Ok(()),
         Caller::Person(me, _) if owner == Some(me) => Ok(()),
-        Caller::Person(..) | Caller::Token(_) | Caller::Worker => Err(Refusal::Forbidden {
+        Caller::Person(..) | Caller::Visitor | Caller::Token(_) | Caller::Worker => Err(Refusal::Forbidden {
             message: format!("you may not {deed}: only its owner may"),
         }
         .into()),

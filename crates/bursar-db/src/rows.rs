@@ -10,8 +10,10 @@ use bursar_domain::journal::EntryKind;
 use bursar_domain::message::{JobKind, MessageState};
 use bursar_domain::money::Currency;
 use bursar_domain::organization::{CardIssuing, OrganizationKind};
+use bursar_domain::payment::PaymentStatus;
 use bursar_domain::receipt::ReceiptStatus;
 use bursar_domain::reminder::Method;
+use bursar_domain::sign_in::SecretHash;
 use bursar_domain::statement::{LineStatus, StatementFormat};
 use bursar_domain::states::Word;
 use bursar_domain::token::TokenKind;
@@ -129,11 +131,13 @@ from_column! {
     StatementFormat: text_opt, Word::parse;
     LineStatus: text_opt, Word::parse;
     Vec<String>: text_opt, |text: &str| serde_json::from_str(text).ok();
+    PaymentStatus: text_opt, Word::parse;
     Zone: text_opt, |name| Self::parse(name).ok();
     ContentType: text_opt, Word::parse;
     Vec<u8>: bytes_opt, |bytes: &[u8]| Some(bytes.to_vec());
     [u8; 16]: key_opt, Some;
     [u8; 32]: bytes_opt, |bytes: &[u8]| bytes.try_into().ok();
+    SecretHash: bytes_opt, |bytes: &[u8]| bytes.try_into().ok().map(Self);
 }
 
 impl<K> FromColumn for Id<K> {

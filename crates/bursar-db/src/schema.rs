@@ -22,6 +22,7 @@ pub(crate) const STEPS: &[&str] = &[
     LATE_FEES,
     ATTACHMENTS,
     STATEMENTS,
+    SESSIONS,
 ];
 
 /// What a step does that SQL cannot. It runs after the step's statements, in the same transaction.
@@ -670,4 +671,21 @@ ALTER TABLE statement_lines ADD CONSTRAINT statement_lines_form CHECK (length(or
     AND (status = 'open' OR status = 'matched' OR status = 'booked' OR status = 'ignored'));
 ALTER TABLE statement_links ADD CONSTRAINT statement_links_form CHECK (length(organization_id) = 16
     AND length(line_id) = 16 AND length(entry_id) = 16 AND length(account_id) = 16 AND is_made IN (0, 1));
+";
+
+/// Sessions of signed-in people, and the links that begin them; only hashes are kept. And members in the order of a roster.
+const SESSIONS: &str = r"
+CREATE TABLE sessions (
+    hash BYTEA NOT NULL, user_id BYTEA NOT NULL, started_at BIGINT NOT NULL, seen_at BIGINT NOT NULL,
+    signed_in_at BIGINT NOT NULL, agent TEXT NOT NULL,
+    PRIMARY KEY (hash)
+) CLUSTERED;
+CREATE INDEX sessions_user ON sessions (user_id);
+CREATE INDEX members_name ON members (organization_id, last_name, first_name, id);
+CREATE TABLE sign_in_links (
+    hash BYTEA NOT NULL, user_id BYTEA NOT NULL, created_at BIGINT NOT NULL,
+    PRIMARY KEY (hash)
+) CLUSTERED;
+ALTER TABLE sessions ADD CONSTRAINT sessions_form CHECK (length(hash) = 32 AND length(user_id) = 16);
+ALTER TABLE sign_in_links ADD CONSTRAINT sign_in_links_form CHECK (length(hash) = 32 AND length(user_id) = 16);
 ";

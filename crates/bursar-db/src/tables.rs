@@ -100,10 +100,15 @@ static OUTBOX_MESSAGES: LoadTarget = load_target! { "outbox_messages" {
 static OUTBOX_ATTEMPTS: LoadTarget = load_target! { "outbox_attempts" {
     organization_id Bytes, message_id Bytes, attempt Int, at Int, detail Text,
 } };
+static SESSIONS: LoadTarget = load_target! { "sessions" {
+    hash Bytes, user_id Bytes, started_at Int, seen_at Int, signed_in_at Int, agent Text,
+} };
+static SIGN_IN_LINKS: LoadTarget =
+    load_target! { "sign_in_links" { hash Bytes, user_id Bytes, created_at Int, } };
 static WORKER_CLOCK: LoadTarget = load_target! { "worker_clock" { id Int, seen_at Int, steady_since Int, } };
 
 /// A test compares the columns with the schema of both engines. An entry of the journal comes after its postings.
-pub static EVERY_TABLE: [&LoadTarget; 38] = [
+pub static EVERY_TABLE: [&LoadTarget; 40] = [
     &ORGANIZATIONS,
     &USERS,
     &ROLES,
@@ -142,6 +147,8 @@ pub static EVERY_TABLE: [&LoadTarget; 38] = [
     &OUTBOX_MESSAGES,
     &OUTBOX_ATTEMPTS,
     &WORKER_CLOCK,
+    &SESSIONS,
+    &SIGN_IN_LINKS,
 ];
 
 pub fn read_rows(

@@ -33,6 +33,7 @@ pub mod refusal;
 pub mod reimbursement;
 pub mod reminder;
 pub mod resource;
+pub mod sign_in;
 pub mod statement;
 pub mod states;
 pub mod template;

@@ -1,4 +1,4 @@
-//! Reads request bodies: bounded, and JSON only.
+//! Reads request bodies: bounded, and of the type that is asked for.
 
 use std::time::Duration;
 
@@ -18,14 +18,37 @@ const BROKEN: BadBody = BadBody::Broken("the body breaks off or is not encoded a
 pub enum BadBody {
     /// The limit in bytes.
     TooLarge(usize),
-    /// Not JSON, by its headers.
+    /// Of another type, by its headers.
     OtherType(&'static str),
     /// Incomplete or not UTF-8.
     Broken(&'static str),
 }
 
+const JSON: (&str, BadBody) = (
+    "application/json",
+    BadBody::OtherType("the body must be sent with `Content-Type: application/json`"),
+);
+const FORM: (&str, BadBody) = (
+    "application/x-www-form-urlencoded",
+    BadBody::OtherType("the form must be sent as application/x-www-form-urlencoded"),
+);
+
 /// Only the headers are checked for JSON; the text is not parsed.
 pub async fn read(body: &mut Incoming, headers: &HeaderMap, limit: usize) -> Result<String, BadBody> {
+    read_typed(body, headers, limit, JSON).await
+}
+
+/// The fields of a form as a browser sends them, not parsed.
+pub async fn read_form(body: &mut Incoming, headers: &HeaderMap, limit: usize) -> Result<String, BadBody> {
+    read_typed(body, headers, limit, FORM).await
+}
+
+async fn read_typed(
+    body: &mut Incoming,
+    headers: &HeaderMap,
+    limit: usize,
+    wanted: (&str, BadBody),
+) -> Result<String, BadBody> {
     let mut bytes = Vec::new();
     let mut total: u64 = 0;
     let declared = body.size_hint().lower();
@@ -52,7 +75,7 @@ pub async fn read(body: &mut Incoming, headers: &HeaderMap, limit: usize) -> Res
     if bytes.is_empty() {
         return Ok(String::new());
     }
-    check_type(headers)?;
+    check_type(headers, wanted)?;
     String::from_utf8(bytes).map_err(|_| BadBody::Broken("the body is not UTF-8"))
 }
 
@@ -75,7 +98,7 @@ pub async fn discard(body: &mut Incoming, headers: &HeaderMap) {
     let _ = timeout(DROPPING_MAX, dropping).await;
 }
 
-fn check_type(headers: &HeaderMap) -> Result<(), BadBody> {
+fn check_type(headers: &HeaderMap, (wanted, other): (&str, BadBody)) -> Result<(), BadBody> {
     let encoded = headers
         .get_all(CONTENT_ENCODING)
         .iter()
@@ -86,18 +109,16 @@ fn check_type(headers: &HeaderMap) -> Result<(), BadBody> {
         ));
     }
     let mut types = headers.get_all(CONTENT_TYPE).iter();
-    let is_json = |value: &hyper::header::HeaderValue| {
+    let is_wanted = |value: &hyper::header::HeaderValue| {
         let text = value.to_str().unwrap_or("");
         text.split(';')
             .next()
             .unwrap_or("")
             .trim()
-            .eq_ignore_ascii_case("application/json")
+            .eq_ignore_ascii_case(wanted)
     };
     match (types.next(), types.next()) {
-        (Some(value), None) if is_json(value) => Ok(()),
-        _ => Err(BadBody::OtherType(
-            "the body must be sent with `Content-Type: application/json`",
-        )),
+        (Some(value), None) if is_wanted(value) => Ok(()),
+        _ => Err(other),
     }
 }

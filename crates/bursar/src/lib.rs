@@ -5,6 +5,7 @@ mod ambient;
 mod cli;
 mod demo;
 mod doctor;
+mod front;
 mod open_files;
 mod sync;
 

@@ -71,6 +71,7 @@ fn callers(app: &App) -> Vec<(String, Identity)> {
     let mut callers = vec![
         ("operator".to_owned(), Identity::Operator),
         ("worker".to_owned(), Identity::Worker),
+        ("visitor".to_owned(), Identity::Visitor),
     ];
     let everything = ScopeSet::of(Scope::ALL);
     for role in Role::ALL.iter().copied().rev() {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The crates, and which of the others each may use.
-const CRATES: [(&str, &[&str]); 9] = [
+const CRATES: [(&str, &[&str]); 10] = [
     ("bursar-domain", &[]),
     ("bursar-statements", &[]),
     ("bursar-documents", &[]),
@@ -21,6 +21,7 @@ const CRATES: [(&str, &[&str]); 9] = [
     ("bursar-http", &[]),
     ("bursar-worker", &["bursar-domain", "bursar-app"]),
     ("bursar-api", &["bursar-domain", "bursar-app", "bursar-http"]),
+    ("bursar-console", &["bursar-domain", "bursar-app", "bursar-http"]),
     (
         "bursar",
         &[
@@ -29,6 +30,7 @@ const CRATES: [(&str, &[&str]); 9] = [
             "bursar-http",
             "bursar-worker",
             "bursar-api",
+            "bursar-console",
         ],
     ),
 ];
@@ -352,7 +354,13 @@ fn time_randomness_and_the_environment_are_passed_in() {
         assert_eq!(uses(name, &acting), [""; 0], "{name} decides and never acts");
     }
     // Only the command line's configuration reads the environment.
-    for name in ["bursar-db", "bursar-http", "bursar-worker", "bursar-api"] {
+    for name in [
+        "bursar-db",
+        "bursar-http",
+        "bursar-worker",
+        "bursar-api",
+        "bursar-console",
+    ] {
         let found = uses(name, &["std::env", "env::var", "env::var_os"]);
         let in_tests = |place: &&String| place.starts_with("bursar-db/src/testing.rs: ");
         assert_eq!(

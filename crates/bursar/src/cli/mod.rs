@@ -23,6 +23,7 @@ mod reminder;
 mod role;
 mod roster;
 pub(crate) mod serve;
+pub(crate) mod sign_in;
 mod sync;
 mod token;
 pub(crate) mod url;
@@ -165,6 +166,8 @@ enum Command {
     Clock(clock::ClockArgs),
     /// Back up the embedded database while the server runs
     Backup(data::BackupArgs),
+    /// Print a link into the console that works once, for 15 minutes
+    SignInLink(sign_in::SignInLinkArgs),
     /// Print the OpenAPI document
     Openapi(serve::OpenapiArgs),
     /// Mirror an organization's lists into NDJSON files over the API
@@ -205,6 +208,7 @@ impl Command {
                 | Self::Doctor(_)
                 | Self::Clock(_)
                 | Self::Backup(_)
+                | Self::SignInLink(_)
                 | Self::Openapi(_)
                 | Self::Sync(_)
                 | Self::Copy(_)
@@ -434,6 +438,7 @@ fn perform(globals: &Globals, command: Command) -> Outcome {
         Command::Doctor(args) => doctor::run(globals, &args),
         Command::Clock(args) => clock::run(globals, &args),
         Command::Backup(args) => data::backup(globals, &args),
+        Command::SignInLink(args) => sign_in::link(globals, &args),
         Command::Openapi(args) => serve::openapi(&args),
         Command::Sync(args) => sync::run(globals, &args),
         Command::Copy(args) => data::copy(globals, &args),

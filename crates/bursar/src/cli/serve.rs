@@ -11,6 +11,7 @@ use bursar_api::serve::Edge;
 use bursar_api::{Lookups, Readiness, Site, routes};
 use bursar_app::tokens::last_used::LastUsed;
 use bursar_app::{App, DatabaseUrl, EngineKind, Opening, Options};
+use bursar_console::Console;
 use bursar_domain::token::masked;
 use bursar_http::address::TrustedProxies;
 use bursar_http::limits::{Capacity, Limiter, Limits, Memory, Redis, RedisOptions, monotonic_clock};
@@ -27,6 +28,7 @@ use tokio::time::timeout;
 use super::url::{parse_base_url, parse_origin};
 use super::worker::{SendArgs, Watched};
 use super::{Failure, Globals, Outcome, open, output};
+use crate::front::Front;
 use crate::{ambient, open_files};
 
 /// How often last-used times are collected; each is stored at most once a minute.
@@ -307,6 +309,22 @@ async fn accept(
         .transpose();
     let metrics = Arc::new(routes::metrics());
     let ring = bell.clone();
+    let console = Arc::new(Console::new(bursar_console::Options {
+        app: app.clone(),
+        base_url: base_url
+            .parse()
+            .map_err(|error| format!("--base-url cannot be read: {error}"))?,
+        ids: ambient::ids()?,
+        entropy: ambient::entropy,
+        body_limit: args.body_limit,
+        request_timeout: args.request_timeout,
+        key_seconds: args.send.idempotency_retention,
+        request_log: args.log.of_requests(),
+        on_queued: Arc::new({
+            let ring = bell.clone();
+            move || ring.ring()
+        }),
+    }));
     let edge = Arc::new(Edge {
         app: app.clone(),
         limiter,
@@ -386,7 +404,8 @@ async fn accept(
         connections_max: open_files::connections_max(files_allowed, open_files::beside(args)),
         ..listen::Options::default()
     };
-    let drained = listen::serve(listener, edge, options, leave, stop).await;
+    let front = Arc::new(Front { api: edge, console });
+    let drained = listen::serve(listener, front, options, leave, stop).await;
     if drained.cut > 0 {
         tracing::warn!(connections = drained.cut, "stopped with connections cut");
     }

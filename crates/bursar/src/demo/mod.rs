@@ -19,7 +19,7 @@ use clap::Args;
 
 use crate::ambient;
 use crate::cli::serve::{ServeArgs, Until, serve, start_log};
-use crate::cli::{Failure, Globals, Outcome, open, output};
+use crate::cli::{Failure, Globals, Outcome, open, output, sign_in};
 use welcome::Welcome;
 
 /// Never a file that may hold real data.
@@ -57,6 +57,7 @@ pub(crate) fn run(globals: &Globals, args: &DemoArgs) -> Outcome {
     live(&app, args.seed, today)?;
     let welcome = Welcome {
         token: token(&app, organization)?,
+        sign_in: sign_in::make(&app, data::OFFICER)?,
         organization,
         name,
         database: url.to_string(),

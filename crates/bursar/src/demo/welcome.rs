@@ -9,6 +9,8 @@ use crate::cli::output;
 
 pub(super) struct Welcome {
     pub(super) token: String,
+    /// The end of a link that signs in once.
+    pub(super) sign_in: String,
     pub(super) organization: OrganizationId,
     pub(super) name: String,
     pub(super) database: String,
@@ -38,6 +40,14 @@ impl Welcome {
         }
     }
 
+    /// A passkey cannot belong to an IP address, so the link has the machine's name.
+    fn console(&self, base: &str) -> String {
+        let base = base
+            .replace("//127.0.0.1:", "//localhost:")
+            .replace("//[::1]:", "//localhost:");
+        format!("{base}/console/sign-in/{}", self.sign_in)
+    }
+
     fn lines(&self, base: &str) -> Lines {
         let curl = format!("curl -H 'Authorization: Bearer {}'", self.token);
         Lines {
@@ -57,7 +67,7 @@ impl Welcome {
         let base = self.base(address);
         let lines = self.lines(&base);
         json!({
-            "address": address, "docs": format!("{base}/docs"), "token": self.token,
+            "address": address, "console": self.console(&base), "docs": format!("{base}/docs"), "token": self.token,
             "organizationId": self.organization, "database": self.database, "isNew": self.is_new,
             "curl": lines.list, "curlSync": lines.sync, "curlCreate": lines.create,
         })
@@ -79,11 +89,13 @@ impl Welcome {
         head(&self.name);
         say(&format!("{}{of_old}, in {}", self.contents, self.database));
         say("");
-        say(&format!("  API    {base}/v1"));
-        say(&format!("  Docs   {base}/docs"));
-        say(&format!("  Token  {}", self.token));
+        say(&format!("  Console  {}", self.console(&base)));
+        say("           signs in as the treasurer, once, within 15 minutes");
+        say(&format!("  API      {base}/v1"));
+        say(&format!("  Docs     {base}/docs"));
+        say(&format!("  Token    {}", self.token));
         say(&format!(
-            "         acts as {OFFICER}, with every scope, for 7 days"
+            "           acts as {OFFICER}, with every scope, for 7 days"
         ));
         for (title, line) in [
             ("Read a list", &lines.list),

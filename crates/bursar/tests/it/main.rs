@@ -24,6 +24,8 @@ mod clock;
 #[cfg(test)]
 mod commands;
 #[cfg(test)]
+mod console;
+#[cfg(test)]
 mod crash;
 #[cfg(test)]
 mod demo;

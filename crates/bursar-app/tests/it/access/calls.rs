@@ -21,8 +21,8 @@ use bursar_app::tokens::{self, Holder, NewToken, Uses, last_used};
 use bursar_app::worker_clock::{self, Seen};
 use bursar_app::{
     Act, App, AppError, Identity, View, activity, attachments, audit, backlog, campaigns, cards, chapters,
-    check, copy, dues, groups, inspect, journal_export, late_fees, member_statement, members, messages,
-    names, policy, preview, pro_rata, reports, roles, store, undo,
+    check, copy, desk, dues, groups, inspect, journal_export, late_fees, member_statement, members, messages,
+    names, policy, preview, pro_rata, reports, roles, sign_in, store, undo,
 };
 use bursar_db::testing::TestDb;
 use bursar_domain::Refusal;
@@ -45,6 +45,7 @@ use bursar_domain::payment::Payment;
 use bursar_domain::receipt::Method as Paid;
 use bursar_domain::reimbursement::{Reimbursement, ReimbursementVerb};
 use bursar_domain::reminder::{Audience, Method, Reminder};
+use bursar_domain::sign_in::SecretHash;
 use bursar_domain::token::{ENTROPY_BYTES, TokenKind};
 
 use super::{Call, act, by_itself, call, no, view, whole};
@@ -141,6 +142,34 @@ fn desk() -> Vec<Call> {
             members::change(act, no(), &MemberChange::default())
         }),
         view(&Member::READ, |view| members::owed(view, no())),
+        view(&Member::READ, |view| {
+            desk::members(view, &desk::MemberQuery::default())
+        }),
+        view(&Member::READ, |view| desk::balances(view, &[no()])),
+        view(&Payment::READ, |view| {
+            desk::charges(view, desk::Charges::All, None)
+        }),
+        view(&desk::OVERVIEW, desk::overview),
+        whole(&sign_in::MAKE_LINK, |whole| {
+            sign_in::make_link(whole, "nobody@example.org", &[0; 32])
+        }),
+        whole(&sign_in::OPEN_LINK, |whole| {
+            sign_in::open_link(whole, &SecretHash::of(""))
+        }),
+        whole(&sign_in::ENTER, |whole| {
+            sign_in::enter(whole, &SecretHash::of(""), SecretHash::of("x"), "")
+        }),
+        whole(&sign_in::ONESELF, |whole| {
+            sign_in::oneself(whole, &SecretHash::of(""))
+        }),
+        whole(&sign_in::ONESELF, sign_in::sessions),
+        whole(&sign_in::ONESELF, |whole| {
+            sign_in::seen(whole, &SecretHash::of(""))
+        }),
+        whole(&sign_in::ONESELF, |whole| {
+            sign_in::end(whole, &SecretHash::of(""))
+        }),
+        view(&sign_in::SENT, |view| sign_in::sent(view, "")),
         view(&Member::READ, |view| names::find::<kind::Member>(view, "nobody")),
         view(&Group::READ, |view| names::find::<kind::Group>(view, "nobody")),
         view(&Campaign::READ, |view| {

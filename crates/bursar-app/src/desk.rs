@@ -1,0 +1,207 @@
+//! Lists and figures as officers look at them.
+
+use std::collections::HashMap;
+
+use bursar_db::desk::{self, MemberFilter};
+use bursar_domain::access::Role;
+use bursar_domain::account::Standing;
+use bursar_domain::ids::MemberId;
+use bursar_domain::member::Member;
+use bursar_domain::money::{Currency, Money};
+use bursar_domain::payment::Payment;
+use bursar_domain::{Date, Refusal};
+
+use crate::act::View;
+use crate::error::AppError;
+use crate::names;
+use crate::resources::Readable;
+use crate::rule::Rule;
+
+pub use bursar_db::desk::{ChargeLine, Charges, MemberLine};
+
+pub const OVERVIEW: Rule = Rule::of("overview.read", Role::Viewer, "see the overview");
+pub const RULES: &[&Rule] = &[&OVERVIEW];
+
+/// Rows of a page.
+pub const PAGE_ROWS: usize = 50;
+
+/// A page of a list.
+#[derive(Clone, Debug)]
+pub struct Page<T> {
+    pub rows: Vec<T>,
+    pub is_more: bool,
+}
+
+impl<T> Page<T> {
+    /// Of one row more than a page has.
+    fn of(mut rows: Vec<T>) -> Self {
+        let is_more = rows.len() > PAGE_ROWS;
+        rows.truncate(PAGE_ROWS);
+        Self { rows, is_more }
+    }
+}
+
+fn limit() -> i64 {
+    i64::try_from(PAGE_ROWS + 1).unwrap_or(i64::MAX)
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct MemberQuery {
+    /// Words of the name, the e-mail address or the phone number.
+    pub text: String,
+    pub filter: Filter,
+    /// The last member of the page before.
+    pub after: Option<MemberId>,
+}
+
+pub type Filter = MemberFilter;
+
+/// Members by name. With a text, those who match it, in no pages.
+pub fn members(view: &mut View<'_, '_>, query: &MemberQuery) -> Result<Page<MemberLine>, AppError> {
+    view.allow(&Member::READ)?;
+    if !query.text.trim().is_empty() {
+        let (found, is_more) = names::search(view, &query.text, PAGE_ROWS)?;
+        let filter = query.filter;
+        let mut rows: Vec<MemberLine> = found
+            .into_iter()
+            .filter(|member| {
+                filter
+                    .is_active
+                    .is_none_or(|is_active| member.is_active == is_active)
+            })
+            .filter(|member| filter.group.is_none_or(|group| member.groups.contains(&group)))
+            .map(|member| MemberLine {
+                id: member.id,
+                first_name: member.first_name,
+                last_name: member.last_name,
+                email: member.email,
+                is_active: member.is_active,
+            })
+            .collect();
+        rows.sort_by(|one, other| {
+            (&one.last_name, &one.first_name, one.id).cmp(&(&other.last_name, &other.first_name, other.id))
+        });
+        return Ok(Page { rows, is_more });
+    }
+    let after: Option<Member> = match query.after {
+        Some(id) => Some(view.find(id)?),
+        None => None,
+    };
+    let after = after
+        .as_ref()
+        .map(|member| (member.last_name.as_str(), member.first_name.as_str(), member.id));
+    let rows = desk::members(view.tx, view.organization, query.filter, after, limit())?;
+    Ok(Page::of(rows))
+}
+
+/// What each of these members owes, less their credit.
+pub fn balances(view: &mut View<'_, '_>, members: &[MemberId]) -> Result<HashMap<MemberId, Money>, AppError> {
+    view.allow(&Member::READ)?;
+    let currency = view.own()?.currency;
+    let mut found = HashMap::new();
+    for (member, sum) in desk::balances(view.tx, view.organization, members)? {
+        found.insert(member, Money::total("the balance", sum, currency)?);
+    }
+    Ok(found)
+}
+
+/// A page of charges after the one given.
+pub fn charges(
+    view: &mut View<'_, '_>,
+    which: Charges,
+    after: Option<bursar_domain::ids::PaymentId>,
+) -> Result<Page<ChargeLine>, AppError> {
+    view.allow(&Payment::READ)?;
+    let after = match after {
+        None => None,
+        Some(id) => {
+            let last: Payment = view.find(id)?;
+            Some(ChargeLine {
+                id: last.id,
+                updated_at: last.stamps.updated_at,
+                member: last.member_id,
+                chapter: last.target_organization_id,
+                group: last.group_id,
+                description: String::new(),
+                amount: last.amount.minor,
+                paid: last.paid_to_date.minor,
+                status: last.status,
+                due: last.due_date,
+            })
+        }
+    };
+    let rows = desk::charges(view.tx, view.organization, which, after.as_ref(), limit())?;
+    Ok(Page::of(rows))
+}
+
+/// The year so far, and what waits.
+#[derive(Clone, Debug)]
+pub struct Overview {
+    pub today: Date,
+    pub expected: Money,
+    pub collected: Money,
+    pub owed: Money,
+    pub overdue: Money,
+    /// What members paid in advance.
+    pub credit: Money,
+    /// Twelve months of this year: expected and collected of what was due in them.
+    pub months: Vec<(String, Money, Money)>,
+    /// What is owed, by age: not due yet, up to 30 days late, 60, 90, and more.
+    pub ages: [Money; 5],
+    /// Reimbursements that wait for an approval.
+    pub to_approve: i64,
+}
+
+/// Days late at which an age begins.
+const AGES: [i64; 4] = [1, 31, 61, 91];
+
+pub fn overview(view: &mut View<'_, '_>) -> Result<Overview, AppError> {
+    view.allow(&OVERVIEW)?;
+    let own = view.own()?;
+    let (currency, today) = (own.currency, own.time_zone.date(view.now()));
+    let year = today.to_string().get(..4).unwrap_or("1970").to_owned();
+    let day = |text: &str| Date::parse(&format!("{year}-{text}")).unwrap_or(today);
+    let found = desk::months(view.tx, view.organization, day("01-01"), day("12-31"))?;
+    let money = |sum| total(sum, currency);
+    let mut months = Vec::with_capacity(12);
+    let (mut expected, mut collected) = (0, 0);
+    for month in 1..=12 {
+        let name = format!("{year}-{month:02}");
+        let of_month = found.iter().find(|line| line.month == name);
+        let (due, paid) = of_month.map_or((0, 0), |line| (line.expected, line.collected));
+        expected += due;
+        collected += paid;
+        months.push((name, money(due)?, money(paid)?));
+    }
+    let mut ages = [0_i128; 5];
+    for (due, sum) in desk::open_by_day(view.tx, view.organization)? {
+        let late = due.map_or(0, |due| today.days() - due.days());
+        let age = AGES.iter().filter(|days| late >= **days).count();
+        if let Some(held) = ages.get_mut(age) {
+            *held += sum;
+        }
+    }
+    let credit = bursar_db::journal::balance(view.tx, view.organization, Standing::Credit.id(), None)?;
+    let [not_due, one, two, three, more] = ages;
+    Ok(Overview {
+        today,
+        expected: money(expected)?,
+        collected: money(collected)?,
+        owed: money(ages.iter().sum())?,
+        overdue: money(ages.iter().skip(1).sum())?,
+        credit: money(-credit)?,
+        months,
+        ages: [
+            money(not_due)?,
+            money(one)?,
+            money(two)?,
+            money(three)?,
+            money(more)?,
+        ],
+        to_approve: desk::submitted(view.tx, view.organization)?,
+    })
+}
+
+fn total(sum: i128, currency: Currency) -> Result<Money, Refusal> {
+    Money::total("this sum", sum, currency)
+}

@@ -1,0 +1,155 @@
+//! Signing in to the console. What is handed out is a secret; what is kept is its hash.
+
+use bursar_db::{idempotency, names, organizations, sign_in};
+use bursar_domain::access::Role;
+use bursar_domain::organization::{Organization, User};
+use bursar_domain::sign_in::{ENTROPY_BYTES, Link, SecretHash, Session, secret};
+use bursar_domain::{Refusal, Timestamp};
+
+use crate::act::{View, Whole};
+use crate::caller::Caller;
+use crate::error::AppError;
+use crate::once::Output;
+use crate::rule::Rule;
+
+pub const MAKE_LINK: Rule = Rule::of_operator("sign_in.link", "make sign-in links");
+pub const OPEN_LINK: Rule = Rule::of_visitor("sign_in.open", "open a sign-in link");
+pub const ENTER: Rule = Rule::of_visitor("sign_in.enter", "sign in");
+pub const ONESELF: Rule = Rule::of_oneself("sign_in.oneself", "see and end their own sessions");
+pub const SENT: Rule = Rule::of("form.sent", Role::Viewer, "see what they did");
+pub const RULES: &[&Rule] = &[&MAKE_LINK, &OPEN_LINK, &ENTER, &ONESELF, &SENT];
+
+/// What a browser calls itself may be long.
+const AGENT_CHARS_MAX: usize = 200;
+
+/// A signed-in person, and where they have a role.
+#[derive(Clone, Debug)]
+pub struct Oneself {
+    pub user: User,
+    pub session: Session,
+    pub places: Vec<(Organization, Role)>,
+}
+
+/// Makes a link for this person that works once. Returns the secret at its end.
+pub fn make_link(
+    whole: &mut Whole<'_, '_>,
+    email: &str,
+    entropy: &[u8; ENTROPY_BYTES],
+) -> Result<(User, String), AppError> {
+    whole.allow(&MAKE_LINK)?;
+    let user = organizations::user_by_email(whole.tx, email.trim())?;
+    let missing = || Refusal::missing(format!("there is no user {email}; `bursar role set` makes one"));
+    let user = user.ok_or_else(missing)?;
+    let text = secret(entropy);
+    let link = Link {
+        user: user.id,
+        created_at: whole.now(),
+    };
+    sign_in::add_link(whole.tx, &SecretHash::of(&text), &link)?;
+    Ok((user, text))
+}
+
+/// Who would be signed in. Changes nothing, because mail programs open links too.
+pub fn open_link(whole: &mut Whole<'_, '_>, link: &SecretHash) -> Result<User, AppError> {
+    whole.allow(&OPEN_LINK)?;
+    let found = sign_in::link(whole.tx, link)?;
+    of_link(whole, found)
+}
+
+/// Uses up the link and begins a session.
+pub fn enter(
+    whole: &mut Whole<'_, '_>,
+    link: &SecretHash,
+    session: SecretHash,
+    agent: &str,
+) -> Result<User, AppError> {
+    whole.allow(&ENTER)?;
+    let taken = sign_in::take_link(whole.tx, link)?;
+    let user = of_link(whole, taken)?;
+    let now = whole.now();
+    let session = Session {
+        hash: session,
+        user: user.id,
+        started_at: now,
+        seen_at: now,
+        signed_in_at: now,
+        agent: agent.chars().take(AGENT_CHARS_MAX).collect(),
+    };
+    sign_in::begin_session(whole.tx, &session)?;
+    Ok(user)
+}
+
+fn of_link(whole: &mut Whole<'_, '_>, link: Option<Link>) -> Result<User, AppError> {
+    let now = whole.now();
+    let user = match link.filter(|link| link.is_in_force(now)) {
+        Some(link) => organizations::user(whole.tx, link.user)?,
+        None => None,
+    };
+    let ended = || Refusal::missing("this link was used, or is older than 15 minutes");
+    Ok(user.ok_or_else(ended)?)
+}
+
+/// The person behind a session, and the organizations where they have a role.
+pub fn oneself(whole: &mut Whole<'_, '_>, session: &SecretHash) -> Result<Oneself, AppError> {
+    whole.allow(&ONESELF)?;
+    let session = own(whole, session)?;
+    let user = organizations::user(whole.tx, session.user)?;
+    let user = user.ok_or(AppError::Unrecognised)?;
+    let mut places = Vec::new();
+    for organization in names::organizations_of(whole.tx, user.id)? {
+        if let Some(role) = organizations::role(whole.tx, organization.id, user.id)? {
+            places.push((organization, role));
+        }
+    }
+    places.sort_by(|(one, _), (other, _)| one.name.cmp(&other.name));
+    Ok(Oneself {
+        user,
+        session,
+        places,
+    })
+}
+
+/// All sessions of the caller that are in force, the last used first.
+pub fn sessions(whole: &mut Whole<'_, '_>) -> Result<Vec<Session>, AppError> {
+    whole.allow(&ONESELF)?;
+    let now = whole.now();
+    let Caller::Person(user, _) = whole.caller else {
+        return Ok(Vec::new());
+    };
+    let mut all = sign_in::sessions(whole.tx, user)?;
+    all.retain(|session| session.is_in_force(now));
+    Ok(all)
+}
+
+/// Stores that the session was used now.
+pub fn seen(whole: &mut Whole<'_, '_>, session: &SecretHash) -> Result<(), AppError> {
+    whole.allow(&ONESELF)?;
+    let now = whole.now();
+    Ok(sign_in::seen(whole.tx, session, now)?)
+}
+
+/// Signs out a browser of the caller's own.
+pub fn end(whole: &mut Whole<'_, '_>, session: &SecretHash) -> Result<(), AppError> {
+    whole.allow(&ONESELF)?;
+    own(whole, session)?;
+    sign_in::end_session(whole.tx, session)?;
+    Ok(())
+}
+
+/// What a form of the caller's did, by its key.
+pub fn sent(view: &mut View<'_, '_>, key: &str) -> Result<Option<Output>, AppError> {
+    view.allow(&SENT)?;
+    let Caller::Person(user, _) = view.caller else {
+        return Ok(None);
+    };
+    let since = Timestamp::from_micros(0);
+    let found = idempotency::get(view.tx, view.organization, user.to_bytes(), key, since)?;
+    Ok(found.map(|(_, output)| output))
+}
+
+/// A session of the caller, and of nobody else.
+fn own(whole: &mut Whole<'_, '_>, session: &SecretHash) -> Result<Session, AppError> {
+    let found = sign_in::session(whole.tx, session)?;
+    let is_own = |session: &Session| matches!(whole.caller, Caller::Person(me, _) if me == session.user);
+    found.filter(is_own).ok_or(AppError::Unrecognised)
+}

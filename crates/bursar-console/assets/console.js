@@ -1,0 +1,49 @@
+// Makes pages smoother. Everything works without it.
+"use strict";
+
+// Lists that filter as you type: the form is sent when typing pauses.
+for (const input of document.querySelectorAll("[data-filter]")) {
+  let pause;
+  input.addEventListener("input", () => {
+    clearTimeout(pause);
+    pause = setTimeout(async () => {
+      const form = input.form;
+      const url = new URL(form.action);
+      url.search = new URLSearchParams(new FormData(form)).toString();
+      const response = await fetch(url, { credentials: "same-origin" });
+      if (!response.ok || response.redirected) return;
+      const page = new DOMParser().parseFromString(await response.text(), "text/html");
+      const rows = page.getElementById("rows");
+      if (rows) document.getElementById("rows").replaceWith(rows);
+      history.replaceState(null, "", url);
+    }, 200);
+  });
+}
+
+// A form is sent once.
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (form.method !== "post") return;
+  if (form.dataset.sent) event.preventDefault();
+  form.dataset.sent = "yes";
+});
+// The back button shows a page as it was left.
+addEventListener("pageshow", () => {
+  for (const form of document.forms) delete form.dataset.sent;
+});
+
+// The menu is open where there is room for it.
+const menu = document.getElementById("menu");
+const isWide = matchMedia("(min-width: 900px)");
+const fit = () => { if (menu) menu.open = isWide.matches; };
+isWide.addEventListener("change", fit);
+fit();
+
+// "/" goes to the search.
+document.addEventListener("keydown", (event) => {
+  const isTyping = /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement.tagName);
+  if (event.key === "/" && !isTyping && !event.ctrlKey && !event.metaKey) {
+    const search = document.querySelector("input[type=search]");
+    if (search) { event.preventDefault(); search.focus(); }
+  }
+});

@@ -1,0 +1,59 @@
+//! What a page is asked: the parts of its address, and who asks.
+
+use bursar_domain::Refusal;
+use bursar_domain::ids::{Id, Kind};
+use url::form_urlencoded;
+
+use crate::failure::Failure;
+use crate::frame::Frame;
+
+/// A request for a page of an organization.
+#[derive(Clone, Debug)]
+pub(crate) struct Asking {
+    pub(crate) frame: Frame,
+    /// The parts of the path where the route has a place.
+    pub(crate) params: Vec<String>,
+    query: Vec<(String, String)>,
+}
+
+impl Asking {
+    pub(crate) fn new(frame: Frame, params: Vec<String>, query: &str) -> Self {
+        Self {
+            frame,
+            params,
+            query: form_urlencoded::parse(query.as_bytes()).into_owned().collect(),
+        }
+    }
+
+    /// The id at this place of the path.
+    pub(crate) fn id<K: Kind>(&self, place: usize) -> Result<Id<K>, Failure> {
+        let text = self.params.get(place).map_or("", String::as_str);
+        let missing = || Refusal::missing(format!("there is no such {}", K::NOUN));
+        Ok(Id::parse(text).ok_or_else(missing)?)
+    }
+
+    pub(crate) fn query(&self, name: &str) -> &str {
+        let found = self.query.iter().find(|(field, _)| field == name);
+        found.map_or("", |(_, value)| value.trim())
+    }
+
+    /// The address of the same list with one filter changed, from its first page.
+    pub(crate) fn with(&self, end: &str, changed: &[(&str, &str)]) -> String {
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        for (name, value) in &self.query {
+            let is_changed = changed.iter().any(|(other, _)| other == name);
+            if !is_changed && !value.is_empty() && name != "done" && name != "after" {
+                query.append_pair(name, value);
+            }
+        }
+        for (name, value) in changed.iter().filter(|(_, value)| !value.is_empty()) {
+            query.append_pair(name, value);
+        }
+        let query = query.finish();
+        let path = self.frame.at(end);
+        match query.as_str() {
+            "" => path,
+            query => format!("{path}?{query}"),
+        }
+    }
+}

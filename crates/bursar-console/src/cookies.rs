@@ -1,0 +1,98 @@
+//! The session's cookie.
+
+use bursar_domain::sign_in::SecretHash;
+use hyper::header::{COOKIE, HeaderMap, HeaderValue};
+
+/// Over https the browser holds a `__Host-` cookie to this host and path. On loopback cookies are shared by all ports, so
+/// the name has the port.
+#[derive(Clone, Debug)]
+pub(crate) struct CookieName {
+    name: String,
+    is_secure: bool,
+}
+
+impl CookieName {
+    pub(crate) fn of(base_url: &url::Url) -> Self {
+        let is_secure = base_url.scheme() == "https";
+        let name = match is_secure {
+            true => "__Host-bursar".to_owned(),
+            false => format!("bursar-{}", base_url.port_or_known_default().unwrap_or(80)),
+        };
+        Self { name, is_secure }
+    }
+
+    /// `None` also for a cookie that is given twice: which of them is ours cannot be known.
+    pub(crate) fn read(&self, headers: &HeaderMap) -> Option<SecretHash> {
+        let mut found = headers
+            .get_all(COOKIE)
+            .iter()
+            .filter_map(|value| value.to_str().ok())
+            .flat_map(|value| value.split(';'))
+            .filter_map(|pair| pair.trim().split_once('='))
+            .filter(|(name, _)| *name == self.name)
+            .map(|(_, value)| value);
+        match (found.next(), found.next()) {
+            (Some(secret), None) => Some(SecretHash::of(secret)),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn set(&self, secret: &str) -> Option<HeaderValue> {
+        self.value(secret, 30 * 86_400)
+    }
+
+    pub(crate) fn clear(&self) -> Option<HeaderValue> {
+        self.value("", 0)
+    }
+
+    fn value(&self, secret: &str, seconds: u32) -> Option<HeaderValue> {
+        let Self { name, is_secure } = self;
+        let secure = if *is_secure { "; Secure" } else { "" };
+        let text = format!("{name}={secret}; Path=/; HttpOnly; SameSite=Lax; Max-Age={seconds}{secure}");
+        HeaderValue::from_str(&text).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(url: &str) -> CookieName {
+        CookieName::of(&url.parse().unwrap())
+    }
+
+    fn headers(cookies: &[&str]) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for cookie in cookies {
+            headers.append(COOKIE, cookie.parse().unwrap());
+        }
+        headers
+    }
+
+    #[test]
+    fn a_cookie_belongs_to_its_host_or_port() {
+        let secure = name("https://dues.example.org").set("x").unwrap();
+        assert_eq!(
+            secure,
+            "__Host-bursar=x; Path=/; HttpOnly; SameSite=Lax; Max-Age=2592000; Secure"
+        );
+        let local = name("http://127.0.0.1:8099").clear().unwrap();
+        assert_eq!(local, "bursar-8099=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0");
+    }
+
+    #[test]
+    fn one_cookie_is_read_and_two_are_none() {
+        let name = name("http://localhost:80");
+        let one = SecretHash::of("s");
+        assert_eq!(name.read(&headers(&["a=b; bursar-80=s"])), Some(one));
+        assert_eq!(name.read(&headers(&["a=b", "bursar-80=s"])), Some(one));
+        for none in [
+            &["bursar-80=s; bursar-80=t"][..],
+            &["bursar-81=s"],
+            &["bursar-80"],
+            &[],
+        ] {
+            assert_eq!(name.read(&headers(none)), None, "{none:?}");
+        }
+    }
+}

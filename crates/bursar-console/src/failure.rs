@@ -1,0 +1,164 @@
+//! Why a page or a form could not be answered as asked.
+
+use bursar_app::{AppError, DbError};
+use bursar_domain::Refusal;
+use hyper::StatusCode;
+
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// Nobody is signed in, or not any more.
+    SignedOut,
+    App(AppError),
+    /// What was typed cannot be taken.
+    Problem(Problem),
+    /// The request came from another site.
+    CrossSite,
+    /// The address is neither https nor on this machine.
+    Unsafe,
+    /// A template did not render.
+    Page(askama::Error),
+}
+
+/// What is wrong with a form. It stands beside the field, or above the form.
+#[derive(Clone, Debug)]
+pub(crate) struct Problem {
+    pub(crate) field: Option<String>,
+    pub(crate) message: String,
+}
+
+impl Problem {
+    pub(crate) fn of(field: &str, message: impl Into<String>) -> Self {
+        Self {
+            field: Some(field.to_owned()),
+            message: message.into(),
+        }
+    }
+}
+
+impl From<Problem> for Failure {
+    fn from(problem: Problem) -> Self {
+        Self::Problem(problem)
+    }
+}
+
+impl From<AppError> for Failure {
+    fn from(error: AppError) -> Self {
+        match error {
+            AppError::Unrecognised => Self::SignedOut,
+            other => Self::App(other),
+        }
+    }
+}
+
+impl From<DbError> for Failure {
+    fn from(error: DbError) -> Self {
+        Self::App(error.into())
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        Self::App(refusal.into())
+    }
+}
+
+impl From<askama::Error> for Failure {
+    fn from(error: askama::Error) -> Self {
+        Self::Page(error)
+    }
+}
+
+impl Failure {
+    /// If the person can mend it by typing something else.
+    pub(crate) fn problem(&self) -> Option<Problem> {
+        match self {
+            Self::Problem(problem) => Some(problem.clone()),
+            Self::App(AppError::Refused(refusal @ (Refusal::Invalid { .. } | Refusal::Conflict { .. }))) => {
+                Some(told(refusal))
+            }
+            Self::App(AppError::Refused(refusal @ Refusal::Missing { field: Some(_), .. })) => {
+                Some(told(refusal))
+            }
+            Self::App(AppError::KeyReused) => Some(Problem {
+                field: None,
+                message:
+                    "This form was sent before with other values. Look at what it did, then fill it in anew."
+                        .to_owned(),
+            }),
+            _ => None,
+        }
+    }
+
+    /// The title, the text and the status of a page that says so.
+    pub(crate) fn told(&self) -> (StatusCode, &'static str, String) {
+        match self {
+            Self::SignedOut => (
+                StatusCode::UNAUTHORIZED,
+                "You are signed out",
+                "Sign in again to go on.".to_owned(),
+            ),
+            Self::Unsafe => (
+                StatusCode::FORBIDDEN,
+                "The console needs https",
+                "Put a proxy with TLS before the server, and start it with --base-url https://…".to_owned(),
+            ),
+            Self::CrossSite => (
+                StatusCode::FORBIDDEN,
+                "This form came from another site",
+                "Nothing was changed. Open the page here and send the form from it.".to_owned(),
+            ),
+            Self::App(AppError::Refused(Refusal::Missing { message, .. })) => {
+                (StatusCode::NOT_FOUND, "There is no such page", sentence(message))
+            }
+            Self::App(AppError::Refused(Refusal::Forbidden { message })) => {
+                (StatusCode::FORBIDDEN, "You may not do that", sentence(message))
+            }
+            Self::App(AppError::Db(DbError::Unavailable(_))) => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "Not now",
+                "The database does not answer at the moment. Nothing was changed. Try again in a minute."
+                    .to_owned(),
+            ),
+            other => match other.problem() {
+                Some(problem) => (
+                    StatusCode::CONFLICT,
+                    "That is not possible",
+                    sentence(&problem.message),
+                ),
+                None => (
+                    StatusCode::INTERNAL_SERVER_ERROR,
+                    "Something went wrong",
+                    "It was written to the log with the id of this request.".to_owned(),
+                ),
+            },
+        }
+    }
+
+    /// What only the log says.
+    pub(crate) fn cause(&self) -> Option<String> {
+        match self {
+            Self::Page(error) => Some(error.to_string()),
+            Self::App(AppError::Db(error)) => Some(error.to_string()),
+            _ => None,
+        }
+    }
+}
+
+fn told(refusal: &Refusal) -> Problem {
+    Problem {
+        field: refusal.field().map(str::to_owned),
+        message: sentence(refusal.message()),
+    }
+}
+
+/// Starts with a capital and ends with a stop.
+pub(crate) fn sentence(text: &str) -> String {
+    let mut text = text.to_owned();
+    if let Some(first) = text.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    if !text.ends_with(['.', '!', '?']) {
+        text.push('.');
+    }
+    text
+}

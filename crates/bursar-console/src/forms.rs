@@ -1,0 +1,143 @@
+//! A form as it was sent, and how it is shown again.
+
+use bursar_app::Act;
+use bursar_app::AppError;
+use bursar_domain::Date;
+use serde::{Deserialize, Serialize};
+use url::form_urlencoded;
+
+use crate::failure::Problem;
+
+/// The hidden field with the idempotency key.
+pub(crate) const KEY: &str = "key";
+
+/// The fields of a form: empty when the page is opened, what was typed when it is shown again.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Form {
+    fields: Vec<(String, String)>,
+    pub(crate) problem: Option<Problem>,
+}
+
+/// What a form did: where to go, and what to say there.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Done {
+    pub(crate) to: String,
+    pub(crate) said: String,
+    /// The bulk act that can be undone.
+    pub(crate) undo: Option<String>,
+}
+
+pub(crate) type Work = Box<dyn FnMut(&mut Act<'_, '_>) -> Result<Done, AppError> + Send>;
+
+/// What follows a form that was read.
+pub(crate) enum Sent {
+    /// A page that asks for more, such as a preview.
+    Show(String),
+    Do(Work),
+}
+
+impl Done {
+    pub(crate) fn new(to: impl Into<String>, said: impl Into<String>) -> Self {
+        Self {
+            to: to.into(),
+            said: said.into(),
+            undo: None,
+        }
+    }
+}
+
+impl Form {
+    pub(crate) fn parse(text: &str) -> Self {
+        Self {
+            fields: form_urlencoded::parse(text.as_bytes()).into_owned().collect(),
+            problem: None,
+        }
+    }
+
+    /// The text of a field without space around it; empty if there is none.
+    pub(crate) fn get(&self, name: &str) -> &str {
+        let found = self.fields.iter().find(|(field, _)| field == name);
+        found.map_or("", |(_, value)| value.trim())
+    }
+
+    pub(crate) fn or<'a>(&'a self, name: &str, otherwise: &'a str) -> &'a str {
+        match self.has(name) {
+            true => self.get(name),
+            false => otherwise,
+        }
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.fields.iter().any(|(field, _)| field == name)
+    }
+
+    /// `None` for an empty field.
+    pub(crate) fn some(&self, name: &str) -> Option<String> {
+        let text = self.get(name);
+        (!text.is_empty()).then(|| text.to_owned())
+    }
+
+    /// `problem` is what an empty field is told.
+    pub(crate) fn required(&self, name: &str, problem: &str) -> Result<String, Problem> {
+        self.some(name).ok_or_else(|| Problem::of(name, problem))
+    }
+
+    /// A day, as `<input type="date">` sends it.
+    pub(crate) fn date(&self, name: &str) -> Result<Option<Date>, Problem> {
+        let Some(text) = self.some(name) else {
+            return Ok(None);
+        };
+        let read = Date::parse(&text).ok_or_else(|| Problem::of(name, "Write a day as 2026-05-31."));
+        read.map(Some)
+    }
+
+    /// What is wrong with this field; empty if nothing is.
+    pub(crate) fn wrong(&self, name: &str) -> &str {
+        match &self.problem {
+            Some(problem) if problem.field.as_deref() == Some(name) => &problem.message,
+            _ => "",
+        }
+    }
+
+    /// What is wrong with the form as a whole, or with a field that the page does not show.
+    pub(crate) fn wrong_elsewhere(&self, shown: &[&str]) -> &str {
+        match &self.problem {
+            Some(problem)
+                if problem
+                    .field
+                    .as_deref()
+                    .is_none_or(|field| !shown.contains(&field)) =>
+            {
+                &problem.message
+            }
+            _ => "",
+        }
+    }
+
+    /// Fields as hidden inputs repeat them on a page that asks once more.
+    pub(crate) fn kept(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.fields
+            .iter()
+            .filter(|(name, _)| name != KEY && name != "step")
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_is_read_and_shown_again() {
+        let mut form = Form::parse("name=+Ada%20L&empty=&due=2026-02-30&key=k&step=do");
+        assert_eq!(form.get("name"), "Ada L");
+        assert_eq!((form.some("empty"), form.has("empty")), (None, true));
+        assert_eq!(form.get("absent"), "");
+        assert!(form.date("due").is_err());
+        assert_eq!(form.kept().count(), 3);
+        form.problem = Some(Problem::of("name", "Too short."));
+        assert_eq!((form.wrong("name"), form.wrong("due")), ("Too short.", ""));
+        assert_eq!(form.wrong_elsewhere(&["due"]), "Too short.");
+        assert_eq!(form.wrong_elsewhere(&["name"]), "");
+    }
+}

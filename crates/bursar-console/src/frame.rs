@@ -1,0 +1,116 @@
+//! What stands around every page: who is signed in, where, and what was just done.
+
+use bursar_app::Rule;
+use bursar_app::sign_in::Oneself;
+use bursar_domain::access::Role;
+use bursar_domain::ids::OrganizationId;
+use bursar_domain::organization::Organization;
+
+use crate::assets;
+use crate::forms::Done;
+
+/// An entry of the menu: the end of its address, and its name.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    pub(crate) end: &'static str,
+    pub(crate) name: &'static str,
+}
+
+const fn entry(end: &'static str, name: &'static str) -> Entry {
+    Entry { end, name }
+}
+
+/// The menu, in groups.
+const MENU: &[&[Entry]] = &[
+    &[entry("", "Overview")],
+    &[entry("members", "Members"), entry("groups", "Groups")],
+    &[
+        entry("charges", "Charges"),
+        entry("money", "Money in"),
+        entry("journal", "Journal"),
+    ],
+    &[entry("activity", "Activity")],
+];
+
+/// A place where the person has a role.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    pub(crate) organization: Organization,
+    pub(crate) role: Role,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Frame {
+    pub(crate) user: String,
+    pub(crate) place: Place,
+    pub(crate) others: Vec<(OrganizationId, String)>,
+    /// The menu's entry that is open.
+    pub(crate) here: &'static str,
+    pub(crate) done: Option<Done>,
+    /// For the forms of this page.
+    pub(crate) key: String,
+}
+
+impl Frame {
+    pub(crate) fn new(oneself: &Oneself, place: Place, here: &'static str, key: String) -> Self {
+        let others = oneself
+            .places
+            .iter()
+            .filter(|(organization, _)| organization.id != place.organization.id)
+            .map(|(organization, _)| (organization.id, organization.name.clone()))
+            .collect();
+        let user = &oneself.user;
+        Self {
+            user: user.name.clone().unwrap_or_else(|| user.email.clone()),
+            place,
+            others,
+            here,
+            done: None,
+            key,
+        }
+    }
+
+    /// An address in this organization.
+    pub(crate) fn at(&self, end: &str) -> String {
+        let id = self.place.organization.id;
+        match end {
+            "" => format!("/console/{id}"),
+            end => format!("/console/{id}/{end}"),
+        }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.place.organization.name
+    }
+
+    /// For the mark beside the name.
+    pub(crate) fn initial(&self) -> String {
+        let first = self.name().chars().find(|c| c.is_alphanumeric());
+        first.unwrap_or('b').to_uppercase().collect()
+    }
+
+    pub(crate) fn currency(&self) -> String {
+        self.place.organization.currency.to_string()
+    }
+
+    pub(crate) fn role(&self) -> String {
+        self.place.role.to_string()
+    }
+
+    pub(crate) fn menu(&self) -> &'static [&'static [Entry]] {
+        MENU
+    }
+
+    /// Whether a person with this role may.
+    pub(crate) fn may(&self, rule: &Rule) -> bool {
+        rule.person.is_some_and(|least| self.place.role >= least)
+    }
+
+    pub(crate) fn style(&self) -> String {
+        assets::style()
+    }
+
+    pub(crate) fn script(&self) -> String {
+        assets::script()
+    }
+}

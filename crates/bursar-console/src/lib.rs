@@ -1,0 +1,19 @@
+//! The console: pages for the officers of an organization, rendered here, with real links and real forms.
+//!
+//! A handler parses, calls `bursar-app` and renders. No rule lives here: a page asks the list of rules what the person
+//! may do, and shows nothing else. The console reads its cookie and never a bearer token.
+
+mod asking;
+mod assets;
+mod cookies;
+mod failure;
+mod forms;
+mod frame;
+mod pages;
+mod reply;
+mod routes;
+mod serve;
+mod sign_in;
+mod words;
+
+pub use serve::{Console, Options};

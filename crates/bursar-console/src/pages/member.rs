@@ -1,0 +1,99 @@
+//! A member: facts, balance, charges and money.
+
+use askama::Template;
+use bursar_app::books::receipts::{self, RECORD};
+use bursar_app::desk::{self, Charges};
+use bursar_app::members::CHANGE;
+use bursar_app::payments::RAISE;
+use bursar_app::{View, names, resources};
+use bursar_domain::creditor_reference;
+use bursar_domain::ids::{MemberId, kind};
+use bursar_domain::member::Member;
+use bursar_domain::money::Money;
+
+use super::rows::{self, ChargeRow, ReceiptRow};
+use crate::asking::Asking;
+use crate::failure::Failure;
+use crate::forms::Form;
+use crate::frame::Frame;
+use crate::words;
+
+#[derive(Template)]
+#[template(path = "member.html")]
+struct Page<'a> {
+    frame: &'a Frame,
+    id: MemberId,
+    name: String,
+    is_active: bool,
+    may_record: bool,
+    may_raise: bool,
+    may_change: bool,
+    is_owing: bool,
+    balance_name: &'static str,
+    balance: String,
+    joined: String,
+    email: String,
+    phone: String,
+    groups: String,
+    reference: String,
+    payer: String,
+    charges: Vec<ChargeRow>,
+    receipts: Vec<ReceiptRow>,
+}
+
+pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<String, Failure> {
+    let frame = &asking.frame;
+    let id = asking.id::<kind::Member>(0)?;
+    let member: Member = resources::one(view, id)?;
+    let own = &frame.place.organization;
+    let today = own.time_zone.date(view.now());
+    let names = names::of_references(view, std::slice::from_ref(&member))?;
+    let balance = desk::balances(view, &[id])?;
+    let balance = balance
+        .get(&id)
+        .copied()
+        .unwrap_or_else(|| Money::zero(own.currency));
+    let charges = desk::charges(view, Charges::Of(id), None)?.rows;
+    let received = receipts::list(view, (None, None), Some(id))?;
+    let groups: Vec<String> = member
+        .groups
+        .iter()
+        .map(|group| names.told(Some(*group)))
+        .collect();
+    let dash = || "\u{2013}".to_owned();
+    let page = Page {
+        frame,
+        id,
+        name: member.name(),
+        is_active: member.is_active,
+        may_record: frame.may(&RECORD),
+        may_raise: frame.may(&RAISE) && member.is_active,
+        may_change: frame.may(&CHANGE),
+        is_owing: balance.minor > 0,
+        balance_name: if balance.minor < 0 {
+            "Paid in advance"
+        } else {
+            "Owes"
+        },
+        balance: words::money_in(Money::new(balance.minor.saturating_abs(), own.currency)),
+        joined: words::day_or_dash(member.join_date),
+        email: member.email.clone().unwrap_or_else(dash),
+        phone: member.phone.clone().unwrap_or_else(dash),
+        groups: if groups.is_empty() {
+            dash()
+        } else {
+            groups.join(", ")
+        },
+        reference: member
+            .reference
+            .as_deref()
+            .map_or_else(dash, creditor_reference::spaced),
+        payer: member
+            .payer_id
+            .map(|payer| names.told(Some(payer)))
+            .unwrap_or_default(),
+        charges: rows::charges(view, &charges, own.currency, today)?,
+        receipts: rows::receipts(view, &received)?,
+    };
+    Ok(page.render()?)
+}

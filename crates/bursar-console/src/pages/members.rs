@@ -1,0 +1,97 @@
+//! Members by name, with what each of them owes.
+
+use askama::Template;
+use bursar_app::desk::{self, Filter, MemberQuery};
+use bursar_app::members::ADD;
+use bursar_app::{View, resources};
+use bursar_domain::group::Group;
+use bursar_domain::ids::{GroupId, Id, MemberId};
+
+use crate::asking::Asking;
+use crate::failure::Failure;
+use crate::forms::Form;
+use crate::frame::Frame;
+use crate::words;
+
+struct Row {
+    id: MemberId,
+    name: String,
+    email: String,
+    state: &'static str,
+    balance: String,
+    tone: &'static str,
+}
+
+#[derive(Template)]
+#[template(path = "members.html")]
+struct Page<'a> {
+    frame: &'a Frame,
+    may_add: bool,
+    text: &'a str,
+    state: &'a str,
+    groups: Vec<(GroupId, String, bool)>,
+    is_filtered: bool,
+    rows: Vec<Row>,
+    older: String,
+}
+
+pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<String, Failure> {
+    let state = match asking.query("state") {
+        "" => "active",
+        state => state,
+    };
+    let group: Option<GroupId> = Id::parse(asking.query("group"));
+    let query = MemberQuery {
+        text: asking.query("q").to_owned(),
+        filter: Filter {
+            is_active: match state {
+                "active" => Some(true),
+                "archived" => Some(false),
+                _ => None,
+            },
+            group,
+            is_owing: state == "owing",
+        },
+        after: Id::parse(asking.query("after")),
+    };
+    let page = desk::members(view, &query)?;
+    let ids: Vec<MemberId> = page.rows.iter().map(|row| row.id).collect();
+    let balances = desk::balances(view, &ids)?;
+    let rows = page.rows.iter().map(|line| {
+        let balance = balances.get(&line.id).filter(|balance| balance.minor != 0);
+        Row {
+            id: line.id,
+            name: format!("{} {}", line.first_name, line.last_name),
+            email: line.email.clone().unwrap_or_else(|| "\u{2013}".to_owned()),
+            state: if line.is_active { "Active" } else { "Archived" },
+            balance: balance.map_or_else(|| "\u{2013}".to_owned(), |balance| words::money(*balance)),
+            tone: balance.map_or("", |balance| if balance.minor > 0 { "late" } else { "ahead" }),
+        }
+    });
+    let older = match (page.is_more && query.text.is_empty(), page.rows.last()) {
+        (true, Some(last)) => asking.with("members", &[("after", &last.id.to_string())]),
+        _ => String::new(),
+    };
+    let page = Page {
+        frame: &asking.frame,
+        may_add: asking.frame.may(&ADD),
+        text: asking.query("q"),
+        state,
+        groups: groups(view)?
+            .into_iter()
+            .map(|(id, name)| (id, name, group == Some(id)))
+            .collect(),
+        is_filtered: !asking.query("q").is_empty() || state != "active" || group.is_some(),
+        rows: rows.collect(),
+        older,
+    };
+    Ok(page.render()?)
+}
+
+/// All groups by name.
+pub(crate) fn groups(view: &mut View<'_, '_>) -> Result<Vec<(GroupId, String)>, Failure> {
+    let mut groups = Vec::new();
+    resources::each(view, |group: Group| groups.push((group.id, group.name)))?;
+    groups.sort_by(|(_, one), (_, other)| one.cmp(other));
+    Ok(groups)
+}

@@ -1,0 +1,156 @@
+//! The overview: the year in figures, and what waits.
+
+use askama::Template;
+use bursar_app::View;
+use bursar_app::activity::{self, Query};
+use bursar_app::books::receipts::RECORD;
+use bursar_app::desk;
+use bursar_domain::money::Money;
+
+use super::rows::ActivityRow;
+use crate::asking::Asking;
+use crate::failure::Failure;
+use crate::forms::Form;
+use crate::frame::Frame;
+use crate::words;
+
+const MONTHS: [&str; 12] = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+];
+const AGES: [&str; 5] = [
+    "Not due yet",
+    "Up to 30 days late",
+    "31 to 60 days",
+    "61 to 90 days",
+    "More than 90 days",
+];
+/// Of the bars, in the units of the drawing.
+const BAR_HEIGHT: i128 = 180;
+const GROUND: i128 = 192;
+const STEP: i128 = 60;
+
+struct Bar {
+    x: i128,
+    middle: i128,
+    name: &'static str,
+    expected: String,
+    collected: String,
+    title: String,
+    expected_y: i128,
+    expected_height: i128,
+    collected_y: i128,
+    collected_height: i128,
+}
+
+struct Age {
+    name: &'static str,
+    amount: String,
+    width: i128,
+    is_late: bool,
+}
+
+#[derive(Template)]
+#[template(path = "overview.html")]
+struct Page<'a> {
+    frame: &'a Frame,
+    year: String,
+    may_record: bool,
+    expected: String,
+    collected: String,
+    share: String,
+    owed: String,
+    overdue: String,
+    is_overdue: bool,
+    bars: Vec<Bar>,
+    ages: Vec<Age>,
+    to_approve: i64,
+    approve: String,
+    has_credit: bool,
+    credit: String,
+    activity: Vec<ActivityRow>,
+}
+
+pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<String, Failure> {
+    let figures = desk::overview(view)?;
+    let frame = &asking.frame;
+    let part = |part: Money, whole: i128| match whole {
+        0 => 0,
+        whole => i128::from(part.minor) * BAR_HEIGHT / whole,
+    };
+    let months = &figures.months;
+    let highest = months
+        .iter()
+        .map(|(_, expected, collected)| expected.minor.max(collected.minor));
+    let highest = i128::from(highest.max().unwrap_or(0));
+    let bar = |(place, (_, expected, collected)): (usize, &(String, Money, Money))| {
+        let name = MONTHS.get(place).copied().unwrap_or("");
+        let x = i128::try_from(place).unwrap_or(0) * STEP + 10;
+        let (tall, full) = (part(*expected, highest), part(*collected, highest));
+        Bar {
+            x,
+            middle: x + 20,
+            name,
+            expected: words::money(*expected),
+            collected: words::money(*collected),
+            title: format!(
+                "{name}: {} of {} collected",
+                words::money(*collected),
+                words::money_in(*expected)
+            ),
+            expected_y: GROUND - tall,
+            expected_height: tall,
+            collected_y: GROUND - full,
+            collected_height: full,
+        }
+    };
+    let most = figures.ages.iter().map(|age| age.minor).max().unwrap_or(0).max(1);
+    let age = |(place, amount): (usize, &Money)| Age {
+        name: AGES.get(place).copied().unwrap_or(""),
+        amount: words::money(*amount),
+        width: i128::from(amount.minor) * 100 / i128::from(most),
+        is_late: place > 0,
+    };
+    let share = match figures.expected.minor {
+        0 => "\u{2013}".to_owned(),
+        expected => format!(
+            "{} %",
+            i128::from(figures.collected.minor) * 100 / i128::from(expected)
+        ),
+    };
+    let to_approve = usize::try_from(figures.to_approve).unwrap_or(0);
+    let page = Page {
+        frame,
+        year: figures.today.to_string().get(..4).unwrap_or("").to_owned(),
+        may_record: frame.may(&RECORD),
+        expected: words::money_in(figures.expected),
+        collected: words::money_in(figures.collected),
+        share,
+        owed: words::money_in(figures.owed),
+        overdue: words::money_in(figures.overdue),
+        is_overdue: figures.overdue.minor > 0,
+        bars: months.iter().enumerate().map(bar).collect(),
+        ages: figures.ages.iter().enumerate().map(age).collect(),
+        to_approve: figures.to_approve,
+        approve: format!(
+            "{} to approve",
+            words::count(to_approve, "reimbursement", "reimbursements")
+        ),
+        has_credit: figures.credit.minor > 0,
+        credit: words::money_in(figures.credit),
+        activity: match frame.may(&activity::LIST) {
+            true => {
+                super::activity::rows(
+                    view,
+                    frame,
+                    &Query {
+                        limit: 8,
+                        ..Query::default()
+                    },
+                )?
+                .0
+            }
+            false => Vec::new(),
+        },
+    };
+    Ok(page.render()?)
+}

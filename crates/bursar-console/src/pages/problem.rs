@@ -1,0 +1,25 @@
+//! The page that says what went wrong.
+
+use askama::Template;
+use bursar_domain::ids::RequestId;
+
+use crate::assets;
+
+#[derive(Template)]
+#[template(path = "problem.html")]
+struct Problem<'a> {
+    style: String,
+    title: &'a str,
+    text: &'a str,
+    request: RequestId,
+}
+
+pub(crate) fn page(title: &str, text: &str, request: RequestId) -> String {
+    let page = Problem {
+        style: assets::style(),
+        title,
+        text,
+        request,
+    };
+    page.render().unwrap_or_else(|_| title.to_owned())
+}

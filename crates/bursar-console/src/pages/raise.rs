@@ -1,0 +1,156 @@
+//! Raises charges, after a preview with every name.
+
+use askama::Template;
+use bursar_app::payments::{self, Debtor, NewCharges};
+use bursar_app::{View, names, resources};
+use bursar_domain::ids::{GroupId, Id, kind};
+use bursar_domain::member::Member;
+
+use super::members::groups;
+use crate::asking::Asking;
+use crate::failure::{Failure, Problem};
+use crate::forms::{Done, Form, Sent};
+use crate::frame::Frame;
+use crate::words;
+
+const SHOWN: &[&str] = &["member", "amount", "description", "due-date"];
+
+#[derive(Template)]
+#[template(path = "raise.html")]
+struct Page<'a> {
+    frame: &'a Frame,
+    form: &'a Form,
+    groups: Vec<(String, String)>,
+    group: String,
+    member: String,
+    amount_hint: String,
+}
+
+#[derive(Template)]
+#[template(path = "raise_preview.html")]
+struct Preview<'a> {
+    frame: &'a Frame,
+    form: &'a Form,
+    title: String,
+    what: String,
+    due: String,
+    skipped_count: String,
+    skipped: String,
+    names: Vec<(String, String)>,
+    total: String,
+    button: String,
+}
+
+pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
+    let frame = &asking.frame;
+    let member: Option<Member> = match Id::parse(asking.query("member")) {
+        Some(id) => Some(resources::one(view, id)?),
+        None => None,
+    };
+    let page = Page {
+        frame,
+        form,
+        groups: groups(view)?
+            .into_iter()
+            .map(|(id, name)| (id.to_string(), name))
+            .collect(),
+        group: form.or("group", asking.query("group")).to_owned(),
+        member: member
+            .map(|member| member.email.clone().unwrap_or_else(|| member.name()))
+            .unwrap_or_default(),
+        amount_hint: format!(
+            "In {}. Leave it empty for the group's own dues.",
+            frame.currency()
+        ),
+    };
+    Ok(page.render()?)
+}
+
+pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
+    let group: Option<GroupId> = Id::parse(form.get("group"));
+    let debtor = match (group, form.get("member")) {
+        (Some(group), "") => Debtor::Group(group),
+        (None, "") => return Err(Problem::of("member", "Choose a group, or write a member's name.").into()),
+        (group, text) => {
+            let found = names::find::<kind::Member>(view, text);
+            let member =
+                found.map_err(|error| Problem::of("member", crate::failure::sentence(&error.to_string())))?;
+            group.map_or(Debtor::Member(member), |group| Debtor::MemberOf(member, group))
+        }
+    };
+    let new = NewCharges {
+        debtor,
+        amount: form.some("amount"),
+        description: form.get("description").to_owned(),
+        due_date: form.date("due-date")?,
+        category: None,
+        again: false,
+    };
+    if form.get("step") != "do" {
+        return preview(view, asking, form, &new).map(Sent::Show);
+    }
+    let to = format!("{}?show=open", asking.frame.at("charges"));
+    Ok(Sent::Do(Box::new(move |act| {
+        let mut raised = payments::raise(act, &new, None)?;
+        let (mut count, mut total) = (raised.payments.len(), i128::from(raised.total.minor));
+        while let (Some(id), Some(after)) = (raised.id, raised.next) {
+            raised = payments::raise(act, &new, Some((id, after)))?;
+            count += raised.payments.len();
+            total += i128::from(raised.total.minor);
+        }
+        let total = bursar_domain::money::Money::total("these charges", total, raised.total.currency)?;
+        Ok(Done {
+            to: to.clone(),
+            said: format!(
+                "Raised {}, {} in all.",
+                words::count(count, "charge", "charges"),
+                words::money_in(total)
+            ),
+            undo: raised.id.map(|id| id.to_string()),
+        })
+    })))
+}
+
+fn preview(
+    view: &mut View<'_, '_>,
+    asking: &Asking,
+    form: &Form,
+    new: &NewCharges,
+) -> Result<String, Failure> {
+    let planned = payments::preview(view, new)?;
+    let members: Vec<_> = planned
+        .payments
+        .iter()
+        .filter_map(|payment| payment.member_id)
+        .chain(planned.skipped.iter().copied())
+        .collect();
+    let named = names::of(view, &members)?;
+    let count = planned.payments.len();
+    let who = words::count(count, "member", "members");
+    let total = words::money_in(planned.total);
+    let left_out: Vec<String> = planned.skipped.iter().map(|id| named.told(Some(*id))).collect();
+    let what = match planned.payments.first() {
+        Some(payment) => super::rows::described(&payment.description),
+        None => super::rows::described(&new.description),
+    };
+    let page = Preview {
+        frame: &asking.frame,
+        form,
+        title: format!("Charge {who}, {total} in all"),
+        what,
+        due: new.due_date.map(words::day).unwrap_or_default(),
+        skipped_count: words::count(left_out.len(), "member is", "members are"),
+        skipped: left_out.join(", "),
+        names: planned
+            .payments
+            .iter()
+            .map(|payment| (named.told(payment.member_id), words::money(payment.amount)))
+            .collect(),
+        total: words::money(planned.total),
+        button: format!(
+            "Raise {}, {total} in all",
+            words::count(count, "charge", "charges")
+        ),
+    };
+    Ok(page.render()?)
+}

@@ -1,0 +1,71 @@
+//! Responses: pages, parts of pages and redirects, with the headers that all of them have.
+
+use std::io::Write as _;
+
+use bursar_http::reply::Reply;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use http_body_util::Full;
+use hyper::body::Bytes;
+use hyper::header::{
+    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderMap,
+    HeaderValue, LOCATION, REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+};
+use hyper::{Response, StatusCode};
+
+/// Nothing is loaded from elsewhere, nothing inline runs, and no other site may frame a page.
+const CSP: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
+     base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+);
+/// Below this, compression saves nothing.
+const COMPRESS_FROM_BYTES: usize = 1_000;
+
+pub(crate) fn html(status: StatusCode, page: String) -> Reply {
+    let mut reply = Response::new(Full::new(Bytes::from(page)));
+    *reply.status_mut() = status;
+    let headers = reply.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    headers.insert(CONTENT_SECURITY_POLICY, CSP);
+    guard(headers);
+    reply
+}
+
+/// After a form was sent: the browser goes to a page by GET.
+pub(crate) fn see_other(to: &str) -> Reply {
+    let mut reply = Response::new(Full::default());
+    *reply.status_mut() = StatusCode::SEE_OTHER;
+    let headers = reply.headers_mut();
+    if let Ok(to) = HeaderValue::from_str(to) {
+        headers.insert(LOCATION, to);
+    }
+    guard(headers);
+    reply
+}
+
+fn guard(headers: &mut HeaderMap) {
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
+}
+
+/// Compresses a page for a browser that takes it.
+pub(crate) fn compressed(reply: Reply, body: String, asked: &HeaderMap) -> Reply {
+    let takes_gzip = asked
+        .get_all(ACCEPT_ENCODING)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .any(|value| value.split(',').any(|coding| coding.trim() == "gzip"));
+    if !takes_gzip || body.len() < COMPRESS_FROM_BYTES {
+        return reply;
+    }
+    let mut encoder = GzEncoder::new(Vec::with_capacity(body.len() / 4), Compression::fast());
+    let written = encoder.write_all(body.as_bytes()).and_then(|()| encoder.finish());
+    let Ok(smaller) = written else { return reply };
+    let mut reply = reply.map(|_| Full::new(Bytes::from(smaller)));
+    let headers = reply.headers_mut();
+    headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    headers.insert(VARY, HeaderValue::from_static("Accept-Encoding"));
+    reply
+}

@@ -1,0 +1,392 @@
+//! The way of a request through the console: who asks, where, for which page; then the page, or what its form does.
+
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use bursar_app::sign_in::{self, Oneself};
+use bursar_app::{App, AppError, DbError, Identity, Once, Output, View, Visit, Whole};
+use bursar_domain::Refusal;
+use bursar_domain::ids::{Id, IdSource, OrganizationId, RequestId};
+use bursar_domain::sign_in::{ENTROPY_BYTES, SecretHash, secret};
+use bursar_http::body;
+use bursar_http::framing::BadHeader;
+use bursar_http::listen::catch_panic;
+use bursar_http::reply::{Reply, stamp, strip_body};
+use bursar_http::request_log::{RequestLine, RequestLog};
+use hyper::body::Incoming;
+use hyper::header::{HeaderMap, ORIGIN};
+use hyper::http::request::Parts;
+use hyper::{Method, StatusCode};
+use sha2::{Digest, Sha256};
+use tokio::time::timeout;
+
+use crate::asking::Asking;
+use crate::assets;
+use crate::cookies::CookieName;
+use crate::failure::{Failure, Problem};
+use crate::forms::{Done, Form, KEY, Sent};
+use crate::frame::{Frame, Place};
+use crate::pages;
+use crate::reply::{compressed, html, see_other};
+use crate::routes::{self, Route};
+
+pub struct Options {
+    pub app: App,
+    pub base_url: url::Url,
+    pub ids: IdSource,
+    /// Fails where the system has no randomness.
+    pub entropy: fn() -> Result<[u8; ENTROPY_BYTES], String>,
+    pub body_limit: usize,
+    pub request_timeout: Duration,
+    /// How long a form's key is remembered.
+    pub key_seconds: i64,
+    pub request_log: RequestLog,
+    /// Called when something was added to the outbox.
+    pub on_queued: Arc<dyn Fn() + Send + Sync>,
+}
+
+pub struct Console {
+    pub(crate) app: App,
+    pub(crate) cookie: CookieName,
+    pub(crate) entropy: fn() -> Result<[u8; ENTROPY_BYTES], String>,
+    origin: String,
+    /// Cookies would travel in the clear otherwise.
+    is_safe: bool,
+    ids: Mutex<IdSource>,
+    body_limit: usize,
+    request_timeout: Duration,
+    key_seconds: i64,
+    request_log: RequestLog,
+    on_queued: Arc<dyn Fn() + Send + Sync>,
+}
+
+/// A page, or where to go.
+pub(crate) enum Answer {
+    Page(StatusCode, String),
+    Reply(Reply),
+}
+
+/// A request whose session is known.
+pub(crate) struct Signed {
+    pub(crate) session: SecretHash,
+    pub(crate) oneself: Oneself,
+    pub(crate) request: RequestId,
+}
+
+impl Console {
+    pub fn new(options: Options) -> Self {
+        Self {
+            cookie: CookieName::of(&options.base_url),
+            origin: options.base_url.origin().ascii_serialization(),
+            is_safe: options.base_url.scheme() == "https" || is_loopback(&options.base_url),
+            app: options.app,
+            entropy: options.entropy,
+            ids: Mutex::new(options.ids),
+            body_limit: options.body_limit,
+            request_timeout: options.request_timeout,
+            key_seconds: options.key_seconds,
+            request_log: options.request_log,
+            on_queued: options.on_queued,
+        }
+    }
+
+    /// Whether a path is the console's.
+    pub fn is_path(path: &str) -> bool {
+        path == "/console" || path.starts_with("/console/")
+    }
+
+    /// Handles a request of a path of the console.
+    pub async fn call(
+        self: &Arc<Self>,
+        parts: Parts,
+        mut incoming: Incoming,
+        _peer: SocketAddr,
+        framing: Result<(), BadHeader>,
+    ) -> Reply {
+        let started = Instant::now();
+        let now = self.app.now();
+        let request: RequestId = self.ids.lock().unwrap_or_else(PoisonError::into_inner).next(now);
+        let mut seen = None;
+        let answered = match framing {
+            Err(BadHeader(name, rule)) => Err(Failure::Problem(Problem {
+                field: None,
+                message: format!("{name} {rule}"),
+            })),
+            Ok(()) => {
+                let work = pin!(self.answer(&parts, &mut incoming, request, &mut seen));
+                match catch_panic(pin!(timeout(self.request_timeout, work))).await {
+                    Ok(Ok(answered)) => answered,
+                    Ok(Err(_)) => Err(DbError::Unavailable("the request took too long".into()).into()),
+                    Err(panicked) => Err(DbError::Internal(panicked.to_string()).into()),
+                }
+            }
+        };
+        let answer = answered.unwrap_or_else(|failure| self.failed(&failure, &parts, request));
+        let mut reply = match answer {
+            Answer::Page(status, page) => compressed(html(status, page.clone()), page, &parts.headers),
+            Answer::Reply(reply) => reply,
+        };
+        let id_text = request.to_string();
+        let route = match seen {
+            Some(Route { path: "", .. }) => "/console/{organization}".to_owned(),
+            Some(Route { path, .. }) => format!("/console/{{organization}}/{path}"),
+            None => "/console".to_owned(),
+        };
+        stamp(&mut reply, &id_text);
+        self.request_log.write(&RequestLine {
+            at: &self.app.now(),
+            request_id: &id_text,
+            method: parts.method.as_str().get(..16).unwrap_or(parts.method.as_str()),
+            route: &route,
+            status: reply.status().as_u16(),
+            took: started.elapsed(),
+            organization: None,
+            token: None,
+        });
+        body::discard(&mut incoming, &parts.headers).await;
+        match parts.method == Method::HEAD {
+            true => strip_body(reply),
+            false => reply,
+        }
+    }
+
+    async fn answer(
+        &self,
+        parts: &Parts,
+        incoming: &mut Incoming,
+        request: RequestId,
+        seen: &mut Option<&'static Route>,
+    ) -> Result<Answer, Failure> {
+        if !self.is_safe {
+            return Err(Failure::Unsafe);
+        }
+        let path = parts.uri.path();
+        if let Some(reply) = path
+            .starts_with(assets::PATH)
+            .then(|| assets::answer(path, &parts.headers))
+            .flatten()
+        {
+            return Ok(Answer::Reply(reply));
+        }
+        let form = match parts.method {
+            Method::GET | Method::HEAD => None,
+            Method::POST => {
+                self.check_site(&parts.headers)?;
+                let text = body::read_form(incoming, &parts.headers, self.body_limit).await;
+                let unread = |bad| Problem {
+                    field: None,
+                    message: match bad {
+                        body::BadBody::TooLarge(limit) => format!("The form is larger than {limit} bytes."),
+                        body::BadBody::OtherType(rule) | body::BadBody::Broken(rule) => rule.to_owned(),
+                    },
+                };
+                Some(text.map_err(unread)?)
+            }
+            _ => {
+                return Err(
+                    Refusal::missing("this page is opened by GET, and its form is sent by POST").into(),
+                );
+            }
+        };
+        let end = path.trim_end_matches('/').strip_prefix("/console").unwrap_or("");
+        let end = end.strip_prefix('/').unwrap_or(end);
+        if let Some(answer) = self.outside(parts, end, form.as_deref()).await? {
+            return Ok(answer);
+        }
+        let session = self.cookie.read(&parts.headers).ok_or(Failure::SignedOut)?;
+        let oneself = self.oneself(session).await?;
+        let signed = Signed {
+            session,
+            oneself,
+            request,
+        };
+        if end.is_empty() {
+            return pages::places::answer(&signed);
+        }
+        if end == "sign-out" && form.is_some() {
+            return self.sign_out(&signed).await;
+        }
+        let (place, rest) = end.split_once('/').unwrap_or((end, ""));
+        let place = self.place(&signed, place)?;
+        let missing = || Refusal::missing("the address leads nowhere; the menu shows what there is");
+        let (route, params) = routes::find(rest).ok_or_else(missing)?;
+        *seen = Some(route);
+        let frame = Frame::new(&signed.oneself, place, route.here, self.new_key()?);
+        let asking = Asking::new(frame, params, parts.uri.query().unwrap_or(""));
+        match form {
+            None => self.open(&signed, route, asking, Form::default()).await,
+            Some(text) => self.send(&signed, route, asking, path, &text).await,
+        }
+    }
+
+    /// A place where the person has a role; anything else does not exist for them.
+    fn place(&self, signed: &Signed, text: &str) -> Result<Place, Failure> {
+        let id: Option<OrganizationId> = Id::parse(text);
+        let found = signed
+            .oneself
+            .places
+            .iter()
+            .find(|(organization, _)| Some(organization.id) == id);
+        let missing = || Refusal::missing("there is no such organization, or you have no role in it");
+        let (organization, role) = found.ok_or_else(missing)?;
+        Ok(Place {
+            organization: organization.clone(),
+            role: *role,
+        })
+    }
+
+    async fn oneself(&self, session: SecretHash) -> Result<Oneself, Failure> {
+        let look = move |whole: &mut Whole<'_, '_>| sign_in::oneself(whole, &session);
+        let oneself = self.app.look(Identity::Session(session), look).await?;
+        let now = self.app.now();
+        if oneself.session.must_be_seen(now) {
+            let seen = move |whole: &mut Whole<'_, '_>| sign_in::seen(whole, &session);
+            // Nothing depends on it: the next request stores it if this one does not.
+            let stored: Result<(), AppError> = self
+                .app
+                .change(Identity::Session(session), Id::from_bits(0), seen)
+                .await;
+            if let Err(error) = stored {
+                tracing::debug!(%error, "the time of a session's last use was not stored");
+            }
+        }
+        Ok(oneself)
+    }
+
+    async fn open(
+        &self,
+        signed: &Signed,
+        route: &'static Route,
+        mut asking: Asking,
+        form: Form,
+    ) -> Result<Answer, Failure> {
+        let organization = asking.frame.place.organization.id;
+        let status = match form.problem {
+            Some(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            None => StatusCode::OK,
+        };
+        let page = self
+            .app
+            .view(Identity::Session(signed.session), organization, move |view| {
+                let key = asking.query("done").to_owned();
+                if !key.is_empty()
+                    && let Some(output) = sign_in::sent(view, &key)?
+                {
+                    asking.frame.done = serde_json::from_str(&output.body).ok();
+                }
+                (route.show)(view, &asking, &form)
+            });
+        Ok(Answer::Page(status, page.await?))
+    }
+
+    async fn send(
+        &self,
+        signed: &Signed,
+        route: &'static Route,
+        asking: Asking,
+        path: &str,
+        text: &str,
+    ) -> Result<Answer, Failure> {
+        let (rule, send) = route
+            .send
+            .ok_or_else(|| Refusal::missing("this page has no form"))?;
+        let form = Form::parse(text);
+        let organization = asking.frame.place.organization.id;
+        let who = Identity::Session(signed.session);
+        let (asked, read) = (asking.clone(), form.clone());
+        let look = move |view: &mut View<'_, '_>| (send)(view, &asked, &read);
+        let work = match self.app.view(who, organization, look).await {
+            Ok(Sent::Show(page)) => return Ok(Answer::Page(StatusCode::OK, page)),
+            Ok(Sent::Do(work)) => work,
+            Err(failure) => return self.again(signed, route, asking, form, failure).await,
+        };
+        let key = form.get(KEY).to_owned();
+        if key.is_empty() || key.len() > 64 {
+            let failure = Problem {
+                field: None,
+                message: "This form is old. Send it once more.".to_owned(),
+            };
+            return self.again(signed, route, asking, form, failure.into()).await;
+        }
+        let fingerprint = Sha256::digest(format!("{path}\n{text}").as_bytes()).into();
+        let user = signed.oneself.user.id;
+        let once = Once::of_person(organization, user, key.clone(), fingerprint, self.key_seconds);
+        let visit = Visit {
+            who,
+            request: Some(signed.request),
+        };
+        let mut work = work;
+        let doing = self.app.once(visit, rule, once, None, move |act| {
+            let done = work(act)?;
+            let body = serde_json::to_string(&done).map_err(|error| DbError::Internal(error.to_string()))?;
+            Ok::<_, Failure>(Output { status: 303, body })
+        });
+        match doing.reply.await {
+            Ok((output, _)) => {
+                (self.on_queued)();
+                let done: Result<Done, _> = serde_json::from_str(&output.body);
+                let to = done.map_or_else(|_| "/console".to_owned(), |done| done.to);
+                let sign = if to.contains('?') { '&' } else { '?' };
+                Ok(Answer::Reply(see_other(&format!("{to}{sign}done={key}"))))
+            }
+            Err(failure) => self.again(signed, route, asking, form, failure).await,
+        }
+    }
+
+    /// Shows the form again with what was typed, if typing can mend it.
+    async fn again(
+        &self,
+        signed: &Signed,
+        route: &'static Route,
+        asking: Asking,
+        mut form: Form,
+        failure: Failure,
+    ) -> Result<Answer, Failure> {
+        let Some(problem) = failure.problem() else {
+            return Err(failure);
+        };
+        form.problem = Some(problem);
+        self.open(signed, route, asking, form).await
+    }
+
+    /// A write must come from a page of ours. Browsers say so; one that says neither is not one.
+    fn check_site(&self, headers: &HeaderMap) -> Result<(), Failure> {
+        let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        let is_own = match text("sec-fetch-site") {
+            Some(site) => site == "same-origin",
+            None => text(ORIGIN.as_str()) == Some(self.origin.as_str()),
+        };
+        match is_own {
+            true => Ok(()),
+            false => Err(Failure::CrossSite),
+        }
+    }
+
+    pub(crate) fn new_key(&self) -> Result<String, Failure> {
+        let entropy = (self.entropy)().map_err(DbError::Unavailable)?;
+        Ok(secret(&entropy)[..32].to_owned())
+    }
+
+    fn failed(&self, failure: &Failure, parts: &Parts, request: RequestId) -> Answer {
+        if let Some(cause) = failure.cause() {
+            tracing::error!(request_id = %request, cause, "a page failed");
+        }
+        if matches!(failure, Failure::SignedOut) && parts.method == Method::GET {
+            return Answer::Reply(see_other("/console/sign-in"));
+        }
+        let (status, title, text) = failure.told();
+        let page = pages::problem::page(title, &text, request);
+        Answer::Page(status, page)
+    }
+}
+
+fn is_loopback(url: &url::Url) -> bool {
+    match url.host() {
+        Some(url::Host::Domain(name)) => name == "localhost",
+        Some(url::Host::Ipv4(address)) => address.is_loopback(),
+        Some(url::Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
+}

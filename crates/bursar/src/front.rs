@@ -1,0 +1,56 @@
+//! One address for the API and the console: the path decides.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use bursar_api::serve::Edge;
+use bursar_console::Console;
+use bursar_http::framing;
+use bursar_http::listen::{Panicked, Service};
+use bursar_http::reply::Reply;
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{ACCEPT, CONNECTION, HeaderMap, HeaderValue, LOCATION};
+use hyper::{Method, Request, Response, StatusCode, Version};
+
+pub(crate) struct Front {
+    pub(crate) api: Arc<Edge>,
+    pub(crate) console: Arc<Console>,
+}
+
+impl Service for Front {
+    type Body = Full<Bytes>;
+
+    async fn call(self: &Arc<Self>, request: Request<Incoming>, peer: SocketAddr) -> Reply {
+        let path = request.uri().path();
+        if path == "/" && request.method() == Method::GET && is_browser(request.headers()) {
+            let mut reply = Response::new(Full::default());
+            *reply.status_mut() = StatusCode::FOUND;
+            let console = HeaderValue::from_static("/console");
+            reply.headers_mut().insert(LOCATION, console);
+            return reply;
+        }
+        if !Console::is_path(path) {
+            return self.api.call(request, peer).await;
+        }
+        let (parts, body) = request.into_parts();
+        let framing = framing::check(&parts);
+        // Where such a request ends is ambiguous, so the connection cannot be reused.
+        let must_close = framing.is_err() && parts.version < Version::HTTP_2;
+        let mut reply = self.console.call(parts, body, peer, framing).await;
+        if must_close {
+            let close = HeaderValue::from_static("close");
+            reply.headers_mut().insert(CONNECTION, close);
+        }
+        reply
+    }
+
+    fn on_panic(&self, panicked: Panicked) -> Reply {
+        self.api.on_panic(panicked)
+    }
+}
+
+fn is_browser(headers: &HeaderMap) -> bool {
+    let accept = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
+    accept.is_some_and(|accept| accept.contains("text/html"))
+}
