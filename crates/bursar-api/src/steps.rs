@@ -148,10 +148,13 @@ impl Edge {
                 Some(lookups.turn(&hash, counted(address), left).await)
             }
         };
-        // A charge that waits for Redis comes before the work, and its answer may be that there is none.
+        // Only a database server is asked ahead. A charge that waits for Redis comes before the work, and its answer may
+        // be that there is none.
         let next = match self.limiter.backend_state() {
-            BackendState::Local | BackendState::Away => call.next(self.idempotency_seconds),
-            BackendState::Shared => None,
+            BackendState::Local | BackendState::Away if self.lookups.is_some() => {
+                call.next(self.idempotency_seconds)
+            }
+            BackendState::Local | BackendState::Away | BackendState::Shared => None,
         };
         let (edge, call, now) = (Arc::clone(self), Arc::clone(call), call.now);
         let asked = self.app.ask(hash, now, next, move |found| {
