@@ -29,6 +29,8 @@ LIVES_SECONDS = (1.0, 2.0)
 # To every so many recipients, the server breaks the connection once instead of answering, with the mail taken.
 CUT_EVERY = 20
 PATIENCE_SECONDS = 600
+# From the writing of the reminders to their time: their import must end before.
+DUE_SECONDS = 20
 KILLED = -9
 
 
@@ -103,26 +105,42 @@ def identifier(prefix, number):
     return f"{prefix}_01jbst1c00e008{number:012d}"
 
 
-def bundle(count):
-    """An organization whose members have a reminder each, due in ten seconds: what is past at its import is never sent."""
+def members(count):
+    """An organization with its members."""
     organization = identifier("org", 0)
-    due = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=10)
     yield {"type": "organization", "id": organization, "name": "Zürcher Ruderclub", "kind": "independent"}
     for number in range(1, count + 1):
-        member = identifier("mem", number)
-        yield {"type": "member", "id": member, "organizationId": organization, "firstName": "Ada",
+        yield {"type": "member", "id": identifier("mem", number), "organizationId": organization, "firstName": "Ada",
                "lastName": "Łoś", "email": f"m{number}@example.org"}
-        yield {"type": "reminder", "id": identifier("rem", number), "organizationId": organization,
-               "targetMemberId": member, "method": "email", "subject": "Beiträge", "body": "Grüezi\n.\nMerci",
-               "scheduledAt": due.isoformat()}
+
+
+def reminders(count, due):
+    """A reminder for each member."""
+    for number in range(1, count + 1):
+        yield {"type": "reminder", "id": identifier("rem", number), "organizationId": identifier("org", 0),
+               "targetMemberId": identifier("mem", number), "method": "email", "subject": "Beiträge",
+               "body": "Grüezi\n.\nMerci", "scheduledAt": due.isoformat()}
+
+
+async def fill(engine, desk, count):
+    """Imports reminders that are due soon. What is past at its import is never sent, so the database is made first."""
+    file = pathlib.Path(f"{engine}.ndjson")
+
+    async def load(records):
+        file.write_text("".join(json.dumps(record) + "\n" for record in records))
+        await desk.run("import", str(file))
+
+    await load(members(count))
+    due = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=DUE_SECONDS)
+    await load(reminders(count, due))
+    late = datetime.datetime.now(datetime.timezone.utc) - due
+    assert late < datetime.timedelta(), f"{engine}: the import ended {late} after the reminders were due: too slow a machine"
 
 
 async def deliver(engine, desk, count, seed):
     """Lets two workers deliver while they are killed in turn, and judges what the server took."""
     dice = random.Random(f"{engine} {seed}")
-    file = pathlib.Path(f"{engine}.ndjson")
-    file.write_text("".join(json.dumps(record) + "\n" for record in bundle(count)))
-    await desk.run("import", str(file))
+    await fill(engine, desk, count)
     organization = identifier("org", 0)
     sink = Sink()
     port = await sink.start()
