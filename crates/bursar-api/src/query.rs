@@ -84,8 +84,8 @@ fn unknown(name: &str, names: &[&str]) -> Error {
 
 fn since(value: &str) -> Result<Timestamp, Error> {
     // An unencoded plus sign arrives as a space, and a date-time has only one place for it.
-    let mended = value.replace(' ', "+");
-    Timestamp::parse_since(&mended).ok_or_else(|| {
+    let corrected = value.replace(' ', "+");
+    Timestamp::parse_since(&corrected).ok_or_else(|| {
         Error::invalid(
             "updatedSince",
             "must be an RFC 3339 date-time with an offset, such as 2026-11-15T01:39:08Z",

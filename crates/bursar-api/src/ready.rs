@@ -153,7 +153,7 @@ pub(super) async fn answer(edge: &Edge) -> Reply {
     let limits = match edge.limiter.backend_state() {
         BackendState::Local => "local",
         BackendState::Shared => "redis",
-        BackendState::Away => "redis is away, counted locally",
+        BackendState::Away => "redis is unavailable, counted locally",
     };
     let stopping = !edge.takes_requests();
     let is_ready = !stopping && reason.is_none();

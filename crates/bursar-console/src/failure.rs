@@ -69,7 +69,7 @@ impl From<askama::Error> for Failure {
 }
 
 impl Failure {
-    /// If the person can mend it by typing something else.
+    /// If the person can correct it by typing something else.
     pub(crate) fn problem(&self) -> Option<Problem> {
         match self {
             Self::Problem(problem) => Some(problem.clone()),

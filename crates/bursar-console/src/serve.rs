@@ -335,7 +335,7 @@ impl Console {
         }
     }
 
-    /// Shows the form again with what was typed, if typing can mend it.
+    /// Shows the form again with what was typed, if typing can correct it.
     async fn again(
         &self,
         signed: &Signed,

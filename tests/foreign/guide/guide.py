@@ -1,7 +1,7 @@
 """Runs the programs of docs/integrating.md, Python and TypeScript, against a server whose answers get lost.
 
 Between a program and the server stands a proxy that spoils answers by turns: it does the work and cuts the connection,
-does it and sends half of the answer, refuses with 503 or 429, or answers like a proxy whose server is away. However often
+does it and sends half of the answer, refuses with 503 or 429, or answers like a proxy whose server is down. However often
 that happens, a key has one effect, and a copy equals the source.
 
 Takes from the environment: BURSAR_URL, BURSAR_TOKEN. `guide.py py FILE` runs FILE; `guide.py ts FILE` writes what

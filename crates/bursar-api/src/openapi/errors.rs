@@ -141,7 +141,7 @@ pub const CODES: &[ErrorDoc] = &[
     doc(
         "unavailable",
         503,
-        "The server cannot answer now: it is busy, starting or stopping, its database is away, or the request took too long.",
+        "The server cannot answer now: it is busy, starting or stopping, its database is unavailable, or the request took too long.",
         "Wait the seconds in `Retry-After` and retry. A write may have happened before the answer was lost: retry it with \
          the same `Idempotency-Key`.",
     ),

@@ -226,7 +226,7 @@ impl Link {
         let mut connection = self.connection_mut();
         *connection = None;
         if self.change(BackendState::Away) {
-            tracing::warn!(error = %why, "Redis is away: rate limits are counted in this process until it is back");
+            tracing::warn!(error = %why, "Redis is unavailable: rate limits are counted in this process until it is back");
             self.opened.notify_one();
         }
     }

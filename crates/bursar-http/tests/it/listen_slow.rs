@@ -1,4 +1,4 @@
-//! The accept loop with clients that are slow, silent or hostile: none of them may hold a socket for ever.
+//! The accept loop with clients that are slow, silent or hostile: none of them may hold a socket without limit.
 
 use std::time::{Duration, Instant};
 

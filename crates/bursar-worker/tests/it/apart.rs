@@ -156,13 +156,13 @@ fn thirty_reminders_that_always_fail_do_not_delay_the_next() {
         assert!(bad.iter().all(is_scheduled));
 
         // One that is well again goes at its next turn.
-        let mended: Result<u64, DbError> = office.db().exclusive(|tx| {
+        let corrected: Result<u64, DbError> = office.db().exclusive(|tx| {
             tx.execute(
                 "DELETE FROM outbox_jobs WHERE subject_id = ?1",
                 &[Value::Bytes(&bad[7].to_bytes())],
             )
         });
-        assert_eq!(mended.unwrap(), 100);
+        assert_eq!(corrected.unwrap(), 100);
         worker.step().unwrap();
         assert!(is_scheduled(&bad[7]), "it waits");
         office.later(5);

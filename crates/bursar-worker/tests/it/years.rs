@@ -153,7 +153,7 @@ fn who_is_charged_from_when() {
             "not before the day"
         );
 
-        // The worker is away until the 5th; somebody joins on the 2nd, and one is archived.
+        // The worker does not run until the 5th; somebody joins on the 2nd, and one is archived.
         office.set(instant("2026-12-02T00:00:00Z"));
         office.import(&[json!({"type": "member", "id": member(3), "organizationId": ORG, "firstName": "New", "lastName": "One",
             "email": "n@example.org", "groups": [GROUP]})]);

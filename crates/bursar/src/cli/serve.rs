@@ -200,6 +200,9 @@ pub(crate) fn run(globals: &Globals, args: &ServeArgs) -> Outcome {
     start_log(&args.log);
     let url: DatabaseUrl = globals.database().parse()?;
     let app = open(&url, &args.options(), Opening::Migrate)?;
+    if !args.no_worker {
+        args.send.warn_of_files(&url);
+    }
     serve(app, &url, args, Until::Signalled, &mut |base_url| {
         output::say(&format!("listening on {base_url}"))
     })

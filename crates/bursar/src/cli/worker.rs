@@ -72,6 +72,7 @@ pub(crate) fn run(globals: &Globals, args: &WorkerArgs) -> Outcome {
     let url: DatabaseUrl = globals.database().parse()?;
     let app = globals.open(Opening::Require)?;
     let watched = Watched::new(&args.send);
+    args.send.warn_of_files(&url);
     let worker = args.send.worker(&app, &url, &Bell::default(), &watched)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -139,7 +140,6 @@ impl SendArgs {
             outlet(Way::Mail(self.mail_from.clone(), self.smtp()?.map(Box::new))),
             outlet(Way::Sms(self.sms()?)),
         ];
-        self.warn_of_files(url);
         Ok(Worker::new(Setup {
             app: app.clone(),
             guard: watched.guard.clone(),
@@ -160,7 +160,7 @@ impl SendArgs {
     }
 
     /// Messages in files reach nobody, which is easily overlooked.
-    fn warn_of_files(&self, url: &DatabaseUrl) {
+    pub(super) fn warn_of_files(&self, url: &DatabaseUrl) {
         let folder = self.folder(url);
         let folder = folder.display();
         if self.smtp_url.is_none() {

@@ -300,7 +300,7 @@ fn refused_cursors_begin_a_new_leg() {
         "{}",
         asked[4]
     );
-    // A server that never takes one is not asked for ever.
+    // A server that never takes one is not asked without limit.
     let answers: Vec<Answer> = [Well]
         .into_iter()
         .chain([Well, Error(400, "invalid_cursor")].repeat(20))
