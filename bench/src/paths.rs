@@ -207,7 +207,12 @@ fn edge(db: &Db) -> Edge {
     };
     Edge {
         app: App::new(db.clone(), Arc::new(database::now), IdSource::seeded(2)),
-        limiter: Limiter::memory(Memory::new(limits, Capacity::default(), monotonic_clock(), 7)),
+        limiter: Arc::new(Limiter::memory(Memory::new(
+            limits,
+            Capacity::default(),
+            monotonic_clock(),
+            7,
+        ))),
         base_url: "http://127.0.0.1:8080".to_owned(),
         trusted_proxies: TrustedProxies::default(),
         cors_origin: None,

@@ -89,11 +89,13 @@ start_bursar() {
     die_with_log "$tmp/serve.log" "the server did not start"
 }
 
-# Starts the demonstration as a newcomer gets it, with its usual limits. Sets `url`, `token` and `chapters` (the ids of
-# the organization's chapters). Only its worker is off: it would change rows while they are compared.
+# Starts the demonstration as a newcomer gets it, with its usual limits, on the database given or on a new one. Sets
+# `url`, `token`, `demo_organization` and `chapters` (the ids of the organization's chapters). Only its worker is off: it
+# would change rows while they are compared.
 start_demo() {
     build_bursar
-    export BURSAR_DATABASE=sqlite:$tmp/demo.db
+    export BURSAR_DATABASE=${1:-sqlite:$tmp/demo.db}
+    : >"$tmp/demo.json"
     setpriv --pdeathsig TERM -- "$bursar" demo --json --listen 127.0.0.1:0 --no-worker \
         >"$tmp/demo.json" 2>"$tmp/serve.log" </dev/null &
     server=$!
@@ -104,6 +106,7 @@ start_demo() {
         if [[ -s $tmp/demo.json ]]; then
             url=$(json_field "$tmp/demo.json" '["address"]')
             token=$(json_field "$tmp/demo.json" '["token"]')
+            demo_organization=$(json_field "$tmp/demo.json" '["organizationId"]')
             "$bursar" organization list --json >"$tmp/organizations.json"
             chapters=$(python3 -c '
 import json, sys
@@ -116,6 +119,11 @@ print(*(each["id"] for each in found if each["parentId"] == national))' <"$tmp/o
         sleep 0.1
     done
     die_with_log "$tmp/serve.log" "the demonstration did not start"
+}
+
+stop_bursar() {
+    stop INT "$server"
+    forget "$server"
 }
 
 json_field() {

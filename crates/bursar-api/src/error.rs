@@ -228,6 +228,8 @@ impl From<AppError> for Error {
             AppError::Withheld { required, message } => Self::InsufficientScope { required, message },
             AppError::KeyReused => Self::KeyReused,
             AppError::Cursor(why) => Self::InvalidCursor(why),
+            // Only people sign in, and no person calls the API.
+            AppError::Stale => Self::Internal(error.to_string()),
             AppError::Unrecognised => Self::InvalidToken,
             AppError::Db(error) => error.into(),
         }

@@ -34,7 +34,7 @@ use super::site::Site;
 
 pub struct Edge {
     pub app: App,
-    pub limiter: Limiter,
+    pub limiter: Arc<Limiter>,
     /// The start of every URL in responses.
     pub base_url: String,
     /// Proxies whose `X-Forwarded-For` is trusted.

@@ -15,6 +15,9 @@ pub const ACT_AS: Rule = Rule::of_operator("act.as", "act for others");
 
 pub const RULES: &[&Rule] = &[&ACT_AS];
 
+/// For work that belongs to no organization.
+pub const NO_ORGANIZATION: OrganizationId = Id::from_bits(0);
+
 /// An act holds the organization's change clock until it ends. With [`Looking`] it is a view.
 pub struct Act<'a, 'c, M = Changing> {
     pub(crate) tx: &'a mut Tx<'c>,

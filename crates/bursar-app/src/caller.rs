@@ -32,10 +32,17 @@ pub enum Identity {
 pub enum Caller {
     Operator,
     Worker,
-    /// With the person's current role in the organization.
-    Person(UserId, Option<Role>),
+    /// With the person's current role in the organization, and whether they have proved lately who they are.
+    Person(UserId, Option<Role>, Proof),
     Visitor,
     Token(TokenCaller),
+}
+
+/// How long ago a person proved who they are. Some acts need a fresh proof.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Proof {
+    Fresh,
+    Stale,
 }
 
 /// A token in force, with its current role.
@@ -53,9 +60,11 @@ impl Caller {
         now: Timestamp,
     ) -> Result<Self, AppError> {
         match who {
-            Identity::Person(user) => Ok(Self::Person(user, organizations::role(tx, organization, user)?)),
-            Identity::Session(_) => match Self::look_up_anywhere(tx, who, now)? {
-                Self::Person(user, _) => Self::look_up(tx, Identity::Person(user), organization, now),
+            Identity::Person(_) | Identity::Session(_) => match Self::look_up_anywhere(tx, who, now)? {
+                Self::Person(user, _, proof) => {
+                    let role = organizations::role(tx, organization, user)?;
+                    Ok(Self::Person(user, role, proof))
+                }
                 other => Ok(other),
             },
             Identity::Operator | Identity::Worker | Identity::Visitor | Identity::Token(_) => {
@@ -69,11 +78,17 @@ impl Caller {
         Ok(match who {
             Identity::Operator => Self::Operator,
             Identity::Worker => Self::Worker,
-            Identity::Person(user) => Self::Person(user, None),
+            // Whoever acts for a person has the machine.
+            Identity::Person(user) => Self::Person(user, None, Proof::Fresh),
             Identity::Visitor => Self::Visitor,
             Identity::Session(hash) => {
                 let session = sign_in::session(tx, &hash)?.filter(|session| session.is_in_force(now));
-                Self::Person(session.ok_or(AppError::Unrecognised)?.user, None)
+                let session = session.ok_or(AppError::Unrecognised)?;
+                let proof = match session.is_fresh(now) {
+                    true => Proof::Fresh,
+                    false => Proof::Stale,
+                };
+                Self::Person(session.user, None, proof)
             }
             Identity::Token(hash) => {
                 let facts = tokens::by_hash(tx, &hash)?.map(Arc::new);
@@ -98,7 +113,7 @@ impl Caller {
         match self {
             Self::Operator | Self::Worker | Self::Visitor => None,
             Self::Token(token) => Some(token.id().to_string()),
-            Self::Person(user, _) => Some(user.to_string()),
+            Self::Person(user, ..) => Some(user.to_string()),
         }
     }
 

@@ -16,6 +16,8 @@ pub enum AppError {
     KeyReused,
     /// The cursor cannot be used, for this reason.
     Cursor(&'static str),
+    /// The person must prove again who they are.
+    Stale,
     /// The identity is unknown or no longer in force.
     Unrecognised,
     Db(DbError),
@@ -40,6 +42,7 @@ impl std::fmt::Display for AppError {
             Self::Withheld { message, .. } => f.write_str(message),
             Self::KeyReused => f.write_str("the key was used before with other parameters"),
             Self::Cursor(why) => write!(f, "cursor {why}"),
+            Self::Stale => f.write_str("a sign-in within the last 30 minutes is needed"),
             Self::Unrecognised => f.write_str("the token is not known, has ended or was revoked"),
             Self::Db(error) => error.fmt(f),
         }

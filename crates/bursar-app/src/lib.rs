@@ -41,6 +41,7 @@ mod once;
 pub mod organizations;
 pub mod outbox;
 pub mod payments;
+mod personal;
 pub mod policy;
 pub mod preview;
 pub mod pro_rata;
@@ -53,6 +54,7 @@ pub mod roles;
 pub mod roster;
 mod rule;
 mod rules;
+pub mod setup;
 pub mod sign_in;
 pub mod sms;
 pub mod spreadsheet;
@@ -71,7 +73,7 @@ pub mod testing {
     pub use bursar_db::*;
 }
 
-pub use act::{Act, Looking, View, Whole};
+pub use act::{Act, Looking, NO_ORGANIZATION, View, Whole};
 pub use ahead::Next;
 pub use bursar_db::{
     DatabaseUrl, DbError, EngineKind, Opening, Options, Reply, TlsMode, private, schema_version,

@@ -305,7 +305,7 @@ fn visible(
     may: May,
 ) -> Result<Vec<Organization>, AppError> {
     let candidates = match (&whole.caller, pattern) {
-        (Caller::Person(user, _), _) => names::organizations_of(whole.tx, *user)?,
+        (Caller::Person(user, ..), _) => names::organizations_of(whole.tx, *user)?,
         (_, Some(pattern)) => names::organizations(whole.tx, pattern)?,
         (_, None) => names::first_organizations(whole.tx, NEAR_ROWS)?,
     };

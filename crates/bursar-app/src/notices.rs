@@ -1,4 +1,5 @@
-//! Expiry notices of tokens: one 14 days and one 3 days before, to the owner or to the organization's admins.
+//! Notices: of tokens that expire, 14 days and 3 days before, to the owner or to the organization's admins; and of guarded
+//! acts, to the person in whose name they were done.
 
 use bursar_db::outbox::{self, Message};
 use bursar_db::tokens::{self, Token};
@@ -11,7 +12,9 @@ use bursar_domain::organization::User;
 use bursar_domain::reminder::Method;
 
 use crate::act::{Act, Whole, no_organization};
+use crate::caller::Caller;
 use crate::error::AppError;
+use crate::personal::{self, Letter};
 use crate::rule::Rule;
 
 pub use bursar_db::tokens::Expiring;
@@ -89,6 +92,32 @@ pub fn queue(whole: &mut Whole<'_, '_>, expiring: &Expiring, at: Timestamp) -> R
         outbox::add(whole.tx, &message, now)?;
     }
     Ok(true)
+}
+
+/// Writes to the person in whose name a guarded act was done.
+pub(crate) fn tell_of(act: &mut Act<'_, '_>, rule: &Rule) -> Result<(), AppError> {
+    let Caller::Person(user, ..) = act.caller else {
+        return Ok(());
+    };
+    let Some(user) = organizations::user(act.tx, user)? else {
+        return Ok(());
+    };
+    let (organization, now) = (act.own()?, act.now());
+    let subject = format!("Your access to {} was used to {}", organization.name, rule.deed);
+    let body = format!(
+        "Somebody who was signed in as you used your right to {} in {}, at {now}.\n\nIf it was you, there is nothing to do. If \
+         not, sign in to the console, open \"Your sessions\", end the sessions that you do not know, and tell another admin.",
+        rule.deed, organization.name
+    );
+    let id = act.new_id();
+    Ok(personal::queue(
+        act.tx,
+        id,
+        &user,
+        Letter::Act,
+        (subject, body),
+        now,
+    )?)
 }
 
 /// Whether a token's notice is still worth sending, or why not.

@@ -12,6 +12,7 @@ use crate::act::Act;
 use crate::ahead::Next;
 use crate::caller::TokenCaller;
 use crate::error::AppError;
+use crate::notices;
 use crate::rule::Rule;
 
 pub use bursar_db::idempotency::Output;
@@ -113,6 +114,9 @@ impl Once {
             return Ok((given, true));
         }
         let output = work(act)?;
+        if rule.guarded {
+            notices::tell_of(act, rule)?;
+        }
         self.record(act, &output)?;
         Ok((output, false))
     }

@@ -27,6 +27,7 @@ pub struct NewOrganization {
     pub contact_email: Option<String>,
     pub contact_phone: Option<String>,
     pub card_issuing: CardIssuing,
+    pub time_zone: Zone,
 }
 
 pub const CREATE: Rule = Rule::of_operator("organization.create", "make organizations");
@@ -64,6 +65,16 @@ pub fn create(
     new: &NewOrganization,
 ) -> Result<Organization, AppError> {
     whole.allow(&CREATE)?;
+    let organization = add(whole, id, new)?;
+    whole.log(id, CREATE.name, Some(id.to_string()), None)?;
+    Ok(organization)
+}
+
+pub(crate) fn add(
+    whole: &mut Whole<'_, '_>,
+    id: OrganizationId,
+    new: &NewOrganization,
+) -> Result<Organization, AppError> {
     let organization = Organization {
         id,
         name: NAME.check(&new.name).map_err(Refusal::of_field("name"))?,
@@ -83,6 +94,7 @@ pub fn create(
             .transpose()
             .map_err(Refusal::of_field("contact-phone"))?,
         card_issuing: new.card_issuing,
+        time_zone: new.time_zone.clone(),
         ..Organization::blank(id)
     };
     match (organization.kind, organization.parent_id) {
@@ -119,7 +131,6 @@ pub fn create(
     if let Some(clock) = clock {
         clock.give_back(whole.tx)?;
     }
-    whole.log(id, CREATE.name, Some(id.to_string()), None)?;
     Ok(organization)
 }
 

@@ -14,6 +14,7 @@ use bursar_domain::{Date, Timestamp};
 use crate::act::{Act, Whole};
 use crate::error::AppError;
 use crate::letter;
+use crate::personal;
 use crate::recipients::{self, Recipient, Recipients};
 use crate::rule::Rule;
 
@@ -67,7 +68,14 @@ pub fn claim(
 ) -> Result<Vec<Claimed>, AppError> {
     whole.allow(&CLAIM)?;
     let now = whole.now();
-    Ok(outbox::claim(whole.tx, method, now, until, limit)?)
+    let (late, claimed) = outbox::claim(whole.tx, method, now, until, limit)?
+        .into_iter()
+        .partition(|claimed: &Claimed| personal::is_late(claimed, now));
+    let late: Vec<Claimed> = late;
+    for claimed in late {
+        outbox::remove(whole.tx, &claimed.message)?;
+    }
+    Ok(claimed)
 }
 
 /// Extends the claims that are still held. A claim is named by its organization, message and attempt.
@@ -99,7 +107,7 @@ pub fn pull_in(whole: &mut Whole<'_, '_>) -> Result<(), AppError> {
     Ok(outbox::pull_in(whole.tx, now)?)
 }
 
-/// Records the attempt and nothing else, for when [`attempted`] cannot end the run.
+/// Records the attempt and nothing else, for messages of no organization and for when [`attempted`] cannot end the run.
 pub fn attempted_only(
     whole: &mut Whole<'_, '_>,
     claimed: &Claimed,
@@ -107,7 +115,11 @@ pub fn attempted_only(
 ) -> Result<(), AppError> {
     whole.allow(&ATTEMPTED)?;
     let now = whole.now();
-    outbox::attempted(whole.tx, claimed, attempt, now)?;
+    let has_ended = !matches!(attempt, Attempt::Again(..));
+    match has_ended && personal::is_personal(&claimed.message) {
+        true => outbox::remove(whole.tx, &claimed.message)?,
+        false => drop(outbox::attempted(whole.tx, claimed, attempt, now)?),
+    }
     Ok(())
 }
 

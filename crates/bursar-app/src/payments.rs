@@ -30,7 +30,7 @@ pub const RAISE: Rule = Rule::of("payments.raise", Role::Editor, "raise charges"
 pub const RECORD: Rule = Rule::of("payment.record", Role::Editor, "record payments");
 pub const REVERSE: Rule = Rule::of("payment.reverse", Role::Editor, "reverse payments");
 pub const CHANGE: Rule = Rule::of("payment.change", Role::Editor, "change payments");
-pub const REFUND: Rule = Rule::of("payment.refund", Role::Editor, "refund payments");
+pub const REFUND: Rule = Rule::of("payment.refund", Role::Editor, "refund payments").guarded();
 pub const SHOW: Rule = Rule::of("payment.show", Role::Viewer, "read payments");
 
 pub const RULES: &[&Rule] = &[&RAISE, &RECORD, &REVERSE, &CHANGE, &REFUND, &SHOW];

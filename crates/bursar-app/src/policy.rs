@@ -26,7 +26,7 @@ pub enum Cap {
 }
 
 pub const SHOW: Rule = Rule::of("policy.show", Role::Viewer, "see its policy");
-pub const SET: Rule = Rule::of("policy.set", Role::Admin, "change its policy");
+pub const SET: Rule = Rule::of("policy.set", Role::Admin, "change its policy").guarded();
 pub const RULES: &[&Rule] = &[&SHOW, &SET];
 
 pub fn show(view: &mut View<'_, '_>) -> Result<Policy, AppError> {

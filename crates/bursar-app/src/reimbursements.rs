@@ -23,8 +23,9 @@ pub const DRAFT: Rule = Rule::of("reimbursement.draft", Role::Editor, "draft rei
 pub const MOVE: Rule = Rule::of("reimbursement.move", Role::Editor, "move reimbursements so");
 pub const SETTLE: Rule = Rule::of("reimbursement.settle", Role::Admin, "move reimbursements so");
 /// Somebody must answer for an approval by name.
-pub const APPROVE: Rule =
-    Rule::of("reimbursement.approve", Role::Admin, "approve reimbursements").people_only();
+pub const APPROVE: Rule = Rule::of("reimbursement.approve", Role::Admin, "approve reimbursements")
+    .people_only()
+    .guarded();
 
 pub const RULES: &[&Rule] = &[&DRAFT, &MOVE, &SETTLE, &APPROVE];
 
@@ -229,7 +230,7 @@ pub fn perform(
 
 /// Whether the caller is the one to be paid: the member has the caller's address.
 fn is_own(act: &mut Act<'_, '_>, reimbursement: &Reimbursement) -> Result<bool, AppError> {
-    let (&Caller::Person(user, _), Some(member)) = (&act.caller, reimbursement.member_id) else {
+    let (&Caller::Person(user, ..), Some(member)) = (&act.caller, reimbursement.member_id) else {
         return Ok(false);
     };
     let (user, member) = (organizations::user(act.tx, user)?, act.get::<Member>(member)?);

@@ -17,8 +17,8 @@ pub struct Holder {
     pub role: Role,
 }
 
-pub const SET: Rule = Rule::of("role.set", Role::Admin, "give roles");
-pub const REMOVE: Rule = Rule::of("role.remove", Role::Admin, "remove people");
+pub const SET: Rule = Rule::of("role.set", Role::Admin, "give roles").guarded();
+pub const REMOVE: Rule = Rule::of("role.remove", Role::Admin, "remove people").guarded();
 pub const LIST: Rule = Rule::of("role.list", Role::Viewer, "list its people");
 pub const PERSON: Rule = Rule::of_operator("role.person", "act as a person");
 pub const RULES: &[&Rule] = &[&SET, &REMOVE, &LIST, &PERSON];

@@ -3,7 +3,7 @@
 use bursar_domain::Refusal;
 use bursar_domain::access::{Role, Scope, ScopeSet};
 
-use crate::caller::{Caller, TokenCaller};
+use crate::caller::{Caller, Proof, TokenCaller};
 use crate::error::AppError;
 
 /// What an operation requires of its caller.
@@ -21,6 +21,8 @@ pub struct Rule {
     pub oneself: bool,
     /// Whoever opens a page may, without signing in.
     pub visitor: bool,
+    /// A person must have proved lately who they are, and is sent a notice.
+    pub guarded: bool,
     /// The scopes of a token. `None` if no token may.
     pub token: Option<ScopeSet>,
 }
@@ -36,6 +38,7 @@ impl Rule {
             person: Some(least),
             oneself: false,
             visitor: false,
+            guarded: false,
             token: None,
         }
     }
@@ -95,6 +98,15 @@ impl Rule {
         Self { worker: true, ..self }
     }
 
+    /// What a stolen session must not be good for.
+    #[must_use]
+    pub const fn guarded(self) -> Self {
+        Self {
+            guarded: true,
+            ..self
+        }
+    }
+
     /// Somebody must answer for it by name, so not even the operator may.
     #[must_use]
     pub const fn people_only(self) -> Self {
@@ -109,7 +121,13 @@ impl Rule {
         let may = match caller {
             Caller::Operator => self.operator,
             Caller::Worker => self.worker,
-            Caller::Person(_, role) => self.oneself || self.person.is_some_and(|least| *role >= Some(least)),
+            Caller::Person(_, role, proof) => {
+                let may = self.oneself || self.person.is_some_and(|least| *role >= Some(least));
+                if may && self.guarded && *proof == Proof::Stale {
+                    return Err(AppError::Stale);
+                }
+                may
+            }
             Caller::Visitor => self.visitor,
             Caller::Token(token) => return self.check_token(token),
         };

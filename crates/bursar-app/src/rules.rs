@@ -5,7 +5,7 @@ use crate::{
     act, activity, attachments, audit, backlog, books, campaigns, cards, chapters, check, copy, desk, dues,
     export, groups, housekeeping, import, inspect, journal_export, late_fees, member_statement, members,
     messages, notices, organizations, outbox, payments, policy, preview, pro_rata, reimbursements, reminders,
-    reports, resources, roles, roster, sign_in, statements, store, tokens, undo, worker_clock,
+    reports, resources, roles, roster, setup, sign_in, statements, store, tokens, undo, worker_clock,
 };
 
 const MODULES: &[&[&Rule]] = &[
@@ -51,6 +51,7 @@ const MODULES: &[&[&Rule]] = &[
     roles::RULES,
     roster::RULES,
     statements::RULES,
+    setup::RULES,
     sign_in::RULES,
     store::RULES,
     tokens::RULES,

@@ -1,5 +1,7 @@
 //! Signing in to the console. What is handed out is a secret; what is kept is its hash.
 
+pub mod code;
+
 use bursar_db::{idempotency, names, organizations, sign_in};
 use bursar_domain::access::Role;
 use bursar_domain::organization::{Organization, User};
@@ -17,7 +19,7 @@ pub const OPEN_LINK: Rule = Rule::of_visitor("sign_in.open", "open a sign-in lin
 pub const ENTER: Rule = Rule::of_visitor("sign_in.enter", "sign in");
 pub const ONESELF: Rule = Rule::of_oneself("sign_in.oneself", "see and end their own sessions");
 pub const SENT: Rule = Rule::of("form.sent", Role::Viewer, "see what they did");
-pub const RULES: &[&Rule] = &[&MAKE_LINK, &OPEN_LINK, &ENTER, &ONESELF, &SENT];
+pub const RULES: &[&Rule] = &[&MAKE_LINK, &OPEN_LINK, &code::ASK, &ENTER, &ONESELF, &SENT];
 
 /// What a browser calls itself may be long.
 const AGENT_CHARS_MAX: usize = 200;
@@ -66,6 +68,17 @@ pub fn enter(
     whole.allow(&ENTER)?;
     let taken = sign_in::take_link(whole.tx, link)?;
     let user = of_link(whole, taken)?;
+    begin(whole, &user, session, agent)?;
+    Ok(user)
+}
+
+/// Begins a session.
+pub(crate) fn begin(
+    whole: &mut Whole<'_, '_>,
+    user: &User,
+    session: SecretHash,
+    agent: &str,
+) -> Result<(), AppError> {
     let now = whole.now();
     let session = Session {
         hash: session,
@@ -75,8 +88,7 @@ pub fn enter(
         signed_in_at: now,
         agent: agent.chars().take(AGENT_CHARS_MAX).collect(),
     };
-    sign_in::begin_session(whole.tx, &session)?;
-    Ok(user)
+    Ok(sign_in::begin_session(whole.tx, &session)?)
 }
 
 fn of_link(whole: &mut Whole<'_, '_>, link: Option<Link>) -> Result<User, AppError> {
@@ -113,7 +125,7 @@ pub fn oneself(whole: &mut Whole<'_, '_>, session: &SecretHash) -> Result<Onesel
 pub fn sessions(whole: &mut Whole<'_, '_>) -> Result<Vec<Session>, AppError> {
     whole.allow(&ONESELF)?;
     let now = whole.now();
-    let Caller::Person(user, _) = whole.caller else {
+    let Caller::Person(user, ..) = whole.caller else {
         return Ok(Vec::new());
     };
     let mut all = sign_in::sessions(whole.tx, user)?;
@@ -139,7 +151,7 @@ pub fn end(whole: &mut Whole<'_, '_>, session: &SecretHash) -> Result<(), AppErr
 /// What a form of the caller's did, by its key.
 pub fn sent(view: &mut View<'_, '_>, key: &str) -> Result<Option<Output>, AppError> {
     view.allow(&SENT)?;
-    let Caller::Person(user, _) = view.caller else {
+    let Caller::Person(user, ..) = view.caller else {
         return Ok(None);
     };
     let since = Timestamp::from_micros(0);
@@ -150,6 +162,6 @@ pub fn sent(view: &mut View<'_, '_>, key: &str) -> Result<Option<Output>, AppErr
 /// A session of the caller, and of nobody else.
 fn own(whole: &mut Whole<'_, '_>, session: &SecretHash) -> Result<Session, AppError> {
     let found = sign_in::session(whole.tx, session)?;
-    let is_own = |session: &Session| matches!(whole.caller, Caller::Person(me, _) if me == session.user);
+    let is_own = |session: &Session| matches!(whole.caller, Caller::Person(me, ..) if me == session.user);
     found.filter(is_own).ok_or(AppError::Unrecognised)
 }

@@ -87,11 +87,13 @@ fn no_scope_rule() -> String {
     )
 }
 
-pub const CREATE: Rule = Rule::of("token.create", Role::Viewer, "make tokens for themselves");
-pub const CREATE_SERVICE: Rule = Rule::of("token.create_service", Role::Admin, "make service tokens");
-pub const ROTATE: Rule = Rule::of("token.rotate", Role::Admin, "rotate service tokens");
-pub const REVOKE: Rule = Rule::of("token.revoke", Role::Viewer, "revoke tokens");
-pub const REVOKE_SERVICE: Rule = Rule::of("token.revoke_service", Role::Admin, "revoke service tokens");
+pub const CREATE: Rule = Rule::of("token.create", Role::Viewer, "make tokens for themselves").guarded();
+pub const CREATE_SERVICE: Rule =
+    Rule::of("token.create_service", Role::Admin, "make service tokens").guarded();
+pub const ROTATE: Rule = Rule::of("token.rotate", Role::Admin, "rotate service tokens").guarded();
+pub const REVOKE: Rule = Rule::of("token.revoke", Role::Viewer, "revoke tokens").guarded();
+pub const REVOKE_SERVICE: Rule =
+    Rule::of("token.revoke_service", Role::Admin, "revoke service tokens").guarded();
 pub const LIST: Rule = Rule::of("token.list", Role::Viewer, "list tokens");
 pub const LIST_ALL: Rule = Rule::of("token.list_all", Role::Admin, "list all tokens");
 pub const GET: Rule = Rule::of("token.get", Role::Viewer, "look at tokens");
@@ -264,7 +266,7 @@ fn of<M>(act: &mut Act<'_, '_, M>, id: TokenId) -> Result<Token, AppError> {
 }
 
 fn is_visible(view: &View<'_, '_>, token: &Token) -> bool {
-    let is_own = matches!(view.caller, Caller::Person(me, _) if token.user_id == Some(me));
+    let is_own = matches!(view.caller, Caller::Person(me, ..) if token.user_id == Some(me));
     is_own || view.allow(&LIST_ALL).is_ok()
 }
 
@@ -281,7 +283,7 @@ fn visible(view: &mut View<'_, '_>, id: TokenId) -> Result<Token, AppError> {
 fn its_owner(act: &Act<'_, '_>, owner: Option<UserId>, deed: &str) -> Result<(), AppError> {
     match act.caller {
         Caller::Operator => Ok(()),
-        Caller::Person(me, _) if owner == Some(me) => Ok(()),
+        Caller::Person(me, ..) if owner == Some(me) => Ok(()),
         Caller::Person(..) | Caller::Visitor | Caller::Token(_) | Caller::Worker => Err(Refusal::Forbidden {
             message: format!("you may not {deed}: only its owner may"),
         }

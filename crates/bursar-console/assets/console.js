@@ -39,6 +39,12 @@ const fit = () => { if (menu) menu.open = isWide.matches; };
 isWide.addEventListener("change", fit);
 fit();
 
+// The browser knows the time zone.
+const zone = document.querySelector("[data-zone]");
+if (zone && zone.value === zone.defaultValue && zone.value === "UTC") {
+  zone.value = Intl.DateTimeFormat().resolvedOptions().timeZone || zone.value;
+}
+
 // "/" goes to the search.
 document.addEventListener("keydown", (event) => {
   const isTyping = /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement.tagName);

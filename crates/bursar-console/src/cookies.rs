@@ -1,4 +1,4 @@
-//! The session's cookie.
+//! The cookies: of a session, and of a browser that waits for a code.
 
 use bursar_domain::sign_in::SecretHash;
 use hyper::header::{COOKIE, HeaderMap, HeaderValue};
@@ -9,20 +9,40 @@ use hyper::header::{COOKIE, HeaderMap, HeaderValue};
 pub(crate) struct CookieName {
     name: String,
     is_secure: bool,
+    seconds: u32,
 }
 
+const SESSION_SECONDS: u32 = 30 * 86_400;
+const CODE_SECONDS: u32 = 10 * 60;
+
 impl CookieName {
-    pub(crate) fn of(base_url: &url::Url) -> Self {
+    pub(crate) fn of_session(base_url: &url::Url) -> Self {
+        Self::new(base_url, "bursar", SESSION_SECONDS)
+    }
+
+    pub(crate) fn of_code(base_url: &url::Url) -> Self {
+        Self::new(base_url, "bursar-code", CODE_SECONDS)
+    }
+
+    fn new(base_url: &url::Url, what: &str, seconds: u32) -> Self {
         let is_secure = base_url.scheme() == "https";
         let name = match is_secure {
-            true => "__Host-bursar".to_owned(),
-            false => format!("bursar-{}", base_url.port_or_known_default().unwrap_or(80)),
+            true => format!("__Host-{what}"),
+            false => format!("{what}-{}", base_url.port_or_known_default().unwrap_or(80)),
         };
-        Self { name, is_secure }
+        Self {
+            name,
+            is_secure,
+            seconds,
+        }
+    }
+
+    pub(crate) fn read(&self, headers: &HeaderMap) -> Option<SecretHash> {
+        self.secret(headers).map(SecretHash::of)
     }
 
     /// `None` also for a cookie that is given twice: which of them is ours cannot be known.
-    pub(crate) fn read(&self, headers: &HeaderMap) -> Option<SecretHash> {
+    pub(crate) fn secret<'a>(&self, headers: &'a HeaderMap) -> Option<&'a str> {
         let mut found = headers
             .get_all(COOKIE)
             .iter()
@@ -32,13 +52,13 @@ impl CookieName {
             .filter(|(name, _)| *name == self.name)
             .map(|(_, value)| value);
         match (found.next(), found.next()) {
-            (Some(secret), None) => Some(SecretHash::of(secret)),
+            (Some(secret), None) => Some(secret),
             _ => None,
         }
     }
 
     pub(crate) fn set(&self, secret: &str) -> Option<HeaderValue> {
-        self.value(secret, 30 * 86_400)
+        self.value(secret, self.seconds)
     }
 
     pub(crate) fn clear(&self) -> Option<HeaderValue> {
@@ -46,7 +66,7 @@ impl CookieName {
     }
 
     fn value(&self, secret: &str, seconds: u32) -> Option<HeaderValue> {
-        let Self { name, is_secure } = self;
+        let Self { name, is_secure, .. } = self;
         let secure = if *is_secure { "; Secure" } else { "" };
         let text = format!("{name}={secret}; Path=/; HttpOnly; SameSite=Lax; Max-Age={seconds}{secure}");
         HeaderValue::from_str(&text).ok()
@@ -58,7 +78,7 @@ mod tests {
     use super::*;
 
     fn name(url: &str) -> CookieName {
-        CookieName::of(&url.parse().unwrap())
+        CookieName::of_session(&url.parse().unwrap())
     }
 
     fn headers(cookies: &[&str]) -> HeaderMap {

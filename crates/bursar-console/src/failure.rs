@@ -15,6 +15,8 @@ pub(crate) enum Failure {
     CrossSite,
     /// The address is neither https nor on this machine.
     Unsafe,
+    /// Too many requests; after so many seconds there is room again.
+    TooMany(u32),
     /// A template did not render.
     Page(askama::Error),
 }
@@ -106,6 +108,17 @@ impl Failure {
                 StatusCode::FORBIDDEN,
                 "This form came from another site",
                 "Nothing was changed. Open the page here and send the form from it.".to_owned(),
+            ),
+            Self::TooMany(seconds) => (
+                StatusCode::TOO_MANY_REQUESTS,
+                "Too many requests",
+                format!("Wait {seconds} seconds, then try again. Nothing was changed."),
+            ),
+            Self::App(AppError::Stale) => (
+                StatusCode::FORBIDDEN,
+                "Confirm that it is you",
+                "It is more than 30 minutes since you signed in. Nothing was changed. Sign in again, then send the form once more."
+                    .to_owned(),
             ),
             Self::App(AppError::Refused(Refusal::Missing { message, .. })) => {
                 (StatusCode::NOT_FOUND, "There is no such page", sentence(message))

@@ -14,10 +14,25 @@ use crate::forms::Done;
 pub(crate) struct Entry {
     pub(crate) end: &'static str,
     pub(crate) name: &'static str,
+    /// Shown to those who may.
+    rule: Option<&'static Rule>,
 }
 
 const fn entry(end: &'static str, name: &'static str) -> Entry {
-    Entry { end, name }
+    Entry {
+        end,
+        name,
+        rule: None,
+    }
+}
+
+impl Entry {
+    const fn for_those_who(self, rule: &'static Rule) -> Self {
+        Self {
+            rule: Some(rule),
+            ..self
+        }
+    }
 }
 
 /// The menu, in groups.
@@ -29,7 +44,7 @@ const MENU: &[&[Entry]] = &[
         entry("money", "Money in"),
         entry("journal", "Journal"),
     ],
-    &[entry("activity", "Activity")],
+    &[entry("activity", "Activity").for_those_who(&bursar_app::activity::LIST)],
 ];
 
 /// A place where the person has a role.
@@ -97,8 +112,11 @@ impl Frame {
         self.place.role.to_string()
     }
 
-    pub(crate) fn menu(&self) -> &'static [&'static [Entry]] {
-        MENU
+    /// The entries that the person may open, in groups.
+    pub(crate) fn menu(&self) -> Vec<Vec<Entry>> {
+        let may = |entry: &&Entry| entry.rule.is_none_or(|rule| self.may(rule));
+        let shown = |group: &&[Entry]| group.iter().filter(may).copied().collect::<Vec<_>>();
+        MENU.iter().map(shown).filter(|group| !group.is_empty()).collect()
     }
 
     /// Whether a person with this role may.

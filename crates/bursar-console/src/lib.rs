@@ -3,6 +3,7 @@
 //! A handler parses, calls `bursar-app` and renders. No rule lives here: a page asks the list of rules what the person
 //! may do, and shows nothing else. The console reads its cookie and never a bearer token.
 
+mod account;
 mod asking;
 mod assets;
 mod cookies;

@@ -1,17 +1,19 @@
 //! The way of a request through the console: who asks, where, for which page; then the page, or what its form does.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bursar_app::sign_in::{self, Oneself};
-use bursar_app::{App, AppError, DbError, Identity, Once, Output, View, Visit, Whole};
+use bursar_app::{App, AppError, DbError, Identity, NO_ORGANIZATION, Once, Output, View, Visit, Whole};
 use bursar_domain::Refusal;
 use bursar_domain::ids::{Id, IdSource, OrganizationId, RequestId};
 use bursar_domain::sign_in::{ENTROPY_BYTES, SecretHash, secret};
+use bursar_http::address::{TrustedProxies, client_address};
 use bursar_http::body;
 use bursar_http::framing::BadHeader;
+use bursar_http::limits::{Bucket, Limiter, Subject};
 use bursar_http::listen::catch_panic;
 use bursar_http::reply::{Reply, stamp, strip_body};
 use bursar_http::request_log::{RequestLine, RequestLog};
@@ -31,6 +33,7 @@ use crate::frame::{Frame, Place};
 use crate::pages;
 use crate::reply::{compressed, html, see_other};
 use crate::routes::{self, Route};
+use crate::sign_in::query_of;
 
 pub struct Options {
     pub app: App,
@@ -43,6 +46,8 @@ pub struct Options {
     /// How long a form's key is remembered.
     pub key_seconds: i64,
     pub request_log: RequestLog,
+    pub limiter: Arc<Limiter>,
+    pub trusted_proxies: TrustedProxies,
     /// Called when something was added to the outbox.
     pub on_queued: Arc<dyn Fn() + Send + Sync>,
 }
@@ -50,6 +55,9 @@ pub struct Options {
 pub struct Console {
     pub(crate) app: App,
     pub(crate) cookie: CookieName,
+    pub(crate) code_cookie: CookieName,
+    /// What mail calls this place.
+    pub(crate) site: String,
     pub(crate) entropy: fn() -> Result<[u8; ENTROPY_BYTES], String>,
     origin: String,
     /// Cookies would travel in the clear otherwise.
@@ -59,7 +67,9 @@ pub struct Console {
     request_timeout: Duration,
     key_seconds: i64,
     request_log: RequestLog,
-    on_queued: Arc<dyn Fn() + Send + Sync>,
+    limiter: Arc<Limiter>,
+    trusted_proxies: TrustedProxies,
+    pub(crate) on_queued: Arc<dyn Fn() + Send + Sync>,
 }
 
 /// A page, or where to go.
@@ -78,7 +88,9 @@ pub(crate) struct Signed {
 impl Console {
     pub fn new(options: Options) -> Self {
         Self {
-            cookie: CookieName::of(&options.base_url),
+            cookie: CookieName::of_session(&options.base_url),
+            code_cookie: CookieName::of_code(&options.base_url),
+            site: options.base_url.authority().to_owned(),
             origin: options.base_url.origin().ascii_serialization(),
             is_safe: options.base_url.scheme() == "https" || is_loopback(&options.base_url),
             app: options.app,
@@ -88,6 +100,8 @@ impl Console {
             request_timeout: options.request_timeout,
             key_seconds: options.key_seconds,
             request_log: options.request_log,
+            limiter: options.limiter,
+            trusted_proxies: options.trusted_proxies,
             on_queued: options.on_queued,
         }
     }
@@ -102,7 +116,7 @@ impl Console {
         self: &Arc<Self>,
         parts: Parts,
         mut incoming: Incoming,
-        _peer: SocketAddr,
+        peer: SocketAddr,
         framing: Result<(), BadHeader>,
     ) -> Reply {
         let started = Instant::now();
@@ -115,7 +129,8 @@ impl Console {
                 message: format!("{name} {rule}"),
             })),
             Ok(()) => {
-                let work = pin!(self.answer(&parts, &mut incoming, request, &mut seen));
+                let address = client_address(peer.ip(), &parts.headers, &self.trusted_proxies);
+                let work = pin!(self.answer(&parts, address, &mut incoming, request, &mut seen));
                 match catch_panic(pin!(timeout(self.request_timeout, work))).await {
                     Ok(Ok(answered)) => answered,
                     Ok(Err(_)) => Err(DbError::Unavailable("the request took too long".into()).into()),
@@ -155,6 +170,7 @@ impl Console {
     async fn answer(
         &self,
         parts: &Parts,
+        address: IpAddr,
         incoming: &mut Incoming,
         request: RequestId,
         seen: &mut Option<&'static Route>,
@@ -192,21 +208,24 @@ impl Console {
         };
         let end = path.trim_end_matches('/').strip_prefix("/console").unwrap_or("");
         let end = end.strip_prefix('/').unwrap_or(end);
-        if let Some(answer) = self.outside(parts, end, form.as_deref()).await? {
+        if let Some(answer) = self.outside(parts, address, end, form.as_deref()).await? {
             return Ok(answer);
         }
         let session = self.cookie.read(&parts.headers).ok_or(Failure::SignedOut)?;
-        let oneself = self.oneself(session).await?;
+        let oneself = self.recognise(session, address).await?;
+        let bucket = match form {
+            None => Bucket::Read,
+            Some(_) => Bucket::Write,
+        };
+        self.charge(Subject::Person(oneself.user.id.to_bytes()), bucket)
+            .await?;
         let signed = Signed {
             session,
             oneself,
             request,
         };
-        if end.is_empty() {
-            return pages::places::answer(&signed);
-        }
-        if end == "sign-out" && form.is_some() {
-            return self.sign_out(&signed).await;
+        if let Some(answer) = self.account(&signed, parts, end, form.as_deref()).await? {
+            return Ok(answer);
         }
         let (place, rest) = end.split_once('/').unwrap_or((end, ""));
         let place = self.place(&signed, place)?;
@@ -237,6 +256,30 @@ impl Console {
         })
     }
 
+    /// Who has this session. A cookie that is none's draws from its address, so that guesses are bounded.
+    async fn recognise(&self, session: SecretHash, address: IpAddr) -> Result<Oneself, Failure> {
+        let subject = Subject::SignIn(address);
+        if self.limiter.left(subject, Bucket::Read) == 0 {
+            self.charge(subject, Bucket::Read).await?;
+        }
+        let found = self.oneself(session).await;
+        if matches!(found, Err(Failure::SignedOut)) {
+            self.charge(subject, Bucket::Read).await?;
+        }
+        found
+    }
+
+    pub(crate) async fn charge(&self, subject: Subject, bucket: Bucket) -> Result<(), Failure> {
+        let quota = match self.limiter.charge_now(subject, bucket, 1) {
+            Some(quota) => quota,
+            None => self.limiter.charge(subject, bucket, 1).await,
+        };
+        match quota.allowed {
+            true => Ok(()),
+            false => Err(Failure::TooMany(quota.reset_seconds)),
+        }
+    }
+
     async fn oneself(&self, session: SecretHash) -> Result<Oneself, Failure> {
         let look = move |whole: &mut Whole<'_, '_>| sign_in::oneself(whole, &session);
         let oneself = self.app.look(Identity::Session(session), look).await?;
@@ -246,7 +289,7 @@ impl Console {
             // Nothing depends on it: the next request stores it if this one does not.
             let stored: Result<(), AppError> = self
                 .app
-                .change(Identity::Session(session), Id::from_bits(0), seen)
+                .change(Identity::Session(session), NO_ORGANIZATION, seen)
                 .await;
             if let Err(error) = stored {
                 tracing::debug!(%error, "the time of a session's last use was not stored");
@@ -373,11 +416,20 @@ impl Console {
         if let Some(cause) = failure.cause() {
             tracing::error!(request_id = %request, cause, "a page failed");
         }
-        if matches!(failure, Failure::SignedOut) && parts.method == Method::GET {
-            return Answer::Reply(see_other("/console/sign-in"));
+        let is_open = parts.method == Method::GET;
+        let to = query_of(parts.uri.path());
+        if matches!(failure, Failure::SignedOut) && is_open {
+            return Answer::Reply(see_other(&format!("/console/sign-in?{to}")));
+        }
+        if matches!(failure, Failure::App(AppError::Stale)) && is_open {
+            return Answer::Reply(see_other(&format!("/console/confirm?{to}")));
         }
         let (status, title, text) = failure.told();
-        let page = pages::problem::page(title, &text, request);
+        let way = match failure {
+            Failure::App(AppError::Stale) => (format!("/console/confirm?{to}"), "Confirm that it is you"),
+            _ => ("/console".to_owned(), "To the overview"),
+        };
+        let page = pages::problem::page(title, &text, way, request);
         Answer::Page(status, page)
     }
 }

@@ -1,37 +1,129 @@
-//! Signing in and out: the pages that need no session.
+//! Signing in and out: by a mailed code or by a link, and the setup of an empty server.
 
-use bursar_app::sign_in::{end, enter, open_link};
-use bursar_app::{AppError, DbError, Identity, Whole};
+use std::net::IpAddr;
+
+use bursar_app::sign_in::code::{self, Entry};
+use bursar_app::sign_in::{enter, open_link};
+use bursar_app::{AppError, DbError, Identity, NO_ORGANIZATION, Whole, setup};
 use bursar_domain::Refusal;
-use bursar_domain::ids::Id;
-use bursar_domain::sign_in::{SecretHash, secret};
+use bursar_domain::sign_in::{ENTROPY_BYTES, SecretHash, secret};
+use bursar_http::limits::{Bucket, Subject};
+use bursar_http::reply::Reply;
 use hyper::StatusCode;
 use hyper::header::{SET_COOKIE, USER_AGENT};
 use hyper::http::request::Parts;
 
 use crate::failure::Failure;
+use crate::forms::Form;
 use crate::pages;
+use crate::pages::signing::End;
 use crate::reply::see_other;
-use crate::serve::{Answer, Console, Signed};
+use crate::serve::{Answer, Console};
+use crate::words;
+
+/// Where a sign-in leads if nothing else was asked for.
+const HOME: &str = "/console";
 
 impl Console {
     /// Answers what is open to everybody; `None` for the rest.
     pub(crate) async fn outside(
         &self,
         parts: &Parts,
+        address: IpAddr,
         end: &str,
         form: Option<&str>,
     ) -> Result<Option<Answer>, Failure> {
-        let Some(rest) = end.strip_prefix("sign-in") else {
+        let (place, rest) = end.split_once('/').unwrap_or((end, ""));
+        if !matches!(place, "sign-in" | "setup") {
             return Ok(None);
+        }
+        let bucket = match form {
+            None => Bucket::Read,
+            Some(_) => Bucket::Messaging,
         };
-        let link = rest.strip_prefix('/').unwrap_or("");
-        let answer = match (link, form) {
-            ("", _) => Answer::Page(StatusCode::OK, pages::signing::ask()?),
-            (link, None) => self.open_link(link).await?,
-            (link, Some(_)) => self.enter(parts, link).await?,
+        self.charge(Subject::SignIn(address), bucket).await?;
+        let form = form.map(Form::parse);
+        let answer = match (place, rest, form) {
+            ("setup", link, None) => self.open_setup(link, &Form::default()).await?,
+            ("setup", link, Some(form)) => self.set_up(parts, link, form).await?,
+            (_, "", None) => page(pages::signing::ask(&Form::default(), "", asked_for(parts))?),
+            (_, "", Some(form)) => self.ask_code(form).await?,
+            (_, "code", None) => self.open_code(parts).await?,
+            (_, "code", Some(form)) => self.enter_code(parts, &form).await?,
+            (_, link, None) => self.open_link(link).await?,
+            (_, link, Some(_)) => self.enter(parts, link).await?,
         };
         Ok(Some(answer))
+    }
+
+    async fn ask_code(&self, mut form: Form) -> Result<Answer, Failure> {
+        let browser = secret(&self.entropy()?);
+        let (email, entropy, site) = (form.get("email").to_owned(), self.entropy()?, self.site.clone());
+        let kept = browser.clone();
+        let ask = move |whole: &mut Whole<'_, '_>| code::ask(whole, &email, &kept, &entropy, &site);
+        let asked: Result<(), AppError> = self.app.change(Identity::Visitor, NO_ORGANIZATION, ask).await;
+        let to = inside(form.get("to")).to_owned();
+        if let Err(error) = asked {
+            let failure = Failure::from(error);
+            let Some(problem) = failure.problem() else {
+                return Err(failure);
+            };
+            form.problem = Some(problem);
+            let page = pages::signing::ask(&form, "", &to)?;
+            return Ok(Answer::Page(StatusCode::UNPROCESSABLE_ENTITY, page));
+        }
+        (self.on_queued)();
+        let mut reply = see_other(&format!("/console/sign-in/code?{}", query_of(&to)));
+        if let Some(value) = self.code_cookie.set(&browser) {
+            reply.headers_mut().insert(SET_COOKIE, value);
+        }
+        Ok(Answer::Reply(reply))
+    }
+
+    async fn open_code(&self, parts: &Parts) -> Result<Answer, Failure> {
+        match self.asked(parts).await? {
+            Some(email) => Ok(page(pages::signing::code(&email, "", asked_for(parts))?)),
+            None => Ok(Answer::Reply(see_other("/console/sign-in"))),
+        }
+    }
+
+    /// The address that this browser has asked a code for.
+    async fn asked(&self, parts: &Parts) -> Result<Option<String>, Failure> {
+        let Some(browser) = self.code_cookie.secret(&parts.headers) else {
+            return Ok(None);
+        };
+        let browser = SecretHash::of(browser);
+        let look = move |whole: &mut Whole<'_, '_>| code::asked(whole, &browser);
+        let asked: Result<_, AppError> = self.app.look(Identity::Visitor, look).await;
+        Ok(asked?)
+    }
+
+    async fn enter_code(&self, parts: &Parts, form: &Form) -> Result<Answer, Failure> {
+        let Some(browser) = self.code_cookie.secret(&parts.headers) else {
+            return ended(End::Code);
+        };
+        let (browser, typed) = (browser.to_owned(), form.get("code").to_owned());
+        let (cookie, agent) = (secret(&self.entropy()?), agent(parts));
+        let (session, before) = (SecretHash::of(&cookie), self.cookie.read(&parts.headers));
+        let work = move |whole: &mut Whole<'_, '_>| {
+            code::enter(whole, &browser, &typed, (session, &agent), before.as_ref())
+        };
+        let entered: Result<_, AppError> = self.app.change(Identity::Visitor, NO_ORGANIZATION, work).await;
+        let to = inside(form.get("to"));
+        match entered? {
+            Entry::In(_) => Ok(Answer::Reply(self.signed_in(to, &cookie))),
+            Entry::Wrong(left) => {
+                let left = usize::try_from(left).unwrap_or(0);
+                let wrong = format!(
+                    "This is not the code. You have {} left.",
+                    words::count(left, "try", "tries")
+                );
+                let email = self.asked(parts).await?.unwrap_or_default();
+                let page = pages::signing::code(&email, &wrong, to)?;
+                Ok(Answer::Page(StatusCode::UNPROCESSABLE_ENTITY, page))
+            }
+            Entry::Ended => ended(End::Code),
+        }
     }
 
     /// Only shows who will be signed in: mail programs open links too.
@@ -40,60 +132,147 @@ impl Console {
         let look = move |whole: &mut Whole<'_, '_>| open_link(whole, &hash);
         let found: Result<_, AppError> = self.app.look(Identity::Visitor, look).await;
         match found {
-            Ok(user) => Ok(Answer::Page(
-                StatusCode::OK,
-                pages::signing::confirm(&user, link)?,
-            )),
-            Err(error) => ended(error),
+            Ok(user) => Ok(page(pages::signing::confirm(&user, link)?)),
+            Err(error) => ended_or(error, End::Link),
         }
     }
 
     async fn enter(&self, parts: &Parts, link: &str) -> Result<Answer, Failure> {
-        let entropy = (self.entropy)().map_err(DbError::Unavailable)?;
-        let cookie = secret(&entropy);
-        let agent = parts
-            .headers
-            .get(USER_AGENT)
-            .and_then(|value| value.to_str().ok());
-        let (hash, session, agent) = (
-            SecretHash::of(link),
-            SecretHash::of(&cookie),
-            agent.unwrap_or("").to_owned(),
-        );
+        let (cookie, agent) = (secret(&self.entropy()?), agent(parts));
+        let (hash, session) = (SecretHash::of(link), SecretHash::of(&cookie));
         let work = move |whole: &mut Whole<'_, '_>| enter(whole, &hash, session, &agent);
-        let entered: Result<_, AppError> = self.app.change(Identity::Visitor, Id::from_bits(0), work).await;
-        if let Err(error) = entered {
-            return ended(error);
+        let entered: Result<_, AppError> = self.app.change(Identity::Visitor, NO_ORGANIZATION, work).await;
+        match entered {
+            Ok(_) => Ok(Answer::Reply(self.signed_in(HOME, &cookie))),
+            Err(error) => ended_or(error, End::Link),
         }
-        let mut reply = see_other("/console");
-        if let Some(value) = self.cookie.set(&cookie) {
-            reply.headers_mut().insert(SET_COOKIE, value);
-        }
-        Ok(Answer::Reply(reply))
     }
 
-    pub(crate) async fn sign_out(&self, signed: &Signed) -> Result<Answer, Failure> {
-        let session = signed.session;
-        let work = move |whole: &mut Whole<'_, '_>| end(whole, &session);
-        let ended: Result<(), AppError> = self
-            .app
-            .change(Identity::Session(session), Id::from_bits(0), work)
-            .await;
-        ended?;
-        let mut reply = see_other("/console/sign-in");
-        if let Some(value) = self.cookie.clear() {
+    async fn open_setup(&self, link: &str, form: &Form) -> Result<Answer, Failure> {
+        let hash = SecretHash::of(link);
+        let look = move |whole: &mut Whole<'_, '_>| setup::open(whole, &hash);
+        let open: Result<(), AppError> = self.app.look(Identity::Visitor, look).await;
+        let status = match form.problem {
+            Some(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            None => StatusCode::OK,
+        };
+        match open {
+            Ok(()) => Ok(Answer::Page(status, pages::setup::show(form)?)),
+            Err(error) => ended_or(error, End::Setup),
+        }
+    }
+
+    async fn set_up(&self, parts: &Parts, link: &str, mut form: Form) -> Result<Answer, Failure> {
+        let new = match pages::setup::read(&form) {
+            Ok(new) => new,
+            Err(problem) => {
+                form.problem = Some(problem);
+                return self.open_setup(link, &form).await;
+            }
+        };
+        let (cookie, agent) = (secret(&self.entropy()?), agent(parts));
+        let (hash, session) = (SecretHash::of(link), SecretHash::of(&cookie));
+        let (name, email) = (form.get("person").to_owned(), form.get("email").to_owned());
+        let work = move |whole: &mut Whole<'_, '_>| {
+            setup::begin(whole, &hash, &new, (&name, &email), (session, &agent))
+        };
+        let begun: Result<_, AppError> = self.app.change(Identity::Visitor, NO_ORGANIZATION, work).await;
+        match begun {
+            Ok((organization, _)) => {
+                let to = format!("/console/{}", organization.id);
+                Ok(Answer::Reply(self.signed_in(&to, &cookie)))
+            }
+            Err(AppError::Refused(Refusal::Missing { field: None, .. })) => ended(End::Setup),
+            Err(error) => {
+                let failure = Failure::from(error);
+                form.problem = Some(failure.problem().ok_or(failure)?);
+                self.open_setup(link, &form).await
+            }
+        }
+    }
+
+    fn signed_in(&self, to: &str, cookie: &str) -> Reply {
+        let mut reply = see_other(to);
+        if let Some(value) = self.cookie.set(cookie) {
             reply.headers_mut().insert(SET_COOKIE, value);
         }
-        Ok(Answer::Reply(reply))
+        reply
+    }
+
+    fn entropy(&self) -> Result<[u8; ENTROPY_BYTES], Failure> {
+        (self.entropy)().map_err(|error| DbError::Unavailable(error).into())
     }
 }
 
+fn page(page: String) -> Answer {
+    Answer::Page(StatusCode::OK, page)
+}
+
+fn agent(parts: &Parts) -> String {
+    let agent = parts.headers.get(USER_AGENT);
+    agent
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or("")
+        .to_owned()
+}
+
+/// The page that a sign-in leads to, from the address.
+pub(crate) fn asked_for(parts: &Parts) -> &str {
+    // Its characters are those of a path, which need no decoding.
+    let query = parts.uri.query().unwrap_or("");
+    let to = query.split('&').find_map(|pair| pair.strip_prefix("to="));
+    inside(to.unwrap_or(""))
+}
+
+/// Only a page of the console, or the way in: nobody is sent elsewhere after a sign-in.
+fn inside(to: &str) -> &str {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '-' | '.');
+    match to.starts_with("/console/") && !to.contains("//") && to.chars().all(is_plain) {
+        true => to,
+        false => HOME,
+    }
+}
+
+/// Carries the page that a sign-in leads to.
+pub(crate) fn query_of(to: &str) -> String {
+    match inside(to) {
+        HOME => String::new(),
+        to => format!("to={to}"),
+    }
+}
+
+fn ended(what: End) -> Result<Answer, Failure> {
+    Ok(Answer::Page(StatusCode::NOT_FOUND, pages::signing::ended(what)?))
+}
+
 /// The same page for every link that does not work.
-fn ended(error: AppError) -> Result<Answer, Failure> {
+fn ended_or(error: AppError, what: End) -> Result<Answer, Failure> {
     match error {
-        AppError::Refused(Refusal::Missing { .. }) => {
-            Ok(Answer::Page(StatusCode::NOT_FOUND, pages::signing::ended()?))
-        }
+        AppError::Refused(Refusal::Missing { .. }) => ended(what),
         other => Err(other.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sign_in_leads_nowhere_else() {
+        for (to, expected) in [
+            ("/console/org_1/members", "/console/org_1/members"),
+            ("", HOME),
+            ("/console", HOME),
+            ("https://elsewhere.example.org/", HOME),
+            ("//elsewhere.example.org", HOME),
+            ("/console//elsewhere.example.org", HOME),
+            ("/console/\\elsewhere", HOME),
+            ("/console/a\r\nSet-Cookie: x", HOME),
+            ("javascript:alert(1)", HOME),
+        ] {
+            assert_eq!(inside(to), expected, "{to}");
+        }
+        assert_eq!(query_of("/console/x"), "to=/console/x");
+        assert_eq!(query_of("//x"), "");
     }
 }

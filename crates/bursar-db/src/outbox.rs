@@ -397,6 +397,21 @@ pub fn release(tx: &mut Tx<'_>, claimed: &Claimed, reason: Option<&str>) -> Resu
     .map(drop)
 }
 
+/// Leaves no trace of a message.
+pub fn remove(tx: &mut Tx<'_>, message: &Message) -> Result<(), DbError> {
+    let (organization, id) = (message.organization.to_bytes(), message.id.to_bytes());
+    let key = [Value::Bytes(&organization), Value::Bytes(&id)];
+    tx.execute(
+        "DELETE FROM outbox_attempts WHERE organization_id = ?1 AND message_id = ?2",
+        &key,
+    )?;
+    tx.execute(
+        "DELETE FROM outbox_messages WHERE organization_id = ?1 AND id = ?2",
+        &key,
+    )
+    .map(drop)
+}
+
 /// Records how an attempt ended. Returns whether that changed the message. A delivery always counts; other results do
 /// not if another worker has taken over the claim.
 pub fn attempted(

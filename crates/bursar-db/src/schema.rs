@@ -23,6 +23,7 @@ pub(crate) const STEPS: &[&str] = &[
     ATTACHMENTS,
     STATEMENTS,
     SESSIONS,
+    SIGN_IN_CODES,
 ];
 
 /// What a step does that SQL cannot. It runs after the step's statements, in the same transaction.
@@ -688,4 +689,16 @@ CREATE TABLE sign_in_links (
 ) CLUSTERED;
 ALTER TABLE sessions ADD CONSTRAINT sessions_form CHECK (length(hash) = 32 AND length(user_id) = 16);
 ALTER TABLE sign_in_links ADD CONSTRAINT sign_in_links_form CHECK (length(hash) = 32 AND length(user_id) = 16);
+";
+
+/// Codes that were mailed. They are kept for a day, to count them.
+const SIGN_IN_CODES: &str = r"
+CREATE TABLE sign_in_codes (
+    browser BYTEA NOT NULL, email TEXT NOT NULL, user_id BYTEA, hash BYTEA NOT NULL, tries BIGINT NOT NULL,
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (browser)
+) CLUSTERED;
+CREATE INDEX sign_in_codes_email ON sign_in_codes (email, created_at);
+ALTER TABLE sign_in_codes ADD CONSTRAINT sign_in_codes_form CHECK (length(browser) = 32 AND length(hash) = 32
+    AND length(user_id) = 16 AND tries >= 0);
 ";

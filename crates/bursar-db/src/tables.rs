@@ -105,10 +105,13 @@ static SESSIONS: LoadTarget = load_target! { "sessions" {
 } };
 static SIGN_IN_LINKS: LoadTarget =
     load_target! { "sign_in_links" { hash Bytes, user_id Bytes, created_at Int, } };
+static SIGN_IN_CODES: LoadTarget = load_target! { "sign_in_codes" {
+    browser Bytes, email Text, user_id Bytes, hash Bytes, tries Int, created_at Int,
+} };
 static WORKER_CLOCK: LoadTarget = load_target! { "worker_clock" { id Int, seen_at Int, steady_since Int, } };
 
 /// A test compares the columns with the schema of both engines. An entry of the journal comes after its postings.
-pub static EVERY_TABLE: [&LoadTarget; 40] = [
+pub static EVERY_TABLE: [&LoadTarget; 41] = [
     &ORGANIZATIONS,
     &USERS,
     &ROLES,
@@ -149,6 +152,7 @@ pub static EVERY_TABLE: [&LoadTarget; 40] = [
     &WORKER_CLOCK,
     &SESSIONS,
     &SIGN_IN_LINKS,
+    &SIGN_IN_CODES,
 ];
 
 pub fn read_rows(

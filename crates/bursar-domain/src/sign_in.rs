@@ -1,4 +1,6 @@
-//! Ways into the console: a link that works once, and the session it begins.
+//! Ways into the console: a link that works once, a mailed code, and the session that each begins.
+
+pub mod code;
 
 use std::fmt::Write as _;
 

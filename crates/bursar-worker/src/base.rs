@@ -4,13 +4,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use bursar_app::{Act, App, AppError, Identity, Whole};
-use bursar_domain::ids::{Id, OrganizationId};
+use bursar_domain::ids::OrganizationId;
 
 use super::bell::{Bell, Heard};
 use super::guard::ClockGuard;
 
-/// For work that belongs to no organization.
-pub(super) const NO_ORGANIZATION: OrganizationId = Id::from_bits(0);
 /// The longest sleep, so that messages queued by another process are noticed.
 const SLEEP_MAX: Duration = Duration::from_secs(1);
 

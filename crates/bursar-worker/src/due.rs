@@ -6,11 +6,11 @@ use std::time::Duration;
 use bursar_app::dues::{self, DuesWork, Raising};
 use bursar_app::housekeeping::{self, Retention};
 use bursar_app::late_fees::{self, Charging, LateWork};
-use bursar_app::{AppError, backlog, campaigns, notices, outbox, reminders};
+use bursar_app::{AppError, NO_ORGANIZATION, backlog, campaigns, notices, outbox, reminders};
 use bursar_domain::Timestamp;
 use bursar_domain::ids::OrganizationId;
 
-use super::base::{Base, NO_ORGANIZATION, is_outage};
+use super::base::{Base, is_outage};
 use super::setbacks::{Row, Setbacks};
 use super::tally::Tally;
 

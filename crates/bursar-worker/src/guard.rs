@@ -11,10 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bursar_app::worker_clock::{self, Known, Seen};
-use bursar_app::{App, AppError, Identity, WallClock};
+use bursar_app::{App, AppError, Identity, NO_ORGANIZATION, WallClock};
 use bursar_domain::Timestamp;
-
-use super::base::NO_ORGANIZATION;
 
 /// The default for how far clocks may differ.
 pub const TOLERANCE_SECONDS: i64 = 60;

@@ -8,12 +8,12 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use bursar_app::AppError;
 use bursar_app::outbox::{self, Attempt, Claimed};
+use bursar_app::{AppError, NO_ORGANIZATION};
 use bursar_domain::Timestamp;
 use bursar_domain::ids::{MessageId, OrganizationId};
 
-use super::base::{Base, NO_ORGANIZATION, is_outage};
+use super::base::{Base, is_outage};
 use super::outlet::{Fault, Handed, Outlet, Undelivered};
 use super::tally::{Counts, Tally};
 
@@ -265,9 +265,14 @@ impl Sender {
         while let Some((claim, attempt)) = self.unrecorded.last().cloned() {
             let organization = claim.message.organization;
             let (again, kept) = (claim.clone(), attempt.clone());
-            let recorded = self
-                .base
-                .act(organization, move |act| outbox::attempted(act, &claim, &attempt));
+            let recorded = match organization == NO_ORGANIZATION {
+                true => self.base.change(organization, move |whole| {
+                    outbox::attempted_only(whole, &claim, &attempt)
+                }),
+                false => self
+                    .base
+                    .act(organization, move |act| outbox::attempted(act, &claim, &attempt)),
+            };
             if let Err(error) = recorded {
                 if is_outage(&error) {
                     return Err(error);

@@ -57,6 +57,7 @@ impl Desk {
             contact_email: Some("office@example.org".into()),
             contact_phone: None,
             card_issuing: CardIssuing::Approved,
+            time_zone: Default::default(),
         };
         Self::of(&test.db, ids, org, now, new)
     }

@@ -38,6 +38,8 @@ mod round_trip;
 #[cfg(test)]
 mod sheet;
 #[cfg(test)]
+mod sign_in;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod tokens;

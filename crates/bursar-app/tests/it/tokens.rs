@@ -64,6 +64,7 @@ impl World {
             contact_email: None,
             contact_phone: None,
             card_issuing: CardIssuing::Approved,
+            time_zone: Default::default(),
         };
         let made = world
             .app(&world.db)

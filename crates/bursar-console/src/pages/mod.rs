@@ -16,5 +16,7 @@ pub(crate) mod problem;
 pub(crate) mod raise;
 pub(crate) mod record;
 pub(crate) mod rows;
+pub(crate) mod sessions;
+pub(crate) mod setup;
 pub(crate) mod signing;
 pub(crate) mod undo;

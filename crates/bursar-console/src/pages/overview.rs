@@ -5,6 +5,7 @@ use bursar_app::View;
 use bursar_app::activity::{self, Query};
 use bursar_app::books::receipts::RECORD;
 use bursar_app::desk;
+use bursar_app::members::ADD;
 use bursar_domain::money::Money;
 
 use super::rows::ActivityRow;
@@ -55,6 +56,8 @@ struct Page<'a> {
     frame: &'a Frame,
     year: String,
     may_record: bool,
+    /// There is no member yet, and the person may bring them in.
+    is_new: bool,
     expected: String,
     collected: String,
     share: String,
@@ -122,6 +125,10 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         frame,
         year: figures.today.to_string().get(..4).unwrap_or("").to_owned(),
         may_record: frame.may(&RECORD),
+        is_new: frame.may(&ADD)
+            && desk::members(view, &desk::MemberQuery::default())?
+                .rows
+                .is_empty(),
         expected: words::money_in(figures.expected),
         collected: words::money_in(figures.collected),
         share,

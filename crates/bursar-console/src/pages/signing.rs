@@ -5,11 +5,27 @@ use bursar_domain::organization::User;
 
 use crate::assets;
 use crate::failure::Failure;
+use crate::forms::Form;
+
+const SHOWN: &[&str] = &["email"];
 
 #[derive(Template)]
 #[template(path = "sign_in.html")]
-struct Ask {
+struct Ask<'a> {
     style: String,
+    form: &'a Form,
+    /// The address of somebody who is signed in and must prove it again.
+    own: &'a str,
+    to: &'a str,
+}
+
+#[derive(Template)]
+#[template(path = "code.html")]
+struct Code<'a> {
+    style: String,
+    email: &'a str,
+    wrong: &'a str,
+    to: &'a str,
 }
 
 #[derive(Template)]
@@ -25,13 +41,32 @@ struct Confirm<'a> {
 #[template(path = "ended.html")]
 struct Ended {
     style: String,
+    title: &'static str,
+    text: &'static str,
 }
 
-pub(crate) fn ask() -> Result<String, Failure> {
-    Ok(Ask {
-        style: assets::style(),
-    }
-    .render()?)
+/// What does not work any more.
+#[derive(Clone, Copy)]
+pub(crate) enum End {
+    Link,
+    Code,
+    Setup,
+}
+
+pub(crate) fn ask(form: &Form, own: &str, to: &str) -> Result<String, Failure> {
+    let style = assets::style();
+    Ok(Ask { style, form, own, to }.render()?)
+}
+
+pub(crate) fn code(email: &str, wrong: &str, to: &str) -> Result<String, Failure> {
+    let style = assets::style();
+    let page = Code {
+        style,
+        email,
+        wrong,
+        to,
+    };
+    Ok(page.render()?)
 }
 
 pub(crate) fn confirm(user: &User, link: &str) -> Result<String, Failure> {
@@ -44,9 +79,21 @@ pub(crate) fn confirm(user: &User, link: &str) -> Result<String, Failure> {
     Ok(page.render()?)
 }
 
-pub(crate) fn ended() -> Result<String, Failure> {
-    Ok(Ended {
-        style: assets::style(),
-    }
-    .render()?)
+pub(crate) fn ended(what: End) -> Result<String, Failure> {
+    let (title, text) = match what {
+        End::Link => (
+            "This link does not work any more",
+            "It was used, or it is older than 15 minutes. Ask for a code instead.",
+        ),
+        End::Code => (
+            "This code does not work any more",
+            "It was used, tried too often, is older than 10 minutes, or was asked for in another browser. Ask for a new one.",
+        ),
+        End::Setup => (
+            "This link does not work any more",
+            "An organization was set up here. Sign in with the address of its admin.",
+        ),
+    };
+    let style = assets::style();
+    Ok(Ended { style, title, text }.render()?)
 }

@@ -122,6 +122,7 @@ fn keys_of_tenant_data_start_with_the_organization() {
             "organizations" | "users" | "worker_clock" => "id",
             // They belong to people, who may have roles in several organizations.
             "sessions" | "sign_in_links" => "hash",
+            "sign_in_codes" => "browser",
             _ => "organization_id",
         };
         assert_eq!(column, expected, "{table}");

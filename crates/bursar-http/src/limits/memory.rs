@@ -23,7 +23,8 @@ pub struct Capacity {
 
 impl Default for Capacity {
     fn default() -> Self {
-        // About 100 bytes each when full. Only valid tokens enter `tokens`; anyone can fill `addresses`.
+        // About 100 bytes each when full. Only valid tokens enter `tokens`; anyone can fill `addresses`. People are counted
+        // apart with the room of tokens, and those who sign in with that of addresses.
         Self {
             tokens: 500_000,
             addresses: 100_000,
@@ -35,7 +36,9 @@ pub struct Memory {
     limits: Limits,
     clock: Clock,
     tokens: Table,
+    people: Table,
     addresses: Table,
+    sign_ins: Table,
 }
 
 impl fmt::Debug for Memory {
@@ -53,7 +56,9 @@ impl Memory {
             limits,
             clock,
             tokens: Table::new(capacity.tokens, seed),
+            people: Table::new(capacity.tokens, seed),
             addresses: Table::new(capacity.addresses, seed),
+            sign_ins: Table::new(capacity.addresses, seed),
         }
     }
 
@@ -130,17 +135,18 @@ impl Memory {
     }
 
     fn locate(&self, subject: Subject, bucket: Bucket) -> (&Table, Key) {
-        match subject {
-            Subject::Token(id) => (&self.tokens, self.tokens.key(u128::from_be_bytes(id), bucket)),
-            Subject::Address(address) => {
-                let id = match address::counted(address) {
-                    // The IPv4-mapped form cannot collide with a /64, whose low half is zero.
-                    IpAddr::V4(v4) => v4.to_ipv6_mapped().to_bits(),
-                    IpAddr::V6(v6) => v6.to_bits(),
-                };
-                (&self.addresses, self.addresses.key(id, bucket))
-            }
-        }
+        let of_address = |address| match address::counted(address) {
+            // The IPv4-mapped form cannot collide with a /64, whose low half is zero.
+            IpAddr::V4(v4) => v4.to_ipv6_mapped().to_bits(),
+            IpAddr::V6(v6) => v6.to_bits(),
+        };
+        let (table, id) = match subject {
+            Subject::Token(id) => (&self.tokens, u128::from_be_bytes(id)),
+            Subject::Person(id) => (&self.people, u128::from_be_bytes(id)),
+            Subject::Address(address) => (&self.addresses, of_address(address)),
+            Subject::SignIn(address) => (&self.sign_ins, of_address(address)),
+        };
+        (table, table.key(id, bucket))
     }
 }
 

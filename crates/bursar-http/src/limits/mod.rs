@@ -81,13 +81,17 @@ impl Limits {
     }
 }
 
-/// Who pays. The two kinds are counted in separate tables, so that a flood of addresses never affects a token.
+/// Who pays. Each kind is counted for itself, so that a flood of addresses never affects a token or a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Subject {
     /// The id of a valid token.
     Token([u8; 16]),
+    /// The id of a person who is signed in.
+    Person([u8; 16]),
     /// A client without a valid token. IPv6 is counted per /64.
     Address(IpAddr),
+    /// A client that signs in. IPv6 is counted per /64.
+    SignIn(IpAddr),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

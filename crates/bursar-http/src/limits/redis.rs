@@ -318,7 +318,9 @@ fn key(subject: Subject, bucket: Bucket) -> String {
     // Writing to a String cannot fail.
     let _ = match subject {
         Subject::Token(id) => write!(key, "token:{:032x}", u128::from_be_bytes(id)),
+        Subject::Person(id) => write!(key, "person:{:032x}", u128::from_be_bytes(id)),
         Subject::Address(address) => write!(key, "address:{}", address::counted(address)),
+        Subject::SignIn(address) => write!(key, "sign-in:{}", address::counted(address)),
     };
     key.push_str("}:");
     key.push_str(bucket.name());

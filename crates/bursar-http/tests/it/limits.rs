@@ -230,6 +230,23 @@ fn one_subscriber_with_many_addresses_fills_one_place() {
     assert_eq!((allowed, counter.windows()), (5, (0, 1)));
 }
 
+/// One id or address as each kind of subject: what one spends is not missing to another.
+#[test]
+fn each_kind_of_subject_is_counted_for_itself() {
+    let counter = counter(few(), &Hand::default());
+    let (id, address) = (*b"the same id here", IpAddr::V4(Ipv4Addr::LOCALHOST));
+    let kinds = [
+        Subject::Token(id),
+        Subject::Person(id),
+        Subject::Address(address),
+        Subject::SignIn(address),
+    ];
+    for kind in kinds {
+        let allowed = (0..9).filter(|_| counter.charge(kind, Bucket::Read, 1).allowed);
+        assert_eq!(allowed.count(), 5, "{kind:?}");
+    }
+}
+
 #[test]
 fn expired_windows_are_swept_by_new_ones() {
     let hand = Hand::default();

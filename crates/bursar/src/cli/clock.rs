@@ -1,8 +1,7 @@
 //! `bursar clock`: shows whether automatic work trusts this machine's clock, and lets the operator confirm it.
 
 use bursar_app::worker_clock::{self, Known, Seen};
-use bursar_app::{App, AppError, Identity, Opening};
-use bursar_domain::ids::Id;
+use bursar_app::{App, AppError, Identity, NO_ORGANIZATION, Opening};
 use bursar_worker::guard::{self, Doubt, TOLERANCE_SECONDS};
 use clap::Args;
 use serde_json::json;
@@ -61,7 +60,7 @@ fn accept(globals: &Globals, app: &App, known: &Known) -> Outcome {
         .into());
     }
     let seen = Seen { at, steady_since: at };
-    let trusted = app.change::<_, AppError>(Identity::Operator, Id::from_bits(0), move |whole| {
+    let trusted = app.change::<_, AppError>(Identity::Operator, NO_ORGANIZATION, move |whole| {
         worker_clock::trust(whole, seen)
     });
     trusted.wait()?;

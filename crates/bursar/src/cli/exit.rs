@@ -67,7 +67,9 @@ impl Ends for AppError {
     fn exit(&self) -> Exit {
         match self {
             Self::Refused(refusal) => refusal.exit(),
-            Self::Withheld { .. } | Self::KeyReused | Self::Cursor(_) | Self::Unrecognised => Exit::Failed,
+            Self::Withheld { .. } | Self::KeyReused | Self::Cursor(_) | Self::Stale | Self::Unrecognised => {
+                Exit::Failed
+            }
             Self::Db(error) => error.exit(),
         }
     }

@@ -154,6 +154,7 @@ fn create_one(globals: &Globals, args: CreateArgs) -> Outcome {
         contact_email: args.contact_email,
         contact_phone: args.contact_phone,
         card_issuing: args.card_issuing,
+        time_zone: Zone::default(),
     };
     let id: OrganizationId = ambient::ids()?.next(door.app.now());
     let made = door

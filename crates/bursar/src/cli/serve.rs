@@ -10,7 +10,9 @@ use std::time::Duration;
 use bursar_api::serve::Edge;
 use bursar_api::{Lookups, Readiness, Site, routes};
 use bursar_app::tokens::last_used::LastUsed;
-use bursar_app::{App, DatabaseUrl, EngineKind, Opening, Options};
+use bursar_app::{
+    App, AppError, DatabaseUrl, EngineKind, Identity, NO_ORGANIZATION, Opening, Options, setup,
+};
 use bursar_console::Console;
 use bursar_domain::token::masked;
 use bursar_http::address::TrustedProxies;
@@ -203,8 +205,19 @@ pub(crate) fn run(globals: &Globals, args: &ServeArgs) -> Outcome {
     if !args.no_worker {
         args.send.warn_of_files(&url);
     }
-    serve(app, &url, args, Until::Signalled, &mut |base_url| {
-        output::say(&format!("listening on {base_url}"))
+    let setup = app.change::<_, AppError>(Identity::Operator, NO_ORGANIZATION, {
+        let entropy = ambient::entropy()?;
+        move |whole| setup::make_link(whole, &entropy)
+    });
+    let setup = setup.wait()?;
+    serve(app, &url, args, Until::Signalled, &mut |address| {
+        output::say(&format!("listening on {address}"));
+        if let Some(link) = &setup {
+            let base = args.base_url.as_deref().unwrap_or(address).trim_end_matches('/');
+            output::say(&format!(
+                "there is no organization yet: set one up at {base}/console/setup/{link}"
+            ));
+        }
     })
 }
 
@@ -305,6 +318,8 @@ async fn accept(
         None => Limiter::memory(memory),
     };
     limiter.settle(Duration::from_secs(1)).await;
+    let limiter = Arc::new(limiter);
+    let trusted_proxies = TrustedProxies::parse(&args.trusted_proxy)?;
     let cors_origin = args
         .cors_origin
         .as_deref()
@@ -323,6 +338,8 @@ async fn accept(
         request_timeout: args.request_timeout,
         key_seconds: args.send.idempotency_retention,
         request_log: args.log.of_requests(),
+        limiter: Arc::clone(&limiter),
+        trusted_proxies: trusted_proxies.clone(),
         on_queued: Arc::new({
             let ring = bell.clone();
             move || ring.ring()
@@ -331,7 +348,7 @@ async fn accept(
     let edge = Arc::new(Edge {
         app: app.clone(),
         limiter,
-        trusted_proxies: TrustedProxies::parse(&args.trusted_proxy)?,
+        trusted_proxies,
         cors_origin: cors_origin
             .map_err(|_| "--cors-origin must be an origin such as https://app.example.org")?,
         body_limit: args.body_limit,

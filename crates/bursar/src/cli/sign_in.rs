@@ -1,5 +1,4 @@
-use bursar_app::{App, Identity, Opening, sign_in};
-use bursar_domain::ids::Id;
+use bursar_app::{App, Identity, NO_ORGANIZATION, Opening, sign_in};
 use clap::Args;
 use serde_json::json;
 
@@ -34,7 +33,7 @@ pub(crate) fn link(globals: &Globals, args: &SignInLinkArgs) -> Outcome {
 /// The end of a link that signs this person in once.
 pub(crate) fn make(app: &App, email: &str) -> Result<String, Failure> {
     let (email, entropy) = (email.to_owned(), ambient::entropy()?);
-    let made = app.change(Identity::Operator, Id::from_bits(0), move |whole| {
+    let made = app.change(Identity::Operator, NO_ORGANIZATION, move |whole| {
         sign_in::make_link(whole, &email, &entropy)
     });
     let (_, secret) = made.wait()?;

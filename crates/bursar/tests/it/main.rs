@@ -26,6 +26,8 @@ mod commands;
 #[cfg(test)]
 mod console;
 #[cfg(test)]
+mod console_sign_in;
+#[cfg(test)]
 mod crash;
 #[cfg(test)]
 mod demo;

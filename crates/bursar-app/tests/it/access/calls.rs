@@ -22,7 +22,7 @@ use bursar_app::worker_clock::{self, Seen};
 use bursar_app::{
     Act, App, AppError, Identity, View, activity, attachments, audit, backlog, campaigns, cards, chapters,
     check, copy, desk, dues, groups, inspect, journal_export, late_fees, member_statement, members, messages,
-    names, policy, preview, pro_rata, reports, roles, sign_in, store, undo,
+    names, policy, preview, pro_rata, reports, roles, setup, sign_in, store, undo,
 };
 use bursar_db::testing::TestDb;
 use bursar_domain::Refusal;
@@ -158,6 +158,27 @@ fn desk() -> Vec<Call> {
         }),
         whole(&sign_in::ENTER, |whole| {
             sign_in::enter(whole, &SecretHash::of(""), SecretHash::of("x"), "")
+        }),
+        whole(&sign_in::code::ASK, |whole| {
+            sign_in::code::ask(whole, "nobody@example.org", "browser", &[0; 32], "example.org")
+        }),
+        whole(&sign_in::code::ASK, |whole| {
+            sign_in::code::asked(whole, &SecretHash::of(""))
+        }),
+        whole(&sign_in::ENTER, |whole| {
+            sign_in::code::enter(whole, "", "", (SecretHash::of("x"), ""), None)
+        }),
+        whole(&setup::LINK, |whole| setup::make_link(whole, &[0; 32])),
+        whole(&setup::OPEN, |whole| setup::open(whole, &SecretHash::of(""))),
+        whole(&setup::BEGIN, |whole| {
+            let person = ("", "nobody@example.org");
+            setup::begin(
+                whole,
+                &SecretHash::of(""),
+                &new_organization(),
+                person,
+                (SecretHash::of("x"), ""),
+            )
         }),
         whole(&sign_in::ONESELF, |whole| {
             sign_in::oneself(whole, &SecretHash::of(""))
@@ -658,6 +679,7 @@ fn new_organization() -> NewOrganization {
         contact_email: None,
         contact_phone: None,
         card_issuing: CardIssuing::Pending,
+        time_zone: Default::default(),
     }
 }
 

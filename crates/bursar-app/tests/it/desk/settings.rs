@@ -200,6 +200,7 @@ fn a_renamed_chapter_changes_in_the_list_of_its_parent() {
             contact_email: None,
             contact_phone: None,
             card_issuing: CardIssuing::Pending,
+            time_zone: Default::default(),
         };
         let chapter = Desk::of(&test.db, ids, id, noon("2026-01-10"), new);
         let before: Chapter = parent.get(id);

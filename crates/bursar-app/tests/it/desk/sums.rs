@@ -134,6 +134,7 @@ fn chapter_of(national: &Desk) -> Desk {
         contact_email: None,
         contact_phone: None,
         card_issuing: CardIssuing::Approved,
+        time_zone: Default::default(),
     };
     let (now, mut ids) = (national.app.now(), IdSource::seeded(21));
     Desk::of(&national.db, ids.fork(), ids.next(now), now, new)

@@ -1,0 +1,85 @@
+//! What a signed-in person does about themselves: proves again who they are, and ends sessions.
+
+use bursar_app::sign_in::{end, sessions};
+use bursar_app::{AppError, Identity, NO_ORGANIZATION, Whole};
+use bursar_domain::sign_in::SecretHash;
+use hyper::StatusCode;
+use hyper::header::SET_COOKIE;
+use hyper::http::request::Parts;
+
+use crate::failure::Failure;
+use crate::forms::Form;
+use crate::pages;
+use crate::pages::sessions::hex;
+use crate::reply::see_other;
+use crate::serve::{Answer, Console, Signed};
+use crate::sign_in::asked_for;
+
+impl Console {
+    /// Answers what is about the person and no organization; `None` for the rest.
+    pub(crate) async fn account(
+        &self,
+        signed: &Signed,
+        parts: &Parts,
+        place: &str,
+        form: Option<&str>,
+    ) -> Result<Option<Answer>, Failure> {
+        let answer = match (place, form) {
+            ("", None) => pages::places::answer(signed)?,
+            ("confirm", None) => {
+                let own = &signed.oneself.user.email;
+                let page = pages::signing::ask(&Form::default(), own, asked_for(parts))?;
+                Answer::Page(StatusCode::OK, page)
+            }
+            ("sessions", None) => self.show_sessions(signed).await?,
+            ("sessions", Some(form)) => self.end_sessions(signed, &Form::parse(form)).await?,
+            ("sign-out", Some(_)) => self.sign_out(signed).await?,
+            _ => return Ok(None),
+        };
+        Ok(Some(answer))
+    }
+
+    async fn show_sessions(&self, signed: &Signed) -> Result<Answer, Failure> {
+        let found: Result<_, AppError> = self.app.look(Identity::Session(signed.session), sessions).await;
+        let page = pages::sessions::show(&signed.oneself.user.email, &found?, &signed.session)?;
+        Ok(Answer::Page(StatusCode::OK, page))
+    }
+
+    /// Ends one session of the person's own, or all but this.
+    async fn end_sessions(&self, signed: &Signed, form: &Form) -> Result<Answer, Failure> {
+        let (this, which) = (signed.session, form.get("session").to_owned());
+        if which == hex(&this) {
+            return self.sign_out(signed).await;
+        }
+        let work = move |whole: &mut Whole<'_, '_>| {
+            for session in sessions(whole)? {
+                if session.hash != this && (which == "others" || which == hex(&session.hash)) {
+                    end(whole, &session.hash)?;
+                }
+            }
+            Ok(())
+        };
+        self.change(this, work).await?;
+        Ok(Answer::Reply(see_other("/console/sessions")))
+    }
+
+    async fn sign_out(&self, signed: &Signed) -> Result<Answer, Failure> {
+        let session = signed.session;
+        self.change(session, move |whole| end(whole, &session)).await?;
+        let mut reply = see_other("/console/sign-in");
+        if let Some(value) = self.cookie.clear() {
+            reply.headers_mut().insert(SET_COOKIE, value);
+        }
+        Ok(Answer::Reply(reply))
+    }
+
+    async fn change(
+        &self,
+        session: SecretHash,
+        work: impl FnMut(&mut Whole<'_, '_>) -> Result<(), AppError> + Send + 'static,
+    ) -> Result<(), Failure> {
+        let who = Identity::Session(session);
+        let changed: Result<(), AppError> = self.app.change(who, NO_ORGANIZATION, work).await;
+        Ok(changed?)
+    }
+}

@@ -1,0 +1,169 @@
+//! Signing in to the console by a mailed code, proving it again, sessions, and the setup of an empty server.
+
+use std::fs;
+
+use bursar_testing::{Engine, eventually};
+
+use crate::api::bundle::{NATIONAL, organization};
+use crate::api::http::Reply;
+use crate::api::world::{World, on_both_engines};
+use crate::console::{Browser, at, posted};
+
+on_both_engines! {
+    a_mailed_code_signs_in
+    wrong_codes_end
+    sessions_are_seen_and_ended
+}
+
+const ADMIN: &str = "admin@people.example";
+
+/// A browser that has asked for a code; its cookie.
+fn ask(world: &World, email: &str, to: &str) -> String {
+    let form = format!("email={email}&to={to}");
+    let asked = posted(world, "", "/console/sign-in", "same-origin", &form);
+    assert_eq!(asked.status, 303, "{asked:?}");
+    assert!(asked.must("location").starts_with("/console/sign-in/code?"));
+    cookie(&asked)
+}
+
+fn cookie(reply: &Reply) -> String {
+    reply.must("set-cookie").split(';').next().unwrap().to_owned()
+}
+
+/// The codes that were mailed to this address.
+fn codes(world: &World, email: &str) -> Vec<String> {
+    let Ok(folder) = fs::read_dir(world.place.folder.path().join("outbox")) else {
+        return Vec::new();
+    };
+    let texts = folder
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|end| end == "eml"))
+        .map(|path| fs::read_to_string(path).unwrap());
+    texts
+        .filter(|text| text.contains(email) && text.contains("sign-in-code"))
+        .map(|text| {
+            let subject = text.lines().find_map(|line| line.strip_prefix("Subject: "));
+            subject.unwrap()[..9].replace(' ', "")
+        })
+        .collect()
+}
+
+fn mailed(world: &World, email: &str) -> String {
+    eventually("a code is mailed", || codes(world, email).pop())
+}
+
+fn enter(world: &World, browser: &str, code: &str, to: &str) -> Reply {
+    let form = format!("code={code}&to={to}");
+    posted(world, browser, "/console/sign-in/code", "same-origin", &form)
+}
+
+fn a_mailed_code_signs_in(engine: Engine) {
+    let world = World::new(engine);
+    let to = at(NATIONAL, "/members");
+    let browser = ask(&world, "ADMIN@people.example", &to);
+    let code = mailed(&world, ADMIN);
+    assert_eq!(code.len(), 8, "{code}");
+    let page = world
+        .nobody()
+        .ask("GET", "/console/sign-in/code")
+        .header("Cookie", &browser)
+        .send();
+    assert!(page.body.contains(ADMIN), "{}", page.body);
+
+    // It is good for the browser that asked, once, and leads inside only.
+    let other = ask(&world, "nobody@example.org", "");
+    assert_eq!(enter(&world, &other, &code, "").status, 422);
+    assert_eq!(enter(&world, "", &code, "").status, 404);
+    let spaced = format!("{}+{}", &code[..4], &code[4..]);
+    let entered = enter(&world, &browser, &spaced, &to);
+    assert_eq!((entered.status, entered.must("location")), (303, to.as_str()));
+    assert_eq!(enter(&world, &browser, &code, "").status, 404);
+    let admin = Browser {
+        world: &world,
+        cookie: cookie(&entered),
+    };
+    admin.page(&to);
+    let again = ask(&world, ADMIN, "//evil.example");
+    let second = eventually("a second code is mailed", || {
+        codes(&world, ADMIN).into_iter().find(|other| *other != code)
+    });
+    let both = format!("{again}; {}", admin.cookie);
+    let entered = enter(&world, &both, &second, "https://evil.example/");
+    assert_eq!((entered.status, entered.must("location")), (303, "/console"));
+    assert_eq!(admin.get(&to).status, 303, "the session before has ended");
+
+    // Nothing is kept of it, and nobody in the organization sees it.
+    let kept = world.place.count_beside("SELECT COUNT(*) FROM outbox_messages");
+    assert_eq!(kept, 0);
+    let listed = world.run(&["messages", "--organization", &organization(NATIONAL)]);
+    assert_eq!(listed.as_array().unwrap().len(), 0, "{listed}");
+    assert_eq!(codes(&world, "nobody@example.org"), Vec::<String>::new());
+    world.place.check();
+}
+
+fn wrong_codes_end(engine: Engine) {
+    let world = World::new(engine);
+    let browser = ask(&world, ADMIN, "");
+    let code = mailed(&world, ADMIN);
+    let wrong = if code == "00000000" {
+        "00000001"
+    } else {
+        "00000000"
+    };
+    for left in ["4 tries", "3 tries", "2 tries", "1 try"] {
+        let reply = enter(&world, &browser, wrong, "");
+        assert_eq!(reply.status, 422);
+        assert!(reply.body.contains(left), "{left}: {}", reply.body);
+    }
+    assert_eq!(enter(&world, &browser, wrong, "").status, 404);
+    assert_eq!(
+        enter(&world, &browser, &code, "").status,
+        404,
+        "no try is left for the right one"
+    );
+
+    // Bad addresses are told beside the field; cross-site posts are refused.
+    let bad = posted(&world, "", "/console/sign-in", "same-origin", "email=nowhere");
+    assert_eq!(bad.status, 422);
+    assert!(bad.body.contains("id=\"email-error\""), "{}", bad.body);
+    let foreign = posted(
+        &world,
+        "",
+        "/console/sign-in",
+        "cross-site",
+        "email=a@example.org",
+    );
+    assert_eq!(foreign.status, 403);
+
+    // Sign-ins have a limit of their own, which takes nothing from others.
+    let refused = (0..30)
+        .map(|_| enter(&world, &browser, wrong, "").status)
+        .find(|status| *status == 429);
+    assert_eq!(refused, Some(429));
+    assert_eq!(world.admin().get("/v1/members").status, 200);
+}
+
+fn sessions_are_seen_and_ended(engine: Engine) {
+    let world = World::new(engine);
+    let (first, second) = (Browser::of(&world, ADMIN), Browser::of(&world, ADMIN));
+    let viewer = Browser::of(&world, "viewer@people.example");
+    let page = first.page("/console/sessions");
+    assert!(page.matches("name=\"session\"").count() == 3, "{page}");
+    assert_eq!(
+        first.sent("/console/sessions", "session=others"),
+        "/console/sessions"
+    );
+    assert_eq!(second.get("/console").status, 303);
+    assert_eq!(second.get("/console").must("location"), "/console/sign-in?");
+    first.page("/console/sessions");
+    // Another person's session stays, whatever is sent.
+    let page = viewer.page("/console/sessions");
+    let hash = page.split("value=\"").nth(1).unwrap().split('"').next().unwrap();
+    first.sent("/console/sessions", &format!("session={hash}"));
+    viewer.page("/console/sessions");
+    assert_eq!(
+        viewer.sent("/console/sessions", &format!("session={hash}")),
+        "/console/sign-in"
+    );
+    assert_ne!(viewer.get("/console/sessions").status, 200);
+}

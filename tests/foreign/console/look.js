@@ -1,0 +1,89 @@
+// Looks at every page that can be reached by links, each kind once: axe finds nothing, nothing is wider than the screen,
+// and a page is light. At two widths, light and dark. Leaves a picture of each kind.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { signIn, WIDTHS } from "./desk.js";
+
+const { BURSAR_URL, PICTURES } = process.env;
+const AXE = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const FIRST_BYTES_MAX = 60_000;
+const LATER_BYTES_MAX = 20_000;
+
+/** `/console/org_…/members/mem_…?q=x` is of the kind `members/{}`. */
+function kind(url) {
+  const parts = new URL(url).pathname.split("/").slice(3);
+  return parts.map((part) => (/^[a-z]+_[0-9a-z]{26}$/.test(part) ? "{}" : part)).join("/");
+}
+
+/** One address for each kind of page. */
+export async function kinds(desk) {
+  const { page } = desk;
+  const home = new URL(page.url()).pathname;
+  const seen = new Map([["", page.url()]]);
+  const next = [page.url()];
+  while (next.length > 0) {
+    const response = await page.goto(next.shift());
+    if (!(response.headers()["content-type"] ?? "").startsWith("text/html")) continue;
+    const links = await page.$$eval("a[href]", (all) => all.filter((a) => !a.hasAttribute("download")).map((a) => a.href));
+    for (const link of links) {
+      if (!link.startsWith(`${BURSAR_URL}${home}/`) || /\.(csv|pdf)(\?|$)/.test(link) || link.includes("/attachments/")) continue;
+      if (!seen.has(kind(link))) {
+        seen.set(kind(link), link);
+        next.push(link);
+      }
+    }
+  }
+  return seen;
+}
+
+export async function lookAtEverything(browser, found, user) {
+  const desk = await signIn(browser, found, user);
+  const pages = await kinds(desk);
+  const state = await desk.page.context().storageState();
+  await desk.close();
+  let rules = 0;
+  for (const [device, viewport] of Object.entries(WIDTHS)) {
+    for (const colorScheme of ["light", "dark"]) {
+      // The page's own policy forbids a script of ours, which axe is.
+      const context = await browser.newContext({ storageState: state, viewport, colorScheme, bypassCSP: true });
+      const page = await context.newPage();
+      for (const [name, url] of pages) {
+        const response = await page.goto(url);
+        const say = (line) => found.push(`${name || "overview"}, ${device}, ${colorScheme}: ${line}`);
+        if (response.status() !== 200) say(`status ${response.status()}`);
+        await page.evaluate(AXE);
+        const result = await page.evaluate(() => axe.run());
+        rules += result.passes.length;
+        for (const violation of result.violations) say(`axe: ${violation.id}: ${violation.nodes.map((node) => node.html.slice(0, 160)).join(" | ")}`);
+        const width = await page.evaluate(() => document.documentElement.scrollWidth);
+        if (width > viewport.width) say(`is ${width} px wide`);
+        if (PICTURES) await page.screenshot({ path: `${PICTURES}/${name.replaceAll("/", "-").replaceAll("{}", "one") || "overview"}-${device}-${colorScheme}.png`, fullPage: device === "phone" });
+      }
+      await context.close();
+    }
+  }
+  await weigh(browser, state, pages, found);
+  console.log(`${pages.size} kinds of pages at 2 widths, light and dark; axe passed ${rules} rules`);
+}
+
+/** What goes over the wire, by the browser's own count. */
+async function weigh(browser, storageState, pages, found) {
+  const context = await browser.newContext({ storageState });
+  const page = await context.newPage();
+  const session = await context.newCDPSession(page);
+  await session.send("Network.enable");
+  let bytes = 0;
+  session.on("Network.loadingFinished", (event) => (bytes += event.encodedDataLength));
+  let [first, heaviest, which] = [0, 0, ""];
+  for (const [name, url] of pages) {
+    bytes = 0;
+    await page.goto(url, { waitUntil: "networkidle" });
+    if (first === 0) first = bytes;
+    else if (bytes > heaviest) [heaviest, which] = [bytes, name];
+    if (name !== "" && bytes > LATER_BYTES_MAX) found.push(`${name} moves ${bytes} bytes`);
+  }
+  await context.close();
+  assert.ok(first > 0 && first <= FIRST_BYTES_MAX, `the first view moves ${first} bytes`);
+  console.log(`the first view moves ${first} bytes; of the later ones ${which} the most, ${heaviest}`);
+}
