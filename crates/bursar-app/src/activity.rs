@@ -24,6 +24,8 @@ pub struct Query {
     pub actor: Option<String>,
     /// An action or a prefix of one: `token`, `role.set`.
     pub action: Option<String>,
+    /// What this request did, whoever sent it. The other filters but `since` are not asked then.
+    pub request: Option<RequestId>,
     /// The last line of the previous page.
     pub before: Option<ActivityId>,
     /// At most [`PAGE_MAX`].
@@ -86,6 +88,7 @@ pub fn list(view: &mut View<'_, '_>, query: &Query) -> Result<Vec<Line>, AppErro
             None => None,
         },
         action: query.action.clone(),
+        request: query.request,
     };
     let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
     Ok(activity::newest(
@@ -193,6 +196,7 @@ fn deed(line: &Line, subject: &str) -> String {
         "member.add" => "added member",
         "member.change" => "changed member",
         "member.archive" => "archived member",
+        "member.archive_many" => return format!("archived {count} members at once ({subject})"),
         "member.restore" => "restored member",
         "card.create" => "made card",
         "card.apply" => "applied for a card with",

@@ -5,10 +5,12 @@ use std::collections::HashMap;
 use bursar_db::desk::{self, MemberFilter};
 use bursar_domain::access::Role;
 use bursar_domain::account::Standing;
-use bursar_domain::ids::MemberId;
+use bursar_domain::ids::{GroupId, MemberId, OrderId};
 use bursar_domain::member::Member;
 use bursar_domain::money::{Currency, Money};
+use bursar_domain::order::Order;
 use bursar_domain::payment::Payment;
+use bursar_domain::reimbursement::Reimbursement;
 use bursar_domain::{Date, Refusal};
 
 use crate::act::View;
@@ -17,7 +19,7 @@ use crate::names;
 use crate::resources::Readable;
 use crate::rule::Rule;
 
-pub use bursar_db::desk::{ChargeLine, Charges, MemberLine};
+pub use bursar_db::desk::{ChargeLine, Charges, MemberLine, OrderRow, Orders, ReimbursementRow};
 
 pub const OVERVIEW: Rule = Rule::of("overview.read", Role::Viewer, "see the overview");
 pub const RULES: &[&Rule] = &[&OVERVIEW];
@@ -132,6 +134,61 @@ pub fn charges(
     };
     let rows = desk::charges(view.tx, view.organization, which, after.as_ref(), limit())?;
     Ok(Page::of(rows))
+}
+
+/// A page of orders after the one given.
+pub fn orders(
+    view: &mut View<'_, '_>,
+    which: Orders,
+    after: Option<OrderId>,
+) -> Result<Page<OrderRow>, AppError> {
+    view.allow(&Order::READ)?;
+    let after = match after {
+        Some(id) => Some((view.find::<Order>(id)?.stamps.updated_at, id)),
+        None => None,
+    };
+    let rows = desk::orders(view.tx, view.organization, which, after, limit())?;
+    Ok(Page::of(rows))
+}
+
+/// The last reimbursements of a member.
+pub fn reimbursements_of(
+    view: &mut View<'_, '_>,
+    member: MemberId,
+) -> Result<Page<ReimbursementRow>, AppError> {
+    view.allow(&Reimbursement::READ)?;
+    let rows = desk::reimbursements_of(view.tx, view.organization, member, limit())?;
+    Ok(Page::of(rows))
+}
+
+/// A group's charges that are due this year.
+#[derive(Clone, Copy, Debug)]
+pub struct GroupYear {
+    pub expected: Money,
+    pub collected: Money,
+    pub owed: Money,
+    pub overdue: Money,
+}
+
+pub fn group_year(view: &mut View<'_, '_>, group: GroupId) -> Result<GroupYear, AppError> {
+    view.allow(&Payment::READ)?;
+    let own = view.own()?;
+    let today = own.time_zone.date(view.now());
+    let days = year_of(today);
+    let sums = desk::of_group(view.tx, view.organization, group, days, today)?;
+    let money = |sum| total(sum, own.currency);
+    Ok(GroupYear {
+        expected: money(sums.expected)?,
+        collected: money(sums.collected)?,
+        owed: money(sums.open)?,
+        overdue: money(sums.overdue)?,
+    })
+}
+
+fn year_of(today: Date) -> (Date, Date) {
+    let year = today.to_string().get(..4).unwrap_or("1970").to_owned();
+    let day = |text: &str| Date::parse(&format!("{year}-{text}")).unwrap_or(today);
+    (day("01-01"), day("12-31"))
 }
 
 /// The year so far, and what waits.

@@ -208,7 +208,7 @@ pub struct AddedMany {
     pub added: Vec<MemberId>,
     /// For the months left of the period, where the group charges them. Undo takes them back.
     pub charges: Vec<Payment>,
-    /// Addresses of members who were in the group before.
+    /// Addresses or names of members who were in the group before.
     pub already: Vec<String>,
 }
 
@@ -250,23 +250,49 @@ pub fn add_by_address(
         ))
         .into());
     }
+    let found = wanted.into_iter().flat_map(|(address, members)| {
+        let named = move |member| (address.clone(), member);
+        members.into_iter().map(named)
+    });
+    join_all(act, id, found.collect())
+}
+
+/// Adds these members, who must be active.
+pub fn add_many(act: &mut Act<'_, '_>, id: GroupId, members: &[MemberId]) -> Result<AddedMany, AppError> {
+    act.allow(&ADD)?;
+    let mut found = Vec::with_capacity(members.len());
+    for member in members {
+        let member: Member = act.find(*member)?;
+        if !member.is_active {
+            let message = format!("{} is archived; restore the member first", member.name());
+            return Err(Refusal::conflict(message).into());
+        }
+        found.push((member.name(), member));
+    }
+    join_all(act, id, found)
+}
+
+/// Each with what people call them.
+fn join_all(
+    act: &mut Act<'_, '_>,
+    id: GroupId,
+    members: Vec<(String, Member)>,
+) -> Result<AddedMany, AppError> {
     let (mut added, mut already, mut subjects) = (Vec::new(), Vec::new(), Vec::new());
     let mut charges = Vec::new();
-    for (address, members) in wanted {
-        for member in members {
-            if member.groups.contains(&id) || added.contains(&member.id) {
-                already.push(address.clone());
-            } else {
-                charges.extend(join(act, id, member.id)?.charge);
-                added.push(member.id);
-                subjects.push(Subject {
-                    id: member.id.to_bytes(),
-                    other: Some(id.to_bytes()),
-                    updated_at: act.now(),
-                    previous: None,
-                });
-            }
+    for (called, member) in members {
+        if member.groups.contains(&id) || added.contains(&member.id) {
+            already.push(called);
+            continue;
         }
+        charges.extend(join(act, id, member.id)?.charge);
+        added.push(member.id);
+        subjects.push(Subject {
+            id: member.id.to_bytes(),
+            other: Some(id.to_bytes()),
+            updated_at: act.now(),
+            previous: None,
+        });
     }
     let id = bulk::note(act, &ADD, &subjects)?;
     // A charge has no other side, which tells it from a member.

@@ -1,8 +1,9 @@
+use bursar_db::bulk::Subject;
 use bursar_db::{memberships, open_charges, recipients};
 use bursar_domain::access::{Role, Scope};
 use bursar_domain::email::{check_email, check_phone};
 use bursar_domain::group::Group;
-use bursar_domain::ids::{GroupId, MemberId};
+use bursar_domain::ids::{BulkId, GroupId, MemberId};
 use bursar_domain::member::{Member, MemberChange};
 use bursar_domain::money::Money;
 use bursar_domain::payment::Payment;
@@ -10,6 +11,7 @@ use bursar_domain::text::NAME;
 use bursar_domain::{Date, Refusal, Stamps};
 
 use crate::act::{Act, View};
+use crate::bulk::{self, Undone};
 use crate::cards;
 use crate::error::AppError;
 use crate::pro_rata;
@@ -20,7 +22,10 @@ pub const ADD: Rule = Rule::of("member.add", Role::Editor, "add members");
 pub const CHANGE: Rule =
     Rule::of("member.change", Role::Editor, "change members").or_token(&[Scope::MembersWrite]);
 
-pub const RULES: &[&Rule] = &[&ADD, &CHANGE];
+/// Archiving many at once.
+pub const ARCHIVE: Rule = Rule::of("member.archive_many", Role::Editor, "archive members");
+
+pub const RULES: &[&Rule] = &[&ADD, &CHANGE, &ARCHIVE];
 
 /// Archiving and restoring also change the member's groups, because their counts change. Archiving freezes the
 /// member's active cards.
@@ -51,6 +56,54 @@ pub fn change(act: &mut Act<'_, '_>, id: MemberId, change: &MemberChange) -> Res
     };
     act.log(action, Some(id.to_string()), None)?;
     Ok(member)
+}
+
+/// Archives these members as one act that can be undone. Those who are archived already are left out.
+pub fn archive_many(act: &mut Act<'_, '_>, members: &[MemberId]) -> Result<(BulkId, usize), AppError> {
+    act.allow(&ARCHIVE)?;
+    let archived = MemberChange {
+        is_active: Some(false),
+        ..MemberChange::default()
+    };
+    let mut subjects = Vec::with_capacity(members.len());
+    for id in members {
+        if !act.find::<Member>(*id)?.is_active {
+            continue;
+        }
+        let member = change(act, *id, &archived)?;
+        subjects.push(Subject {
+            id: member.id.to_bytes(),
+            other: None,
+            updated_at: member.stamps.updated_at,
+            previous: None,
+        });
+    }
+    Ok((bulk::note(act, &ARCHIVE, &subjects)?, subjects.len()))
+}
+
+/// Restores a member whom a bulk act archived, unless the member has changed since.
+pub(crate) fn undo_archive(
+    act: &mut Act<'_, '_>,
+    subject: &Subject,
+    undone: &mut Undone,
+) -> Result<(), AppError> {
+    let id = MemberId::from_bytes(subject.id);
+    match act.get::<Member>(id)? {
+        None => undone.left.push((id.to_string(), "it is gone".to_owned())),
+        Some(member) if member.stamps.updated_at != subject.updated_at => {
+            let why = "the member has changed since".to_owned();
+            undone.left.push((id.to_string(), why));
+        }
+        Some(_) => {
+            let restored = MemberChange {
+                is_active: Some(true),
+                ..MemberChange::default()
+            };
+            change(act, id, &restored)?;
+            undone.reversed.push(id.to_string());
+        }
+    }
+    Ok(())
 }
 
 /// What the member still owes.

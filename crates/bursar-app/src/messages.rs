@@ -86,6 +86,14 @@ pub fn list(view: &mut View<'_, '_>, query: Query) -> Result<Vec<Sent>, AppError
     records.into_iter().map(|record| describe(view, record)).collect()
 }
 
+/// To one member, the latest first.
+pub fn of_member(view: &mut View<'_, '_>, member: MemberId, limit: usize) -> Result<Vec<Sent>, AppError> {
+    view.allow(&LIST)?;
+    let limit = i64::try_from(limit.min(PAGE_MAX)).unwrap_or(i64::MAX);
+    let records = messages::of_recipient(view.tx, view.organization, member.to_bytes(), limit)?;
+    records.into_iter().map(|record| describe(view, record)).collect()
+}
+
 fn describe<M>(act: &mut Act<'_, '_, M>, record: messages::Record) -> Result<Sent, AppError> {
     let failures = match record.attempts {
         0 => Vec::new(),

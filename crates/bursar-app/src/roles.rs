@@ -60,7 +60,7 @@ fn check_other_admin(act: &mut Act<'_, '_>, user: &User) -> Result<(), AppError>
     }
     let name = act.own()?.name;
     Err(Refusal::conflict(format!(
-        "{} is the last admin of {name}; make somebody else an admin first, with `bursar role set --role admin`",
+        "{} is the last admin of {name}; make somebody else an admin first",
         user.email
     ))
     .into())

@@ -13,7 +13,7 @@ use crate::act::{Act, Whole};
 use crate::books::{self, charges};
 use crate::error::AppError;
 use crate::rule::Rule;
-use crate::{dues, groups, late_fees, payments, roster};
+use crate::{dues, groups, late_fees, members, payments, roster};
 
 pub use crate::bulk::Undone;
 
@@ -80,6 +80,7 @@ fn undo_one(
                 None => undo_payment(act, PaymentId::from_bytes(subject.id), subject, undone),
             }
         }
+        kind if kind == members::ARCHIVE.name => members::undo_archive(act, subject, undone),
         kind => Err(Refusal::conflict(format!("{kind} cannot be undone")).into()),
     }
 }

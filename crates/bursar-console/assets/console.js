@@ -45,6 +45,21 @@ if (zone && zone.value === zone.defaultValue && zone.value === "UTC") {
   zone.value = Intl.DateTimeFormat().resolvedOptions().timeZone || zone.value;
 }
 
+// Pages that are meant for paper.
+for (const button of document.querySelectorAll("[data-print]")) {
+  button.hidden = false;
+  button.addEventListener("click", () => print());
+}
+
+// Copies a secret.
+for (const button of document.querySelectorAll("[data-copy]")) {
+  button.hidden = !navigator.clipboard;
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+    button.textContent = "Copied";
+  });
+}
+
 // "/" goes to the search.
 document.addEventListener("keydown", (event) => {
   const isTyping = /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement.tagName);

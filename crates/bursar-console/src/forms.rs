@@ -29,11 +29,15 @@ pub(crate) struct Done {
 
 pub(crate) type Work = Box<dyn FnMut(&mut Act<'_, '_>) -> Result<Done, AppError> + Send>;
 
+/// Also yields a page for this one response, with what is kept nowhere.
+pub(crate) type Telling = Box<dyn FnMut(&mut Act<'_, '_>) -> Result<(Done, String), AppError> + Send>;
+
 /// What follows a form that was read.
 pub(crate) enum Sent {
     /// A page that asks for more, such as a preview.
     Show(String),
     Do(Work),
+    Tell(Telling),
 }
 
 impl Done {
@@ -69,6 +73,17 @@ impl Form {
 
     pub(crate) fn has(&self, name: &str) -> bool {
         self.fields.iter().any(|(field, _)| field == name)
+    }
+
+    /// Every value of a field that can be given several times.
+    pub(crate) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        let found = self.fields.iter().filter(move |(field, _)| field == name);
+        found.map(|(_, value)| value.trim())
+    }
+
+    /// Whether it was sent, and is not just being opened.
+    pub(crate) fn is_sent(&self) -> bool {
+        !self.fields.is_empty()
     }
 
     /// `None` for an empty field.

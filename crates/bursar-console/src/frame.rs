@@ -5,6 +5,7 @@ use bursar_app::sign_in::Oneself;
 use bursar_domain::access::Role;
 use bursar_domain::ids::OrganizationId;
 use bursar_domain::organization::Organization;
+use bursar_domain::sign_in::ENTROPY_BYTES;
 
 use crate::assets;
 use crate::forms::Done;
@@ -44,7 +45,11 @@ const MENU: &[&[Entry]] = &[
         entry("money", "Money in"),
         entry("journal", "Journal"),
     ],
-    &[entry("activity", "Activity").for_those_who(&bursar_app::activity::LIST)],
+    &[
+        entry("reports", "Reports"),
+        entry("activity", "Activity").for_those_who(&bursar_app::activity::LIST),
+        entry("settings", "Settings"),
+    ],
 ];
 
 /// A place where the person has a role.
@@ -54,9 +59,13 @@ pub(crate) struct Place {
     pub(crate) role: Role,
 }
 
+/// Fails where the system has no randomness.
+pub(crate) type Entropy = fn() -> Result<[u8; ENTROPY_BYTES], String>;
+
 #[derive(Clone, Debug)]
 pub(crate) struct Frame {
     pub(crate) user: String,
+    pub(crate) email: String,
     pub(crate) place: Place,
     pub(crate) others: Vec<(OrganizationId, String)>,
     /// The menu's entry that is open.
@@ -64,6 +73,10 @@ pub(crate) struct Frame {
     pub(crate) done: Option<Done>,
     /// For the forms of this page.
     pub(crate) key: String,
+    /// The address of the server.
+    pub(crate) origin: String,
+    /// For secrets that a form hands out.
+    pub(crate) entropy: Entropy,
 }
 
 impl Frame {
@@ -77,11 +90,14 @@ impl Frame {
         let user = &oneself.user;
         Self {
             user: user.name.clone().unwrap_or_else(|| user.email.clone()),
+            email: user.email.clone(),
             place,
             others,
             here,
             done: None,
             key,
+            origin: String::new(),
+            entropy: || Err("there is no randomness here".to_owned()),
         }
     }
 

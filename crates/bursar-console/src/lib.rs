@@ -14,6 +14,7 @@ mod pages;
 mod reply;
 mod routes;
 mod serve;
+mod sheet;
 mod sign_in;
 mod words;
 

@@ -8,8 +8,9 @@ use flate2::write::GzEncoder;
 use http_body_util::Full;
 use hyper::body::Bytes;
 use hyper::header::{
-    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderMap,
-    HeaderValue, LOCATION, REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_SECURITY_POLICY,
+    CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
+    X_FRAME_OPTIONS,
 };
 use hyper::{Response, StatusCode};
 
@@ -29,6 +30,47 @@ pub(crate) fn html(status: StatusCode, page: String) -> Reply {
     headers.insert(CONTENT_SECURITY_POLICY, CSP);
     guard(headers);
     reply
+}
+
+/// A file that a page offers.
+pub(crate) struct Download {
+    name: String,
+    content_type: &'static str,
+    body: Bytes,
+}
+
+impl Download {
+    pub(crate) fn csv(name: String, text: String) -> Self {
+        Self {
+            name,
+            content_type: "text/csv; charset=utf-8",
+            body: Bytes::from(text),
+        }
+    }
+
+    pub(crate) fn pdf(name: String, body: Vec<u8>) -> Self {
+        Self {
+            name,
+            content_type: "application/pdf",
+            body: Bytes::from(body),
+        }
+    }
+
+    /// A browser saves it and does not open it here.
+    pub(crate) fn reply(self) -> Reply {
+        let mut reply = Response::new(Full::new(self.body));
+        let headers = reply.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(self.content_type));
+        let keep = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
+        let name: String = self.name.chars().filter(|c| keep(*c)).collect();
+        let disposition = format!("attachment; filename=\"{name}\"");
+        if let Ok(value) = HeaderValue::from_str(&disposition) {
+            headers.insert(CONTENT_DISPOSITION, value);
+        }
+        headers.insert(CONTENT_SECURITY_POLICY, CSP);
+        guard(headers);
+        reply
+    }
 }
 
 /// After a form was sent: the browser goes to a page by GET.

@@ -6,8 +6,10 @@ use crate::asking::Asking;
 use crate::failure::Failure;
 use crate::forms::{Form, Sent};
 use crate::pages;
+use crate::reply::Download;
 
 pub(crate) type Show = fn(&mut View<'_, '_>, &Asking, &Form) -> Result<String, Failure>;
+pub(crate) type Make = fn(&mut View<'_, '_>, &Asking) -> Result<Download, Failure>;
 pub(crate) type Send = fn(&mut View<'_, '_>, &Asking, &Form) -> Result<Sent, Failure>;
 
 /// A page below `/console/ORG`. `{}` stands for an id.
@@ -18,6 +20,8 @@ pub(crate) struct Route {
     pub(crate) show: Show,
     /// What its form does, and the rule of that.
     pub(crate) send: Option<(&'static Rule, Send)>,
+    /// Makes the file that it is, instead of a page.
+    pub(crate) file: Option<Make>,
 }
 
 const fn page(path: &'static str, here: &'static str, show: Show) -> Route {
@@ -26,6 +30,7 @@ const fn page(path: &'static str, here: &'static str, show: Show) -> Route {
         here,
         show,
         send: None,
+        file: None,
     }
 }
 
@@ -35,6 +40,17 @@ const fn form(path: &'static str, here: &'static str, show: Show, rule: &'static
         here,
         show,
         send: Some((rule, send)),
+        file: None,
+    }
+}
+
+const fn file(path: &'static str, here: &'static str, make: Make) -> Route {
+    Route {
+        path,
+        here,
+        show: pages::problem::no_page,
+        send: None,
+        file: Some(make),
     }
 }
 
@@ -48,6 +64,13 @@ pub(crate) const ROUTES: &[Route] = &[
         &bursar_app::members::ADD,
         pages::member_new::send,
     ),
+    form(
+        "members/selected",
+        "members",
+        pages::selected::show,
+        &bursar_app::members::CHANGE,
+        pages::selected::send,
+    ),
     page("members/{}", "members", pages::member::show),
     form(
         "members/{}/edit",
@@ -56,7 +79,59 @@ pub(crate) const ROUTES: &[Route] = &[
         &bursar_app::members::CHANGE,
         pages::member_edit::send,
     ),
+    form(
+        "members/{}/archive",
+        "members",
+        pages::archive::show,
+        &bursar_app::members::CHANGE,
+        pages::archive::send,
+    ),
+    form(
+        "members/{}/credit",
+        "members",
+        pages::member_credit::show_apply,
+        &bursar_app::books::credit::APPLY,
+        pages::member_credit::send_apply,
+    ),
+    form(
+        "members/{}/refund",
+        "members",
+        pages::member_credit::show_refund,
+        &bursar_app::books::credit::REFUND,
+        pages::member_credit::send_refund,
+    ),
+    page("members/{}/statement", "members", pages::statement::show),
+    file("members/{}/statement/pdf", "members", pages::statement::pdf),
     page("groups", "groups", pages::groups::show),
+    form(
+        "groups/new",
+        "groups",
+        pages::group_form::show_new,
+        &bursar_app::groups::CREATE,
+        pages::group_form::send_new,
+    ),
+    page("groups/{}", "groups", pages::group::show),
+    form(
+        "groups/{}/edit",
+        "groups",
+        pages::group_form::show,
+        &bursar_app::groups::SET,
+        pages::group_form::send,
+    ),
+    form(
+        "groups/{}/add",
+        "groups",
+        pages::group_people::show_add,
+        &bursar_app::groups::ADD,
+        pages::group_people::send_add,
+    ),
+    form(
+        "groups/{}/remove/{}",
+        "groups",
+        pages::group_people::show_remove,
+        &bursar_app::groups::REMOVE_MEMBER,
+        pages::group_people::send_remove,
+    ),
     page("charges", "charges", pages::charges::show),
     form(
         "charges/new",
@@ -66,6 +141,62 @@ pub(crate) const ROUTES: &[Route] = &[
         pages::raise::send,
     ),
     page("charges/{}", "charges", pages::charge::show),
+    form(
+        "charges/{}/adjust",
+        "charges",
+        pages::charge_amount::show_adjust,
+        &bursar_app::payments::CHANGE,
+        pages::charge_amount::send_adjust,
+    ),
+    form(
+        "charges/{}/plan",
+        "charges",
+        pages::charge_amount::show_plan,
+        &bursar_app::payments::CHANGE,
+        pages::charge_amount::send_plan,
+    ),
+    form(
+        "charges/{}/edit",
+        "charges",
+        pages::charge_amount::show_edit,
+        &bursar_app::payments::CHANGE,
+        pages::charge_amount::send_edit,
+    ),
+    form(
+        "charges/{}/cancel",
+        "charges",
+        pages::charge_end::show_cancel,
+        &bursar_app::payments::CHANGE,
+        pages::charge_end::send_cancel,
+    ),
+    form(
+        "charges/{}/dispute",
+        "charges",
+        pages::charge_end::show_dispute,
+        &bursar_app::payments::CHANGE,
+        pages::charge_end::send_dispute,
+    ),
+    form(
+        "charges/{}/resolve",
+        "charges",
+        pages::charge_end::show_resolve,
+        &bursar_app::payments::CHANGE,
+        pages::charge_end::send_resolve,
+    ),
+    form(
+        "charges/{}/refund",
+        "charges",
+        pages::charge_end::show_refund,
+        &bursar_app::payments::REFUND,
+        pages::charge_end::send_refund,
+    ),
+    form(
+        "charges/{}/reverse/{}",
+        "charges",
+        pages::charge_end::show_reverse,
+        &bursar_app::payments::REVERSE,
+        pages::charge_end::send_reverse,
+    ),
     page("money", "money", pages::money::show),
     form(
         "money/new",
@@ -74,7 +205,93 @@ pub(crate) const ROUTES: &[Route] = &[
         &bursar_app::books::receipts::RECORD,
         pages::record::send,
     ),
+    page("money/{}", "money", pages::receipt::show),
+    form(
+        "money/{}/reverse",
+        "money",
+        pages::receipt::show_reverse,
+        &bursar_app::books::receipts::CHANGE,
+        pages::receipt::send_reverse,
+    ),
+    form(
+        "money/{}/refund",
+        "money",
+        pages::receipt::show_refund,
+        &bursar_app::books::receipts::CHANGE,
+        pages::receipt::send_refund,
+    ),
+    form(
+        "money/{}/move",
+        "money",
+        pages::receipt::show_move,
+        &bursar_app::books::receipts::CHANGE,
+        pages::receipt::send_move,
+    ),
     page("journal", "journal", pages::journal::show),
+    page("reports", "reports", pages::reports::index),
+    page("reports/{}", "reports", pages::reports::show),
+    file("reports/{}/csv", "reports", pages::reports::csv),
+    page("settings", "settings", pages::settings::show),
+    form(
+        "settings/edit",
+        "settings",
+        pages::settings::show_edit,
+        &bursar_app::organizations::SET,
+        pages::settings::send_edit,
+    ),
+    page("people", "settings", pages::people::show),
+    form(
+        "people/new",
+        "settings",
+        pages::people::show_new,
+        &bursar_app::roles::SET,
+        pages::people::send_new,
+    ),
+    form(
+        "people/{}",
+        "settings",
+        pages::people::show_change,
+        &bursar_app::roles::SET,
+        pages::people::send_change,
+    ),
+    form(
+        "people/{}/remove",
+        "settings",
+        pages::people::show_remove,
+        &bursar_app::roles::REMOVE,
+        pages::people::send_remove,
+    ),
+    page("tokens", "settings", pages::tokens::show),
+    form(
+        "tokens/new",
+        "settings",
+        pages::token_acts::show_new,
+        &bursar_app::tokens::CREATE,
+        pages::token_acts::send_new,
+    ),
+    page("tokens/{}", "settings", pages::tokens::show_one),
+    form(
+        "tokens/{}/rotate",
+        "settings",
+        pages::token_acts::show_rotate,
+        &bursar_app::tokens::ROTATE,
+        pages::token_acts::send_rotate,
+    ),
+    form(
+        "tokens/{}/revoke",
+        "settings",
+        pages::token_acts::show_revoke,
+        &bursar_app::tokens::REVOKE,
+        pages::token_acts::send_revoke,
+    ),
+    page("policy", "settings", pages::policy::show),
+    form(
+        "policy/edit",
+        "settings",
+        pages::policy::show_edit,
+        &bursar_app::policy::SET,
+        pages::policy::send_edit,
+    ),
     page("activity", "activity", pages::activity::show),
     form(
         "undo/{}",

@@ -28,11 +28,11 @@ use crate::asking::Asking;
 use crate::assets;
 use crate::cookies::CookieName;
 use crate::failure::{Failure, Problem};
-use crate::forms::{Done, Form, KEY, Sent};
+use crate::forms::{Done, Form, KEY, Sent, Telling};
 use crate::frame::{Frame, Place};
 use crate::pages;
 use crate::reply::{compressed, html, see_other};
-use crate::routes::{self, Route};
+use crate::routes::{self, Make, Route};
 use crate::sign_in::query_of;
 
 pub struct Options {
@@ -232,10 +232,14 @@ impl Console {
         let missing = || Refusal::missing("the address leads nowhere; the menu shows what there is");
         let (route, params) = routes::find(rest).ok_or_else(missing)?;
         *seen = Some(route);
-        let frame = Frame::new(&signed.oneself, place, route.here, self.new_key()?);
+        let mut frame = Frame::new(&signed.oneself, place, route.here, self.new_key()?);
+        (frame.origin, frame.entropy) = (self.origin.clone(), self.entropy);
         let asking = Asking::new(frame, params, parts.uri.query().unwrap_or(""));
         match form {
-            None => self.open(&signed, route, asking, Form::default()).await,
+            None => match route.file {
+                Some(make) => self.download(&signed, make, asking).await,
+                None => self.open(&signed, route, asking, Form::default()).await,
+            },
             Some(text) => self.send(&signed, route, asking, path, &text).await,
         }
     }
@@ -305,6 +309,12 @@ impl Console {
         mut asking: Asking,
         form: Form,
     ) -> Result<Answer, Failure> {
+        if let Some((rule, _)) = route.send
+            && !asking.frame.may(rule)
+        {
+            let message = format!("your role, {}, may not {}", asking.frame.role(), rule.deed);
+            return Err(Refusal::Forbidden { message }.into());
+        }
         let organization = asking.frame.place.organization.id;
         let status = match form.problem {
             Some(_) => StatusCode::UNPROCESSABLE_ENTITY,
@@ -324,6 +334,13 @@ impl Console {
         Ok(Answer::Page(status, page.await?))
     }
 
+    async fn download(&self, signed: &Signed, make: Make, asking: Asking) -> Result<Answer, Failure> {
+        let organization = asking.frame.place.organization.id;
+        let who = Identity::Session(signed.session);
+        let made = self.app.view(who, organization, move |view| make(view, &asking));
+        Ok(Answer::Reply(made.await?.reply()))
+    }
+
     async fn send(
         &self,
         signed: &Signed,
@@ -339,13 +356,24 @@ impl Console {
         let organization = asking.frame.place.organization.id;
         let who = Identity::Session(signed.session);
         let (asked, read) = (asking.clone(), form.clone());
-        let look = move |view: &mut View<'_, '_>| (send)(view, &asked, &read);
-        let work = match self.app.view(who, organization, look).await {
-            Ok(Sent::Show(page)) => return Ok(Answer::Page(StatusCode::OK, page)),
-            Ok(Sent::Do(work)) => work,
-            Err(failure) => return self.again(signed, route, asking, form, failure).await,
-        };
         let key = form.get(KEY).to_owned();
+        let fingerprint = Sha256::digest(format!("{path}\n{text}").as_bytes()).into();
+        let user = signed.oneself.user.id;
+        let once = Once::of_person(organization, user, key.clone(), fingerprint, self.key_seconds);
+        let look = move |view: &mut View<'_, '_>| (send)(view, &asked, &read);
+        let work: Telling = match self.app.view(who, organization, look).await {
+            Ok(Sent::Show(page)) => return Ok(Answer::Page(StatusCode::OK, page)),
+            Ok(Sent::Do(mut work)) => Box::new(move |act| Ok((work(act)?, String::new()))),
+            Ok(Sent::Tell(work)) => work,
+            Err(failure) => {
+                // What the form did may be why it cannot be done again.
+                let given = self.app.view(who, organization, move |view| once.given(view));
+                return match given.await {
+                    Ok(Some(output)) => Ok(went(&output, &key)),
+                    _ => self.again(signed, route, asking, form, failure).await,
+                };
+            }
+        };
         if key.is_empty() || key.len() > 64 {
             let failure = Problem {
                 field: None,
@@ -353,26 +381,27 @@ impl Console {
             };
             return self.again(signed, route, asking, form, failure.into()).await;
         }
-        let fingerprint = Sha256::digest(format!("{path}\n{text}").as_bytes()).into();
-        let user = signed.oneself.user.id;
-        let once = Once::of_person(organization, user, key.clone(), fingerprint, self.key_seconds);
         let visit = Visit {
             who,
             request: Some(signed.request),
         };
         let mut work = work;
+        let told = Arc::new(Mutex::new(String::new()));
+        let telling = Arc::clone(&told);
         let doing = self.app.once(visit, rule, once, None, move |act| {
-            let done = work(act)?;
+            let (done, page) = work(act)?;
+            *telling.lock().unwrap_or_else(PoisonError::into_inner) = page;
             let body = serde_json::to_string(&done).map_err(|error| DbError::Internal(error.to_string()))?;
             Ok::<_, Failure>(Output { status: 303, body })
         });
         match doing.reply.await {
             Ok((output, _)) => {
                 (self.on_queued)();
-                let done: Result<Done, _> = serde_json::from_str(&output.body);
-                let to = done.map_or_else(|_| "/console".to_owned(), |done| done.to);
-                let sign = if to.contains('?') { '&' } else { '?' };
-                Ok(Answer::Reply(see_other(&format!("{to}{sign}done={key}"))))
+                let page = std::mem::take(&mut *told.lock().unwrap_or_else(PoisonError::into_inner));
+                if !page.is_empty() {
+                    return Ok(Answer::Page(StatusCode::OK, page));
+                }
+                Ok(went(&output, &key))
             }
             Err(failure) => self.again(signed, route, asking, form, failure).await,
         }
@@ -432,6 +461,14 @@ impl Console {
         let page = pages::problem::page(title, &text, way, request);
         Answer::Page(status, page)
     }
+}
+
+/// To the page that says what the form did.
+fn went(output: &Output, key: &str) -> Answer {
+    let done: Result<Done, _> = serde_json::from_str(&output.body);
+    let to = done.map_or_else(|_| "/console".to_owned(), |done| done.to);
+    let sign = if to.contains('?') { '&' } else { '?' };
+    Answer::Reply(see_other(&format!("{to}{sign}done={key}")))
 }
 
 fn is_loopback(url: &url::Url) -> bool {

@@ -64,15 +64,29 @@ pub(crate) fn moment(at: Timestamp) -> String {
     format!("{}, {time}", day(at.date()))
 }
 
+/// What somebody owes, and its tone: `late` if they owe, `ahead` if they paid in advance.
+pub(crate) fn balance(balance: Option<Money>) -> (String, &'static str) {
+    match balance {
+        Some(balance) if balance.minor > 0 => (money(balance), "late"),
+        Some(balance) if balance.minor < 0 => (money(balance), "ahead"),
+        _ => ("\u{2013}".to_owned(), ""),
+    }
+}
+
 /// `1 member`, `34 members`
 pub(crate) fn count(number: usize, one: &str, many: &str) -> String {
     let noun = if number == 1 { one } else { many };
     format!("{} {noun}", grouped(&number.to_string()))
 }
 
+/// `1,200`
+pub(crate) fn number(number: i64) -> String {
+    grouped(&number.to_string())
+}
+
 /// A state as a label: `partially_paid` is `Partially paid`.
 pub(crate) fn label(word: &str) -> String {
-    let mut text = word.replace('_', " ");
+    let mut text = word.replace(['_', '-'], " ");
     if let Some(first) = text.get_mut(..1) {
         first.make_ascii_uppercase();
     }

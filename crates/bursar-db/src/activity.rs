@@ -56,7 +56,11 @@ pub struct Filter {
     pub actor: Option<String>,
     /// A prefix of the action.
     pub action: Option<String>,
+    pub request: Option<RequestId>,
 }
+
+/// How long after its id was made a request can have written lines.
+const REQUEST_MILLIS_MAX: u128 = 3_600_000;
 
 record! { line_columns: Line {
     id, at, action, actor_kind, actor_id, actor_organization_id, subject, count, request_id,
@@ -86,8 +90,17 @@ pub fn newest(
     limit: i64,
 ) -> Result<Vec<Line>, DbError> {
     let organization = organization.to_bytes();
-    let before = before.map_or([0xff; 16], ActivityId::to_bytes);
-    let from = filter.since.map_or([0; 16], first_id_at);
+    let mut before = before.map_or([0xff; 16], ActivityId::to_bytes);
+    let mut from = filter.since.map_or([0; 16], first_id_at);
+    let request = filter.request.map(RequestId::to_bytes);
+    if let Some(request) = request {
+        // An id begins with its time, so the lines of a request are near its own id.
+        let made = u128::from_be_bytes(request) >> 80;
+        let first = made.saturating_sub(REQUEST_MILLIS_MAX) << 80;
+        let last = made.saturating_add(REQUEST_MILLIS_MAX).min(u128::MAX >> 80) << 80;
+        from = from.max(first.to_be_bytes());
+        before = before.min(last.to_be_bytes());
+    }
     let since = filter.since.map_or(i64::MIN, Timestamp::micros);
     let mut params = vec![
         Value::Bytes(&organization),
@@ -96,6 +109,10 @@ pub fn newest(
         Value::Int(since),
         Value::Int(limit),
     ];
+    if let Some(request) = &request {
+        params.push(Value::Bytes(request));
+        return tx.rows(select_lines!(" AND request_id = ?6"), &params, read);
+    }
     params.extend(filter.actor.as_deref().map(Value::Text));
     params.extend(filter.action.as_deref().map(Value::Text));
     let sql = match (&filter.actor, &filter.action) {

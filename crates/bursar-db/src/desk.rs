@@ -3,8 +3,10 @@
 use std::sync::OnceLock;
 
 use bursar_domain::account::Standing;
-use bursar_domain::ids::{GroupId, MemberId, OrganizationId, PaymentId};
+use bursar_domain::ids::{GroupId, ListingId, MemberId, OrderId, OrganizationId, PaymentId, ReimbursementId};
+use bursar_domain::order::OrderStatus;
 use bursar_domain::payment::PaymentStatus;
+use bursar_domain::reimbursement::ReimbursementStatus;
 use bursar_domain::{Date, Timestamp};
 
 use crate::engine::{Tx, Value};
@@ -291,6 +293,50 @@ pub fn months(
     )
 }
 
+/// Charges of a group that are due in a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GroupSums {
+    pub expected: i128,
+    pub collected: i128,
+    pub open: i128,
+    /// Open, and due before today.
+    pub overdue: i128,
+}
+
+record! { group_columns: GroupSums {
+    expected = sum!("CASE WHEN status = 'cancelled' THEN paid_to_date ELSE amount END"),
+    collected = sum!("paid_to_date"),
+    open = sum!("CASE WHEN status IN ('pending', 'partially_paid', 'failed') THEN amount - paid_to_date ELSE 0 END"),
+    overdue = sum!("CASE WHEN status IN ('pending', 'partially_paid', 'failed') AND due_date < ?5 THEN amount - paid_to_date ELSE 0 END"),
+} }
+const GROUP: &str = concat!(
+    "SELECT ",
+    group_columns!(),
+    " FROM payments WHERE organization_id = ?1 AND group_id = ?2 AND due_date >= ?3 AND due_date <= ?4"
+);
+
+pub fn of_group(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    group: GroupId,
+    (from, until): (Date, Date),
+    today: Date,
+) -> Result<GroupSums, DbError> {
+    let (from, until, today) = (from.to_string(), until.to_string(), today.to_string());
+    let found = tx.first(
+        GROUP,
+        &[
+            Value::Bytes(&organization.to_bytes()),
+            Value::Bytes(&group.to_bytes()),
+            Value::Text(&from),
+            Value::Text(&until),
+            Value::Text(&today),
+        ],
+        read,
+    )?;
+    Ok(found.unwrap_or_default())
+}
+
 /// What is open, by due day: the day and the sum. Charges without a due day are last, without a day.
 pub fn open_by_day(
     tx: &mut Tx<'_>,
@@ -303,6 +349,107 @@ pub fn open_by_day(
          AND amount > paid_to_date GROUP BY due_date"
     );
     tx.rows(sql, &[Value::Bytes(&organization.to_bytes())], read)
+}
+
+/// An order, as a list shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OrderRow {
+    pub id: OrderId,
+    pub updated_at: Timestamp,
+    pub created_at: Timestamp,
+    pub listing: Option<ListingId>,
+    pub member: Option<MemberId>,
+    pub total: i64,
+    pub status: OrderStatus,
+}
+
+record! { order_columns: OrderRow {
+    id, updated_at, created_at, listing = "listing_id", member = "member_id", total = "total_amount", status,
+} }
+
+macro_rules! orders_sql {
+    ($rest:expr) => {
+        concat!(
+            "SELECT ",
+            order_columns!(),
+            " FROM orders WHERE organization_id = ?1 AND (updated_at, id) < (?3, ?4) ",
+            $rest,
+            " ORDER BY updated_at DESC, id DESC LIMIT ?2"
+        )
+    };
+}
+
+/// Which orders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Orders {
+    All,
+    In(OrderStatus),
+    Of(MemberId),
+}
+
+/// The last changed first, after the one given.
+pub fn orders(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    which: Orders,
+    after: Option<(Timestamp, OrderId)>,
+    limit: i64,
+) -> Result<Vec<OrderRow>, DbError> {
+    let organization = organization.to_bytes();
+    let (at, id) = after.map_or((i64::MAX, [0xff; 16]), |(at, id)| (at.micros(), id.to_bytes()));
+    let mut values = vec![
+        Value::Bytes(&organization),
+        Value::Int(limit),
+        Value::Int(at),
+        Value::Bytes(&id),
+    ];
+    match which {
+        Orders::All => tx.rows(orders_sql!(""), &values, read),
+        Orders::In(status) => {
+            values.push(Value::Text(status.as_str()));
+            tx.rows(orders_sql!("AND status = ?5"), &values, read)
+        }
+        Orders::Of(member) => {
+            let member = member.to_bytes();
+            values.push(Value::Bytes(&member));
+            tx.rows(orders_sql!("AND member_id = ?5"), &values, read)
+        }
+    }
+}
+
+/// A reimbursement, as a list shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReimbursementRow {
+    pub id: ReimbursementId,
+    pub created_at: Timestamp,
+    pub category: Option<String>,
+    pub amount: i64,
+    pub status: ReimbursementStatus,
+}
+
+record! { reimbursement_columns: ReimbursementRow { id, created_at, category, amount, status } }
+
+/// Of one member, the last changed first, along the list's key.
+pub fn reimbursements_of(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    member: MemberId,
+    limit: i64,
+) -> Result<Vec<ReimbursementRow>, DbError> {
+    let sql = concat!(
+        "SELECT ",
+        reimbursement_columns!(),
+        " FROM reimbursements WHERE organization_id = ?1 AND member_id = ?2 ORDER BY updated_at DESC, id DESC LIMIT ?3"
+    );
+    tx.rows(
+        sql,
+        &[
+            Value::Bytes(&organization.to_bytes()),
+            Value::Bytes(&member.to_bytes()),
+            Value::Int(limit),
+        ],
+        read,
+    )
 }
 
 /// How many reimbursements wait for an approval.

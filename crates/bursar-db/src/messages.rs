@@ -102,6 +102,26 @@ pub fn newest(
     }
 }
 
+/// To one recipient, the latest run first. It goes through the jobs, which are few, and looks each up in the index of
+/// recipients.
+pub fn of_recipient(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    recipient: [u8; 16],
+    limit: i64,
+) -> Result<Vec<Record>, DbError> {
+    let organization = organization.to_bytes();
+    tx.rows(
+        select_records!(" AND m.recipient = ?2 ORDER BY j.id DESC LIMIT ?3"),
+        &[
+            Value::Bytes(&organization),
+            Value::Bytes(&recipient),
+            Value::Int(limit),
+        ],
+        read,
+    )
+}
+
 pub fn get(tx: &mut Tx<'_>, organization: OrganizationId, id: MessageId) -> Result<Option<Record>, DbError> {
     let (organization, id) = (organization.to_bytes(), id.to_bytes());
     tx.first(

@@ -22,9 +22,11 @@ use crate::error::AppError;
 /// Rows per transaction.
 pub const RAISE_MAX: usize = 500;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Debtor {
     Member(MemberId),
+    /// These members.
+    Members(Vec<MemberId>),
     /// A member's charge that counts as the group's.
     MemberOf(MemberId, GroupId),
     /// Every active member of the group.
@@ -145,7 +147,7 @@ impl Plan {
             .map_err(Refusal::of_field("description"))?;
         let given = new.amount.as_deref().map(|text| Money::parse(text, currency));
         let given = given.transpose().map_err(Refusal::of_field("amount"))?;
-        let (debtors, group) = debtors(act, new.debtor)?;
+        let (debtors, group) = debtors(act, &new.debtor)?;
         let amount = given.or(group.as_ref().and_then(|group| group.amount_due));
         let amount = amount
             .filter(|amount| amount.minor > 0)
@@ -211,7 +213,10 @@ impl Plan {
     }
 }
 
-fn debtors<M>(act: &mut Act<'_, '_, M>, debtor: Debtor) -> Result<(Vec<DebtorIds>, Option<Group>), AppError> {
+fn debtors<M>(
+    act: &mut Act<'_, '_, M>,
+    debtor: &Debtor,
+) -> Result<(Vec<DebtorIds>, Option<Group>), AppError> {
     let active = |act: &mut Act<'_, '_, M>, id| {
         let member: Member = act.find(id)?;
         match member.is_active {
@@ -223,19 +228,29 @@ fn debtors<M>(act: &mut Act<'_, '_, M>, debtor: Debtor) -> Result<(Vec<DebtorIds
         }
     };
     match debtor {
-        Debtor::Member(id) => Ok((active(act, id)?, None)),
-        Debtor::MemberOf(id, group) => Ok((active(act, id)?, Some(act.find(group)?))),
+        Debtor::Member(id) => Ok((active(act, *id)?, None)),
+        Debtor::Members(ids) => {
+            let mut ids = ids.clone();
+            ids.sort_unstable();
+            ids.dedup();
+            let mut members = Vec::with_capacity(ids.len());
+            for id in ids {
+                members.append(&mut active(act, id)?);
+            }
+            Ok((members, None))
+        }
+        Debtor::MemberOf(id, group) => Ok((active(act, *id)?, Some(act.find(*group)?))),
         Debtor::Group(id) => {
-            let group: Group = act.find(id)?;
-            let members = recipients::of_group(act.tx, act.organization, id, None, i64::MAX)?;
+            let group: Group = act.find(*id)?;
+            let members = recipients::of_group(act.tx, act.organization, *id, None, i64::MAX)?;
             let ids = members.iter().map(|member| (Some(member.id), None)).collect();
             Ok((ids, Some(group)))
         }
         Debtor::Chapter(id) => {
-            let chapter =
-                organizations::get(act.tx, id)?.filter(|chapter| chapter.parent_id == Some(act.organization));
+            let chapter = organizations::get(act.tx, *id)?
+                .filter(|chapter| chapter.parent_id == Some(act.organization));
             chapter.ok_or_else(|| Refusal::missing(format!("{id} is not a direct child chapter")))?;
-            Ok((vec![(None, Some(id))], None))
+            Ok((vec![(None, Some(*id))], None))
         }
     }
 }

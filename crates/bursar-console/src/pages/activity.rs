@@ -1,13 +1,13 @@
 //! The activity log in sentences.
 
 use askama::Template;
-use bursar_app::View;
 use bursar_app::activity::{self, Query};
+use bursar_app::{View, roles};
 use bursar_domain::ids::{ActivityId, Id};
 
 use super::rows::ActivityRow;
 use crate::asking::Asking;
-use crate::failure::Failure;
+use crate::failure::{Failure, Problem};
 use crate::forms::Form;
 use crate::frame::Frame;
 use crate::words;
@@ -18,23 +18,54 @@ const PAGE_ROWS: usize = 50;
 #[template(path = "activity.html")]
 struct Page<'a> {
     frame: &'a Frame,
+    who: &'a str,
+    request: &'a str,
+    wrong_who: String,
+    people: Vec<String>,
+    is_filtered: bool,
     lines: Vec<ActivityRow>,
     older: String,
 }
 
 pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<String, Failure> {
+    let (who, request) = (asking.query("who"), asking.query("request"));
     let query = Query {
+        actor: Some(who.to_owned()).filter(|who| !who.is_empty()),
+        request: Id::parse(request),
         before: Id::parse(asking.query("after")),
         limit: PAGE_ROWS,
         ..Query::default()
     };
-    let (lines, last) = rows(view, &asking.frame, &query)?;
+    let is_unknown = !request.is_empty() && query.request.is_none();
+    let found = match is_unknown {
+        true => Err(Problem::of(
+            "request",
+            "A request id looks like req_ and 32 letters and digits.",
+        )
+        .into()),
+        false => rows(view, &asking.frame, &query),
+    };
+    let ((lines, last), wrong_who) = match found {
+        Ok(found) => (found, String::new()),
+        Err(failure) => match failure.problem() {
+            Some(problem) => ((Vec::new(), None), problem.message),
+            None => return Err(failure),
+        },
+    };
     let older = match last {
         Some(last) if lines.len() == PAGE_ROWS => asking.with("activity", &[("after", &last.to_string())]),
         _ => String::new(),
     };
     let page = Page {
         frame: &asking.frame,
+        who,
+        request,
+        wrong_who,
+        people: roles::list(view)?
+            .into_iter()
+            .map(|holder| holder.user.email)
+            .collect(),
+        is_filtered: !who.is_empty() || !request.is_empty(),
         lines,
         older,
     };

@@ -1,8 +1,9 @@
 //! Groups with their dues.
 
 use askama::Template;
+use bursar_app::groups::CREATE;
 use bursar_app::{View, resources};
-use bursar_domain::group::Group;
+use bursar_domain::group::{Group, Interval};
 use bursar_domain::ids::GroupId;
 
 use crate::asking::Asking;
@@ -16,6 +17,7 @@ struct Row {
     name: String,
     members: i64,
     dues: String,
+    every: &'static str,
     next: String,
 }
 
@@ -23,6 +25,7 @@ struct Row {
 #[template(path = "groups.html")]
 struct Page<'a> {
     frame: &'a Frame,
+    may_create: bool,
     rows: Vec<Row>,
 }
 
@@ -35,14 +38,31 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
             dues: group
                 .amount_due
                 .map_or_else(|| "\u{2013}".to_owned(), words::money),
-            next: words::day_or_dash(group.due_date),
+            every: match group.amount_due {
+                Some(_) => every(group.recurring_interval),
+                None => "\u{2013}",
+            },
+            next: words::day_or_dash(group.next_due()),
             name: group.name,
         });
     })?;
     rows.sort_by(|one, other| one.name.cmp(&other.name));
     let page = Page {
         frame: &asking.frame,
+        may_create: asking.frame.may(&CREATE),
         rows,
     };
     Ok(page.render()?)
+}
+
+/// How often dues come back.
+pub(super) const fn every(interval: Option<Interval>) -> &'static str {
+    match interval {
+        None => "Once",
+        Some(Interval::Weekly) => "Every week",
+        Some(Interval::Monthly) => "Every month",
+        Some(Interval::Quarterly) => "Every three months",
+        Some(Interval::Semiannual) => "Every six months",
+        Some(Interval::Annual) => "Every year",
+    }
 }

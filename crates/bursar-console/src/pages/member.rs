@@ -1,6 +1,7 @@
 //! A member: facts, balance, charges and money.
 
 use askama::Template;
+use bursar_app::books::credit;
 use bursar_app::books::receipts::{self, RECORD};
 use bursar_app::desk::{self, Charges};
 use bursar_app::members::CHANGE;
@@ -11,6 +12,7 @@ use bursar_domain::ids::{MemberId, kind};
 use bursar_domain::member::Member;
 use bursar_domain::money::Money;
 
+use super::member_more::More;
 use super::rows::{self, ChargeRow, ReceiptRow};
 use crate::asking::Asking;
 use crate::failure::Failure;
@@ -34,7 +36,10 @@ struct Page<'a> {
     joined: String,
     email: String,
     phone: String,
-    groups: String,
+    /// Address and name.
+    groups: Vec<(String, String)>,
+    may_credit: bool,
+    more: Vec<More>,
     reference: String,
     payer: String,
     charges: Vec<ChargeRow>,
@@ -55,11 +60,11 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         .unwrap_or_else(|| Money::zero(own.currency));
     let charges = desk::charges(view, Charges::Of(id), None)?.rows;
     let received = receipts::list(view, (None, None), Some(id))?;
-    let groups: Vec<String> = member
+    let groups = member
         .groups
         .iter()
-        .map(|group| names.told(Some(*group)))
-        .collect();
+        .map(|group| (frame.at(&format!("groups/{group}")), names.told(Some(*group))));
+    let more = super::member_more::of(view, frame, id)?;
     let dash = || "\u{2013}".to_owned();
     let page = Page {
         frame,
@@ -79,11 +84,9 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         joined: words::day_or_dash(member.join_date),
         email: member.email.clone().unwrap_or_else(dash),
         phone: member.phone.clone().unwrap_or_else(dash),
-        groups: if groups.is_empty() {
-            dash()
-        } else {
-            groups.join(", ")
-        },
+        groups: groups.collect(),
+        may_credit: frame.may(&credit::APPLY) && balance.minor < 0,
+        more,
         reference: member
             .reference
             .as_deref()

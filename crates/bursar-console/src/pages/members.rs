@@ -2,7 +2,7 @@
 
 use askama::Template;
 use bursar_app::desk::{self, Filter, MemberQuery};
-use bursar_app::members::ADD;
+use bursar_app::members::{ADD, CHANGE};
 use bursar_app::{View, resources};
 use bursar_domain::group::Group;
 use bursar_domain::ids::{GroupId, Id, MemberId};
@@ -27,6 +27,7 @@ struct Row {
 struct Page<'a> {
     frame: &'a Frame,
     may_add: bool,
+    may_select: bool,
     text: &'a str,
     state: &'a str,
     groups: Vec<(GroupId, String, bool)>,
@@ -75,6 +76,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
     let page = Page {
         frame: &asking.frame,
         may_add: asking.frame.may(&ADD),
+        may_select: asking.frame.may(&CHANGE),
         text: asking.query("q"),
         state,
         groups: groups(view)?

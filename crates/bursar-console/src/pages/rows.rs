@@ -8,7 +8,7 @@ use bursar_app::desk::ChargeLine;
 use bursar_app::names::{self, Names};
 use bursar_domain::Date;
 use bursar_domain::account::Account;
-use bursar_domain::ids::{AccountId, EntryId, PaymentId};
+use bursar_domain::ids::{AccountId, EntryId, PaymentId, ReceiptId};
 use bursar_domain::journal::Entry;
 use bursar_domain::money::{Currency, Money};
 use bursar_domain::payment::PaymentStatus;
@@ -80,6 +80,7 @@ pub(crate) fn described(text: &str) -> String {
 }
 
 pub(crate) struct ReceiptRow {
+    pub(crate) id: ReceiptId,
     pub(crate) day: String,
     pub(crate) who: String,
     pub(crate) how: String,
@@ -96,6 +97,7 @@ pub(crate) fn receipts(view: &mut View<'_, '_>, found: &[Recorded]) -> Result<Ve
     let row = |recorded: &Recorded| {
         let receipt = &recorded.receipt;
         ReceiptRow {
+            id: receipt.id,
             day: words::day(receipt.date),
             who: match (receipt.payer, &receipt.payer_name) {
                 (Some(member), _) => names.told(Some(member)),

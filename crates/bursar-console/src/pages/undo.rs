@@ -30,7 +30,7 @@ pub(crate) fn show(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result
 
 pub(crate) fn send(_: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<Sent, Failure> {
     let id = asking.id::<kind::Bulk>(0)?;
-    let to = asking.frame.at("charges");
+    let to = asking.frame.at("");
     Ok(Sent::Do(Box::new(move |act| {
         let undone = undo::undo(act, id)?;
         let back = words::count(

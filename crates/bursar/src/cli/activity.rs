@@ -46,6 +46,7 @@ pub(crate) fn run(globals: &Globals, args: &ActivityArgs) -> Outcome {
         since: args.since,
         actor: args.actor.clone(),
         action: args.action.clone(),
+        request: None,
         before: None,
         limit: 0,
     };

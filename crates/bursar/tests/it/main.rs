@@ -26,6 +26,14 @@ mod commands;
 #[cfg(test)]
 mod console;
 #[cfg(test)]
+mod console_groups;
+#[cfg(test)]
+mod console_member;
+#[cfg(test)]
+mod console_people;
+#[cfg(test)]
+mod console_reports;
+#[cfg(test)]
 mod console_sign_in;
 #[cfg(test)]
 mod crash;

@@ -128,6 +128,7 @@ fn desk() -> Vec<Call> {
         act(&groups::ADD, |act| {
             groups::add_by_address(act, no(), &["nobody".into()])
         }),
+        act(&groups::ADD, |act| groups::add_many(act, no(), &[no()])),
         view(&pro_rata::LEAVING, |view| pro_rata::leaving(view, no(), None)),
         act(&pro_rata::ADJUST, |act| pro_rata::adjust(act, no(), None)),
         act(&attachments::ATTACH, |act| {
@@ -141,6 +142,7 @@ fn desk() -> Vec<Call> {
         act(&members::CHANGE, |act| {
             members::change(act, no(), &MemberChange::default())
         }),
+        act(&members::ARCHIVE, |act| members::archive_many(act, &[no()])),
         view(&Member::READ, |view| members::owed(view, no())),
         view(&Member::READ, |view| {
             desk::members(view, &desk::MemberQuery::default())
@@ -149,6 +151,10 @@ fn desk() -> Vec<Call> {
         view(&Payment::READ, |view| {
             desk::charges(view, desk::Charges::All, None)
         }),
+        view(&Payment::READ, |view| desk::group_year(view, no())),
+        view(&Order::READ, |view| desk::orders(view, desk::Orders::All, None)),
+        view(&Reimbursement::READ, |view| desk::reimbursements_of(view, no())),
+        view(&messages::LIST, |view| messages::of_member(view, no(), 20)),
         view(&desk::OVERVIEW, desk::overview),
         whole(&sign_in::MAKE_LINK, |whole| {
             sign_in::make_link(whole, "nobody@example.org", &[0; 32])

@@ -1,0 +1,223 @@
+//! A page that asks for a few things and then acts: what will happen, fields, and one button.
+
+use askama::Template;
+use bursar_domain::receipt::Method;
+
+use crate::failure::Failure;
+use crate::forms::Form;
+use crate::frame::Frame;
+use crate::words;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// The type of an `<input>`.
+    Line(&'static str),
+    Area,
+    Choice,
+    Check,
+    /// Boxes to tick, all of one name.
+    Boxes,
+    Hidden,
+}
+
+pub(crate) struct Field {
+    pub(crate) name: &'static str,
+    pub(crate) label: String,
+    pub(crate) hint: String,
+    pub(crate) shape: Shape,
+    pub(crate) value: String,
+    /// Values and what they are called; with the ticked ones of boxes first in `ticked`.
+    pub(crate) options: Vec<(String, String)>,
+    pub(crate) ticked: Vec<String>,
+}
+
+impl Field {
+    pub(crate) fn new(name: &'static str, label: &str, shape: Shape) -> Self {
+        Self {
+            name,
+            label: label.to_owned(),
+            hint: String::new(),
+            shape,
+            value: String::new(),
+            options: Vec::new(),
+            ticked: Vec::new(),
+        }
+    }
+
+    pub(crate) fn text(name: &'static str, label: &str) -> Self {
+        Self::new(name, label, Shape::Line("text"))
+    }
+
+    pub(crate) fn date(name: &'static str, label: &str) -> Self {
+        Self::new(name, label, Shape::Line("date"))
+    }
+
+    pub(crate) fn area(name: &'static str, label: &str) -> Self {
+        Self::new(name, label, Shape::Area)
+    }
+
+    /// Ticked if its value is not empty.
+    pub(crate) fn check(name: &'static str, label: &str) -> Self {
+        Self::new(name, label, Shape::Check)
+    }
+
+    pub(crate) fn hidden(name: &'static str, value: impl Into<String>) -> Self {
+        Self::new(name, "", Shape::Hidden).value(value)
+    }
+
+    pub(crate) fn choice<V: Into<String>, L: Into<String>>(
+        name: &'static str,
+        label: &str,
+        options: impl IntoIterator<Item = (V, L)>,
+    ) -> Self {
+        let options = options
+            .into_iter()
+            .map(|(value, label)| (value.into(), label.into()));
+        Self {
+            options: options.collect(),
+            ..Self::new(name, label, Shape::Choice)
+        }
+    }
+
+    /// How money moved.
+    pub(crate) fn method(label: &str) -> Self {
+        let methods = Method::ALL
+            .iter()
+            .map(|method| (method.as_str(), words::label(method.as_str())));
+        Self::choice("method", label, methods).value(Method::Transfer.as_str())
+    }
+
+    pub(crate) fn boxes(
+        name: &'static str,
+        label: &str,
+        options: Vec<(String, String)>,
+        ticked: Vec<String>,
+    ) -> Self {
+        Self {
+            options,
+            ticked,
+            ..Self::new(name, label, Shape::Boxes)
+        }
+    }
+
+    #[must_use]
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = hint.into();
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn value(mut self, value: impl Into<String>) -> Self {
+        self.value = value.into();
+        self
+    }
+
+    fn input(&self) -> &'static str {
+        match self.shape {
+            Shape::Line(kind) => kind,
+            _ => "text",
+        }
+    }
+
+    /// What was typed, else the value.
+    fn shown<'a>(&'a self, form: &'a Form) -> &'a str {
+        form.or(self.name, &self.value)
+    }
+
+    fn is_ticked(&self, form: &Form) -> bool {
+        match form.is_sent() {
+            true => form.has(self.name),
+            false => !self.value.is_empty(),
+        }
+    }
+
+    fn has_ticked(&self, form: &Form, value: &str) -> bool {
+        match form.is_sent() {
+            true => form.all(self.name).any(|ticked| ticked == value),
+            false => self.ticked.iter().any(|ticked| ticked == value),
+        }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "ask.html")]
+pub(crate) struct Ask<'a> {
+    pub(crate) frame: &'a Frame,
+    pub(crate) form: &'a Form,
+    pub(crate) title: String,
+    /// Where "Cancel" and the link above the title lead, and its name.
+    pub(crate) back: (String, String),
+    /// What will happen.
+    pub(crate) lead: String,
+    /// Rows of a preview: a name and what becomes of it.
+    pub(crate) rows: Vec<(String, String)>,
+    pub(crate) fields: Vec<Field>,
+    pub(crate) button: String,
+    pub(crate) is_dangerous: bool,
+}
+
+impl<'a> Ask<'a> {
+    pub(crate) fn new(
+        frame: &'a Frame,
+        form: &'a Form,
+        title: impl Into<String>,
+        back: (String, String),
+    ) -> Self {
+        Self {
+            frame,
+            form,
+            title: title.into(),
+            back,
+            lead: String::new(),
+            rows: Vec::new(),
+            fields: Vec::new(),
+            button: "Save".to_owned(),
+            is_dangerous: false,
+        }
+    }
+
+    #[must_use]
+    pub(crate) fn lead(mut self, lead: impl Into<String>) -> Self {
+        self.lead = lead.into();
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn fields(mut self, fields: impl IntoIterator<Item = Field>) -> Self {
+        self.fields.extend(fields);
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn rows(mut self, rows: Vec<(String, String)>) -> Self {
+        self.rows = rows;
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn button(mut self, button: impl Into<String>) -> Self {
+        self.button = button.into();
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn dangerous(mut self) -> Self {
+        self.is_dangerous = true;
+        self
+    }
+
+    pub(crate) fn page(&self) -> Result<String, Failure> {
+        Ok(self.render()?)
+    }
+
+    /// What is wrong and belongs to no field.
+    fn wrong(&self) -> &str {
+        let shown: Vec<&str> = self
+            .fields
+            .iter()
+            .filter(|field| field.shape != Shape::Hidden)
+            .map(|field| field.name)
+            .collect();
+        self.form.wrong_elsewhere(&shown)
+    }
+}

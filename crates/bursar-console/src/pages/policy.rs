@@ -1,0 +1,101 @@
+//! What no token may do here, and how long one may live.
+
+use askama::Template;
+use bursar_app::View;
+use bursar_app::policy::{self, Cap, PolicyChange, SET};
+use bursar_domain::access::{Scope, ScopeSet};
+
+use super::ask::{Ask, Field, Shape};
+use crate::asking::Asking;
+use crate::failure::{Failure, Problem};
+use crate::forms::{Done, Form, Sent};
+use crate::frame::Frame;
+
+#[derive(Template)]
+#[template(path = "policy.html")]
+struct Page<'a> {
+    frame: &'a Frame,
+    may_set: bool,
+    days: String,
+    /// The scope, what it lets a token do, and whether it is blocked.
+    scopes: Vec<(&'static str, String, bool)>,
+}
+
+pub(super) fn in_words(scope: Scope) -> String {
+    crate::words::label(scope.in_words())
+}
+
+pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<String, Failure> {
+    let frame = &asking.frame;
+    let policy = policy::show(view)?;
+    let page = Page {
+        frame,
+        may_set: frame.may(&SET),
+        days: policy
+            .max_token_days
+            .map_or_else(|| "One year".to_owned(), |days| format!("{days} days")),
+        scopes: Scope::ALL
+            .iter()
+            .map(|scope| {
+                (
+                    scope.as_str(),
+                    in_words(*scope),
+                    policy.blocked_scopes.has(*scope),
+                )
+            })
+            .collect(),
+    };
+    Ok(page.render()?)
+}
+
+pub(crate) fn show_edit(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
+    let policy = policy::show(view)?;
+    let options = Scope::ALL.iter().map(|scope| {
+        (
+            scope.as_str().to_owned(),
+            format!("{} ({scope})", in_words(*scope)),
+        )
+    });
+    let blocked = policy.blocked_scopes.iter().map(|scope| scope.to_string());
+    let back = (asking.frame.at("policy"), "Policy for tokens".to_owned());
+    Ask::new(&asking.frame, form, "Edit the policy", back)
+        .lead("A change counts at once, for tokens that exist too.")
+        .fields([
+            Field::boxes("block", "No token may", options.collect(), blocked.collect()),
+            Field::new(
+                "max-token-days",
+                "Longest life of a new token, in days",
+                Shape::Line("number"),
+            )
+            .hint("Leave it empty for the longest there is, a year.")
+            .value(
+                policy
+                    .max_token_days
+                    .map_or_else(String::new, |days| days.to_string()),
+            ),
+        ])
+        .button("Save the policy")
+        .page()
+}
+
+pub(crate) fn send_edit(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
+    let mut block = ScopeSet::NONE;
+    for text in form.all("block") {
+        let scope = Scope::parse(text).ok_or_else(|| Problem::of("block", "Choose from the list."))?;
+        block = block.or(ScopeSet::of(&[scope]));
+    }
+    let days = form.some("max-token-days").map(|days| days.parse());
+    let days = days
+        .transpose()
+        .map_err(|_| Problem::of("max-token-days", "Write a number of days, or nothing."))?;
+    let change = PolicyChange {
+        block,
+        allow: ScopeSet::of(Scope::ALL).without(block),
+        cap: Some(days.map_or(Cap::None, Cap::Days)),
+    };
+    let to = asking.frame.at("policy");
+    Ok(Sent::Do(Box::new(move |act| {
+        policy::set(act, &change)?;
+        Ok(Done::new(to.clone(), "Saved the policy."))
+    })))
+}

@@ -1,0 +1,136 @@
+//! The organization's settings, and where its people, tokens and rules are.
+
+use askama::Template;
+use bursar_app::View;
+use bursar_app::activity;
+use bursar_app::organizations::{self, OrganizationChange, SET};
+use bursar_domain::zone::Zone;
+
+use super::ask::{Ask, Field, Shape};
+use crate::asking::Asking;
+use crate::failure::{Failure, Problem};
+use crate::forms::{Done, Form, Sent};
+use crate::frame::Frame;
+
+struct Link {
+    to: String,
+    name: &'static str,
+    about: &'static str,
+}
+
+#[derive(Template)]
+#[template(path = "settings.html")]
+struct Page<'a> {
+    frame: &'a Frame,
+    may_set: bool,
+    facts: Vec<(&'static str, String)>,
+    pay_text: String,
+    links: Vec<Link>,
+}
+
+pub(crate) fn show(_: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<String, Failure> {
+    let frame = &asking.frame;
+    let own = &frame.place.organization;
+    let dash = |text: &Option<String>| text.clone().unwrap_or_else(|| "\u{2013}".to_owned());
+    let on = |is_on: bool, yes: &str, no: &str| if is_on { yes } else { no }.to_owned();
+    let mut links = vec![
+        Link {
+            to: frame.at("people"),
+            name: "People and roles",
+            about: "Who may see and change what.",
+        },
+        Link {
+            to: frame.at("tokens"),
+            name: "Tokens",
+            about: "Access for programs: what each may do, when it was last used, when it ends.",
+        },
+        Link {
+            to: frame.at("policy"),
+            name: "Policy for tokens",
+            about: "What no token may do here, and how long one may live.",
+        },
+    ];
+    if frame.may(&activity::LIST) {
+        links.push(Link {
+            to: frame.at("activity"),
+            name: "Activity",
+            about: "Who did what and when, by person or by request.",
+        });
+    }
+    let page = Page {
+        frame,
+        may_set: frame.may(&SET),
+        facts: vec![
+            ("Name", own.name.clone()),
+            ("Currency", own.currency.to_string()),
+            ("Time zone", own.time_zone.name().to_owned()),
+            ("Contact e-mail", dash(&own.contact_email)),
+            ("Contact phone", dash(&own.contact_phone)),
+            (
+                "Credit",
+                on(
+                    own.auto_credit,
+                    "Pays new charges by itself",
+                    "Is kept until an officer uses it",
+                ),
+            ),
+            (
+                "References",
+                on(own.auto_reference, "Every charge gets one", "None by themselves"),
+            ),
+        ],
+        pay_text: own.pay_text.clone().unwrap_or_default(),
+        links,
+    };
+    Ok(page.render()?)
+}
+
+pub(crate) fn show_edit(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
+    let frame = &asking.frame;
+    let own = &frame.place.organization;
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    let ticked = |is_on: bool| if is_on { "yes" } else { "" };
+    Ask::new(
+        frame,
+        form,
+        "Edit the organization",
+        (frame.at("settings"), "Settings".to_owned()),
+    )
+    .fields([
+        Field::text("name", "Name").value(own.name.clone()),
+        Field::text("time-zone", "Time zone")
+            .hint("Such as Europe/Berlin. Due days begin and end by it.")
+            .value(own.time_zone.name()),
+        Field::new("contact-email", "Contact e-mail", Shape::Line("email"))
+            .hint("Members read it in reminders and statements.")
+            .value(text(&own.contact_email)),
+        Field::new("contact-phone", "Contact phone", Shape::Line("tel")).value(text(&own.contact_phone)),
+        Field::area("pay-text", "How to pay")
+            .hint("For reminders and statements: the account, a link, the office hours.")
+            .value(text(&own.pay_text)),
+        Field::check("auto-credit", "Use credit for new charges by itself").value(ticked(own.auto_credit)),
+        Field::check("auto-reference", "Give every charge a reference for the bank")
+            .value(ticked(own.auto_reference)),
+    ])
+    .page()
+}
+
+pub(crate) fn send_edit(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
+    let zone = Zone::parse(form.get("time-zone"));
+    let zone = zone.map_err(|rule| Problem::of("time-zone", format!("The time zone {rule}.")))?;
+    let change = OrganizationChange {
+        name: Some(form.get("name").to_owned()),
+        time_zone: Some(zone),
+        contact_email: Some(form.some("contact-email")),
+        contact_phone: Some(form.some("contact-phone")),
+        card_issuing: None,
+        auto_credit: Some(form.has("auto-credit")),
+        auto_reference: Some(form.has("auto-reference")),
+        pay_text: Some(form.some("pay-text")),
+    };
+    let to = asking.frame.at("settings");
+    Ok(Sent::Do(Box::new(move |act| {
+        organizations::set(act, &change)?;
+        Ok(Done::new(to.clone(), "Saved the settings."))
+    })))
+}
