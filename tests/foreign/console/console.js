@@ -14,7 +14,7 @@ try {
   for (const javaScriptEnabled of [true, false]) {
     const mark = javaScriptEnabled ? "script" : "plain";
     for (const story of [treasurer, secretary, viewer]) {
-      await story(browser, found, { javaScriptEnabled }, mark);
+      await tell(() => story(browser, found, { javaScriptEnabled }, mark));
       stories += 1;
     }
   }
@@ -22,6 +22,18 @@ try {
 } finally {
   await browser.close();
 }
+/** Says what the page said when a story failed. */
+async function tell(story) {
+  try {
+    await story();
+  } catch (error) {
+    for (const page of browser.contexts().flatMap((context) => context.pages())) {
+      console.error(`${page.url()}\n${await page.locator("body").innerText()}\n`);
+    }
+    throw error;
+  }
+}
+
 for (const line of found) console.error(line);
 assert.equal(found.length, 0, "the console is not in order; see above");
 console.log(`${browser.version()}: ${stories} stories`);

@@ -8,7 +8,6 @@ const { ORGANIZATION } = process.env;
 export async function treasurer(browser, found, options, mark) {
   const desk = await signIn(browser, found, "treasurer@example.org", options);
   const page = desk.page;
-  await page.goto(`${process.env.BURSAR_URL}/console/${ORGANIZATION}`);
   const last = `Quill-${mark}`;
 
   await desk.menu("Members");

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 
-const { BURSAR, BURSAR_DATABASE, BURSAR_URL } = process.env;
+const { BURSAR, BURSAR_DATABASE, BURSAR_URL, ORGANIZATION } = process.env;
 
 export const WIDTHS = { desk: { width: 1280, height: 900 }, phone: { width: 390, height: 844 } };
 
@@ -19,12 +19,17 @@ export async function signIn(browser, found, user, options = {}) {
   page.on("request", (request) => {
     if (!request.url().startsWith(BURSAR_URL) && !request.url().startsWith("data:")) say(`asks for ${request.url()}`);
   });
-  page.on("console", (message) => ["error", "warning"].includes(message.type()) && say(`console: ${message.text()}`));
+  page.on("console", (message) => {
+    // Chromium notes every form that is shown again.
+    const isShownAgain = message.text().includes("status of 422");
+    if (["error", "warning"].includes(message.type()) && !isShownAgain) say(`console: ${message.text()}`);
+  });
   page.on("pageerror", (error) => say(`script: ${error.message}`));
   const { link } = bursar("sign-in-link", "--user", user, "--base-url", BURSAR_URL);
   await page.goto(link);
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.waitForURL(/\/console(\/org_|$)/);
+  await page.goto(`${BURSAR_URL}/console/${ORGANIZATION}`);
   return new Desk(page);
 }
 
