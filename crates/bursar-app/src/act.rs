@@ -153,6 +153,22 @@ impl<'a, 'c> Act<'a, 'c> {
     }
 }
 
+impl Act<'_, '_> {
+    /// Logs in another organization what was done there from this one.
+    pub(crate) fn log_in(
+        &mut self,
+        organization: OrganizationId,
+        action: &str,
+        subject: Option<String>,
+        count: Option<i64>,
+    ) -> Result<(), AppError> {
+        let home = self.caller.home(self.organization);
+        let context = &mut self.mode.context;
+        let line = context.line(&self.caller, home, action, subject, count);
+        activity::add(self.tx, organization, &line).map_err(AppError::from)
+    }
+}
+
 impl<'a, 'c> View<'a, 'c> {
     /// Looks up the caller, and refuses an organization that does not exist.
     pub(crate) fn look<T, E: From<AppError>>(
@@ -281,18 +297,29 @@ impl Context {
         subject: Option<String>,
         count: Option<i64>,
     ) -> Result<(), AppError> {
-        let line = activity::Line {
+        let line = self.line(caller, caller.home(organization), action, subject, count);
+        activity::add(tx, organization, &line).map_err(AppError::from)
+    }
+
+    fn line(
+        &mut self,
+        caller: &Caller,
+        home: Option<OrganizationId>,
+        action: &str,
+        subject: Option<String>,
+        count: Option<i64>,
+    ) -> activity::Line {
+        activity::Line {
             id: self.ids.next(self.now),
             at: self.now,
             action: action.to_owned(),
             actor_kind: caller.kind().to_owned(),
             actor_id: caller.id(),
-            actor_organization_id: caller.home(organization),
+            actor_organization_id: home,
             subject,
             count,
             request_id: self.request_id,
-        };
-        activity::add(tx, organization, &line).map_err(AppError::from)
+        }
     }
 }
 

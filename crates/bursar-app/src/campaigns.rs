@@ -1,14 +1,18 @@
-use bursar_db::due;
+use std::collections::{HashMap, HashSet};
+
+use bursar_db::{desk, due, journal};
 use bursar_domain::access::Role;
 use bursar_domain::campaign::{Campaign, CampaignStatus, CampaignVerb};
-use bursar_domain::ids::{CampaignId, OrganizationId};
+use bursar_domain::ids::{CampaignId, OrganizationId, ReceiptId};
 use bursar_domain::money::{Currency, Money};
 use bursar_domain::states::Verb;
 use bursar_domain::text::{NAME, NOTE};
 use bursar_domain::{Date, Refusal, Resource, Stamps};
 
-use crate::act::{Act, Whole};
+use crate::act::{Act, View, Whole};
+use crate::books::receipts::{self, Recorded};
 use crate::error::AppError;
+use crate::resources::Readable;
 use crate::rule::Rule;
 
 pub const CREATE: Rule = Rule::of("campaign.create", Role::Editor, "make campaigns");
@@ -97,6 +101,47 @@ fn shift(act: &mut Act<'_, '_>, mut campaign: Campaign, verb: CampaignVerb) -> R
     let action = format!("campaign.{}", campaign.status);
     act.log(&action, Some(campaign.id.to_string()), None)?;
     Ok(campaign)
+}
+
+/// What came in for each campaign.
+pub fn raised(view: &mut View<'_, '_>) -> Result<HashMap<CampaignId, Money>, AppError> {
+    view.allow(&Campaign::READ)?;
+    let currency = view.own()?.currency;
+    let mut found = HashMap::new();
+    for (id, sum) in desk::donated(view.tx, view.organization)? {
+        found.insert(id, Money::total("the campaign", sum, currency)?);
+    }
+    Ok(found)
+}
+
+/// What came in for a campaign, with the last receipts.
+#[derive(Clone, Debug)]
+pub struct Raised {
+    pub sum: Money,
+    /// The last first, at most [`RECEIPTS_MAX`].
+    pub receipts: Vec<Recorded>,
+}
+
+pub const RECEIPTS_MAX: usize = 50;
+
+pub fn raised_for(view: &mut View<'_, '_>, id: CampaignId) -> Result<Raised, AppError> {
+    view.allow(&Campaign::READ)?;
+    let campaign: Campaign = view.find(id)?;
+    let entries = journal::of_campaign(view.tx, view.organization, id)?;
+    let postings = entries.iter().flat_map(|entry| &entry.postings);
+    let sum = postings
+        .filter(|posting| posting.about.campaign == Some(id))
+        .map(|posting| -i128::from(posting.amount))
+        .sum();
+    let mut ids: Vec<ReceiptId> = entries.iter().rev().filter_map(|entry| entry.receipt).collect();
+    let mut seen = HashSet::new();
+    ids.retain(|receipt| seen.insert(*receipt));
+    ids.truncate(RECEIPTS_MAX);
+    let receipts: Result<_, AppError> = ids.into_iter().map(|id| receipts::show(view, id)).collect();
+    Ok(Raised {
+        sum: Money::total("the campaign", sum, campaign.currency)?,
+        receipts: receipts?,
+    })
 }
 
 /// Checks again: the campaign may have changed since it was found.

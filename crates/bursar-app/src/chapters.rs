@@ -1,14 +1,16 @@
 //! The chapters below an organization: the list of them, and their rosters, for national organizations.
 
+use bursar_db::desk::{self, MemberFilter, MemberLine};
 use bursar_db::{DbError, Tx, organizations, table};
 use bursar_domain::access::{Role, Scope};
 use bursar_domain::chapter::Chapter;
-use bursar_domain::ids::OrganizationId;
+use bursar_domain::ids::{MemberId, OrganizationId};
 use bursar_domain::member::Member;
 use bursar_domain::organization::{Organization, OrganizationKind};
 use bursar_domain::{Refusal, Stamps, Timestamp};
 
-use crate::act::{View, Whole};
+use crate::act::{Act, View, Whole};
+use crate::desk::PAGE_ROWS;
 use crate::error::AppError;
 use crate::resources::{Page, Readable, Walk, page_of};
 use crate::rule::Rule;
@@ -37,6 +39,49 @@ pub fn roster(
         }
         _ => Err(Refusal::missing("there is no such chapter").into()),
     }
+}
+
+/// A part of a chapter's roster, by name.
+#[derive(Clone, Debug)]
+pub struct Roster {
+    /// The chapter's name.
+    pub chapter: String,
+    pub members: Vec<MemberLine>,
+    pub is_more: bool,
+}
+
+/// Reads a page of a chapter's roster for a person, by the rule of [`roster`], and logs it in the chapter's own activity
+/// log in the same transaction.
+pub fn read_roster(
+    act: &mut Act<'_, '_>,
+    chapter: OrganizationId,
+    after: Option<MemberId>,
+) -> Result<Roster, AppError> {
+    act.allow(&READ)?;
+    let own = act.own()?;
+    let child = organizations::get(act.tx, chapter)?;
+    let child =
+        child.filter(|child| own.kind == OrganizationKind::National && child.parent_id == Some(own.id));
+    let missing = || Refusal::missing("there is no such chapter");
+    let child = child.ok_or_else(missing)?;
+    let after: Option<Member> = match after {
+        Some(id) => Some(table::get(act.tx, chapter, id)?.ok_or_else(missing)?),
+        None => None,
+    };
+    let after = after
+        .as_ref()
+        .map(|member| (member.last_name.as_str(), member.first_name.as_str(), member.id));
+    let limit = i64::try_from(PAGE_ROWS + 1).unwrap_or(i64::MAX);
+    let mut members = desk::members(act.tx, chapter, MemberFilter::default(), after, limit)?;
+    let is_more = members.len() > PAGE_ROWS;
+    members.truncate(PAGE_ROWS);
+    let count = i64::try_from(members.len()).ok();
+    act.log_in(chapter, READ.name, Some(chapter.to_string()), count)?;
+    Ok(Roster {
+        chapter: child.name,
+        members,
+        is_more,
+    })
 }
 
 /// Logs the read in the chapter's own activity log.

@@ -1,10 +1,12 @@
 //! What stands around every page: who is signed in, where, and what was just done.
 
 use bursar_app::Rule;
+use bursar_app::resources::Readable;
 use bursar_app::sign_in::Oneself;
 use bursar_domain::access::Role;
+use bursar_domain::card::Card;
 use bursar_domain::ids::OrganizationId;
-use bursar_domain::organization::Organization;
+use bursar_domain::organization::{Organization, OrganizationKind};
 use bursar_domain::sign_in::ENTROPY_BYTES;
 
 use crate::assets;
@@ -17,6 +19,8 @@ pub(crate) struct Entry {
     pub(crate) name: &'static str,
     /// Shown to those who may.
     rule: Option<&'static Rule>,
+    /// Shown only in national organizations.
+    is_national: bool,
 }
 
 const fn entry(end: &'static str, name: &'static str) -> Entry {
@@ -24,6 +28,7 @@ const fn entry(end: &'static str, name: &'static str) -> Entry {
         end,
         name,
         rule: None,
+        is_national: false,
     }
 }
 
@@ -31,6 +36,13 @@ impl Entry {
     const fn for_those_who(self, rule: &'static Rule) -> Self {
         Self {
             rule: Some(rule),
+            ..self
+        }
+    }
+
+    const fn in_nationals(self) -> Self {
+        Self {
+            is_national: true,
             ..self
         }
     }
@@ -46,7 +58,13 @@ const MENU: &[&[Entry]] = &[
         entry("journal", "Journal"),
     ],
     &[
+        entry("campaigns", "Campaigns"),
+        entry("store", "Store"),
+        entry("cards", "Cards").for_those_who(&<Card as Readable>::READ),
+    ],
+    &[
         entry("reports", "Reports"),
+        entry("chapters", "Chapters").in_nationals(),
         entry("activity", "Activity").for_those_who(&bursar_app::activity::LIST),
         entry("settings", "Settings"),
     ],
@@ -130,7 +148,10 @@ impl Frame {
 
     /// The entries that the person may open, in groups.
     pub(crate) fn menu(&self) -> Vec<Vec<Entry>> {
-        let may = |entry: &&Entry| entry.rule.is_none_or(|rule| self.may(rule));
+        let is_national = self.place.organization.kind == OrganizationKind::National;
+        let may = |entry: &&Entry| {
+            entry.rule.is_none_or(|rule| self.may(rule)) && (is_national || !entry.is_national)
+        };
         let shown = |group: &&[Entry]| group.iter().filter(may).copied().collect::<Vec<_>>();
         MENU.iter().map(shown).filter(|group| !group.is_empty()).collect()
     }

@@ -1,6 +1,6 @@
 //! The one table of pages.
 
-use bursar_app::{Rule, View};
+use bursar_app::{Act, Rule, View};
 
 use crate::asking::Asking;
 use crate::failure::Failure;
@@ -10,6 +10,7 @@ use crate::reply::Download;
 
 pub(crate) type Show = fn(&mut View<'_, '_>, &Asking, &Form) -> Result<String, Failure>;
 pub(crate) type Make = fn(&mut View<'_, '_>, &Asking) -> Result<Download, Failure>;
+pub(crate) type Log = fn(&mut Act<'_, '_>, &Asking) -> Result<String, Failure>;
 pub(crate) type Send = fn(&mut View<'_, '_>, &Asking, &Form) -> Result<Sent, Failure>;
 
 /// A page below `/console/ORG`. `{}` stands for an id.
@@ -22,6 +23,8 @@ pub(crate) struct Route {
     pub(crate) send: Option<(&'static Rule, Send)>,
     /// Makes the file that it is, instead of a page.
     pub(crate) file: Option<Make>,
+    /// Reads what must be logged, so it is a page and an act in one.
+    pub(crate) logged: Option<Log>,
 }
 
 const fn page(path: &'static str, here: &'static str, show: Show) -> Route {
@@ -31,6 +34,7 @@ const fn page(path: &'static str, here: &'static str, show: Show) -> Route {
         show,
         send: None,
         file: None,
+        logged: None,
     }
 }
 
@@ -41,6 +45,7 @@ const fn form(path: &'static str, here: &'static str, show: Show, rule: &'static
         show,
         send: Some((rule, send)),
         file: None,
+        logged: None,
     }
 }
 
@@ -51,6 +56,14 @@ const fn file(path: &'static str, here: &'static str, make: Make) -> Route {
         show: pages::problem::no_page,
         send: None,
         file: Some(make),
+        logged: None,
+    }
+}
+
+const fn logged(path: &'static str, here: &'static str, log: Log) -> Route {
+    Route {
+        logged: Some(log),
+        ..page(path, here, pages::problem::no_page)
     }
 }
 
@@ -228,6 +241,106 @@ pub(crate) const ROUTES: &[Route] = &[
         pages::receipt::send_move,
     ),
     page("journal", "journal", pages::journal::show),
+    page("campaigns", "campaigns", pages::campaigns::show),
+    form(
+        "campaigns/new",
+        "campaigns",
+        pages::campaigns::show_new,
+        &bursar_app::campaigns::CREATE,
+        pages::campaigns::send_new,
+    ),
+    page("campaigns/{}", "campaigns", pages::campaigns::show_one),
+    form(
+        "campaigns/{}/edit",
+        "campaigns",
+        pages::campaigns::show_edit,
+        &bursar_app::campaigns::CHANGE,
+        pages::campaigns::send_edit,
+    ),
+    form(
+        "campaigns/{}/record",
+        "campaigns",
+        pages::campaigns::show_record,
+        &bursar_app::books::receipts::RECORD,
+        pages::campaigns::send_record,
+    ),
+    form(
+        "campaigns/{}/move/{}",
+        "campaigns",
+        pages::campaigns::show_move,
+        &bursar_app::campaigns::MOVE,
+        pages::campaigns::send_move,
+    ),
+    page("store", "store", pages::store::show),
+    form(
+        "store/new",
+        "store",
+        pages::store::show_new,
+        &bursar_app::store::CREATE_LISTING,
+        pages::store::send_new,
+    ),
+    page("store/{}", "store", pages::store::show_listing),
+    form(
+        "store/{}/edit",
+        "store",
+        pages::store::show_edit,
+        &bursar_app::store::CHANGE_LISTING,
+        pages::store::send_edit,
+    ),
+    form(
+        "store/{}/sale",
+        "store",
+        pages::store::show_sale,
+        &bursar_app::store::CHANGE_LISTING,
+        pages::store::send_sale,
+    ),
+    form(
+        "store/{}/order",
+        "store",
+        pages::store::show_order,
+        &bursar_app::store::ORDER,
+        pages::store::send_order,
+    ),
+    page("orders/{}", "store", pages::order::show),
+    form(
+        "orders/{}/{}",
+        "store",
+        pages::order::show_move,
+        &bursar_app::store::CHANGE_ORDER,
+        pages::order::send_move,
+    ),
+    page("cards", "cards", pages::cards::show),
+    form(
+        "cards/new",
+        "cards",
+        pages::cards::show_new,
+        &bursar_app::cards::CREATE,
+        pages::cards::send_new,
+    ),
+    page("cards/{}", "cards", pages::cards::show_one),
+    form(
+        "cards/{}/limits",
+        "cards",
+        pages::cards::show_limits,
+        &bursar_app::cards::LIMITS,
+        pages::cards::send_limits,
+    ),
+    form(
+        "cards/{}/move/{}",
+        "cards",
+        pages::cards::show_move,
+        &bursar_app::cards::CHANGE,
+        pages::cards::send_move,
+    ),
+    form(
+        "applications/{}",
+        "cards",
+        pages::cards::show_decide,
+        &bursar_app::cards::DECIDE,
+        pages::cards::send_decide,
+    ),
+    page("chapters", "chapters", pages::chapters::show),
+    logged("chapters/{}", "chapters", pages::chapters::roster),
     page("reports", "reports", pages::reports::index),
     page("reports/{}", "reports", pages::reports::show),
     file("reports/{}/csv", "reports", pages::reports::csv),

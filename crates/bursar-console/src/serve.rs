@@ -32,7 +32,7 @@ use crate::forms::{Done, Form, KEY, Sent, Telling};
 use crate::frame::{Frame, Place};
 use crate::pages;
 use crate::reply::{compressed, html, see_other};
-use crate::routes::{self, Make, Route};
+use crate::routes::{self, Log, Make, Route};
 use crate::sign_in::query_of;
 
 pub struct Options {
@@ -236,9 +236,10 @@ impl Console {
         (frame.origin, frame.entropy) = (self.origin.clone(), self.entropy);
         let asking = Asking::new(frame, params, parts.uri.query().unwrap_or(""));
         match form {
-            None => match route.file {
-                Some(make) => self.download(&signed, make, asking).await,
-                None => self.open(&signed, route, asking, Form::default()).await,
+            None => match (route.file, route.logged) {
+                (Some(make), _) => self.download(&signed, make, asking).await,
+                (None, Some(log)) => self.logged(&signed, log, asking).await,
+                (None, None) => self.open(&signed, route, asking, Form::default()).await,
             },
             Some(text) => self.send(&signed, route, asking, path, &text).await,
         }
@@ -339,6 +340,17 @@ impl Console {
         let who = Identity::Session(signed.session);
         let made = self.app.view(who, organization, move |view| make(view, &asking));
         Ok(Answer::Reply(made.await?.reply()))
+    }
+
+    /// A page whose reading is logged. It is not sent if it could not be.
+    async fn logged(&self, signed: &Signed, log: Log, asking: Asking) -> Result<Answer, Failure> {
+        let organization = asking.frame.place.organization.id;
+        let visit = Visit {
+            who: Identity::Session(signed.session),
+            request: Some(signed.request),
+        };
+        let read = self.app.act(visit, organization, move |act| log(act, &asking));
+        Ok(Answer::Page(StatusCode::OK, read.await?))
     }
 
     async fn send(

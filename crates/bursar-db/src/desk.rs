@@ -3,7 +3,9 @@
 use std::sync::OnceLock;
 
 use bursar_domain::account::Standing;
-use bursar_domain::ids::{GroupId, ListingId, MemberId, OrderId, OrganizationId, PaymentId, ReimbursementId};
+use bursar_domain::ids::{
+    CampaignId, GroupId, ListingId, MemberId, OrderId, OrganizationId, PaymentId, ReimbursementId,
+};
 use bursar_domain::order::OrderStatus;
 use bursar_domain::payment::PaymentStatus;
 use bursar_domain::reimbursement::ReimbursementStatus;
@@ -450,6 +452,16 @@ pub fn reimbursements_of(
         ],
         read,
     )
+}
+
+/// What was donated to each campaign, in minor units.
+pub fn donated(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Vec<(CampaignId, i128)>, DbError> {
+    let sql = concat!(
+        "SELECT campaign_id, ",
+        sum!("-amount"),
+        " FROM journal_postings WHERE organization_id = ?1 AND campaign_id IS NOT NULL GROUP BY campaign_id"
+    );
+    tx.rows(sql, &[Value::Bytes(&organization.to_bytes())], read)
 }
 
 /// How many reimbursements wait for an approval.

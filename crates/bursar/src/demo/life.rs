@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use bursar_app::books::receipts::{self, NewReceipt};
 use bursar_app::campaigns::{self, CampaignChange};
 use bursar_app::members::{self, NewMember};
 use bursar_app::payments::{self, Debtor, NewCharges, Received};
@@ -17,7 +18,7 @@ use bursar_domain::access::{Role, Scope, ScopeSet};
 use bursar_domain::campaign::CampaignVerb;
 use bursar_domain::card::{LimitFrequency, NewCard};
 use bursar_domain::group::{Group, NewGroup};
-use bursar_domain::ids::{OrganizationId, PaymentId, UserId};
+use bursar_domain::ids::{CampaignId, OrganizationId, PaymentId, UserId};
 use bursar_domain::listing::Listing;
 use bursar_domain::member::{Member, MemberChange};
 use bursar_domain::money::Money;
@@ -386,11 +387,42 @@ impl Life {
         let (made, started) = (self.hours(10), self.hours(8));
         self.at(made, Officer::Secretary, move |act, life| {
             let id = campaigns::create(act, &new)?.id;
-            life.at(started, Officer::Secretary, move |act, _| {
-                campaigns::perform(act, id, CampaignVerb::Start).map(drop)
+            life.at(started, Officer::Secretary, move |act, life| {
+                campaigns::perform(act, id, CampaignVerb::Start)?;
+                life.gifts(id);
+                Ok(())
             });
             Ok(())
         });
+    }
+
+    /// Money for a campaign that has just begun.
+    fn gifts(&mut self, campaign: CampaignId) {
+        let gifts = [
+            (6, "5000.00", "Harbour Savings Bank"),
+            (5, "1200.00", "Friends of the Boathouse"),
+            (3, "350.00", "The Masters' crew"),
+            (2, "2500.00", "City sports fund"),
+        ];
+        for (days_ago, amount, from) in gifts {
+            let gift = NewReceipt {
+                amount: amount.to_owned(),
+                method: Paid::Transfer,
+                date: None,
+                account: None,
+                payer: None,
+                payer_name: Some(from.to_owned()),
+                reference: None,
+                payments: Vec::new(),
+                campaign: Some(campaign),
+                income: None,
+                again: false,
+            };
+            let at = self.hours(days_ago);
+            self.at(at, Officer::Treasurer, move |act, _| {
+                receipts::record(act, &gift).map(drop)
+            });
+        }
     }
 
     /// Recent orders: fulfilled, paid, and one pending.

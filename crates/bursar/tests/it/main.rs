@@ -36,6 +36,8 @@ mod console_reports;
 #[cfg(test)]
 mod console_sign_in;
 #[cfg(test)]
+mod console_store;
+#[cfg(test)]
 mod crash;
 #[cfg(test)]
 mod demo;

@@ -115,6 +115,7 @@ fn desk() -> Vec<Call> {
         view(&chapters::READ, |view| {
             chapters::roster(view, no(), &walk(), Vec::new())
         }),
+        act(&chapters::READ, |act| chapters::read_roster(act, no(), None)),
         whole(&chapters::READ, |whole| chapters::log_read(whole, org(1), 1)),
         act(&groups::CREATE, |act| groups::create(act, &new_group())),
         act(&groups::CHANGE, |act| {
@@ -155,6 +156,8 @@ fn desk() -> Vec<Call> {
         view(&Order::READ, |view| desk::orders(view, desk::Orders::All, None)),
         view(&Reimbursement::READ, |view| desk::reimbursements_of(view, no())),
         view(&messages::LIST, |view| messages::of_member(view, no(), 20)),
+        view(&Campaign::READ, campaigns::raised),
+        view(&Campaign::READ, |view| campaigns::raised_for(view, no())),
         view(&desk::OVERVIEW, desk::overview),
         whole(&sign_in::MAKE_LINK, |whole| {
             sign_in::make_link(whole, "nobody@example.org", &[0; 32])

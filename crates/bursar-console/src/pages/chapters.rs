@@ -1,0 +1,121 @@
+//! The chapters of a national organization: totals, and the roster of one, which the chapter sees in its own log.
+
+use askama::Template;
+use bursar_app::{Act, View, chapters, reports};
+use bursar_domain::ids::{Id, OrganizationId, kind};
+
+use super::rows::described;
+use crate::asking::Asking;
+use crate::failure::Failure;
+use crate::forms::Form;
+use crate::frame::Frame;
+use crate::words;
+
+struct Row {
+    id: OrganizationId,
+    name: String,
+    members: String,
+    expected: String,
+    collected: String,
+    owed: String,
+    overdue: String,
+    currency: String,
+    share: i128,
+}
+
+#[derive(Template)]
+#[template(path = "chapters.html")]
+struct Page<'a> {
+    frame: &'a Frame,
+    may_read: bool,
+    rows: Vec<Row>,
+    totals: Vec<Row>,
+}
+
+fn row(id: OrganizationId, name: &str, line: [bursar_domain::money::Money; 4], members: i64) -> Row {
+    let [expected, collected, owed, overdue] = line;
+    Row {
+        id,
+        name: described(name),
+        members: words::number(members),
+        expected: words::money(expected),
+        collected: words::money(collected),
+        owed: words::money(owed),
+        overdue: words::money(overdue),
+        currency: expected.currency.to_string(),
+        share: match expected.minor {
+            0 => 0,
+            all => (i128::from(collected.minor) * 100 / i128::from(all)).clamp(0, 100),
+        },
+    }
+}
+
+pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<String, Failure> {
+    let frame = &asking.frame;
+    let lines = reports::chapters(view, None)?;
+    let rows = lines.iter().map(|line| {
+        row(
+            line.id,
+            &line.name,
+            [line.expected, line.collected, line.owed, line.overdue],
+            line.members,
+        )
+    });
+    let own = frame.place.organization.id;
+    let totals = reports::by_currency(&lines)?;
+    let totals = totals.iter().map(|line| {
+        row(
+            own,
+            "Total",
+            [line.expected, line.collected, line.owed, line.overdue],
+            line.members,
+        )
+    });
+    let page = Page {
+        frame,
+        may_read: frame.may(&chapters::READ),
+        rows: rows.collect(),
+        totals: totals.collect(),
+    };
+    Ok(page.render()?)
+}
+
+struct Member {
+    name: String,
+    email: String,
+    state: &'static str,
+}
+
+#[derive(Template)]
+#[template(path = "chapter.html")]
+struct One<'a> {
+    frame: &'a Frame,
+    name: String,
+    count: String,
+    rows: Vec<Member>,
+    older: String,
+}
+
+/// The roster. Reading it is logged in the chapter, in the same transaction.
+pub(crate) fn roster(act: &mut Act<'_, '_>, asking: &Asking) -> Result<String, Failure> {
+    let frame = &asking.frame;
+    let id = asking.id::<kind::Organization>(0)?;
+    let found = chapters::read_roster(act, id, Id::parse(asking.query("after")))?;
+    let members = &found.members;
+    let rows = members.iter().map(|line| Member {
+        name: format!("{} {}", line.first_name, line.last_name),
+        email: line.email.clone().unwrap_or_else(|| "\u{2013}".to_owned()),
+        state: if line.is_active { "Active" } else { "Archived" },
+    });
+    let page = One {
+        frame,
+        name: found.chapter.clone(),
+        count: words::count(members.len(), "member", "members"),
+        rows: rows.collect(),
+        older: match (found.is_more, members.last()) {
+            (true, Some(last)) => asking.with(&format!("chapters/{id}"), &[("after", &last.id.to_string())]),
+            _ => String::new(),
+        },
+    };
+    Ok(page.render()?)
+}

@@ -1,0 +1,319 @@
+//! The store: what is on sale, and orders.
+
+use askama::Template;
+use bursar_app::desk::{self, Orders};
+use bursar_app::store::{self, CHANGE_LISTING, CREATE_LISTING, ListingChange, ORDER};
+use bursar_app::{View, names, resources};
+use bursar_domain::ids::{Id, kind};
+use bursar_domain::listing::{Item, Listing};
+use bursar_domain::money::Money;
+use bursar_domain::order::{OrderLine, OrderStatus};
+
+use super::ask::{Ask, Field, Shape};
+use crate::asking::Asking;
+use crate::failure::{Failure, Problem, sentence};
+use crate::forms::{Done, Form, Sent};
+use crate::frame::Frame;
+use crate::words;
+
+struct ListingRow {
+    id: String,
+    name: String,
+    is_active: bool,
+    items: String,
+}
+
+struct OrderRow {
+    id: String,
+    what: String,
+    who: String,
+    day: String,
+    status: &'static str,
+    state: String,
+    total: String,
+}
+
+struct Tab {
+    query: String,
+    name: String,
+    is_here: bool,
+}
+
+#[derive(Template)]
+#[template(path = "store.html")]
+struct Page<'a> {
+    frame: &'a Frame,
+    may_create: bool,
+    listings: Vec<ListingRow>,
+    tabs: Vec<Tab>,
+    orders: Vec<OrderRow>,
+    older: String,
+}
+
+fn stock(item: &Item) -> String {
+    match item.inventory {
+        None => format!("{} {}", item.name, words::money(item.price)),
+        Some(0) => format!("{} {} (sold out)", item.name, words::money(item.price)),
+        Some(left) => format!("{} {} ({left} left)", item.name, words::money(item.price)),
+    }
+}
+
+pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<String, Failure> {
+    let frame = &asking.frame;
+    let mut listings: Vec<Listing> = Vec::new();
+    resources::each(view, |listing: Listing| listings.push(listing))?;
+    listings.sort_by_key(|listing| (!listing.is_active, listing.name.clone()));
+    let chosen = OrderStatus::parse(asking.query("show"));
+    let which = chosen.map_or(Orders::All, Orders::In);
+    let found = desk::orders(view, which, Id::parse(asking.query("after")))?;
+    let tab = |status: Option<OrderStatus>| Tab {
+        query: status.map_or_else(String::new, |status| format!("?show={status}")),
+        name: status.map_or_else(|| "All".to_owned(), |status| words::label(status.as_str())),
+        is_here: status == chosen,
+    };
+    let page = Page {
+        frame,
+        may_create: frame.may(&CREATE_LISTING),
+        listings: listings
+            .iter()
+            .map(|listing| ListingRow {
+                id: listing.id.to_string(),
+                name: listing.name.clone(),
+                is_active: listing.is_active,
+                items: listing.items.iter().map(stock).collect::<Vec<_>>().join(", "),
+            })
+            .collect(),
+        tabs: std::iter::once(None)
+            .chain(OrderStatus::ALL.iter().copied().map(Some))
+            .map(tab)
+            .collect(),
+        older: match (found.is_more, found.rows.last()) {
+            (true, Some(last)) => asking.with("store", &[("after", &last.id.to_string())]),
+            _ => String::new(),
+        },
+        orders: order_rows(view, frame, &found.rows)?,
+    };
+    Ok(page.render()?)
+}
+
+fn order_rows(
+    view: &mut View<'_, '_>,
+    frame: &Frame,
+    rows: &[desk::OrderRow],
+) -> Result<Vec<OrderRow>, Failure> {
+    let members: Vec<_> = rows.iter().filter_map(|row| row.member).collect();
+    let listings: Vec<_> = rows.iter().filter_map(|row| row.listing).collect();
+    let (members, listings) = (names::of(view, &members)?, names::of(view, &listings)?);
+    let currency = frame.place.organization.currency;
+    let row = |row: &desk::OrderRow| OrderRow {
+        id: row.id.to_string(),
+        what: row
+            .listing
+            .map_or_else(|| "Order".to_owned(), |id| listings.told(Some(id))),
+        who: row
+            .member
+            .map_or_else(|| "\u{2013}".to_owned(), |id| members.told(Some(id))),
+        day: words::day(row.created_at.date()),
+        status: row.status.as_str(),
+        state: words::label(row.status.as_str()),
+        total: words::money(Money::new(row.total, currency)),
+    };
+    Ok(rows.iter().map(row).collect())
+}
+
+#[derive(Template)]
+#[template(path = "listing.html")]
+struct One<'a> {
+    frame: &'a Frame,
+    id: String,
+    name: String,
+    about: String,
+    is_active: bool,
+    may_change: bool,
+    may_order: bool,
+    /// Name, price, stock.
+    items: Vec<(String, String, String)>,
+}
+
+pub(crate) fn show_listing(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<String, Failure> {
+    let frame = &asking.frame;
+    let (listing, _) = of(view, asking)?;
+    let item = |item: &Item| {
+        (
+            item.name.clone(),
+            words::money(item.price),
+            item.inventory
+                .map_or_else(|| "As many as wanted".to_owned(), words::number),
+        )
+    };
+    let page = One {
+        frame,
+        id: listing.id.to_string(),
+        about: listing.description.clone(),
+        is_active: listing.is_active,
+        may_change: frame.may(&CHANGE_LISTING),
+        may_order: frame.may(&ORDER) && listing.is_active && !listing.items.is_empty(),
+        items: listing.items.iter().map(item).collect(),
+        name: listing.name,
+    };
+    Ok(page.render()?)
+}
+
+fn of(view: &mut View<'_, '_>, asking: &Asking) -> Result<(Listing, (String, String)), Failure> {
+    let listing: Listing = resources::one(view, asking.id::<kind::Listing>(0)?)?;
+    let back = (
+        asking.frame.at(&format!("store/{}", listing.id)),
+        listing.name.clone(),
+    );
+    Ok((listing, back))
+}
+
+fn fields(listing: Option<&Listing>) -> [Field; 3] {
+    let items = listing.map_or_else(String::new, |listing| {
+        let line = |item: &Item| match item.inventory {
+            Some(left) => format!("{} = {} : {left}", item.name, item.price),
+            None => format!("{} = {}", item.name, item.price),
+        };
+        listing.items.iter().map(line).collect::<Vec<_>>().join("\n")
+    });
+    [
+        Field::text("name", "Name").value(listing.map_or("", |listing| listing.name.as_str())),
+        Field::area("description", "Description")
+            .value(listing.map_or("", |listing| listing.description.as_str())),
+        Field::area("item", "Items")
+            .hint("One a line: name = price, or name = price : stock. Such as M = 15.00 : 20")
+            .value(items),
+    ]
+}
+
+fn read(form: &Form) -> Result<ListingChange, Failure> {
+    let mut items = Vec::new();
+    let lines = form
+        .get("item")
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty());
+    for line in lines {
+        let wrong = || {
+            Problem::of(
+                "item",
+                format!("\u{201c}{line}\u{201d} is not like M = 15.00 : 20."),
+            )
+        };
+        let (name, rest) = line.split_once('=').ok_or_else(wrong)?;
+        let (price, stock) = match rest.split_once(':') {
+            None => (rest, None),
+            Some((price, stock)) => (price, Some(stock.trim().parse().map_err(|_| wrong())?)),
+        };
+        items.push((name.trim().to_owned(), price.trim().to_owned(), stock));
+    }
+    if items.is_empty() {
+        return Err(Problem::of("item", "Write at least one item, such as M = 15.00 : 20.").into());
+    }
+    Ok(ListingChange {
+        name: Some(form.required("name", "Write a name.")?),
+        description: Some(form.get("description").to_owned()),
+        items,
+    })
+}
+
+pub(crate) fn show_new(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
+    let back = (asking.frame.at("store"), "Store".to_owned());
+    Ask::new(&asking.frame, form, "Make a listing", back)
+        .lead("It is on sale at once.")
+        .fields(fields(None))
+        .button("Put it on sale")
+        .page()
+}
+
+pub(crate) fn send_new(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
+    let (new, to) = (read(form)?, asking.frame.at("store"));
+    Ok(Sent::Do(Box::new(move |act| {
+        let listing = store::create_listing(act, &new)?;
+        let said = format!("{} is on sale.", listing.name);
+        Ok(Done::new(format!("{to}/{}", listing.id), said))
+    })))
+}
+
+pub(crate) fn show_edit(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
+    let (listing, back) = of(view, asking)?;
+    Ask::new(&asking.frame, form, format!("Edit {}", listing.name), back)
+        .fields(fields(Some(&listing)))
+        .page()
+}
+
+pub(crate) fn send_edit(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
+    let (listing, (to, _)) = of(view, asking)?;
+    let (id, change) = (listing.id, read(form)?);
+    Ok(Sent::Do(Box::new(move |act| {
+        let listing = store::set_listing(act, id, &change)?;
+        Ok(Done::new(to.clone(), format!("Saved {}.", listing.name)))
+    })))
+}
+
+pub(crate) fn show_sale(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
+    let (listing, back) = of(view, asking)?;
+    let (title, lead, button) = match listing.is_active {
+        true => (
+            format!("Take {} off sale?", listing.name),
+            "It cannot be ordered any more. Orders that were taken stay.",
+            "Take it off sale",
+        ),
+        false => (
+            format!("Put {} on sale?", listing.name),
+            "It can be ordered again.",
+            "Put it on sale",
+        ),
+    };
+    Ask::new(&asking.frame, form, title, back)
+        .lead(lead)
+        .fields([Field::hidden("on", if listing.is_active { "no" } else { "yes" })])
+        .button(button)
+        .page()
+}
+
+pub(crate) fn send_sale(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
+    let (listing, (to, _)) = of(view, asking)?;
+    let (id, is_active) = (listing.id, form.get("on") == "yes");
+    Ok(Sent::Do(Box::new(move |act| {
+        let listing = store::set_on_sale(act, id, is_active)?;
+        let state = if is_active { "is on sale" } else { "is off sale" };
+        Ok(Done::new(to.clone(), format!("{} {state}.", listing.name)))
+    })))
+}
+
+pub(crate) fn show_order(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
+    let (listing, back) = of(view, asking)?;
+    let items = listing.items.iter().map(|item| (item.name.clone(), stock(item)));
+    Ask::new(&asking.frame, form, format!("Order {}", listing.name), back)
+        .fields([
+            Field::choice("item", "Item", items),
+            Field::new("quantity", "How many", Shape::Line("number")).value("1"),
+            Field::text("member", "Who buys")
+                .hint("A member's name or e-mail address. Leave it empty for a guest."),
+        ])
+        .button("Take the order")
+        .page()
+}
+
+pub(crate) fn send_order(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
+    let (listing, _) = of(view, asking)?;
+    let quantity = form.get("quantity").parse();
+    let line = OrderLine {
+        item: form.required("item", "Choose an item.")?,
+        quantity: quantity.map_err(|_| Problem::of("quantity", "Write a number, such as 1."))?,
+    };
+    let member = match form.get("member") {
+        "" => None,
+        text => {
+            let found = names::find::<kind::Member>(view, text);
+            Some(found.map_err(|error| Problem::of("member", sentence(&error.to_string())))?)
+        }
+    };
+    let (id, to) = (listing.id, asking.frame.at("orders"));
+    Ok(Sent::Do(Box::new(move |act| {
+        let order = store::order(act, id, member, std::slice::from_ref(&line))?;
+        let said = format!("Took the order, {}.", words::money_in(order.total_amount));
+        Ok(Done::new(format!("{to}/{}", order.id), said))
+    })))
+}
