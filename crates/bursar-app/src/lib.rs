@@ -64,6 +64,7 @@ pub mod store;
 pub mod texts;
 pub mod tokens;
 pub mod undo;
+pub mod uploads;
 pub mod worker_clock;
 
 /// The database itself, for tests that need what no operation does.

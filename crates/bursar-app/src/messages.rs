@@ -94,6 +94,12 @@ pub fn of_member(view: &mut View<'_, '_>, member: MemberId, limit: usize) -> Res
     records.into_iter().map(|record| describe(view, record)).collect()
 }
 
+/// How many messages of a reminder are in which state.
+pub fn counts(view: &mut View<'_, '_>, reminder: ReminderId) -> Result<Vec<(MessageState, i64)>, AppError> {
+    view.allow(&LIST)?;
+    Ok(messages::counts(view.tx, view.organization, reminder)?)
+}
+
 fn describe<M>(act: &mut Act<'_, '_, M>, record: messages::Record) -> Result<Sent, AppError> {
     let failures = match record.attempts {
         0 => Vec::new(),

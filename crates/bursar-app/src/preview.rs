@@ -16,7 +16,7 @@ use crate::error::AppError;
 use crate::letter;
 use crate::outbox::EXPAND_MAX;
 use crate::recipients::{self, Recipient};
-use crate::reminders::{no_reminder, queue_run};
+use crate::reminders::{NewReminder, no_reminder, queue_run, written};
 use crate::rule::Rule;
 use crate::sms;
 use crate::statement::Statement;
@@ -74,10 +74,21 @@ pub struct Shown {
 pub fn preview(view: &mut View<'_, '_>, id: ReminderId) -> Result<Preview, AppError> {
     view.allow(&PREVIEW)?;
     let reminder: Reminder = view.get(id)?.ok_or_else(|| no_reminder(id))?;
+    look(view, &reminder)
+}
+
+/// The same for a reminder that is being written. Nothing is stored.
+pub fn preview_new(view: &mut View<'_, '_>, new: &NewReminder) -> Result<Preview, AppError> {
+    view.allow(&PREVIEW)?;
+    let reminder = written(view, new)?;
+    look(view, &reminder)
+}
+
+fn look(view: &mut View<'_, '_>, reminder: &Reminder) -> Result<Preview, AppError> {
     let organization = view.own()?;
     let today = organization.time_zone.date(view.now());
     let mut preview = Preview {
-        id,
+        id: reminder.id,
         status: reminder.status,
         method: reminder.method,
         recipients: Vec::new(),
@@ -86,14 +97,14 @@ pub fn preview(view: &mut View<'_, '_>, id: ReminderId) -> Result<Preview, AppEr
     };
     let mut after = None;
     loop {
-        let page = recipients::page(view, &reminder, after, EXPAND_MAX)?;
+        let page = recipients::page(view, reminder, after, EXPAND_MAX)?;
         if let (None, Some(first)) = (&preview.message, page.qualify.first()) {
-            let mut message = blank(&reminder, view.organization, Id::from_bits(0), [0; 16]);
-            letter::write(&mut message, &reminder, &organization, first, today);
+            let mut message = blank(reminder, view.organization, Id::from_bits(0), [0; 16]);
+            letter::write(&mut message, reminder, &organization, first, today);
             preview.message = Some(shown(&message, &organization));
         }
         let reached = |recipient: Recipient| Reached {
-            id: id_of(&reminder, recipient.key),
+            id: id_of(reminder, recipient.key),
             owed: Statement::of(&recipient.owed, today, None).map(|owed| owed.money(&owed.total)),
             paying_for: recipient.others.into_iter().map(|other| other.name).collect(),
             name: recipient.name,
@@ -101,7 +112,7 @@ pub fn preview(view: &mut View<'_, '_>, id: ReminderId) -> Result<Preview, AppEr
         };
         preview.recipients.extend(page.qualify.into_iter().map(reached));
         let left_out = |skipped: recipients::Skipped| LeftOut {
-            id: id_of(&reminder, skipped.key),
+            id: id_of(reminder, skipped.key),
             name: skipped.name,
             reason: skipped.reason.into_owned(),
         };

@@ -13,10 +13,11 @@ use bursar_domain::reimbursement::{Reimbursement, ReimbursementStatus, Reimburse
 use bursar_domain::text::{CATEGORY, NOTE, REFERENCE, TextRule};
 use bursar_domain::{Date, Refusal, Resource, Stamps, Timestamp};
 
-use crate::act::{Act, no_organization};
+use crate::act::{Act, View, no_organization};
 use crate::books::{self, Closed, NewEntry, accounts, money_account, post};
 use crate::caller::Caller;
 use crate::error::AppError;
+use crate::resources::Readable;
 use crate::rule::Rule;
 
 pub const DRAFT: Rule = Rule::of("reimbursement.draft", Role::Editor, "draft reimbursements");
@@ -228,8 +229,15 @@ pub fn perform(
     Ok(reimbursement)
 }
 
+/// Whether the caller is the one to be paid, and so may not approve it.
+pub fn is_for_caller(view: &mut View<'_, '_>, id: ReimbursementId) -> Result<bool, AppError> {
+    view.allow(&Reimbursement::READ)?;
+    let reimbursement: Reimbursement = view.find(id)?;
+    is_own(view, &reimbursement)
+}
+
 /// Whether the caller is the one to be paid: the member has the caller's address.
-fn is_own(act: &mut Act<'_, '_>, reimbursement: &Reimbursement) -> Result<bool, AppError> {
+fn is_own<M>(act: &mut Act<'_, '_, M>, reimbursement: &Reimbursement) -> Result<bool, AppError> {
     let (&Caller::Person(user, ..), Some(member)) = (&act.caller, reimbursement.member_id) else {
         return Ok(false);
     };

@@ -54,6 +54,16 @@ pub(crate) fn no_reminder(id: ReminderId) -> Refusal {
 
 pub fn schedule(act: &mut Act<'_, '_>, new: &NewReminder) -> Result<Reminder, AppError> {
     act.allow(&SCHEDULE)?;
+    let mut reminder = written(act, new)?;
+    reminder.id = act.new_id();
+    reminder.stamps = Stamps::at(act.tick());
+    act.insert(&reminder)?;
+    act.log(SCHEDULE.name, Some(reminder.id.to_string()), None)?;
+    Ok(reminder)
+}
+
+/// A reminder as it would be, without an id of its own.
+pub(crate) fn written<M>(act: &mut Act<'_, '_, M>, new: &NewReminder) -> Result<Reminder, AppError> {
     let text = |given: &Option<String>| given.clone().filter(|text| !text.trim().is_empty());
     let subject = text(&new.subject).map(|s| SUBJECT.check(&s)).transpose();
     let body = text(&new.body).map(|s| BODY.check(&s)).transpose();
@@ -63,8 +73,7 @@ pub fn schedule(act: &mut Act<'_, '_>, new: &NewReminder) -> Result<Reminder, Ap
     check_new(new, act.now())?;
     check_texts(new, subject.as_deref(), body.as_deref(), &own)?;
     check_audience(act, new.audience)?;
-    let id: ReminderId = act.new_id();
-    let stamps = Stamps::at(act.tick());
+    let (id, stamps) = (ReminderId::from_bits(0), Stamps::at(act.now()));
     let mut reminder = Reminder {
         method: new.method,
         subject,
@@ -81,8 +90,6 @@ pub fn schedule(act: &mut Act<'_, '_>, new: &NewReminder) -> Result<Reminder, Ap
         Audience::Organization(target) => reminder.target_organization_id = Some(target),
         Audience::Nobody => {}
     }
-    act.insert(&reminder)?;
-    act.log(SCHEDULE.name, Some(id.to_string()), None)?;
     Ok(reminder)
 }
 
@@ -141,7 +148,7 @@ fn check_texts(
     Ok(())
 }
 
-fn check_audience(act: &mut Act<'_, '_>, audience: Audience) -> Result<(), AppError> {
+fn check_audience<M>(act: &mut Act<'_, '_, M>, audience: Audience) -> Result<(), AppError> {
     match audience {
         Audience::Nobody => {
             Err(Refusal::invalid("target", "is required: a member, a group or an organization").into())

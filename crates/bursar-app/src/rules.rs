@@ -5,7 +5,8 @@ use crate::{
     act, activity, attachments, audit, backlog, books, campaigns, cards, chapters, check, copy, desk, dues,
     export, groups, housekeeping, import, inspect, journal_export, late_fees, member_statement, members,
     messages, notices, organizations, outbox, payments, policy, preview, pro_rata, reimbursements, reminders,
-    reports, resources, roles, roster, setup, sign_in, statements, store, tokens, undo, worker_clock,
+    reports, resources, roles, roster, setup, sign_in, statements, store, tokens, undo, uploads,
+    worker_clock,
 };
 
 const MODULES: &[&[&Rule]] = &[
@@ -56,6 +57,7 @@ const MODULES: &[&[&Rule]] = &[
     store::RULES,
     tokens::RULES,
     undo::RULES,
+    uploads::RULES,
     worker_clock::RULES,
 ];
 

@@ -157,10 +157,20 @@ impl Failure {
     }
 }
 
-fn told(refusal: &Refusal) -> Problem {
+pub(crate) fn told(refusal: &Refusal) -> Problem {
     Problem {
         field: refusal.field().map(str::to_owned),
-        message: sentence(refusal.message()),
+        message: sentence(&without_commands(refusal.message())),
+    }
+}
+
+/// Messages can name commands as a way out. Pages have other ways.
+fn without_commands(message: &str) -> String {
+    let is_command = |clause: &&str| clause.contains("`bursar ") || clause.contains(" --");
+    let kept: Vec<&str> = message.split("; ").filter(|clause| !is_command(clause)).collect();
+    match kept.is_empty() {
+        true => message.to_owned(),
+        false => kept.join("; "),
     }
 }
 
@@ -174,4 +184,22 @@ pub(crate) fn sentence(text: &str) -> String {
         text.push('.');
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_name_no_commands() {
+        for (given, kept) in [
+            ("it is done; undo it first", "it is done; undo it first"),
+            ("it is done; use `bursar undo`", "it is done"),
+            ("it is unclear; say it with --map", "it is unclear"),
+            ("use `bursar undo`", "use `bursar undo`"),
+        ] {
+            assert_eq!(without_commands(given), kept);
+        }
+        assert_eq!(sentence("no"), "No.");
+    }
 }

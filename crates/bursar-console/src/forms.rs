@@ -3,7 +3,9 @@
 use bursar_app::Act;
 use bursar_app::AppError;
 use bursar_domain::Date;
+use bursar_http::body::{FormFile, FormParts};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use url::form_urlencoded;
 
 use crate::failure::Problem;
@@ -15,6 +17,7 @@ pub(crate) const KEY: &str = "key";
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Form {
     fields: Vec<(String, String)>,
+    files: Vec<FormFile>,
     pub(crate) problem: Option<Problem>,
 }
 
@@ -23,8 +26,11 @@ pub(crate) struct Form {
 pub(crate) struct Done {
     pub(crate) to: String,
     pub(crate) said: String,
-    /// The bulk act that can be undone.
+    /// Where it can be undone, below `undo/`: the id of a bulk act, or another page.
     pub(crate) undo: Option<String>,
+    /// Lines of statements that it settled, for their undoing.
+    #[serde(default)]
+    pub(crate) lines: Vec<String>,
 }
 
 pub(crate) type Work = Box<dyn FnMut(&mut Act<'_, '_>) -> Result<Done, AppError> + Send>;
@@ -46,6 +52,7 @@ impl Done {
             to: to.into(),
             said: said.into(),
             undo: None,
+            lines: Vec::new(),
         }
     }
 }
@@ -54,8 +61,53 @@ impl Form {
     pub(crate) fn parse(text: &str) -> Self {
         Self {
             fields: form_urlencoded::parse(text.as_bytes()).into_owned().collect(),
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn of_parts(parts: FormParts) -> Self {
+        Self {
+            fields: parts.fields,
+            files: parts.files,
             problem: None,
         }
+    }
+
+    /// The same for the same form sent again, whatever its encoding.
+    pub(crate) fn fingerprint(&self, path: &str) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        let mut add = |bytes: &[u8]| {
+            hash.update((bytes.len() as u64).to_be_bytes());
+            hash.update(bytes);
+        };
+        add(path.as_bytes());
+        add(&(self.fields.len() as u64).to_be_bytes());
+        for (name, value) in &self.fields {
+            add(name.as_bytes());
+            add(value.as_bytes());
+        }
+        for file in &self.files {
+            add(file.field.as_bytes());
+            add(file.name.as_bytes());
+            add(&file.bytes);
+        }
+        hash.finalize().into()
+    }
+
+    /// The one file of a field.
+    pub(crate) fn file<'a>(&'a self, name: &'a str) -> Result<&'a FormFile, Problem> {
+        let mut found = self.files(name);
+        match (found.next(), found.next()) {
+            (Some(file), None) if !file.bytes.is_empty() => Ok(file),
+            (Some(_), None) => Err(Problem::of(name, "The file is empty. Choose another one.")),
+            (Some(_), Some(_)) => Err(Problem::of(name, "Choose one file at a time.")),
+            (None, _) => Err(Problem::of(name, "Choose a file.")),
+        }
+    }
+
+    /// All files of a field, in their order.
+    pub(crate) fn files<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a FormFile> {
+        self.files.iter().filter(move |file| file.field == name)
     }
 
     /// The text of a field without space around it; empty if there is none.
@@ -141,6 +193,55 @@ impl Form {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_fingerprint_covers_names_values_and_files() {
+        let file = |field: &str, name: &str, bytes: &'static str| FormFile {
+            field: field.to_owned(),
+            name: name.to_owned(),
+            bytes: bytes.into(),
+        };
+        let form = |text: &str, files: Vec<FormFile>| Form {
+            files,
+            ..Form::parse(text)
+        };
+        let all = [
+            form("a=b", vec![]).fingerprint("/x"),
+            form("a=b", vec![]).fingerprint("/y"),
+            form("ab=", vec![]).fingerprint("/x"),
+            form("a=b&a=b", vec![]).fingerprint("/x"),
+            form("a=b", vec![file("f", "n", "1")]).fingerprint("/x"),
+            form("a=b", vec![file("f", "n", "2")]).fingerprint("/x"),
+            form("a=b", vec![file("f", "m", "1")]).fingerprint("/x"),
+            form("a=b", vec![file("g", "n", "1")]).fingerprint("/x"),
+        ];
+        for (at, one) in all.iter().enumerate() {
+            assert!(!all[..at].contains(one), "{at}");
+        }
+        assert_eq!(all[0], form("a=%62", vec![]).fingerprint("/x"));
+    }
+
+    #[test]
+    fn a_field_has_one_file_or_several() {
+        let file = |name: &str, bytes: &'static str| FormFile {
+            field: "f".to_owned(),
+            name: name.to_owned(),
+            bytes: bytes.into(),
+        };
+        let form = |files| Form {
+            files,
+            ..Form::default()
+        };
+        assert!(form(vec![]).file("f").is_err());
+        assert!(form(vec![file("a", "")]).file("f").is_err());
+        assert!(form(vec![file("a", "x"), file("b", "y")]).file("f").is_err());
+        assert_eq!(form(vec![file("a", "x")]).file("f").unwrap().name, "a");
+        assert_eq!(form(vec![file("a", "x"), file("b", "y")]).files("f").count(), 2);
+        assert_eq!(
+            Form::parse("l=1&m=2&l=3").all("l").collect::<Vec<_>>(),
+            ["1", "3"]
+        );
+    }
 
     #[test]
     fn a_form_is_read_and_shown_again() {

@@ -55,6 +55,7 @@ const MENU: &[&[Entry]] = &[
     &[
         entry("charges", "Charges"),
         entry("money", "Money in"),
+        entry("bank", "Bank"),
         entry("journal", "Journal"),
     ],
     &[

@@ -25,6 +25,10 @@ pub(crate) struct Route {
     pub(crate) file: Option<Make>,
     /// Reads what must be logged, so it is a page and an act in one.
     pub(crate) logged: Option<Log>,
+    /// Whether its form has files.
+    pub(crate) takes_files: bool,
+    /// Whether the page is also for those who may not send its forms.
+    pub(crate) is_board: bool,
 }
 
 const fn page(path: &'static str, here: &'static str, show: Show) -> Route {
@@ -35,6 +39,8 @@ const fn page(path: &'static str, here: &'static str, show: Show) -> Route {
         send: None,
         file: None,
         logged: None,
+        takes_files: false,
+        is_board: false,
     }
 }
 
@@ -46,17 +52,15 @@ const fn form(path: &'static str, here: &'static str, show: Show, rule: &'static
         send: Some((rule, send)),
         file: None,
         logged: None,
+        takes_files: false,
+        is_board: false,
     }
 }
 
 const fn file(path: &'static str, here: &'static str, make: Make) -> Route {
     Route {
-        path,
-        here,
-        show: pages::problem::no_page,
-        send: None,
         file: Some(make),
-        logged: None,
+        ..page(path, here, pages::problem::no_page)
     }
 }
 
@@ -64,6 +68,28 @@ const fn logged(path: &'static str, here: &'static str, log: Log) -> Route {
     Route {
         logged: Some(log),
         ..page(path, here, pages::problem::no_page)
+    }
+}
+
+/// A page for everybody, with forms for some.
+const fn board(path: &'static str, here: &'static str, show: Show, rule: &'static Rule, send: Send) -> Route {
+    Route {
+        is_board: true,
+        ..form(path, here, show, rule, send)
+    }
+}
+
+/// A form with files.
+const fn upload(
+    path: &'static str,
+    here: &'static str,
+    show: Show,
+    rule: &'static Rule,
+    send: Send,
+) -> Route {
+    Route {
+        takes_files: true,
+        ..form(path, here, show, rule, send)
     }
 }
 
@@ -239,6 +265,57 @@ pub(crate) const ROUTES: &[Route] = &[
         pages::receipt::show_move,
         &bursar_app::books::receipts::CHANGE,
         pages::receipt::send_move,
+    ),
+    page("bank", "bank", pages::bank::show),
+    upload(
+        "bank/import",
+        "bank",
+        pages::bank::import::show,
+        &bursar_app::statements::IMPORT,
+        pages::bank::import::send,
+    ),
+    form(
+        "bank/import/{}",
+        "bank",
+        pages::bank::columns::show,
+        &bursar_app::statements::IMPORT,
+        pages::bank::columns::send,
+    ),
+    board(
+        "bank/open",
+        "bank",
+        pages::bank::lines::show,
+        &bursar_app::statements::CHANGE,
+        pages::bank::lines::send,
+    ),
+    board(
+        "bank/lines/{}",
+        "bank",
+        pages::bank::line::show,
+        &bursar_app::statements::CHANGE,
+        pages::bank::line::send,
+    ),
+    page("bank/reconcile/{}", "bank", pages::bank::reconcile::show),
+    board(
+        "bank/{}",
+        "bank",
+        pages::bank::lines::show,
+        &bursar_app::statements::CHANGE,
+        pages::bank::lines::send,
+    ),
+    form(
+        "undo/lines/{}",
+        "bank",
+        pages::bank::undo::show_lines,
+        &bursar_app::statements::CHANGE,
+        pages::bank::undo::send_lines,
+    ),
+    form(
+        "undo/statement/{}",
+        "bank",
+        pages::bank::undo::show_statement,
+        &bursar_app::statements::IMPORT,
+        pages::bank::undo::send_statement,
     ),
     page("journal", "journal", pages::journal::show),
     page("campaigns", "campaigns", pages::campaigns::show),

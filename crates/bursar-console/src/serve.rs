@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bursar_app::sign_in::{self, Oneself};
-use bursar_app::{App, AppError, DbError, Identity, NO_ORGANIZATION, Once, Output, View, Visit, Whole};
+use bursar_app::{App, AppError, DbError, Identity, NO_ORGANIZATION, Once, Output, Rule, View, Visit, Whole};
 use bursar_domain::Refusal;
 use bursar_domain::ids::{Id, IdSource, OrganizationId, RequestId};
 use bursar_domain::sign_in::{ENTROPY_BYTES, SecretHash, secret};
 use bursar_http::address::{TrustedProxies, client_address};
-use bursar_http::body;
+use bursar_http::body::{self, BadBody, FormParts};
 use bursar_http::framing::BadHeader;
 use bursar_http::limits::{Bucket, Limiter, Subject};
 use bursar_http::listen::catch_panic;
@@ -21,19 +21,21 @@ use hyper::body::Incoming;
 use hyper::header::{HeaderMap, ORIGIN};
 use hyper::http::request::Parts;
 use hyper::{Method, StatusCode};
-use sha2::{Digest, Sha256};
 use tokio::time::timeout;
 
 use crate::asking::Asking;
 use crate::assets;
 use crate::cookies::CookieName;
-use crate::failure::{Failure, Problem};
+use crate::failure::{Failure, Problem, sentence};
 use crate::forms::{Done, Form, KEY, Sent, Telling};
 use crate::frame::{Frame, Place};
 use crate::pages;
 use crate::reply::{compressed, html, see_other};
 use crate::routes::{self, Log, Make, Route};
 use crate::sign_in::query_of;
+
+/// The files of one form, with what is around them.
+const UPLOAD_BYTES_MAX: usize = (10 << 20) + (64 << 10);
 
 pub struct Options {
     pub app: App,
@@ -131,7 +133,12 @@ impl Console {
             Ok(()) => {
                 let address = client_address(peer.ip(), &parts.headers, &self.trusted_proxies);
                 let work = pin!(self.answer(&parts, address, &mut incoming, request, &mut seen));
-                match catch_panic(pin!(timeout(self.request_timeout, work))).await {
+                // Files take their time on a slow line.
+                let patience = match body::is_multipart(&parts.headers) {
+                    true => self.request_timeout * 4,
+                    false => self.request_timeout,
+                };
+                match catch_panic(pin!(timeout(patience, work))).await {
                     Ok(Ok(answered)) => answered,
                     Ok(Err(_)) => Err(DbError::Unavailable("the request took too long".into()).into()),
                     Err(panicked) => Err(DbError::Internal(panicked.to_string()).into()),
@@ -186,19 +193,18 @@ impl Console {
         {
             return Ok(Answer::Reply(reply));
         }
+        // Files are read when it is known who sends them, and that the page takes them.
+        let has_files = body::is_multipart(&parts.headers);
         let form = match parts.method {
             Method::GET | Method::HEAD => None,
             Method::POST => {
                 self.check_site(&parts.headers)?;
-                let text = body::read_form(incoming, &parts.headers, self.body_limit).await;
-                let unread = |bad| Problem {
-                    field: None,
-                    message: match bad {
-                        body::BadBody::TooLarge(limit) => format!("The form is larger than {limit} bytes."),
-                        body::BadBody::OtherType(rule) | body::BadBody::Broken(rule) => rule.to_owned(),
-                    },
-                };
-                Some(text.map_err(unread)?)
+                Some(match has_files {
+                    true => String::new(),
+                    false => body::read_form(incoming, &parts.headers, self.body_limit)
+                        .await
+                        .map_err(unread)?,
+                })
             }
             _ => {
                 return Err(
@@ -241,8 +247,43 @@ impl Console {
                 (None, Some(log)) => self.logged(&signed, log, asking).await,
                 (None, None) => self.open(&signed, route, asking, Form::default()).await,
             },
-            Some(text) => self.send(&signed, route, asking, path, &text).await,
+            Some(_) if has_files => {
+                let mut given = FormParts::default();
+                let read = self.receive(parts, incoming, (route, &asking), &mut given);
+                let read = read.await;
+                let form = Form::of_parts(given);
+                match read {
+                    Ok(()) => self.send(&signed, route, asking, path, form).await,
+                    Err(failure) => self.again(&signed, route, asking, form, failure).await,
+                }
+            }
+            Some(text) => {
+                let form = Form::parse(&text);
+                self.send(&signed, route, asking, path, form).await
+            }
         }
+    }
+
+    /// Reads a form with files, from somebody who may send it.
+    async fn receive(
+        &self,
+        parts: &Parts,
+        incoming: &mut Incoming,
+        (route, asking): (&'static Route, &Asking),
+        given: &mut FormParts,
+    ) -> Result<(), Failure> {
+        let (rule, _) = route.send.ok_or_else(no_form)?;
+        check_role(asking, rule)?;
+        if !route.takes_files {
+            let rule = "This form takes no files. Open the page anew and send it from there.";
+            return Err(Problem {
+                field: None,
+                message: rule.to_owned(),
+            }
+            .into());
+        }
+        let read = body::read_parts(incoming, &parts.headers, UPLOAD_BYTES_MAX, given).await;
+        Ok(read.map_err(unread)?)
     }
 
     /// A place where the person has a role; anything else does not exist for them.
@@ -311,10 +352,9 @@ impl Console {
         form: Form,
     ) -> Result<Answer, Failure> {
         if let Some((rule, _)) = route.send
-            && !asking.frame.may(rule)
+            && !route.is_board
         {
-            let message = format!("your role, {}, may not {}", asking.frame.role(), rule.deed);
-            return Err(Refusal::Forbidden { message }.into());
+            check_role(&asking, rule)?;
         }
         let organization = asking.frame.place.organization.id;
         let status = match form.problem {
@@ -359,17 +399,14 @@ impl Console {
         route: &'static Route,
         asking: Asking,
         path: &str,
-        text: &str,
+        form: Form,
     ) -> Result<Answer, Failure> {
-        let (rule, send) = route
-            .send
-            .ok_or_else(|| Refusal::missing("this page has no form"))?;
-        let form = Form::parse(text);
+        let (rule, send) = route.send.ok_or_else(no_form)?;
         let organization = asking.frame.place.organization.id;
         let who = Identity::Session(signed.session);
         let (asked, read) = (asking.clone(), form.clone());
         let key = form.get(KEY).to_owned();
-        let fingerprint = Sha256::digest(format!("{path}\n{text}").as_bytes()).into();
+        let fingerprint = form.fingerprint(path);
         let user = signed.oneself.user.id;
         let once = Once::of_person(organization, user, key.clone(), fingerprint, self.key_seconds);
         let look = move |view: &mut View<'_, '_>| (send)(view, &asked, &read);
@@ -481,6 +518,34 @@ fn went(output: &Output, key: &str) -> Answer {
     let to = done.map_or_else(|_| "/console".to_owned(), |done| done.to);
     let sign = if to.contains('?') { '&' } else { '?' };
     Answer::Reply(see_other(&format!("{to}{sign}done={key}")))
+}
+
+/// A form is for those who may send it.
+fn check_role(asking: &Asking, rule: &Rule) -> Result<(), Refusal> {
+    match asking.frame.may(rule) {
+        true => Ok(()),
+        false => Err(Refusal::Forbidden {
+            message: format!("your role, {}, may not {}", asking.frame.role(), rule.deed),
+        }),
+    }
+}
+
+fn no_form() -> Refusal {
+    Refusal::missing("this page has no form")
+}
+
+fn unread(bad: BadBody) -> Problem {
+    Problem {
+        field: None,
+        message: match bad {
+            BadBody::TooLarge(UPLOAD_BYTES_MAX) => {
+                "The files are larger than 10 MB together. Choose smaller ones, or send them one by one."
+                    .to_owned()
+            }
+            BadBody::TooLarge(limit) => format!("The form is larger than {limit} bytes."),
+            BadBody::OtherType(rule) | BadBody::Broken(rule) => sentence(rule),
+        },
+    }
 }
 
 fn is_loopback(url: &url::Url) -> bool {

@@ -43,6 +43,7 @@ pub mod tables;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod tokens;
+pub mod uploads;
 pub mod walk;
 pub mod worker_clock;
 

@@ -122,6 +122,24 @@ pub fn of_recipient(
     )
 }
 
+const COUNTS: &str = "SELECT m.state, COUNT(*) FROM outbox_jobs j JOIN outbox_messages m \
+     ON m.organization_id = j.organization_id AND m.job_id = j.id \
+     WHERE j.organization_id = ?1 AND j.kind = 'reminder' AND j.subject_id = ?2 GROUP BY m.state";
+
+/// How many messages of all runs of a reminder are in which state.
+pub fn counts(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    reminder: ReminderId,
+) -> Result<Vec<(MessageState, i64)>, DbError> {
+    let (organization, reminder) = (organization.to_bytes(), reminder.to_bytes());
+    tx.rows(
+        COUNTS,
+        &[Value::Bytes(&organization), Value::Bytes(&reminder)],
+        read,
+    )
+}
+
 pub fn get(tx: &mut Tx<'_>, organization: OrganizationId, id: MessageId) -> Result<Option<Record>, DbError> {
     let (organization, id) = (organization.to_bytes(), id.to_bytes());
     tx.first(

@@ -24,6 +24,7 @@ pub(crate) const STEPS: &[&str] = &[
     STATEMENTS,
     SESSIONS,
     SIGN_IN_CODES,
+    UPLOADS,
 ];
 
 /// What a step does that SQL cannot. It runs after the step's statements, in the same transaction.
@@ -701,4 +702,23 @@ CREATE TABLE sign_in_codes (
 CREATE INDEX sign_in_codes_email ON sign_in_codes (email, created_at);
 ALTER TABLE sign_in_codes ADD CONSTRAINT sign_in_codes_form CHECK (length(browser) = 32 AND length(hash) = 32
     AND length(user_id) = 16 AND tries >= 0);
+";
+
+/// Files between two forms of the console, each for one person and a short time. Their bytes are in parts, so that no row
+/// is large.
+const UPLOADS: &str = r"
+CREATE TABLE uploads (
+    organization_id BYTEA NOT NULL, id BYTEA NOT NULL, user_id BYTEA NOT NULL, name TEXT NOT NULL, size BIGINT NOT NULL,
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (organization_id, id)
+) CLUSTERED;
+CREATE INDEX uploads_created ON uploads (created_at, organization_id, id);
+CREATE TABLE upload_parts (
+    organization_id BYTEA NOT NULL, upload_id BYTEA NOT NULL, number BIGINT NOT NULL, data BYTEA NOT NULL,
+    PRIMARY KEY (organization_id, upload_id, number)
+) PLAIN;
+ALTER TABLE uploads ADD CONSTRAINT uploads_form CHECK (length(organization_id) = 16 AND length(id) = 16
+    AND length(user_id) = 16 AND size > 0);
+ALTER TABLE upload_parts ADD CONSTRAINT upload_parts_form CHECK (length(organization_id) = 16
+    AND length(upload_id) = 16 AND number >= 0 AND length(data) > 0);
 ";

@@ -111,7 +111,7 @@ static SIGN_IN_CODES: LoadTarget = load_target! { "sign_in_codes" {
 static WORKER_CLOCK: LoadTarget = load_target! { "worker_clock" { id Int, seen_at Int, steady_since Int, } };
 
 /// A test compares the columns with the schema of both engines. An entry of the journal comes after its postings.
-pub static EVERY_TABLE: [&LoadTarget; 41] = [
+pub static EVERY_TABLE: [&LoadTarget; 43] = [
     &ORGANIZATIONS,
     &USERS,
     &ROLES,
@@ -153,6 +153,8 @@ pub static EVERY_TABLE: [&LoadTarget; 41] = [
     &SESSIONS,
     &SIGN_IN_LINKS,
     &SIGN_IN_CODES,
+    &crate::uploads::UPLOADS,
+    &crate::uploads::UPLOAD_PARTS,
 ];
 
 pub fn read_rows(

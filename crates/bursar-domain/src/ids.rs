@@ -67,6 +67,7 @@ kinds! {
     Message MessageId "msg" "message";
     Activity ActivityId "act" "activity line";
     Bulk BulkId "blk" "bulk act";
+    Upload UploadId "upl" "upload";
 }
 
 pub struct Id<K> {

@@ -43,6 +43,22 @@ impl Zone {
         self.0.to_datetime(instant).date().into()
     }
 
+    /// The instant of a time of day. Where clocks are set forward and the time does not exist, the one after the gap.
+    pub fn instant(&self, day: Date, hour: u8, minute: u8) -> Option<Timestamp> {
+        let (hour, minute) = (i8::try_from(hour).ok()?, i8::try_from(minute).ok()?);
+        let time = jiff::civil::Time::new(hour, minute, 0, 0).ok()?;
+        let zoned = jiff::civil::Date::from(day)
+            .to_datetime(time)
+            .to_zoned(self.0.clone());
+        Some(Timestamp::from_micros(zoned.ok()?.timestamp().as_microsecond()))
+    }
+
+    /// The time of day, as `14:05`.
+    pub fn time(&self, at: Timestamp) -> String {
+        let instant = jiff::Timestamp::from_microsecond(at.micros()).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+        self.0.to_datetime(instant).strftime("%H:%M").to_string()
+    }
+
     /// The first instant of a day there. Where midnight is skipped, it is the instant after.
     pub fn start(&self, day: Date) -> Timestamp {
         let midnight = jiff::civil::Date::from(day).to_datetime(jiff::civil::Time::midnight());
@@ -89,6 +105,24 @@ mod tests {
             let before = Timestamp::from_micros(at(start).micros() - 1);
             assert_eq!(zone.date(before), day(date).plus_days(-1), "{zone} {start}");
         }
+    }
+
+    #[test]
+    fn times_of_day_are_those_there() {
+        let berlin = Zone::parse("Europe/Berlin").unwrap();
+        let day = |text: &str| Date::parse(text).unwrap();
+        for (date, hour, minute, instant, shown) in [
+            ("2026-01-31", 9, 5, "2026-01-31T08:05:00Z", "09:05"),
+            ("2026-07-01", 0, 0, "2026-06-30T22:00:00Z", "00:00"),
+            // The clock goes from 1:59 to 3:00.
+            ("2026-03-29", 2, 30, "2026-03-29T01:30:00Z", "03:30"),
+        ] {
+            let found = berlin.instant(day(date), hour, minute).unwrap();
+            assert_eq!(found, Timestamp::parse(instant).unwrap(), "{date}");
+            assert_eq!(berlin.time(found), shown, "{date}");
+        }
+        assert_eq!(berlin.instant(day("2026-01-31"), 24, 0), None);
+        assert_eq!(berlin.instant(day("2026-01-31"), 200, 0), None);
     }
 
     #[test]

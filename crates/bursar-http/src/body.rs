@@ -1,5 +1,7 @@
 //! Reads request bodies: bounded, and of the type that is asked for.
 
+mod parts;
+
 use std::time::Duration;
 
 use http_body_util::BodyExt;
@@ -7,6 +9,8 @@ use hyper::HeaderMap;
 use hyper::body::{Body, Incoming};
 use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE, EXPECT};
 use tokio::time::timeout;
+
+pub use parts::{FormFile, FormParts, is_multipart, read_parts};
 
 /// Bytes of an unread body that are read and dropped, so that the client sees the response.
 const DROPPED_BYTES_MAX: u64 = 1 << 20;

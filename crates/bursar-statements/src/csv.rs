@@ -64,6 +64,53 @@ pub(crate) fn read(bytes: &[u8], options: &Options) -> Result<StatementFile, Pro
     })
 }
 
+/// A column of a CSV file, before anybody has said what it means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Guess {
+    /// As [`Column::name`]: its name in the header, or its place where it has none of its own.
+    pub column: String,
+    /// What the first row has.
+    pub name: String,
+    /// What its name proposes.
+    pub field: Option<Field>,
+    /// Cells below, that are not empty.
+    pub examples: Vec<String>,
+}
+
+/// The columns of a file that was not understood. `None` if it is no table.
+pub fn guess(bytes: &[u8]) -> Option<Vec<Guess>> {
+    const EXAMPLES_MAX: usize = 3;
+    let text = decode::guessed(bytes).ok()?;
+    let (header, rows) = table::guess(&text)?;
+    let proposed = columns::propose(&header);
+    // Where the first row has dates or amounts, it is no header, and the columns have no names.
+    let has_names = !header
+        .iter()
+        .any(|name| name.starts_with(|c: char| c.is_ascii_digit()));
+    let guess = |(place, name): (usize, &String)| {
+        let is_alone = header
+            .iter()
+            .filter(|other| other.to_lowercase() == name.to_lowercase())
+            .count()
+            == 1;
+        let cells = rows.iter().filter_map(|row| row.get(place));
+        let cells = cells.filter(|cell| !cell.is_empty()).cloned();
+        Guess {
+            column: match has_names && is_alone && !name.is_empty() {
+                true => name.clone(),
+                false => format!("#{}", place + 1),
+            },
+            field: proposed
+                .iter()
+                .find(|column| column.name == *name)
+                .map(|column| column.field),
+            name: name.clone(),
+            examples: cells.take(EXAMPLES_MAX).collect(),
+        }
+    };
+    Some(header.iter().enumerate().map(guess).collect())
+}
+
 /// A mapping must say what every line has, and nothing twice.
 fn check_mapping(columns: &[Column]) -> Result<(), Problem> {
     if columns.is_empty() {

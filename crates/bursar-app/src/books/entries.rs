@@ -145,6 +145,16 @@ pub fn accounts(view: &mut View<'_, '_>) -> Result<(BTreeMap<AccountId, Account>
     Ok((super::accounts::names(view)?, view.own()?.currency))
 }
 
+/// These, in the order given; those that are not there are left out.
+pub fn some(view: &mut View<'_, '_>, ids: &[EntryId]) -> Result<Vec<Entry>, AppError> {
+    view.allow(&READ)?;
+    let mut found = Vec::with_capacity(ids.len());
+    for id in ids {
+        found.extend(journal::get(view.tx, view.organization, *id)?);
+    }
+    Ok(found)
+}
+
 /// By date; only entries with a posting to the account if one is named.
 pub fn list(
     view: &mut View<'_, '_>,

@@ -20,7 +20,7 @@ use bursar_domain::statement::{LineStatus, Statement, StatementLine};
 pub use book::{Booking, Part, PartOf, book, split};
 pub use bursar_domain::matching::{Proposal, Reason, What};
 pub use bursar_domain::statement::Target;
-pub use bursar_statements::{Column, FILE_BYTES_MAX, Format};
+pub use bursar_statements::{Column, FILE_BYTES_MAX, Field, Format, Guess, Notation, guess};
 pub use choose::{choose, ignore};
 pub use confirm::{CONFIRMED_MAX, Settled, confirm, confirm_proposed};
 pub use import::{Imported, NewStatement, StatementRead, import, read};

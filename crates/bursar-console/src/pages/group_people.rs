@@ -78,6 +78,7 @@ pub(super) fn told(added: &AddedMany, (to, name): &(String, String)) -> Done {
         to: to.clone(),
         said,
         undo: (!added.added.is_empty()).then(|| added.id.to_string()),
+        lines: Vec::new(),
     }
 }
 

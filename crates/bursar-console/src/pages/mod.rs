@@ -3,6 +3,7 @@
 pub(crate) mod activity;
 pub(crate) mod archive;
 pub(crate) mod ask;
+pub(crate) mod bank;
 pub(crate) mod campaigns;
 pub(crate) mod cards;
 pub(crate) mod chapters;

@@ -99,14 +99,14 @@ pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
             total += i128::from(raised.total.minor);
         }
         let total = bursar_domain::money::Money::total("these charges", total, raised.total.currency)?;
+        let said = format!(
+            "Raised {}, {} in all.",
+            words::count(count, "charge", "charges"),
+            words::money_in(total)
+        );
         Ok(Done {
-            to: to.clone(),
-            said: format!(
-                "Raised {}, {} in all.",
-                words::count(count, "charge", "charges"),
-                words::money_in(total)
-            ),
             undo: raised.id.map(|id| id.to_string()),
+            ..Done::new(to.clone(), said)
         })
     })))
 }

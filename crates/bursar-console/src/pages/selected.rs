@@ -116,6 +116,7 @@ pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
                         words::money_in(raised.total)
                     ),
                     undo: raised.id.map(|id| id.to_string()),
+                    lines: Vec::new(),
                 })
             })))
         }
@@ -135,6 +136,7 @@ pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
                 to: to.clone(),
                 said: format!("Archived {}.", words::count(count, "member", "members")),
                 undo: (count > 0).then(|| id.to_string()),
+                lines: Vec::new(),
             })
         }))),
         _ => Err(Problem::of("act", "Choose what to do with them.").into()),

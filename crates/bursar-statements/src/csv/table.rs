@@ -147,6 +147,23 @@ fn rows(text: &str, delimiter: u8, most: usize) -> Result<Vec<Row>, Problem> {
     Ok(rows)
 }
 
+/// The row that is most likely the header, and the rows below it.
+pub(super) fn guess(text: &str) -> Option<(Vec<String>, Vec<Vec<String>>)> {
+    let mut best: Option<Vec<Row>> = None;
+    for delimiter in *b";\t|," {
+        let mut rows = rows(text, delimiter, PREAMBLE_MAX).ok()?;
+        let width = rows.iter().map(Row::width).max()?;
+        let first = rows.iter().position(|row| row.width() == width)?;
+        rows.drain(..first);
+        let is_wider = best.as_ref().is_none_or(|best| width > best[0].width());
+        if is_wider && (2..=COLUMNS_MAX).contains(&width) {
+            best = Some(rows);
+        }
+    }
+    let mut rows = best?.into_iter().map(|row| row.header());
+    Some((rows.next()?, rows.collect()))
+}
+
 /// The header that the mapping fits, or whose names are known. A mapping of places alone needs none.
 fn find(text: &str, delimiter: u8, mapping: &[Column]) -> Result<Option<Found>, Problem> {
     let first = rows(text, delimiter, PREAMBLE_MAX)?;

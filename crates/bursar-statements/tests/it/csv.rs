@@ -307,3 +307,23 @@ fn what_cannot_be_read_is_refused_with_the_way_out() {
         assert!(refusal.starts_with(reason), "{refusal}");
     }
 }
+
+#[test]
+fn columns_are_shown_to_be_named() {
+    let told = |text: &str| -> Vec<String> {
+        let guesses = bursar_statements::guess(text.as_bytes()).unwrap();
+        guesses.iter().map(|guess| guess.column.clone()).collect()
+    };
+    let guesses = bursar_statements::guess(GERMAN.as_bytes()).unwrap();
+    assert_eq!(guesses[0].column, "Buchungstag");
+    assert_eq!(guesses[0].field, Some(bursar_statements::Field::Date));
+    assert_eq!(guesses[0].examples[..2], ["13.01.2026", "02.01.2026"]);
+    // Without names of their own, columns are named by their places.
+    assert_eq!(told("When,What,What\n1,2,3\n"), ["When", "#2", "#3"]);
+    let bare = "2026-01-13,Ada,12.50\n2026-01-14,Bo,1.00\n";
+    assert_eq!(told(bare), ["#1", "#2", "#3"]);
+    let file = mapped(bare, &["#1=date", "#2=name", "#3=amount"]).unwrap();
+    assert_eq!(found(&file).len(), 2);
+    assert_eq!(bursar_statements::guess(b"nothing here"), None);
+    assert_eq!(bursar_statements::guess(b""), None);
+}

@@ -13,7 +13,7 @@ use bursar_app::reminders::{self, NewReminder};
 use bursar_app::resources::{self, Readable};
 use bursar_app::store::OrderMoney;
 use bursar_app::tokens::{self, Holder, NewToken};
-use bursar_app::{Act, AppError, Identity, Whole, cards, groups, roles, store};
+use bursar_app::{Act, AppError, Identity, Whole, cards, groups, roles, statements, store};
 use bursar_domain::access::{Role, Scope, ScopeSet};
 use bursar_domain::campaign::CampaignVerb;
 use bursar_domain::card::{LimitFrequency, NewCard};
@@ -93,7 +93,12 @@ pub(super) fn live(
         };
         whole.act_as(Identity::Person(user), at, id, |act| deed(act, &mut life))?;
     }
-    Ok(())
+    let currency = organization.currency;
+    let read = whole.view(id, |view| super::bank::statement(view, today, currency))?;
+    let (treasurer, now) = (Identity::Person(life.treasurer), life.hours(1));
+    whole.act_as(treasurer, now, id, |act| {
+        statements::import(act, &read, false).map(drop)
+    })
 }
 
 fn all<R: Readable>(whole: &mut Whole<'_, '_>, organization: OrganizationId) -> Result<Vec<R>, AppError> {

@@ -1,5 +1,6 @@
 //! `bursar demo`: a database worth looking at, and a server on it.
 
+mod bank;
 mod data;
 mod life;
 mod names;

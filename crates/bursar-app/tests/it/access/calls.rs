@@ -22,7 +22,7 @@ use bursar_app::worker_clock::{self, Seen};
 use bursar_app::{
     Act, App, AppError, Identity, View, activity, attachments, audit, backlog, campaigns, cards, chapters,
     check, copy, desk, dues, groups, inspect, journal_export, late_fees, member_statement, members, messages,
-    names, policy, preview, pro_rata, reports, roles, setup, sign_in, store, undo,
+    names, policy, preview, pro_rata, reports, roles, setup, sign_in, store, undo, uploads,
 };
 use bursar_db::testing::TestDb;
 use bursar_domain::Refusal;
@@ -245,6 +245,7 @@ fn desk() -> Vec<Call> {
         view(&entries::READ, |view| {
             entries::accounts(view).map(|found| found.0.len())
         }),
+        view(&entries::READ, |view| entries::some(view, &[no()])),
         view(&entries::READ, |view| entries::list(view, (None, None), None)),
         view(&accounts::LIST, |view| accounts::list(view, None)),
         view(&statements::IMPORT, |view| {
@@ -292,6 +293,9 @@ fn desk() -> Vec<Call> {
         act(&periods::REOPEN, |act| periods::reopen(act, None, "why")),
         act(&payments::CHANGE, |act| payments::win_dispute(act, no())),
         act(&payments::CHANGE, |act| payments::lose_dispute(act, no(), &[])),
+        view(&Reimbursement::READ, |view| {
+            reimbursements::is_for_caller(view, no())
+        }),
         act(&reimbursements::DRAFT, |act| reimbursements::draft(act, &draft())),
         act(&reimbursements::MOVE, |act| moved(act, ReimbursementVerb::Submit)),
         act(&reimbursements::MOVE, |act| moved(act, ReimbursementVerb::Reopen)),
@@ -360,6 +364,9 @@ fn desk() -> Vec<Call> {
         }),
         act(&undo::UNDO, |act| undo::undo(act, no())),
         whole(&undo::OWNER, |whole| undo::owner(whole, no())),
+        act(&uploads::PARK, |act| uploads::park(act, "members.csv", b"x")),
+        act(&uploads::PARK, |act| uploads::remove(act, no())),
+        view(&uploads::READ, |view| uploads::get(view, no())),
     ]);
     calls
 }
@@ -486,6 +493,7 @@ fn work() -> Vec<Call> {
             member_statement::read(view, no(), (None, None))
         }),
         view(&messages::LIST, |view| messages::list(view, no_query())),
+        view(&messages::LIST, |view| messages::counts(view, no())),
         act(&messages::RETRY, |act| messages::retry(act, no())),
         whole(&notices::DUE, |whole| notices::due(whole, now(), 1)),
         whole(&notices::QUEUE, |whole| notices::queue(whole, &expiring(), now())),
@@ -516,6 +524,9 @@ fn work() -> Vec<Call> {
         whole(&reminders::DUE, |whole| reminders::due(whole, now(), 1)),
         act(&reminders::RUN_DUE, |act| reminders::run_due(act, no())),
         view(&preview::PREVIEW, |view| preview::preview(view, no())),
+        view(&preview::PREVIEW, |view| {
+            preview::preview_new(view, &new_reminder())
+        }),
         act(&preview::TEST, |act| preview::test(act, no(), "a@example.org")),
         whole(&last_used::STORE, |whole| last_used::store(whole, &uses())),
         whole(&worker_clock::KNOWN, worker_clock::known),
