@@ -3,9 +3,22 @@
 use std::collections::HashMap;
 
 use bursar_db::activity::{self, Filter};
-use bursar_db::{Tx, organizations, tokens};
+use bursar_db::{Tx, organizations, receipts, tokens};
 use bursar_domain::access::Role;
-use bursar_domain::ids::{ActivityId, OrganizationId, RequestId, TokenId, UserId};
+use bursar_domain::campaign::Campaign;
+use bursar_domain::card::Card;
+use bursar_domain::group::Group;
+use bursar_domain::ids::{
+    ActivityId, CampaignId, CardId, GroupId, ListingId, MemberId, OrderId, OrganizationId, PaymentId,
+    ReceiptId, ReimbursementId, ReminderId, RequestId, TokenId, UserId,
+};
+use bursar_domain::listing::Listing;
+use bursar_domain::member::Member;
+use bursar_domain::money::Money;
+use bursar_domain::order::Order;
+use bursar_domain::payment::Payment;
+use bursar_domain::reimbursement::Reimbursement;
+use bursar_domain::reminder::Reminder;
 use bursar_domain::{Refusal, Timestamp};
 use serde::Serialize;
 
@@ -140,6 +153,73 @@ pub fn names(view: &mut View<'_, '_>, lines: &[Line]) -> Result<HashMap<String, 
         }
     }
     Ok(names)
+}
+
+/// What the subjects of these lines are called, by id: for people, who do not know ids.
+pub fn subjects(view: &mut View<'_, '_>, lines: &[Line]) -> Result<HashMap<String, String>, AppError> {
+    view.allow(&LIST)?;
+    let mut found = HashMap::new();
+    for id in lines.iter().filter_map(|line| line.subject.as_deref()) {
+        if !found.contains_key(id)
+            && let Some(name) = subject(view, id)?
+        {
+            found.insert(id.to_owned(), name);
+        }
+    }
+    Ok(found)
+}
+
+fn subject(view: &mut View<'_, '_>, id: &str) -> Result<Option<String>, AppError> {
+    let quoted = |name: String| format!("\u{201c}{}\u{201d}", name.trim());
+    if let Some(id) = MemberId::parse(id) {
+        return Ok(view.get::<Member>(id)?.map(|member| member.name()));
+    }
+    if let Some(id) = GroupId::parse(id) {
+        return Ok(view.get::<Group>(id)?.map(|group| quoted(group.name)));
+    }
+    if let Some(id) = PaymentId::parse(id) {
+        let payment = view.get::<Payment>(id)?;
+        return Ok(payment
+            .map(|payment| quoted(payment.description))
+            .filter(|name| name.len() > 6));
+    }
+    if let Some(id) = CampaignId::parse(id) {
+        return Ok(view.get::<Campaign>(id)?.map(|campaign| quoted(campaign.name)));
+    }
+    if let Some(id) = ListingId::parse(id) {
+        return Ok(view.get::<Listing>(id)?.map(|listing| quoted(listing.name)));
+    }
+    if let Some(id) = ReminderId::parse(id) {
+        let reminder = view.get::<Reminder>(id)?;
+        return Ok(reminder.and_then(|reminder| reminder.subject).map(quoted));
+    }
+    if let Some(id) = TokenId::parse(id) {
+        let token = tokens::get(view.tx, id)?.filter(|token| token.organization_id == view.organization);
+        return Ok(token.map(|token| quoted(token.name)));
+    }
+    if let Some(id) = ReceiptId::parse(id) {
+        let currency = view.own()?.currency;
+        let receipt = receipts::get(view.tx, view.organization, id)?;
+        return Ok(receipt.map(|receipt| {
+            let amount = Money::new(receipt.amount, currency);
+            format!("of {amount} {currency} from {}", receipt.date)
+        }));
+    }
+    if let Some(id) = OrderId::parse(id) {
+        let order = view.get::<Order>(id)?;
+        return Ok(order.map(|order| format!("of {} {}", order.total_amount, order.total_amount.currency)));
+    }
+    if let Some(id) = ReimbursementId::parse(id) {
+        let found = view.get::<Reimbursement>(id)?;
+        return Ok(found.map(|found| format!("of {} {}", found.amount, found.amount.currency)));
+    }
+    if let Some(id) = CardId::parse(id) {
+        return Ok(view.get::<Card>(id)?.and_then(|card| card.name).map(quoted));
+    }
+    if OrganizationId::parse(id) == Some(view.organization) {
+        return Ok(Some(view.own()?.name));
+    }
+    Ok(None)
 }
 
 fn name(tx: &mut Tx<'_>, id: &str) -> Result<Option<String>, AppError> {

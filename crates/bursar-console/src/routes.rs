@@ -110,6 +110,7 @@ pub(crate) const ROUTES: &[Route] = &[
         &bursar_app::members::CHANGE,
         pages::selected::send,
     ),
+    file("members/csv", "members", pages::lists::members),
     page("members/{}", "members", pages::member::show),
     form(
         "members/{}/edit",
@@ -179,6 +180,7 @@ pub(crate) const ROUTES: &[Route] = &[
         &bursar_app::payments::RAISE,
         pages::raise::send,
     ),
+    file("charges/csv", "charges", pages::lists::charges),
     page("charges/{}", "charges", pages::charge::show),
     form(
         "charges/{}/adjust",
@@ -244,6 +246,7 @@ pub(crate) const ROUTES: &[Route] = &[
         &bursar_app::books::receipts::RECORD,
         pages::record::send,
     ),
+    file("money/csv", "money", pages::lists::money),
     page("money/{}", "money", pages::receipt::show),
     form(
         "money/{}/reverse",

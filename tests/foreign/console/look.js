@@ -27,7 +27,7 @@ export async function kinds(desk) {
     if (!(response.headers()["content-type"] ?? "").startsWith("text/html")) continue;
     const links = await page.$$eval("a[href]", (all) => all.filter((a) => !a.hasAttribute("download")).map((a) => a.href));
     for (const link of links) {
-      if (!link.startsWith(`${BURSAR_URL}${home}/`) || /\.(csv|pdf)(\?|$)/.test(link) || link.includes("/attachments/")) continue;
+      if (!link.startsWith(`${BURSAR_URL}${home}/`) || /[./](csv|pdf)(\?|$)/.test(link) || link.includes("/attachments/")) continue;
       if (!seen.has(kind(link))) {
         seen.set(kind(link), link);
         next.push(link);

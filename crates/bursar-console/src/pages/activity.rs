@@ -1,7 +1,7 @@
 //! The activity log in sentences.
 
 use askama::Template;
-use bursar_app::activity::{self, Query};
+use bursar_app::activity::{self, Line, Query};
 use bursar_app::{View, roles};
 use bursar_domain::ids::{ActivityId, Id};
 
@@ -79,12 +79,21 @@ pub(crate) fn rows(
     query: &Query,
 ) -> Result<(Vec<ActivityRow>, Option<ActivityId>), Failure> {
     let lines = activity::list(view, query)?;
-    let names = activity::names(view, &lines)?;
+    let mut names = activity::names(view, &lines)?;
+    names.extend(activity::subjects(view, &lines)?);
     let organization = frame.place.organization.id;
     let row = |line: &activity::Line| ActivityRow {
         exact: line.at.to_string(),
         at: words::moment(line.at),
-        told: told(&activity::sentence(line, organization, &names)),
+        request: line.request_id.map(|id| id.to_string()).unwrap_or_default(),
+        told: told(&activity::sentence(
+            &Line {
+                request_id: None,
+                ..line.clone()
+            },
+            organization,
+            &names,
+        )),
     };
     Ok((lines.iter().map(row).collect(), lines.last().map(|line| line.id)))
 }

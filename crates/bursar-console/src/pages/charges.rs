@@ -33,19 +33,27 @@ const TABS: [(&str, &str, Charges); 6] = [
 struct Page<'a> {
     frame: &'a Frame,
     may_raise: bool,
+    csv: String,
     tabs: Vec<Tab>,
     empty: String,
     charges: Vec<ChargeRow>,
     older: String,
 }
 
+fn tab(asking: &Asking) -> (&'static str, &'static str, Charges) {
+    let asked = asking.query("show");
+    let found = TABS.into_iter().find(|(word, ..)| *word == asked);
+    found.unwrap_or(TABS[0])
+}
+
+/// What the address asks for.
+pub(super) fn which(asking: &Asking) -> Charges {
+    tab(asking).2
+}
+
 pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<String, Failure> {
     let frame = &asking.frame;
-    let asked = asking.query("show");
-    let (word, name, which) = TABS
-        .into_iter()
-        .find(|(word, ..)| *word == asked)
-        .unwrap_or(TABS[0]);
+    let (word, name, which) = tab(asking);
     let found = desk::charges(view, which, Id::parse(asking.query("after")))?;
     let own = &frame.place.organization;
     let today = own.time_zone.date(view.now());
@@ -56,6 +64,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
     let page = Page {
         frame,
         may_raise: frame.may(&RAISE),
+        csv: asking.with("charges/csv", &[]),
         tabs: TABS
             .iter()
             .map(|(other, name, _)| Tab {

@@ -41,6 +41,8 @@ struct Page<'a> {
     may_credit: bool,
     more: Vec<More>,
     reference: String,
+    /// The id, for a link; empty for who pays for themselves.
+    payer_id: String,
     payer: String,
     charges: Vec<ChargeRow>,
     receipts: Vec<ReceiptRow>,
@@ -64,6 +66,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         .groups
         .iter()
         .map(|group| (frame.at(&format!("groups/{group}")), names.told(Some(*group))));
+    let payer = names::of(view, member.payer_id.as_slice())?.told(member.payer_id);
     let more = super::member_more::of(view, frame, id)?;
     let dash = || "\u{2013}".to_owned();
     let page = Page {
@@ -91,10 +94,8 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
             .reference
             .as_deref()
             .map_or_else(dash, creditor_reference::spaced),
-        payer: member
-            .payer_id
-            .map(|payer| names.told(Some(payer)))
-            .unwrap_or_default(),
+        payer_id: member.payer_id.map(|payer| payer.to_string()).unwrap_or_default(),
+        payer,
         charges: rows::charges(view, &charges, own.currency, today)?,
         receipts: rows::receipts(view, &received)?,
     };

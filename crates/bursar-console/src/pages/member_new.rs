@@ -26,11 +26,13 @@ pub(super) struct Page<'a> {
     pub(super) email: String,
     pub(super) phone: String,
     pub(super) joined: String,
+    /// Who pays for them; not asked of a new member.
+    pub(super) payer: Option<String>,
     pub(super) groups: Vec<(String, String)>,
 }
 
 /// Fields with a place for what is wrong.
-pub(super) const SHOWN: &[&str] = &["first-name", "last-name", "email", "phone", "join-date"];
+pub(super) const SHOWN: &[&str] = &["first-name", "last-name", "email", "phone", "join-date", "payer"];
 
 pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
     let frame = &asking.frame;
@@ -47,6 +49,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
         email: String::new(),
         phone: String::new(),
         joined: today.to_string(),
+        payer: None,
         groups: groups(view)?
             .into_iter()
             .map(|(id, name)| (id.to_string(), name))

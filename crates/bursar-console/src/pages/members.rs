@@ -28,6 +28,7 @@ struct Page<'a> {
     frame: &'a Frame,
     may_add: bool,
     may_select: bool,
+    csv: String,
     text: &'a str,
     state: &'a str,
     groups: Vec<(GroupId, String, bool)>,
@@ -37,24 +38,9 @@ struct Page<'a> {
 }
 
 pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<String, Failure> {
-    let state = match asking.query("state") {
-        "" => "active",
-        state => state,
-    };
-    let group: Option<GroupId> = Id::parse(asking.query("group"));
-    let query = MemberQuery {
-        text: asking.query("q").to_owned(),
-        filter: Filter {
-            is_active: match state {
-                "active" => Some(true),
-                "archived" => Some(false),
-                _ => None,
-            },
-            group,
-            is_owing: state == "owing",
-        },
-        after: Id::parse(asking.query("after")),
-    };
+    let state = state(asking);
+    let query = query(asking);
+    let group = query.filter.group;
     let page = desk::members(view, &query)?;
     let ids: Vec<MemberId> = page.rows.iter().map(|row| row.id).collect();
     let balances = desk::balances(view, &ids)?;
@@ -77,6 +63,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         frame: &asking.frame,
         may_add: asking.frame.may(&ADD),
         may_select: asking.frame.may(&CHANGE),
+        csv: asking.with("members/csv", &[]),
         text: asking.query("q"),
         state,
         groups: groups(view)?
@@ -88,6 +75,31 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         older,
     };
     Ok(page.render()?)
+}
+
+fn state(asking: &Asking) -> &str {
+    match asking.query("state") {
+        "" => "active",
+        state => state,
+    }
+}
+
+/// What the address asks for.
+pub(super) fn query(asking: &Asking) -> MemberQuery {
+    let state = state(asking);
+    MemberQuery {
+        text: asking.query("q").to_owned(),
+        filter: Filter {
+            is_active: match state {
+                "active" => Some(true),
+                "archived" => Some(false),
+                _ => None,
+            },
+            group: Id::parse(asking.query("group")),
+            is_owing: state == "owing",
+        },
+        after: Id::parse(asking.query("after")),
+    }
 }
 
 /// All groups by name.

@@ -17,6 +17,7 @@ pub(crate) mod group_form;
 pub(crate) mod group_people;
 pub(crate) mod groups;
 pub(crate) mod journal;
+pub(crate) mod lists;
 pub(crate) mod member;
 pub(crate) mod member_credit;
 pub(crate) mod member_edit;

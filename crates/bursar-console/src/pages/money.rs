@@ -22,18 +22,25 @@ const DAYS: i64 = 90;
 struct Page<'a> {
     frame: &'a Frame,
     may_record: bool,
+    csv: String,
     from: String,
     until: String,
     receipts: Vec<ReceiptRow>,
     sum: String,
 }
 
+/// What the address asks for.
+pub(super) fn days(asking: &Asking, today: Date) -> (Date, Date) {
+    let from = Date::parse(asking.query("from")).unwrap_or_else(|| today.plus_days(-DAYS));
+    let until = Date::parse(asking.query("until")).unwrap_or(today);
+    (from, until)
+}
+
 pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<String, Failure> {
     let frame = &asking.frame;
     let own = &frame.place.organization;
     let today = own.time_zone.date(view.now());
-    let from = Date::parse(asking.query("from")).unwrap_or_else(|| today.plus_days(-DAYS));
-    let until = Date::parse(asking.query("until")).unwrap_or(today);
+    let (from, until) = days(asking, today);
     let mut found = receipts::list(view, (Some(from), Some(until)), None)?;
     found.reverse();
     let counted = found
@@ -43,6 +50,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
     let page = Page {
         frame,
         may_record: frame.may(&RECORD),
+        csv: asking.with("money/csv", &[]),
         from: from.to_string(),
         until: until.to_string(),
         receipts: rows::receipts(view, &found)?,

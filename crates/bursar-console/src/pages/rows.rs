@@ -166,6 +166,8 @@ pub(crate) fn entries(
 
 /// A line of the activity log.
 pub(crate) struct ActivityRow {
+    /// The id of the request that did it; empty if none did.
+    pub(crate) request: String,
     pub(crate) exact: String,
     pub(crate) at: String,
     pub(crate) told: String,

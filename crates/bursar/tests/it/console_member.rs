@@ -287,6 +287,30 @@ fn a_member_leaves_and_comes_back(engine: Engine) {
     );
     editor.sent(&archive, "key=k2");
     assert!(!editor.page(&path).contains("Archived</span>"));
+    // Who pays for them: a name that is known, and taken away again.
+    let edit = format!("{path}/edit");
+    let facts = "first-name=First+1&last-name=Last&email=m1@members.example";
+    let wrong = editor.post(&edit, &format!("{facts}&payer=Nobody&key=p1"));
+    assert!(
+        wrong.status == 422 && wrong.body.contains("id=\"payer-error\""),
+        "{}",
+        wrong.body
+    );
+    let own = editor.post(&edit, &format!("{facts}&payer=m1@members.example&key=p2"));
+    assert!(
+        own.status == 422 && own.body.contains("id=\"payer-error\""),
+        "{}",
+        own.body
+    );
+    editor.sent(&edit, &format!("{facts}&payer=First+2+Last&key=p3"));
+    // A form without the field keeps it.
+    editor.sent(&edit, &format!("{facts}&key=p4"));
+    let page = editor.page(&path);
+    assert!(page.contains("First 2 Last"), "{page}");
+    let page = editor.page(&edit);
+    assert!(page.contains("m2@members.example"), "{page}");
+    editor.sent(&edit, &format!("{facts}&payer=&key=p5"));
+    assert!(!editor.page(&path).contains("First 2 Last"));
     // Reimbursements and orders are theirs; credit is used and paid back.
     let page = editor.page(&path);
     assert!(

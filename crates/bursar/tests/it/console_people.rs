@@ -204,7 +204,10 @@ fn settings_are_the_admins(engine: Engine) {
     let activity = at(NATIONAL, "/activity");
     let found = admin.page(&format!("{activity}?request={request}"));
     assert_eq!(found.matches("<time ").count(), 1, "{found}");
-    assert!(found.contains("organization"), "{found}");
+    assert!(
+        found.contains("changed the settings of organization &#60;script&#62;Club"),
+        "{found}"
+    );
     assert!(
         admin
             .page(&format!("{activity}?who=admin@people.example"))

@@ -74,6 +74,42 @@ fn reports_show_figures_and_give_spreadsheets(engine: Engine) {
     let none = viewer.page(&at(NATIONAL, &format!("/reports/ledger{year}&account=nothing")));
     assert!(none.contains("role=\"alert\""), "{none}");
 
+    // The lists, with their filters.
+    for (end, has) in [
+        (
+            "/members/csv?q=formula",
+            "'=1+1,<script>x,formula@example.org,Active,50.00",
+        ),
+        (
+            "/members/csv?state=archived",
+            "First 3,Last,m3@members.example,Archived,0.00",
+        ),
+        (
+            "/charges/csv?show=open",
+            "<script>y,'=1+1 <script>x,2026-02-01,Partially paid,70.00,20.00",
+        ),
+        (
+            "/money/csv",
+            "'=1+1 <script>x,Cash in cash,<script>z,Recorded,20.00",
+        ),
+    ] {
+        let csv = viewer.get(&at(NATIONAL, end));
+        assert_eq!(
+            (csv.status, csv.must("content-type")),
+            (200, "text/csv; charset=utf-8"),
+            "{end}"
+        );
+        assert!(csv.body.contains(has), "{end}: {}", csv.body);
+    }
+    let all = viewer.get(&at(NATIONAL, "/members/csv")).body;
+    // 44 of the bundle and the new one; the heads.
+    assert_eq!(all.lines().count(), 46, "{all}");
+    assert!(
+        viewer
+            .page(&at(NATIONAL, "/members?q=formula"))
+            .contains("/members/csv?q=formula")
+    );
+
     // Chapters are for nationals; other organizations and unknown reports do not exist.
     let north = Browser::of(&world, "admin2@people.example");
     assert!(!north.page(&at(NORTH, "/reports")).contains("/reports/chapters"));

@@ -379,6 +379,7 @@ fn access(service: TokenId) -> Vec<Call> {
         }),
         view(&activity::LIST, |view| activity::list(view, &Default::default())),
         view(&activity::LIST, |view| activity::names(view, &[])),
+        view(&activity::LIST, |view| activity::subjects(view, &[])),
         whole(&check::CHECK, |whole| check::check(whole, &mut |_| ())),
         by_itself(&copy::COPY, |app, who| {
             let to = TestDb::sqlite();
