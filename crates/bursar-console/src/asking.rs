@@ -37,6 +37,16 @@ impl Asking {
         found.map_or("", |(_, value)| value.trim())
     }
 
+    /// Everything behind the question mark, except what the console adds itself.
+    pub(crate) fn said(&self) -> Vec<(String, String)> {
+        let own = |name: &str| name == "done" || name == "after";
+        self.query
+            .iter()
+            .filter(|(name, _)| !own(name))
+            .cloned()
+            .collect()
+    }
+
     /// The address of the same list with one filter changed, from its first page.
     pub(crate) fn with(&self, end: &str, changed: &[(&str, &str)]) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());

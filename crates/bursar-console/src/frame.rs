@@ -56,8 +56,10 @@ const MENU: &[&[Entry]] = &[
         entry("charges", "Charges"),
         entry("money", "Money in"),
         entry("bank", "Bank"),
+        entry("reimbursements", "Reimbursements"),
         entry("journal", "Journal"),
     ],
+    &[entry("reminders", "Reminders").for_those_who(&bursar_app::reminders::LIST)],
     &[
         entry("campaigns", "Campaigns"),
         entry("store", "Store"),

@@ -13,6 +13,7 @@ use hyper::header::{
     X_FRAME_OPTIONS,
 };
 use hyper::{Response, StatusCode};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// Nothing is loaded from elsewhere, nothing inline runs, and no other site may frame a page.
 const CSP: HeaderValue = HeaderValue::from_static(
@@ -56,14 +57,23 @@ impl Download {
         }
     }
 
+    pub(crate) fn of(name: String, content_type: &'static str, body: Vec<u8>) -> Self {
+        Self {
+            name,
+            content_type,
+            body: Bytes::from(body),
+        }
+    }
+
     /// A browser saves it and does not open it here.
     pub(crate) fn reply(self) -> Reply {
         let mut reply = Response::new(Full::new(self.body));
         let headers = reply.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(self.content_type));
         let keep = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
-        let name: String = self.name.chars().filter(|c| keep(*c)).collect();
-        let disposition = format!("attachment; filename=\"{name}\"");
+        let plain: String = self.name.chars().filter(|c| keep(*c)).collect();
+        let name = utf8_percent_encode(&self.name, NON_ALPHANUMERIC);
+        let disposition = format!("attachment; filename=\"{plain}\"; filename*=UTF-8''{name}");
         if let Ok(value) = HeaderValue::from_str(&disposition) {
             headers.insert(CONTENT_DISPOSITION, value);
         }

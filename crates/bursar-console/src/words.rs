@@ -1,6 +1,7 @@
 //! Money, dates and counts as people write them.
 
 use bursar_domain::money::Money;
+use bursar_domain::zone::Zone;
 use bursar_domain::{Date, Timestamp};
 
 const MONTHS: [&str; 12] = [
@@ -71,6 +72,11 @@ pub(crate) fn balance(balance: Option<Money>) -> (String, &'static str) {
         Some(balance) if balance.minor < 0 => (money(balance), "ahead"),
         _ => ("\u{2013}".to_owned(), ""),
     }
+}
+
+/// `5 Mar 2026, 14:05`, on the clocks of the organization
+pub(crate) fn moment_there(at: Timestamp, zone: &Zone) -> String {
+    format!("{}, {}", day(zone.date(at)), zone.time(at))
 }
 
 /// `1 member`, `34 members`

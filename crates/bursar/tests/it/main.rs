@@ -30,9 +30,15 @@ mod console_bank;
 #[cfg(test)]
 mod console_groups;
 #[cfg(test)]
+mod console_import;
+#[cfg(test)]
 mod console_member;
 #[cfg(test)]
 mod console_people;
+#[cfg(test)]
+mod console_reimbursements;
+#[cfg(test)]
+mod console_reminders;
 #[cfg(test)]
 mod console_reports;
 #[cfg(test)]

@@ -1,0 +1,113 @@
+//! Writes an expense down, with its receipts.
+
+use askama::Template;
+use bursar_app::attachments::{self, NewAttachment};
+use bursar_app::reimbursements::{self, Draft, Remarks};
+use bursar_app::{Act, AppError, View, names};
+use bursar_domain::attachment::Subject;
+use bursar_domain::ids::{ReimbursementId, kind};
+use bursar_domain::reimbursement::ReimbursementVerb;
+
+use crate::asking::Asking;
+use crate::failure::{Failure, Problem, sentence};
+use crate::forms::{Done, Form, Sent};
+use crate::frame::Frame;
+use crate::words;
+
+const SHOWN: &[&str] = &[
+    "member",
+    "amount",
+    "category",
+    "description",
+    "incurred-at",
+    "file",
+];
+
+#[derive(Template)]
+#[template(path = "reimbursements/new.html")]
+struct Page<'a> {
+    frame: &'a Frame,
+    form: &'a Form,
+    member: String,
+    currency: String,
+    categories: Vec<String>,
+}
+
+pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
+    let (accounts, _) = bursar_app::books::entries::accounts(view)?;
+    let mut categories: Vec<String> = accounts
+        .into_values()
+        .filter(|account| account.account_type == bursar_domain::account::AccountType::Expense)
+        .map(|account| account.name)
+        .collect();
+    categories.sort();
+    let member = match bursar_domain::ids::Id::parse(asking.query("member")) {
+        Some(id) => {
+            let member: bursar_domain::member::Member = bursar_app::resources::one(view, id)?;
+            member.email.clone().unwrap_or_else(|| member.name())
+        }
+        None => String::new(),
+    };
+    let page = Page {
+        frame: &asking.frame,
+        form,
+        member,
+        currency: asking.frame.currency(),
+        categories,
+    };
+    Ok(page.render()?)
+}
+
+/// The files of a form, for a reimbursement.
+pub(super) fn files(form: &Form) -> Vec<(String, Vec<u8>)> {
+    form.files("file")
+        .map(|file| (file.name.clone(), file.bytes.to_vec()))
+        .collect()
+}
+
+pub(super) fn attach(
+    act: &mut Act<'_, '_>,
+    id: ReimbursementId,
+    files: &[(String, Vec<u8>)],
+) -> Result<(), AppError> {
+    for (name, bytes) in files {
+        let new = NewAttachment {
+            subject: Subject::Reimbursement(id),
+            name: name.clone(),
+            bytes: bytes.clone(),
+        };
+        attachments::add(act, &new)?;
+    }
+    Ok(())
+}
+
+pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
+    let text = form.required("member", "Write who is paid back.")?;
+    let found = names::find::<kind::Member>(view, &text);
+    let member = found.map_err(|error| Problem::of("member", sentence(&error.to_string())))?;
+    let new = Draft {
+        member_id: Some(member),
+        recipient_organization_id: None,
+        amount: form.required("amount", "Write how much was spent.")?,
+        category: form.some("category"),
+        description: form.required("description", "Write what it was for.")?,
+        incurred_at: form.date("incurred-at")?,
+        receipts: Vec::new(),
+    };
+    let (files, is_submitted) = (files(form), form.has("submit"));
+    let to = asking.frame.at("reimbursements");
+    Ok(Sent::Do(Box::new(move |act| {
+        let drafted = reimbursements::draft(act, &new)?;
+        attach(act, drafted.id, &files)?;
+        if is_submitted {
+            let none = Remarks::default();
+            reimbursements::perform(act, drafted.id, ReimbursementVerb::Submit, &none)?;
+        }
+        let amount = words::money_in(drafted.amount);
+        let said = match is_submitted {
+            true => format!("Submitted {amount}. It waits for an approval."),
+            false => format!("Kept {amount} as a draft."),
+        };
+        Ok(Done::new(format!("{to}/{}", drafted.id), said))
+    })))
+}

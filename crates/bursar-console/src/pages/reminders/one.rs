@@ -1,0 +1,232 @@
+//! A reminder: its text, whom it reaches, what became of its messages; send now, stop, send again, try.
+
+use askama::Template;
+use bursar_app::messages::{self, Query, Sent as Message};
+use bursar_app::preview::{self, Preview};
+use bursar_app::reminders::{self, CANCEL, SEND_NOW};
+use bursar_app::{View, names, resources};
+use bursar_domain::ids::{Id, MessageId, ReminderId, kind};
+use bursar_domain::message::MessageState;
+use bursar_domain::reminder::{Outcome, Reminder, ReminderStatus};
+
+use crate::asking::Asking;
+use crate::failure::{Failure, Problem};
+use crate::forms::{Done, Form, Sent};
+use crate::frame::Frame;
+use crate::words;
+
+const SHOWN: &[&str] = &["to"];
+const MESSAGES: usize = 50;
+/// Messages that are sent again at once.
+const AGAIN_MAX: usize = 500;
+
+struct MessageRow {
+    who: String,
+    /// The member's id, for a link.
+    member: String,
+    address: String,
+    state: MessageState,
+    told: &'static str,
+    why: String,
+    when: String,
+}
+
+/// Why people are left out, and who.
+pub(super) struct Skipped {
+    pub(super) reason: String,
+    pub(super) names: String,
+}
+
+#[derive(Template)]
+#[template(path = "reminders/one.html")]
+struct Page<'a> {
+    frame: &'a Frame,
+    form: &'a Form,
+    what: String,
+    status: ReminderStatus,
+    state: &'static str,
+    who: String,
+    when: String,
+    how: &'static str,
+    is_owed: bool,
+    subject: String,
+    body: String,
+    became: String,
+    preview: Option<Preview>,
+    people: String,
+    skipped: Vec<Skipped>,
+    messages: Vec<MessageRow>,
+    older: String,
+    failed: usize,
+    may_act: bool,
+}
+
+pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
+    let frame = &asking.frame;
+    let id: ReminderId = asking.id::<kind::Reminder>(0)?;
+    let reminder: Reminder = resources::one(view, id)?;
+    let named = names::of_references(view, std::slice::from_ref(&reminder))?;
+    let preview = match reminder.status {
+        ReminderStatus::Scheduled => Some(preview::preview(view, id)?),
+        _ => None,
+    };
+    let query = Query {
+        reminder: Some(id),
+        before: Id::parse(asking.query("after")),
+        limit: MESSAGES,
+    };
+    let found = messages::list(view, query)?;
+    let older = match (found.len() == MESSAGES, found.last()) {
+        (true, Some(last)) => asking.with(&format!("reminders/{id}"), &[("after", &last.id.to_string())]),
+        _ => String::new(),
+    };
+    let counts = messages::counts(view, id)?;
+    let failed = counts.iter().find(|(state, _)| *state == MessageState::Failed);
+    let zone = &frame.place.organization.time_zone;
+    let reached = preview.as_ref().map_or(0, |preview| preview.recipients.len());
+    let page = Page {
+        frame,
+        form,
+        what: super::what(&reminder),
+        status: reminder.status,
+        state: super::state(reminder.status),
+        who: super::who(&reminder, &named),
+        when: super::when(&reminder, zone),
+        how: super::how(reminder.method),
+        is_owed: reminder.include_payment_info,
+        subject: reminder.subject.clone().unwrap_or_default(),
+        body: reminder.body.clone().unwrap_or_default(),
+        became: super::became(&counts),
+        people: words::count(reached, "person", "people"),
+        skipped: preview.as_ref().map(skipped).unwrap_or_default(),
+        preview,
+        messages: found.iter().map(|message| row(message, frame)).collect(),
+        older,
+        failed: failed.map_or(0, |(_, count)| usize::try_from(*count).unwrap_or(0)),
+        may_act: frame.may(&SEND_NOW) && frame.may(&CANCEL),
+    };
+    Ok(page.render()?)
+}
+
+/// By reason, with some names.
+pub(super) fn skipped(preview: &Preview) -> Vec<Skipped> {
+    const NAMES_SHOWN: usize = 20;
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for left in &preview.skipped {
+        match reasons.iter_mut().find(|(reason, _)| *reason == left.reason) {
+            Some((_, names)) => names.push(&left.name),
+            None => reasons.push((&left.reason, vec![&left.name])),
+        }
+    }
+    let told = |(reason, names): (&str, Vec<&str>)| {
+        let shown = names[..names.len().min(NAMES_SHOWN)].join(", ");
+        let more = match names.len().saturating_sub(NAMES_SHOWN) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        Skipped {
+            reason: format!(
+                "{}: {reason}",
+                words::count(names.len(), "person is left out", "people are left out")
+            ),
+            names: format!("{shown}{more}"),
+        }
+    };
+    reasons.into_iter().map(told).collect()
+}
+
+fn row(message: &Message, frame: &Frame) -> MessageRow {
+    let zone = &frame.place.organization.time_zone;
+    let is_member = Id::<kind::Member>::parse(&message.recipient_id).is_some();
+    let why = message.detail.clone().unwrap_or_default();
+    MessageRow {
+        who: message.name.clone().unwrap_or_else(|| "Nobody".to_owned()),
+        member: match is_member && message.name.is_some() {
+            true => message.recipient_id.clone(),
+            false => String::new(),
+        },
+        address: message.address.clone().unwrap_or_default(),
+        state: message.state,
+        told: match message.state {
+            MessageState::Queued => "Waits",
+            MessageState::Sending => "Being sent",
+            MessageState::Delivered => "Delivered",
+            MessageState::Written => "Written to a file",
+            MessageState::Failed => "Failed",
+            MessageState::Skipped => "Skipped",
+        },
+        why: match message.state {
+            MessageState::Delivered => String::new(),
+            _ => why,
+        },
+        when: words::moment_there(message.ended_at.unwrap_or(message.created_at), zone),
+    }
+}
+
+pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
+    let id: ReminderId = asking.id::<kind::Reminder>(0)?;
+    let to = asking.frame.at(&format!("reminders/{id}"));
+    Ok(Sent::Do(match form.get("do") {
+        "send" => Box::new(move |act| {
+            let (_, outcome) = reminders::send_now(act, id)?;
+            Ok(Done::new(
+                to.clone(),
+                match outcome {
+                    Outcome::Sent => "It is on its way.",
+                    Outcome::Skipped => "Nobody qualifies any more, so nothing was sent.",
+                },
+            ))
+        }),
+        "stop" => Box::new(move |act| {
+            reminders::cancel(act, id)?;
+            Ok(Done::new(to.clone(), "Stopped. It will not be sent."))
+        }),
+        "retry" => Box::new(move |act| {
+            reminders::retry(act, id)?;
+            Ok(Done::new(to.clone(), "It will be sent again in a moment."))
+        }),
+        "failed" => {
+            let failed = failed(view, id)?;
+            Box::new(move |act| {
+                for message in &failed {
+                    messages::retry(act, *message)?;
+                }
+                let many = words::count(failed.len(), "message", "messages");
+                Ok(Done::new(to.clone(), format!("Sending {many} again.")))
+            })
+        }
+        "test" => {
+            let address = form.required("to", "Write where the test goes.")?;
+            Box::new(move |act| {
+                preview::test(act, id, &address)?;
+                Ok(Done::new(to.clone(), format!("A test goes to {address}.")))
+            })
+        }
+        _ => return Err(Problem::of("do", "Choose what to do with the reminder.").into()),
+    }))
+}
+
+fn failed(view: &mut View<'_, '_>, id: ReminderId) -> Result<Vec<MessageId>, Failure> {
+    let (mut failed, mut before) = (Vec::new(), None);
+    loop {
+        let query = Query {
+            reminder: Some(id),
+            before,
+            limit: messages::PAGE_MAX,
+        };
+        let page = messages::list(view, query)?;
+        before = page.last().map(|message| message.id);
+        let of_page = page
+            .iter()
+            .filter(|message| message.state == MessageState::Failed);
+        failed.extend(of_page.map(|message| message.id));
+        if page.len() < messages::PAGE_MAX || failed.len() >= AGAIN_MAX {
+            break;
+        }
+    }
+    failed.truncate(AGAIN_MAX);
+    match failed.is_empty() {
+        true => Err(Problem::of("do", "No message of this reminder failed.").into()),
+        false => Ok(failed),
+    }
+}

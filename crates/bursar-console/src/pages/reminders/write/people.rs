@@ -1,0 +1,69 @@
+//! Whom a reminder is to.
+
+use bursar_app::desk::{self, Filter, MemberQuery};
+use bursar_app::{View, names, resources};
+use bursar_domain::ids::{GroupId, Id, MemberId, kind};
+use bursar_domain::member::Member;
+use bursar_domain::reminder::Audience;
+
+use super::of;
+use crate::failure::{Failure, Problem, sentence};
+use crate::forms::Form;
+
+/// Members who can be written to at once, each with their own reminder.
+const OWING_MAX: usize = 300;
+
+pub(super) fn named(view: &mut View<'_, '_>, id: &str) -> Result<String, Failure> {
+    let Some(id) = Id::parse(id) else {
+        return Ok(String::new());
+    };
+    let member: Member = resources::one(view, id)?;
+    Ok(member.email.clone().unwrap_or_else(|| member.name()))
+}
+
+pub(super) fn audiences(view: &mut View<'_, '_>, form: &Form) -> Result<Vec<Audience>, Failure> {
+    if let Some(group) = Id::parse(form.get("to")) {
+        let group: GroupId = group;
+        return Ok(vec![Audience::Group(group)]);
+    }
+    match form.get("to") {
+        "member" => {
+            let text = form.required("member", "Write the member's name or e-mail address.")?;
+            let found = names::find::<kind::Member>(view, &text);
+            let member = found.map_err(|error| Problem::of("member", sentence(&error.to_string())))?;
+            Ok(vec![of(member)])
+        }
+        "owing" => Ok(owing(view)?.into_iter().map(of).collect()),
+        _ => Err(Problem::of("to", "Choose whom it is to.").into()),
+    }
+}
+
+/// Everybody active who owes.
+fn owing(view: &mut View<'_, '_>) -> Result<Vec<MemberId>, Failure> {
+    let mut query = MemberQuery {
+        filter: Filter {
+            is_active: Some(true),
+            group: None,
+            is_owing: true,
+        },
+        ..MemberQuery::default()
+    };
+    let mut all = Vec::new();
+    loop {
+        let page = desk::members(view, &query)?;
+        all.extend(page.rows.iter().map(|row| row.id));
+        if all.len() > OWING_MAX {
+            let rule =
+                format!("More than {OWING_MAX} members owe something. Write to one group after the other.");
+            return Err(Problem::of("to", rule).into());
+        }
+        if !page.is_more {
+            break;
+        }
+        query.after = page.rows.last().map(|row| row.id);
+    }
+    match all.is_empty() {
+        true => Err(Problem::of("to", "Nobody owes anything at the moment.").into()),
+        false => Ok(all),
+    }
+}
