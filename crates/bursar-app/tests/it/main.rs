@@ -43,3 +43,5 @@ mod sign_in;
 mod support;
 #[cfg(test)]
 mod tokens;
+#[cfg(test)]
+mod uploads;
