@@ -1,6 +1,7 @@
 //! Signing in to the console. What is handed out is a secret; what is kept is its hash.
 
 pub mod code;
+pub mod passkey;
 
 use bursar_db::{idempotency, names, organizations, sign_in};
 use bursar_domain::access::Role;
@@ -19,7 +20,16 @@ pub const OPEN_LINK: Rule = Rule::of_visitor("sign_in.open", "open a sign-in lin
 pub const ENTER: Rule = Rule::of_visitor("sign_in.enter", "sign in");
 pub const ONESELF: Rule = Rule::of_oneself("sign_in.oneself", "see and end their own sessions");
 pub const SENT: Rule = Rule::of("form.sent", Role::Viewer, "see what they did");
-pub const RULES: &[&Rule] = &[&MAKE_LINK, &OPEN_LINK, &code::ASK, &ENTER, &ONESELF, &SENT];
+pub const RULES: &[&Rule] = &[
+    &MAKE_LINK,
+    &OPEN_LINK,
+    &code::ASK,
+    &passkey::ASK,
+    &passkey::CHANGE,
+    &ENTER,
+    &ONESELF,
+    &SENT,
+];
 
 /// What a browser calls itself may be long.
 const AGENT_CHARS_MAX: usize = 200;

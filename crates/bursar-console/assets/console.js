@@ -23,7 +23,7 @@ for (const input of document.querySelectorAll("[data-filter]")) {
 // A form is sent once.
 document.addEventListener("submit", (event) => {
   const form = event.target;
-  if (form.method !== "post") return;
+  if (form.method !== "post" || event.defaultPrevented) return;
   if (form.dataset.sent) event.preventDefault();
   form.dataset.sent = "yes";
 });
@@ -38,6 +38,31 @@ const isWide = matchMedia("(min-width: 900px)");
 const fit = () => { if (menu) menu.open = isWide.matches; };
 isWide.addEventListener("change", fit);
 fit();
+
+// Passkeys: the browser answers what the server asks, and the form sends the answer.
+for (const form of document.querySelectorAll("[data-passkey]")) {
+  if (!window.PublicKeyCredential?.parseCreationOptionsFromJSON) continue;
+  form.hidden = false;
+  const problem = form.querySelector("[role=alert]");
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    problem.hidden = true;
+    try {
+      const response = await fetch(form.dataset.passkey, { method: "POST", headers: { "Content-Type": "application/x-www-form-urlencoded" } });
+      if (response.status === 403) { location.href = `/console/confirm?to=${location.pathname}`; return; }
+      if (!response.ok) throw new Error(`the server answered ${response.status}`);
+      const { publicKey } = await response.json();
+      const credential = publicKey.user
+        ? await navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(publicKey) })
+        : await navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(publicKey) });
+      form.elements.answer.value = JSON.stringify(credential.toJSON());
+      form.submit();
+    } catch (error) {
+      problem.textContent = `That did not work (${error.message}). Try again, or use a code.`;
+      problem.hidden = false;
+    }
+  });
+}
 
 // The browser knows the time zone.
 const zone = document.querySelector("[data-zone]");

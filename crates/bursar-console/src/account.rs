@@ -28,11 +28,15 @@ impl Console {
             ("", None) => pages::places::answer(signed)?,
             ("confirm", None) => {
                 let own = &signed.oneself.user.email;
-                let page = pages::signing::ask(&Form::default(), own, asked_for(parts))?;
+                let has_passkeys = self.passkeys.is_some();
+                let page = pages::signing::ask(&Form::default(), own, asked_for(parts), has_passkeys)?;
                 Answer::Page(StatusCode::OK, page)
             }
             ("sessions", None) => self.show_sessions(signed).await?,
             ("sessions", Some(form)) => self.end_sessions(signed, &Form::parse(form)).await?,
+            ("passkeys", None) => self.show_passkeys(signed, &Form::default()).await?,
+            ("passkeys", Some(form)) => self.change_passkeys(signed, parts, Form::parse(form)).await?,
+            ("passkeys/begin", Some(_)) => self.begin_passkey(signed).await?,
             ("sign-out", Some(_)) => self.sign_out(signed).await?,
             _ => return Ok(None),
         };
@@ -41,7 +45,8 @@ impl Console {
 
     async fn show_sessions(&self, signed: &Signed) -> Result<Answer, Failure> {
         let found: Result<_, AppError> = self.app.look(Identity::Session(signed.session), sessions).await;
-        let page = pages::sessions::show(&signed.oneself.user.email, &found?, &signed.session)?;
+        let (email, has_passkeys) = (&signed.oneself.user.email, self.passkeys.is_some());
+        let page = pages::sessions::show(email, &found?, &signed.session, has_passkeys)?;
         Ok(Answer::Page(StatusCode::OK, page))
     }
 
@@ -73,7 +78,7 @@ impl Console {
         Ok(Answer::Reply(reply))
     }
 
-    async fn change(
+    pub(crate) async fn change(
         &self,
         session: SecretHash,
         work: impl FnMut(&mut Whole<'_, '_>) -> Result<(), AppError> + Send + 'static,

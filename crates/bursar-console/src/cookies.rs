@@ -1,4 +1,4 @@
-//! The cookies: of a session, and of a browser that waits for a code.
+//! The cookies: of a session, and of a browser that waits for a code or asks for a passkey.
 
 use bursar_domain::sign_in::SecretHash;
 use hyper::header::{COOKIE, HeaderMap, HeaderValue};
@@ -14,6 +14,7 @@ pub(crate) struct CookieName {
 
 const SESSION_SECONDS: u32 = 30 * 86_400;
 const CODE_SECONDS: u32 = 10 * 60;
+const CEREMONY_SECONDS: u32 = 5 * 60;
 
 impl CookieName {
     pub(crate) fn of_session(base_url: &url::Url) -> Self {
@@ -22,6 +23,10 @@ impl CookieName {
 
     pub(crate) fn of_code(base_url: &url::Url) -> Self {
         Self::new(base_url, "bursar-code", CODE_SECONDS)
+    }
+
+    pub(crate) fn of_ceremony(base_url: &url::Url) -> Self {
+        Self::new(base_url, "bursar-passkey", CEREMONY_SECONDS)
     }
 
     fn new(base_url: &url::Url, what: &str, seconds: u32) -> Self {

@@ -11,6 +11,7 @@ mod failure;
 mod forms;
 mod frame;
 mod pages;
+mod passkeys;
 mod reply;
 mod routes;
 mod serve;

@@ -83,6 +83,15 @@ impl Download {
     }
 }
 
+/// For a script of ours.
+pub(crate) fn json(text: String) -> Reply {
+    let mut reply = Response::new(Full::new(Bytes::from(text)));
+    let headers = reply.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    guard(headers);
+    reply
+}
+
 /// After a form was sent: the browser goes to a page by GET.
 pub(crate) fn see_other(to: &str) -> Reply {
     let mut reply = Response::new(Full::default());

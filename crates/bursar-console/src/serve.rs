@@ -5,6 +5,7 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use bursar_app::sign_in::passkey::Passkeys;
 use bursar_app::sign_in::{self, Oneself};
 use bursar_app::{App, AppError, DbError, Identity, NO_ORGANIZATION, Once, Output, Rule, View, Visit, Whole};
 use bursar_domain::Refusal;
@@ -58,6 +59,9 @@ pub struct Console {
     pub(crate) app: App,
     pub(crate) cookie: CookieName,
     pub(crate) code_cookie: CookieName,
+    pub(crate) ceremony_cookie: CookieName,
+    /// `None` where the address has no name.
+    pub(crate) passkeys: Option<Arc<Passkeys>>,
     /// What mail calls this place.
     pub(crate) site: String,
     pub(crate) entropy: fn() -> Result<[u8; ENTROPY_BYTES], String>,
@@ -92,6 +96,8 @@ impl Console {
         Self {
             cookie: CookieName::of_session(&options.base_url),
             code_cookie: CookieName::of_code(&options.base_url),
+            ceremony_cookie: CookieName::of_ceremony(&options.base_url),
+            passkeys: Passkeys::of(&options.base_url).map(Arc::new),
             site: options.base_url.authority().to_owned(),
             origin: options.base_url.origin().ascii_serialization(),
             is_safe: options.base_url.scheme() == "https" || is_loopback(&options.base_url),

@@ -46,10 +46,16 @@ impl Console {
         let answer = match (place, rest, form) {
             ("setup", link, None) => self.open_setup(link, &Form::default()).await?,
             ("setup", link, Some(form)) => self.set_up(parts, link, form).await?,
-            (_, "", None) => page(pages::signing::ask(&Form::default(), "", asked_for(parts))?),
+            (_, "", None) => {
+                let has_passkeys = self.passkeys.is_some();
+                let form = Form::default();
+                page(pages::signing::ask(&form, "", asked_for(parts), has_passkeys)?)
+            }
             (_, "", Some(form)) => self.ask_code(form).await?,
             (_, "code", None) => self.open_code(parts).await?,
             (_, "code", Some(form)) => self.enter_code(parts, &form).await?,
+            (_, "passkey", Some(form)) => self.enter_by_passkey(parts, &form).await?,
+            (_, "passkey/begin", Some(_)) => self.ask_passkey().await?,
             (_, link, None) => self.open_link(link).await?,
             (_, link, Some(_)) => self.enter(parts, link).await?,
         };
@@ -69,7 +75,7 @@ impl Console {
                 return Err(failure);
             };
             form.problem = Some(problem);
-            let page = pages::signing::ask(&form, "", &to)?;
+            let page = pages::signing::ask(&form, "", &to, self.passkeys.is_some())?;
             return Ok(Answer::Page(StatusCode::UNPROCESSABLE_ENTITY, page));
         }
         (self.on_queued)();
@@ -191,7 +197,7 @@ impl Console {
         }
     }
 
-    fn signed_in(&self, to: &str, cookie: &str) -> Reply {
+    pub(crate) fn signed_in(&self, to: &str, cookie: &str) -> Reply {
         let mut reply = see_other(to);
         if let Some(value) = self.cookie.set(cookie) {
             reply.headers_mut().insert(SET_COOKIE, value);
@@ -199,7 +205,7 @@ impl Console {
         reply
     }
 
-    fn entropy(&self) -> Result<[u8; ENTROPY_BYTES], Failure> {
+    pub(crate) fn entropy(&self) -> Result<[u8; ENTROPY_BYTES], Failure> {
         (self.entropy)().map_err(|error| DbError::Unavailable(error).into())
     }
 }
@@ -208,7 +214,7 @@ fn page(page: String) -> Answer {
     Answer::Page(StatusCode::OK, page)
 }
 
-fn agent(parts: &Parts) -> String {
+pub(crate) fn agent(parts: &Parts) -> String {
     let agent = parts.headers.get(USER_AGENT);
     agent
         .and_then(|value| value.to_str().ok())
@@ -225,7 +231,7 @@ pub(crate) fn asked_for(parts: &Parts) -> &str {
 }
 
 /// Only a page of the console, or the way in: nobody is sent elsewhere after a sign-in.
-fn inside(to: &str) -> &str {
+pub(crate) fn inside(to: &str) -> &str {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '-' | '.');
     match to.starts_with("/console/") && !to.contains("//") && to.chars().all(is_plain) {
         true => to,

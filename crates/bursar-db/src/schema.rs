@@ -25,6 +25,7 @@ pub(crate) const STEPS: &[&str] = &[
     SESSIONS,
     SIGN_IN_CODES,
     UPLOADS,
+    PASSKEYS,
 ];
 
 /// What a step does that SQL cannot. It runs after the step's statements, in the same transaction.
@@ -721,4 +722,20 @@ ALTER TABLE uploads ADD CONSTRAINT uploads_form CHECK (length(organization_id) =
     AND length(user_id) = 16 AND size > 0);
 ALTER TABLE upload_parts ADD CONSTRAINT upload_parts_form CHECK (length(organization_id) = 16
     AND length(upload_id) = 16 AND number >= 0 AND length(data) > 0);
+";
+
+/// Passkeys of people, and the ceremonies under way with a browser: any replica can finish one.
+const PASSKEYS: &str = r"
+CREATE TABLE passkeys (
+    hash BYTEA NOT NULL, user_id BYTEA NOT NULL, name TEXT NOT NULL, credential TEXT NOT NULL, created_at BIGINT NOT NULL,
+    used_at BIGINT,
+    PRIMARY KEY (hash)
+) CLUSTERED;
+CREATE INDEX passkeys_user ON passkeys (user_id);
+CREATE TABLE ceremonies (
+    browser BYTEA NOT NULL, state TEXT NOT NULL, created_at BIGINT NOT NULL,
+    PRIMARY KEY (browser)
+) CLUSTERED;
+ALTER TABLE passkeys ADD CONSTRAINT passkeys_form CHECK (length(hash) = 32 AND length(user_id) = 16);
+ALTER TABLE ceremonies ADD CONSTRAINT ceremonies_form CHECK (length(browser) = 32);
 ";

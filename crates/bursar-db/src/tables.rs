@@ -108,10 +108,14 @@ static SIGN_IN_LINKS: LoadTarget =
 static SIGN_IN_CODES: LoadTarget = load_target! { "sign_in_codes" {
     browser Bytes, email Text, user_id Bytes, hash Bytes, tries Int, created_at Int,
 } };
+static PASSKEYS: LoadTarget = load_target! { "passkeys" {
+    hash Bytes, user_id Bytes, name Text, credential Text, created_at Int, used_at Int,
+} };
+static CEREMONIES: LoadTarget = load_target! { "ceremonies" { browser Bytes, state Text, created_at Int, } };
 static WORKER_CLOCK: LoadTarget = load_target! { "worker_clock" { id Int, seen_at Int, steady_since Int, } };
 
 /// A test compares the columns with the schema of both engines. An entry of the journal comes after its postings.
-pub static EVERY_TABLE: [&LoadTarget; 43] = [
+pub static EVERY_TABLE: [&LoadTarget; 45] = [
     &ORGANIZATIONS,
     &USERS,
     &ROLES,
@@ -155,6 +159,8 @@ pub static EVERY_TABLE: [&LoadTarget; 43] = [
     &SIGN_IN_CODES,
     &crate::uploads::UPLOADS,
     &crate::uploads::UPLOAD_PARTS,
+    &PASSKEYS,
+    &CEREMONIES,
 ];
 
 pub fn read_rows(

@@ -1,6 +1,7 @@
 //! Ways into the console: a link that works once, a mailed code, and the session that each begins.
 
 pub mod code;
+pub mod passkey;
 
 use std::fmt::Write as _;
 

@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { chromium } from "playwright-core";
 import { secretary, treasurer, viewer } from "./days.js";
 import { lookAtEverything } from "./look.js";
+import { passkey } from "./passkey.js";
 
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
 const found = [];
@@ -18,6 +19,8 @@ try {
       stories += 1;
     }
   }
+  await tell(() => passkey(browser, found));
+  stories += 1;
   if (process.env.LOOK) await lookAtEverything(browser, found, "treasurer@example.org");
 } finally {
   await browser.close();

@@ -28,6 +28,7 @@ pub(crate) mod members;
 pub(crate) mod money;
 pub(crate) mod order;
 pub(crate) mod overview;
+pub(crate) mod passkeys;
 pub(crate) mod people;
 pub(crate) mod period;
 pub(crate) mod places;

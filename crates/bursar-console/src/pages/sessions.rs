@@ -23,9 +23,15 @@ struct Page<'a> {
     style: String,
     email: &'a str,
     rows: Vec<Row>,
+    has_passkeys: bool,
 }
 
-pub(crate) fn show(email: &str, sessions: &[Session], this: &SecretHash) -> Result<String, Failure> {
+pub(crate) fn show(
+    email: &str,
+    sessions: &[Session],
+    this: &SecretHash,
+    has_passkeys: bool,
+) -> Result<String, Failure> {
     let row = |session: &Session| Row {
         hash: hex(&session.hash),
         agent: browser(&session.agent),
@@ -39,6 +45,7 @@ pub(crate) fn show(email: &str, sessions: &[Session], this: &SecretHash) -> Resu
         style: assets::style(),
         email,
         rows: sessions.iter().map(row).collect(),
+        has_passkeys,
     };
     Ok(page.render()?)
 }

@@ -17,6 +17,8 @@ struct Ask<'a> {
     /// The address of somebody who is signed in and must prove it again.
     own: &'a str,
     to: &'a str,
+    script: String,
+    has_passkeys: bool,
 }
 
 #[derive(Template)]
@@ -53,9 +55,16 @@ pub(crate) enum End {
     Setup,
 }
 
-pub(crate) fn ask(form: &Form, own: &str, to: &str) -> Result<String, Failure> {
-    let style = assets::style();
-    Ok(Ask { style, form, own, to }.render()?)
+pub(crate) fn ask(form: &Form, own: &str, to: &str, has_passkeys: bool) -> Result<String, Failure> {
+    let page = Ask {
+        style: assets::style(),
+        form,
+        own,
+        to,
+        script: assets::script(),
+        has_passkeys,
+    };
+    Ok(page.render()?)
 }
 
 pub(crate) fn code(email: &str, wrong: &str, to: &str) -> Result<String, Failure> {

@@ -121,8 +121,8 @@ fn keys_of_tenant_data_start_with_the_organization() {
         let expected = match table.as_str() {
             "organizations" | "users" | "worker_clock" => "id",
             // They belong to people, who may have roles in several organizations.
-            "sessions" | "sign_in_links" => "hash",
-            "sign_in_codes" => "browser",
+            "sessions" | "sign_in_links" | "passkeys" => "hash",
+            "sign_in_codes" | "ceremonies" => "browser",
             _ => "organization_id",
         };
         assert_eq!(column, expected, "{table}");

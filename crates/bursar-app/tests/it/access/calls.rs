@@ -15,6 +15,7 @@ use bursar_app::reimbursements::{self, Draft, Remarks};
 use bursar_app::reminders::{self, NewReminder};
 use bursar_app::resources::{self, Readable, Walk};
 use bursar_app::roster::{self, Roster, RosterError};
+use bursar_app::sign_in::passkey::Passkeys;
 use bursar_app::statements::reconciliation::reconciliation;
 use bursar_app::statements::{self, Booking, Lines, NewStatement};
 use bursar_app::tokens::{self, Holder, NewToken, Uses, last_used};
@@ -176,6 +177,23 @@ fn desk() -> Vec<Call> {
         }),
         whole(&sign_in::ENTER, |whole| {
             sign_in::code::enter(whole, "", "", (SecretHash::of("x"), ""), None)
+        }),
+        whole(&sign_in::passkey::ASK, |whole| {
+            sign_in::passkey::begin_entering(whole, &place(), &SecretHash::of("x"))
+        }),
+        whole(&sign_in::ENTER, |whole| {
+            let (told, begun) = ((&SecretHash::of(""), ""), (SecretHash::of("x"), ""));
+            sign_in::passkey::enter(whole, &place(), told, begun, None)
+        }),
+        whole(&sign_in::ONESELF, sign_in::passkey::list),
+        whole(&sign_in::passkey::CHANGE, |whole| {
+            sign_in::passkey::begin_adding(whole, &place(), &SecretHash::of(""))
+        }),
+        whole(&sign_in::passkey::CHANGE, |whole| {
+            sign_in::passkey::add(whole, &place(), &SecretHash::of(""), "phone", "")
+        }),
+        whole(&sign_in::passkey::CHANGE, |whole| {
+            sign_in::passkey::remove(whole, &SecretHash::of(""))
         }),
         whole(&setup::LINK, |whole| setup::make_link(whole, &[0; 32])),
         whole(&setup::OPEN, |whole| setup::open(whole, &SecretHash::of(""))),
@@ -689,6 +707,10 @@ fn exported<T>(done: Result<T, ExportError>) -> Result<T, AppError> {
         ExportError::App(error) => error,
         ExportError::Output(_) => Refusal::unreadable("the output is broken").into(),
     })
+}
+
+fn place() -> Passkeys {
+    Passkeys::of(&"https://dues.example.org".parse().unwrap()).unwrap()
 }
 
 fn new_organization() -> NewOrganization {

@@ -1,0 +1,44 @@
+//! The passkeys of a person.
+
+use askama::Template;
+use bursar_domain::sign_in::passkey::StoredPasskey;
+
+use super::sessions::hex;
+use crate::assets;
+use crate::failure::Failure;
+use crate::forms::Form;
+use crate::words;
+
+const SHOWN: &[&str] = &["name"];
+
+struct Row {
+    hash: String,
+    name: String,
+    added: String,
+    used: String,
+}
+
+#[derive(Template)]
+#[template(path = "passkeys.html")]
+struct Page<'a> {
+    style: String,
+    script: String,
+    form: &'a Form,
+    rows: Vec<Row>,
+}
+
+pub(crate) fn show(passkeys: &[StoredPasskey], form: &Form) -> Result<String, Failure> {
+    let row = |passkey: &StoredPasskey| Row {
+        hash: hex(&passkey.hash),
+        name: passkey.name.clone(),
+        added: words::moment(passkey.created_at),
+        used: passkey.used_at.map(words::moment).unwrap_or_default(),
+    };
+    let page = Page {
+        style: assets::style(),
+        script: assets::script(),
+        form,
+        rows: passkeys.iter().map(row).collect(),
+    };
+    Ok(page.render()?)
+}
