@@ -244,7 +244,17 @@ pub fn refund(act: &mut Act<'_, '_>, id: PaymentId, refund: &Refund) -> Result<P
     let books = open(act)?;
     let payment: Payment = act.find(id)?;
     let amount = books.amount("amount", &refund.amount)?;
-    let paid = Paid::read(act, &books, refund, Method::Transfer)?;
+    let entries = journal::of_payment(act.tx, act.organization, id)?;
+    let came = entries.iter().filter(|entry| entry.kind == EntryKind::Receipt);
+    // It goes back the way it came.
+    let method = match came.clone().next_back().and_then(|entry| entry.receipt) {
+        Some(receipt) => receipts::find(act, receipt)?.method,
+        None => Method::Transfer,
+    };
+    let paid = Paid::read(act, &books, refund, method)?;
+    if let Some(first) = came.map(|entry| entry.date).min() {
+        paid.check_after(first)?;
+    }
     let payment = receipts::refund_payment(act, &books, payment, (amount, &paid))?;
     if payment.status == PaymentStatus::Cancelled {
         charges::cancel_fees(act, &books, id)?;

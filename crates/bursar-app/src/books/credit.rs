@@ -13,7 +13,7 @@ use bursar_domain::receipt::{Method, share_out};
 use serde::Serialize;
 
 use super::receipts::{Allocation, Paid, Refund};
-use super::{Books, NewEntry, charges, open, post, settle};
+use super::{Books, charges, open, post, settle};
 use crate::act::{Act, View};
 use crate::error::AppError;
 use crate::rule::Rule;
@@ -120,7 +120,7 @@ pub(super) fn pay_back(
         ..About::default()
     };
     let postings = Postings::pair(Standing::Credit, about, paid.account.id, amount);
-    post(act, NewEntry::of(EntryKind::CreditRefund, paid.date, postings))
+    post(act, paid.entry(EntryKind::CreditRefund, postings))
 }
 
 /// Before a receipt is taken back: credit that it gave and that was applied since is taken off those charges, the

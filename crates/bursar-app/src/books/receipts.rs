@@ -4,6 +4,7 @@ use bursar_db::{journal, open_charges, receipts as rows};
 use bursar_domain::access::Role;
 use bursar_domain::account::{Account, AccountType, Standing};
 use bursar_domain::campaign::{Campaign, CampaignStatus};
+use bursar_domain::creditor_reference;
 use bursar_domain::ids::{CampaignId, MemberId, PaymentId, ReceiptId};
 use bursar_domain::journal::{About, Entry, EntryKind, Note, Postings};
 use bursar_domain::member::Member;
@@ -22,9 +23,10 @@ use crate::statements::links;
 
 pub const RECORD: Rule = Rule::of("receipt.record", Role::Editor, "record receipts");
 pub const CHANGE: Rule = Rule::of("receipt.change", Role::Editor, "change receipts");
+pub const REFUND: Rule = Rule::of("receipt.refund", Role::Editor, "pay receipts back").guarded();
 pub const READ: Rule = Rule::of("receipt.read", Role::Viewer, "read receipts");
 
-pub const RULES: &[&Rule] = &[&RECORD, &CHANGE, &READ];
+pub const RULES: &[&Rule] = &[&RECORD, &CHANGE, &REFUND, &READ];
 
 #[derive(Clone, Debug)]
 pub struct NewReceipt {
@@ -64,6 +66,8 @@ pub struct Recorded {
     pub allocations: Vec<Allocation>,
     /// What is left as the payer's credit.
     pub credit: Money,
+    /// What was paid back of it.
+    pub refunded: Money,
     /// The campaign or income account that it counts for.
     pub counts_for: Option<String>,
     /// Every entry of it, the first one first.
@@ -86,13 +90,13 @@ pub fn record(act: &mut Act<'_, '_>, new: &NewReceipt) -> Result<Recorded, AppEr
     let account = money_account(act, new.account.as_deref(), new.method)?;
     let reference = text("reference", REFERENCE, new.reference.as_deref())?;
     let payer_name = text("payer-name", NAME, new.payer_name.as_deref())?;
-    let (target, payer) = target(act, new)?;
+    let (target, payer) = target(act, new, reference.as_deref())?;
     if payer.is_some() && payer_name.is_some() {
         let rule = "must be left out when the payer is a member";
         return Err(Refusal::invalid("payer-name", rule).into());
     }
-    let is_charges = matches!(target, Target::Charges(_));
-    if is_charges && payer.is_none() && payer_name.is_none() && new.payments.is_empty() {
+    let is_for_nobody = matches!(&target, Target::Charges(open) if open.is_empty());
+    if is_for_nobody && payer.is_none() && payer_name.is_none() && new.payments.is_empty() {
         return Err(
             Refusal::invalid("payer", "is required: a member, or payer-name for somebody else").into(),
         );
@@ -123,7 +127,11 @@ pub fn record(act: &mut Act<'_, '_>, new: &NewReceipt) -> Result<Recorded, AppEr
     shown(act, &books, receipt)
 }
 
-fn target(act: &mut Act<'_, '_>, new: &NewReceipt) -> Result<(Target, Option<MemberId>), AppError> {
+fn target(
+    act: &mut Act<'_, '_>,
+    new: &NewReceipt,
+    reference: Option<&str>,
+) -> Result<(Target, Option<MemberId>), AppError> {
     if let Some(payer) = new.payer {
         let _: Member = act.find(payer)?;
     }
@@ -157,15 +165,45 @@ fn target(act: &mut Act<'_, '_>, new: &NewReceipt) -> Result<(Target, Option<Mem
         return Ok((Target::Income(account), new.payer));
     }
     if new.payments.is_empty() {
-        let open = match new.payer {
-            Some(payer) => open_charges::of_household(act.tx, act.organization, payer)?,
-            None => Vec::new(),
-        };
-        return Ok((Target::Charges(open), new.payer));
+        return referred(act, new, reference);
     }
+    let (charges, payer) = named(act, new, &new.payments)?;
+    Ok((Target::Charges(charges), payer))
+}
+
+/// Charges of the payer. One of our references goes first, or says who paid.
+fn referred(
+    act: &mut Act<'_, '_>,
+    new: &NewReceipt,
+    reference: Option<&str>,
+) -> Result<(Target, Option<MemberId>), AppError> {
+    let (payment, member) = match reference.and_then(creditor_reference::parse) {
+        Some(reference) => open_charges::by_reference(act.tx, act.organization, &reference)?,
+        None => (None, None),
+    };
+    let (mut charges, mut payer) = match payment {
+        Some(payment) => named(act, new, &[payment])?,
+        None => (Vec::new(), new.payer),
+    };
+    if payer.is_none() && new.payer_name.is_none() {
+        payer = member;
+    }
+    if let Some(household) = payer.or(member) {
+        let others = open_charges::of_household(act.tx, act.organization, household)?;
+        charges.extend(others.into_iter().filter(|open| Some(open.payment) != payment));
+    }
+    Ok((Target::Charges(charges), payer))
+}
+
+/// The open parts of these charges, and who pays them.
+fn named(
+    act: &mut Act<'_, '_>,
+    new: &NewReceipt,
+    payments: &[PaymentId],
+) -> Result<(Vec<Open>, Option<MemberId>), AppError> {
     let mut charges = Vec::new();
     let mut payer = new.payer;
-    for id in &new.payments {
+    for id in payments {
         if charges.iter().any(|open: &Open| open.payment == *id) {
             return Err(Refusal::invalid("payment", format!("{id} is given twice")).into());
         }
@@ -183,7 +221,7 @@ fn target(act: &mut Act<'_, '_>, new: &NewReceipt) -> Result<(Target, Option<Mem
             open: if is_open { payment.receivable_minor() } else { 0 },
         });
     }
-    Ok((Target::Charges(charges), payer))
+    Ok((charges, payer))
 }
 
 /// The same account, day, amount, payer and reference again is most likely a mistake.
@@ -194,8 +232,8 @@ fn refuse_same(act: &mut Act<'_, '_>, books: &Books, new: &Receipt) -> Result<()
     };
     match same.iter().find(is_same) {
         Some(old) => Err(Refusal::conflict(format!(
-            "{} was recorded before with the same account, day, amount, payer and reference: {} of {}; record it again \
-             only if the money came twice",
+            "{} was recorded before with the same account, day, amount, payer and reference: {} of {}; record it again, \
+             with --again, only if the money came twice",
             old.id,
             books.money(old.amount),
             old.date
@@ -294,7 +332,11 @@ pub fn move_to(act: &mut Act<'_, '_>, id: ReceiptId, member: MemberId) -> Result
         let message = format!("{id} is {}; only money for charges can be moved", entry.kind);
         return Err(Refusal::conflict(message).into());
     }
-    let _: Member = act.find(member)?;
+    let found: Member = act.find(member)?;
+    if receipt.payer == Some(member) {
+        return Err(Refusal::conflict(format!("{id} is the money of {} already", found.name())).into());
+    }
+    refuse_refunded(act, &books, &receipt)?;
     let lines = links::held(act, entry.id)?;
     unrecord(act, &books, &entry, None)?;
     receipt.payer = Some(member);
@@ -318,6 +360,7 @@ pub fn reverse(act: &mut Act<'_, '_>, id: ReceiptId, why: Option<&str>) -> Resul
     act.allow(&CHANGE)?;
     let books = open(act)?;
     let (mut receipt, entry) = standing(act, id)?;
+    refuse_refunded(act, &books, &receipt)?;
     unrecord(act, &books, &entry, reason(why)?)?;
     receipt.status = ReceiptStatus::Reversed;
     rows::update(act.tx, act.organization, &receipt)?;
@@ -380,6 +423,7 @@ pub fn bounce(
     let books = open(act)?;
     let date = books.money_date(date)?;
     let (mut receipt, entry) = standing(act, id)?;
+    refuse_refunded(act, &books, &receipt)?;
     bounce_entry(act, &books, &entry, (date, reason(why)?))?;
     receipt.status = ReceiptStatus::Bounced;
     rows::update(act.tx, act.organization, &receipt)?;
@@ -435,20 +479,33 @@ pub struct Refund {
 
 /// Pays money of a receipt back: first what is left of it as credit, then what it settled, the last charge first.
 pub fn refund(act: &mut Act<'_, '_>, id: ReceiptId, refund: &Refund) -> Result<Recorded, AppError> {
-    act.allow(&CHANGE)?;
+    act.allow(&REFUND)?;
     let books = open(act)?;
     let (receipt, entry) = standing(act, id)?;
     let amount = books.amount("amount", &refund.amount)?;
-    if amount > receipt.amount {
+    let rest = receipt.amount - refunded(&journal::of_receipt(act.tx, act.organization, id)?);
+    if amount > rest {
         let rule = format!(
-            "must be at most what was received, {}, got {}",
+            "must be at most what is left of the {} that came, {}, got {}",
             books.money(receipt.amount),
+            books.money(rest),
             books.money(amount)
         );
         return Err(Refusal::invalid("amount", rule).into());
     }
-    let paid = Paid::read(act, &books, refund, receipt.method)?;
+    let paid = Paid {
+        receipt: Some(id),
+        ..Paid::read(act, &books, refund, receipt.method)?
+    };
+    paid.check_after(receipt.date)?;
     let mut left = amount;
+    if matches!(entry.kind, EntryKind::Donation | EntryKind::Income)
+        && let Some(income) = entry.postings.iter().find(|posting| posting.amount < 0)
+    {
+        let postings = Postings::pair(income.account, income.about, paid.account.id, left);
+        post(act, paid.entry(EntryKind::Refund, postings))?;
+        left = 0;
+    }
     for posting in entry.postings.iter().filter(|posting| posting.amount < 0) {
         if posting.account == Standing::Credit.id() {
             let has = match receipt.payer {
@@ -483,14 +540,40 @@ pub fn refund(act: &mut Act<'_, '_>, id: ReceiptId, refund: &Refund) -> Result<R
         );
         return Err(Refusal::conflict(message).into());
     }
-    act.log("receipt.refund", Some(id.to_string()), None)?;
+    act.log(REFUND.name, Some(id.to_string()), None)?;
     shown(act, &books, receipt)
+}
+
+/// What was paid back of a receipt, by its entries.
+fn refunded(entries: &[Entry]) -> i64 {
+    let is_refund = |entry: &&Entry| matches!(entry.kind, EntryKind::Refund | EntryKind::CreditRefund);
+    let postings = entries.iter().filter(is_refund).flat_map(|entry| &entry.postings);
+    // What is given up: income or credit. Receivables are met and opened again.
+    let given_up =
+        postings.filter(|posting| posting.amount > 0 && posting.account != Standing::Receivable.id());
+    given_up.map(|posting| posting.amount).sum()
+}
+
+/// What was paid back is gone: the rest of the story of such a receipt is no longer simple.
+fn refuse_refunded(act: &mut Act<'_, '_>, books: &Books, receipt: &Receipt) -> Result<(), AppError> {
+    let back = refunded(&journal::of_receipt(act.tx, act.organization, receipt.id)?);
+    match back {
+        0 => Ok(()),
+        back => Err(Refusal::conflict(format!(
+            "{} of {} was paid back; what happened since is booked with `bursar journal record`",
+            books.money(back),
+            receipt.id
+        ))
+        .into()),
+    }
 }
 
 /// From where and when money goes back.
 pub(crate) struct Paid {
     pub date: Date,
     pub account: Account,
+    /// The receipt that it is of.
+    pub receipt: Option<ReceiptId>,
 }
 
 impl Paid {
@@ -503,7 +586,28 @@ impl Paid {
         Ok(Self {
             date: books.money_date(refund.date)?,
             account: money_account(act, refund.account.as_deref(), refund.method.unwrap_or(method))?,
+            receipt: None,
         })
+    }
+
+    /// Money goes back on the day it came at the earliest.
+    pub(crate) fn check_after(&self, came: Date) -> Result<(), Refusal> {
+        match self.date < came {
+            true => Err(Refusal::invalid(
+                "date",
+                format!(
+                    "must not be before the day the money came, {came}, got {}",
+                    self.date
+                ),
+            )),
+            false => Ok(()),
+        }
+    }
+
+    pub(crate) fn entry(&self, kind: EntryKind, postings: Postings) -> NewEntry {
+        let mut new = NewEntry::of(kind, self.date, postings);
+        new.receipt = self.receipt;
+        new
     }
 }
 
@@ -522,7 +626,7 @@ pub(crate) fn refund_payment(
         .credit(Standing::Receivable, part, about)
         .debit(Standing::Receivable, part, about)
         .credit(paid.account.id, part, About::default());
-    post(act, NewEntry::of(EntryKind::Refund, paid.date, postings))?;
+    post(act, paid.entry(EntryKind::Refund, postings))?;
     if payment.receivable_minor() == 0 && open > 0 {
         let postings = Postings::paired(income, Standing::Receivable, about, open);
         post(act, NewEntry::of(EntryKind::Cancel, books.today, postings))?;
@@ -587,6 +691,7 @@ fn shown<M>(act: &mut Act<'_, '_, M>, books: &Books, receipt: Receipt) -> Result
         amount: books.money(receipt.amount),
         allocations: postings.iter().filter_map(allocation).collect(),
         credit: Money::total("the credit", credit, books.organization.currency)?,
+        refunded: books.money(refunded(&entries)),
         account: account.ok_or_else(|| Refusal::missing("the receipt's account is gone"))?,
         counts_for,
         receipt,

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use bursar_db::{DbError, Tx, attachments, journal, receipts, statements, table};
+use bursar_domain::account::Standing;
 use bursar_domain::attachment::Subject;
 use bursar_domain::ids::{AccountId, OrganizationId, PaymentId};
 use bursar_domain::reimbursement::Reimbursement;
@@ -38,6 +39,15 @@ impl Check<'_> {
             if !accounts.contains(&account) {
                 let message = "has postings, but there is no such account";
                 self.problem("reference", Some(organization), account, message);
+            }
+        }
+        for (member, credit) in journal::credits(tx, organization)? {
+            if credit < 0 {
+                let message = format!("its credit is {credit} minor units; more was paid back than came");
+                match member {
+                    Some(member) => self.problem("ledger", Some(organization), member, &message),
+                    None => self.problem("ledger", Some(organization), Standing::Credit.id(), &message),
+                }
             }
         }
         journal::each_broken(tx, organization, |entry, sum, is_apart| {

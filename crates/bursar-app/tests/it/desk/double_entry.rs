@@ -37,6 +37,8 @@ struct Charge {
     paid: i64,
     /// Cancelled, written off, or refunded in full.
     is_over: bool,
+    /// The first day that money came for it.
+    came: Option<Date>,
 }
 
 impl Charge {
@@ -178,6 +180,7 @@ impl Play<'_> {
             amount,
             paid: part,
             is_over: false,
+            came: None,
         });
     }
 
@@ -207,6 +210,8 @@ impl Play<'_> {
             }
             left -= part;
             self.books.charges[n].paid += part;
+            let came = self.books.charges[n].came.map_or(date, |came| came.min(date));
+            self.books.charges[n].came = Some(came);
             let income = self.books.charges[n].income;
             self.books.post(date, account, "receivable", part);
             self.books.show(date, income, part);
@@ -267,7 +272,8 @@ impl Play<'_> {
         }
         let n = self.of(&paid);
         let charge = self.books.charges[n].clone();
-        let (account, date) = (self.of(&MONEY), self.day());
+        let (account, day) = (self.of(&MONEY), self.day());
+        let date = charge.came.map_or(day, |came| came.max(day));
         let part = self.rng.i64(1..=charge.paid);
         let back = Refund {
             amount: decimal(part),

@@ -206,6 +206,9 @@ pub(crate) fn run(globals: &Globals, command: ReceiptCommand) -> Outcome {
     if recorded.credit.minor != 0 {
         output::say(&format!("  {} {currency} as credit", recorded.credit));
     }
+    if recorded.refunded.minor != 0 {
+        output::say(&format!("  {} {currency} paid back", recorded.refunded));
+    }
     if let Some(name) = &recorded.counts_for {
         output::say(&format!("  for {name}"));
     }
@@ -219,7 +222,7 @@ fn receipt_json(recorded: &Recorded) -> Value {
         "id": receipt.id, "amount": recorded.amount, "allocations": recorded.allocations, "credit": recorded.credit,
         "date": receipt.date, "method": receipt.method, "account": recorded.account.name, "payerId": receipt.payer,
         "payerName": receipt.payer_name, "reference": receipt.reference, "status": receipt.status,
-        "countsFor": recorded.counts_for, "entries": entries,
+        "countsFor": recorded.counts_for, "refunded": recorded.refunded, "entries": entries,
     })
 }
 

@@ -1,0 +1,137 @@
+//! Money that goes back, and references of ours on money that comes, on both engines.
+
+use bursar_app::books::receipts::{self, NewReceipt, Refund};
+use bursar_domain::creditor_reference;
+
+use super::books::receipt;
+use super::*;
+
+fn refund(amount: &str) -> Refund {
+    Refund {
+        amount: amount.into(),
+        date: None,
+        method: None,
+        account: None,
+    }
+}
+
+fn of_nobody(name: &str, amount: &str) -> NewReceipt {
+    NewReceipt {
+        payer: None,
+        payer_name: Some(name.into()),
+        method: Paid::Cash,
+        ..receipt(no_member(), amount)
+    }
+}
+
+fn no_member() -> MemberId {
+    MemberId::from_bits(0)
+}
+
+#[test]
+fn no_more_goes_back_than_came_and_what_went_stays_gone() {
+    both_engines(|test| {
+        let desk = Desk::open(test, 60, noon("2026-01-10"));
+        let ada = desk.member("Ada", &[]).id;
+        let [zoe, _max, first, _second] = [
+            of_nobody("Zoe", "13.00"),
+            of_nobody("Max", "14.00"),
+            receipt(ada, "20.00"),
+            receipt(ada, "50.00"),
+        ]
+        .map(|new| desk.act(move |act| receipts::record(act, &new)).receipt.id);
+        for id in [zoe, first] {
+            let all = if id == zoe { "13.00" } else { "20.00" };
+            let part = desk.act(move |act| receipts::refund(act, id, &refund("10.00")));
+            assert_eq!(part.refunded.to_string(), "10.00");
+            let refused = desk.refused(move |act| receipts::refund(act, id, &refund(all)));
+            assert!(refused.contains("must be at most what is left of"), "{refused}");
+            for refused in [
+                desk.refused(move |act| receipts::reverse(act, id, None)),
+                desk.refused(move |act| receipts::bounce(act, id, None, None)),
+            ] {
+                assert!(
+                    refused.contains("10.00 of rcp_") && refused.contains("was paid back"),
+                    "{refused}"
+                );
+            }
+        }
+        // Zoe's went from the cash box, the way it came.
+        desk.assert_balances(&[("cash", "17.00"), ("bank", "60.00"), ("credit", "77.00")]);
+    });
+}
+
+#[test]
+fn money_goes_back_after_it_came_and_income_is_given_up() {
+    both_engines(|test| {
+        let desk = Desk::open(test, 61, noon("2026-01-10"));
+        let ada = desk.member("Ada", &[]).id;
+        let gift = NewReceipt {
+            income: Some("donations".into()),
+            ..of_nobody("Don", "15.00")
+        };
+        let gift = desk.act(move |act| receipts::record(act, &gift)).receipt.id;
+        desk.act(move |act| receipts::refund(act, gift, &refund("5.00")));
+        desk.assert_balances(&[("cash", "10.00"), ("donations", "10.00")]);
+        let charge = desk.charge(ada, "40.00").id;
+        let id = desk
+            .act(move |act| receipts::record(act, &receipt(ada, "40.00")))
+            .receipt
+            .id;
+        let early = Refund {
+            date: Date::parse("2026-01-09"),
+            ..refund("10.00")
+        };
+        let (one, other) = (early.clone(), early);
+        for refused in [
+            desk.refused(move |act| receipts::refund(act, id, &one)),
+            desk.refused(move |act| payments::refund(act, charge, &other)),
+        ] {
+            assert!(
+                refused.contains("date must not be before the day the money came"),
+                "{refused}"
+            );
+        }
+        let same = desk.refused(move |act| receipts::move_to(act, id, ada));
+        assert!(same.contains("is the money of Ada"), "{same}");
+    });
+}
+
+#[test]
+fn our_reference_says_what_money_is_for() {
+    both_engines(|test| {
+        let desk = Desk::open(test, 62, noon("2026-01-10"));
+        let ada = desk.member("Ada", &[]);
+        let (first, second) = (desk.charge(ada.id, "40.00"), desk.charge(ada.id, "30.00"));
+        let typed = creditor_reference::spaced(second.reference.as_deref().unwrap()).to_lowercase();
+        let referring = |new: NewReceipt, reference: &str| NewReceipt {
+            reference: Some(reference.to_owned()),
+            ..new
+        };
+        // Before what is due first, and the rest goes on from there.
+        let new = referring(receipt(ada.id, "35.00"), &typed);
+        let recorded = desk.act(move |act| receipts::record(act, &new));
+        let parts: Vec<_> = recorded
+            .allocations
+            .iter()
+            .map(|part| (part.payment_id, part.amount.to_string()))
+            .collect();
+        assert_eq!(
+            parts,
+            [(second.id, "30.00".to_owned()), (first.id, "5.00".to_owned())]
+        );
+        // Somebody else's money finds the charge, and a member's own reference finds the member.
+        let own = first.reference.as_deref().unwrap().to_owned();
+        let new = referring(of_nobody("Granny", "10.00"), &own);
+        let recorded = desk.act(move |act| receipts::record(act, &new));
+        assert_eq!(recorded.allocations[0].payment_id, first.id);
+        let own = ada.reference.clone().unwrap();
+        let new = NewReceipt {
+            payer: None,
+            ..referring(receipt(ada.id, "5.00"), &own)
+        };
+        let recorded = desk.act(move |act| receipts::record(act, &new));
+        assert_eq!(recorded.receipt.payer, Some(ada.id));
+        assert_eq!(recorded.allocations[0].payment_id, first.id);
+    });
+}
