@@ -37,7 +37,8 @@ pub const SET: Rule = Rule::of(
     "organization.set",
     Role::Admin,
     "change the organization's settings",
-);
+)
+.guarded();
 /// Whether cards can be issued is not the organization's own decision.
 pub const APPROVE: Rule = Rule::of_operator("organization.approve", "approve card issuing");
 pub const RULES: &[&Rule] = &[&CREATE, &LIST, &COUNT, &SET, &APPROVE];

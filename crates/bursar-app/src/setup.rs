@@ -52,8 +52,12 @@ fn check(whole: &mut Whole<'_, '_>, link: &SecretHash) -> Result<(), AppError> {
     let found = sign_in::link(whole.tx, link)?.filter(|link| link.user == NOBODY);
     match found.is_some() && organizations::all(whole.tx)?.is_empty() {
         true => Ok(()),
-        false => Err(Refusal::missing("this link was used, or is not one of this server").into()),
+        false => Err(ended().into()),
     }
+}
+
+fn ended() -> Refusal {
+    Refusal::missing("this link was used, or is not one of this server")
 }
 
 /// Makes the organization and its first admin, and signs them in.
@@ -66,9 +70,9 @@ pub fn begin(
 ) -> Result<(Organization, User), AppError> {
     whole.allow(&BEGIN)?;
     check(whole, link)?;
-    // Of several who send the form at once, one removes the links.
-    if sign_in::end_links_of(whole.tx, NOBODY)? == 0 {
-        check(whole, link)?;
+    // Of several who send the form at once, one removes the links; the others find none, or the organization.
+    if sign_in::end_links_of(whole.tx, NOBODY)? == 0 || !organizations::all(whole.tx)?.is_empty() {
+        return Err(ended().into());
     }
     let id: OrganizationId = whole.new_id();
     let organization = add(whole, id, new)?;

@@ -68,16 +68,19 @@ pub fn open_link(whole: &mut Whole<'_, '_>, link: &SecretHash) -> Result<User, A
     of_link(whole, found)
 }
 
-/// Uses up the link and begins a session.
+/// Uses up the link and begins a session. The one that the browser had ends.
 pub fn enter(
     whole: &mut Whole<'_, '_>,
     link: &SecretHash,
-    session: SecretHash,
-    agent: &str,
+    (session, agent): (SecretHash, &str),
+    before: Option<&SecretHash>,
 ) -> Result<User, AppError> {
     whole.allow(&ENTER)?;
     let taken = sign_in::take_link(whole.tx, link)?;
     let user = of_link(whole, taken)?;
+    if let Some(before) = before {
+        sign_in::end_session(whole.tx, before)?;
+    }
     begin(whole, &user, session, agent)?;
     Ok(user)
 }

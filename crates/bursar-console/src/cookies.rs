@@ -51,7 +51,8 @@ impl CookieName {
         let mut found = headers
             .get_all(COOKIE)
             .iter()
-            .filter_map(|value| value.to_str().ok())
+            // Another cookie may have any bytes; ours is plain.
+            .filter_map(|value| std::str::from_utf8(value.as_bytes()).ok())
             .flat_map(|value| value.split(';'))
             .filter_map(|pair| pair.trim().split_once('='))
             .filter(|(name, _)| *name == self.name)

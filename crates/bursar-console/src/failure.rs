@@ -15,6 +15,10 @@ pub(crate) enum Failure {
     CrossSite,
     /// The address is neither https nor on this machine.
     Unsafe,
+    /// The request itself is not one that the console takes.
+    Bad(StatusCode, String),
+    /// It is still under way. What a form does is done all the same.
+    TooSlow,
     /// Too many requests; after so many seconds there is room again.
     TooMany(u32),
     /// A template did not render.
@@ -108,6 +112,14 @@ impl Failure {
                 StatusCode::FORBIDDEN,
                 "This form came from another site",
                 "Nothing was changed. Open the page here and send the form from it.".to_owned(),
+            ),
+            Self::Bad(status, rule) => (*status, "That cannot be read", sentence(rule)),
+            Self::TooSlow => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "This takes longer than usual",
+                "The server is still at it, and a form that was sent will be carried out. Do not send it again: look in a minute \
+                 at the page that it changes."
+                    .to_owned(),
             ),
             Self::TooMany(seconds) => (
                 StatusCode::TOO_MANY_REQUESTS,

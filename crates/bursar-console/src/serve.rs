@@ -132,10 +132,9 @@ impl Console {
         let request: RequestId = self.ids.lock().unwrap_or_else(PoisonError::into_inner).next(now);
         let mut seen = None;
         let answered = match framing {
-            Err(BadHeader(name, rule)) => Err(Failure::Problem(Problem {
-                field: None,
-                message: format!("{name} {rule}"),
-            })),
+            Err(BadHeader(name, rule)) => {
+                Err(Failure::Bad(StatusCode::BAD_REQUEST, format!("{name} {rule}")))
+            }
             Ok(()) => {
                 let address = client_address(peer.ip(), &parts.headers, &self.trusted_proxies);
                 let work = pin!(self.answer(&parts, address, &mut incoming, request, &mut seen));
@@ -146,7 +145,7 @@ impl Console {
                 };
                 match catch_panic(pin!(timeout(patience, work))).await {
                     Ok(Ok(answered)) => answered,
-                    Ok(Err(_)) => Err(DbError::Unavailable("the request took too long".into()).into()),
+                    Ok(Err(_)) => Err(Failure::TooSlow),
                     Err(panicked) => Err(DbError::Internal(panicked.to_string()).into()),
                 }
             }
@@ -213,11 +212,15 @@ impl Console {
                 })
             }
             _ => {
-                return Err(
-                    Refusal::missing("this page is opened by GET, and its form is sent by POST").into(),
-                );
+                let rule = "this page is opened by GET, and its form is sent by POST";
+                return Err(Failure::Bad(StatusCode::METHOD_NOT_ALLOWED, rule.to_owned()));
             }
         };
+        let has_nul = |text: &str| text.contains("%00") || text.contains('\0');
+        if has_nul(parts.uri.query().unwrap_or("")) || form.as_deref().is_some_and(has_nul) {
+            let rule = "a text has a character that cannot be kept (NUL)";
+            return Err(Failure::Bad(StatusCode::BAD_REQUEST, rule.to_owned()));
+        }
         let end = path.trim_end_matches('/').strip_prefix("/console").unwrap_or("");
         let end = end.strip_prefix('/').unwrap_or(end);
         if let Some(answer) = self.outside(parts, address, end, form.as_deref()).await? {
@@ -289,7 +292,15 @@ impl Console {
             .into());
         }
         let read = body::read_parts(incoming, &parts.headers, UPLOAD_BYTES_MAX, given).await;
-        Ok(read.map_err(unread)?)
+        // The form is shown again, with what was typed.
+        read.map_err(|bad| match unread(bad) {
+            Failure::Bad(_, rule) => Problem {
+                field: None,
+                message: sentence(&rule),
+            }
+            .into(),
+            other => other,
+        })
     }
 
     /// A place where the person has a role; anything else does not exist for them.
@@ -310,13 +321,9 @@ impl Console {
 
     /// Who has this session. A cookie that is none's draws from its address, so that guesses are bounded.
     async fn recognise(&self, session: SecretHash, address: IpAddr) -> Result<Oneself, Failure> {
-        let subject = Subject::SignIn(address);
-        if self.limiter.left(subject, Bucket::Read) == 0 {
-            self.charge(subject, Bucket::Read).await?;
-        }
         let found = self.oneself(session).await;
         if matches!(found, Err(Failure::SignedOut)) {
-            self.charge(subject, Bucket::Read).await?;
+            self.charge(Subject::SignIn(address), Bucket::Read).await?;
         }
         found
     }
@@ -371,7 +378,7 @@ impl Console {
             .app
             .view(Identity::Session(signed.session), organization, move |view| {
                 let key = asking.query("done").to_owned();
-                if !key.is_empty()
+                if is_key(&key)
                     && let Some(output) = sign_in::sent(view, &key)?
                 {
                     asking.frame.done = serde_json::from_str(&output.body).ok();
@@ -429,7 +436,7 @@ impl Console {
                 };
             }
         };
-        if key.is_empty() || key.len() > 64 {
+        if !is_key(&key) {
             let failure = Problem {
                 field: None,
                 message: "This form is old. Send it once more.".to_owned(),
@@ -540,18 +547,29 @@ fn no_form() -> Refusal {
     Refusal::missing("this page has no form")
 }
 
-fn unread(bad: BadBody) -> Problem {
-    Problem {
-        field: None,
-        message: match bad {
-            BadBody::TooLarge(UPLOAD_BYTES_MAX) => {
+fn unread(bad: BadBody) -> Failure {
+    match bad {
+        // The form is shown again, with what was typed.
+        BadBody::TooLarge(UPLOAD_BYTES_MAX) => Problem {
+            field: None,
+            message:
                 "The files are larger than 10 MB together. Choose smaller ones, or send them one by one."
-                    .to_owned()
-            }
-            BadBody::TooLarge(limit) => format!("The form is larger than {limit} bytes."),
-            BadBody::OtherType(rule) | BadBody::Broken(rule) => sentence(rule),
-        },
+                    .to_owned(),
+        }
+        .into(),
+        BadBody::TooLarge(limit) => Failure::Bad(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            format!("The form is larger than {limit} bytes."),
+        ),
+        BadBody::OtherType(rule) => Failure::Bad(StatusCode::UNSUPPORTED_MEDIA_TYPE, rule.to_owned()),
+        BadBody::Broken(rule) => Failure::Bad(StatusCode::BAD_REQUEST, rule.to_owned()),
     }
+}
+
+/// Keys are made here; one that was not is of no use.
+fn is_key(key: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    (1..=64).contains(&key.len()) && key.chars().all(is_plain)
 }
 
 fn is_loopback(url: &url::Url) -> bool {

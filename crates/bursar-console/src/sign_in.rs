@@ -146,7 +146,8 @@ impl Console {
     async fn enter(&self, parts: &Parts, link: &str) -> Result<Answer, Failure> {
         let (cookie, agent) = (secret(&self.entropy()?), agent(parts));
         let (hash, session) = (SecretHash::of(link), SecretHash::of(&cookie));
-        let work = move |whole: &mut Whole<'_, '_>| enter(whole, &hash, session, &agent);
+        let before = self.cookie.read(&parts.headers);
+        let work = move |whole: &mut Whole<'_, '_>| enter(whole, &hash, (session, &agent), before.as_ref());
         let entered: Result<_, AppError> = self.app.change(Identity::Visitor, NO_ORGANIZATION, work).await;
         match entered {
             Ok(_) => Ok(Answer::Reply(self.signed_in(HOME, &cookie))),
@@ -232,8 +233,9 @@ pub(crate) fn asked_for(parts: &Parts) -> &str {
 
 /// Only a page of the console, or the way in: nobody is sent elsewhere after a sign-in.
 pub(crate) fn inside(to: &str) -> &str {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '-' | '.');
-    match to.starts_with("/console/") && !to.contains("//") && to.chars().all(is_plain) {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '-');
+    let is_page = to.starts_with("/console/") && !to.starts_with("/console/sign-in");
+    match is_page && !to.contains("//") && to.chars().all(is_plain) {
         true => to,
         false => HOME,
     }
@@ -272,6 +274,8 @@ mod tests {
             ("https://elsewhere.example.org/", HOME),
             ("//elsewhere.example.org", HOME),
             ("/console//elsewhere.example.org", HOME),
+            ("/console/../elsewhere", HOME),
+            ("/console/sign-in/0123", HOME),
             ("/console/\\elsewhere", HOME),
             ("/console/a\r\nSet-Cookie: x", HOME),
             ("javascript:alert(1)", HOME),

@@ -102,8 +102,9 @@ impl Shelf {
                     "SELECT {columns} FROM {table} WHERE organization_id = ?1 {} ORDER BY id",
                     words.join(" ")
                 ),
+                // So that SQLite looks each id up instead of reading the whole organization.
                 of: format!(
-                    "SELECT {columns} FROM {table} WHERE organization_id = ?1 AND id IN ({})",
+                    "SELECT {columns} FROM {table} WHERE (organization_id = ?1) IS TRUE AND id IN ({})",
                     places.join(", ")
                 ),
             }

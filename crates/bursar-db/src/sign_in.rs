@@ -126,10 +126,10 @@ pub fn code(tx: &mut Tx<'_>, browser: &SecretHash) -> Result<Option<Code>, DbErr
     )
 }
 
-/// How many codes were made for this address since then.
+/// How many codes were mailed to this address since then.
 pub fn codes_of(tx: &mut Tx<'_>, email: &str, since: Timestamp) -> Result<i64, DbError> {
     let count = tx.first(
-        "SELECT COUNT(*) FROM sign_in_codes WHERE email = ?1 AND created_at > ?2",
+        "SELECT COUNT(*) FROM sign_in_codes WHERE email = ?1 AND created_at > ?2 AND user_id IS NOT NULL",
         &[Value::Text(email), Value::Int(since.micros())],
         read,
     )?;

@@ -100,7 +100,7 @@ pub(crate) fn ended(what: End) -> Result<String, Failure> {
         ),
         End::Setup => (
             "This link does not work any more",
-            "An organization was set up here. Sign in with the address of its admin.",
+            "It was used, or is not one of this server's. If an organization was set up here, sign in with the address of its admin.",
         ),
     };
     let style = assets::style();

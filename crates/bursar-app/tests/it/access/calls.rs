@@ -167,7 +167,7 @@ fn desk() -> Vec<Call> {
             sign_in::open_link(whole, &SecretHash::of(""))
         }),
         whole(&sign_in::ENTER, |whole| {
-            sign_in::enter(whole, &SecretHash::of(""), SecretHash::of("x"), "")
+            sign_in::enter(whole, &SecretHash::of(""), (SecretHash::of("x"), ""), None)
         }),
         whole(&sign_in::code::ASK, |whole| {
             sign_in::code::ask(whole, "nobody@example.org", "browser", &[0; 32], "example.org")
@@ -252,7 +252,7 @@ fn desk() -> Vec<Call> {
         act(&receipts::CHANGE, |act| receipts::move_to(act, no(), no())),
         act(&receipts::CHANGE, |act| receipts::reverse(act, no(), None)),
         act(&receipts::CHANGE, |act| receipts::bounce(act, no(), None, None)),
-        act(&receipts::CHANGE, |act| receipts::refund(act, no(), &refund())),
+        act(&receipts::REFUND, |act| receipts::refund(act, no(), &refund())),
         view(&receipts::READ, |view| receipts::show(view, no())),
         view(&receipts::READ, |view| receipts::list(view, (None, None), None)),
         view(&credit::LIST, credit::list),
