@@ -68,6 +68,8 @@ pub struct Console {
     origin: String,
     /// Cookies would travel in the clear otherwise.
     is_safe: bool,
+    /// The address is of this machine alone.
+    is_here: bool,
     ids: Mutex<IdSource>,
     body_limit: usize,
     request_timeout: Duration,
@@ -101,6 +103,7 @@ impl Console {
             site: options.base_url.authority().to_owned(),
             origin: options.base_url.origin().ascii_serialization(),
             is_safe: options.base_url.scheme() == "https" || is_loopback(&options.base_url),
+            is_here: is_loopback(&options.base_url),
             app: options.app,
             entropy: options.entropy,
             ids: Mutex::new(options.ids),
@@ -490,12 +493,18 @@ impl Console {
         let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         let is_own = match text("sec-fetch-site") {
             Some(site) => site == "same-origin",
-            None => text(ORIGIN.as_str()) == Some(self.origin.as_str()),
+            None => text(ORIGIN.as_str()).is_some_and(|origin| self.is_own(origin)),
         };
         match is_own {
             true => Ok(()),
             false => Err(Failure::CrossSite),
         }
+    }
+
+    /// On this machine itself, its name and its number are one place.
+    fn is_own(&self, origin: &str) -> bool {
+        let named = |text: &str| text.replacen("://127.0.0.1", "://localhost", 1);
+        origin == self.origin || (self.is_here && named(origin) == named(&self.origin))
     }
 
     pub(crate) fn new_key(&self) -> Result<String, Failure> {

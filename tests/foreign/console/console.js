@@ -1,7 +1,7 @@
 // The console in a real Chromium: people's days, with JavaScript and without, and a look at every page.
 //
 // Takes from the environment: BURSAR (the program), BURSAR_DATABASE, BURSAR_URL, ORGANIZATION, CHROMIUM, and perhaps
-// LOOK (every page is looked at) and PICTURES (a folder).
+// LOOK (every page is looked at: in two views, or in `all` four) and PICTURES (a folder).
 import assert from "node:assert/strict";
 import { chromium } from "playwright-core";
 import { secretary, treasurer, viewer } from "./days.js";

@@ -15,7 +15,7 @@ export async function passkey(browser, found) {
   await page.goto(`${BURSAR_URL}/console/passkeys`);
   await desk.fill({ "Name of the new passkey": "my <b>phone</b>" });
   await page.getByRole("button", { name: "Add a passkey" }).click();
-  await page.getByText("my <b>phone</b>").waitFor();
+  await page.getByRole("button", { name: "Remove my <b>phone</b>" }).waitFor();
   const { credentials } = await session.send("WebAuthn.getCredentials", { authenticatorId });
   assert.equal(credentials.length, 1);
 

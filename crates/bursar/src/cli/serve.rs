@@ -327,9 +327,14 @@ async fn accept(
         .transpose();
     let metrics = Arc::new(routes::metrics());
     let ring = bell.clone();
+    // A passkey cannot belong to a number, so the console of this machine alone has its name.
+    let console_url = match args.base_url {
+        Some(_) => base_url.clone(),
+        None => base_url.replacen("://127.0.0.1", "://localhost", 1),
+    };
     let console = Arc::new(Console::new(bursar_console::Options {
         app: app.clone(),
-        base_url: base_url
+        base_url: console_url
             .parse()
             .map_err(|error| format!("--base-url cannot be read: {error}"))?,
         ids: ambient::ids()?,
