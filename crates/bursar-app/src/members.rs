@@ -122,7 +122,8 @@ fn check_payer(act: &mut Act<'_, '_>, id: MemberId, payer: MemberId) -> Result<(
     let found = found.ok_or_else(|| Refusal::missing_reference("payer", payer))?;
     if payer == id {
         return refuse(
-            "must be another member; leave it empty for a member who pays for themselves".to_owned(),
+            "must be another member; somebody who pays for themselves has none (`none` on the command line)"
+                .to_owned(),
         );
     }
     if let Some(other) = found.payer_id {

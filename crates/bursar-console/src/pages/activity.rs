@@ -84,7 +84,7 @@ pub(crate) fn rows(
     let organization = frame.place.organization.id;
     let row = |line: &activity::Line| ActivityRow {
         exact: line.at.to_string(),
-        at: words::moment(line.at),
+        at: words::moment_there(line.at, &frame.place.organization.time_zone),
         request: line.request_id.map(|id| id.to_string()).unwrap_or_default(),
         told: told(&activity::sentence(
             &Line {

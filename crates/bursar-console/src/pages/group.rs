@@ -4,6 +4,7 @@ use askama::Template;
 use bursar_app::desk::{self, Filter, MemberQuery};
 use bursar_app::groups::{ADD, REMOVE_MEMBER, SET};
 use bursar_app::payments::RAISE;
+use bursar_app::reminders::SCHEDULE;
 use bursar_app::{View, resources};
 use bursar_domain::group::{Group, ProRata};
 use bursar_domain::ids::{GroupId, Id, MemberId, kind};
@@ -34,6 +35,7 @@ struct Page<'a> {
     may_add: bool,
     may_remove: bool,
     may_raise: bool,
+    may_remind: bool,
     count: String,
     dues: String,
     every: &'static str,
@@ -83,6 +85,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         may_add: frame.may(&ADD),
         may_remove: frame.may(&REMOVE_MEMBER),
         may_raise: frame.may(&RAISE) && group.member_count > 0,
+        may_remind: frame.may(&SCHEDULE) && group.member_count > 0,
         count: words::count(
             usize::try_from(group.member_count).unwrap_or(0),
             "active member",

@@ -6,6 +6,7 @@ use bursar_app::books::receipts::{self, RECORD};
 use bursar_app::desk::{self, Charges};
 use bursar_app::members::CHANGE;
 use bursar_app::payments::RAISE;
+use bursar_app::reminders::SCHEDULE;
 use bursar_app::{View, names, resources};
 use bursar_domain::creditor_reference;
 use bursar_domain::ids::{MemberId, kind};
@@ -29,6 +30,7 @@ struct Page<'a> {
     is_active: bool,
     may_record: bool,
     may_raise: bool,
+    may_remind: bool,
     may_change: bool,
     is_owing: bool,
     balance_name: &'static str,
@@ -76,6 +78,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         is_active: member.is_active,
         may_record: frame.may(&RECORD),
         may_raise: frame.may(&RAISE) && member.is_active,
+        may_remind: frame.may(&SCHEDULE) && member.is_active,
         may_change: frame.may(&CHANGE),
         is_owing: balance.minor > 0,
         balance_name: if balance.minor < 0 {

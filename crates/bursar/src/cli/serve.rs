@@ -202,9 +202,6 @@ pub(crate) fn run(globals: &Globals, args: &ServeArgs) -> Outcome {
     start_log(&args.log);
     let url: DatabaseUrl = globals.database().parse()?;
     let app = open(&url, &args.options(), Opening::Migrate)?;
-    if !args.no_worker {
-        args.send.warn_of_files(&url);
-    }
     let setup = app.change::<_, AppError>(Identity::Operator, NO_ORGANIZATION, {
         let entropy = ambient::entropy()?;
         move |whole| setup::make_link(whole, &entropy)
@@ -212,6 +209,9 @@ pub(crate) fn run(globals: &Globals, args: &ServeArgs) -> Outcome {
     let setup = setup.wait()?;
     serve(app, &url, args, Until::Signalled, &mut |address| {
         output::say(&format!("listening on {address}"));
+        if !args.no_worker {
+            args.send.warn_of_files(&url);
+        }
         if let Some(link) = &setup {
             let base = args.base_url.as_deref().unwrap_or(address).trim_end_matches('/');
             output::say(&format!(

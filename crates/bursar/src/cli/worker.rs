@@ -72,8 +72,8 @@ pub(crate) fn run(globals: &Globals, args: &WorkerArgs) -> Outcome {
     let url: DatabaseUrl = globals.database().parse()?;
     let app = globals.open(Opening::Require)?;
     let watched = Watched::new(&args.send);
-    args.send.warn_of_files(&url);
     let worker = args.send.worker(&app, &url, &Bell::default(), &watched)?;
+    args.send.warn_of_files(&url);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;

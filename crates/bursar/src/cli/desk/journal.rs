@@ -134,10 +134,13 @@ pub(super) fn entry_json(entry: &Entry, currency: Currency, name: &dyn Fn(Accoun
         .postings
         .iter()
         .map(|posting| {
+            let about = &posting.about;
             json!({ "account": name(posting.account), "amount": Money::new(posting.amount, currency),
-                "memberId": posting.about.member, "paymentId": posting.about.payment })
+                "memberId": about.member, "chapterId": about.chapter, "paymentId": about.payment,
+                "orderId": about.order, "reimbursementId": about.reimbursement, "campaignId": about.campaign })
         })
         .collect();
     json!({ "id": entry.id, "date": entry.date, "recordedAt": entry.recorded_at, "kind": entry.kind,
+        "recordedBy": { "kind": entry.recorder.kind, "id": entry.recorder.id }, "receiptId": entry.receipt,
         "memo": entry.note.memo, "reference": entry.note.reference, "reverses": entry.reverses, "postings": postings })
 }

@@ -223,7 +223,7 @@ fn redis_goes_away_and_comes_back() {
         (60..=100).contains(&fitted),
         "of the 60 that were left, and what the process had not heard of yet: {fitted}"
     );
-    assert!(limits().contains("away"), "{}", limits());
+    assert!(limits().contains("unavailable"), "{}", limits());
     editor.get("/v1/members").ok();
     world.nobody().get("/v1/members").refused(401, "invalid_token");
     relay.cut(false);
