@@ -80,7 +80,7 @@ start_bursar() {
     stop_at_exit "$server" INT
     local tries
     url=
-    for ((tries = 0; tries < 300; tries++)); do
+    for ((tries = 0; tries < 3000; tries++)); do
         url=$(sed -n 's/^listening on //p' "$tmp/serve.out")
         [[ -z $url ]] || return 0
         kill -s 0 "$server" 2>/dev/null || break
@@ -102,7 +102,8 @@ start_demo() {
     # It does not wait for balancers then.
     stop_at_exit "$server" INT
     local tries
-    for ((tries = 0; tries < 600; tries++)); do
+    # Five minutes: a second on an idle machine, but others may be at work on this one.
+    for ((tries = 0; tries < 3000; tries++)); do
         if [[ -s $tmp/demo.json ]]; then
             url=$(json_field "$tmp/demo.json" '["address"]')
             token=$(json_field "$tmp/demo.json" '["token"]')
