@@ -18,7 +18,8 @@ use bursar_domain::text::NOTE;
 use bursar_domain::{Date, Refusal, words};
 
 use crate::act::{Act, View};
-use crate::books::receipts::{self, NewReceipt, Paid, Refund};
+use crate::books::receipts::{self, NewReceipt};
+use crate::books::refunds::{self, Paid, Refund};
 use crate::books::{Closed, NewEntry, charges, open, post, reason, settle};
 use crate::error::AppError;
 use crate::rule::Rule;
@@ -255,7 +256,7 @@ pub fn refund(act: &mut Act<'_, '_>, id: PaymentId, refund: &Refund) -> Result<P
     if let Some(first) = came.map(|entry| entry.date).min() {
         paid.check_after(first)?;
     }
-    let payment = receipts::refund_payment(act, &books, payment, (amount, &paid))?;
+    let payment = refunds::refund_payment(act, &books, payment, (amount, &paid))?;
     if payment.status == PaymentStatus::Cancelled {
         charges::cancel_fees(act, &books, id)?;
     }

@@ -22,6 +22,7 @@ const MODULES: &[&[&Rule]] = &[
     books::entries::RULES,
     books::periods::RULES,
     books::receipts::RULES,
+    books::refunds::RULES,
     cards::RULES,
     chapters::RULES,
     check::RULES,

@@ -51,9 +51,9 @@ impl CookieName {
         let mut found = headers
             .get_all(COOKIE)
             .iter()
+            .flat_map(|value| value.as_bytes().split(|byte| *byte == b';'))
             // Another cookie may have any bytes; ours is plain.
-            .filter_map(|value| std::str::from_utf8(value.as_bytes()).ok())
-            .flat_map(|value| value.split(';'))
+            .filter_map(|pair| std::str::from_utf8(pair).ok())
             .filter_map(|pair| pair.trim().split_once('='))
             .filter(|(name, _)| *name == self.name)
             .map(|(_, value)| value);
@@ -112,6 +112,10 @@ mod tests {
         let one = SecretHash::of("s");
         assert_eq!(name.read(&headers(&["a=b; bursar-80=s"])), Some(one));
         assert_eq!(name.read(&headers(&["a=b", "bursar-80=s"])), Some(one));
+        let mut foreign = HeaderMap::new();
+        let bytes = HeaderValue::from_bytes(b"x=\xe9\xff; bursar-80=s").unwrap();
+        foreign.append(COOKIE, bytes);
+        assert_eq!(name.read(&foreign), Some(one), "another cookie has any bytes");
         for none in [
             &["bursar-80=s; bursar-80=t"][..],
             &["bursar-81=s"],

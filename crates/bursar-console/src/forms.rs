@@ -4,11 +4,12 @@ use bursar_app::Act;
 use bursar_app::AppError;
 use bursar_domain::Date;
 use bursar_http::body::{FormFile, FormParts};
+use hyper::StatusCode;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use url::form_urlencoded;
 
-use crate::failure::Problem;
+use crate::failure::{Failure, Problem};
 
 /// The hidden field with the idempotency key.
 pub(crate) const KEY: &str = "key";
@@ -108,6 +109,22 @@ impl Form {
     /// All files of a field, in their order.
     pub(crate) fn files<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a FormFile> {
         self.files.iter().filter(move |file| file.field == name)
+    }
+
+    /// Refuses what no database keeps.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        let has_nul = |text: &str| text.contains('\0');
+        match self
+            .fields
+            .iter()
+            .any(|(name, value)| has_nul(name) || has_nul(value))
+        {
+            true => {
+                let rule = "a text has a character that cannot be kept (NUL); remove it";
+                Err(Failure::Bad(StatusCode::BAD_REQUEST, rule.to_owned()))
+            }
+            false => Ok(()),
+        }
     }
 
     /// The text of a field without space around it; empty if there is none.

@@ -4,6 +4,7 @@
 //! may do, and shows nothing else. The console reads its cookie and never a bearer token.
 
 mod account;
+mod acting;
 mod asking;
 mod assets;
 mod cookies;

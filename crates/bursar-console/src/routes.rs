@@ -273,7 +273,7 @@ pub(crate) const ROUTES: &[Route] = &[
         "money/{}/refund",
         "money",
         pages::receipt::show_refund,
-        &bursar_app::books::receipts::REFUND,
+        &bursar_app::books::refunds::REFUND,
         pages::receipt::send_refund,
     ),
     form(

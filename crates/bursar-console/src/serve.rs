@@ -1,4 +1,4 @@
-//! The way of a request through the console: who asks, where, for which page; then the page, or what its form does.
+//! The way of a request through the console: what it may be, who asks, where, for which page.
 
 use std::net::{IpAddr, SocketAddr};
 use std::pin::pin;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use bursar_app::sign_in::passkey::Passkeys;
 use bursar_app::sign_in::{self, Oneself};
-use bursar_app::{App, AppError, DbError, Identity, NO_ORGANIZATION, Once, Output, Rule, View, Visit, Whole};
+use bursar_app::{App, AppError, DbError, Identity, NO_ORGANIZATION, Whole};
 use bursar_domain::Refusal;
 use bursar_domain::ids::{Id, IdSource, OrganizationId, RequestId};
 use bursar_domain::sign_in::{ENTROPY_BYTES, SecretHash, secret};
@@ -24,15 +24,16 @@ use hyper::http::request::Parts;
 use hyper::{Method, StatusCode};
 use tokio::time::timeout;
 
+use crate::acting::{check_role, no_form};
 use crate::asking::Asking;
 use crate::assets;
 use crate::cookies::CookieName;
 use crate::failure::{Failure, Problem, sentence};
-use crate::forms::{Done, Form, KEY, Sent, Telling};
+use crate::forms::Form;
 use crate::frame::{Frame, Place};
 use crate::pages;
 use crate::reply::{compressed, html, see_other};
-use crate::routes::{self, Log, Make, Route};
+use crate::routes::{self, Route};
 use crate::sign_in::query_of;
 
 /// The files of one form, with what is around them.
@@ -73,7 +74,7 @@ pub struct Console {
     ids: Mutex<IdSource>,
     body_limit: usize,
     request_timeout: Duration,
-    key_seconds: i64,
+    pub(crate) key_seconds: i64,
     request_log: RequestLog,
     limiter: Arc<Limiter>,
     trusted_proxies: TrustedProxies,
@@ -219,11 +220,8 @@ impl Console {
                 return Err(Failure::Bad(StatusCode::METHOD_NOT_ALLOWED, rule.to_owned()));
             }
         };
-        let has_nul = |text: &str| text.contains("%00") || text.contains('\0');
-        if has_nul(parts.uri.query().unwrap_or("")) || form.as_deref().is_some_and(has_nul) {
-            let rule = "a text has a character that cannot be kept (NUL)";
-            return Err(Failure::Bad(StatusCode::BAD_REQUEST, rule.to_owned()));
-        }
+        Form::parse(parts.uri.query().unwrap_or("")).check()?;
+        Form::parse(form.as_deref().unwrap_or("")).check()?;
         let end = path.trim_end_matches('/').strip_prefix("/console").unwrap_or("");
         let end = end.strip_prefix('/').unwrap_or(end);
         if let Some(answer) = self.outside(parts, address, end, form.as_deref()).await? {
@@ -264,7 +262,7 @@ impl Console {
                 let read = self.receive(parts, incoming, (route, &asking), &mut given);
                 let read = read.await;
                 let form = Form::of_parts(given);
-                match read {
+                match read.and_then(|()| form.check()) {
                     Ok(()) => self.send(&signed, route, asking, path, form).await,
                     Err(failure) => self.again(&signed, route, asking, form, failure).await,
                 }
@@ -322,7 +320,7 @@ impl Console {
         })
     }
 
-    /// Who has this session. A cookie that is none's draws from its address, so that guesses are bounded.
+    /// Who has this session. A cookie of no session is charged to its address, so that guesses are bounded.
     async fn recognise(&self, session: SecretHash, address: IpAddr) -> Result<Oneself, Failure> {
         let found = self.oneself(session).await;
         if matches!(found, Err(Failure::SignedOut)) {
@@ -358,134 +356,6 @@ impl Console {
             }
         }
         Ok(oneself)
-    }
-
-    async fn open(
-        &self,
-        signed: &Signed,
-        route: &'static Route,
-        mut asking: Asking,
-        form: Form,
-    ) -> Result<Answer, Failure> {
-        if let Some((rule, _)) = route.send
-            && !route.is_board
-        {
-            check_role(&asking, rule)?;
-        }
-        let organization = asking.frame.place.organization.id;
-        let status = match form.problem {
-            Some(_) => StatusCode::UNPROCESSABLE_ENTITY,
-            None => StatusCode::OK,
-        };
-        let page = self
-            .app
-            .view(Identity::Session(signed.session), organization, move |view| {
-                let key = asking.query("done").to_owned();
-                if is_key(&key)
-                    && let Some(output) = sign_in::sent(view, &key)?
-                {
-                    asking.frame.done = serde_json::from_str(&output.body).ok();
-                }
-                (route.show)(view, &asking, &form)
-            });
-        Ok(Answer::Page(status, page.await?))
-    }
-
-    async fn download(&self, signed: &Signed, make: Make, asking: Asking) -> Result<Answer, Failure> {
-        let organization = asking.frame.place.organization.id;
-        let who = Identity::Session(signed.session);
-        let made = self.app.view(who, organization, move |view| make(view, &asking));
-        Ok(Answer::Reply(made.await?.reply()))
-    }
-
-    /// A page whose reading is logged. It is not sent if it could not be.
-    async fn logged(&self, signed: &Signed, log: Log, asking: Asking) -> Result<Answer, Failure> {
-        let organization = asking.frame.place.organization.id;
-        let visit = Visit {
-            who: Identity::Session(signed.session),
-            request: Some(signed.request),
-        };
-        let read = self.app.act(visit, organization, move |act| log(act, &asking));
-        Ok(Answer::Page(StatusCode::OK, read.await?))
-    }
-
-    async fn send(
-        &self,
-        signed: &Signed,
-        route: &'static Route,
-        asking: Asking,
-        path: &str,
-        form: Form,
-    ) -> Result<Answer, Failure> {
-        let (rule, send) = route.send.ok_or_else(no_form)?;
-        let organization = asking.frame.place.organization.id;
-        let who = Identity::Session(signed.session);
-        let (asked, read) = (asking.clone(), form.clone());
-        let key = form.get(KEY).to_owned();
-        let fingerprint = form.fingerprint(path);
-        let user = signed.oneself.user.id;
-        let once = Once::of_person(organization, user, key.clone(), fingerprint, self.key_seconds);
-        let look = move |view: &mut View<'_, '_>| (send)(view, &asked, &read);
-        let work: Telling = match self.app.view(who, organization, look).await {
-            Ok(Sent::Show(page)) => return Ok(Answer::Page(StatusCode::OK, page)),
-            Ok(Sent::Do(mut work)) => Box::new(move |act| Ok((work(act)?, String::new()))),
-            Ok(Sent::Tell(work)) => work,
-            Err(failure) => {
-                // What the form did may be why it cannot be done again.
-                let given = self.app.view(who, organization, move |view| once.given(view));
-                return match given.await {
-                    Ok(Some(output)) => Ok(went(&output, &key)),
-                    _ => self.again(signed, route, asking, form, failure).await,
-                };
-            }
-        };
-        if !is_key(&key) {
-            let failure = Problem {
-                field: None,
-                message: "This form is old. Send it once more.".to_owned(),
-            };
-            return self.again(signed, route, asking, form, failure.into()).await;
-        }
-        let visit = Visit {
-            who,
-            request: Some(signed.request),
-        };
-        let mut work = work;
-        let told = Arc::new(Mutex::new(String::new()));
-        let telling = Arc::clone(&told);
-        let doing = self.app.once(visit, rule, once, None, move |act| {
-            let (done, page) = work(act)?;
-            *telling.lock().unwrap_or_else(PoisonError::into_inner) = page;
-            let body = serde_json::to_string(&done).map_err(|error| DbError::Internal(error.to_string()))?;
-            Ok::<_, Failure>(Output { status: 303, body })
-        });
-        match doing.reply.await {
-            Ok((output, _)) => {
-                (self.on_queued)();
-                let page = std::mem::take(&mut *told.lock().unwrap_or_else(PoisonError::into_inner));
-                if !page.is_empty() {
-                    return Ok(Answer::Page(StatusCode::OK, page));
-                }
-                Ok(went(&output, &key))
-            }
-            Err(failure) => self.again(signed, route, asking, form, failure).await,
-        }
-    }
-
-    /// Shows the form again with what was typed, if typing can correct it.
-    async fn again(
-        &self,
-        signed: &Signed,
-        route: &'static Route,
-        asking: Asking,
-        mut form: Form,
-        failure: Failure,
-    ) -> Result<Answer, Failure> {
-        let Some(problem) = failure.problem() else {
-            return Err(failure);
-        };
-        form.problem = Some(problem);
-        self.open(signed, route, asking, form).await
     }
 
     /// A write must come from a page of ours. Browsers say so; one that says neither is not one.
@@ -534,28 +404,6 @@ impl Console {
     }
 }
 
-/// To the page that says what the form did.
-fn went(output: &Output, key: &str) -> Answer {
-    let done: Result<Done, _> = serde_json::from_str(&output.body);
-    let to = done.map_or_else(|_| "/console".to_owned(), |done| done.to);
-    let sign = if to.contains('?') { '&' } else { '?' };
-    Answer::Reply(see_other(&format!("{to}{sign}done={key}")))
-}
-
-/// A form is for those who may send it.
-fn check_role(asking: &Asking, rule: &Rule) -> Result<(), Refusal> {
-    match asking.frame.may(rule) {
-        true => Ok(()),
-        false => Err(Refusal::Forbidden {
-            message: format!("your role, {}, may not {}", asking.frame.role(), rule.deed),
-        }),
-    }
-}
-
-fn no_form() -> Refusal {
-    Refusal::missing("this page has no form")
-}
-
 fn unread(bad: BadBody) -> Failure {
     match bad {
         // The form is shown again, with what was typed.
@@ -573,12 +421,6 @@ fn unread(bad: BadBody) -> Failure {
         BadBody::OtherType(rule) => Failure::Bad(StatusCode::UNSUPPORTED_MEDIA_TYPE, rule.to_owned()),
         BadBody::Broken(rule) => Failure::Bad(StatusCode::BAD_REQUEST, rule.to_owned()),
     }
-}
-
-/// Keys are made here; one that was not is of no use.
-fn is_key(key: &str) -> bool {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    (1..=64).contains(&key.len()) && key.chars().all(is_plain)
 }
 
 fn is_loopback(url: &url::Url) -> bool {

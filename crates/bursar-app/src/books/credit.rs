@@ -12,7 +12,8 @@ use bursar_domain::payment::Payment;
 use bursar_domain::receipt::{Method, share_out};
 use serde::Serialize;
 
-use super::receipts::{Allocation, Paid, Refund};
+use super::receipts::Allocation;
+use super::refunds::{Paid, Refund};
 use super::{Books, charges, open, post, settle};
 use crate::act::{Act, View};
 use crate::error::AppError;

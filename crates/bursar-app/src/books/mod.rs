@@ -7,6 +7,7 @@ pub mod credit;
 pub mod entries;
 pub mod periods;
 pub mod receipts;
+pub mod refunds;
 
 use bursar_db::{accounts as rows, journal};
 use bursar_domain::account::{Account, Standing};

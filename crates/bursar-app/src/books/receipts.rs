@@ -1,4 +1,4 @@
-//! Money that came in: recorded, shared out over charges, moved, bounced and paid back.
+//! Money that came in: recorded, shared out over charges, moved, bounced and taken back.
 
 use bursar_db::{journal, open_charges, receipts as rows};
 use bursar_domain::access::Role;
@@ -15,6 +15,7 @@ use bursar_domain::text::{NAME, REFERENCE};
 use bursar_domain::{Date, Refusal};
 use serde::Serialize;
 
+use super::refunds::{refunded, refuse_refunded};
 use super::{Books, Closed, NewEntry, charges, credit, money_account, open, post, reason, settle, text};
 use crate::act::{Act, View};
 use crate::error::AppError;
@@ -23,10 +24,9 @@ use crate::statements::links;
 
 pub const RECORD: Rule = Rule::of("receipt.record", Role::Editor, "record receipts");
 pub const CHANGE: Rule = Rule::of("receipt.change", Role::Editor, "change receipts");
-pub const REFUND: Rule = Rule::of("receipt.refund", Role::Editor, "pay receipts back").guarded();
 pub const READ: Rule = Rule::of("receipt.read", Role::Viewer, "read receipts");
 
-pub const RULES: &[&Rule] = &[&RECORD, &CHANGE, &REFUND, &READ];
+pub const RULES: &[&Rule] = &[&RECORD, &CHANGE, &READ];
 
 #[derive(Clone, Debug)]
 pub struct NewReceipt {
@@ -304,7 +304,7 @@ pub(crate) fn find<M>(act: &mut Act<'_, '_, M>, id: ReceiptId) -> Result<Receipt
 }
 
 /// One that still counts.
-fn standing(act: &mut Act<'_, '_>, id: ReceiptId) -> Result<(Receipt, Entry), AppError> {
+pub(super) fn standing(act: &mut Act<'_, '_>, id: ReceiptId) -> Result<(Receipt, Entry), AppError> {
     let receipt = find(act, id)?;
     match receipt.status {
         ReceiptStatus::Recorded => {}
@@ -468,173 +468,6 @@ pub(crate) fn bounce_entry(
     Ok(())
 }
 
-#[derive(Clone, Debug)]
-pub struct Refund {
-    /// Decimal text.
-    pub amount: String,
-    pub date: Option<Date>,
-    pub method: Option<Method>,
-    pub account: Option<String>,
-}
-
-/// Pays money of a receipt back: first what is left of it as credit, then what it settled, the last charge first.
-pub fn refund(act: &mut Act<'_, '_>, id: ReceiptId, refund: &Refund) -> Result<Recorded, AppError> {
-    act.allow(&REFUND)?;
-    let books = open(act)?;
-    let (receipt, entry) = standing(act, id)?;
-    let amount = books.amount("amount", &refund.amount)?;
-    let rest = receipt.amount - refunded(&journal::of_receipt(act.tx, act.organization, id)?);
-    if amount > rest {
-        let rule = format!(
-            "must be at most what is left of the {} that came, {}, got {}",
-            books.money(receipt.amount),
-            books.money(rest),
-            books.money(amount)
-        );
-        return Err(Refusal::invalid("amount", rule).into());
-    }
-    let paid = Paid {
-        receipt: Some(id),
-        ..Paid::read(act, &books, refund, receipt.method)?
-    };
-    paid.check_after(receipt.date)?;
-    let mut left = amount;
-    if matches!(entry.kind, EntryKind::Donation | EntryKind::Income)
-        && let Some(income) = entry.postings.iter().find(|posting| posting.amount < 0)
-    {
-        let postings = Postings::pair(income.account, income.about, paid.account.id, left);
-        post(act, paid.entry(EntryKind::Refund, postings))?;
-        left = 0;
-    }
-    for posting in entry.postings.iter().filter(|posting| posting.amount < 0) {
-        if posting.account == Standing::Credit.id() {
-            let has = match receipt.payer {
-                Some(member) => journal::credit_of(act.tx, act.organization, member)?,
-                None => -posting.amount,
-            };
-            let part = left.min(has).min(-posting.amount);
-            if part > 0 {
-                credit::pay_back(act, receipt.payer, part, &paid)?;
-                left -= part;
-            }
-        }
-    }
-    for posting in entry.postings.iter().rev() {
-        if posting.account != Standing::Receivable.id() || left == 0 {
-            continue;
-        }
-        let Some(payment) = posting.about.payment else {
-            continue;
-        };
-        let payment: Payment = act.find(payment)?;
-        let part = left.min(-posting.amount).min(payment.paid_to_date.minor);
-        if part > 0 {
-            refund_payment(act, &books, payment, (part, &paid))?;
-            left -= part;
-        }
-    }
-    if left > 0 {
-        let message = format!(
-            "{} of {id} is not there any more: it was refunded or used; nothing was refunded",
-            books.money(left)
-        );
-        return Err(Refusal::conflict(message).into());
-    }
-    act.log(REFUND.name, Some(id.to_string()), None)?;
-    shown(act, &books, receipt)
-}
-
-/// What was paid back of a receipt, by its entries.
-fn refunded(entries: &[Entry]) -> i64 {
-    let is_refund = |entry: &&Entry| matches!(entry.kind, EntryKind::Refund | EntryKind::CreditRefund);
-    let postings = entries.iter().filter(is_refund).flat_map(|entry| &entry.postings);
-    // What is given up: income or credit. Receivables are met and opened again.
-    let given_up =
-        postings.filter(|posting| posting.amount > 0 && posting.account != Standing::Receivable.id());
-    given_up.map(|posting| posting.amount).sum()
-}
-
-/// What was paid back is gone: the rest of the story of such a receipt is no longer simple.
-fn refuse_refunded(act: &mut Act<'_, '_>, books: &Books, receipt: &Receipt) -> Result<(), AppError> {
-    let back = refunded(&journal::of_receipt(act.tx, act.organization, receipt.id)?);
-    match back {
-        0 => Ok(()),
-        back => Err(Refusal::conflict(format!(
-            "{} of {} was paid back; what happened since is booked with `bursar journal record`",
-            books.money(back),
-            receipt.id
-        ))
-        .into()),
-    }
-}
-
-/// From where and when money goes back.
-pub(crate) struct Paid {
-    pub date: Date,
-    pub account: Account,
-    /// The receipt that it is of.
-    pub receipt: Option<ReceiptId>,
-}
-
-impl Paid {
-    pub(crate) fn read(
-        act: &mut Act<'_, '_>,
-        books: &Books,
-        refund: &Refund,
-        method: Method,
-    ) -> Result<Self, AppError> {
-        Ok(Self {
-            date: books.money_date(refund.date)?,
-            account: money_account(act, refund.account.as_deref(), refund.method.unwrap_or(method))?,
-            receipt: None,
-        })
-    }
-
-    /// Money goes back on the day it came at the earliest.
-    pub(crate) fn check_after(&self, came: Date) -> Result<(), Refusal> {
-        match self.date < came {
-            true => Err(Refusal::invalid(
-                "date",
-                format!(
-                    "must not be before the day the money came, {came}, got {}",
-                    self.date
-                ),
-            )),
-            false => Ok(()),
-        }
-    }
-
-    pub(crate) fn entry(&self, kind: EntryKind, postings: Postings) -> NewEntry {
-        let mut new = NewEntry::of(kind, self.date, postings);
-        new.receipt = self.receipt;
-        new
-    }
-}
-
-/// Both pairs: the income is given up, and the money goes. All of it cancels the charge, and what was open with it.
-pub(crate) fn refund_payment(
-    act: &mut Act<'_, '_>,
-    books: &Books,
-    mut payment: Payment,
-    (part, paid): (i64, &Paid),
-) -> Result<Payment, AppError> {
-    let open = payment.receivable_minor();
-    payment.refund(part, act.now())?;
-    let (about, income) = (payment.about(), payment.income_account());
-    let postings = Postings::default()
-        .debit(income, part, About::default())
-        .credit(Standing::Receivable, part, about)
-        .debit(Standing::Receivable, part, about)
-        .credit(paid.account.id, part, About::default());
-    post(act, paid.entry(EntryKind::Refund, postings))?;
-    if payment.receivable_minor() == 0 && open > 0 {
-        let postings = Postings::paired(income, Standing::Receivable, about, open);
-        post(act, NewEntry::of(EntryKind::Cancel, books.today, postings))?;
-    }
-    settle(act, &mut payment)?;
-    Ok(payment)
-}
-
 pub fn show(view: &mut View<'_, '_>, id: ReceiptId) -> Result<Recorded, AppError> {
     view.allow(&READ)?;
     let books = open(view)?;
@@ -662,7 +495,11 @@ pub fn list(
         .collect()
 }
 
-fn shown<M>(act: &mut Act<'_, '_, M>, books: &Books, receipt: Receipt) -> Result<Recorded, AppError> {
+pub(super) fn shown<M>(
+    act: &mut Act<'_, '_, M>,
+    books: &Books,
+    receipt: Receipt,
+) -> Result<Recorded, AppError> {
     let entries = journal::of_receipt(act.tx, act.organization, receipt.id)?;
     let current = entries.iter().find(|entry| entry.id == receipt.entry);
     let postings = current.map_or(&[][..], |entry| &entry.postings[..]);

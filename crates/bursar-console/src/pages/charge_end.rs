@@ -1,7 +1,7 @@
 //! Ends a charge: cancel, write off, dispute, refund; or takes back what settled it.
 
 use bursar_app::View;
-use bursar_app::books::receipts::Refund;
+use bursar_app::books::refunds::Refund;
 use bursar_app::payments;
 use bursar_domain::ids::kind;
 use bursar_domain::receipt::Method;

@@ -3,6 +3,7 @@
 use askama::Template;
 use bursar_app::books::entries;
 use bursar_app::books::receipts::{self, CHANGE, Recorded};
+use bursar_app::books::refunds;
 use bursar_app::{View, names, resources};
 use bursar_domain::ids::kind;
 use bursar_domain::payment::Payment;
@@ -158,7 +159,7 @@ pub(crate) fn send_refund(view: &mut View<'_, '_>, asking: &Asking, form: &Form)
     let (recorded, (to, _)) = of(view, asking)?;
     let (id, refund) = (recorded.receipt.id, read_refund(form)?);
     Ok(Sent::Do(Box::new(move |act| {
-        receipts::refund(act, id, &refund)?;
+        refunds::refund(act, id, &refund)?;
         Ok(Done::new(to.clone(), "Recorded the refund."))
     })))
 }

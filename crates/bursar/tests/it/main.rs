@@ -26,6 +26,8 @@ mod commands;
 #[cfg(test)]
 mod console;
 #[cfg(test)]
+mod console_attacks;
+#[cfg(test)]
 mod console_bank;
 #[cfg(test)]
 mod console_groups;

@@ -1,7 +1,8 @@
 //! Every operation, called with things that are not there, in the order of the list of rules.
 
 use bursar_app::books::entries::{self, NewPosting};
-use bursar_app::books::receipts::{self, NewReceipt, Refund};
+use bursar_app::books::receipts::{self, NewReceipt};
+use bursar_app::books::refunds::{self, Refund};
 use bursar_app::books::{accounts, count, credit, periods};
 use bursar_app::export::{self, ExportError};
 use bursar_app::housekeeping::{self, Retention};
@@ -252,7 +253,7 @@ fn desk() -> Vec<Call> {
         act(&receipts::CHANGE, |act| receipts::move_to(act, no(), no())),
         act(&receipts::CHANGE, |act| receipts::reverse(act, no(), None)),
         act(&receipts::CHANGE, |act| receipts::bounce(act, no(), None, None)),
-        act(&receipts::REFUND, |act| receipts::refund(act, no(), &refund())),
+        act(&refunds::REFUND, |act| refunds::refund(act, no(), &refund())),
         view(&receipts::READ, |view| receipts::show(view, no())),
         view(&receipts::READ, |view| receipts::list(view, (None, None), None)),
         view(&credit::LIST, credit::list),

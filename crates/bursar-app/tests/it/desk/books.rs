@@ -2,7 +2,8 @@
 
 use bursar_app::books::accounts::{self, AccountChange};
 use bursar_app::books::entries::{self, NewPosting};
-use bursar_app::books::receipts::{self, NewReceipt, Recorded, Refund};
+use bursar_app::books::receipts::{self, NewReceipt, Recorded};
+use bursar_app::books::refunds::Refund;
 use bursar_app::books::{credit, periods};
 use bursar_app::payments::{Adjustment, Every, NewPlan, PaymentChange};
 use bursar_app::reimbursements::{self, Draft, Remarks};

@@ -1,6 +1,7 @@
 //! Money that goes back, and references of ours on money that comes, on both engines.
 
-use bursar_app::books::receipts::{self, NewReceipt, Refund};
+use bursar_app::books::receipts::{self, NewReceipt};
+use bursar_app::books::refunds::{self, Refund};
 use bursar_domain::creditor_reference;
 
 use super::books::receipt;
@@ -42,9 +43,9 @@ fn no_more_goes_back_than_came_and_what_went_stays_gone() {
         .map(|new| desk.act(move |act| receipts::record(act, &new)).receipt.id);
         for id in [zoe, first] {
             let all = if id == zoe { "13.00" } else { "20.00" };
-            let part = desk.act(move |act| receipts::refund(act, id, &refund("10.00")));
+            let part = desk.act(move |act| refunds::refund(act, id, &refund("10.00")));
             assert_eq!(part.refunded.to_string(), "10.00");
-            let refused = desk.refused(move |act| receipts::refund(act, id, &refund(all)));
+            let refused = desk.refused(move |act| refunds::refund(act, id, &refund(all)));
             assert!(refused.contains("must be at most what is left of"), "{refused}");
             for refused in [
                 desk.refused(move |act| receipts::reverse(act, id, None)),
@@ -71,7 +72,7 @@ fn money_goes_back_after_it_came_and_income_is_given_up() {
             ..of_nobody("Don", "15.00")
         };
         let gift = desk.act(move |act| receipts::record(act, &gift)).receipt.id;
-        desk.act(move |act| receipts::refund(act, gift, &refund("5.00")));
+        desk.act(move |act| refunds::refund(act, gift, &refund("5.00")));
         desk.assert_balances(&[("cash", "10.00"), ("donations", "10.00")]);
         let charge = desk.charge(ada, "40.00").id;
         let id = desk
@@ -84,7 +85,7 @@ fn money_goes_back_after_it_came_and_income_is_given_up() {
         };
         let (one, other) = (early.clone(), early);
         for refused in [
-            desk.refused(move |act| receipts::refund(act, id, &one)),
+            desk.refused(move |act| refunds::refund(act, id, &one)),
             desk.refused(move |act| payments::refund(act, charge, &other)),
         ] {
             assert!(

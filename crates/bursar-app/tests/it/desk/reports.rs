@@ -3,7 +3,8 @@
 use bursar_app::books::accounts::{self, AccountChange};
 use bursar_app::books::count;
 use bursar_app::books::entries::{self, NewPosting};
-use bursar_app::books::receipts::{self, NewReceipt, Refund};
+use bursar_app::books::receipts::{self, NewReceipt};
+use bursar_app::books::refunds::Refund;
 use bursar_app::journal_export::{self, Format};
 use bursar_app::payments::{Adjustment, Every, NewPlan};
 use bursar_app::reimbursements::{self, Draft, Remarks};

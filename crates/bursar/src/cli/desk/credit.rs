@@ -1,5 +1,5 @@
 use bursar_app::books::credit;
-use bursar_app::books::receipts::Refund;
+use bursar_app::books::refunds::Refund;
 use bursar_domain::ids::kind;
 use clap::{Args, Subcommand};
 use serde_json::json;

@@ -1,5 +1,5 @@
 use bursar_app::books::entries;
-use bursar_app::books::receipts::Refund;
+use bursar_app::books::refunds::Refund;
 use bursar_app::payments::{
     self, Adjustment, Charges, Debtor, Every, NewCharges, NewPlan, PaymentChange, Received,
 };

@@ -1,4 +1,5 @@
-use bursar_app::books::receipts::{self, NewReceipt, Recorded, Refund};
+use bursar_app::books::receipts::{self, NewReceipt, Recorded};
+use bursar_app::books::refunds::{self, Refund};
 use bursar_domain::Date;
 use bursar_domain::ids::{EntryId, OrganizationId, PaymentId, ReceiptId, kind};
 use bursar_domain::receipt::Method;
@@ -188,7 +189,7 @@ pub(crate) fn run(globals: &Globals, command: ReceiptCommand) -> Outcome {
         }
         ReceiptCommand::Refund(args) => {
             let (id, refund) = (args.receipt.id, Refund::from(args.refund));
-            door.act(org, move |act| receipts::refund(act, id, &refund))?
+            door.act(org, move |act| refunds::refund(act, id, &refund))?
         }
     };
     if globals.json {

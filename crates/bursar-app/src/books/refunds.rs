@@ -1,0 +1,191 @@
+//! Money that goes back: of a receipt, of a charge.
+
+use bursar_db::journal;
+use bursar_domain::access::Role;
+use bursar_domain::account::{Account, Standing};
+use bursar_domain::ids::ReceiptId;
+use bursar_domain::journal::{About, Entry, EntryKind, Postings};
+use bursar_domain::payment::Payment;
+use bursar_domain::receipt::{Method, Receipt};
+use bursar_domain::{Date, Refusal};
+
+use super::receipts::{Recorded, shown, standing};
+use super::{Books, NewEntry, credit, money_account, open, post, settle};
+use crate::act::Act;
+use crate::error::AppError;
+use crate::rule::Rule;
+
+pub const REFUND: Rule = Rule::of("receipt.refund", Role::Editor, "pay receipts back").guarded();
+
+pub const RULES: &[&Rule] = &[&REFUND];
+
+#[derive(Clone, Debug)]
+pub struct Refund {
+    /// Decimal text.
+    pub amount: String,
+    pub date: Option<Date>,
+    pub method: Option<Method>,
+    pub account: Option<String>,
+}
+
+/// Pays money of a receipt back: first what is left of it as credit, then what it settled, the last charge first.
+pub fn refund(act: &mut Act<'_, '_>, id: ReceiptId, refund: &Refund) -> Result<Recorded, AppError> {
+    act.allow(&REFUND)?;
+    let books = open(act)?;
+    let (receipt, entry) = standing(act, id)?;
+    let amount = books.amount("amount", &refund.amount)?;
+    let rest = receipt.amount - refunded(&journal::of_receipt(act.tx, act.organization, id)?);
+    if amount > rest {
+        let rule = format!(
+            "must be at most what is left of the {} that came, {}, got {}",
+            books.money(receipt.amount),
+            books.money(rest),
+            books.money(amount)
+        );
+        return Err(Refusal::invalid("amount", rule).into());
+    }
+    let paid = Paid {
+        receipt: Some(id),
+        ..Paid::read(act, &books, refund, receipt.method)?
+    };
+    paid.check_after(receipt.date)?;
+    let mut left = amount;
+    if matches!(entry.kind, EntryKind::Donation | EntryKind::Income)
+        && let Some(income) = entry.postings.iter().find(|posting| posting.amount < 0)
+    {
+        let postings = Postings::pair(income.account, income.about, paid.account.id, left);
+        post(act, paid.entry(EntryKind::Refund, postings))?;
+        left = 0;
+    }
+    for posting in entry.postings.iter().filter(|posting| posting.amount < 0) {
+        if posting.account == Standing::Credit.id() {
+            let has = match receipt.payer {
+                Some(member) => journal::credit_of(act.tx, act.organization, member)?,
+                None => -posting.amount,
+            };
+            let part = left.min(has).min(-posting.amount);
+            if part > 0 {
+                credit::pay_back(act, receipt.payer, part, &paid)?;
+                left -= part;
+            }
+        }
+    }
+    for posting in entry.postings.iter().rev() {
+        if posting.account != Standing::Receivable.id() || left == 0 {
+            continue;
+        }
+        let Some(payment) = posting.about.payment else {
+            continue;
+        };
+        let payment: Payment = act.find(payment)?;
+        let part = left.min(-posting.amount).min(payment.paid_to_date.minor);
+        if part > 0 {
+            refund_payment(act, &books, payment, (part, &paid))?;
+            left -= part;
+        }
+    }
+    if left > 0 {
+        let message = format!(
+            "{} of {id} is not there any more: it was refunded or used; nothing was refunded",
+            books.money(left)
+        );
+        return Err(Refusal::conflict(message).into());
+    }
+    act.log(REFUND.name, Some(id.to_string()), None)?;
+    shown(act, &books, receipt)
+}
+
+/// What was paid back of a receipt, by its entries.
+pub(super) fn refunded(entries: &[Entry]) -> i64 {
+    let is_refund = |entry: &&Entry| matches!(entry.kind, EntryKind::Refund | EntryKind::CreditRefund);
+    let postings = entries.iter().filter(is_refund).flat_map(|entry| &entry.postings);
+    // What is given up: income or credit. Receivables are met and opened again.
+    let given_up =
+        postings.filter(|posting| posting.amount > 0 && posting.account != Standing::Receivable.id());
+    given_up.map(|posting| posting.amount).sum()
+}
+
+/// What was paid back is gone: the rest of the story of such a receipt is no longer simple.
+pub(super) fn refuse_refunded(
+    act: &mut Act<'_, '_>,
+    books: &Books,
+    receipt: &Receipt,
+) -> Result<(), AppError> {
+    let back = refunded(&journal::of_receipt(act.tx, act.organization, receipt.id)?);
+    match back {
+        0 => Ok(()),
+        back => Err(Refusal::conflict(format!(
+            "{} of {} was paid back; what happened since is booked with `bursar journal record`",
+            books.money(back),
+            receipt.id
+        ))
+        .into()),
+    }
+}
+
+/// From where and when money goes back.
+pub(crate) struct Paid {
+    pub date: Date,
+    pub account: Account,
+    /// The receipt that it is of.
+    pub receipt: Option<ReceiptId>,
+}
+
+impl Paid {
+    pub(crate) fn read(
+        act: &mut Act<'_, '_>,
+        books: &Books,
+        refund: &Refund,
+        method: Method,
+    ) -> Result<Self, AppError> {
+        Ok(Self {
+            date: books.money_date(refund.date)?,
+            account: money_account(act, refund.account.as_deref(), refund.method.unwrap_or(method))?,
+            receipt: None,
+        })
+    }
+
+    /// Money goes back on the day it came at the earliest.
+    pub(crate) fn check_after(&self, came: Date) -> Result<(), Refusal> {
+        match self.date < came {
+            true => Err(Refusal::invalid(
+                "date",
+                format!(
+                    "must not be before the day the money came, {came}, got {}",
+                    self.date
+                ),
+            )),
+            false => Ok(()),
+        }
+    }
+
+    pub(crate) fn entry(&self, kind: EntryKind, postings: Postings) -> NewEntry {
+        let mut new = NewEntry::of(kind, self.date, postings);
+        new.receipt = self.receipt;
+        new
+    }
+}
+
+/// Both pairs: the income is given up, and the money goes. All of it cancels the charge, and what was open with it.
+pub(crate) fn refund_payment(
+    act: &mut Act<'_, '_>,
+    books: &Books,
+    mut payment: Payment,
+    (part, paid): (i64, &Paid),
+) -> Result<Payment, AppError> {
+    let open = payment.receivable_minor();
+    payment.refund(part, act.now())?;
+    let (about, income) = (payment.about(), payment.income_account());
+    let postings = Postings::default()
+        .debit(income, part, About::default())
+        .credit(Standing::Receivable, part, about)
+        .debit(Standing::Receivable, part, about)
+        .credit(paid.account.id, part, About::default());
+    post(act, paid.entry(EntryKind::Refund, postings))?;
+    if payment.receivable_minor() == 0 && open > 0 {
+        let postings = Postings::paired(income, Standing::Receivable, about, open);
+        post(act, NewEntry::of(EntryKind::Cancel, books.today, postings))?;
+    }
+    settle(act, &mut payment)?;
+    Ok(payment)
+}

@@ -1,0 +1,181 @@
+//! Opens a page of an organization, and does what its form asks, once.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bursar_app::{AppError, DbError, Identity, Once, Output, Rule, View, Visit, sign_in};
+use bursar_domain::Refusal;
+use hyper::StatusCode;
+
+use crate::asking::Asking;
+use crate::failure::{Failure, Problem};
+use crate::forms::{Done, Form, KEY, Sent, Telling};
+use crate::reply::see_other;
+use crate::routes::{Log, Make, Route};
+use crate::serve::{Answer, Console, Signed};
+
+impl Console {
+    pub(crate) async fn open(
+        &self,
+        signed: &Signed,
+        route: &'static Route,
+        mut asking: Asking,
+        form: Form,
+    ) -> Result<Answer, Failure> {
+        if let Some((rule, _)) = route.send
+            && !route.is_board
+        {
+            check_role(&asking, rule)?;
+            // Asked before anything is typed.
+            if rule.guarded && form.problem.is_none() && !signed.oneself.session.is_fresh(self.app.now()) {
+                return Err(AppError::Stale.into());
+            }
+        }
+        let organization = asking.frame.place.organization.id;
+        let status = match form.problem {
+            Some(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            None => StatusCode::OK,
+        };
+        let page = self
+            .app
+            .view(Identity::Session(signed.session), organization, move |view| {
+                let key = asking.query("done").to_owned();
+                if is_key(&key)
+                    && let Some(output) = sign_in::sent(view, &key)?
+                {
+                    asking.frame.done = serde_json::from_str(&output.body).ok();
+                }
+                (route.show)(view, &asking, &form)
+            });
+        Ok(Answer::Page(status, page.await?))
+    }
+
+    pub(crate) async fn download(
+        &self,
+        signed: &Signed,
+        make: Make,
+        asking: Asking,
+    ) -> Result<Answer, Failure> {
+        let organization = asking.frame.place.organization.id;
+        let who = Identity::Session(signed.session);
+        let made = self.app.view(who, organization, move |view| make(view, &asking));
+        Ok(Answer::Reply(made.await?.reply()))
+    }
+
+    /// A page whose reading is logged. It is not sent if it could not be.
+    pub(crate) async fn logged(&self, signed: &Signed, log: Log, asking: Asking) -> Result<Answer, Failure> {
+        let organization = asking.frame.place.organization.id;
+        let visit = Visit {
+            who: Identity::Session(signed.session),
+            request: Some(signed.request),
+        };
+        let read = self.app.act(visit, organization, move |act| log(act, &asking));
+        Ok(Answer::Page(StatusCode::OK, read.await?))
+    }
+
+    pub(crate) async fn send(
+        &self,
+        signed: &Signed,
+        route: &'static Route,
+        asking: Asking,
+        path: &str,
+        form: Form,
+    ) -> Result<Answer, Failure> {
+        let (rule, send) = route.send.ok_or_else(no_form)?;
+        let organization = asking.frame.place.organization.id;
+        let who = Identity::Session(signed.session);
+        let (asked, read) = (asking.clone(), form.clone());
+        let key = form.get(KEY).to_owned();
+        let fingerprint = form.fingerprint(path);
+        let user = signed.oneself.user.id;
+        let once = Once::of_person(organization, user, key.clone(), fingerprint, self.key_seconds);
+        let look = move |view: &mut View<'_, '_>| (send)(view, &asked, &read);
+        let work: Telling = match self.app.view(who, organization, look).await {
+            Ok(Sent::Show(page)) => return Ok(Answer::Page(StatusCode::OK, page)),
+            Ok(Sent::Do(mut work)) => Box::new(move |act| Ok((work(act)?, String::new()))),
+            Ok(Sent::Tell(work)) => work,
+            Err(failure) => {
+                // What the form did may be why it cannot be done again.
+                let given = self.app.view(who, organization, move |view| once.given(view));
+                return match given.await {
+                    Ok(Some(output)) => Ok(went(&output, &key)),
+                    _ => self.again(signed, route, asking, form, failure).await,
+                };
+            }
+        };
+        if !is_key(&key) {
+            let failure = Problem {
+                field: None,
+                message: "This form is old. Send it once more.".to_owned(),
+            };
+            return self.again(signed, route, asking, form, failure.into()).await;
+        }
+        let visit = Visit {
+            who,
+            request: Some(signed.request),
+        };
+        let mut work = work;
+        let told = Arc::new(Mutex::new(String::new()));
+        let telling = Arc::clone(&told);
+        let doing = self.app.once(visit, rule, once, None, move |act| {
+            let (done, page) = work(act)?;
+            *telling.lock().unwrap_or_else(PoisonError::into_inner) = page;
+            let body = serde_json::to_string(&done).map_err(|error| DbError::Internal(error.to_string()))?;
+            Ok::<_, Failure>(Output { status: 303, body })
+        });
+        match doing.reply.await {
+            Ok((output, _)) => {
+                (self.on_queued)();
+                let page = std::mem::take(&mut *told.lock().unwrap_or_else(PoisonError::into_inner));
+                if !page.is_empty() {
+                    return Ok(Answer::Page(StatusCode::OK, page));
+                }
+                Ok(went(&output, &key))
+            }
+            Err(failure) => self.again(signed, route, asking, form, failure).await,
+        }
+    }
+
+    /// Shows the form again with what was typed, if typing can correct it.
+    pub(crate) async fn again(
+        &self,
+        signed: &Signed,
+        route: &'static Route,
+        asking: Asking,
+        mut form: Form,
+        failure: Failure,
+    ) -> Result<Answer, Failure> {
+        let Some(problem) = failure.problem() else {
+            return Err(failure);
+        };
+        form.problem = Some(problem);
+        self.open(signed, route, asking, form).await
+    }
+}
+
+/// To the page that says what the form did.
+fn went(output: &Output, key: &str) -> Answer {
+    let done: Result<Done, _> = serde_json::from_str(&output.body);
+    let to = done.map_or_else(|_| "/console".to_owned(), |done| done.to);
+    let sign = if to.contains('?') { '&' } else { '?' };
+    Answer::Reply(see_other(&format!("{to}{sign}done={key}")))
+}
+
+/// A form is for those who may send it.
+pub(crate) fn check_role(asking: &Asking, rule: &Rule) -> Result<(), Refusal> {
+    match asking.frame.may(rule) {
+        true => Ok(()),
+        false => Err(Refusal::Forbidden {
+            message: format!("your role, {}, may not {}", asking.frame.role(), rule.deed),
+        }),
+    }
+}
+
+pub(crate) fn no_form() -> Refusal {
+    Refusal::missing("this page has no form")
+}
+
+/// Keys are made here; one that was not is of no use.
+fn is_key(key: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    (1..=64).contains(&key.len()) && key.chars().all(is_plain)
+}
