@@ -40,6 +40,7 @@ pub mod notices;
 mod once;
 pub mod organizations;
 pub mod outbox;
+pub mod pages;
 pub mod payments;
 mod personal;
 pub mod policy;

@@ -46,7 +46,7 @@ impl Console {
     async fn show_sessions(&self, signed: &Signed) -> Result<Answer, Failure> {
         let found: Result<_, AppError> = self.app.look(Identity::Session(signed.session), sessions).await;
         let (email, has_passkeys) = (&signed.oneself.user.email, self.passkeys.is_some());
-        let page = pages::sessions::show(email, &found?, &signed.session, has_passkeys)?;
+        let page = pages::sessions::show(email, &found?, &signed.session, &signed.zone(), has_passkeys)?;
         Ok(Answer::Page(StatusCode::OK, page))
     }
 

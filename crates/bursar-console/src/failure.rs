@@ -101,7 +101,7 @@ impl Failure {
             Self::SignedOut => (
                 StatusCode::UNAUTHORIZED,
                 "You are signed out",
-                "Sign in again to go on.".to_owned(),
+                "Your session has ended.".to_owned(),
             ),
             Self::Unsafe => (
                 StatusCode::FORBIDDEN,
@@ -129,7 +129,7 @@ impl Failure {
             Self::App(AppError::Stale) => (
                 StatusCode::FORBIDDEN,
                 "Confirm that it is you",
-                "It is more than 30 minutes since you signed in. Nothing was changed. Sign in again, then send the form once more."
+                "It is more than 30 minutes since you signed in."
                     .to_owned(),
             ),
             Self::App(AppError::Refused(Refusal::Missing { message, .. })) => {

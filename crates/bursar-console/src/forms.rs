@@ -14,6 +14,9 @@ use crate::failure::{Failure, Problem};
 /// The hidden field with the idempotency key.
 pub(crate) const KEY: &str = "key";
 
+/// Which of very many names a preview shows.
+pub(crate) const NAMES_AFTER: &str = "names-after";
+
 /// The fields of a form: empty when the page is opened, what was typed when it is shown again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Form {
@@ -198,11 +201,18 @@ impl Form {
         }
     }
 
+    /// All fields as they were sent.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.fields
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// Fields as hidden inputs repeat them on a page that asks once more.
     pub(crate) fn kept(&self) -> impl Iterator<Item = (&str, &str)> {
         self.fields
             .iter()
-            .filter(|(name, _)| name != KEY && name != "step")
+            .filter(|(name, _)| name != KEY && name != "step" && name != NAMES_AFTER)
             .map(|(name, value)| (name.as_str(), value.as_str()))
     }
 }

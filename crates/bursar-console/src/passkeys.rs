@@ -58,7 +58,10 @@ impl Console {
             Some(_) => StatusCode::UNPROCESSABLE_ENTITY,
             None => StatusCode::OK,
         };
-        Ok(Answer::Page(status, pages::passkeys::show(&found?, form)?))
+        Ok(Answer::Page(
+            status,
+            pages::passkeys::show(&found?, &signed.zone(), form)?,
+        ))
     }
 
     /// What to ask the browser of somebody who adds a passkey.

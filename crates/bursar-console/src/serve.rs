@@ -11,6 +11,7 @@ use bursar_app::{App, AppError, DbError, Identity, NO_ORGANIZATION, Whole};
 use bursar_domain::Refusal;
 use bursar_domain::ids::{Id, IdSource, OrganizationId, RequestId};
 use bursar_domain::sign_in::{ENTROPY_BYTES, SecretHash, secret};
+use bursar_domain::zone::Zone;
 use bursar_http::address::{TrustedProxies, client_address};
 use bursar_http::body::{self, BadBody, FormParts};
 use bursar_http::framing::BadHeader;
@@ -21,6 +22,7 @@ use bursar_http::request_log::{RequestLine, RequestLog};
 use hyper::body::Incoming;
 use hyper::header::{HeaderMap, ORIGIN};
 use hyper::http::request::Parts;
+use hyper::http::uri::PathAndQuery;
 use hyper::{Method, StatusCode};
 use tokio::time::timeout;
 
@@ -38,6 +40,9 @@ use crate::sign_in::query_of;
 
 /// The files of one form, with what is around them.
 const UPLOAD_BYTES_MAX: usize = (10 << 20) + (64 << 10);
+
+/// Who is signed out already has what they asked for.
+const SIGN_OUT: &str = "/console/sign-out";
 
 pub struct Options {
     pub app: App,
@@ -87,11 +92,27 @@ pub(crate) enum Answer {
     Reply(Reply),
 }
 
+/// What was seen of a request before it was answered.
+#[derive(Default)]
+struct Seen {
+    route: Option<&'static Route>,
+    /// What was typed.
+    form: Form,
+}
+
 /// A request whose session is known.
 pub(crate) struct Signed {
     pub(crate) session: SecretHash,
     pub(crate) oneself: Oneself,
     pub(crate) request: RequestId,
+}
+
+impl Signed {
+    /// The clocks of the first place where the person has a role.
+    pub(crate) fn zone(&self) -> Zone {
+        let first = self.oneself.places.first();
+        first.map_or_else(Zone::default, |(organization, _)| organization.time_zone.clone())
+    }
 }
 
 impl Console {
@@ -134,7 +155,7 @@ impl Console {
         let started = Instant::now();
         let now = self.app.now();
         let request: RequestId = self.ids.lock().unwrap_or_else(PoisonError::into_inner).next(now);
-        let mut seen = None;
+        let mut seen = Seen::default();
         let answered = match framing {
             Err(BadHeader(name, rule)) => {
                 Err(Failure::Bad(StatusCode::BAD_REQUEST, format!("{name} {rule}")))
@@ -154,13 +175,13 @@ impl Console {
                 }
             }
         };
-        let answer = answered.unwrap_or_else(|failure| self.failed(&failure, &parts, request));
+        let answer = answered.unwrap_or_else(|failure| self.failed(&failure, &parts, &seen.form, request));
         let mut reply = match answer {
             Answer::Page(status, page) => compressed(html(status, page.clone()), page, &parts.headers),
             Answer::Reply(reply) => reply,
         };
         let id_text = request.to_string();
-        let route = match seen {
+        let route = match seen.route {
             Some(Route { path: "", .. }) => "/console/{organization}".to_owned(),
             Some(Route { path, .. }) => format!("/console/{{organization}}/{path}"),
             None => "/console".to_owned(),
@@ -189,7 +210,7 @@ impl Console {
         address: IpAddr,
         incoming: &mut Incoming,
         request: RequestId,
-        seen: &mut Option<&'static Route>,
+        seen: &mut Seen,
     ) -> Result<Answer, Failure> {
         if !self.is_safe {
             return Err(Failure::Unsafe);
@@ -221,7 +242,8 @@ impl Console {
             }
         };
         Form::parse(parts.uri.query().unwrap_or("")).check()?;
-        Form::parse(form.as_deref().unwrap_or("")).check()?;
+        seen.form = Form::parse(form.as_deref().unwrap_or(""));
+        seen.form.check()?;
         let end = path.trim_end_matches('/').strip_prefix("/console").unwrap_or("");
         let end = end.strip_prefix('/').unwrap_or(end);
         if let Some(answer) = self.outside(parts, address, end, form.as_deref()).await? {
@@ -247,7 +269,7 @@ impl Console {
         let place = self.place(&signed, place)?;
         let missing = || Refusal::missing("the address leads nowhere; the menu shows what there is");
         let (route, params) = routes::find(rest).ok_or_else(missing)?;
-        *seen = Some(route);
+        seen.route = Some(route);
         let mut frame = Frame::new(&signed.oneself, place, route.here, self.new_key()?);
         (frame.origin, frame.entropy) = (self.origin.clone(), self.entropy);
         let asking = Asking::new(frame, params, parts.uri.query().unwrap_or(""));
@@ -382,12 +404,15 @@ impl Console {
         Ok(secret(&entropy)[..32].to_owned())
     }
 
-    fn failed(&self, failure: &Failure, parts: &Parts, request: RequestId) -> Answer {
+    fn failed(&self, failure: &Failure, parts: &Parts, form: &Form, request: RequestId) -> Answer {
         if let Some(cause) = failure.cause() {
             tracing::error!(request_id = %request, cause, "a page failed");
         }
-        let is_open = parts.method == Method::GET;
         let to = query_of(parts.uri.path());
+        if matches!(failure, Failure::SignedOut) && parts.uri.path() == SIGN_OUT {
+            return Answer::Reply(see_other("/console/sign-in"));
+        }
+        let is_open = parts.method == Method::GET;
         if matches!(failure, Failure::SignedOut) && is_open {
             return Answer::Reply(see_other(&format!("/console/sign-in?{to}")));
         }
@@ -396,10 +421,21 @@ impl Console {
         }
         let (status, title, text) = failure.told();
         let way = match failure {
-            Failure::App(AppError::Stale) => (format!("/console/confirm?{to}"), "Confirm that it is you"),
-            _ => ("/console".to_owned(), "To the overview"),
+            Failure::SignedOut => Some(format!("/console/sign-in?{to}")),
+            Failure::App(AppError::Stale) => Some(format!("/console/confirm?{to}")),
+            _ => None,
         };
-        let page = pages::problem::page(title, &text, way, request);
+        let page = match way {
+            Some(way) => {
+                let action = parts
+                    .uri
+                    .path_and_query()
+                    .map_or("/console", PathAndQuery::as_str);
+                let has_files = body::is_multipart(&parts.headers);
+                pages::kept::page((title, &text), way, action, form, has_files)
+            }
+            None => pages::problem::page(title, &text, request),
+        };
         Answer::Page(status, page)
     }
 }

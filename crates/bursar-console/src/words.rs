@@ -58,13 +58,6 @@ pub(crate) fn day_or_dash(date: Option<Date>) -> String {
     date.map_or_else(|| "\u{2013}".to_owned(), day)
 }
 
-/// `5 Mar 2026, 14:05`
-pub(crate) fn moment(at: Timestamp) -> String {
-    let text = at.to_string();
-    let time = text.get(11..16).unwrap_or("");
-    format!("{}, {time}", day(at.date()))
-}
-
 /// What somebody owes, and its tone: `late` if they owe, `ahead` if they paid in advance.
 pub(crate) fn balance(balance: Option<Money>) -> (String, &'static str) {
     match balance {
@@ -77,6 +70,44 @@ pub(crate) fn balance(balance: Option<Money>) -> (String, &'static str) {
 /// `5 Mar 2026, 14:05`, on the clocks of the organization
 pub(crate) fn moment_there(at: Timestamp, zone: &Zone) -> String {
     format!("{}, {}", day(zone.date(at)), zone.time(at))
+}
+
+/// A time as people write it, with the exact one beside it.
+#[derive(Clone, Debug)]
+pub(crate) struct Moment {
+    pub(crate) told: String,
+    /// Empty if there is none.
+    pub(crate) exact: String,
+}
+
+impl Moment {
+    /// On the clocks of the organization.
+    pub(crate) fn there(at: Timestamp, zone: &Zone) -> Self {
+        Self {
+            told: moment_there(at, zone),
+            exact: at.to_string(),
+        }
+    }
+
+    /// Only the day.
+    pub(crate) fn day_there(at: Timestamp, zone: &Zone) -> Self {
+        Self {
+            told: day(zone.date(at)),
+            exact: at.to_string(),
+        }
+    }
+
+    pub(crate) fn or(at: Option<Timestamp>, zone: &Zone, otherwise: &str) -> Self {
+        let never = || Self {
+            told: otherwise.to_owned(),
+            exact: String::new(),
+        };
+        at.map_or_else(never, |at| Self::there(at, zone))
+    }
+
+    pub(crate) fn or_dash(at: Option<Timestamp>, zone: &Zone) -> Self {
+        Self::or(at, zone, "\u{2013}")
+    }
 }
 
 /// `1 member`, `34 members`

@@ -300,6 +300,45 @@ pub fn each_between(
 pub(crate) const BETWEEN: &str =
     select_entries!("AND e.date >= ?2 AND e.date <= ?3 ORDER BY e.date, e.id, p.number");
 
+/// Both days included, the last first, after the entry given; only entries with a posting to the account if there is one.
+pub fn page(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    account: Option<AccountId>,
+    (from, until): (Date, Date),
+    after: Option<(Date, EntryId)>,
+    limit: i64,
+) -> Result<Vec<Entry>, DbError> {
+    let (day, id) = after.map_or((until, [0xff; 16]), |(day, id)| (day, id.to_bytes()));
+    let (organization, account) = (organization.to_bytes(), account.map(|id| id.to_bytes()));
+    let (from, day) = (from.to_string(), day.min(until).to_string());
+    let mut values = vec![
+        Value::Bytes(&organization),
+        Value::Text(&from),
+        Value::Text(&day),
+        Value::Bytes(&id),
+        Value::Int(limit),
+    ];
+    values.extend(account.as_ref().map(|id| Value::Bytes(id)));
+    let sql = match account {
+        Some(_) => PAGE_OF_ACCOUNT,
+        None => PAGE,
+    };
+    entries(tx, sql, &values)
+}
+
+pub(crate) const PAGE: &str = select_entries!(
+    "AND e.id IN (SELECT x.id FROM journal_entries x WHERE x.organization_id = ?1 AND x.date >= ?2 AND x.date <= ?3 \
+     AND (x.date, x.id) < (?3, ?4) ORDER BY x.date DESC, x.id DESC LIMIT ?5) ORDER BY e.date DESC, e.id DESC, p.number"
+);
+
+/// The postings of the account in the time are put in order each time: an index has them by day, but not by entry.
+pub(crate) const PAGE_OF_ACCOUNT: &str = select_entries!(
+    "AND e.id IN (SELECT x.entry_id FROM journal_postings x WHERE x.organization_id = ?1 AND x.account_id = ?6 \
+     AND x.date >= ?2 AND x.date <= ?3 AND (x.date, x.entry_id) < (?3, ?4) GROUP BY x.date, x.entry_id \
+     ORDER BY x.date DESC, x.entry_id DESC LIMIT ?5) ORDER BY e.date DESC, e.id DESC, p.number"
+);
+
 /// Entries with a posting to an account, by date and id, both days included.
 pub fn each_of_account(
     tx: &mut Tx<'_>,

@@ -28,6 +28,7 @@ pub mod names;
 pub mod open_charges;
 pub mod organizations;
 pub mod outbox;
+pub mod pages;
 pub mod passkeys;
 pub mod private;
 pub mod receipts;

@@ -7,6 +7,7 @@ use bursar_domain::receipt::Receipt;
 use crate::engine::{OwnedValue, Tx, Value};
 use crate::error::DbError;
 use crate::rows::{read, record};
+use crate::sums::sum;
 use crate::table::{int, key, text, text_opt};
 pub use crate::tables::RECEIPTS;
 
@@ -130,6 +131,52 @@ pub fn between(
 }
 
 const BETWEEN: &str = select_receipt!("AND date >= ?2 AND date <= ?3 ORDER BY date, id");
+
+/// Both days included, the last first, after the receipt given.
+pub fn page(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    (from, until): (Date, Date),
+    after: Option<(Date, ReceiptId)>,
+    limit: i64,
+) -> Result<Vec<Receipt>, DbError> {
+    let (day, id) = after.map_or((until, [0xff; 16]), |(day, id)| (day, id.to_bytes()));
+    let (from, until, day) = (from.to_string(), until.to_string(), day.to_string());
+    let values = [
+        Value::Bytes(&organization.to_bytes()),
+        Value::Text(&from),
+        Value::Text(&until),
+        Value::Text(&day),
+        Value::Bytes(&id),
+        Value::Int(limit),
+    ];
+    tx.rows(PAGE, &values, read)
+}
+
+const PAGE: &str = select_receipt!(
+    "AND date >= ?2 AND date <= ?3 AND (date, id) < (?4, ?5) ORDER BY date DESC, id DESC LIMIT ?6"
+);
+
+/// The sum of those that stand, both days included.
+pub fn recorded_sum(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    (from, until): (Date, Date),
+) -> Result<i128, DbError> {
+    let (from, until) = (from.to_string(), until.to_string());
+    let values = [
+        Value::Bytes(&organization.to_bytes()),
+        Value::Text(&from),
+        Value::Text(&until),
+    ];
+    Ok(tx.first(RECORDED_SUM, &values, read)?.unwrap_or(0))
+}
+
+const RECORDED_SUM: &str = concat!(
+    "SELECT ",
+    sum!("amount"),
+    " FROM receipts WHERE organization_id = ?1 AND date >= ?2 AND date <= ?3 AND status = 'recorded'"
+);
 
 /// By id.
 pub fn of_payer(

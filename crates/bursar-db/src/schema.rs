@@ -26,6 +26,7 @@ pub(crate) const STEPS: &[&str] = &[
     SIGN_IN_CODES,
     UPLOADS,
     PASSKEYS,
+    REMINDERS_BY_TIME,
 ];
 
 /// What a step does that SQL cannot. It runs after the step's statements, in the same transaction.
@@ -738,4 +739,9 @@ CREATE TABLE ceremonies (
 ) CLUSTERED;
 ALTER TABLE passkeys ADD CONSTRAINT passkeys_form CHECK (length(hash) = 32 AND length(user_id) = 16);
 ALTER TABLE ceremonies ADD CONSTRAINT ceremonies_form CHECK (length(browser) = 32);
+";
+
+/// Reminders of a status in the order of their times.
+const REMINDERS_BY_TIME: &str = r"
+CREATE INDEX reminders_time ON reminders (organization_id, status, COALESCE(scheduled_at, 0), id);
 ";

@@ -76,6 +76,8 @@ pub struct Texts {
     document: String,
     owner: String,
     shared: String,
+    in_status: String,
+    count_in_status: String,
 }
 
 impl Table {
@@ -114,6 +116,21 @@ impl Texts {
             everyone: format!("SELECT {listed} FROM {name} ORDER BY id"),
             document: format!("SELECT {RAW_DOCUMENT} FROM {name} WHERE organization_id = ?1 AND id = ?2"),
             owner: format!("SELECT organization_id FROM {name} WHERE id = ?1"),
+            // The keys first, which an index alone can tell. Otherwise SQLite would read rows of every status.
+            in_status: format!(
+                "SELECT {} FROM (SELECT updated_at AS at, id AS named FROM {name} WHERE organization_id = ?1 \
+                 AND status = ?2 AND (updated_at, id) < (?3, ?4) ORDER BY updated_at DESC, id DESC LIMIT ?5) k \
+                 CROSS JOIN {name} t WHERE t.organization_id = ?1 AND t.updated_at = k.at AND t.id = k.named \
+                 ORDER BY k.at DESC, k.named DESC",
+                columns
+                    .iter()
+                    .map(|c| format!("t.{c}"))
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            ),
+            count_in_status: format!(
+                "SELECT COUNT(*) FROM {name} WHERE organization_id = ?1 AND status = ?2"
+            ),
             shared: format!("SELECT id FROM {name} GROUP BY id HAVING COUNT(*) > 1 ORDER BY id LIMIT ?1"),
         }
     }
@@ -283,6 +300,35 @@ pub fn owner<R: Stored>(tx: &mut Tx<'_>, id: Id<R::Kind>) -> Result<Option<Organ
 /// Ids that more than one organization has: there must be none.
 pub fn shared<R: Stored>(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Id<R::Kind>>, DbError> {
     tx.rows(&R::table().texts().shared, &[Value::Int(limit)], read)
+}
+
+/// Reads whole rows of an organization; `rest` comes after the condition on it.
+pub(crate) fn select<R: Stored>(rest: &str) -> String {
+    let target = &R::table().target;
+    let columns: Vec<&str> = target.columns.iter().map(|(column, _)| *column).collect();
+    format!(
+        "SELECT {} FROM {} WHERE organization_id = ?1 {rest}",
+        columns.join(", "),
+        target.table
+    )
+}
+
+/// What a statement of [`select`] finds.
+pub(crate) fn rows<R: Stored>(
+    tx: &mut Tx<'_>,
+    sql: &'static str,
+    params: &[Value<'_>],
+) -> Result<Vec<R>, DbError> {
+    tx.rows(sql, params, |row| read_row(row))
+}
+
+/// Rows in a status before a place, the last changed first. Only for tables with a status.
+pub(crate) fn in_status<R: Stored>() -> &'static str {
+    &R::table().texts().in_status
+}
+
+pub(crate) fn count_in_status<R: Stored>() -> &'static str {
+    &R::table().texts().count_in_status
 }
 
 fn read_kept<'a, R: Stored>(row: &'a Row<'_>) -> Result<Kept<'a, R>, DbError> {

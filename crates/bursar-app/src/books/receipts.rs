@@ -495,7 +495,7 @@ pub fn list(
         .collect()
 }
 
-pub(super) fn shown<M>(
+pub(crate) fn shown<M>(
     act: &mut Act<'_, '_, M>,
     books: &Books,
     receipt: Receipt,

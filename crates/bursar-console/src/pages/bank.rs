@@ -14,19 +14,20 @@ use bursar_app::statements::{self, IMPORT, Listed, reconciliation};
 use bursar_domain::account::Account;
 use bursar_domain::ids::{AccountId, StatementId};
 use bursar_domain::statement::LineStatus;
+use bursar_domain::zone::Zone;
 
 use crate::asking::Asking;
 use crate::failure::Failure;
 use crate::forms::Form;
 use crate::frame::Frame;
-use crate::words;
+use crate::words::{self, Moment};
 
 struct Row {
     id: StatementId,
     account: String,
     days: String,
     format: String,
-    imported: String,
+    imported: Moment,
     lines: String,
     open: i64,
     closing: String,
@@ -66,19 +67,22 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         cards: cards(view, &listed)?,
         to_match: words::count(usize::try_from(open).unwrap_or(0), "line", "lines"),
         is_open: open > 0,
-        rows: listed.iter().map(row).collect(),
+        rows: listed
+            .iter()
+            .map(|one| row(one, &frame.place.organization.time_zone))
+            .collect(),
     };
     Ok(page.render()?)
 }
 
-fn row(listed: &Listed) -> Row {
+fn row(listed: &Listed, zone: &Zone) -> Row {
     let statement = &listed.statement;
     Row {
         id: statement.id,
         account: words::label(&listed.account),
         days: days(statement.first_date, statement.last_date),
         format: rows::format(statement.format).to_owned(),
-        imported: words::day(statement.imported_at.date()),
+        imported: Moment::day_there(statement.imported_at, zone),
         lines: listed.lines().to_string(),
         open: listed.count(LineStatus::Open),
         closing: statement.closing.map_or_else(

@@ -16,7 +16,7 @@ use crate::asking::Asking;
 use crate::failure::{Failure, Problem, sentence};
 use crate::forms::{Done, Form, Sent};
 use crate::frame::Frame;
-use crate::words;
+use crate::words::{self, Moment};
 
 struct Row {
     id: String,
@@ -139,7 +139,7 @@ struct One<'a> {
     last4: String,
     limit: String,
     each: String,
-    times: Vec<(&'static str, String)>,
+    times: Vec<(&'static str, Moment)>,
 }
 
 const fn verb_name(verb: CardVerb) -> &'static str {
@@ -197,7 +197,7 @@ pub(crate) fn show_one(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Re
         each: limit(card.transaction_limit, None),
         times: times
             .into_iter()
-            .filter_map(|(name, at)| Some((name, words::moment(at?))))
+            .filter_map(|(name, at)| Some((name, Moment::there(at?, &frame.place.organization.time_zone))))
             .collect(),
     };
     Ok(page.render()?)

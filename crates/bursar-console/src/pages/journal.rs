@@ -1,9 +1,10 @@
-//! The journal: entries of a time, of one account or all.
+//! The journal: entries of a time, of one account or all, the last first.
 
 use askama::Template;
-use bursar_app::View;
 use bursar_app::books::entries;
+use bursar_app::{View, pages};
 use bursar_domain::Date;
+use bursar_domain::ids::Id;
 
 use super::rows::{self, EntryRow};
 use crate::asking::Asking;
@@ -13,7 +14,6 @@ use crate::frame::Frame;
 
 /// How far back the page looks if it is not told.
 const DAYS: i64 = 30;
-const SHOWN_MAX: usize = 200;
 
 #[derive(Template)]
 #[template(path = "journal.html")]
@@ -23,8 +23,7 @@ struct Page<'a> {
     until: String,
     accounts: Vec<(String, bool)>,
     entries: Vec<EntryRow>,
-    is_cut: bool,
-    shown: usize,
+    older: String,
 }
 
 pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<String, Failure> {
@@ -33,9 +32,11 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
     let from = Date::parse(asking.query("from")).unwrap_or_else(|| today.plus_days(-DAYS));
     let until = Date::parse(asking.query("until")).unwrap_or(today);
     let account = Some(asking.query("account")).filter(|name| !name.is_empty());
-    let mut found = entries::list(view, (Some(from), Some(until)), account)?;
-    let is_cut = found.len() > SHOWN_MAX;
-    found.truncate(SHOWN_MAX);
+    let found = pages::journal(view, (from, until), account, Id::parse(asking.query("after")))?;
+    let older = match (found.is_more, found.rows.last()) {
+        (true, Some(last)) => asking.with("journal", &[("after", &last.id.to_string())]),
+        _ => String::new(),
+    };
     let (accounts, currency) = entries::accounts(view)?;
     let mut names: Vec<(String, bool)> = accounts
         .values()
@@ -47,9 +48,8 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         from: from.to_string(),
         until: until.to_string(),
         accounts: names,
-        entries: rows::entries(&found, &accounts, currency),
-        is_cut,
-        shown: SHOWN_MAX,
+        entries: rows::entries(&found.rows, &accounts, currency),
+        older,
     };
     Ok(page.render()?)
 }

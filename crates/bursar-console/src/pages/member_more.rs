@@ -11,12 +11,12 @@ use bursar_domain::reimbursement::Reimbursement;
 
 use crate::failure::Failure;
 use crate::frame::Frame;
-use crate::words;
+use crate::words::{self, Moment};
 use bursar_app::resources::Readable;
 
 /// A line with a badge.
 pub(crate) struct Line {
-    pub(crate) day: String,
+    pub(crate) day: Moment,
     pub(crate) what: String,
     /// Where it leads; empty if nowhere.
     pub(crate) to: String,
@@ -59,7 +59,10 @@ fn sent(view: &mut View<'_, '_>, frame: &Frame, member: MemberId) -> Result<Vec<
     }
     let found = messages::of_member(view, member, MESSAGES_MAX)?;
     let line = |sent: messages::Sent| Line {
-        day: words::moment(sent.ended_at.unwrap_or(sent.created_at)),
+        day: Moment::there(
+            sent.ended_at.unwrap_or(sent.created_at),
+            &frame.place.organization.time_zone,
+        ),
         what: sent.subject.unwrap_or_else(|| "Message".to_owned()),
         to: String::new(),
         detail: sent.detail.unwrap_or_default(),
@@ -76,7 +79,7 @@ fn reimbursements(view: &mut View<'_, '_>, frame: &Frame, member: MemberId) -> R
     let found = desk::reimbursements_of(view, member)?.rows;
     let currency = frame.place.organization.currency;
     let line = |row: &desk::ReimbursementRow| Line {
-        day: words::day(row.created_at.date()),
+        day: Moment::day_there(row.created_at, &frame.place.organization.time_zone),
         what: row.category.clone().unwrap_or_else(|| "Reimbursement".to_owned()),
         to: frame.at(&format!("reimbursements/{}", row.id)),
         detail: words::money_in(Money::new(row.amount, currency)),
@@ -95,7 +98,7 @@ fn orders(view: &mut View<'_, '_>, frame: &Frame, member: MemberId) -> Result<Ve
     let named = names::of(view, &listings)?;
     let currency = frame.place.organization.currency;
     let line = |row: &desk::OrderRow| Line {
-        day: words::day(row.created_at.date()),
+        day: Moment::day_there(row.created_at, &frame.place.organization.time_zone),
         what: match row.listing {
             Some(listing) => named.told(Some(listing)),
             None => "Order".to_owned(),

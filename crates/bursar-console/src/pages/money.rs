@@ -1,11 +1,10 @@
 //! Money that came in.
 
 use askama::Template;
-use bursar_app::View;
-use bursar_app::books::receipts::{self, RECORD};
+use bursar_app::books::receipts::RECORD;
+use bursar_app::{View, pages};
 use bursar_domain::Date;
-use bursar_domain::money::Money;
-use bursar_domain::receipt::ReceiptStatus;
+use bursar_domain::ids::Id;
 
 use super::rows::{self, ReceiptRow};
 use crate::asking::Asking;
@@ -27,6 +26,7 @@ struct Page<'a> {
     until: String,
     receipts: Vec<ReceiptRow>,
     sum: String,
+    older: String,
 }
 
 /// What the address asks for.
@@ -41,25 +41,26 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
     let own = &frame.place.organization;
     let today = own.time_zone.date(view.now());
     let (from, until) = days(asking, today);
-    let mut found = receipts::list(view, (Some(from), Some(until)), None)?;
-    found.reverse();
-    let counted = found
-        .iter()
-        .filter(|recorded| recorded.receipt.status == ReceiptStatus::Recorded);
-    let sum = counted.map(|recorded| i128::from(recorded.amount.minor)).sum();
+    let found = pages::receipts(view, (from, until), Id::parse(asking.query("after")))?;
+    let older = match (found.is_more, found.rows.last()) {
+        (true, Some(last)) => asking.with("money", &[("after", &last.receipt.id.to_string())]),
+        _ => String::new(),
+    };
+    let sum = pages::received(view, (from, until))?;
     let page = Page {
         frame,
         may_record: frame.may(&RECORD),
         csv: asking.with("money/csv", &[]),
         from: from.to_string(),
         until: until.to_string(),
-        receipts: rows::receipts(view, &found)?,
+        receipts: rows::receipts(view, &found.rows)?,
         sum: format!(
             "{} from {} to {}",
-            words::money_in(Money::total("this sum", sum, own.currency)?),
+            words::money_in(sum),
             words::day(from),
             words::day(until)
         ),
+        older,
     };
     Ok(page.render()?)
 }

@@ -14,7 +14,7 @@ use crate::asking::Asking;
 use crate::failure::Failure;
 use crate::forms::{Done, Form, Sent};
 use crate::frame::Frame;
-use crate::words;
+use crate::words::{self, Moment};
 
 #[derive(Template)]
 #[template(path = "order.html")]
@@ -32,8 +32,8 @@ struct Page<'a> {
     /// The id, for a link.
     member: String,
     who: String,
-    made: String,
-    paid: String,
+    made: Moment,
+    paid: Moment,
     lines: Vec<(String, i64)>,
 }
 
@@ -81,8 +81,8 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         what,
         member: order.member_id.map(|id| id.to_string()).unwrap_or_default(),
         who,
-        made: words::moment(order.stamps.created_at),
-        paid: order.paid_at.map_or_else(|| "\u{2013}".to_owned(), words::moment),
+        made: Moment::there(order.stamps.created_at, &frame.place.organization.time_zone),
+        paid: Moment::or_dash(order.paid_at, &frame.place.organization.time_zone),
         lines: order
             .lines
             .iter()

@@ -2,20 +2,21 @@
 
 use askama::Template;
 use bursar_domain::sign_in::passkey::StoredPasskey;
+use bursar_domain::zone::Zone;
 
 use super::sessions::hex;
 use crate::assets;
 use crate::failure::Failure;
 use crate::forms::Form;
-use crate::words;
+use crate::words::Moment;
 
 const SHOWN: &[&str] = &["name"];
 
 struct Row {
     hash: String,
     name: String,
-    added: String,
-    used: String,
+    added: Moment,
+    used: Option<Moment>,
 }
 
 #[derive(Template)]
@@ -27,12 +28,12 @@ struct Page<'a> {
     rows: Vec<Row>,
 }
 
-pub(crate) fn show(passkeys: &[StoredPasskey], form: &Form) -> Result<String, Failure> {
+pub(crate) fn show(passkeys: &[StoredPasskey], zone: &Zone, form: &Form) -> Result<String, Failure> {
     let row = |passkey: &StoredPasskey| Row {
         hash: hex(&passkey.hash),
         name: passkey.name.clone(),
-        added: words::moment(passkey.created_at),
-        used: passkey.used_at.map(words::moment).unwrap_or_default(),
+        added: Moment::there(passkey.created_at, zone),
+        used: passkey.used_at.map(|at| Moment::there(at, zone)),
     };
     let page = Page {
         style: assets::style(),

@@ -16,17 +16,14 @@ struct Problem<'a> {
     style: String,
     title: &'a str,
     text: &'a str,
-    /// A link, and what it says.
-    way: (String, &'static str),
     request: RequestId,
 }
 
-pub(crate) fn page(title: &str, text: &str, way: (String, &'static str), request: RequestId) -> String {
+pub(crate) fn page(title: &str, text: &str, request: RequestId) -> String {
     let page = Problem {
         style: assets::style(),
         title,
         text,
-        way,
         request,
     };
     page.render().unwrap_or_else(|_| title.to_owned())

@@ -1,4 +1,4 @@
-//! Raises charges, after a preview with every name.
+//! Raises charges, after a preview with names and totals.
 
 use askama::Template;
 use bursar_app::payments::{self, Debtor, NewCharges};
@@ -7,6 +7,8 @@ use bursar_domain::ids::{GroupId, Id, kind};
 use bursar_domain::member::Member;
 
 use super::members::groups;
+use super::preview::{self, Person, Preview, some_names};
+use super::tabbed::Column;
 use crate::asking::Asking;
 use crate::failure::{Failure, Problem};
 use crate::forms::{Done, Form, Sent};
@@ -24,21 +26,6 @@ struct Page<'a> {
     group: String,
     member: String,
     amount_hint: String,
-}
-
-#[derive(Template)]
-#[template(path = "raise_preview.html")]
-struct Preview<'a> {
-    frame: &'a Frame,
-    form: &'a Form,
-    title: String,
-    what: String,
-    due: String,
-    skipped_count: String,
-    skipped: String,
-    names: Vec<(String, String)>,
-    total: String,
-    button: String,
 }
 
 pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
@@ -87,7 +74,7 @@ pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
         again: false,
     };
     if form.get("step") != "do" {
-        return preview(view, asking, form, &new).map(Sent::Show);
+        return look(view, asking, form, &new).map(Sent::Show);
     }
     let to = format!("{}?show=open", asking.frame.at("charges"));
     Ok(Sent::Do(Box::new(move |act| {
@@ -111,22 +98,19 @@ pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
     })))
 }
 
-fn preview(
-    view: &mut View<'_, '_>,
-    asking: &Asking,
-    form: &Form,
-    new: &NewCharges,
-) -> Result<String, Failure> {
+fn look(view: &mut View<'_, '_>, asking: &Asking, form: &Form, new: &NewCharges) -> Result<String, Failure> {
+    let frame = &asking.frame;
     let planned = payments::preview(view, new)?;
-    let members: Vec<_> = planned
-        .payments
+    let (shown, part) = preview::part(&planned.payments, form, |payment| {
+        payment.member_id.map(|id| id.to_string()).unwrap_or_default()
+    });
+    let members: Vec<_> = shown
         .iter()
         .filter_map(|payment| payment.member_id)
         .chain(planned.skipped.iter().copied())
         .collect();
     let named = names::of(view, &members)?;
     let count = planned.payments.len();
-    let who = words::count(count, "member", "members");
     let total = words::money_in(planned.total);
     let left_out: Vec<String> = planned.skipped.iter().map(|id| named.told(Some(*id))).collect();
     let what = match planned.payments.first() {
@@ -134,23 +118,49 @@ fn preview(
         None => super::rows::described(&new.description),
     };
     let page = Preview {
-        frame: &asking.frame,
+        frame,
         form,
-        title: format!("Charge {who}, {total} in all"),
-        what,
-        due: new.due_date.map(words::day).unwrap_or_default(),
-        skipped_count: words::count(left_out.len(), "member is", "members are"),
-        skipped: left_out.join(", "),
-        names: planned
-            .payments
-            .iter()
-            .map(|payment| (named.told(payment.member_id), words::money(payment.amount)))
-            .collect(),
-        total: words::money(planned.total),
+        title: format!(
+            "Charge {}, {total} in all",
+            words::count(count, "member", "members")
+        ),
+        back: (frame.at("charges/new"), "Raise a charge"),
+        lead: match new.due_date {
+            Some(due) => format!("{what}, due {}.", words::day(due)),
+            None => format!("{what}."),
+        },
+        left_out: match left_out.len() {
+            0 => Vec::new(),
+            count => vec![(
+                format!(
+                    "{} left out, because these dues were raised before",
+                    words::count(count, "member is", "members are")
+                ),
+                some_names(left_out.iter().map(String::as_str)),
+            )],
+        },
         button: format!(
             "Raise {}, {total} in all",
             words::count(count, "charge", "charges")
         ),
+        nothing: if count == 0 {
+            "Nobody is left to charge."
+        } else {
+            ""
+        },
+        letter: None,
+        heading: "Who is charged",
+        columns: vec![Column::new("Who"), Column::money("Amount", frame)],
+        people: shown
+            .iter()
+            .map(|payment| Person {
+                name: named.told(payment.member_id),
+                cells: vec![words::money(payment.amount)],
+            })
+            .collect(),
+        nobody: "",
+        total: words::money(planned.total),
+        part,
     };
-    Ok(page.render()?)
+    page.page()
 }

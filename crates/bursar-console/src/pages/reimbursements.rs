@@ -5,39 +5,15 @@ pub(crate) mod one;
 
 use askama::Template;
 use bursar_app::reimbursements::DRAFT;
-use bursar_app::{View, names, resources};
-use bursar_domain::ids::ReimbursementId;
+use bursar_app::{View, names, pages};
+use bursar_domain::ids::Id;
 use bursar_domain::reimbursement::{Reimbursement, ReimbursementStatus};
 
+use super::tabbed::{Cell, Column, Row, Tabbed, tab};
 use crate::asking::Asking;
 use crate::failure::Failure;
 use crate::forms::Form;
-use crate::frame::Frame;
 use crate::words;
-
-const PAGE_ROWS: usize = 50;
-
-struct Row {
-    id: ReimbursementId,
-    what: String,
-    who: String,
-    category: String,
-    incurred: String,
-    status: ReimbursementStatus,
-    state: String,
-    amount: String,
-}
-
-#[derive(Template)]
-#[template(path = "reimbursements/list.html")]
-struct Page<'a> {
-    frame: &'a Frame,
-    may_draft: bool,
-    tabs: Vec<(String, String, bool)>,
-    rows: Vec<Row>,
-    empty: &'static str,
-    older: String,
-}
 
 const TABS: [(ReimbursementStatus, &str, &str); 6] = [
     (
@@ -60,51 +36,63 @@ const TABS: [(ReimbursementStatus, &str, &str); 6] = [
     (ReimbursementStatus::Voided, "Withdrawn", "Nothing was withdrawn."),
 ];
 
+/// Whether somebody must do something about those in this state.
+const fn is_waiting(status: ReimbursementStatus) -> bool {
+    match status {
+        ReimbursementStatus::Draft | ReimbursementStatus::Submitted | ReimbursementStatus::Approved => true,
+        ReimbursementStatus::Paid | ReimbursementStatus::Rejected | ReimbursementStatus::Voided => false,
+    }
+}
+
 pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<String, Failure> {
     let frame = &asking.frame;
-    let mut all: Vec<Reimbursement> = Vec::new();
-    resources::each(view, |one| all.push(one))?;
     let asked = asking.query("show");
-    let (tab, _, empty) = TABS
+    let (here, _, empty) = TABS
         .into_iter()
         .find(|(status, ..)| status.as_str() == asked)
         .unwrap_or(TABS[0]);
-    let tabs = TABS.into_iter().map(|(status, name, _)| {
-        let count = all.iter().filter(|one| one.status == status).count();
+    let mut tabs = Vec::new();
+    for (status, name, _) in TABS {
+        let waiting = match is_waiting(status) {
+            true => Some(pages::reimbursements_in(view, status)?),
+            false => None,
+        };
         let to = asking.with("reimbursements", &[("show", status.as_str())]);
-        (to, format!("{name} ({count})"), status == tab)
-    });
-    let tabs = tabs.collect();
-    all.retain(|one| one.status == tab);
-    all.sort_by_key(|one| std::cmp::Reverse((one.stamps.updated_at, one.id)));
-    if let Some(place) = all
-        .iter()
-        .position(|one| one.id.to_string() == asking.query("after"))
-    {
-        all.drain(..=place);
+        tabs.push((to, tab(name, waiting), status == here));
     }
-    let is_more = all.len() > PAGE_ROWS;
-    all.truncate(PAGE_ROWS);
-    let older = match (is_more, all.last()) {
+    let found = pages::reimbursements(view, here, Id::parse(asking.query("after")))?;
+    let older = match (found.is_more, found.rows.last()) {
         (true, Some(last)) => asking.with("reimbursements", &[("after", &last.id.to_string())]),
         _ => String::new(),
     };
-    let named = names::of_references(view, &all)?;
+    let named = names::of_references(view, &found.rows)?;
     let row = |one: &Reimbursement| Row {
-        id: one.id,
+        to: frame.at(&format!("reimbursements/{}", one.id)),
         what: what(one),
-        who: who(one, &named),
-        category: one.category.clone().unwrap_or_default(),
-        incurred: words::day_or_dash(one.incurred_at),
-        status: one.status,
-        state: state(one.status).to_owned(),
-        amount: words::money(one.amount),
+        cells: vec![
+            Cell::Text(who(one, &named)),
+            Cell::Text(one.category.clone().unwrap_or_default()),
+            Cell::Text(words::day_or_dash(one.incurred_at)),
+            Cell::Badge(one.status.as_str(), state(one.status).to_owned()),
+            Cell::Num(words::money(one.amount)),
+        ],
     };
-    let page = Page {
+    let page = Tabbed {
         frame,
-        may_draft: frame.may(&DRAFT),
+        title: "Reimbursements",
+        act: frame
+            .may(&DRAFT)
+            .then(|| (frame.at("reimbursements/new"), "Write one down")),
         tabs,
-        rows: all.iter().map(row).collect(),
+        columns: vec![
+            Column::new("What for"),
+            Column::new("Who is paid"),
+            Column::new("Category"),
+            Column::new("Spent"),
+            Column::new("State"),
+            Column::money("Amount", frame),
+        ],
+        rows: found.rows.iter().map(row).collect(),
         empty,
         older,
     };

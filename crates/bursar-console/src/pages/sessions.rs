@@ -2,19 +2,18 @@
 
 use askama::Template;
 use bursar_domain::sign_in::{SecretHash, Session};
+use bursar_domain::zone::Zone;
 
 use crate::assets;
 use crate::failure::Failure;
-use crate::words;
+use crate::words::Moment;
 
 struct Row {
     hash: String,
     agent: &'static str,
     is_this: bool,
-    since: String,
-    since_exact: String,
-    seen: String,
-    seen_exact: String,
+    since: Moment,
+    seen: Moment,
 }
 
 #[derive(Template)]
@@ -30,16 +29,15 @@ pub(crate) fn show(
     email: &str,
     sessions: &[Session],
     this: &SecretHash,
+    zone: &Zone,
     has_passkeys: bool,
 ) -> Result<String, Failure> {
     let row = |session: &Session| Row {
         hash: hex(&session.hash),
         agent: browser(&session.agent),
         is_this: session.hash == *this,
-        since: words::moment(session.started_at),
-        since_exact: session.started_at.to_string(),
-        seen: words::moment(session.seen_at),
-        seen_exact: session.seen_at.to_string(),
+        since: Moment::there(session.started_at, zone),
+        seen: Moment::there(session.seen_at, zone),
     };
     let page = Page {
         style: assets::style(),

@@ -14,7 +14,7 @@ use crate::asking::Asking;
 use crate::failure::{Failure, Problem, sentence};
 use crate::forms::{Done, Form, Sent};
 use crate::frame::Frame;
-use crate::words;
+use crate::words::{self, Moment};
 
 struct ListingRow {
     id: String,
@@ -27,7 +27,7 @@ struct OrderRow {
     id: String,
     what: String,
     who: String,
-    day: String,
+    day: Moment,
     status: &'static str,
     state: String,
     total: String,
@@ -113,7 +113,7 @@ fn order_rows(
         who: row
             .member
             .map_or_else(|| "\u{2013}".to_owned(), |id| members.told(Some(id))),
-        day: words::day(row.created_at.date()),
+        day: Moment::day_there(row.created_at, &frame.place.organization.time_zone),
         status: row.status.as_str(),
         state: words::label(row.status.as_str()),
         total: words::money(Money::new(row.total, currency)),

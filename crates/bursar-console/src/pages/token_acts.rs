@@ -119,7 +119,7 @@ pub(crate) fn send_new(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Re
         let said = format!(
             "Made {}. It ends on {}.",
             issued.record.name,
-            words::moment(issued.record.expires_at)
+            words::moment_there(issued.record.expires_at, &frame.place.organization.time_zone)
         );
         Ok(shown(&frame, &issued, said)?)
     })))
@@ -152,7 +152,10 @@ pub(crate) fn send_rotate(view: &mut View<'_, '_>, asking: &Asking, form: &Form)
         let said = format!(
             "Rotated {}. The old secret works until {}.",
             rotated.predecessor.name,
-            words::moment(rotated.predecessor.expires_at)
+            words::moment_there(
+                rotated.predecessor.expires_at,
+                &frame.place.organization.time_zone
+            )
         );
         Ok(shown(&frame, &rotated.issued, said)?)
     })))
@@ -164,7 +167,12 @@ pub(crate) fn show_revoke(view: &mut View<'_, '_>, asking: &Asking, form: &Form)
     let back = (frame.at(&format!("tokens/{}", record.id)), record.name.clone());
     let used = record.last_used_at.map_or_else(
         || "It was never used.".to_owned(),
-        |at| format!("It was last used on {}.", words::moment(at)),
+        |at| {
+            format!(
+                "It was last used on {}.",
+                words::moment_there(at, &frame.place.organization.time_zone)
+            )
+        },
     );
     Ask::new(frame, form, format!("Revoke {}?", record.name), back)
         .lead(format!("{used} Revocation is immediate and permanent."))

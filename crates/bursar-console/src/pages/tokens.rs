@@ -12,14 +12,14 @@ use crate::asking::Asking;
 use crate::failure::Failure;
 use crate::forms::Form;
 use crate::frame::Frame;
-use crate::words;
+use crate::words::{self, Moment};
 
 struct Row {
     id: String,
     name: String,
     whose: String,
-    used: String,
-    ends: String,
+    used: Moment,
+    ends: Moment,
     status: &'static str,
     state: String,
 }
@@ -44,10 +44,8 @@ pub(super) fn whose(record: &Record) -> String {
     }
 }
 
-fn used(record: &Record) -> String {
-    record
-        .last_used_at
-        .map_or_else(|| "Never".to_owned(), words::moment)
+fn used(record: &Record, frame: &Frame) -> Moment {
+    Moment::or(record.last_used_at, &frame.place.organization.time_zone, "Never")
 }
 
 pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<String, Failure> {
@@ -59,8 +57,8 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         id: record.id.to_string(),
         name: record.name.clone(),
         whose: whose(record),
-        used: used(record),
-        ends: words::moment(record.expires_at),
+        used: used(record, frame),
+        ends: Moment::there(record.expires_at, &frame.place.organization.time_zone),
         status: record.state.as_str(),
         state: words::label(record.state.as_str()),
     };
@@ -91,9 +89,9 @@ struct One<'a> {
     may_rotate: bool,
     may_revoke: bool,
     whose: String,
-    made: String,
-    used: String,
-    ends: String,
+    made: Moment,
+    used: Moment,
+    ends: Moment,
     left: String,
     successor: String,
     scopes: Vec<ScopeRow>,
@@ -119,9 +117,9 @@ pub(crate) fn show_one(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Re
                 TokenKind::Personal => is_own,
             },
         whose: whose(&record),
-        made: words::moment(record.created_at),
-        used: used(&record),
-        ends: words::moment(record.expires_at),
+        made: Moment::there(record.created_at, &frame.place.organization.time_zone),
+        used: used(&record, frame),
+        ends: Moment::there(record.expires_at, &frame.place.organization.time_zone),
         left: match is_live {
             true => left(record.expires_at.micros() - view.now().micros()),
             false => String::new(),

@@ -34,6 +34,8 @@ mod console_groups;
 #[cfg(test)]
 mod console_import;
 #[cfg(test)]
+mod console_lists;
+#[cfg(test)]
 mod console_member;
 #[cfg(test)]
 mod console_people;

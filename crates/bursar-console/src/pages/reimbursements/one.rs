@@ -15,7 +15,7 @@ use crate::failure::{Failure, Problem};
 use crate::forms::{Done, Form, Sent};
 use crate::frame::Frame;
 use crate::reply::Download;
-use crate::words;
+use crate::words::{self, Moment};
 
 const SHOWN: &[&str] = &["note", "reference", "date", "file"];
 
@@ -37,7 +37,7 @@ struct Page<'a> {
     references: String,
     note: String,
     payout: String,
-    steps: Vec<(String, String)>,
+    steps: Vec<(Moment, String)>,
     files: Vec<(AttachmentId, String, String)>,
     is_own: bool,
     may_move: bool,
@@ -89,7 +89,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
         payout: one.payout_reference.clone().unwrap_or_default(),
         steps: steps
             .into_iter()
-            .filter_map(|(at, told)| Some((words::moment_there(at?, zone), told.to_owned())))
+            .filter_map(|(at, told)| Some((Moment::there(at?, zone), told.to_owned())))
             .collect(),
         files: kept
             .into_iter()

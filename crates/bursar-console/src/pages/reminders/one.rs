@@ -13,7 +13,8 @@ use crate::asking::Asking;
 use crate::failure::{Failure, Problem};
 use crate::forms::{Done, Form, Sent};
 use crate::frame::Frame;
-use crate::words;
+use crate::pages::preview::some_names;
+use crate::words::{self, Moment};
 
 const SHOWN: &[&str] = &["to"];
 const MESSAGES: usize = 50;
@@ -28,13 +29,7 @@ struct MessageRow {
     state: MessageState,
     told: &'static str,
     why: String,
-    when: String,
-}
-
-/// Why people are left out, and who.
-pub(super) struct Skipped {
-    pub(super) reason: String,
-    pub(super) names: String,
+    when: Moment,
 }
 
 #[derive(Template)]
@@ -46,7 +41,7 @@ struct Page<'a> {
     status: ReminderStatus,
     state: &'static str,
     who: String,
-    when: String,
+    when: Moment,
     how: &'static str,
     is_owed: bool,
     subject: String,
@@ -54,7 +49,7 @@ struct Page<'a> {
     became: String,
     preview: Option<Preview>,
     people: String,
-    skipped: Vec<Skipped>,
+    skipped: Vec<(String, String)>,
     messages: Vec<MessageRow>,
     older: String,
     failed: usize,
@@ -108,9 +103,8 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
     Ok(page.render()?)
 }
 
-/// By reason, with some names.
-pub(super) fn skipped(preview: &Preview) -> Vec<Skipped> {
-    const NAMES_SHOWN: usize = 20;
+/// Why people are left out, and who.
+pub(super) fn skipped(preview: &Preview) -> Vec<(String, String)> {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for left in &preview.skipped {
         match reasons.iter_mut().find(|(reason, _)| *reason == left.reason) {
@@ -119,18 +113,8 @@ pub(super) fn skipped(preview: &Preview) -> Vec<Skipped> {
         }
     }
     let told = |(reason, names): (&str, Vec<&str>)| {
-        let shown = names[..names.len().min(NAMES_SHOWN)].join(", ");
-        let more = match names.len().saturating_sub(NAMES_SHOWN) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        Skipped {
-            reason: format!(
-                "{}: {reason}",
-                words::count(names.len(), "person is left out", "people are left out")
-            ),
-            names: format!("{shown}{more}"),
-        }
+        let people = words::count(names.len(), "person is left out", "people are left out");
+        (format!("{people}: {reason}"), some_names(names.into_iter()))
     };
     reasons.into_iter().map(told).collect()
 }
@@ -159,7 +143,7 @@ fn row(message: &Message, frame: &Frame) -> MessageRow {
             MessageState::Delivered => String::new(),
             _ => why,
         },
-        when: words::moment_there(message.ended_at.unwrap_or(message.created_at), zone),
+        when: Moment::there(message.ended_at.unwrap_or(message.created_at), zone),
     }
 }
 

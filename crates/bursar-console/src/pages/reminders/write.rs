@@ -4,18 +4,19 @@ mod people;
 
 use askama::Template;
 use bursar_app::View;
-use bursar_app::preview::{self, Preview, Shown};
+use bursar_app::preview::{self, Preview};
 use bursar_app::reminders::{self, NewReminder};
 use bursar_domain::Timestamp;
 use bursar_domain::ids::MemberId;
 use bursar_domain::reminder::{Audience, Method, Outcome};
 
-use super::one::Skipped;
 use crate::asking::Asking;
 use crate::failure::{Failure, Problem};
 use crate::forms::{Done, Form, Sent};
 use crate::frame::Frame;
 use crate::pages::members::groups;
+use crate::pages::preview::{Person, Preview as PreviewPage, part};
+use crate::pages::tabbed::Column;
 use crate::words;
 
 const SHOWN: &[&str] = &["member", "subject", "body", "day", "time", "every"];
@@ -43,20 +44,6 @@ struct Page<'a> {
     member: String,
     zone: String,
     is_owed: bool,
-}
-
-#[derive(Template)]
-#[template(path = "reminders/preview.html")]
-struct PreviewPage<'a> {
-    frame: &'a Frame,
-    form: &'a Form,
-    title: String,
-    button: String,
-    is_empty: bool,
-    skipped: Vec<Skipped>,
-    names: Vec<(String, String, String)>,
-    has_owed: bool,
-    message: Option<Shown>,
 }
 
 pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
@@ -221,6 +208,17 @@ fn show_preview(
             .flat_map(|preview| preview.skipped.clone())
             .collect();
     }
+    let (shown, part) = part(&reached, form, |one| one.id.clone());
+    let has_owed = reached.iter().any(|one| one.owed.is_some());
+    let mut columns = vec![Column::new("Name"), Column::new("Address")];
+    if has_owed {
+        columns.push(Column {
+            is_num: true,
+            ..Column::new("Owes")
+        });
+    }
+    // A planned one may reach somebody at its time.
+    let is_empty = reached.is_empty() && (at.is_none() || form.get("to") == "owing");
     let page = PreviewPage {
         frame: &asking.frame,
         form,
@@ -228,27 +226,41 @@ fn show_preview(
             Some(when) => format!("Plan for {when}: {people}"),
             None => format!("Send now to {people}"),
         },
+        back: (asking.frame.at("reminders/new"), "Write a reminder"),
+        lead: String::new(),
+        left_out: all.as_ref().map(super::one::skipped).unwrap_or_default(),
         button: match &when {
             Some(when) => format!("Plan it for {when}"),
             None => format!("Send to {people} now"),
         },
-        // A planned one may reach somebody at its time.
-        is_empty: reached.is_empty() && (at.is_none() || form.get("to") == "owing"),
-        skipped: all.as_ref().map(super::one::skipped).unwrap_or_default(),
-        has_owed: reached.iter().any(|one| one.owed.is_some()),
-        names: reached
+        nothing: if is_empty {
+            "Nobody would be written to."
+        } else {
+            ""
+        },
+        letter: previews.iter().find_map(|preview| preview.message.clone()),
+        heading: "Who gets it",
+        columns,
+        people: shown
             .iter()
             .map(|one| {
                 let name = match one.paying_for.is_empty() {
                     true => one.name.clone(),
                     false => format!("{}, for {}", one.name, one.paying_for.join(", ")),
                 };
-                (name, one.address.clone(), one.owed.clone().unwrap_or_default())
+                let owed = has_owed.then(|| one.owed.clone().unwrap_or_default());
+                let cells = [one.address.clone()].into_iter().chain(owed);
+                Person {
+                    name,
+                    cells: cells.collect(),
+                }
             })
             .collect(),
-        message: previews.iter().find_map(|preview| preview.message.clone()),
+        nobody: "Nobody at the moment. Who qualifies is looked up again at its time.",
+        total: String::new(),
+        part,
     };
-    Ok(page.render()?)
+    page.page()
 }
 
 /// The audience of one member.

@@ -1,0 +1,71 @@
+//! A list in tabs by state: one page for every list that is one.
+
+use askama::Template;
+
+use crate::frame::Frame;
+use crate::words::Moment;
+
+pub(crate) struct Column {
+    /// In the head of the table.
+    pub(crate) name: String,
+    /// Beside the value, where there is no room for a head.
+    pub(crate) label: &'static str,
+    pub(crate) is_num: bool,
+}
+
+impl Column {
+    pub(crate) fn new(name: &'static str) -> Self {
+        Self {
+            name: name.to_owned(),
+            label: name,
+            is_num: false,
+        }
+    }
+
+    pub(crate) fn money(label: &'static str, frame: &Frame) -> Self {
+        Self {
+            name: format!("{label}, {}", frame.currency()),
+            label,
+            is_num: true,
+        }
+    }
+}
+
+pub(crate) enum Cell {
+    Text(String),
+    Num(String),
+    /// Its class, and its word.
+    Badge(&'static str, String),
+    Moment(Moment),
+}
+
+pub(crate) struct Row {
+    /// Where it leads.
+    pub(crate) to: String,
+    pub(crate) what: String,
+    /// For the columns after the first.
+    pub(crate) cells: Vec<Cell>,
+}
+
+#[derive(Template)]
+#[template(path = "tabbed.html")]
+pub(crate) struct Tabbed<'a> {
+    pub(crate) frame: &'a Frame,
+    pub(crate) title: &'static str,
+    /// What can be done about the list: an address, and its words.
+    pub(crate) act: Option<(String, &'static str)>,
+    /// Addresses, words, and which is open.
+    pub(crate) tabs: Vec<(String, String, bool)>,
+    pub(crate) columns: Vec<Column>,
+    pub(crate) rows: Vec<Row>,
+    pub(crate) empty: &'static str,
+    pub(crate) older: String,
+}
+
+/// The name of a tab; with a number if something in it waits.
+pub(crate) fn tab(name: &str, waiting: Option<i64>) -> String {
+    match waiting {
+        Some(count) => format!("{name} ({count})"),
+        None => name.to_owned(),
+    }
+}
