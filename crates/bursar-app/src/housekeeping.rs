@@ -1,6 +1,6 @@
 //! Prunes history, idempotency records, message texts, sessions and uploads when their time ends.
 
-use bursar_db::{housekeeping, messages, passkeys, sign_in, uploads};
+use bursar_db::{ceremonies, housekeeping, messages, sign_in, uploads};
 
 use crate::act::Whole;
 use crate::error::AppError;
@@ -28,7 +28,7 @@ pub fn prune(whole: &mut Whole<'_, '_>, retention: Retention) -> Result<bool, Ap
         housekeeping::prune_idempotency(whole.tx, now, retention.idempotency_seconds)?,
         sign_in::prune(whole.tx, now)?,
         uploads::prune(whole.tx, now.plus_seconds(-crate::uploads::KEPT_SECONDS))?,
-        passkeys::prune(whole.tx, now)?,
+        ceremonies::prune(whole.tx, now)?,
         messages::forget(whole.tx, now.plus_seconds(-retention.message_seconds))?,
     ];
     Ok(rows

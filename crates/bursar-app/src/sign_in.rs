@@ -1,6 +1,7 @@
 //! Signing in to the console. What is handed out is a secret; what is kept is its hash.
 
 pub mod code;
+pub mod login;
 pub mod passkey;
 
 use bursar_db::{idempotency, names, organizations, sign_in};
@@ -26,6 +27,8 @@ pub const RULES: &[&Rule] = &[
     &code::ASK,
     &passkey::ASK,
     &passkey::CHANGE,
+    &login::ASK,
+    &login::CHANGE,
     &ENTER,
     &ONESELF,
     &SENT,
@@ -93,12 +96,23 @@ pub(crate) fn begin(
     agent: &str,
 ) -> Result<(), AppError> {
     let now = whole.now();
+    begin_proved(whole, user, (session, agent), now)
+}
+
+/// Begins a session of somebody who proved who they are at this time.
+fn begin_proved(
+    whole: &mut Whole<'_, '_>,
+    user: &User,
+    (session, agent): (SecretHash, &str),
+    proved_at: Timestamp,
+) -> Result<(), AppError> {
+    let now = whole.now();
     let session = Session {
         hash: session,
         user: user.id,
         started_at: now,
         seen_at: now,
-        signed_in_at: now,
+        signed_in_at: proved_at,
         agent: agent.chars().take(AGENT_CHARS_MAX).collect(),
     };
     Ok(sign_in::begin_session(whole.tx, &session)?)

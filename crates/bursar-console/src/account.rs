@@ -28,15 +28,15 @@ impl Console {
             ("", None) => pages::places::answer(signed)?,
             ("confirm", None) => {
                 let own = &signed.oneself.user.email;
-                let has_passkeys = self.passkeys.is_some();
-                let page = pages::signing::ask(&Form::default(), own, asked_for(parts), has_passkeys)?;
-                Answer::Page(StatusCode::OK, page)
+                self.ask_page(&Form::default(), own, asked_for(parts))?
             }
             ("sessions", None) => self.show_sessions(signed).await?,
             ("sessions", Some(form)) => self.end_sessions(signed, &Form::parse(form)).await?,
             ("passkeys", None) => self.show_passkeys(signed, &Form::default()).await?,
             ("passkeys", Some(form)) => self.change_passkeys(signed, parts, Form::parse(form)).await?,
             ("passkeys/begin", Some(_)) => self.begin_passkey(signed).await?,
+            ("logins", None) => self.show_logins(signed).await?,
+            ("logins", Some(form)) => self.remove_login(signed, &Form::parse(form)).await?,
             ("sign-out", Some(_)) => self.sign_out(signed).await?,
             _ => return Ok(None),
         };
@@ -45,8 +45,11 @@ impl Console {
 
     async fn show_sessions(&self, signed: &Signed) -> Result<Answer, Failure> {
         let found: Result<_, AppError> = self.app.look(Identity::Session(signed.session), sessions).await;
-        let (email, has_passkeys) = (&signed.oneself.user.email, self.passkeys.is_some());
-        let page = pages::sessions::show(email, &found?, &signed.session, &signed.zone(), has_passkeys)?;
+        let (email, ways) = (
+            &signed.oneself.user.email,
+            (self.passkeys.is_some(), self.oidc.is_some()),
+        );
+        let page = pages::sessions::show(email, &found?, &signed.session, &signed.zone(), ways)?;
         Ok(Answer::Page(StatusCode::OK, page))
     }
 

@@ -1,4 +1,4 @@
-//! The cookies: of a session, and of a browser that waits for a code or asks for a passkey.
+//! The cookies: of a session, and of a browser that waits for a code, asks for a passkey or is on its way to the provider.
 
 use bursar_domain::sign_in::SecretHash;
 use hyper::header::{COOKIE, HeaderMap, HeaderValue};
@@ -15,6 +15,8 @@ pub(crate) struct CookieName {
 const SESSION_SECONDS: u32 = 30 * 86_400;
 const CODE_SECONDS: u32 = 10 * 60;
 const CEREMONY_SECONDS: u32 = 5 * 60;
+/// Away at the provider, then with a code on its way.
+const LOGIN_SECONDS: u32 = 20 * 60;
 
 impl CookieName {
     pub(crate) fn of_session(base_url: &url::Url) -> Self {
@@ -27,6 +29,10 @@ impl CookieName {
 
     pub(crate) fn of_ceremony(base_url: &url::Url) -> Self {
         Self::new(base_url, "bursar-passkey", CEREMONY_SECONDS)
+    }
+
+    pub(crate) fn of_login(base_url: &url::Url) -> Self {
+        Self::new(base_url, "bursar-login", LOGIN_SECONDS)
     }
 
     fn new(base_url: &url::Url, what: &str, seconds: u32) -> Self {

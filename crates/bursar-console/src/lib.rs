@@ -11,6 +11,7 @@ mod cookies;
 mod failure;
 mod forms;
 mod frame;
+mod oidc;
 mod pages;
 mod passkeys;
 mod reply;
@@ -20,4 +21,5 @@ mod sheet;
 mod sign_in;
 mod words;
 
+pub use oidc::OidcSettings;
 pub use serve::{Console, Options};

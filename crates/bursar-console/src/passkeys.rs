@@ -44,8 +44,7 @@ impl Console {
             Err(failure) => {
                 let mut form = form.clone();
                 form.problem = Some(failure.problem().ok_or(failure)?);
-                let page = pages::signing::ask(&form, "", to, true)?;
-                Ok(Answer::Page(StatusCode::UNPROCESSABLE_ENTITY, page))
+                self.ask_page(&form, "", to)
             }
         }
     }

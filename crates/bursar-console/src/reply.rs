@@ -16,10 +16,9 @@ use hyper::{Response, StatusCode};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// Nothing is loaded from elsewhere, nothing inline runs, and no other site may frame a page.
-const CSP: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
-     base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
-);
+const CSP: HeaderValue = HeaderValue::from_static(POLICY);
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
+     base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 /// Below this, compression saves nothing.
 const COMPRESS_FROM_BYTES: usize = 1_000;
 
@@ -31,6 +30,14 @@ pub(crate) fn html(status: StatusCode, page: String) -> Reply {
     headers.insert(CONTENT_SECURITY_POLICY, CSP);
     guard(headers);
     reply
+}
+
+/// Lets the forms of a page lead to another origin too. Browsers hold a form to where its page allows, redirects included.
+pub(crate) fn allow_forms_to(reply: &mut Reply, origin: &str) {
+    let allowed = POLICY.replacen("form-action 'self'", &format!("form-action 'self' {origin}"), 1);
+    if let Ok(value) = HeaderValue::from_str(&allowed) {
+        reply.headers_mut().insert(CONTENT_SECURITY_POLICY, value);
+    }
 }
 
 /// A file that a page offers.

@@ -33,8 +33,9 @@ use crate::cookies::CookieName;
 use crate::failure::{Failure, Problem, sentence};
 use crate::forms::Form;
 use crate::frame::{Frame, Place};
+use crate::oidc::{OidcSettings, Provider};
 use crate::pages;
-use crate::reply::{compressed, html, see_other};
+use crate::reply::{allow_forms_to, compressed, html, see_other};
 use crate::routes::{self, Route};
 use crate::sign_in::query_of;
 
@@ -47,6 +48,8 @@ const SIGN_OUT: &str = "/console/sign-out";
 pub struct Options {
     pub app: App,
     pub base_url: url::Url,
+    /// Who else signs people in.
+    pub oidc: Option<OidcSettings>,
     pub ids: IdSource,
     /// Fails where the system has no randomness.
     pub entropy: fn() -> Result<[u8; ENTROPY_BYTES], String>,
@@ -66,8 +69,10 @@ pub struct Console {
     pub(crate) cookie: CookieName,
     pub(crate) code_cookie: CookieName,
     pub(crate) ceremony_cookie: CookieName,
+    pub(crate) login_cookie: CookieName,
     /// `None` where the address has no name.
     pub(crate) passkeys: Option<Arc<Passkeys>>,
+    pub(crate) oidc: Option<Arc<Provider>>,
     /// What mail calls this place.
     pub(crate) site: String,
     pub(crate) entropy: fn() -> Result<[u8; ENTROPY_BYTES], String>,
@@ -89,6 +94,8 @@ pub struct Console {
 /// A page, or where to go.
 pub(crate) enum Answer {
     Page(StatusCode, String),
+    /// A page with a form that leads to this origin.
+    Leading(StatusCode, String, String),
     Reply(Reply),
 }
 
@@ -117,10 +124,17 @@ impl Signed {
 
 impl Console {
     pub fn new(options: Options) -> Self {
+        let provider = |settings| Arc::new(Provider::new(settings, &options.base_url));
+        let oidc = options.oidc.map(provider);
+        if let Some(provider) = &oidc {
+            provider.ask_soon();
+        }
         Self {
+            oidc,
             cookie: CookieName::of_session(&options.base_url),
             code_cookie: CookieName::of_code(&options.base_url),
             ceremony_cookie: CookieName::of_ceremony(&options.base_url),
+            login_cookie: CookieName::of_login(&options.base_url),
             passkeys: Passkeys::of(&options.base_url).map(Arc::new),
             site: options.base_url.authority().to_owned(),
             origin: options.base_url.origin().ascii_serialization(),
@@ -178,6 +192,11 @@ impl Console {
         let answer = answered.unwrap_or_else(|failure| self.failed(&failure, &parts, &seen.form, request));
         let mut reply = match answer {
             Answer::Page(status, page) => compressed(html(status, page.clone()), page, &parts.headers),
+            Answer::Leading(status, page, origin) => {
+                let mut reply = compressed(html(status, page.clone()), page, &parts.headers);
+                allow_forms_to(&mut reply, &origin);
+                reply
+            }
             Answer::Reply(reply) => reply,
         };
         let id_text = request.to_string();
@@ -459,7 +478,7 @@ fn unread(bad: BadBody) -> Failure {
     }
 }
 
-fn is_loopback(url: &url::Url) -> bool {
+pub(crate) fn is_loopback(url: &url::Url) -> bool {
     match url.host() {
         Some(url::Host::Domain(name)) => name == "localhost",
         Some(url::Host::Ipv4(address)) => address.is_loopback(),

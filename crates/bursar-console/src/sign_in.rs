@@ -15,6 +15,7 @@ use hyper::http::request::Parts;
 
 use crate::failure::Failure;
 use crate::forms::Form;
+use crate::oidc::is_secret;
 use crate::pages;
 use crate::pages::signing::End;
 use crate::reply::see_other;
@@ -46,40 +47,67 @@ impl Console {
         let answer = match (place, rest, form) {
             ("setup", link, None) => self.open_setup(link, &Form::default()).await?,
             ("setup", link, Some(form)) => self.set_up(parts, link, form).await?,
-            (_, "", None) => {
-                let has_passkeys = self.passkeys.is_some();
-                let form = Form::default();
-                page(pages::signing::ask(&form, "", asked_for(parts), has_passkeys)?)
-            }
-            (_, "", Some(form)) => self.ask_code(form).await?,
+            (_, "", None) => self.ask_page(&Form::default(), "", asked_for(parts))?,
+            (_, "", Some(form)) => self.ask_code(parts, form).await?,
             (_, "code", None) => self.open_code(parts).await?,
             (_, "code", Some(form)) => self.enter_code(parts, &form).await?,
             (_, "passkey", Some(form)) => self.enter_by_passkey(parts, &form).await?,
             (_, "passkey/begin", Some(_)) => self.ask_passkey().await?,
+            (_, "oidc", Some(form)) => self.begin_oidc(parts, &form).await?,
+            (_, "oidc/callback", None) => self.end_oidc(parts).await?,
+            (_, "oidc/link", None) => {
+                let form = Form::parse(parts.uri.query().unwrap_or(""));
+                self.show_link(parts, &form, asked_for(parts)).await?
+            }
             (_, link, None) => self.open_link(link).await?,
             (_, link, Some(_)) => self.enter(parts, link).await?,
         };
         Ok(Some(answer))
     }
 
-    async fn ask_code(&self, mut form: Form) -> Result<Answer, Failure> {
+    /// The page on which people sign in, or prove again who they are. `own` is the address of who is signed in.
+    pub(crate) fn ask_page(&self, form: &Form, own: &str, to: &str) -> Result<Answer, Failure> {
+        let status = match form.problem {
+            Some(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            None => StatusCode::OK,
+        };
+        let has_passkeys = self.passkeys.is_some();
+        let Some(provider) = &self.oidc else {
+            let page = pages::signing::ask(form, own, to, has_passkeys, None)?;
+            return Ok(Answer::Page(status, page));
+        };
+        provider.ask_soon();
+        let origin = provider.origin();
+        let way = (provider.name(), origin.as_str());
+        let page = pages::signing::ask(form, own, to, has_passkeys, Some(way))?;
+        Ok(Answer::Leading(status, page, origin))
+    }
+
+    async fn ask_code(&self, parts: &Parts, mut form: Form) -> Result<Answer, Failure> {
         let browser = secret(&self.entropy()?);
         let (email, entropy, site) = (form.get("email").to_owned(), self.entropy()?, self.site.clone());
-        let kept = browser.clone();
-        let ask = move |whole: &mut Whole<'_, '_>| code::ask(whole, &email, &kept, &entropy, &site);
+        let (kept, link) = (browser.clone(), form.get("login").to_owned());
+        let login = (!link.is_empty()).then(|| self.login_key(parts, &link));
+        let ask =
+            move |whole: &mut Whole<'_, '_>| code::ask(whole, &email, &kept, &entropy, &site, login.as_ref());
         let asked: Result<(), AppError> = self.app.change(Identity::Visitor, NO_ORGANIZATION, ask).await;
         let to = inside(form.get("to")).to_owned();
         if let Err(error) = asked {
             let failure = Failure::from(error);
             let Some(problem) = failure.problem() else {
-                return Err(failure);
+                return match failure {
+                    Failure::App(error) => ended_or(error, End::Login),
+                    other => Err(other),
+                };
             };
             form.problem = Some(problem);
-            let page = pages::signing::ask(&form, "", &to, self.passkeys.is_some())?;
-            return Ok(Answer::Page(StatusCode::UNPROCESSABLE_ENTITY, page));
+            return match login {
+                Some(_) => self.show_link(parts, &form, &to).await,
+                None => self.ask_page(&form, "", &to),
+            };
         }
         (self.on_queued)();
-        let mut reply = see_other(&format!("/console/sign-in/code?{}", query_of(&to)));
+        let mut reply = see_other(&format!("/console/sign-in/code?{}", with_login(&to, &link)));
         if let Some(value) = self.code_cookie.set(&browser) {
             reply.headers_mut().insert(SET_COOKIE, value);
         }
@@ -88,7 +116,11 @@ impl Console {
 
     async fn open_code(&self, parts: &Parts) -> Result<Answer, Failure> {
         match self.asked(parts).await? {
-            Some(email) => Ok(page(pages::signing::code(&email, "", asked_for(parts))?)),
+            Some(email) => {
+                let asked = Form::parse(parts.uri.query().unwrap_or(""));
+                let login = asked.get("login");
+                Ok(page(pages::signing::code(&email, "", asked_for(parts), login)?))
+            }
             None => Ok(Answer::Reply(see_other("/console/sign-in"))),
         }
     }
@@ -125,7 +157,7 @@ impl Console {
                     words::count(left, "try", "tries")
                 );
                 let email = self.asked(parts).await?.unwrap_or_default();
-                let page = pages::signing::code(&email, &wrong, to)?;
+                let page = pages::signing::code(&email, &wrong, to, form.get("login"))?;
                 Ok(Answer::Page(StatusCode::UNPROCESSABLE_ENTITY, page))
             }
             Entry::Ended => ended(End::Code),
@@ -249,7 +281,16 @@ pub(crate) fn query_of(to: &str) -> String {
     }
 }
 
-fn ended(what: End) -> Result<Answer, Failure> {
+/// Carries also the new login that is to be linked there.
+pub(crate) fn with_login(to: &str, login: &str) -> String {
+    match (query_of(to), is_secret(login)) {
+        (query, false) => query,
+        (query, true) if query.is_empty() => format!("login={login}"),
+        (query, true) => format!("{query}&login={login}"),
+    }
+}
+
+pub(crate) fn ended(what: End) -> Result<Answer, Failure> {
     Ok(Answer::Page(StatusCode::NOT_FOUND, pages::signing::ended(what)?))
 }
 

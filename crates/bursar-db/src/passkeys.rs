@@ -1,9 +1,9 @@
-//! Passkeys of people, and ceremonies under way.
+//! Passkeys of people.
 
 use bursar_domain::Timestamp;
 use bursar_domain::ids::UserId;
 use bursar_domain::sign_in::SecretHash;
-use bursar_domain::sign_in::passkey::{StoredPasskey, ceremonies_end};
+use bursar_domain::sign_in::passkey::StoredPasskey;
 
 use crate::engine::{Tx, Value};
 use crate::error::DbError;
@@ -66,44 +66,4 @@ pub fn remove(tx: &mut Tx<'_>, user: UserId, hash: &SecretHash) -> Result<bool, 
         &[Value::Bytes(&hash.0), Value::Bytes(&user.to_bytes())],
     )?;
     Ok(rows > 0)
-}
-
-pub fn begin_ceremony(
-    tx: &mut Tx<'_>,
-    browser: &SecretHash,
-    state: &str,
-    now: Timestamp,
-) -> Result<(), DbError> {
-    tx.execute(
-        "INSERT INTO ceremonies (browser, state, created_at) VALUES (?1, ?2, ?3)",
-        &[
-            Value::Bytes(&browser.0),
-            Value::Text(state),
-            Value::Int(now.micros()),
-        ],
-    )
-    .map(drop)
-}
-
-/// Ends the browser's ceremony. Of several who try at once, one gets it.
-pub fn take_ceremony(
-    tx: &mut Tx<'_>,
-    browser: &SecretHash,
-    now: Timestamp,
-) -> Result<Option<String>, DbError> {
-    let taken: Option<(String, Timestamp)> = tx.first(
-        "DELETE FROM ceremonies WHERE browser = ?1 RETURNING state, created_at",
-        &[Value::Bytes(&browser.0)],
-        read,
-    )?;
-    let in_time = taken.filter(|(_, created_at)| *created_at > ceremonies_end(now));
-    Ok(in_time.map(|(state, _)| state))
-}
-
-/// Removes ceremonies that were not finished. Returns how many.
-pub fn prune(tx: &mut Tx<'_>, now: Timestamp) -> Result<u64, DbError> {
-    tx.execute(
-        "DELETE FROM ceremonies WHERE created_at < ?1",
-        &[Value::Int(ceremonies_end(now).micros())],
-    )
 }

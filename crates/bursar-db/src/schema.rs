@@ -27,6 +27,7 @@ pub(crate) const STEPS: &[&str] = &[
     UPLOADS,
     PASSKEYS,
     REMINDERS_BY_TIME,
+    LOGINS,
 ];
 
 /// What a step does that SQL cannot. It runs after the step's statements, in the same transaction.
@@ -744,4 +745,16 @@ ALTER TABLE ceremonies ADD CONSTRAINT ceremonies_form CHECK (length(browser) = 3
 /// Reminders of a status in the order of their times.
 const REMINDERS_BY_TIME: &str = r"
 CREATE INDEX reminders_time ON reminders (organization_id, status, COALESCE(scheduled_at, 0), id);
+";
+
+/// Logins of people at an OpenID Connect provider. A code can carry one, which it links when it is entered.
+const LOGINS: &str = r"
+CREATE TABLE logins (
+    issuer TEXT NOT NULL, subject TEXT NOT NULL, email TEXT NOT NULL, user_id BYTEA NOT NULL, created_at BIGINT NOT NULL,
+    used_at BIGINT,
+    PRIMARY KEY (issuer, subject)
+) CLUSTERED;
+CREATE INDEX logins_user ON logins (user_id);
+ALTER TABLE sign_in_codes ADD COLUMN login TEXT;
+ALTER TABLE logins ADD CONSTRAINT logins_form CHECK (length(user_id) = 16 AND length(issuer) > 0 AND length(subject) > 0);
 ";

@@ -13,7 +13,7 @@ record! { session_columns: Session {
     hash, user = "user_id", started_at, seen_at, signed_in_at, agent,
 } }
 record! { link_columns: Link { user = "user_id", created_at } }
-record! { code_columns: Code { browser, email, user = "user_id", hash, tries, created_at } }
+record! { code_columns: Code { browser, email, user = "user_id", hash, tries, login, created_at } }
 
 /// Whether it is in force or not.
 pub fn session(tx: &mut Tx<'_>, hash: &SecretHash) -> Result<Option<Session>, DbError> {
@@ -101,13 +101,14 @@ pub fn take_link(tx: &mut Tx<'_>, hash: &SecretHash) -> Result<Option<Link>, DbE
 pub fn add_code(tx: &mut Tx<'_>, code: &Code) -> Result<(), DbError> {
     let user = code.user.map(UserId::to_bytes);
     tx.execute(
-        "INSERT INTO sign_in_codes (browser, email, user_id, hash, tries, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        "INSERT INTO sign_in_codes (browser, email, user_id, hash, tries, login, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         &[
             Value::Bytes(&code.browser.0),
             Value::Text(&code.email),
             user.as_ref().into(),
             Value::Bytes(&code.hash.0),
             Value::Int(code.tries),
+            code.login.as_deref().into(),
             Value::Int(code.created_at.micros()),
         ],
     )
@@ -151,7 +152,7 @@ pub fn try_code(tx: &mut Tx<'_>, browser: &SecretHash) -> Result<Option<Code>, D
 /// It stays to be counted, with no try left.
 pub fn use_up_code(tx: &mut Tx<'_>, browser: &SecretHash) -> Result<(), DbError> {
     tx.execute(
-        "UPDATE sign_in_codes SET tries = ?2 WHERE browser = ?1",
+        "UPDATE sign_in_codes SET tries = ?2, login = NULL WHERE browser = ?1",
         &[Value::Bytes(&browser.0), Value::Int(TRIES_MAX)],
     )
     .map(drop)

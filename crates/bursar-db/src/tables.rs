@@ -106,16 +106,19 @@ static SESSIONS: LoadTarget = load_target! { "sessions" {
 static SIGN_IN_LINKS: LoadTarget =
     load_target! { "sign_in_links" { hash Bytes, user_id Bytes, created_at Int, } };
 static SIGN_IN_CODES: LoadTarget = load_target! { "sign_in_codes" {
-    browser Bytes, email Text, user_id Bytes, hash Bytes, tries Int, created_at Int,
+    browser Bytes, email Text, user_id Bytes, hash Bytes, tries Int, created_at Int, login Text,
 } };
 static PASSKEYS: LoadTarget = load_target! { "passkeys" {
     hash Bytes, user_id Bytes, name Text, credential Text, created_at Int, used_at Int,
 } };
 static CEREMONIES: LoadTarget = load_target! { "ceremonies" { browser Bytes, state Text, created_at Int, } };
+static LOGINS: LoadTarget = load_target! { "logins" {
+    issuer Text, subject Text, email Text, user_id Bytes, created_at Int, used_at Int,
+} };
 static WORKER_CLOCK: LoadTarget = load_target! { "worker_clock" { id Int, seen_at Int, steady_since Int, } };
 
 /// A test compares the columns with the schema of both engines. An entry of the journal comes after its postings.
-pub static EVERY_TABLE: [&LoadTarget; 45] = [
+pub static EVERY_TABLE: [&LoadTarget; 46] = [
     &ORGANIZATIONS,
     &USERS,
     &ROLES,
@@ -161,6 +164,7 @@ pub static EVERY_TABLE: [&LoadTarget; 45] = [
     &crate::uploads::UPLOAD_PARTS,
     &PASSKEYS,
     &CEREMONIES,
+    &LOGINS,
 ];
 
 pub fn read_rows(

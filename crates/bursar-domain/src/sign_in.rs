@@ -1,6 +1,8 @@
-//! Ways into the console: a link that works once, a mailed code, and the session that each begins.
+//! Ways into the console: a link that works once, a mailed code, a passkey, a login elsewhere, and the session that each
+//! begins.
 
 pub mod code;
+pub mod login;
 pub mod passkey;
 
 use std::fmt::Write as _;

@@ -5,9 +5,11 @@ use bursar_domain::Refusal;
 use bursar_domain::email::check_email;
 use bursar_domain::organization::{User, address_key};
 use bursar_domain::sign_in::code::{self, Code, TRIES_MAX};
+use bursar_domain::sign_in::login::Proven;
 use bursar_domain::sign_in::{ENTROPY_BYTES, SecretHash};
 
-use super::{ENTER, begin};
+use super::passkey::written;
+use super::{ENTER, begin, login};
 use crate::act::Whole;
 use crate::error::AppError;
 use crate::personal::{self, Letter};
@@ -26,15 +28,23 @@ pub enum Entry {
 }
 
 /// Makes a code for this browser and mails it, if the address is known and has not had too many today. `site` is what
-/// the mail calls the place.
+/// the mail calls the place. With a `login` that waits in this browser, the code links it.
 pub fn ask(
     whole: &mut Whole<'_, '_>,
     email: &str,
     browser: &str,
     entropy: &[u8; ENTROPY_BYTES],
     site: &str,
+    login: Option<&SecretHash>,
 ) -> Result<(), AppError> {
     whole.allow(&ASK)?;
+    let login = match login {
+        None => None,
+        Some(key) => {
+            let ended = || Refusal::missing("this sign-in took longer than 10 minutes; begin again");
+            Some(login::waiting(whole, key)?.ok_or_else(ended)?)
+        }
+    };
     let email = check_email(email.trim()).map_err(Refusal::of_field("email"))?;
     let (now, digits) = (whole.now(), code::digits(entropy));
     let user = organizations::user_by_email(whole.tx, &email)?;
@@ -47,21 +57,33 @@ pub fn ask(
         user: user.as_ref().map(|user| user.id),
         hash: code::hash(browser, &digits),
         tries: 0,
+        login: login.as_ref().map(written).transpose()?,
         created_at: now,
     };
     sign_in::add_code(whole.tx, &code)?;
     if let Some(user) = user {
         let id = whole.new_id();
-        personal::queue(whole.tx, id, &user, Letter::Code, letter(&digits, site), now)?;
+        personal::queue(
+            whole.tx,
+            id,
+            &user,
+            Letter::Code,
+            letter(&digits, site, login.as_ref()),
+            now,
+        )?;
     }
     Ok(())
 }
 
-fn letter(digits: &str, site: &str) -> (String, String) {
+fn letter(digits: &str, site: &str, login: Option<&Proven>) -> (String, String) {
     let spaced = code::spaced(digits);
+    let linked = login.map_or_else(String::new, |login| {
+        let named = login::named(&login.issuer, &login.email);
+        format!(" It also links the login {named} to your account, which signs you in without a code from then on.")
+    });
     let body = format!(
         "{spaced}\n\nThis code signs you in to bursar at {site}, in the browser that asked for it. It works once, within 10 \
-         minutes.\n\nIf you did not ask for it, do nothing: without the code nobody gets in. Never read it out to anybody."
+         minutes.{linked}\n\nIf you did not ask for it, do nothing: without the code nobody gets in. Never read it out to anybody."
     );
     (format!("{spaced} is your sign-in code"), body)
 }
@@ -99,6 +121,9 @@ pub fn enter(
         });
     };
     sign_in::use_up_code(whole.tx, &browser_hash)?;
+    if let Some(login) = &tried.login {
+        login::link(whole, &user, login)?;
+    }
     if let Some(before) = before {
         sign_in::end_session(whole.tx, before)?;
     }

@@ -1,11 +1,11 @@
 //! Passkeys: a person adds them when signed in, and signs in with them afterwards.
 
-use bursar_db::{organizations, passkeys};
+use bursar_db::{ceremonies, organizations, passkeys};
 use bursar_domain::Refusal;
 use bursar_domain::ids::UserId;
 use bursar_domain::organization::User;
 use bursar_domain::sign_in::SecretHash;
-use bursar_domain::sign_in::passkey::{MAX, StoredPasskey};
+use bursar_domain::sign_in::passkey::{MAX, StoredPasskey, ceremonies_end};
 use bursar_domain::text::NAME;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -72,7 +72,7 @@ pub fn begin_adding(
         .start_passkey_registration(handle, &user.email, name, Some(known))
         .map_err(refused)?;
     let now = whole.now();
-    passkeys::begin_ceremony(whole.tx, browser, &written(&state)?, now)?;
+    ceremonies::begin(whole.tx, browser, &written(&state)?, now)?;
     let mut asked = serde_json::to_value(asked).map_err(broken)?;
     // The key must say by itself whose it is: nobody types an address to sign in with it.
     if let Some(selection) = asked.pointer_mut("/publicKey/authenticatorSelection") {
@@ -135,7 +135,7 @@ pub fn begin_entering(
     whole.allow(&ASK)?;
     let (asked, state) = place.0.start_discoverable_authentication().map_err(refused)?;
     let now = whole.now();
-    passkeys::begin_ceremony(whole.tx, browser, &written(&state)?, now)?;
+    ceremonies::begin(whole.tx, browser, &written(&state)?, now)?;
     let mut asked = serde_json::to_value(asked).map_err(broken)?;
     // The person presses a button, so the browser need not wait for the field.
     if let Value::Object(fields) = &mut asked {
@@ -180,7 +180,7 @@ pub fn enter(
     Ok(user)
 }
 
-fn caller(whole: &Whole<'_, '_>) -> Result<UserId, AppError> {
+pub(super) fn caller(whole: &Whole<'_, '_>) -> Result<UserId, AppError> {
     match whole.caller {
         Caller::Person(user, ..) => Ok(user),
         _ => Err(AppError::Unrecognised),
@@ -188,10 +188,10 @@ fn caller(whole: &Whole<'_, '_>) -> Result<UserId, AppError> {
 }
 
 fn ceremony<S: DeserializeOwned>(whole: &mut Whole<'_, '_>, browser: &SecretHash) -> Result<S, AppError> {
-    let now = whole.now();
-    let state = passkeys::take_ceremony(whole.tx, browser, now)?;
+    let after = ceremonies_end(whole.now());
+    let state = ceremonies::take(whole.tx, browser, after)?;
     let ended = || Refusal::conflict("this took longer than 5 minutes, or was sent before; begin again");
-    let state = state.and_then(|state| serde_json::from_str(&state).ok());
+    let state = state.and_then(|(state, _)| serde_json::from_str(&state).ok());
     Ok(state.ok_or_else(ended)?)
 }
 
@@ -225,7 +225,7 @@ fn read_answer<A: DeserializeOwned>(answer: &str) -> Result<A, AppError> {
     read.map_err(|_| Refusal::conflict("the browser's answer cannot be read; begin again").into())
 }
 
-fn written(state: &impl Serialize) -> Result<String, AppError> {
+pub(super) fn written(state: &impl Serialize) -> Result<String, AppError> {
     serde_json::to_string(state).map_err(broken)
 }
 
@@ -236,6 +236,6 @@ fn refused(error: webauthn_rs::prelude::WebauthnError) -> AppError {
     .into()
 }
 
-fn broken(error: serde_json::Error) -> AppError {
+pub(super) fn broken(error: serde_json::Error) -> AppError {
     bursar_db::DbError::Internal(error.to_string()).into()
 }

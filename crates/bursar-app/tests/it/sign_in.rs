@@ -67,7 +67,7 @@ fn set_up(test: &TestDb) -> OrganizationId {
 
 fn ask(app: &App, email: &'static str, browser: &'static str, entropy: u8) {
     let asked = change(app, Identity::Visitor, move |whole| {
-        code::ask(whole, email, browser, &[entropy; 32], "dues.example.org")
+        code::ask(whole, email, browser, &[entropy; 32], "dues.example.org", None)
     });
     asked.unwrap();
 }

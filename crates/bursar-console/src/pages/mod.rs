@@ -19,6 +19,7 @@ pub(crate) mod groups;
 pub(crate) mod journal;
 pub(crate) mod kept;
 pub(crate) mod lists;
+pub(crate) mod logins;
 pub(crate) mod member;
 pub(crate) mod member_credit;
 pub(crate) mod member_edit;

@@ -23,6 +23,7 @@ struct Page<'a> {
     email: &'a str,
     rows: Vec<Row>,
     has_passkeys: bool,
+    has_logins: bool,
 }
 
 pub(crate) fn show(
@@ -30,7 +31,7 @@ pub(crate) fn show(
     sessions: &[Session],
     this: &SecretHash,
     zone: &Zone,
-    has_passkeys: bool,
+    (has_passkeys, has_logins): (bool, bool),
 ) -> Result<String, Failure> {
     let row = |session: &Session| Row {
         hash: hex(&session.hash),
@@ -44,6 +45,7 @@ pub(crate) fn show(
         email,
         rows: sessions.iter().map(row).collect(),
         has_passkeys,
+        has_logins,
     };
     Ok(page.render()?)
 }

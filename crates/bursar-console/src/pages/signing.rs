@@ -6,6 +6,7 @@ use bursar_domain::organization::User;
 use crate::assets;
 use crate::failure::Failure;
 use crate::forms::Form;
+use crate::sign_in::with_login;
 
 const SHOWN: &[&str] = &["email"];
 
@@ -19,6 +20,8 @@ struct Ask<'a> {
     to: &'a str,
     script: String,
     has_passkeys: bool,
+    /// What the provider is called, and the origin of its sign-in page.
+    provider: Option<(&'a str, &'a str)>,
 }
 
 #[derive(Template)]
@@ -27,6 +30,19 @@ struct Code<'a> {
     style: String,
     email: &'a str,
     wrong: &'a str,
+    to: &'a str,
+    /// Where to ask for another code.
+    again: String,
+    login: &'a str,
+}
+
+#[derive(Template)]
+#[template(path = "link.html")]
+struct Link<'a> {
+    style: String,
+    form: &'a Form,
+    provider: &'a str,
+    email: &'a str,
     to: &'a str,
 }
 
@@ -41,10 +57,10 @@ struct Confirm<'a> {
 
 #[derive(Template)]
 #[template(path = "ended.html")]
-struct Ended {
+struct Ended<'a> {
     style: String,
-    title: &'static str,
-    text: &'static str,
+    title: &'a str,
+    text: &'a str,
 }
 
 /// What does not work any more.
@@ -52,10 +68,17 @@ struct Ended {
 pub(crate) enum End {
     Link,
     Code,
+    Login,
     Setup,
 }
 
-pub(crate) fn ask(form: &Form, own: &str, to: &str, has_passkeys: bool) -> Result<String, Failure> {
+pub(crate) fn ask(
+    form: &Form,
+    own: &str,
+    to: &str,
+    has_passkeys: bool,
+    provider: Option<(&str, &str)>,
+) -> Result<String, Failure> {
     let page = Ask {
         style: assets::style(),
         form,
@@ -63,16 +86,37 @@ pub(crate) fn ask(form: &Form, own: &str, to: &str, has_passkeys: bool) -> Resul
         to,
         script: assets::script(),
         has_passkeys,
+        provider,
     };
     Ok(page.render()?)
 }
 
-pub(crate) fn code(email: &str, wrong: &str, to: &str) -> Result<String, Failure> {
+/// Asks for the code, which also links a new `login` if there is one.
+pub(crate) fn code(email: &str, wrong: &str, to: &str, login: &str) -> Result<String, Failure> {
+    let query = with_login(to, login);
+    let again = match query.contains("login=") {
+        true => format!("/console/sign-in/oidc/link?{query}"),
+        false => "/console/sign-in".to_owned(),
+    };
     let style = assets::style();
     let page = Code {
         style,
         email,
         wrong,
+        to,
+        again,
+        login,
+    };
+    Ok(page.render()?)
+}
+
+/// Asks who has a new login. `email` is what the provider says.
+pub(crate) fn link(form: &Form, provider: &str, email: &str, to: &str) -> Result<String, Failure> {
+    let page = Link {
+        style: assets::style(),
+        form,
+        provider,
+        email,
         to,
     };
     Ok(page.render()?)
@@ -98,11 +142,20 @@ pub(crate) fn ended(what: End) -> Result<String, Failure> {
             "This code does not work any more",
             "It was used, tried too often, is older than 10 minutes, or was asked for in another browser. Ask for a new one.",
         ),
+        End::Login => (
+            "This sign-in has ended",
+            "It took longer than 10 minutes, was used before, or began in another browser. Begin again.",
+        ),
         End::Setup => (
             "This link does not work any more",
             "It was used, or is not one of this server's. If an organization was set up here, sign in with the address of its admin.",
         ),
     };
+    not_in(title, text)
+}
+
+/// Nobody was signed in, and why.
+pub(crate) fn not_in(title: &str, text: &str) -> Result<String, Failure> {
     let style = assets::style();
     Ok(Ended { style, title, text }.render()?)
 }

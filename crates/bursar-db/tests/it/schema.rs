@@ -123,6 +123,7 @@ fn keys_of_tenant_data_start_with_the_organization() {
             // They belong to people, who may have roles in several organizations.
             "sessions" | "sign_in_links" | "passkeys" => "hash",
             "sign_in_codes" | "ceremonies" => "browser",
+            "logins" => "issuer",
             _ => "organization_id",
         };
         assert_eq!(column, expected, "{table}");

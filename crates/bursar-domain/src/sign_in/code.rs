@@ -23,6 +23,8 @@ pub struct Code {
     pub user: Option<UserId>,
     pub hash: SecretHash,
     pub tries: i64,
+    /// The login that it links when it is entered, as it was kept.
+    pub login: Option<String>,
     pub created_at: Timestamp,
 }
 
@@ -90,6 +92,7 @@ mod tests {
             user: None,
             hash: SecretHash::of("c"),
             tries,
+            login: None,
             created_at: at(0),
         };
         for (tries, seconds, expected) in [(0, 599, true), (0, 600, false), (4, 0, true), (5, 0, false)] {

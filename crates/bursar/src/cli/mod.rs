@@ -14,6 +14,7 @@ pub mod here;
 mod hint;
 mod manual;
 mod messages;
+mod oidc;
 mod organization;
 pub(crate) mod output;
 mod policy;

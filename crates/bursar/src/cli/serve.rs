@@ -27,6 +27,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
+use super::oidc::OidcArgs;
 use super::url::{parse_base_url, parse_origin};
 use super::worker::{SendArgs, Watched};
 use super::{Failure, Globals, Outcome, open, output};
@@ -50,6 +51,8 @@ pub(crate) struct ServeArgs {
     /// Base of the URLs in responses; the listen address by default
     #[arg(long, value_name = "URL", value_parser = parse_base_url)]
     pub(crate) base_url: Option<String>,
+    #[command(flatten)]
+    pub(crate) oidc: OidcArgs,
     #[command(flatten)]
     pub(crate) send: SendArgs,
     /// Proxies whose X-Forwarded-For header is trusted: addresses or CIDR blocks
@@ -200,6 +203,8 @@ fn parse_bytes(text: &str) -> Result<usize, String> {
 
 pub(crate) fn run(globals: &Globals, args: &ServeArgs) -> Outcome {
     start_log(&args.log);
+    // Before a database is made.
+    args.oidc.settings()?;
     let url: DatabaseUrl = globals.database().parse()?;
     let app = open(&url, &args.options(), Opening::Migrate)?;
     let setup = app.change::<_, AppError>(Identity::Operator, NO_ORGANIZATION, {
@@ -289,6 +294,7 @@ async fn accept(
     until: Until,
     started: &mut dyn FnMut(&str),
 ) -> Outcome {
+    let oidc = args.oidc.settings()?;
     let files_allowed = open_files::raise();
     let listener = TcpListener::bind(args.listen).await.map_err(|error| {
         format!(
@@ -337,6 +343,7 @@ async fn accept(
         base_url: console_url
             .parse()
             .map_err(|error| format!("--base-url cannot be read: {error}"))?,
+        oidc,
         ids: ambient::ids()?,
         entropy: ambient::entropy,
         body_limit: args.body_limit,

@@ -30,16 +30,22 @@ fn cookie(reply: &Reply) -> String {
     reply.must("set-cookie").split(';').next().unwrap().to_owned()
 }
 
-/// The codes that were mailed to this address.
-fn codes(world: &World, email: &str) -> Vec<String> {
+/// What was mailed.
+pub(crate) fn letters(world: &World) -> Vec<String> {
     let Ok(folder) = fs::read_dir(world.place.folder.path().join("outbox")) else {
         return Vec::new();
     };
-    let texts = folder
+    folder
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.extension().is_some_and(|end| end == "eml"))
-        .map(|path| fs::read_to_string(path).unwrap());
-    texts
+        .map(|path| fs::read_to_string(path).unwrap())
+        .collect()
+}
+
+/// The codes that were mailed to this address.
+pub(crate) fn codes(world: &World, email: &str) -> Vec<String> {
+    letters(world)
+        .into_iter()
         .filter(|text| text.contains(email) && text.contains("sign-in-code"))
         .map(|text| {
             let subject = text.lines().find_map(|line| line.strip_prefix("Subject: "));

@@ -38,6 +38,8 @@ mod console_lists;
 #[cfg(test)]
 mod console_member;
 #[cfg(test)]
+mod console_oidc;
+#[cfg(test)]
 mod console_people;
 #[cfg(test)]
 mod console_reimbursements;

@@ -16,6 +16,7 @@ use bursar_app::reimbursements::{self, Draft, Remarks};
 use bursar_app::reminders::{self, NewReminder};
 use bursar_app::resources::{self, Readable, Walk};
 use bursar_app::roster::{self, Roster, RosterError};
+use bursar_app::sign_in::login::Begun;
 use bursar_app::sign_in::passkey::Passkeys;
 use bursar_app::statements::reconciliation::reconciliation;
 use bursar_app::statements::{self, Booking, Lines, NewStatement};
@@ -48,6 +49,7 @@ use bursar_domain::receipt::Method as Paid;
 use bursar_domain::reimbursement::{Reimbursement, ReimbursementVerb};
 use bursar_domain::reminder::{Audience, Method, Reminder};
 use bursar_domain::sign_in::SecretHash;
+use bursar_domain::sign_in::login::Proven;
 use bursar_domain::token::{ENTROPY_BYTES, TokenKind};
 
 use super::{Call, act, by_itself, call, no, view, whole};
@@ -171,7 +173,14 @@ fn desk() -> Vec<Call> {
             sign_in::enter(whole, &SecretHash::of(""), (SecretHash::of("x"), ""), None)
         }),
         whole(&sign_in::code::ASK, |whole| {
-            sign_in::code::ask(whole, "nobody@example.org", "browser", &[0; 32], "example.org")
+            sign_in::code::ask(
+                whole,
+                "nobody@example.org",
+                "browser",
+                &[0; 32],
+                "example.org",
+                None,
+            )
         }),
         whole(&sign_in::code::ASK, |whole| {
             sign_in::code::asked(whole, &SecretHash::of(""))
@@ -195,6 +204,24 @@ fn desk() -> Vec<Call> {
         }),
         whole(&sign_in::passkey::CHANGE, |whole| {
             sign_in::passkey::remove(whole, &SecretHash::of(""))
+        }),
+        whole(&sign_in::login::ASK, |whole| {
+            sign_in::login::begin(whole, &SecretHash::of("begun"), &begun())
+        }),
+        whole(&sign_in::login::ASK, |whole| {
+            sign_in::login::take(whole, &SecretHash::of("none"))
+        }),
+        whole(&sign_in::login::ASK, |whole| {
+            sign_in::login::waiting(whole, &SecretHash::of("none"))
+        }),
+        whole(&sign_in::ENTER, |whole| {
+            let proven = Proven::new("https://id.example", "x", None).unwrap();
+            let (session, key) = (SecretHash::of("x"), SecretHash::of("new"));
+            sign_in::login::enter(whole, (&proven, None), (session, ""), None, &key)
+        }),
+        whole(&sign_in::ONESELF, sign_in::login::list),
+        whole(&sign_in::login::CHANGE, |whole| {
+            sign_in::login::remove(whole, &SecretHash::of(""))
         }),
         whole(&setup::LINK, |whole| setup::make_link(whole, &[0; 32])),
         whole(&setup::OPEN, |whole| setup::open(whole, &SecretHash::of(""))),
@@ -708,6 +735,15 @@ fn exported<T>(done: Result<T, ExportError>) -> Result<T, AppError> {
         ExportError::App(error) => error,
         ExportError::Output(_) => Refusal::unreadable("the output is broken").into(),
     })
+}
+
+fn begun() -> Begun {
+    Begun {
+        nonce: String::new(),
+        verifier: String::new(),
+        to: String::new(),
+        is_again: false,
+    }
 }
 
 fn place() -> Passkeys {
