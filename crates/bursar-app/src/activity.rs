@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 
 use bursar_db::activity::{self, Filter};
-use bursar_db::{Tx, organizations, receipts, tokens};
+use bursar_db::{Tx, organizations, receipts, statements, tokens};
 use bursar_domain::access::Role;
 use bursar_domain::campaign::Campaign;
 use bursar_domain::card::Card;
 use bursar_domain::group::Group;
 use bursar_domain::ids::{
     ActivityId, CampaignId, CardId, GroupId, ListingId, MemberId, OrderId, OrganizationId, PaymentId,
-    ReceiptId, ReimbursementId, ReminderId, RequestId, TokenId, UserId,
+    ReceiptId, ReimbursementId, ReminderId, RequestId, StatementId, StatementLineId, TokenId, UserId,
 };
 use bursar_domain::listing::Listing;
 use bursar_domain::member::Member;
@@ -155,10 +155,23 @@ pub fn names(view: &mut View<'_, '_>, lines: &[Line]) -> Result<HashMap<String, 
     Ok(names)
 }
 
-/// What the subjects of these lines are called, by id: for people, who do not know ids.
+/// What the subjects of these lines are called, by id: for people, who do not know ids. Who acted in another
+/// organization's name is that organization's own matter: people read its name, and no id.
 pub fn subjects(view: &mut View<'_, '_>, lines: &[Line]) -> Result<HashMap<String, String>, AppError> {
     view.allow(&LIST)?;
     let mut found = HashMap::new();
+    for line in lines {
+        let elsewhere = line
+            .actor_organization_id
+            .filter(|home| *home != view.organization);
+        if let (Some(home), Some(actor)) = (elsewhere, &line.actor_id) {
+            let home = organizations::get(view.tx, home)?;
+            found.extend(home.map(|home| (home.id.to_string(), home.name)));
+            let is_person = UserId::parse(actor).is_some();
+            let somebody = if is_person { "somebody" } else { "a token" };
+            found.insert(actor.clone(), somebody.to_owned());
+        }
+    }
     for id in lines.iter().filter_map(|line| line.subject.as_deref()) {
         if !found.contains_key(id)
             && let Some(name) = subject(view, id)?
@@ -199,11 +212,25 @@ fn subject(view: &mut View<'_, '_>, id: &str) -> Result<Option<String>, AppError
     }
     if let Some(id) = ReceiptId::parse(id) {
         let currency = view.own()?.currency;
-        let receipt = receipts::get(view.tx, view.organization, id)?;
-        return Ok(receipt.map(|receipt| {
-            let amount = Money::new(receipt.amount, currency);
-            format!("of {amount} {currency} from {}", receipt.date)
-        }));
+        let Some(receipt) = receipts::get(view.tx, view.organization, id)? else {
+            return Ok(None);
+        };
+        let payer = match receipt.payer {
+            Some(payer) => view.get::<Member>(payer)?.map(|member| member.name()),
+            None => receipt.payer_name,
+        };
+        let amount = Money::new(receipt.amount, currency);
+        let from = payer.unwrap_or_else(|| receipt.date.to_string());
+        return Ok(Some(format!("of {amount} {currency} from {from}")));
+    }
+    if let Some(id) = StatementId::parse(id) {
+        let statement = statements::get(view.tx, view.organization, id)?;
+        let days = statement.and_then(|one| Some((one.first_date?, one.last_date?)));
+        return Ok(days.map(|(first, last)| format!("of {first} to {last}")));
+    }
+    if let Some(id) = StatementLineId::parse(id) {
+        let line = statements::line(view.tx, view.organization, id)?;
+        return Ok(line.map(|line| quoted(line.counterparty_name.unwrap_or(line.text))));
     }
     if let Some(id) = OrderId::parse(id) {
         let order = view.get::<Order>(id)?;
@@ -238,12 +265,19 @@ pub fn sentence(line: &Line, organization: OrganizationId, names: &HashMap<Strin
     let actor = match (line.actor_kind.as_str(), line.actor_id.as_deref()) {
         ("operator", _) => "the operator".to_owned(),
         ("worker", _) => "the service".to_owned(),
-        ("token", Some(id)) => format!("token {}", name(id)),
+        ("token", Some(id))
+            if line.actor_organization_id == Some(organization) || !names.contains_key(id) =>
+        {
+            format!("token {}", name(id))
+        }
         (_, Some(id)) => name(id),
         (kind, None) => kind.to_owned(),
     };
     let from = match line.actor_organization_id {
-        Some(home) if home != organization => format!(" of organization {home}"),
+        Some(home) if home != organization => match names.get(&home.to_string()) {
+            Some(name) => format!(" of {name}"),
+            None => format!(" of organization {home}"),
+        },
         _ => String::new(),
     };
     let subject = line.subject.as_deref().map(name).unwrap_or_default();

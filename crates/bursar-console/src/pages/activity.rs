@@ -100,8 +100,10 @@ pub(crate) fn rows(
 
 /// Starts with a capital, unless it starts with an address.
 fn told(text: &str) -> String {
-    match text.strip_prefix("the ") {
-        Some(rest) => format!("The {rest}"),
-        None => text.to_owned(),
+    match text.split_once(' ') {
+        Some((first @ ("the" | "somebody" | "a" | "token"), rest)) => {
+            format!("{} {rest}", words::label(first))
+        }
+        _ => text.to_owned(),
     }
 }

@@ -2,24 +2,61 @@
 
 use bursar_app::books::receipts;
 use bursar_app::resources;
-use bursar_app::statements::{self, NewStatement, StatementRead};
-use bursar_app::{AppError, View};
-use bursar_domain::Date;
+use bursar_app::statements::{self, Booking, Lines, NewStatement, StatementRead};
+use bursar_app::{AppError, Identity, View, Whole};
 use bursar_domain::account::Standing;
 use bursar_domain::member::Member;
 use bursar_domain::money::{Currency, Money};
+use bursar_domain::organization::Organization;
 use bursar_domain::payment::{Payment, PaymentStatus};
 use bursar_domain::receipt::Method;
+use bursar_domain::{Date, Timestamp};
 
 /// The statement covers so many days before today.
 const DAYS: i64 = 14;
+const FEE_MINOR: i64 = -450;
+
+/// Imports the statement; then half of what is proposed is confirmed, and the bank's fee is booked. The rest waits.
+pub(super) fn bring_in(
+    whole: &mut Whole<'_, '_>,
+    organization: &Organization,
+    treasurer: Identity,
+    at: Timestamp,
+    today: Date,
+) -> Result<(), AppError> {
+    let id = organization.id;
+    let read = whole.view(id, |view| statement(view, today, organization.currency))?;
+    let imported = whole.act_as(treasurer, at, id, |act| statements::import(act, &read, false))?;
+    let which = Lines {
+        statement: Some(imported.id),
+        open_only: true,
+        ..Lines::default()
+    };
+    let shown = whole.view(id, |view| statements::show(view, &which))?;
+    let proposed: Vec<_> = shown.iter().filter(|one| one.proposed.is_some()).collect();
+    let half: Vec<_> = proposed
+        .iter()
+        .take(proposed.len() / 2)
+        .map(|one| one.line.id)
+        .collect();
+    let fee = shown
+        .iter()
+        .find(|one| one.line.amount == FEE_MINOR)
+        .map(|one| one.line.id);
+    whole.act_as(treasurer, at.plus_seconds(240), id, |act| {
+        statements::confirm(act, &half)?;
+        let Some(fee) = fee else { return Ok(()) };
+        let booking = Booking {
+            account: Some(Standing::BankFees.as_str().to_owned()),
+            campaign: None,
+            memo: None,
+        };
+        statements::book(act, fee, &booking).map(drop)
+    })
+}
 
 /// Reads the statement as an officer's bank would write it.
-pub(super) fn statement(
-    view: &mut View<'_, '_>,
-    today: Date,
-    currency: Currency,
-) -> Result<StatementRead, AppError> {
+fn statement(view: &mut View<'_, '_>, today: Date, currency: Currency) -> Result<StatementRead, AppError> {
     let mut rows: Vec<(Date, String, String, String)> = Vec::new();
     let first = today.plus_days(-DAYS);
     let mut people = std::collections::HashMap::new();
@@ -62,7 +99,7 @@ pub(super) fn statement(
     }
     let other = |minor: i64| Money::new(minor, currency).to_string();
     for (days, minor, name, text) in [
-        (9, -450, "Harbour Bank", "Account fee"),
+        (9, FEE_MINOR, "Harbour Bank", "Account fee"),
         (6, -32_000, "Quayside Properties", "Rent of the boat shed"),
         (4, 2_500, "P. Winter", "For the young rowers"),
         (2, 5_850, "Lind and Sons", "two of us, and a gift"),

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use bursar_app::attachments::{self, NewAttachment};
 use bursar_app::books::receipts::{self, NewReceipt};
 use bursar_app::campaigns::{self, CampaignChange};
 use bursar_app::members::{self, NewMember};
@@ -13,8 +14,9 @@ use bursar_app::reminders::{self, NewReminder};
 use bursar_app::resources::{self, Readable};
 use bursar_app::store::OrderMoney;
 use bursar_app::tokens::{self, Holder, NewToken};
-use bursar_app::{Act, AppError, Identity, Whole, cards, groups, roles, statements, store};
+use bursar_app::{Act, AppError, Identity, Whole, cards, groups, roles, store};
 use bursar_domain::access::{Role, Scope, ScopeSet};
+use bursar_domain::attachment::Subject;
 use bursar_domain::campaign::CampaignVerb;
 use bursar_domain::card::{LimitFrequency, NewCard};
 use bursar_domain::group::{Group, NewGroup};
@@ -93,12 +95,25 @@ pub(super) fn live(
         };
         whole.act_as(Identity::Person(user), at, id, |act| deed(act, &mut life))?;
     }
-    let currency = organization.currency;
-    let read = whole.view(id, |view| super::bank::statement(view, today, currency))?;
-    let (treasurer, now) = (Identity::Person(life.treasurer), life.hours(1));
-    whole.act_as(treasurer, now, id, |act| {
-        statements::import(act, &read, false).map(drop)
-    })
+    let at = life.hours(1);
+    super::bank::bring_in(whole, organization, Identity::Person(life.treasurer), at, today)
+}
+
+/// When the reminder of late dues was sent.
+pub(super) fn reminded_at(today: Date) -> Timestamp {
+    today.start().plus_days(-2).plus_seconds(8 * 3_600)
+}
+
+/// A page with one line, as small as a PDF can be.
+fn receipt(what: &str, amount: &str) -> String {
+    let text = format!("BT /F 14 Tf 40 150 Td ({what}: {amount}) Tj ET");
+    format!(
+        "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n\
+         3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 420 200]/Contents 4 0 R/Resources<</Font<</F<</Type/Font\
+         /Subtype/Type1/BaseFont/Helvetica>>>>>>>>endobj\n4 0 obj<</Length {}>>stream\n{text}\nendstream endobj\n\
+         trailer<</Root 1 0 R>>\n%%EOF\n",
+        text.len()
+    )
 }
 
 fn all<R: Readable>(whole: &mut Whole<'_, '_>, organization: OrganizationId) -> Result<Vec<R>, AppError> {
@@ -304,7 +319,7 @@ impl Life {
         });
     }
 
-    /// Four expenses at different steps: paid, approved, rejected, submitted.
+    /// Four expenses at different steps: paid, approved, rejected, submitted. Each has its receipt.
     fn expenses(&mut self, members: &[Member]) {
         use ReimbursementVerb::{Approve, Pay, Reject, Submit};
         let stories: [Story; 4] = [
@@ -346,10 +361,16 @@ impl Life {
                 category: Some(category.to_owned()),
                 description: description.to_owned(),
                 incurred_at: Some(drafted.date().plus_days(-2)),
-                receipts: vec![format!("receipt-{}", i + 101)],
+                receipts: Vec::new(),
             };
             self.at(drafted, Officer::Secretary, move |act, life| {
                 let id = reimbursements::draft(act, &draft)?.id;
+                let receipt = NewAttachment {
+                    subject: Subject::Reimbursement(id),
+                    name: "receipt.pdf".to_owned(),
+                    bytes: receipt(description, &draft.amount).into_bytes(),
+                };
+                attachments::add(act, &receipt)?;
                 for (number, (verb, who)) in steps.iter().copied().enumerate() {
                     let at = drafted.plus_seconds(3_600 * 20 * (i64::try_from(number).unwrap_or(0) + 1));
                     let remarks = Remarks {
@@ -462,16 +483,25 @@ impl Life {
         let evening = self.today.start().plus_seconds(-7_200);
         let (viewer, members) = (Role::Viewer, [Scope::MembersRead, Scope::GroupsRead]);
         if self.organization.kind == OrganizationKind::National {
-            self.token(evening, "Website roster", viewer, &members, false);
+            self.token(evening, "Website roster", (viewer, &members), 60, false);
+            let payments = (viewer, &[Scope::PaymentsRead][..]);
+            self.token(evening, "Old accounting export", payments, 60, true);
+            // One to renew.
             self.token(
                 evening,
-                "Old accounting export",
-                viewer,
-                &[Scope::PaymentsRead],
-                true,
+                "Regatta results",
+                (viewer, &[Scope::GroupsRead]),
+                5,
+                false,
             );
         } else {
-            self.token(evening, "Boathouse display", viewer, &[Scope::GroupsRead], false);
+            self.token(
+                evening,
+                "Boathouse display",
+                (viewer, &[Scope::GroupsRead]),
+                60,
+                false,
+            );
             let change = PolicyChange {
                 cap: Some(Cap::Days(180)),
                 ..PolicyChange::default()
@@ -481,6 +511,19 @@ impl Life {
             });
         }
         let Some(group) = group else { return };
+        let late = NewReminder {
+            audience: Audience::Group(group.id),
+            method: Method::Email,
+            at: reminded_at(self.today),
+            subject: Some("Your dues are late".to_owned()),
+            body: Some("Dear {firstName},\n{overdue} is overdue. Could you look at it this week?".to_owned()),
+            every_days: None,
+            include_payment_info: true,
+        };
+        let before = self.hours(4);
+        self.at(before, Officer::Treasurer, move |act, _| {
+            reminders::schedule(act, &late).map(drop)
+        });
         let reminder = NewReminder {
             audience: Audience::Group(group.id),
             method: Method::Email,
@@ -496,12 +539,19 @@ impl Life {
     }
 
     /// A service token to look at; its secret is thrown away.
-    fn token(&mut self, at: Timestamp, name: &str, role: Role, scopes: &[Scope], is_revoked: bool) {
+    fn token(
+        &mut self,
+        at: Timestamp,
+        name: &str,
+        (role, scopes): (Role, &[Scope]),
+        days: i64,
+        is_revoked: bool,
+    ) {
         let new = NewToken {
             holder: Holder::Service(role),
             name: Some(name.to_owned()),
             scopes: ScopeSet::of(scopes),
-            days: Some(60),
+            days: Some(days),
         };
         self.at(at, Officer::Treasurer, move |act, life| {
             // The secret must not be predictable from the seed.

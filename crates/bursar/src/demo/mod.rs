@@ -3,6 +3,7 @@
 mod bank;
 mod data;
 mod life;
+mod mail;
 mod names;
 mod welcome;
 
@@ -115,7 +116,7 @@ fn live(app: &App, seed: u64, today: Date) -> Outcome {
     for life in lives {
         life.wait()?;
     }
-    Ok(())
+    mail::send(app, seed, today)
 }
 
 fn national(app: &App) -> Result<(OrganizationId, String), Failure> {

@@ -201,7 +201,7 @@ fn planned(read: &Roster, plan: &Plan) -> Told {
     if plan.archived > 0 {
         let many = words::count(plan.archived, "member is", "members are");
         notes.push(format!(
-            "{many} archived here and stays so, unless you restore them above."
+            "{many} archived here and left so, unless you restore them above."
         ));
     }
     if plan.without_email > 0 {
