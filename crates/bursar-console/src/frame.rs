@@ -11,6 +11,7 @@ use bursar_domain::sign_in::ENTROPY_BYTES;
 
 use crate::assets;
 use crate::forms::Done;
+use crate::icons;
 
 /// An entry of the menu: the end of its address, and its name.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +34,10 @@ const fn entry(end: &'static str, name: &'static str) -> Entry {
 }
 
 impl Entry {
+    pub(crate) fn icon(&self) -> &'static str {
+        icons::of(self.end)
+    }
+
     const fn for_those_who(self, rule: &'static Rule) -> Self {
         Self {
             rule: Some(rule),

@@ -11,6 +11,7 @@ mod cookies;
 mod failure;
 mod forms;
 mod frame;
+mod icons;
 mod oidc;
 mod pages;
 mod passkeys;

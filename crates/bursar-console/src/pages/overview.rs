@@ -28,11 +28,8 @@ const AGES: [&str; 5] = [
 /// Of the bars, in the units of the drawing.
 const BAR_HEIGHT: i128 = 180;
 const GROUND: i128 = 192;
-const STEP: i128 = 60;
 
 struct Bar {
-    x: i128,
-    middle: i128,
     name: &'static str,
     expected: String,
     collected: String,
@@ -87,11 +84,8 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
     let highest = i128::from(highest.max().unwrap_or(0));
     let bar = |(place, (_, expected, collected)): (usize, &(String, Money, Money))| {
         let name = MONTHS.get(place).copied().unwrap_or("");
-        let x = i128::try_from(place).unwrap_or(0) * STEP + 10;
         let (tall, full) = (part(*expected, highest), part(*collected, highest));
         Bar {
-            x,
-            middle: x + 20,
             name,
             expected: words::money(*expected),
             collected: words::money(*collected),
