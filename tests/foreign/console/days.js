@@ -1,77 +1,30 @@
-// What people do in a day, with the words that are on the pages. Every story runs with JavaScript and without.
+// What others do in a day, with the words that are on the pages.
 import assert from "node:assert/strict";
 import { bursar, signIn, WIDTHS } from "./desk.js";
 
-const { ORGANIZATION } = process.env;
+const { BURSAR_URL, ORGANIZATION } = process.env;
+/** The smallest picture there is. */
+const PIXEL = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==", "base64");
 
-/** Sign in, add a member, raise with a preview, undo, raise again, record a stack of money, look, sign out. */
-export async function treasurer(browser, found, options, mark) {
-  const desk = await signIn(browser, found, "treasurer@example.org", options);
-  const page = desk.page;
-  const last = `Quill-${mark}`;
-
-  await desk.menu("Members");
-  await desk.open("Add a member");
-  await desk.fill({ "First name": "Ada", "Last name": last, "E-mail": `${mark}@example.org`, Phone: "no number" });
-  await desk.press("Add");
-  assert.equal(await page.getByLabel("Phone", { exact: true }).getAttribute("aria-invalid"), "true");
-  assert.equal(await page.getByLabel("Last name", { exact: true }).inputValue(), last, "what was typed stays");
-  await desk.fill({ Phone: "" });
-  await desk.press("Add");
-  assert.match(await desk.said(), new RegExp(`Added Ada ${last}`));
-
-  await desk.menu("Charges");
-  await desk.open("Raise a charge");
-  await desk.fill({ "Or one member": `${mark}@example.org`, "Amount each": "120", "What it is for": `Boat ${mark}` });
-  await desk.press("Preview");
-  await desk.has(`Ada ${last}`);
-  await desk.press(/^Raise 1 charge/);
-  await desk.open("Undo");
-  await desk.press("Undo it");
-  assert.match(await desk.said(), /1 thing was taken back/);
-
-  await desk.menu("Charges");
-  await desk.open("Raise a charge");
-  await desk.fill({ "Or one member": `${mark}@example.org`, "Amount each": "120", "What it is for": `Oars ${mark}` });
-  await desk.press("Preview");
-  await desk.press(/^Raise 1 charge/);
-
-  await desk.menu("Money in");
-  await desk.open("Record money");
-  for (const amount of ["50", "70"]) {
-    await desk.fill({ "Who paid": `${mark}@example.org`, Amount: amount });
-    await desk.press("Save and next");
-    assert.match(await desk.said(), new RegExp(`Recorded ${amount}.00 USD for 1 charge`));
-  }
-
-  await desk.menu("Members");
-  await page.getByRole("searchbox").fill(last);
-  await page.getByRole("searchbox").press("Enter");
-  await desk.open(`Ada ${last}`);
-  await desk.has(`Oars ${mark}`);
-  await desk.has("0.00 USD");
-
-  await page.getByRole("button", { name: "Sign out" }).click();
-  assert.equal(await desk.title(), "Sign in");
-  await page.goBack();
-  assert.equal(await desk.title(), "Sign in", "the back button shows nothing after a sign-out");
-  await desk.close();
-}
-
-/** On a phone: looks somebody up and corrects their number. */
+/** On a phone: looks somebody up, corrects their number, and writes an expense down with a picture of the receipt. */
 export async function secretary(browser, found, options, mark) {
-  bursar("role", "set", "--organization", ORGANIZATION, "--user", "secretary@example.org", "--role", "editor");
   const phone = { ...options, viewport: WIDTHS.phone, hasTouch: true };
   const desk = await signIn(browser, found, "secretary@example.org", phone);
-  const page = desk.page;
   await desk.menu("Members");
-  await page.getByRole("searchbox").fill(`Quill-${mark}`);
-  await page.getByRole("searchbox").press("Enter");
-  await desk.open(`Ada Quill-${mark}`);
+  await desk.seek("newcomer.5@example.org");
+  await desk.turn(() => desk.page.getByRole("rowheader").getByRole("link").click());
   await desk.open("Edit");
   await desk.fill({ Phone: "+12025550147" });
   await desk.press("Save");
   await desk.has("+12025550147");
+
+  await desk.menu("Reimbursements");
+  await desk.open("Write one down");
+  const receipt = { name: "varnish.png", mimeType: "image/png", buffer: PIXEL };
+  await desk.fill({ "Who is paid back": "newcomer.5@example.org", Amount: "48.20", "What it was for": `Varnish ${mark}`, Receipts: receipt });
+  await desk.press("Submit for approval");
+  await desk.said(/^Submitted 48\.20 USD/);
+  await desk.hasNo("Approve 48.20 USD");
   await desk.close();
 }
 
@@ -93,4 +46,33 @@ export async function viewer(browser, found, options) {
     if (wrong.length > 0) found.push(`viewer: ${entry} has ${wrong.join(", ")}`);
   }
   await desk.close();
+}
+
+/** Looks at forty chapters' worth of totals, then at one roster; the chapter reads who looked. */
+export async function national(browser, found, options, mark) {
+  const user = `national.${mark}@example.org`;
+  bursar("role", "set", "--organization", ORGANIZATION, "--user", user, "--role", "viewer");
+  const desk = await signIn(browser, found, user, options);
+  await desk.menu("Chapters");
+  const names = await desk.page.locator("tbody").getByRole("rowheader").allInnerTexts();
+  const minor = (text) => Number(text.split(" ")[0].replaceAll(/[^0-9]/g, ""));
+  const sums = [0, 0, 0, 0, 0];
+  for (const name of names) (await desk.row(name)).slice(0, 5).forEach((text, at) => (sums[at] += minor(text)));
+  assert.deepEqual((await desk.row("Total")).slice(0, 5).map(minor), sums, "the roll-up is the sum of its chapters");
+  assert.ok(sums.every((sum) => sum > 0), `${sums}`);
+
+  const [name] = names;
+  const roster = await desk.open(name);
+  assert.equal(roster, `Roster of ${name}`);
+  const count = await desk.page.locator("tbody").getByRole("row").count();
+  const chapter = new URL(desk.page.url()).pathname.split("/").at(-1);
+  // The rest of the chapter is its own.
+  const response = await desk.page.request.get(`${BURSAR_URL}/console/${chapter}/members`);
+  assert.equal(response.status(), 404);
+  await desk.close();
+
+  const there = await signIn(browser, found, "treasurer@example.org", options);
+  await there.page.goto(`${BURSAR_URL}/console/${chapter}/activity`);
+  await there.has(`Somebody of Federation of Community Rowing read ${count} members of this chapter's roster`);
+  await there.close();
 }

@@ -1,11 +1,11 @@
 // Looks at every page that can be reached by links, each kind once: axe finds nothing, nothing is wider than the screen,
-// and a page is light. At two widths, light and dark. Leaves a picture of each kind.
+// and a page is light. At two widths, light and dark.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { signIn, WIDTHS } from "./desk.js";
 
-const { BURSAR_URL, PICTURES } = process.env;
+const { BURSAR_URL } = process.env;
 const AXE = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const FIRST_BYTES_MAX = 60_000;
 const LATER_BYTES_MAX = 20_000;
@@ -61,7 +61,6 @@ export async function lookAtEverything(browser, found, user) {
         for (const violation of result.violations) say(`axe: ${violation.id}: ${violation.nodes.map((node) => node.html.slice(0, 160)).join(" | ")}`);
         const width = await page.evaluate(() => document.documentElement.scrollWidth);
         if (width > viewport.width) say(`is ${width} px wide`);
-        if (PICTURES) await page.screenshot({ path: `${PICTURES}/${name.replaceAll("/", "-").replaceAll("{}", "one") || "overview"}-${device}-${colorScheme}.png`, fullPage: device === "phone" });
       }
       await context.close();
     }
