@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { signIn, WIDTHS } from "./desk.js";
+import { signIn, WAIT_MS, WIDTHS } from "./desk.js";
 
 const { BURSAR_URL } = process.env;
 const AXE = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -16,24 +16,26 @@ function kind(url) {
   return parts.map((part) => (/^[a-z]+_[0-9a-z]{26}$/.test(part) ? "{}" : part)).join("/");
 }
 
-/** One address for each kind of page. */
+/** One address for each kind of page. Pages are only read here, not opened. */
 export async function kinds(desk) {
   const { page } = desk;
   const home = new URL(page.url()).pathname;
   const seen = new Map([["", page.url()]]);
   const next = [page.url()];
   while (next.length > 0) {
-    const response = await page.goto(next.shift());
+    const here = next.shift();
+    const response = await page.request.get(here);
     if (!(response.headers()["content-type"] ?? "").startsWith("text/html")) continue;
-    const links = await page.$$eval("a[href]", (all) => all.filter((a) => !a.hasAttribute("download")).map((a) => a.href));
-    for (const link of links) {
-      if (!link.startsWith(`${BURSAR_URL}${home}/`) || /[./](csv|pdf)(\?|$)/.test(link) || link.includes("/attachments/")) continue;
-      if (!seen.has(kind(link))) {
+    for (const [tag, href] of (await response.text()).matchAll(/<a\s[^>]*?href="([^"]*)"[^>]*>/g)) {
+      const link = new URL(href.replaceAll(/&(#38|amp);/g, "&"), here).href.replace(/#.*/, "");
+      const isPage = link.startsWith(`${BURSAR_URL}${home}/`) && !/\sdownload\b/.test(tag) && !/[./](csv|pdf)(\?|$)/.test(link);
+      if (isPage && !seen.has(kind(link))) {
         seen.set(kind(link), link);
         next.push(link);
       }
     }
   }
+  assert.ok(seen.size > 60, `only ${seen.size} kinds of pages were found`);
   return seen;
 }
 
@@ -50,13 +52,14 @@ export async function lookAtEverything(browser, found, user) {
       views += 1;
       // The page's own policy forbids a script of ours, which axe is.
       const context = await browser.newContext({ storageState: state, viewport, colorScheme, bypassCSP: true });
+      context.setDefaultTimeout(WAIT_MS);
       const page = await context.newPage();
       for (const [name, url] of pages) {
         const response = await page.goto(url);
         const say = (line) => found.push(`${name || "overview"}, ${device}, ${colorScheme}: ${line}`);
         if (response.status() !== 200) say(`status ${response.status()}`);
         await page.evaluate(AXE);
-        const result = await page.evaluate(() => axe.run());
+        const result = await page.evaluate(() => axe.run({ resultTypes: ["violations"] }));
         rules += result.passes.length;
         for (const violation of result.violations) say(`axe: ${violation.id}: ${violation.nodes.map((node) => node.html.slice(0, 160)).join(" | ")}`);
         const width = await page.evaluate(() => document.documentElement.scrollWidth);
@@ -72,6 +75,7 @@ export async function lookAtEverything(browser, found, user) {
 /** What goes over the wire, by the browser's own count. */
 async function weigh(browser, storageState, pages, found) {
   const context = await browser.newContext({ storageState });
+  context.setDefaultTimeout(WAIT_MS);
   const page = await context.newPage();
   const session = await context.newCDPSession(page);
   await session.send("Network.enable");
@@ -80,7 +84,7 @@ async function weigh(browser, storageState, pages, found) {
   let [first, heaviest, which] = [0, 0, ""];
   for (const [name, url] of pages) {
     bytes = 0;
-    await page.goto(url, { waitUntil: "networkidle" });
+    await page.goto(url);
     if (first === 0) first = bytes;
     else if (bytes > heaviest) [heaviest, which] = [bytes, name];
     if (name !== "" && bytes > LATER_BYTES_MAX) found.push(`${name} moves ${bytes} bytes`);
