@@ -1,24 +1,26 @@
 // Makes pages smoother. Everything works without it.
 "use strict";
 
-// Lists that filter as you type: the form is sent when typing pauses.
-for (const input of document.querySelectorAll("[data-filter]")) {
-  let pause;
-  input.addEventListener("input", () => {
-    clearTimeout(pause);
-    pause = setTimeout(async () => {
-      const form = input.form;
-      const url = new URL(form.action);
-      url.search = new URLSearchParams(new FormData(form)).toString();
-      const response = await fetch(url, { credentials: "same-origin" });
-      if (!response.ok || response.redirected) return;
-      const page = new DOMParser().parseFromString(await response.text(), "text/html");
-      const rows = page.getElementById("rows");
-      if (rows) document.getElementById("rows").replaceWith(rows);
-      history.replaceState(null, "", url);
-    }, 200);
-  });
-}
+// What htmx could not do is said; a session that has ended leads to the sign-in by itself.
+const say = (text) => {
+  let toast = document.getElementById("failed");
+  if (!text) { toast?.remove(); return; }
+  if (!toast) {
+    toast = document.createElement("div");
+    toast.id = "failed";
+    toast.className = "toast failed";
+    toast.setAttribute("role", "alert");
+    document.getElementById("content").prepend(toast);
+  }
+  toast.textContent = text;
+};
+document.addEventListener("htmx:afterRequest", (event) => { if (event.detail.successful) say(""); });
+document.addEventListener("htmx:sendError", () => say("The server cannot be reached. What you see may be old. Try again in a moment."));
+document.addEventListener("htmx:responseError", (event) => {
+  const { xhr } = event.detail;
+  if (xhr.getResponseHeader("HX-Redirect")) return;
+  say(xhr.status === 429 ? "Too many requests. Wait a moment, then go on." : `That did not work (${xhr.status}). Reload the page.`);
+});
 
 // A form is sent once.
 document.addEventListener("submit", (event) => {
@@ -85,11 +87,45 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   });
 }
 
-// "/" goes to the search.
-document.addEventListener("keydown", (event) => {
-  const isTyping = /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement.tagName);
-  if (event.key === "/" && !isTyping && !event.ctrlKey && !event.metaKey) {
-    const search = document.querySelector("input[type=search]");
-    if (search) { event.preventDefault(); search.focus(); }
+// Keys: "/" and Ctrl K go to the search, "g" and a letter to a page, "?" lists them.
+const GO = { o: "Overview", m: "Members", g: "Groups", c: "Charges", i: "Money in", b: "Bank", j: "Journal", r: "Reminders" };
+const search = () => {
+  const field = document.querySelector("input[type=search]");
+  const link = document.querySelector("a[data-search]");
+  if (field) { field.focus(); field.select(); } else if (link) link.click();
+  return field || link;
+};
+const listKeys = () => {
+  let dialog = document.getElementById("keys");
+  if (!dialog) {
+    dialog = document.createElement("dialog");
+    dialog.id = "keys";
+    dialog.setAttribute("aria-labelledby", "keys-title");
+    dialog.innerHTML = '<h2 id="keys-title">Keys</h2><div id="keys-list"></div><form method="dialog"><button class="plain">Close</button></form>';
+    document.body.append(dialog);
+    htmx.ajax("GET", "/console/keys", { target: "#keys-list", source: dialog });
   }
+  if (!dialog.open) dialog.showModal();
+};
+let went = 0;
+document.addEventListener("keydown", (event) => {
+  const { key } = event;
+  if (key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.altKey) {
+    if (search()) event.preventDefault();
+    return;
+  }
+  const { activeElement: at } = document;
+  if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(at.tagName) || at.closest("dialog")) return;
+  const isGoing = event.timeStamp - went < 1500;
+  went = 0;
+  if (isGoing && Object.hasOwn(GO, key)) {
+    const links = document.querySelectorAll("#menu nav a");
+    const link = [...links].find((a) => a.textContent.trim() === GO[key]);
+    if (link) { event.preventDefault(); link.click(); }
+  } else if (key === "g") went = event.timeStamp;
+  else if (key === "/") { if (search()) event.preventDefault(); }
+  else if (key === "?" && window.htmx && document.getElementById("menu")) { event.preventDefault(); listKeys(); }
 });
+for (const link of document.querySelectorAll("[data-keys]")) {
+  link.addEventListener("click", (event) => { if (window.htmx) { event.preventDefault(); listKeys(); } });
+}

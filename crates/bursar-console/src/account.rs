@@ -2,6 +2,7 @@
 
 use bursar_app::sign_in::{end, sessions};
 use bursar_app::{AppError, Identity, NO_ORGANIZATION, Whole};
+use bursar_domain::Refusal;
 use bursar_domain::sign_in::SecretHash;
 use hyper::StatusCode;
 use hyper::header::SET_COOKIE;
@@ -9,9 +10,10 @@ use hyper::http::request::Parts;
 
 use crate::failure::Failure;
 use crate::forms::Form;
+use crate::frame::{Frame, Place};
 use crate::pages;
 use crate::pages::sessions::hex;
-use crate::reply::see_other;
+use crate::reply::{is_part, see_other};
 use crate::serve::{Answer, Console, Signed};
 use crate::sign_in::asked_for;
 
@@ -30,6 +32,8 @@ impl Console {
                 let own = &signed.oneself.user.email;
                 self.ask_page(&Form::default(), own, asked_for(parts))?
             }
+            ("keys", None) => Answer::Page(StatusCode::OK, pages::keys::show(is_part(&parts.headers))?),
+            ("parts", None) if self.is_demo => self.show_parts(signed)?,
             ("sessions", None) => self.show_sessions(signed).await?,
             ("sessions", Some(form)) => self.end_sessions(signed, &Form::parse(form)).await?,
             ("passkeys", None) => self.show_passkeys(signed, &Form::default()).await?,
@@ -41,6 +45,17 @@ impl Console {
             _ => return Ok(None),
         };
         Ok(Some(answer))
+    }
+
+    fn show_parts(&self, signed: &Signed) -> Result<Answer, Failure> {
+        let missing = || Refusal::missing("there is no organization to show the parts in");
+        let (organization, role) = signed.oneself.places.first().ok_or_else(missing)?;
+        let place = Place {
+            organization: organization.clone(),
+            role: *role,
+        };
+        let frame = Frame::new(&signed.oneself, place, "parts", self.new_key()?);
+        Ok(Answer::Page(StatusCode::OK, pages::parts::show(frame)?))
     }
 
     async fn show_sessions(&self, signed: &Signed) -> Result<Answer, Failure> {

@@ -13,6 +13,8 @@ pub(crate) struct Asking {
     pub(crate) frame: Frame,
     /// The parts of the path where the route has a place.
     pub(crate) params: Vec<String>,
+    /// Whether only the part that changes is wanted.
+    pub(crate) is_part: bool,
     query: Vec<(String, String)>,
 }
 
@@ -21,6 +23,7 @@ impl Asking {
         Self {
             frame,
             params,
+            is_part: false,
             query: form_urlencoded::parse(query.as_bytes()).into_owned().collect(),
         }
     }

@@ -173,6 +173,10 @@ impl Frame {
         assets::style()
     }
 
+    pub(crate) fn htmx(&self) -> String {
+        assets::htmx()
+    }
+
     pub(crate) fn script(&self) -> String {
         assets::script()
     }

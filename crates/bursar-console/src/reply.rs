@@ -28,6 +28,8 @@ pub(crate) fn html(status: StatusCode, page: String) -> Reply {
     let headers = reply.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
     headers.insert(CONTENT_SECURITY_POLICY, CSP);
+    // The same address is a page, or the part of it that htmx asks for.
+    headers.insert(VARY, HeaderValue::from_static("Accept-Encoding, HX-Request"));
     guard(headers);
     reply
 }
@@ -118,22 +120,44 @@ fn guard(headers: &mut HeaderMap) {
     headers.insert(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
 }
 
-/// Compresses a page for a browser that takes it.
-pub(crate) fn compressed(reply: Reply, body: String, asked: &HeaderMap) -> Reply {
-    let takes_gzip = asked
+pub(crate) fn takes_gzip(asked: &HeaderMap) -> bool {
+    asked
         .get_all(ACCEPT_ENCODING)
         .iter()
         .filter_map(|value| value.to_str().ok())
-        .any(|value| value.split(',').any(|coding| coding.trim() == "gzip"));
-    if !takes_gzip || body.len() < COMPRESS_FROM_BYTES {
+        .any(|value| value.split(',').any(|coding| coding.trim() == "gzip"))
+}
+
+pub(crate) fn gzip(bytes: &[u8], level: Compression) -> Option<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 4), level);
+    encoder.write_all(bytes).and_then(|()| encoder.finish()).ok()
+}
+
+/// Compresses a page for a browser that takes it.
+pub(crate) fn compressed(reply: Reply, body: &str, asked: &HeaderMap) -> Reply {
+    if !takes_gzip(asked) || body.len() < COMPRESS_FROM_BYTES {
         return reply;
     }
-    let mut encoder = GzEncoder::new(Vec::with_capacity(body.len() / 4), Compression::fast());
-    let written = encoder.write_all(body.as_bytes()).and_then(|()| encoder.finish());
-    let Ok(smaller) = written else { return reply };
+    let Some(smaller) = gzip(body.as_bytes(), Compression::fast()) else {
+        return reply;
+    };
     let mut reply = reply.map(|_| Full::new(Bytes::from(smaller)));
-    let headers = reply.headers_mut();
-    headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-    headers.insert(VARY, HeaderValue::from_static("Accept-Encoding"));
+    let encoding = HeaderValue::from_static("gzip");
+    reply.headers_mut().insert(CONTENT_ENCODING, encoding);
+    reply
+}
+
+/// Whether htmx asks, for the part of a page that changes. It gets the whole page where history needs it.
+pub(crate) fn is_part(asked: &HeaderMap) -> bool {
+    asked.get("hx-request").is_some_and(|value| value == "true")
+        && !asked.contains_key("hx-history-restore-request")
+}
+
+/// Where htmx leads the browser, because the person must sign in first.
+pub(crate) fn lead_to(status: StatusCode, to: &str) -> Reply {
+    let mut reply = html(status, String::new());
+    if let Ok(to) = HeaderValue::from_str(to) {
+        reply.headers_mut().insert("hx-redirect", to);
+    }
     reply
 }

@@ -35,7 +35,7 @@ use crate::forms::Form;
 use crate::frame::{Frame, Place};
 use crate::oidc::{OidcSettings, Provider};
 use crate::pages;
-use crate::reply::{allow_forms_to, compressed, html, see_other};
+use crate::reply::{allow_forms_to, compressed, html, is_part, lead_to, see_other};
 use crate::routes::{self, Route};
 use crate::sign_in::query_of;
 
@@ -60,6 +60,8 @@ pub struct Options {
     pub request_log: RequestLog,
     pub limiter: Arc<Limiter>,
     pub trusted_proxies: TrustedProxies,
+    /// Whether this is the demonstration, which also has a page of all parts.
+    pub is_demo: bool,
     /// Called when something was added to the outbox.
     pub on_queued: Arc<dyn Fn() + Send + Sync>,
 }
@@ -88,6 +90,7 @@ pub struct Console {
     request_log: RequestLog,
     limiter: Arc<Limiter>,
     trusted_proxies: TrustedProxies,
+    pub(crate) is_demo: bool,
     pub(crate) on_queued: Arc<dyn Fn() + Send + Sync>,
 }
 
@@ -149,6 +152,7 @@ impl Console {
             request_log: options.request_log,
             limiter: options.limiter,
             trusted_proxies: options.trusted_proxies,
+            is_demo: options.is_demo,
             on_queued: options.on_queued,
         }
     }
@@ -191,9 +195,13 @@ impl Console {
         };
         let answer = answered.unwrap_or_else(|failure| self.failed(&failure, &parts, &seen.form, request));
         let mut reply = match answer {
-            Answer::Page(status, page) => compressed(html(status, page.clone()), page, &parts.headers),
+            Answer::Page(status, page) => {
+                let reply = html(status, page.clone());
+                compressed(reply, &page, &parts.headers)
+            }
             Answer::Leading(status, page, origin) => {
-                let mut reply = compressed(html(status, page.clone()), page, &parts.headers);
+                let reply = html(status, page.clone());
+                let mut reply = compressed(reply, &page, &parts.headers);
                 allow_forms_to(&mut reply, &origin);
                 reply
             }
@@ -291,7 +299,8 @@ impl Console {
         seen.route = Some(route);
         let mut frame = Frame::new(&signed.oneself, place, route.here, self.new_key()?);
         (frame.origin, frame.entropy) = (self.origin.clone(), self.entropy);
-        let asking = Asking::new(frame, params, parts.uri.query().unwrap_or(""));
+        let mut asking = Asking::new(frame, params, parts.uri.query().unwrap_or(""));
+        asking.is_part = is_part(&parts.headers);
         match form {
             None => match (route.file, route.logged) {
                 (Some(make), _) => self.download(&signed, make, asking).await,
@@ -432,19 +441,15 @@ impl Console {
             return Answer::Reply(see_other("/console/sign-in"));
         }
         let is_open = parts.method == Method::GET;
-        if matches!(failure, Failure::SignedOut) && is_open {
-            return Answer::Reply(see_other(&format!("/console/sign-in?{to}")));
-        }
-        if matches!(failure, Failure::App(AppError::Stale)) && is_open {
-            return Answer::Reply(see_other(&format!("/console/confirm?{to}")));
-        }
-        let (status, title, text) = failure.told();
         let way = match failure {
             Failure::SignedOut => Some(format!("/console/sign-in?{to}")),
             Failure::App(AppError::Stale) => Some(format!("/console/confirm?{to}")),
             _ => None,
         };
+        let (status, title, text) = failure.told();
         let page = match way {
+            Some(way) if is_part(&parts.headers) => return Answer::Reply(lead_to(status, &way)),
+            Some(way) if is_open => return Answer::Reply(see_other(&way)),
             Some(way) => {
                 let action = parts
                     .uri

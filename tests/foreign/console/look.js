@@ -36,6 +36,7 @@ export async function kinds(desk) {
     }
   }
   assert.ok(seen.size > 60, `only ${seen.size} kinds of pages were found`);
+  for (const name of ["keys", "parts"]) seen.set(name, `${BURSAR_URL}/console/${name}`);
   return seen;
 }
 

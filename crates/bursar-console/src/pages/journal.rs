@@ -22,6 +22,13 @@ struct Page<'a> {
     from: String,
     until: String,
     accounts: Vec<(String, bool)>,
+    part: Part,
+}
+
+/// What changes with the days and the account.
+#[derive(Template)]
+#[template(path = "journal_part.html")]
+struct Part {
     entries: Vec<EntryRow>,
     older: String,
 }
@@ -38,6 +45,13 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         _ => String::new(),
     };
     let (accounts, currency) = entries::accounts(view)?;
+    let part = Part {
+        entries: rows::entries(&found.rows, &accounts, currency),
+        older,
+    };
+    if asking.is_part {
+        return Ok(part.render()?);
+    }
     let mut names: Vec<(String, bool)> = accounts
         .values()
         .map(|held| (held.name.clone(), account == Some(held.name.as_str())))
@@ -48,8 +62,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         from: from.to_string(),
         until: until.to_string(),
         accounts: names,
-        entries: rows::entries(&found.rows, &accounts, currency),
-        older,
+        part,
     };
     Ok(page.render()?)
 }

@@ -27,11 +27,19 @@ struct Row {
 struct Page<'a> {
     frame: &'a Frame,
     may_add: bool,
-    may_select: bool,
-    csv: String,
     text: &'a str,
     state: &'a str,
     groups: Vec<(GroupId, String, bool)>,
+    part: Part<'a>,
+}
+
+/// What changes while somebody types.
+#[derive(Template)]
+#[template(path = "members_part.html")]
+struct Part<'a> {
+    frame: &'a Frame,
+    may_select: bool,
+    csv: String,
     is_filtered: bool,
     rows: Vec<Row>,
     older: String,
@@ -59,20 +67,27 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         (true, Some(last)) => asking.with("members", &[("after", &last.id.to_string())]),
         _ => String::new(),
     };
+    let part = Part {
+        frame: &asking.frame,
+        may_select: asking.frame.may(&CHANGE),
+        csv: asking.with("members/csv", &[]),
+        is_filtered: !asking.query("q").is_empty() || state != "active" || group.is_some(),
+        rows: rows.collect(),
+        older,
+    };
+    if asking.is_part {
+        return Ok(part.render()?);
+    }
     let page = Page {
         frame: &asking.frame,
         may_add: asking.frame.may(&ADD),
-        may_select: asking.frame.may(&CHANGE),
-        csv: asking.with("members/csv", &[]),
         text: asking.query("q"),
         state,
         groups: groups(view)?
             .into_iter()
             .map(|(id, name)| (id, name, group == Some(id)))
             .collect(),
-        is_filtered: !asking.query("q").is_empty() || state != "active" || group.is_some(),
-        rows: rows.collect(),
-        older,
+        part,
     };
     Ok(page.render()?)
 }

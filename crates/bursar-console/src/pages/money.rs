@@ -21,9 +21,17 @@ const DAYS: i64 = 90;
 struct Page<'a> {
     frame: &'a Frame,
     may_record: bool,
-    csv: String,
     from: String,
     until: String,
+    part: Part<'a>,
+}
+
+/// What changes with the days.
+#[derive(Template)]
+#[template(path = "money_part.html")]
+struct Part<'a> {
+    frame: &'a Frame,
+    csv: String,
     receipts: Vec<ReceiptRow>,
     sum: String,
     older: String,
@@ -47,12 +55,9 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         _ => String::new(),
     };
     let sum = pages::received(view, (from, until))?;
-    let page = Page {
+    let part = Part {
         frame,
-        may_record: frame.may(&RECORD),
         csv: asking.with("money/csv", &[]),
-        from: from.to_string(),
-        until: until.to_string(),
         receipts: rows::receipts(view, &found.rows)?,
         sum: format!(
             "{} from {} to {}",
@@ -61,6 +66,16 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
             words::day(until)
         ),
         older,
+    };
+    if asking.is_part {
+        return Ok(part.render()?);
+    }
+    let page = Page {
+        frame,
+        may_record: frame.may(&RECORD),
+        from: from.to_string(),
+        until: until.to_string(),
+        part,
     };
     Ok(page.render()?)
 }

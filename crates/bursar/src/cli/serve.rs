@@ -87,6 +87,9 @@ pub(crate) struct ServeArgs {
     /// Do not run the background worker in this process
     #[arg(long)]
     pub(crate) no_worker: bool,
+    /// Whether `bursar demo` serves
+    #[arg(skip)]
+    pub(crate) is_demo: bool,
 }
 
 /// What is logged, and how.
@@ -352,6 +355,7 @@ async fn accept(
         request_log: args.log.of_requests(),
         limiter: Arc::clone(&limiter),
         trusted_proxies: trusted_proxies.clone(),
+        is_demo: args.is_demo,
         on_queued: Arc::new({
             let ring = bell.clone();
             move || ring.ring()

@@ -43,6 +43,7 @@ pub(crate) struct DemoArgs {
 
 pub(crate) fn run(globals: &Globals, args: &DemoArgs) -> Outcome {
     let mut serve_args = args.serve.clone();
+    serve_args.is_demo = true;
     // Request lines would bury what the newcomer should read.
     if serve_args.log.log_level == "info" {
         serve_args.log.log_level = "warn".to_owned();

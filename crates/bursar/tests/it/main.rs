@@ -30,6 +30,8 @@ mod console_attacks;
 #[cfg(test)]
 mod console_bank;
 #[cfg(test)]
+mod console_feel;
+#[cfg(test)]
 mod console_groups;
 #[cfg(test)]
 mod console_import;
