@@ -225,11 +225,16 @@ fn with_reference(view: &mut View<'_, '_>, reference: &str) -> Result<Option<Mem
 
 /// Names by id, for what is shown to people.
 #[derive(Clone, Debug, Default)]
-pub struct Names(HashMap<u128, String>);
+pub struct Names(HashMap<(&'static str, u128), String>);
 
 impl Names {
-    pub fn get<K>(&self, id: Id<K>) -> Option<&str> {
-        self.0.get(&id.bits()).map(String::as_str)
+    /// Ids of two kinds can have the same bits.
+    fn key<K: Kind>(id: Id<K>) -> (&'static str, u128) {
+        (K::PREFIX, id.bits())
+    }
+
+    pub fn get<K: Kind>(&self, id: Id<K>) -> Option<&str> {
+        self.0.get(&Self::key(id)).map(String::as_str)
     }
 
     /// The name; the id of what has none, a dash for nothing.
@@ -246,7 +251,7 @@ pub fn of<K: Called>(view: &mut View<'_, '_>, ids: &[Id<K>]) -> Result<Names, Ap
     keys.sort_unstable();
     keys.dedup();
     let rows = names::of(view.tx, K::shelf(), view.organization, &keys)?;
-    let named = |row: Named| (row.id::<K>().bits(), row.name);
+    let named = |row: Named| (Names::key(row.id::<K>()), row.name);
     Ok(Names(rows.into_iter().map(named).collect()))
 }
 
@@ -255,10 +260,10 @@ pub fn of_organizations(view: &mut View<'_, '_>, ids: &[OrganizationId]) -> Resu
     view.allow(&LIST)?;
     let mut found = HashMap::new();
     for id in ids {
-        if !found.contains_key(&id.bits())
+        if !found.contains_key(&Names::key(*id))
             && let Some(organization) = organizations::get(view.tx, *id)?
         {
-            found.insert(id.bits(), organization.name);
+            found.insert(Names::key(*id), organization.name);
         }
     }
     Ok(Names(found))
@@ -423,5 +428,20 @@ fn among(candidates: Vec<Organization>, text: &str) -> Result<OrganizationId, Re
             let more = several.len() - listed.len();
             Err(ambiguous(noun, "the id", text, &listed, more))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bursar_domain::ids::GroupId;
+
+    use super::*;
+
+    #[test]
+    fn a_name_belongs_to_its_kind() {
+        let (member, group) = (MemberId::from_bits(7), GroupId::from_bits(7));
+        let names = Names(HashMap::from([(Names::key(member), "Ada".to_owned())]));
+        assert_eq!((names.get(member), names.get(group)), (Some("Ada"), None));
+        assert_eq!(names.told(Some(group)), group.to_string());
     }
 }

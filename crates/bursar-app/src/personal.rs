@@ -1,4 +1,4 @@
-//! Messages to people who sign in: codes, and notices of what was done in their name. They belong to no organization, so
+//! Messages to people who sign in: codes, notices of what was done in their name, and invitations. They belong to no organization, so
 //! no officer sees them, and nothing is kept of one that was sent.
 
 use bursar_db::outbox::{self, Claimed, Message};
@@ -13,6 +13,7 @@ use crate::act::NO_ORGANIZATION;
 
 const CODE_HEADER: &str = "X-Bursar-Notice: sign-in-code";
 const ACT_HEADER: &str = "X-Bursar-Notice: act";
+const INVITATION_HEADER: &str = "X-Bursar-Notice: invitation";
 
 /// What a person is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub(crate) enum Letter {
     /// Worthless after its time, so it is not sent late.
     Code,
     Act,
+    /// A role that somebody was given.
+    Invitation,
 }
 
 pub(crate) fn queue(
@@ -33,6 +36,7 @@ pub(crate) fn queue(
     let headers = match letter {
         Letter::Code => CODE_HEADER,
         Letter::Act => ACT_HEADER,
+        Letter::Invitation => INVITATION_HEADER,
     };
     let message = Message {
         organization: NO_ORGANIZATION,

@@ -9,6 +9,7 @@ use bursar_domain::organization::User;
 
 use crate::act::{Act, View, Whole};
 use crate::error::AppError;
+use crate::personal::{self, Letter};
 use crate::rule::Rule;
 
 #[derive(Clone, Debug)]
@@ -49,6 +50,26 @@ pub fn set(act: &mut Act<'_, '_>, email: &str, role: Role) -> Result<Holder, App
         act.log(&format!("{}.{role}", SET.name), Some(user.id.to_string()), None)?;
     }
     Ok(Holder { user, role })
+}
+
+/// Gives a role to somebody who has none here, and writes to them where the console is.
+pub fn invite(act: &mut Act<'_, '_>, email: &str, role: Role, console: &str) -> Result<Holder, AppError> {
+    act.allow(&SET)?;
+    if let Some(user) = organizations::user_by_email(act.tx, email.trim())?
+        && organizations::role(act.tx, act.organization, user.id)?.is_some()
+    {
+        let rule = format!("{} has a role already; change it in the list", user.email);
+        return Err(Refusal::invalid("user", rule).into());
+    }
+    let holder = set(act, email, role)?;
+    let (organization, id, now) = (act.own()?.name, act.new_id(), act.now());
+    let subject = format!("You can sign in to {organization}");
+    let body = format!(
+        "You have a role in {organization} now: {role}.\n\nSign in with this e-mail address at {console}. There is no password: \
+         a code is mailed to you.\n\nIf you did not expect this, there is nothing to do."
+    );
+    personal::queue(act.tx, id, &holder.user, Letter::Invitation, (subject, body), now)?;
+    Ok(holder)
 }
 
 /// Refuses to leave an organization without its last admin: nobody in it could give roles any more.

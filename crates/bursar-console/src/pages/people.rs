@@ -55,7 +55,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         email: holder.user.email.clone(),
         role: words::label(holder.role.as_str()),
         may: may(holder.role),
-        is_oneself: holder.user.email == frame.email,
+        is_oneself: holder.user.email.eq_ignore_ascii_case(&frame.email),
     };
     let page = Page {
         frame,
@@ -86,7 +86,7 @@ fn back(asking: &Asking) -> (String, String) {
 
 pub(crate) fn show_new(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
     Ask::new(&asking.frame, form, "Invite somebody", back(asking))
-        .lead("They sign in with their e-mail address. Nothing is sent to them now; tell them the address of this console.")
+        .lead("They get a mail with the address of this console, and sign in with their e-mail address.")
         .fields([
             Field::new("user", "E-mail", Shape::Line("email")),
             role_field(Role::Viewer),
@@ -95,22 +95,21 @@ pub(crate) fn show_new(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Re
         .page()
 }
 
-pub(crate) fn send_new(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
+pub(crate) fn send_new(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
     let (email, role) = (
         form.required("user", "Write the e-mail address.")?,
         read_role(form)?,
     );
-    if let Some(holder) = roles::list(view)?
-        .iter()
-        .find(|holder| holder.user.email == email)
-    {
-        let message = format!("{} has a role already; change it in the list.", name(holder));
-        return Err(Problem::of("user", message).into());
-    }
     let to = asking.frame.at("people");
+    let console = format!("{}/console", asking.frame.origin);
     Ok(Sent::Do(Box::new(move |act| {
-        let holder = roles::set(act, &email, role)?;
-        let said = format!("{} is {} now.", name(&holder), with_article(role));
+        let holder = roles::invite(act, &email, role, &console)?;
+        // By the address that was written: what somebody is called elsewhere is not told here.
+        let said = format!(
+            "{} is {} now. A mail tells them how to sign in.",
+            holder.user.email,
+            with_article(role)
+        );
         Ok(Done::new(to.clone(), said))
     })))
 }
@@ -132,7 +131,7 @@ fn of(view: &mut View<'_, '_>, asking: &Asking) -> Result<Holder, Failure> {
 
 pub(crate) fn show_change(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
     let holder = of(view, asking)?;
-    let lead = match holder.user.email == asking.frame.email {
+    let lead = match holder.user.email.eq_ignore_ascii_case(&asking.frame.email) {
         true => "This is you. With less than admin you cannot change it back yourself.",
         false => "It counts from their next click on. Tokens of their own follow the role.",
     };
@@ -171,7 +170,7 @@ pub(crate) fn send_remove(view: &mut View<'_, '_>, asking: &Asking, _: &Form) ->
     let holder = of(view, asking)?;
     let (email, who) = (holder.user.email.clone(), name(&holder));
     // Who removes themselves has nothing to see here afterwards.
-    let to = match email == asking.frame.email {
+    let to = match email.eq_ignore_ascii_case(&asking.frame.email) {
         true => "/console".to_owned(),
         false => asking.frame.at("people"),
     };

@@ -1,15 +1,23 @@
 //! Settings in the console: the organization, people, tokens, policy, activity.
 
-use bursar_testing::Engine;
+use bursar_testing::{Engine, eventually};
 
-use crate::api::bundle::{NATIONAL, RIVAL, id};
+use crate::api::bundle::{NATIONAL, RIVAL, id, organization};
 use crate::api::world::{World, on_both_engines};
 use crate::console::{Browser, at};
+use crate::console_sign_in::letters;
 
 on_both_engines! {
     people_are_invited_changed_and_removed
     a_token_shows_its_secret_once
     settings_are_the_admins
+}
+
+/// What was mailed to the person who is invited.
+fn to_new(world: &World) -> Vec<String> {
+    let mut all = letters(world);
+    all.retain(|text| text.contains("new@example.org"));
+    all
 }
 
 fn people_are_invited_changed_and_removed(engine: Engine) {
@@ -40,6 +48,25 @@ fn people_are_invited_changed_and_removed(engine: Engine) {
         admin.sent(&invite, "user=new@example.org&role=editor&key=k2")
     );
     assert!(admin.page(&done).contains("new@example.org is an editor now."));
+    // One mail with the console's address, which is in no list of messages.
+    let letter = eventually("an invitation is mailed", || to_new(&world).pop());
+    assert!(
+        letter.contains("/console") && letter.contains("X-Bursar-Notice: invitation"),
+        "{letter}"
+    );
+    assert_eq!(to_new(&world).len(), 1);
+    let listed = world.run(&["messages", "--organization", &organization(NATIONAL)]);
+    assert!(!listed.to_string().contains("new@example.org"), "{listed}");
+    // Somebody of another organization is called by the address that was written, and capitals do not matter.
+    let other = admin.sent(&invite, "user=Admin6@People.example&role=viewer&key=k9");
+    let page = admin.page(&other);
+    assert!(page.contains("admin6@people.example is a viewer now."), "{page}");
+    let again = admin.post(&invite, "user=EDITOR@people.example&role=viewer&key=k10");
+    assert!(
+        again.status == 422 && again.body.contains("has a role already"),
+        "{}",
+        again.body
+    );
 
     // The last admin stays one.
     let own = format!("{people}/{}", id("usr", 3));
