@@ -10,6 +10,7 @@ import { national, secretary, viewer } from "./days.js";
 import { Desk, signIn } from "./desk.js";
 import { Keys } from "./keys.js";
 import { lookAtEverything } from "./look.js";
+import { oidc } from "./oidc.js";
 import { passkey } from "./passkey.js";
 import { takePictures } from "./pictures.js";
 import { treasurer } from "./treasurer.js";
@@ -54,6 +55,8 @@ async function everything() {
     await tell("treasurer with the keyboard alone", () => treasurersDay("keys", {}, Keys));
   }
   if (process.env.LOOK) await lookAtEverything(browser, found, "treasurer@example.org");
+  // Last, because its server has a worker, which changes what is looked at.
+  await tell("a login at a provider", () => oidc(browser, found));
 }
 
 try {
