@@ -119,6 +119,7 @@ pub fn reminders(
     which: Reminders,
     after: Option<ReminderId>,
 ) -> Result<ReminderPage, AppError> {
+    view.allow(&LIST)?;
     let mut lines: Vec<ReminderLine> = Vec::new();
     let next = walk(view, which, None, after, |reminder| {
         let is_full = lines.len() == PAGE_ROWS;

@@ -25,10 +25,9 @@ use bursar_app::worker_clock::{self, Seen};
 use bursar_app::{
     Act, App, AppError, Identity, View, activity, attachments, audit, backlog, campaigns, cards, chapters,
     check, copy, desk, dues, groups, inspect, journal_export, late_fees, member_statement, members, messages,
-    names, policy, preview, pro_rata, reports, roles, setup, sign_in, store, undo, uploads,
+    names, pages, policy, preview, pro_rata, reports, roles, setup, sign_in, store, undo, uploads,
 };
 use bursar_db::testing::TestDb;
-use bursar_domain::Refusal;
 use bursar_domain::access::{Role, ScopeSet};
 use bursar_domain::account::AccountType;
 use bursar_domain::campaign::{Campaign, CampaignVerb};
@@ -46,11 +45,12 @@ use bursar_domain::organization::{CardIssuing, OrganizationKind};
 use bursar_domain::page::PageLimit;
 use bursar_domain::payment::Payment;
 use bursar_domain::receipt::Method as Paid;
-use bursar_domain::reimbursement::{Reimbursement, ReimbursementVerb};
+use bursar_domain::reimbursement::{Reimbursement, ReimbursementStatus, ReimbursementVerb};
 use bursar_domain::reminder::{Audience, Method, Reminder};
 use bursar_domain::sign_in::SecretHash;
 use bursar_domain::sign_in::login::Proven;
 use bursar_domain::token::{ENTROPY_BYTES, TokenKind};
+use bursar_domain::{Date, Refusal};
 
 use super::{Call, act, by_itself, call, no, view, whole};
 use crate::support::{app_at, now, org};
@@ -159,6 +159,28 @@ fn desk() -> Vec<Call> {
         view(&Payment::READ, |view| desk::group_year(view, no())),
         view(&Order::READ, |view| desk::orders(view, desk::Orders::All, None)),
         view(&Reimbursement::READ, |view| desk::reimbursements_of(view, no())),
+        view(&Reimbursement::READ, |view| {
+            pages::reimbursements(view, ReimbursementStatus::Draft, None)
+        }),
+        view(&Reimbursement::READ, |view| {
+            pages::reimbursements_in(view, ReimbursementStatus::Draft)
+        }),
+        view(&reminders::LIST, |view| {
+            pages::reminders(view, pages::Reminders::Planned, None)
+        }),
+        view(&reminders::LIST, |view| pages::reminders_like(view, no(), None)),
+        view(&reminders::LIST, |view| {
+            pages::reminders_in(view, pages::Reminders::Planned)
+        }),
+        view(&entries::READ, |view| {
+            pages::journal(view, (Date::FIRST, Date::LAST), None, None)
+        }),
+        view(&receipts::READ, |view| {
+            pages::receipts(view, (Date::FIRST, Date::LAST), None)
+        }),
+        view(&receipts::READ, |view| {
+            pages::received(view, (Date::FIRST, Date::LAST))
+        }),
         view(&messages::LIST, |view| messages::of_member(view, no(), 20)),
         view(&Campaign::READ, campaigns::raised),
         view(&Campaign::READ, |view| campaigns::raised_for(view, no())),
@@ -479,6 +501,7 @@ fn access(service: TokenId) -> Vec<Call> {
         view(&policy::SHOW, policy::show),
         act(&policy::SET, |act| policy::set(act, &Default::default())),
         act(&roles::SET, |act| roles::set(act, "", Role::Viewer)),
+        act(&roles::SET, |act| roles::invite(act, "", Role::Viewer, "")),
         act(&roles::REMOVE, |act| roles::remove(act, "")),
         view(&roles::LIST, roles::list),
         whole(&roles::PERSON, |whole| roles::person(whole, "")),
