@@ -338,10 +338,15 @@ fn try_in_order(
     ];
     params.extend_from_slice(narrowed);
     let (mut tried, mut old) = (0, Rows::default());
+    let from = cursor.after.updated_at.micros();
     tx.each_until(sql, &params, |row| {
         tried += 1;
-        if let Some(updated_at) = row.int_opt(0)? {
-            old.push(Some(updated_at), row.raw(1)?);
+        if let Some(document) = row.raw_opt(1)? {
+            let updated_at = row.int(0)?;
+            // SQLite has found the rows by their time alone.
+            if updated_at > from || leading_key(document).is_some_and(|key| key > cursor.after.id) {
+                old.push(Some(updated_at), document);
+            }
         }
         Ok(if old.pieces.len() > ask.limit.rows() {
             ControlFlow::Break(())

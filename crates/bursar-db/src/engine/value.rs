@@ -273,13 +273,17 @@ impl<'r> Row<'r> {
     /// The column's bytes, even of a text, which is then not checked for UTF-8. `CAST(… AS BLOB)` keeps SQLite from
     /// making a zero-terminated copy.
     pub fn raw(&self, column: usize) -> Result<&'r [u8], DbError> {
+        self.raw_opt(column)?.ok_or_else(|| unexpected_null(column))
+    }
+
+    pub fn raw_opt(&self, column: usize) -> Result<Option<&'r [u8]>, DbError> {
         match self.0 {
             RowInner::Sqlite(row) => match sqlite_column(row, column)? {
-                ValueRef::Text(value) | ValueRef::Blob(value) => Ok(value),
-                ValueRef::Null => Err(unexpected_null(column)),
+                ValueRef::Text(value) | ValueRef::Blob(value) => Ok(Some(value)),
+                ValueRef::Null => Ok(None),
                 other => Err(mismatch(column, "a text", &other.data_type())),
             },
-            RowInner::Postgres(row) => row.raw(column)?.ok_or_else(|| unexpected_null(column)),
+            RowInner::Postgres(row) => row.raw(column),
         }
     }
 

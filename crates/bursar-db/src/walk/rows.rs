@@ -50,11 +50,6 @@ impl Rows {
         &self.text[piece.range.clone()]
     }
 
-    fn iter(&self) -> impl Iterator<Item = (Option<i64>, &[u8])> {
-        let rows = self.pieces.iter();
-        rows.map(|piece| (piece.updated_at, self.document(piece)))
-    }
-
     /// A representation starts with the row's id.
     fn position(&self, piece: &Piece) -> Result<Position, DbError> {
         let key = leading_key(self.document(piece));
@@ -72,33 +67,55 @@ impl Rows {
         self.pieces.get(ask.limit.rows())?.updated_at
     }
 
-    /// Merges by time, then by the id at the start of the document, as far as the page goes.
+    /// Merges by time, then by the id at the start of the document, as far as the page goes. Most rows of a page come
+    /// from one side, so they are copied in runs.
     pub(super) fn merge(self, other: &Self, ask: Ask) -> Self {
         if other.pieces.is_empty() {
             return self;
         }
+        let rows_max = ask.limit.rows() + 1;
         let mut merged = Self {
-            text: Vec::with_capacity(self.text.len() + other.text.len()),
+            text: Vec::with_capacity(self.text.len() + other.text.len() + 1),
             start: self.start,
-            pieces: Vec::with_capacity(self.pieces.len() + other.pieces.len()),
+            pieces: Vec::with_capacity(rows_max),
         };
         merged.text.extend_from_slice(&self.text[..self.start]);
-        let (mut a, mut b) = (self.iter().peekable(), other.iter().peekable());
-        loop {
-            let from_a = match (a.peek(), b.peek()) {
-                (Some(x), Some(y)) => x < y,
-                (Some(_), None) => true,
-                (None, Some(_)) => false,
-                (None, None) => return merged,
-            };
-            if merged.pieces.len() > ask.limit.rows() {
-                return merged;
-            }
-            let next = if from_a { a.next() } else { b.next() };
-            if let Some((updated_at, document)) = next {
-                merged.push(updated_at, document);
-            }
+        let (mut own, mut others) = (&self.pieces[..], &other.pieces[..]);
+        while !(own.is_empty() && others.is_empty()) && merged.pieces.len() < rows_max {
+            let end = others.first().map(|piece| other.key(piece));
+            own = merged.push_run(&self, own, rows_max, |key| end.is_none_or(|end| key < end));
+            let end = own.first().map(|piece| self.key(piece));
+            others = merged.push_run(other, others, rows_max, |key| end.is_none_or(|end| key <= end));
         }
+        merged
+    }
+
+    fn key(&self, piece: &Piece) -> (Option<i64>, &[u8]) {
+        (piece.updated_at, self.document(piece))
+    }
+
+    /// Adds the first rows of another page that are `before` something. Returns those that are left.
+    fn push_run<'p>(
+        &mut self,
+        other: &Self,
+        pieces: &'p [Piece],
+        rows_max: usize,
+        before: impl Fn((Option<i64>, &[u8])) -> bool,
+    ) -> &'p [Piece] {
+        let room = pieces.iter().take(rows_max - self.pieces.len());
+        let (run, rest) = pieces.split_at(room.take_while(|piece| before(other.key(piece))).count());
+        if let (Some(first), Some(last)) = (run.first(), run.last()) {
+            if !self.pieces.is_empty() {
+                self.text.push(b',');
+            }
+            let (from, to) = (first.range.start, self.text.len());
+            self.text.extend_from_slice(&other.text[from..last.range.end]);
+            self.pieces.extend(run.iter().map(|piece| Piece {
+                range: piece.range.start - from + to..piece.range.end - from + to,
+                updated_at: piece.updated_at,
+            }));
+        }
+        rest
     }
 
     /// The extra row shows whether there is a next page.

@@ -19,8 +19,8 @@ pub struct WalkTexts {
 /// Finds the versions that were current at a walk's watermark.
 #[derive(Debug)]
 pub(super) struct History {
-    /// In all epochs, in the order of the list. Versions that were not current then, or that the filters exclude, are
-    /// NULL.
+    /// In all epochs, in the order of the list. The document of a version that was not current then, or that the
+    /// filters exclude, is NULL. On SQLite it starts with the time of the row before, as [`After::from`] does.
     pub(super) in_order: String,
     pub(super) of_epoch: String,
     pub(super) since: Since,
@@ -207,10 +207,14 @@ impl History {
             "superseded_at > ?5{}",
             narrowing.each(7, |filter, value| format!(" AND {filter} = {value}"))
         );
+        let after = match narrowing.kind {
+            EngineKind::Sqlite => "updated_at >= ?2",
+            EngineKind::Postgres => "(updated_at, id) > (?2, ?3)",
+        };
         Self {
             in_order: format!(
-                "SELECT CASE WHEN {stood} THEN updated_at END, CASE WHEN {stood} THEN {RAW_DOCUMENT} END FROM history \
-                 WHERE {of_list} AND (updated_at, id) > (?2, ?3) AND updated_at <= ?4 ORDER BY updated_at, id LIMIT ?6"
+                "SELECT updated_at, CASE WHEN {stood} THEN {RAW_DOCUMENT} END FROM history \
+                 WHERE {of_list} AND {after} AND updated_at <= ?4 ORDER BY updated_at, id LIMIT ?6"
             ),
             of_epoch: versions(&columns, "?7"),
             since: match narrowing.kind {

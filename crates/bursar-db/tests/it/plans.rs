@@ -135,7 +135,7 @@ fn of_list<R: Stored>(kind: EngineKind, all: &mut Vec<Asked>) {
         });
         let of_list = equal(kind, &["organization_id", "list"]);
         let in_order = match kind {
-            EngineKind::Sqlite => ["(updated_at,id)>(", "updated_at<?"].map(str::to_owned),
+            EngineKind::Sqlite => ["updated_at>?", "updated_at<?"].map(str::to_owned),
             EngineKind::Postgres => position_conditions(&["updated_at"]),
         };
         all.push(Asked {
