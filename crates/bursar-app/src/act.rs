@@ -1,9 +1,11 @@
 //! An act is one write transaction on one organization by one caller. A view only reads. A whole is a transaction
 //! that is not about one organization.
 
+use bursar_db::aside::Changes;
 use bursar_db::clock::Clock;
 use bursar_db::{Stored, Tx, activity, organizations, table};
 use bursar_domain::ids::{Id, IdSource, Kind, OrganizationId, RequestId};
+use bursar_domain::journal::Entry;
 use bursar_domain::organization::Organization;
 use bursar_domain::{Refusal, Timestamp};
 
@@ -24,6 +26,8 @@ pub struct Act<'a, 'c, M = Changing> {
     pub(crate) caller: Caller,
     pub(crate) organization: OrganizationId,
     now: Timestamp,
+    /// What stands beside the rows that change. A view has none.
+    aside: Option<Changes>,
     mode: M,
 }
 
@@ -66,7 +70,11 @@ impl<M> Act<'_, '_, M> {
     }
 
     pub(crate) fn get<R: Stored>(&mut self, id: Id<R::Kind>) -> Result<Option<R>, AppError> {
-        Ok(table::get(self.tx, self.organization, id)?)
+        let found = table::get(self.tx, self.organization, id)?;
+        if let (Some(aside), Some(row)) = (&mut self.aside, &found) {
+            aside.see(row);
+        }
+        Ok(found)
     }
 
     /// Like `get`, but refuses an id that does not exist.
@@ -98,6 +106,7 @@ impl<'a, 'c> Act<'a, 'c> {
             caller,
             organization,
             now: context.now,
+            aside: Some(Changes::default()),
             mode: Changing {
                 clock,
                 context: Context {
@@ -107,7 +116,8 @@ impl<'a, 'c> Act<'a, 'c> {
             },
         };
         let result = work(&mut act)?;
-        let Act { tx, mode, .. } = act;
+        let Act { tx, mode, aside, .. } = act;
+        aside.unwrap_or_default().write(tx).map_err(AppError::from)?;
         mode.clock.give_back(tx).map_err(AppError::from)?;
         Ok(result)
     }
@@ -133,12 +143,27 @@ impl<'a, 'c> Act<'a, 'c> {
 
     /// The resource must carry a stamp from [`Act::tick`].
     pub(crate) fn insert<R: Stored>(&mut self, resource: &R) -> Result<(), AppError> {
+        self.loads(resource)?;
         table::insert(self.tx, self.organization, resource).map_err(AppError::from)
+    }
+
+    /// A row that is loaded with others.
+    pub(crate) fn loads<R: Stored>(&mut self, resource: &R) -> Result<(), AppError> {
+        let aside = self.aside.get_or_insert_default();
+        let added = aside.add(self.tx, self.organization, resource);
+        added.map_err(AppError::from)
+    }
+
+    pub(crate) fn posts(&mut self, entry: &Entry) {
+        let aside = self.aside.get_or_insert_default();
+        aside.post(self.organization, entry);
     }
 
     /// Stamps the resource and replaces its previous version.
     pub(crate) fn update<R: Stored>(&mut self, resource: &mut R) -> Result<(), AppError> {
         resource.stamps_mut().updated_at = self.mode.clock.tick();
+        let aside = self.aside.get_or_insert_default();
+        aside.change(self.tx, self.organization, resource)?;
         table::update(self.tx, self.organization, resource).map_err(AppError::from)
     }
 
@@ -204,6 +229,7 @@ impl<'a, 'c> View<'a, 'c> {
             caller,
             organization,
             now,
+            aside: None,
             mode: Looking,
         }
     }

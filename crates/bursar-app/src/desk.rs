@@ -15,11 +15,11 @@ use bursar_domain::{Date, Refusal};
 
 use crate::act::View;
 use crate::error::AppError;
-use crate::names;
 use crate::resources::Readable;
 use crate::rule::Rule;
+use crate::search;
 
-pub use bursar_db::desk::{ChargeLine, Charges, MemberLine, OrderRow, Orders, ReimbursementRow};
+pub use bursar_db::desk::{ChargeLine, Charges, MemberLine, OrderRow, Orders, ReimbursementRow, Waiting};
 
 pub const OVERVIEW: Rule = Rule::of("overview.read", Role::Viewer, "see the overview");
 pub const RULES: &[&Rule] = &[&OVERVIEW];
@@ -62,27 +62,7 @@ pub type Filter = MemberFilter;
 pub fn members(view: &mut View<'_, '_>, query: &MemberQuery) -> Result<Page<MemberLine>, AppError> {
     view.allow(&Member::READ)?;
     if !query.text.trim().is_empty() {
-        let (found, is_more) = names::search(view, &query.text, PAGE_ROWS)?;
-        let filter = query.filter;
-        let mut rows: Vec<MemberLine> = found
-            .into_iter()
-            .filter(|member| {
-                filter
-                    .is_active
-                    .is_none_or(|is_active| member.is_active == is_active)
-            })
-            .filter(|member| filter.group.is_none_or(|group| member.groups.contains(&group)))
-            .map(|member| MemberLine {
-                id: member.id,
-                first_name: member.first_name,
-                last_name: member.last_name,
-                email: member.email,
-                is_active: member.is_active,
-            })
-            .collect();
-        rows.sort_by(|one, other| {
-            (&one.last_name, &one.first_name, one.id).cmp(&(&other.last_name, &other.first_name, other.id))
-        });
+        let (rows, is_more) = search::members(view, &query.text, query.filter, PAGE_ROWS)?;
         return Ok(Page { rows, is_more });
     }
     let after: Option<Member> = match query.after {
@@ -205,9 +185,13 @@ pub struct Overview {
     pub months: Vec<(String, Money, Money)>,
     /// What is owed, by age: not due yet, up to 30 days late, 60, 90, and more.
     pub ages: [Money; 5],
-    /// Reimbursements that wait for an approval.
-    pub to_approve: i64,
+    pub waiting: Waiting,
 }
+
+/// Messages that failed this long ago are no longer shown as waiting.
+const FAILED_DAYS: i64 = 30;
+/// Tokens that expire so soon should be rotated.
+const EXPIRING_DAYS: i64 = 14;
 
 /// Days late at which an age begins.
 const AGES: [i64; 4] = [1, 31, 61, 91];
@@ -238,7 +222,7 @@ pub fn overview(view: &mut View<'_, '_>) -> Result<Overview, AppError> {
             *held += sum;
         }
     }
-    let credit = bursar_db::journal::balance(view.tx, view.organization, Standing::Credit.id(), None)?;
+    let credit = bursar_db::aside::balance(view.tx, view.organization, Standing::Credit.id())?;
     let [not_due, one, two, three, more] = ages;
     Ok(Overview {
         today,
@@ -246,7 +230,7 @@ pub fn overview(view: &mut View<'_, '_>) -> Result<Overview, AppError> {
         collected: money(collected)?,
         owed: money(ages.iter().sum())?,
         overdue: money(ages.iter().skip(1).sum())?,
-        credit: money(-credit)?,
+        credit: money(-i128::from(credit))?,
         months,
         ages: [
             money(not_due)?,
@@ -255,8 +239,20 @@ pub fn overview(view: &mut View<'_, '_>) -> Result<Overview, AppError> {
             money(three)?,
             money(more)?,
         ],
-        to_approve: desk::submitted(view.tx, view.organization)?,
+        waiting: waiting(view)?,
     })
+}
+
+fn waiting(view: &mut View<'_, '_>) -> Result<Waiting, AppError> {
+    let now = view.now();
+    let found = desk::waiting(
+        view.tx,
+        view.organization,
+        now.plus_days(-FAILED_DAYS),
+        now,
+        now.plus_days(EXPIRING_DAYS),
+    )?;
+    Ok(found)
 }
 
 fn total(sum: i128, currency: Currency) -> Result<Money, Refusal> {

@@ -55,6 +55,7 @@ pub mod roles;
 pub mod roster;
 mod rule;
 mod rules;
+pub mod search;
 pub mod setup;
 pub mod sign_in;
 pub mod sms;

@@ -3,7 +3,7 @@
 //!
 //! A further kind needs a shelf in `bursar_db::names` and an `impl Called` here.
 
-mod text;
+pub(crate) mod text;
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -17,7 +17,6 @@ use bursar_domain::ids::{Id, Kind, MemberId, OrganizationId, kind};
 use bursar_domain::listing::Listing;
 use bursar_domain::member::Member;
 use bursar_domain::organization::Organization;
-use bursar_domain::payment::Payment;
 use bursar_domain::{Reference, Refusal};
 
 use crate::act::{View, Whole};
@@ -179,48 +178,6 @@ fn ambiguous(noun: &'static str, way_out: &str, text: &str, told: &[String], mor
 /// `store listing` is the noun of `bursar listing`.
 fn command(noun: &str) -> &str {
     noun.rsplit(' ').next().unwrap_or(noun)
-}
-
-/// Members whose name, e-mail address or phone number holds every word of the text, by id; and whether there are more.
-/// A creditor reference finds its member, or the member whose charge has it.
-pub fn search(view: &mut View<'_, '_>, text: &str, limit: usize) -> Result<(Vec<Member>, bool), AppError> {
-    view.allow(&Member::READ)?;
-    if let Some(reference) = creditor_reference::parse(text)
-        && let Some(member) = with_reference(view, &reference)?
-    {
-        return Ok((vec![member], false));
-    }
-    let words = text::words(text)?;
-    let (organization, mut ids) = (view.organization, Vec::new());
-    names::holding(
-        view.tx,
-        &names::MEMBERS,
-        organization,
-        &text::holds(&words),
-        |row| {
-            if text::is_held(&words, &row) {
-                ids.push(row.id());
-            }
-            match ids.len() > limit {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            }
-        },
-    )?;
-    let is_more = ids.len() > limit;
-    ids.truncate(limit);
-    let found = ids.into_iter().map(|id| view.find(id));
-    Ok((found.collect::<Result<_, _>>()?, is_more))
-}
-
-fn with_reference(view: &mut View<'_, '_>, reference: &str) -> Result<Option<Member>, AppError> {
-    let (payment, member) = open_charges::by_reference(view.tx, view.organization, reference)?;
-    let member = match (member, payment) {
-        (Some(member), _) => Some(member),
-        (None, Some(payment)) => view.find::<Payment>(payment)?.member_id,
-        (None, None) => None,
-    };
-    member.map(|id| view.find(id)).transpose()
 }
 
 /// Names by id, for what is shown to people.

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bursar_app::{AppError, DbError, Identity, Once, Output, Rule, View, Visit, sign_in};
 use bursar_domain::Refusal;
+use bursar_domain::ids::OrganizationId;
 use hyper::StatusCode;
 
 use crate::asking::Asking;
@@ -14,6 +15,17 @@ use crate::routes::{Log, Make, Route};
 use crate::serve::{Answer, Console, Signed};
 
 impl Console {
+    /// Reads for a page. On SQLite that happens here and now, and a page may read a lot: other requests go on meanwhile.
+    fn view<T: Send + 'static>(
+        &self,
+        signed: &Signed,
+        organization: OrganizationId,
+        work: impl FnOnce(&mut View<'_, '_>) -> Result<T, Failure> + Send + 'static,
+    ) -> bursar_app::Reply<T, Failure> {
+        let who = Identity::Session(signed.session);
+        tokio::task::block_in_place(|| self.app.view(who, organization, work))
+    }
+
     pub(crate) async fn open(
         &self,
         signed: &Signed,
@@ -35,17 +47,15 @@ impl Console {
             Some(_) => StatusCode::UNPROCESSABLE_ENTITY,
             None => StatusCode::OK,
         };
-        let page = self
-            .app
-            .view(Identity::Session(signed.session), organization, move |view| {
-                let key = asking.query("done").to_owned();
-                if is_key(&key)
-                    && let Some(output) = sign_in::sent(view, &key)?
-                {
-                    asking.frame.done = serde_json::from_str(&output.body).ok();
-                }
-                (route.show)(view, &asking, &form)
-            });
+        let page = self.view(signed, organization, move |view| {
+            let key = asking.query("done").to_owned();
+            if is_key(&key)
+                && let Some(output) = sign_in::sent(view, &key)?
+            {
+                asking.frame.done = serde_json::from_str(&output.body).ok();
+            }
+            (route.show)(view, &asking, &form)
+        });
         Ok(Answer::Page(status, page.await?))
     }
 
@@ -56,8 +66,7 @@ impl Console {
         asking: Asking,
     ) -> Result<Answer, Failure> {
         let organization = asking.frame.place.organization.id;
-        let who = Identity::Session(signed.session);
-        let made = self.app.view(who, organization, move |view| make(view, &asking));
+        let made = self.view(signed, organization, move |view| make(view, &asking));
         Ok(Answer::Reply(made.await?.reply()))
     }
 
@@ -89,7 +98,7 @@ impl Console {
         let user = signed.oneself.user.id;
         let once = Once::of_person(organization, user, key.clone(), fingerprint, self.key_seconds);
         let look = move |view: &mut View<'_, '_>| (send)(view, &asked, &read);
-        let work: Telling = match self.app.view(who, organization, look).await {
+        let work: Telling = match self.view(signed, organization, look).await {
             Ok(Sent::Show(page)) => return Ok(Answer::Page(StatusCode::OK, page)),
             Ok(Sent::Do(mut work)) => Box::new(move |act| Ok((work(act)?, String::new()))),
             Ok(Sent::Tell(work)) => work,

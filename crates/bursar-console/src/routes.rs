@@ -95,6 +95,7 @@ const fn upload(
 
 pub(crate) const ROUTES: &[Route] = &[
     page("", "", pages::overview::show),
+    page("search", "search", pages::search::show),
     page("members", "members", pages::members::show),
     form(
         "members/new",

@@ -25,6 +25,7 @@ pub struct MemberLine {
     pub first_name: String,
     pub last_name: String,
     pub email: Option<String>,
+    pub phone: Option<String>,
     pub is_active: bool,
 }
 
@@ -36,7 +37,7 @@ pub struct MemberFilter {
     pub is_owing: bool,
 }
 
-record! { member_columns: MemberLine, "m." { id, first_name, last_name, email, is_active } }
+record! { member_columns: MemberLine, "m." { id, first_name, last_name, email, phone, is_active } }
 
 /// By last name, first name and id, after the member given.
 pub fn members(
@@ -46,32 +47,77 @@ pub fn members(
     after: Option<(&str, &str, MemberId)>,
     limit: i64,
 ) -> Result<Vec<MemberLine>, DbError> {
+    let place = match after {
+        Some((last, first, id)) => Place::After(last, first, id.to_bytes()),
+        None => Place::Start,
+    };
+    select_members(tx, organization, filter, &place, limit)
+}
+
+/// Ids that one statement looks up.
+pub const AMONG_MAX: usize = 64;
+
+/// Those of at most [`AMONG_MAX`] members whom the filter lets pass, by name.
+pub fn members_among(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    filter: MemberFilter,
+    ids: &[MemberId],
+) -> Result<Vec<MemberLine>, DbError> {
+    let Some(last) = ids.last() else {
+        return Ok(Vec::new());
+    };
+    // The last id fills the places that are left.
+    let ids = ids.iter().chain(std::iter::repeat(last)).take(AMONG_MAX);
+    let place = Place::Among(ids.map(|id| id.to_bytes()).collect());
+    let limit = i64::try_from(AMONG_MAX).unwrap_or(i64::MAX);
+    select_members(tx, organization, filter, &place, limit)
+}
+
+/// Which of the members that the filter lets pass.
+enum Place<'a> {
+    Start,
+    After(&'a str, &'a str, [u8; 16]),
+    Among(Vec<[u8; 16]>),
+}
+
+fn select_members(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    filter: MemberFilter,
+    place: &Place<'_>,
+    limit: i64,
+) -> Result<Vec<MemberLine>, DbError> {
     let organization = organization.to_bytes();
     let group = filter.group.map(|id| id.to_bytes());
-    let after = after.map(|(last, first, id)| (last, first, id.to_bytes()));
     let mut values = vec![Value::Bytes(&organization), Value::Int(limit)];
     values.extend(group.as_ref().map(|id| Value::Bytes(id)));
     values.extend(filter.is_active.map(|is_active| Value::Int(i64::from(is_active))));
-    if let Some((last, first, id)) = &after {
-        values.extend([Value::Text(last), Value::Text(first), Value::Bytes(id)]);
+    match place {
+        Place::Start => {}
+        Place::After(last, first, id) => {
+            values.extend([Value::Text(last), Value::Text(first), Value::Bytes(id)]);
+        }
+        Place::Among(ids) => values.extend(ids.iter().map(|id| Value::Bytes(id))),
     }
     let asked = [
         group.is_some(),
         filter.is_active.is_some(),
         filter.is_owing,
-        after.is_some(),
+        matches!(place, Place::After(..)),
+        matches!(place, Place::Among(_)),
     ];
     tx.rows(member_text(asked), &values, read)
 }
 
 /// The statement for each set of filters, made once. Its parameters are in the order of the filters.
-fn member_text(asked: [bool; 4]) -> &'static str {
-    static TEXTS: [OnceLock<String>; 16] = [const { OnceLock::new() }; 16];
+pub fn member_text(asked: [bool; 5]) -> &'static str {
+    static TEXTS: [OnceLock<String>; 32] = [const { OnceLock::new() }; 32];
     let bits = asked
         .iter()
         .fold(0, |bits, is_asked| bits * 2 + usize::from(*is_asked));
     TEXTS[bits].get_or_init(|| {
-        let [has_group, has_state, is_owing, has_after] = asked;
+        let [has_group, has_state, is_owing, has_after, is_among] = asked;
         let mut next = 3;
         let mut place = || {
             next += 1;
@@ -82,7 +128,11 @@ fn member_text(asked: [bool; 4]) -> &'static str {
             let n = place();
             sql += &format!(" JOIN memberships g ON g.organization_id = ?1 AND g.group_id = ?{n} AND g.member_id = m.id");
         }
-        sql += " WHERE m.organization_id = ?1";
+        sql += match is_among {
+            // So that SQLite looks each id up instead of reading the whole organization.
+            true => " WHERE (m.organization_id = ?1) IS TRUE",
+            false => " WHERE m.organization_id = ?1",
+        };
         if has_state {
             sql += &format!(" AND m.is_active = ?{}", place());
         }
@@ -93,6 +143,10 @@ fn member_text(asked: [bool; 4]) -> &'static str {
         if has_after {
             let (last, first, id) = (place(), place(), place());
             sql += &format!(" AND (m.last_name, m.first_name, m.id) > (?{last}, ?{first}, ?{id})");
+        }
+        if is_among {
+            let places: Vec<String> = (0..AMONG_MAX).map(|_| format!("?{}", place())).collect();
+            sql += &format!(" AND m.id IN ({})", places.join(", "));
         }
         sql + " ORDER BY m.last_name, m.first_name, m.id LIMIT ?2"
     })
@@ -267,13 +321,13 @@ pub struct Month {
 
 record! { month_columns: Month {
     month = "SUBSTR(due_date, 1, 7)",
-    expected = sum!("CASE WHEN status = 'cancelled' THEN paid_to_date ELSE amount END"),
-    collected = sum!("paid_to_date"),
+    expected = sum!("expected"),
+    collected = sum!("collected"),
 } }
 const MONTHS: &str = concat!(
     "SELECT ",
     month_columns!(),
-    " FROM payments WHERE organization_id = ?1 AND due_date >= ?2 AND due_date <= ?3 GROUP BY SUBSTR(due_date, 1, 7) \
+    " FROM charge_totals WHERE organization_id = ?1 AND due_date >= ?2 AND due_date <= ?3 GROUP BY SUBSTR(due_date, 1, 7) \
      ORDER BY SUBSTR(due_date, 1, 7)"
 );
 
@@ -306,15 +360,15 @@ pub struct GroupSums {
 }
 
 record! { group_columns: GroupSums {
-    expected = sum!("CASE WHEN status = 'cancelled' THEN paid_to_date ELSE amount END"),
-    collected = sum!("paid_to_date"),
-    open = sum!("CASE WHEN status IN ('pending', 'partially_paid', 'failed') THEN amount - paid_to_date ELSE 0 END"),
-    overdue = sum!("CASE WHEN status IN ('pending', 'partially_paid', 'failed') AND due_date < ?5 THEN amount - paid_to_date ELSE 0 END"),
+    expected = sum!("expected"),
+    collected = sum!("collected"),
+    open = sum!("open"),
+    overdue = sum!("CASE WHEN due_date < ?5 THEN open ELSE 0 END"),
 } }
 const GROUP: &str = concat!(
     "SELECT ",
     group_columns!(),
-    " FROM payments WHERE organization_id = ?1 AND group_id = ?2 AND due_date >= ?3 AND due_date <= ?4"
+    " FROM charge_totals WHERE organization_id = ?1 AND due_date >= ?3 AND due_date <= ?4 AND group_id = ?2"
 );
 
 pub fn of_group(
@@ -339,19 +393,25 @@ pub fn of_group(
     Ok(found.unwrap_or_default())
 }
 
-/// What is open, by due day: the day and the sum. Charges without a due day are last, without a day.
+const OPEN: &str = concat!(
+    "SELECT due_date, ",
+    sum!("open"),
+    " FROM charge_totals WHERE organization_id = ?1 AND open <> 0 GROUP BY due_date"
+);
+
+/// What is open, by due day: the day and the sum. Charges without a due day have none.
 pub fn open_by_day(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
 ) -> Result<Vec<(Option<Date>, i128)>, DbError> {
-    let sql = concat!(
-        "SELECT due_date, ",
-        sum!("amount - paid_to_date"),
-        " FROM payments WHERE organization_id = ?1 AND status IN ('pending', 'partially_paid', 'failed') \
-         AND amount > paid_to_date GROUP BY due_date"
-    );
-    tx.rows(sql, &[Value::Bytes(&organization.to_bytes())], read)
+    tx.rows(OPEN, &[Value::Bytes(&organization.to_bytes())], |row| {
+        let (due, sum): (String, i128) = read(row)?;
+        Ok((Date::parse(&due), sum))
+    })
 }
+
+/// For tests that read query plans.
+pub const TOTALS: [(&str, &str); 3] = [("months", MONTHS), ("a group", GROUP), ("what is open", OPEN)];
 
 /// An order, as a list shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -464,9 +524,45 @@ pub fn donated(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Vec<(Cam
     tx.rows(sql, &[Value::Bytes(&organization.to_bytes())], read)
 }
 
-/// How many reimbursements wait for an approval.
-pub fn submitted(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<i64, DbError> {
-    let sql = "SELECT COUNT(*) FROM reimbursements WHERE organization_id = ?1 AND status = 'submitted'";
-    let found = tx.first(sql, &[Value::Bytes(&organization.to_bytes())], read)?;
-    Ok(found.unwrap_or(0))
+/// What waits for an officer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Waiting {
+    /// Reimbursements to approve.
+    pub submitted: i64,
+    /// Messages that failed since the time asked.
+    pub failed: i64,
+    /// Statement lines to match.
+    pub lines: i64,
+    /// Tokens that expire until the time asked.
+    pub expiring: i64,
+}
+
+record! { waiting_columns: Waiting {
+    submitted = "(SELECT COUNT(*) FROM reimbursements WHERE organization_id = ?1 AND status = 'submitted')",
+    failed = "(SELECT COUNT(*) FROM outbox_messages WHERE organization_id = ?1 AND state = 'failed' AND ended_at >= ?2)",
+    lines = "(SELECT COUNT(*) FROM statement_lines WHERE organization_id = ?1 AND status = 'open')",
+    expiring = "(SELECT COUNT(*) FROM tokens WHERE organization_id = ?1 AND revoked_at IS NULL \
+        AND successor_id IS NULL AND expires_at > ?3 AND expires_at <= ?4)",
+} }
+const WAITING: &str = concat!("SELECT ", waiting_columns!());
+
+/// Failed messages since `failed_since`, tokens that expire between `now` and `expiring_until`.
+pub fn waiting(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    failed_since: Timestamp,
+    now: Timestamp,
+    expiring_until: Timestamp,
+) -> Result<Waiting, DbError> {
+    let found = tx.first(
+        WAITING,
+        &[
+            Value::Bytes(&organization.to_bytes()),
+            Value::Int(failed_since.micros()),
+            Value::Int(now.micros()),
+            Value::Int(expiring_until.micros()),
+        ],
+        read,
+    )?;
+    Ok(found.unwrap_or_default())
 }

@@ -6,6 +6,7 @@
 pub mod accounts;
 pub mod activity;
 pub mod applications;
+pub mod aside;
 pub mod attachments;
 pub mod audit;
 mod begin_books;

@@ -28,6 +28,7 @@ pub(crate) const STEPS: &[&str] = &[
     PASSKEYS,
     REMINDERS_BY_TIME,
     LOGINS,
+    ASIDE,
 ];
 
 /// What a step does that SQL cannot. It runs after the step's statements, in the same transaction.
@@ -35,6 +36,7 @@ pub(crate) fn finish(tx: &mut Tx<'_>, step: &str) -> Result<(), DbError> {
     match step {
         MORE_LISTS => crate::chapters::list_existing(tx),
         BOOKS => crate::begin_books::begin(tx),
+        ASIDE => crate::aside::begin(tx),
         _ => Ok(()),
     }
 }
@@ -757,4 +759,34 @@ CREATE TABLE logins (
 CREATE INDEX logins_user ON logins (user_id);
 ALTER TABLE sign_in_codes ADD COLUMN login TEXT;
 ALTER TABLE logins ADD CONSTRAINT logins_form CHECK (length(user_id) = 16 AND length(issuer) > 0 AND length(subject) > 0);
+";
+
+/// What stands beside the rows, so that a page need not read all of them. A day or a group that a charge lacks is empty.
+/// Words are bytes, so that their order is the same whatever the language of the database. Messages that failed are
+/// counted.
+const ASIDE: &str = r"
+CREATE TABLE charge_totals (
+    organization_id BYTEA NOT NULL, due_date TEXT NOT NULL, group_id BYTEA NOT NULL, expected BIGINT NOT NULL,
+    collected BIGINT NOT NULL, open BIGINT NOT NULL,
+    PRIMARY KEY (organization_id, due_date, group_id)
+) CLUSTERED;
+CREATE INDEX charge_totals_open ON charge_totals (organization_id, due_date, group_id, open) WHERE open <> 0;
+CREATE TABLE account_totals (
+    organization_id BYTEA NOT NULL, account_id BYTEA NOT NULL, amount BIGINT NOT NULL,
+    PRIMARY KEY (organization_id, account_id)
+) CLUSTERED;
+CREATE TABLE member_words (
+    organization_id BYTEA NOT NULL, word BYTEA NOT NULL, member_id BYTEA NOT NULL,
+    PRIMARY KEY (organization_id, word, member_id)
+) CLUSTERED;
+CREATE INDEX outbox_messages_failed ON outbox_messages (organization_id, ended_at) WHERE state = 'failed';
+ALTER TABLE charge_totals ADD CONSTRAINT charge_totals_form CHECK (length(organization_id) = 16
+    AND length(group_id) IN (0, 16) AND length(due_date) IN (0, 10)
+    AND expected BETWEEN -9000000000000000000 AND 9000000000000000000
+    AND collected BETWEEN -9000000000000000000 AND 9000000000000000000
+    AND open BETWEEN -9000000000000000000 AND 9000000000000000000);
+ALTER TABLE account_totals ADD CONSTRAINT account_totals_form CHECK (length(organization_id) = 16
+    AND length(account_id) = 16 AND amount BETWEEN -9000000000000000000 AND 9000000000000000000);
+ALTER TABLE member_words ADD CONSTRAINT member_words_form CHECK (length(organization_id) = 16
+    AND length(member_id) = 16 AND length(word) > 0);
 ";

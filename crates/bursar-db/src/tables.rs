@@ -111,6 +111,13 @@ static SIGN_IN_CODES: LoadTarget = load_target! { "sign_in_codes" {
 static PASSKEYS: LoadTarget = load_target! { "passkeys" {
     hash Bytes, user_id Bytes, name Text, credential Text, created_at Int, used_at Int,
 } };
+static CHARGE_TOTALS: LoadTarget = load_target! { "charge_totals" {
+    organization_id Bytes, due_date Text, group_id Bytes, expected Int, collected Int, open Int,
+} };
+static ACCOUNT_TOTALS: LoadTarget =
+    load_target! { "account_totals" { organization_id Bytes, account_id Bytes, amount Int, } };
+pub(crate) static MEMBER_WORDS: LoadTarget =
+    load_target! { "member_words" { organization_id Bytes, word Bytes, member_id Bytes, } };
 static CEREMONIES: LoadTarget = load_target! { "ceremonies" { browser Bytes, state Text, created_at Int, } };
 static LOGINS: LoadTarget = load_target! { "logins" {
     issuer Text, subject Text, email Text, user_id Bytes, created_at Int, used_at Int,
@@ -118,7 +125,7 @@ static LOGINS: LoadTarget = load_target! { "logins" {
 static WORKER_CLOCK: LoadTarget = load_target! { "worker_clock" { id Int, seen_at Int, steady_since Int, } };
 
 /// A test compares the columns with the schema of both engines. An entry of the journal comes after its postings.
-pub static EVERY_TABLE: [&LoadTarget; 46] = [
+pub static EVERY_TABLE: [&LoadTarget; 49] = [
     &ORGANIZATIONS,
     &USERS,
     &ROLES,
@@ -165,6 +172,9 @@ pub static EVERY_TABLE: [&LoadTarget; 46] = [
     &PASSKEYS,
     &CEREMONIES,
     &LOGINS,
+    &CHARGE_TOTALS,
+    &ACCOUNT_TOTALS,
+    &MEMBER_WORDS,
 ];
 
 pub fn read_rows(

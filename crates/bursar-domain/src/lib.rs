@@ -5,6 +5,7 @@
 
 pub mod access;
 pub mod account;
+pub mod aside;
 pub mod attachment;
 pub mod campaign;
 pub mod card;
@@ -33,6 +34,7 @@ pub mod refusal;
 pub mod reimbursement;
 pub mod reminder;
 pub mod resource;
+pub mod search;
 pub mod sign_in;
 pub mod statement;
 pub mod states;

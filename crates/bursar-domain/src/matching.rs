@@ -8,6 +8,8 @@ mod books;
 mod evidence;
 mod payers;
 
+pub(crate) use self::evidence::words_of;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::ids::{EntryId, MemberId, PaymentId, StatementLineId};

@@ -2,11 +2,13 @@
 
 use serde::Serialize;
 
+use crate::aside::Aside;
 use crate::fields::Fields;
 use crate::ids::{GroupId, MemberId};
 use crate::payment::check_reference;
 use crate::refusal::Refusal;
 use crate::resource::{Invariants, Surroundings, resource};
+use crate::search;
 use crate::text::{CREDITOR_REFERENCE, NAME};
 use crate::time::Date;
 
@@ -96,6 +98,12 @@ impl Member {
 }
 
 impl Invariants for Member {
+    fn aside(&self) -> Option<Aside> {
+        let names = [self.first_name.as_str(), &self.last_name];
+        let words = search::words(names, self.email.as_deref(), self.phone.as_deref());
+        Some(Aside::Words(words))
+    }
+
     fn check(&self, _: &Surroundings) -> Result<(), Refusal> {
         check_reference(self.reference.as_deref())?;
         match self.payer_id == Some(self.id) {

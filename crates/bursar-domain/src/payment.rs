@@ -1,6 +1,7 @@
 //! Payments: charges that an organization raises. Money received is in the ledger.
 
 use crate::account::Standing;
+use crate::aside::{Aside, Charged, Sums};
 use crate::creditor_reference;
 use crate::fields::Fields;
 use crate::ids::{AccountId, GroupId, MemberId, OrganizationId, PaymentId};
@@ -471,6 +472,22 @@ pub(crate) fn check_reference(reference: Option<&str>) -> Result<(), Refusal> {
 }
 
 impl Invariants for Payment {
+    fn aside(&self) -> Option<Aside> {
+        let (amount, paid) = (self.amount.minor, self.paid_to_date.minor);
+        Some(Aside::Charge(Charged {
+            due: self.due_date,
+            group: self.group_id,
+            sums: Sums {
+                expected: match self.status {
+                    PaymentStatus::Cancelled => paid,
+                    _ => amount,
+                },
+                collected: paid,
+                open: self.owed_minor(),
+            },
+        }))
+    }
+
     fn apply(&mut self, fields: &mut Fields<'_>) -> Result<(), Refusal> {
         take_fields(self, fields)?;
         if fields.is_new() && !fields.has("status") {

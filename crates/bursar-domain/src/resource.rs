@@ -10,6 +10,7 @@ pub(crate) use self::field::{blank, resource};
 pub(crate) use self::value::field_values;
 pub use self::value::{Blank, Cell, FieldType, FieldValue, Referred};
 
+use crate::aside::Aside;
 use crate::fields::Fields;
 use crate::ids::{self, AccountId, GroupId, Id, Kind, ListingId, MemberId, OrganizationId, PaymentId};
 use crate::money::Currency;
@@ -148,6 +149,11 @@ pub trait Invariants: Sized {
     /// [`Invariants::apply`] refuses is refused earlier.
     fn check(&self, _around: &Surroundings) -> Result<(), Refusal> {
         Ok(())
+    }
+
+    /// What is kept beside the row.
+    fn aside(&self) -> Option<Aside> {
+        None
     }
 }
 

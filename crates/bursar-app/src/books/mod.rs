@@ -149,6 +149,7 @@ pub(crate) fn post(act: &mut Act<'_, '_>, new: NewEntry) -> Result<Entry, AppErr
     };
     entry.check()?;
     journal::add(act.tx, act.organization, &entry)?;
+    act.posts(&entry);
     Ok(entry)
 }
 

@@ -1,5 +1,6 @@
 //! Checks the data row by row: sums, counts, clocks, references, rules and documents.
 
+mod aside;
 mod books;
 mod people;
 mod rows;
@@ -103,6 +104,7 @@ struct Seen {
     /// Memberships according to the members' rows.
     named: HashMap<GroupId, Named>,
     accounts: HashSet<AccountId>,
+    beside: aside::Beside,
     /// What the payments say is owed.
     owed: HashMap<[u8; 16], i64>,
     /// References to what was not seen yet.
@@ -125,6 +127,7 @@ impl Seen {
             listings: HashSet::new(),
             named: HashMap::new(),
             accounts: HashSet::new(),
+            beside: aside::Beside::default(),
             owed: HashMap::new(),
             later: Vec::new(),
             newest: 0,
@@ -198,6 +201,7 @@ impl Check<'_> {
         })?;
         self.rows::<Member>(tx, organization, &mut seen, |_, seen, member| {
             seen.members.insert(member.id);
+            seen.beside.add(member, member.id.bits());
             if !member.is_active {
                 seen.archived.insert(member.id);
             }
@@ -207,6 +211,7 @@ impl Check<'_> {
             }
         })?;
         self.rows::<Payment>(tx, organization, &mut seen, |check, seen, payment| {
+            seen.beside.add(payment, payment.id.bits());
             seen.owed
                 .insert(payment.id.to_bytes(), payment.receivable_minor());
             check.currency(id, payment.amount.currency, &payment.id);
@@ -236,6 +241,7 @@ impl Check<'_> {
         self.references_again(id, &seen);
         self.statements(tx, id, &seen.accounts)?;
         self.journal(tx, id, seen.owed, &seen.accounts)?;
+        self.aside(tx, id, seen.beside)?;
         self.attachments(tx, id)?;
         if clock < seen.newest {
             let (clock, newest) = (Timestamp::from_micros(clock), Timestamp::from_micros(seen.newest));

@@ -198,6 +198,7 @@ impl Load<'_> {
         organization: OrganizationId,
         entry: &Entry,
     ) -> Result<(), AppError> {
+        self.aside.post(organization, entry);
         let rows = journal::rows(organization, entry);
         for posting in rows.postings {
             self.add(tx, &journal::JOURNAL_POSTINGS, posting)?;

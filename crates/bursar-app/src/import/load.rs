@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use bursar_db::aside::Changes;
 use bursar_db::clock::Clock;
 use bursar_db::{
     LoadTarget, OwnedValue, Stored, Tx, accounts, cards, journal, late_fees, memberships, organizations,
@@ -61,6 +62,7 @@ pub(super) fn load(
         number: 0,
         parts: HashSet::new(),
         holders: Vec::new(),
+        aside: Changes::default(),
         first_references: HashMap::new(),
         categories: HashSet::new(),
         attachments: Vec::new(),
@@ -107,6 +109,7 @@ pub(super) struct Load<'a> {
     parts: HashSet<OrganizationId>,
     /// Members who get an active card or are archived. After all lines, the import checks that nobody is both.
     holders: Vec<Holder>,
+    pub(super) aside: Changes,
     /// The creditor references of new rows begin after these numbers.
     pub(super) first_references: HashMap<OrganizationId, i64>,
     /// Expense accounts of categories that are there.
@@ -532,6 +535,7 @@ impl Load<'_> {
             let after = Timestamp::from_micros(last.max(self.now).micros() + 1);
             late_fees::leave_what_was_late(tx, organization, after)?;
         }
+        std::mem::take(&mut self.aside).write(tx)?;
         for clock in std::mem::take(&mut self.clocks).into_values() {
             clock.give_back(tx)?;
         }
@@ -595,8 +599,10 @@ fn put<R: Stored>(
     }
     load.stamp(header, before.is_some(), &mut after);
     if before.is_some() {
+        load.aside.change(tx, header.organization, &after)?;
         table::update(tx, header.organization, &after)?;
     } else {
+        load.aside.add(tx, header.organization, &after)?;
         load.add(
             tx,
             &R::table().target,

@@ -111,14 +111,14 @@ fn alike(wanted: &str, name: &str) -> f64 {
 
 /// A word to look for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Word {
+pub(crate) struct Word {
     text: String,
     /// If it may be part of a phone number.
     digits: Option<String>,
 }
 
 /// The words of a text. A phone number is one word, however it is grouped.
-pub(super) fn words(text: &str) -> Result<Vec<Word>, Refusal> {
+pub(crate) fn words(text: &str) -> Result<Vec<Word>, Refusal> {
     let text = fold(&bounded(text));
     let word = |text: &str| Word {
         text: text.to_owned(),
@@ -149,7 +149,7 @@ fn digits_of(text: &str) -> Option<String> {
 }
 
 /// For each word, a pattern for names and addresses, and one for the digits of phone numbers.
-pub(super) fn holds(words: &[Word]) -> Vec<(String, String)> {
+pub(crate) fn holds(words: &[Word]) -> Vec<(String, String)> {
     let pattern = |word: &Word| {
         // A phone number that cannot match: it has digits only.
         let digits = word.digits.as_deref().map(|digits| format!("%{digits}%"));
@@ -161,7 +161,7 @@ pub(super) fn holds(words: &[Word]) -> Vec<(String, String)> {
     words.iter().map(pattern).collect()
 }
 
-pub(super) fn is_held(words: &[Word], row: &Named) -> bool {
+pub(crate) fn is_held(words: &[Word], row: &Named) -> bool {
     let text = format!("{} {}", fold(&row.name), address_key(&row.address));
     let phone: String = row.phone.chars().filter(char::is_ascii_digit).collect();
     words.iter().all(|word| {

@@ -60,6 +60,7 @@ pub fn import(
             None => {
                 after.stamps = Stamps::at(act.tick());
                 after.reference = Some(act.next_reference());
+                act.loads(after)?;
                 members.push(table::row_values(act.organization, after));
             }
             Some(before) => {

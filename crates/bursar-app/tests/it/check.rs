@@ -3,6 +3,7 @@
 use bursar_db::tables::EVERY_TABLE;
 use bursar_db::testing::{TestDb, both_engines};
 use bursar_db::{EngineKind, Value};
+use bursar_domain::account::Standing;
 use bursar_domain::ids::{AccountId, GroupId, Id, MemberId, OrganizationId, PaymentId};
 
 use crate::support::{EVERY_RECORD, import_now, plant, problems};
@@ -157,7 +158,8 @@ fn every_damage() -> Vec<Damage> {
             &[member.to_bytes()],
             "document",
             member,
-        ),
+        )
+        .among_others(),
         damage(
             "UPDATE payments SET member_id = ?2 WHERE id = ?1",
             &[payment.to_bytes(), unknown],
@@ -332,6 +334,38 @@ fn every_damage() -> Vec<Damage> {
             first::<bursar_domain::ids::kind::Order>(),
         )
         .among_others(),
+        damage(
+            "UPDATE charge_totals SET open = open + 1 WHERE group_id = ?1",
+            &[rowers.to_bytes()],
+            "sum",
+            rowers,
+        )
+        .among_others(),
+        damage(
+            "DELETE FROM charge_totals WHERE group_id = ?1",
+            &[rowers.to_bytes()],
+            "sum",
+            rowers,
+        )
+        .among_others(),
+        damage(
+            "UPDATE account_totals SET amount = amount + 1 WHERE organization_id = ?1 AND account_id = ?2",
+            &[first::<()>().to_bytes(), Standing::Receivable.id().to_bytes()],
+            "sum",
+            Standing::Receivable.id(),
+        ),
+        damage(
+            "DELETE FROM member_words WHERE member_id = ?1",
+            &[member.to_bytes()],
+            "row",
+            member,
+        ),
+        damage(
+            "INSERT INTO member_words (organization_id, word, member_id) VALUES (?1, ?1, ?2)",
+            &[first::<()>().to_bytes(), member.to_bytes()],
+            "row",
+            member,
+        ),
     ]
 }
 

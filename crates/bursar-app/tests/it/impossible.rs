@@ -605,6 +605,15 @@ fn a_check_names_reversals_that_point_nowhere_and_tokens_that_cannot_be() {
                 Value::Bytes(&unknown),
             ],
         );
+        plant(
+            db,
+            "INSERT INTO account_totals (organization_id, account_id, amount) VALUES (?1, ?2, 5), (?1, ?3, -5)",
+            &[
+                Value::Bytes(&organization),
+                Value::Bytes(&Standing::Cash.id().to_bytes()),
+                Value::Bytes(&Standing::Bank.id().to_bytes()),
+            ],
+        );
         assert_eq!(problems(db), [("ledger", entry.to_string())]);
 
         let token = |n: u128, kind: &'static str, role: Option<&'static str>| {

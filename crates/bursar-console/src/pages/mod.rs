@@ -46,6 +46,7 @@ pub(crate) mod reimbursements;
 pub(crate) mod reminders;
 pub(crate) mod reports;
 pub(crate) mod rows;
+pub(crate) mod search;
 pub(crate) mod selected;
 pub(crate) mod sessions;
 pub(crate) mod settings;

@@ -172,7 +172,7 @@ fn of_list<R: Stored>(kind: EngineKind, all: &mut Vec<Asked>) {
         }
     }
     for sql in table::statements::<R>() {
-        let values = (1..=60).rev().find(|n| sql.contains(&format!("?{n}"))).unwrap();
+        let values = (1..=99).rev().find(|n| sql.contains(&format!("?{n}"))).unwrap();
         let is_update = sql.starts_with("UPDATE");
         let parameters = (1..=values).map(|n| match R::table().target.columns.get(n - 1) {
             Some((_, ColumnType::Bytes)) => KEY,
@@ -324,7 +324,7 @@ fn sqlite_finds_rows_by_index_in_order() {
 
 pub(crate) fn sqlite_plan(test: &TestDb, sql: &'static str) -> Vec<String> {
     let explain: &'static str = Box::leak(format!("EXPLAIN QUERY PLAN {sql}").into_boxed_str());
-    let count = (1..=60).rev().find(|n| sql.contains(&format!("?{n}"))).unwrap();
+    let count = (1..=99).rev().find(|n| sql.contains(&format!("?{n}"))).unwrap();
     let plan: Result<Vec<String>, DbError> = test
         .db
         .read(move |tx| {

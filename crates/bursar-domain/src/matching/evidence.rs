@@ -193,7 +193,7 @@ fn account_key(account: &str) -> String {
 }
 
 /// The words of a text without case and accents. `ä`, `ae` and `a` are one letter, on both sides of a comparison.
-pub(super) fn words_of(text: &str) -> Vec<String> {
+pub(crate) fn words_of(text: &str) -> Vec<String> {
     let mut folded = String::with_capacity(text.len());
     for c in text.chars().flat_map(char::to_lowercase) {
         match c {

@@ -50,6 +50,8 @@ mod console_reminders;
 #[cfg(test)]
 mod console_reports;
 #[cfg(test)]
+mod console_search;
+#[cfg(test)]
 mod console_sign_in;
 #[cfg(test)]
 mod console_store;

@@ -25,7 +25,7 @@ use bursar_app::worker_clock::{self, Seen};
 use bursar_app::{
     Act, App, AppError, Identity, View, activity, attachments, audit, backlog, campaigns, cards, chapters,
     check, copy, desk, dues, groups, inspect, journal_export, late_fees, member_statement, members, messages,
-    names, pages, policy, preview, pro_rata, reports, roles, setup, sign_in, store, undo, uploads,
+    names, pages, policy, preview, pro_rata, reports, roles, search, setup, sign_in, store, undo, uploads,
 };
 use bursar_db::testing::TestDb;
 use bursar_domain::access::{Role, ScopeSet};
@@ -276,7 +276,12 @@ fn desk() -> Vec<Call> {
         view(&Listing::READ, |view| {
             names::find::<kind::Listing>(view, "nobody")
         }),
-        view(&Member::READ, |view| names::search(view, "nobody", 1)),
+        view(&Member::READ, |view| {
+            search::members(view, "nobody", desk::Filter::default(), 1)
+        }),
+        view(&Member::READ, |view| search::members_by_parts(view, "nobody", 1)),
+        view(&Payment::READ, |view| search::charge(view, "RF18 5390 0754 7034")),
+        view(&Card::READ, |view| search::has::<Card>(view, "nothing")),
         view(&Member::READ, |view| names::of::<kind::Member>(view, &[no()])),
         view(&Member::READ, |view| names::of_references::<Member>(view, &[])),
         act(&payments::RAISE, |act| payments::raise(act, &new_charges(), None)),

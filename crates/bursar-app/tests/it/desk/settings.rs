@@ -1,8 +1,9 @@
 //! Settings of organizations and groups, payers, and members found by their references.
 
+use bursar_app::desk::Filter;
 use bursar_app::groups::GroupSettings;
-use bursar_app::names;
 use bursar_app::organizations::OrganizationChange;
+use bursar_app::{names, search};
 use bursar_domain::chapter::Chapter;
 use bursar_domain::creditor_reference;
 use bursar_domain::group::ProRata;
@@ -265,7 +266,9 @@ fn a_reference_finds_its_member() {
         // A charge's reference does not name a member, but it leads to one.
         assert!(find(&of_charge).is_err());
         for text in [typed, of_charge] {
-            let (found, is_more) = desk.look(move |view| names::search(view, &text, 5)).unwrap();
+            let (found, is_more) = desk
+                .look(move |view| search::members(view, &text, Filter::default(), 5))
+                .unwrap();
             assert_eq!((found.len(), found[0].id, is_more), (1, ada.id, false));
         }
         let other = Desk::open(test, 67, noon("2026-01-10"));

@@ -3,9 +3,9 @@
 mod acts;
 
 use askama::Template;
-use bursar_app::desk::{self, Charges};
+use bursar_app::desk::{self, Charges, Filter, MemberLine};
 use bursar_app::statements::{self, CHANGE, ShownLine, reconciliation};
-use bursar_app::{View, books, names, resources};
+use bursar_app::{View, books, resources, search};
 use bursar_domain::account::{Account, AccountType};
 use bursar_domain::campaign::{Campaign, CampaignStatus};
 use bursar_domain::ids::{EntryId, Id, MemberId, StatementLineId, kind};
@@ -149,13 +149,13 @@ fn seek(
         (Some(id), ..) => Some(id),
         (None, "", proposed) => proposed.map(|(id, _)| id),
         (None, text, _) => {
-            let (members, _) = names::search(view, text, FOUND_MAX)?;
+            let (members, _) = search::members(view, text, Filter::default(), FOUND_MAX)?;
             match &members[..] {
                 [one] => Some(one.id),
                 _ => {
-                    let row = |member: &Member| {
-                        let email = member.email.clone().unwrap_or_default();
-                        (member.id, member.name(), email)
+                    let row = |member: &MemberLine| {
+                        let name = format!("{} {}", member.first_name, member.last_name);
+                        (member.id, name, member.email.clone().unwrap_or_default())
                     };
                     return Ok((members.iter().map(row).collect(), None));
                 }

@@ -1,6 +1,6 @@
 use bursar_app::members::{self, NewMember};
 use bursar_app::names::{self, Names};
-use bursar_app::{pro_rata, resources};
+use bursar_app::{pro_rata, resources, search};
 use bursar_domain::creditor_reference;
 use bursar_domain::email::{check_email, check_phone};
 use bursar_domain::ids::{MemberId, OrganizationId, kind};
@@ -136,7 +136,7 @@ fn find(door: &Door<'_>, args: &FindArgs) -> Outcome {
     let (text, limit) = (args.text.join(" "), usize::from(args.limit));
     let org = door.organization()?;
     let (found, is_more, names) = door.view(org, move |view| {
-        let (found, is_more) = names::search(view, &text, limit)?;
+        let (found, is_more) = search::members_by_parts(view, &text, limit)?;
         let names = names::of_references(view, &found)?;
         Ok((found, is_more, names))
     })?;

@@ -1,0 +1,174 @@
+//! How the engines find what pages show: members by a word, members among ids, totals and balances. Nothing reads a
+//! whole organization.
+
+use bursar_db::testing::TestDb;
+use bursar_db::{DbError, Tx, aside, desk};
+
+use crate::plans::{postgres_plan, sqlite_plan};
+
+const MEMBERS: usize = 40_000;
+
+/// A statement, how SQLite begins it, and the index that PostgreSQL must use.
+struct Expected {
+    sql: &'static str,
+    sqlite: &'static str,
+    postgres: &'static str,
+    parameters: Vec<(&'static str, &'static str)>,
+}
+
+const ORGANIZATION: (&str, &str) = ("bytea", "CAST('0000000000000000' AS BYTEA)");
+const KEY: (&str, &str) = ("bytea", "CAST('0000000000000007' AS BYTEA)");
+
+fn every_statement() -> Vec<Expected> {
+    let [(_, balance), (_, found)] = aside::STATEMENTS;
+    let [(_, months), (_, group), (_, open)] = desk::TOTALS;
+    let day = |day| ("text", day);
+    let among = [false, true, false, false, true];
+    let ids = std::iter::repeat_n(KEY, desk::AMONG_MAX);
+    let among_parameters = [ORGANIZATION, ("bigint", "64"), ("bigint", "1")];
+    vec![
+        Expected {
+            sql: found,
+            sqlite: "SEARCH member_words USING PRIMARY KEY (organization_id=? AND word>? AND word<?)",
+            postgres: "member_words_pkey",
+            parameters: vec![ORGANIZATION, ("bytea", "'w12'"), ("bytea", "'w13'")],
+        },
+        Expected {
+            sql: desk::member_text(among),
+            sqlite: "SEARCH m USING INDEX members_id (id=?)",
+            postgres: "members_id",
+            parameters: among_parameters.into_iter().chain(ids).collect(),
+        },
+        Expected {
+            sql: desk::member_text([false, true, false, true, false]),
+            sqlite: "SEARCH m USING INDEX members_name (organization_id=? AND (last_name,first_name,id)>(?,?,?))",
+            postgres: "members_name",
+            parameters: vec![
+                ORGANIZATION,
+                ("bigint", "51"),
+                ("bigint", "1"),
+                ("text", "'x2'"),
+                ("text", "'x'"),
+                KEY,
+            ],
+        },
+        Expected {
+            sql: balance,
+            sqlite: "SEARCH account_totals USING PRIMARY KEY (organization_id=? AND account_id=?)",
+            postgres: "account_totals_pkey",
+            parameters: vec![ORGANIZATION, KEY],
+        },
+        Expected {
+            sql: months,
+            sqlite: "SEARCH charge_totals USING PRIMARY KEY (organization_id=? AND due_date>? AND due_date<?)",
+            postgres: "charge_totals_pkey",
+            parameters: vec![ORGANIZATION, day("'2026-02-01'"), day("'2026-02-10'")],
+        },
+        Expected {
+            sql: group,
+            sqlite: "SEARCH charge_totals USING PRIMARY KEY (organization_id=? AND due_date>? AND due_date<?)",
+            postgres: "charge_totals_pkey",
+            parameters: vec![
+                ORGANIZATION,
+                KEY,
+                day("'2026-02-01'"),
+                day("'2026-02-10'"),
+                day("'2026-02-03'"),
+            ],
+        },
+        Expected {
+            sql: open,
+            sqlite: "SEARCH charge_totals USING COVERING INDEX charge_totals_open (organization_id=?)",
+            postgres: "charge_totals_open",
+            parameters: vec![ORGANIZATION],
+        },
+    ]
+}
+
+/// A tenth of everything is the first organization's; one total in twenty is open.
+fn fill(
+    tx: &mut Tx<'_>,
+    numbers: &str,
+    key: impl Fn(&str) -> String,
+    day: impl Fn(&str) -> String,
+    bytes: impl Fn(&str) -> String,
+) -> Result<(), DbError> {
+    let (organization, id) = (key("n % 10"), key("n"));
+    let word = bytes("'w' || (n / 10)");
+    tx.batch(&format!(
+        "INSERT INTO members (organization_id, updated_at, id, document, created_at, first_name, last_name, is_active, \
+         group_ids) SELECT {organization}, n, {id}, 'x', n, 'x', 'x' || n, 1, {id} FROM {numbers}; \
+         INSERT INTO member_words (organization_id, word, member_id) SELECT {organization}, {word}, {id} FROM {numbers}; \
+         INSERT INTO account_totals (organization_id, account_id, amount) SELECT {organization}, {id}, 1 FROM {numbers}; \
+         INSERT INTO charge_totals (organization_id, due_date, group_id, expected, collected, open) \
+         SELECT {organization}, {}, {id}, 1, 1, CASE WHEN n % 20 = 0 THEN 1 ELSE 0 END FROM {numbers}",
+        day("n / 40")
+    ))
+}
+
+#[test]
+fn sqlite_finds_what_pages_show() {
+    let test = TestDb::sqlite();
+    let filled: Result<(), DbError> = test.db.exclusive(|tx| {
+        let numbers = format!(
+            "(WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < {}) \
+             SELECT n FROM numbers) AS numbers",
+            MEMBERS - 1
+        );
+        fill(
+            tx,
+            &numbers,
+            |n| format!("CAST(printf('%016d', {n}) AS BLOB)"),
+            |n| format!("date('2026-01-01', '+' || ({n}) || ' days')"),
+            |text| format!("CAST({text} AS BLOB)"),
+        )
+    });
+    filled.unwrap();
+    for analyzed in [false, true] {
+        if analyzed {
+            test.db.exclusive::<_, DbError>(|tx| tx.batch("ANALYZE")).unwrap();
+        }
+        for expected in every_statement() {
+            let plan = sqlite_plan(&test, expected.sql);
+            assert_eq!(plan[0], expected.sqlite, "{analyzed} {}\n{plan:?}", expected.sql);
+            assert!(
+                plan[1..]
+                    .iter()
+                    .all(|step| step.starts_with("USE TEMP B-TREE FOR ")),
+                "{}\n{plan:?}",
+                expected.sql
+            );
+        }
+    }
+}
+
+#[test]
+fn postgres_finds_what_pages_show() {
+    let test = TestDb::postgres();
+    let filled: Result<(), DbError> = test.db.exclusive(|tx| {
+        let numbers = format!("(SELECT generate_series(0, {}) AS n) AS numbers", MEMBERS - 1);
+        fill(
+            tx,
+            &numbers,
+            |n| format!("CAST(lpad(CAST({n} AS TEXT), 16, '0') AS BYTEA)"),
+            |n| format!("CAST(CAST('2026-01-01' AS DATE) + CAST(({n}) AS INTEGER) AS TEXT)"),
+            |text| format!("convert_to({text}, 'UTF8')"),
+        )
+    });
+    filled.unwrap();
+    test.place.beside("VACUUM ANALYZE");
+    for expected in every_statement() {
+        for mode in ["custom", "generic"] {
+            let settings = format!("SET LOCAL plan_cache_mode = force_{mode}_plan");
+            let plan: Result<Vec<String>, DbError> = test
+                .db
+                .exclusive(|tx| postgres_plan(tx, expected.sql, &expected.parameters, &settings));
+            let plan = plan.unwrap().join("\n");
+            assert!(
+                plan.contains(expected.postgres) && !plan.contains("Seq Scan"),
+                "{mode} {}\n{plan}",
+                expected.sql
+            );
+        }
+    }
+}

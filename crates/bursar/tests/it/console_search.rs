@@ -1,0 +1,148 @@
+//! Search in the console: by words, references, ids and request ids, in the person's organization only.
+
+use bursar_testing::Engine;
+
+use crate::api::bundle::{NATIONAL, organization};
+use crate::api::world::{World, on_both_engines};
+use crate::console::{Browser, at};
+
+on_both_engines! {
+    members_are_found_by_what_they_are_called
+    ids_and_references_lead_to_what_they_belong_to
+}
+
+const ADMIN: &str = "admin@people.example";
+
+/// The ids of members on the page.
+fn found(page: &str) -> Vec<String> {
+    let rows = page.split("id=\"rows\"").nth(1).unwrap_or_default();
+    let links = rows.split("/members/mem_").skip(1);
+    links
+        .map(|rest| format!("mem_{}", rest.split('"').next().unwrap_or_default()))
+        .collect()
+}
+
+fn members_are_found_by_what_they_are_called(engine: Engine) {
+    let world = World::new(engine);
+    let admin = Browser::of(&world, ADMIN);
+    let search = |text: &str| found(&admin.page(&at(NATIONAL, &format!("/search?q={text}"))));
+    let new = "first-name=Zo%C3%AB&last-name=%C5%81o%C5%9B-Quillfeather&email=Zq@example.org&phone=%2B4791230189&key=k1";
+    admin.sent(&at(NATIONAL, "/members/new"), new);
+    let zoe = search("quillf");
+    assert_eq!(zoe.len(), 1);
+    for text in [
+        "ZOE+QUILL",
+        "los-q",
+        "quillfeather,+zo",
+        "zq@example",
+        "912+30",
+        "0189",
+        "%2B47912",
+    ] {
+        assert_eq!(search(text), zoe, "{text}");
+    }
+    for text in [
+        "uillfeather",
+        "zoe+nobody",
+        "9123456789",
+        "%25",
+        "'",
+        "%5C",
+        "%3Cscript%3E",
+    ] {
+        assert!(search(text).is_empty(), "{text}");
+    }
+    let odd = admin.page(&at(NATIONAL, "/search?q=%3Cscript%3Ealert(1)%3C/script%3E"));
+    assert!(
+        !odd.contains("<script>alert") && odd.contains("&#60;script"),
+        "{odd}"
+    );
+    assert!(
+        admin
+            .page(&at(NATIONAL, "/search"))
+            .contains("Type the beginning")
+    );
+
+    // What is found follows what is changed, and the list of members finds the same.
+    let edit = at(NATIONAL, &format!("/members/{}/edit", zoe[0]));
+    admin.sent(
+        &edit,
+        "first-name=Zora&last-name=Ek&email=zora@example.org&phone=&key=k2",
+    );
+    for text in ["quill", "los", "zq@", "91230189"] {
+        assert!(search(text).is_empty(), "{text}");
+    }
+    assert_eq!(search("zora+e"), zoe);
+    assert_eq!(found(&admin.page(&at(NATIONAL, "/members?q=zora"))), zoe);
+    world.place.check();
+}
+
+fn ids_and_references_lead_to_what_they_belong_to(engine: Engine) {
+    let world = World::new(engine);
+    let admin = Browser::of(&world, ADMIN);
+    let viewer = Browser::of(&world, "viewer@people.example");
+    let of = organization(NATIONAL);
+    admin.sent(
+        &at(NATIONAL, "/members/new"),
+        "first-name=Zoe&last-name=Ek&key=k1",
+    );
+    let member = found(&admin.page(&at(NATIONAL, "/search?q=zoe+ek"))).remove(0);
+    let raised = world.run(&[
+        "payment",
+        "raise",
+        "--organization",
+        &of,
+        "--member",
+        &member,
+        "--amount",
+        "12.00",
+        "--description",
+        "Tent",
+    ]);
+    let payments = world.run(&["payment", "list", "--organization", &of, "--member", &member]);
+    let payment = payments[0]["id"]
+        .as_str()
+        .unwrap_or_else(|| panic!("{raised} {payments}"));
+    let page = admin.page(&at(NATIONAL, &format!("/search?q={payment}")));
+    assert!(page.contains(&format!("/charges/{payment}\"")), "{page}");
+    let shown = world.run(&["payment", "show", payment]);
+    let reference = shown["reference"].as_str().unwrap();
+    let page = admin.page(&at(NATIONAL, &format!("/search?q={reference}")));
+    assert!(page.contains(&format!("/charges/{payment}\"")), "{page}");
+    assert_eq!(found(&page), std::slice::from_ref(&member), "and its member");
+    let page = admin.page(&at(NATIONAL, &format!("/search?q={member}")));
+    assert_eq!(found(&page), [member]);
+
+    let request = admin
+        .get(&at(NATIONAL, "/members/new"))
+        .must("x-request-id")
+        .to_owned();
+    let page = admin.page(&at(NATIONAL, &format!("/search?q={request}")));
+    assert!(page.contains("Nothing begins with"), "it changed nothing: {page}");
+    let sent = admin.post(&at(NATIONAL, "/members/new"), "first-name=Bo&last-name=Ek&key=k3");
+    let request = sent.must("x-request-id");
+    let link = format!("activity?request={request}");
+    assert!(
+        admin
+            .page(&at(NATIONAL, &format!("/search?q={request}")))
+            .contains(&link)
+    );
+    assert!(
+        !viewer
+            .page(&at(NATIONAL, &format!("/search?q={request}")))
+            .contains(&link),
+        "activity is for admins"
+    );
+    // Another organization's id is nothing here.
+    let chapters = world.run(&["organization", "list"]);
+    let other = chapters
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|each| each["id"] != of.as_str())
+        .unwrap();
+    let members = world.run(&["member", "list", "--organization", other["id"].as_str().unwrap()]);
+    let stranger = members[0]["id"].as_str().unwrap();
+    let page = admin.page(&at(NATIONAL, &format!("/search?q={stranger}")));
+    assert!(found(&page).is_empty(), "{page}");
+}
