@@ -53,7 +53,7 @@ pub fn wanted(text: &str) -> Vec<String> {
         }
         text => text
             .split_whitespace()
-            .flat_map(|part| match part.contains('@') {
+            .flat_map(|part| match is_address(part) {
                 true => vec![address_key(part)],
                 false => words_of(part),
             })
@@ -67,6 +67,12 @@ pub fn wanted(text: &str) -> Vec<String> {
     wanted.dedup();
     wanted.truncate(WORDS_MAX);
     wanted
+}
+
+/// Whether a part of a text is the beginning of an e-mail address: `ada.l` is, `J.R.` is a name.
+fn is_address(part: &str) -> bool {
+    let is_dotted = |(first, rest): (&str, &str)| first.chars().count() > 1 && !rest.is_empty();
+    part.contains('@') || part.split_once('.').is_some_and(is_dotted)
 }
 
 /// Whether each of the beginnings begins one of the words.
@@ -146,6 +152,10 @@ mod tests {
         ] {
             assert!(!finds(&wanted(text), &ada), "{text}");
         }
+        let [one, other] =
+            ["ada@example.org", "ada.l@example.org"].map(|email| of("Ada", "Larsen", email, ""));
+        assert!(!finds(&wanted("larsen ada.l"), &one) && finds(&wanted("larsen ada.l"), &other));
+        assert!(finds(&wanted("j.r. smith"), &of("J.R.", "Smith", "", "")));
         let ny = of("Bo", "Ek", "", "+12125550100");
         assert!(finds(&wanted("(212) 555"), &ny) && finds(&wanted("0100"), &ny));
     }
