@@ -6,6 +6,7 @@ pub mod passkey;
 
 use bursar_db::{idempotency, names, organizations, sign_in};
 use bursar_domain::access::Role;
+use bursar_domain::ids::UserId;
 use bursar_domain::organization::{Organization, User};
 use bursar_domain::sign_in::{ENTROPY_BYTES, Link, SecretHash, Session, secret};
 use bursar_domain::{Refusal, Timestamp};
@@ -14,6 +15,7 @@ use crate::act::{View, Whole};
 use crate::caller::Caller;
 use crate::error::AppError;
 use crate::once::Output;
+use crate::personal::{self, Letter};
 use crate::rule::Rule;
 
 pub const MAKE_LINK: Rule = Rule::of_operator("sign_in.link", "make sign-in links");
@@ -191,4 +193,24 @@ fn own(whole: &mut Whole<'_, '_>, session: &SecretHash) -> Result<Session, AppEr
     let found = sign_in::session(whole.tx, session)?;
     let is_own = |session: &Session| matches!(whole.caller, Caller::Person(me, ..) if me == session.user);
     found.filter(is_own).ok_or(AppError::Unrecognised)
+}
+
+/// Mails a person that a way to sign in, such as a passkey, was added to their account or removed from it.
+fn tell(
+    whole: &mut Whole<'_, '_>,
+    user: UserId,
+    (kind, name): (&str, &str),
+    done: &str,
+) -> Result<(), AppError> {
+    let Some(user) = organizations::user(whole.tx, user)? else {
+        return Ok(());
+    };
+    let (now, id) = (whole.now(), whole.new_id());
+    let subject = format!("A {kind} was {done} your account");
+    let body = format!(
+        "The {kind} {name} was {done} your account, at {now}.\n\nIf it was you, there is nothing to do. If not, sign in with \
+         a code, remove {kind}s that you do not know, and end all other sessions."
+    );
+    let queued = personal::queue(whole.tx, id, &user, Letter::Act, (subject, body), now);
+    queued.map_err(AppError::from)
 }

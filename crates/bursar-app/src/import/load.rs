@@ -5,36 +5,29 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use bursar_db::aside::Changes;
 use bursar_db::clock::Clock;
 use bursar_db::{
-    LoadTarget, OwnedValue, Stored, Tx, accounts, cards, journal, late_fees, memberships, organizations,
-    table,
+    LoadTarget, OwnedValue, Stored, Tx, accounts, cards, journal, late_fees, organizations, table,
 };
-use bursar_domain::access::Policy;
 use bursar_domain::attachment::Attachment;
-use bursar_domain::campaign::{Campaign, CampaignStatus};
-use bursar_domain::card::{Card, CardStatus};
-use bursar_domain::catch_up;
 use bursar_domain::fields::Fields;
 use bursar_domain::group::Group;
-use bursar_domain::ids::{AccountId, GroupId, MemberId, OrganizationId, UserId};
+use bursar_domain::ids::{AccountId, GroupId, MemberId, OrganizationId};
 use bursar_domain::listing::Listing;
 use bursar_domain::member::Member;
-use bursar_domain::order::Order;
-use bursar_domain::organization::{Organization, User, address_key, apply_policy, read_role};
+use bursar_domain::organization::Organization;
 use bursar_domain::payment::Payment;
-use bursar_domain::reimbursement::Reimbursement;
-use bursar_domain::reminder::{Reminder, ReminderStatus};
 use bursar_domain::{Reference, Refusal, Resource, Surroundings, Timestamp, check_dates};
 
 use super::lines::each_line;
+use super::people::PendingUser;
 use super::record::{Header, RecordType, exists, open};
-use super::scan::{Plan, read_user};
+use super::scan::Plan;
+use super::settle::Settle;
 use super::{IMPORT, ImportError, Imported, Progress, Source, at_line};
 use crate::act::{Context, Whole};
 use crate::caller::Caller;
 use crate::chapters::{follow, parents_affected};
 use crate::error::AppError;
 use crate::organizations::{check_place, parts};
-use crate::policy::changes as policy_changes;
 use crate::resources::match_resource;
 
 const CHUNK_ROWS: usize = 2_000;
@@ -96,11 +89,11 @@ pub(super) struct Load<'a> {
     pub(super) clocks: BTreeMap<OrganizationId, Clock>,
     waiting: HashMap<&'static str, (&'static LoadTarget, Vec<Vec<OwnedValue>>)>,
     /// New or changed users, written at the end.
-    users: Vec<PendingUser>,
+    pub(super) users: Vec<PendingUser>,
     /// Groups of the bundle, written at the end.
-    groups: BTreeMap<GroupId, PendingGroup>,
+    pub(super) groups: BTreeMap<GroupId, PendingGroup>,
     /// By how much the number of active members changes.
-    counts: BTreeMap<GroupId, (OrganizationId, i64)>,
+    pub(super) counts: BTreeMap<GroupId, (OrganizationId, i64)>,
     /// Records per organization, for its activity log.
     pub(super) records: BTreeMap<OrganizationId, i64>,
     /// The line being read.
@@ -117,7 +110,7 @@ pub(super) struct Load<'a> {
     /// New attachments with their lines, proved when all parts are there.
     pub(super) attachments: Vec<(u64, OrganizationId, Attachment)>,
     /// Organizations with charges from this import, which gets nobody a late fee.
-    charged: BTreeSet<OrganizationId>,
+    pub(super) charged: BTreeSet<OrganizationId>,
     pub(super) done: Imported,
 }
 
@@ -129,16 +122,10 @@ struct Holder {
     field: &'static str,
 }
 
-struct PendingUser {
-    line: u64,
-    before: Option<User>,
-    after: User,
-}
-
-struct PendingGroup {
-    header: Header<Group>,
-    before: Option<Group>,
-    after: Group,
+pub(super) struct PendingGroup {
+    pub(super) header: Header<Group>,
+    pub(super) before: Option<Group>,
+    pub(super) after: Group,
 }
 
 impl Load<'_> {
@@ -252,90 +239,7 @@ impl Load<'_> {
         )
     }
 
-    fn user(&mut self, tx: &mut Tx<'_>, line: u64, fields: Fields<'_>) -> Result<(), AppError> {
-        let (before, after) = read_user(tx, fields)?;
-        if before.as_ref() == Some(&after) {
-            self.done.unchanged += 1;
-        } else {
-            self.users.push(PendingUser { line, before, after });
-        }
-        Ok(())
-    }
-
-    /// Users who change their address give it up first, so that an address can pass from one user to another in any
-    /// order.
-    fn put_users(&mut self, tx: &mut Tx<'_>) -> Result<(), ImportError> {
-        let users = std::mem::take(&mut self.users);
-        for PendingUser { before, after, .. } in &users {
-            if let Some(before) = before
-                && address_key(&before.email) != address_key(&after.email)
-            {
-                organizations::give_up_address(tx, after.id)?;
-            }
-        }
-        for PendingUser { line, before, after } in users {
-            if let Some(other) =
-                organizations::user_by_email(tx, &after.email)?.filter(|other| other.id != after.id)
-            {
-                let rule = format!(
-                    "is the address of user {} already; one user has one address",
-                    other.id
-                );
-                return Err(ImportError::Line(line, Refusal::invalid("email", rule)));
-            }
-            if before.is_some() {
-                organizations::update_user(tx, &after)?;
-            } else {
-                organizations::insert_user(tx, &after)?;
-            }
-            self.count(before.is_some());
-        }
-        Ok(())
-    }
-
-    fn role(&mut self, tx: &mut Tx<'_>, mut fields: Fields<'_>) -> Result<(), AppError> {
-        let organization = self.organization_of(&mut fields)?;
-        let user: UserId = fields.id("userId")?.required()?;
-        let role = read_role(&mut fields)?;
-        if !self.plan.users.contains(&user) && organizations::user(tx, user)?.is_none() {
-            return Err(Refusal::invalid(
-                "userId",
-                format!("{user} is neither in this bundle nor in the database"),
-            )
-            .into());
-        }
-        let before = organizations::role(tx, organization, user)?;
-        if before == Some(role) {
-            self.done.unchanged += 1;
-            return Ok(());
-        }
-        organizations::set_role(tx, organization, user, role)?;
-        let (action, subject) = (format!("role.set.{role}"), Some(user.to_string()));
-        self.context
-            .log(tx, self.caller, organization, &action, subject, None)?;
-        self.count(before.is_some());
-        Ok(())
-    }
-
-    fn policy(&mut self, tx: &mut Tx<'_>, mut fields: Fields<'_>) -> Result<(), AppError> {
-        let organization = self.organization_of(&mut fields)?;
-        let before = organizations::policy(tx, organization)?;
-        let mut policy = before.unwrap_or(Policy::default());
-        apply_policy(&mut policy, &mut fields)?;
-        if before == Some(policy) {
-            self.done.unchanged += 1;
-            return Ok(());
-        }
-        organizations::set_policy(tx, organization, policy)?;
-        for (action, subject, count) in policy_changes(before.unwrap_or_default(), policy) {
-            self.context
-                .log(tx, self.caller, organization, action, subject, count)?;
-        }
-        self.count(before.is_some());
-        Ok(())
-    }
-
-    fn organization_of(&mut self, fields: &mut Fields<'_>) -> Result<OrganizationId, Refusal> {
+    pub(super) fn organization_of(&mut self, fields: &mut Fields<'_>) -> Result<OrganizationId, Refusal> {
         let organization = fields.id("organizationId")?.required()?;
         self.known_organization(organization)?;
         Ok(organization)
@@ -489,7 +393,7 @@ impl Load<'_> {
         Ok(())
     }
 
-    fn hold(&mut self, organization: OrganizationId, member: MemberId, field: &'static str) {
+    pub(super) fn hold(&mut self, organization: OrganizationId, member: MemberId, field: &'static str) {
         self.holders.push(Holder {
             line: self.number,
             organization,
@@ -586,7 +490,7 @@ fn resource<R: Settle>(load: &mut Load<'_>, tx: &mut Tx<'_>, mut fields: Fields<
 }
 
 /// Returns what was written, or `None` if nothing changed.
-fn put<R: Stored>(
+pub(super) fn put<R: Stored>(
     load: &mut Load<'_>,
     tx: &mut Tx<'_>,
     header: &Header<R>,
@@ -611,217 +515,4 @@ fn put<R: Stored>(
     }
     load.count(before.is_some());
     Ok(Some(after))
-}
-
-/// What an import does besides writing the row.
-trait Settle: Stored {
-    fn settle(
-        load: &mut Load<'_>,
-        tx: &mut Tx<'_>,
-        header: Header<Self>,
-        before: Option<Self>,
-        after: Self,
-    ) -> Result<(), AppError> {
-        put(load, tx, &header, before.as_ref(), after).map(drop)
-    }
-}
-
-impl Settle for Reimbursement {
-    fn settle(
-        load: &mut Load<'_>,
-        tx: &mut Tx<'_>,
-        header: Header<Self>,
-        before: Option<Self>,
-        after: Self,
-    ) -> Result<(), AppError> {
-        let organization = header.organization;
-        let Some(after) = put(load, tx, &header, before.as_ref(), after)? else {
-            return Ok(());
-        };
-        let (zone, today) = load.day(organization);
-        let missing = catch_up::of_reimbursement(before.as_ref(), &after, &zone, today);
-        if !missing.is_empty() && !load.plan.books.posted.contains(&after.id.to_bytes()) {
-            load.category(tx, organization, after.category.as_deref())?;
-        }
-        let is_new = (before.is_none(), after.stamps.updated_at);
-        load.catch_up(tx, (organization, after.id), is_new, missing)
-    }
-}
-
-impl Settle for Card {
-    fn settle(
-        load: &mut Load<'_>,
-        tx: &mut Tx<'_>,
-        header: Header<Self>,
-        before: Option<Self>,
-        after: Self,
-    ) -> Result<(), AppError> {
-        let organization = header.organization;
-        if let Some(card) = put(load, tx, &header, before.as_ref(), after)?
-            && let (Some(CardStatus::Active), Some(member)) = (card.status, card.assigned_member_id)
-        {
-            load.hold(organization, member, "assignedMemberId");
-        }
-        Ok(())
-    }
-}
-impl Settle for Listing {}
-
-impl Settle for Order {
-    fn settle(
-        load: &mut Load<'_>,
-        tx: &mut Tx<'_>,
-        mut header: Header<Self>,
-        before: Option<Self>,
-        after: Self,
-    ) -> Result<(), AppError> {
-        // The API does not show an order's `updatedAt`, so a bundle made from API responses has none.
-        header.updated_at = header.updated_at.or(header.created_at);
-        let organization = header.organization;
-        let Some(after) = put(load, tx, &header, before.as_ref(), after)? else {
-            return Ok(());
-        };
-        let (zone, today) = load.day(organization);
-        let missing = catch_up::of_order(before.as_ref(), &after, &zone, today);
-        let is_new = (before.is_none(), after.stamps.updated_at);
-        load.catch_up(tx, (organization, after.id), is_new, missing)
-    }
-}
-
-impl Settle for Group {
-    fn settle(
-        load: &mut Load<'_>,
-        _: &mut Tx<'_>,
-        header: Header<Self>,
-        before: Option<Self>,
-        mut after: Self,
-    ) -> Result<(), AppError> {
-        // Dues from before the import are not raised.
-        if before.as_ref().and_then(|group| group.due_date) != after.due_date {
-            after.skip_dues_before(load.day(header.organization).1);
-        }
-        let today = load.day(header.organization).1;
-        after.follow_late_rule(before.as_ref(), load.now, today);
-        load.groups.insert(
-            header.id,
-            PendingGroup {
-                header,
-                before,
-                after,
-            },
-        );
-        Ok(())
-    }
-}
-
-impl Settle for Member {
-    fn settle(
-        load: &mut Load<'_>,
-        tx: &mut Tx<'_>,
-        header: Header<Self>,
-        before: Option<Self>,
-        mut after: Self,
-    ) -> Result<(), AppError> {
-        let organization = header.organization;
-        let known = before.as_ref().and_then(|member| member.reference.as_deref());
-        after.reference = load.reference::<Self>(
-            tx,
-            organization,
-            after.id.to_bytes(),
-            (known, after.reference.take()),
-        )?;
-        let Some(after) = put(load, tx, &header, before.as_ref(), after)? else {
-            return Ok(());
-        };
-        let groups_before = before.as_ref().map_or(&[][..], |member| &member.groups);
-        let was_active = before.as_ref().is_some_and(|member| member.is_active);
-        if was_active && !after.is_active {
-            load.hold(organization, after.id, "isActive");
-        }
-        for group in groups_before {
-            if was_active {
-                load.counts.entry(*group).or_insert((organization, 0)).1 -= 1;
-            }
-            if !after.groups.contains(group) {
-                memberships::remove(tx, organization, *group, after.id)?;
-            }
-        }
-        for group in &after.groups {
-            if after.is_active {
-                load.counts.entry(*group).or_insert((organization, 0)).1 += 1;
-            }
-            if !groups_before.contains(group) {
-                let row = memberships::row_values(organization, *group, after.id, load.now);
-                load.add(tx, &memberships::MEMBERSHIPS, row)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Settle for Payment {
-    fn settle(
-        load: &mut Load<'_>,
-        tx: &mut Tx<'_>,
-        header: Header<Self>,
-        before: Option<Self>,
-        mut after: Self,
-    ) -> Result<(), AppError> {
-        let organization = header.organization;
-        let known = before.as_ref().and_then(|payment| payment.reference.as_deref());
-        after.reference = load.reference::<Self>(
-            tx,
-            organization,
-            after.id.to_bytes(),
-            (known, after.reference.take()),
-        )?;
-        let Some(after) = put(load, tx, &header, before.as_ref(), after)? else {
-            return Ok(());
-        };
-        let (zone, today) = load.day(organization);
-        let missing = catch_up::of_payment(before.as_ref(), &after, &zone, today);
-        if before.as_ref().map(|payment| payment.due_date) != Some(after.due_date) {
-            load.charged.insert(organization);
-        }
-        let is_new = (before.is_none(), after.stamps.updated_at);
-        load.catch_up(tx, (organization, after.id), is_new, missing)
-    }
-}
-
-impl Settle for Reminder {
-    fn settle(
-        load: &mut Load<'_>,
-        tx: &mut Tx<'_>,
-        header: Header<Self>,
-        before: Option<Self>,
-        mut after: Self,
-    ) -> Result<(), AppError> {
-        let unchanged = before
-            .as_ref()
-            .is_some_and(|b| b.scheduled_at == after.scheduled_at && b.status == after.status);
-        if !unchanged {
-            let is_past = after.scheduled_at.is_none_or(|at| at <= load.now);
-            after.is_held = after.status == ReminderStatus::Scheduled && is_past;
-        }
-        put(load, tx, &header, before.as_ref(), after).map(drop)
-    }
-}
-
-impl Settle for Campaign {
-    fn settle(
-        load: &mut Load<'_>,
-        tx: &mut Tx<'_>,
-        header: Header<Self>,
-        before: Option<Self>,
-        mut after: Self,
-    ) -> Result<(), AppError> {
-        let unchanged = before
-            .as_ref()
-            .is_some_and(|b| b.end_date == after.end_date && b.status == after.status);
-        if !unchanged {
-            let is_over = after.end_date.is_some_and(|end| end < load.now.date());
-            after.is_held = after.status == CampaignStatus::Active && is_over;
-        }
-        put(load, tx, &header, before.as_ref(), after).map(drop)
-    }
 }

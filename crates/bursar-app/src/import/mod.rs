@@ -8,8 +8,10 @@ mod attachments;
 mod books;
 mod lines;
 mod load;
+mod people;
 mod record;
 mod scan;
+mod settle;
 mod statements;
 
 use std::fmt;

@@ -2,7 +2,6 @@
 //! here it is decided whose login it is. A login that is new is linked by a mailed code, and signs in alone from then on.
 
 use bursar_db::{ceremonies, logins, organizations};
-use bursar_domain::ids::UserId;
 use bursar_domain::organization::User;
 use bursar_domain::sign_in::SecretHash;
 use bursar_domain::sign_in::login::{Login, MAX, Proven, ceremonies_end};
@@ -10,10 +9,9 @@ use bursar_domain::{Refusal, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::passkey::{broken, caller, written};
-use super::{ENTER, ONESELF, begin_proved};
+use super::{ENTER, ONESELF, begin_proved, tell};
 use crate::act::Whole;
 use crate::error::AppError;
-use crate::personal::{self, Letter};
 use crate::rule::Rule;
 
 pub const ASK: Rule = Rule::of_visitor("sign_in.login", "sign in with a login at the provider");
@@ -122,7 +120,8 @@ pub(super) fn link(whole: &mut Whole<'_, '_>, user: &User, state: &str) -> Resul
         used_at: None,
     };
     logins::insert(whole.tx, &login)?;
-    tell(whole, user.id, "linked to", &login)
+    let name = named(&login.issuer, &login.email);
+    tell(whole, user.id, ("login", &name), "linked to")
 }
 
 /// The logins of the caller.
@@ -141,7 +140,8 @@ pub fn remove(whole: &mut Whole<'_, '_>, key: &SecretHash) -> Result<(), AppErro
         return Ok(());
     };
     logins::remove(whole.tx, login)?;
-    tell(whole, user, "removed from", login)
+    let name = named(&login.issuer, &login.email);
+    tell(whole, user, ("login", &name), "removed from")
 }
 
 /// What people call it: `ada@example.org at https://id.example.org`.
@@ -150,25 +150,4 @@ pub(super) fn named(issuer: &str, email: &str) -> String {
         "" => format!("at {issuer}"),
         email => format!("{email} at {issuer}"),
     }
-}
-
-fn tell(whole: &mut Whole<'_, '_>, user: UserId, done: &str, login: &Login) -> Result<(), AppError> {
-    let Some(user) = organizations::user(whole.tx, user)? else {
-        return Ok(());
-    };
-    let (now, id) = (whole.now(), whole.new_id());
-    let subject = format!("A login was {done} your account");
-    let body = format!(
-        "The login {} was {done} your account, at {now}.\n\nIf it was you, there is nothing to do. If not, sign in with a \
-         code, remove logins that you do not know, and end all other sessions.",
-        named(&login.issuer, &login.email)
-    );
-    Ok(personal::queue(
-        whole.tx,
-        id,
-        &user,
-        Letter::Act,
-        (subject, body),
-        now,
-    )?)
 }

@@ -17,11 +17,10 @@ use webauthn_rs::prelude::{
 };
 use webauthn_rs::{Webauthn, WebauthnBuilder};
 
-use super::{ENTER, ONESELF, begin};
+use super::{ENTER, ONESELF, begin, tell};
 use crate::act::Whole;
 use crate::caller::Caller;
 use crate::error::AppError;
-use crate::personal::{self, Letter};
 use crate::rule::Rule;
 
 pub const CHANGE: Rule = Rule::of_oneself("passkey.change", "add and remove their passkeys").guarded();
@@ -111,7 +110,12 @@ pub fn add(
         return Err(Refusal::conflict("this passkey is known already").into());
     }
     passkeys::insert(whole.tx, &passkey)?;
-    tell(whole, user, "added to", &passkey.name)
+    tell(
+        whole,
+        user,
+        ("passkey", &format!("\"{}\"", passkey.name)),
+        "added to",
+    )
 }
 
 pub fn remove(whole: &mut Whole<'_, '_>, hash: &SecretHash) -> Result<(), AppError> {
@@ -121,7 +125,12 @@ pub fn remove(whole: &mut Whole<'_, '_>, hash: &SecretHash) -> Result<(), AppErr
         return Ok(());
     };
     match passkeys::remove(whole.tx, user, hash)? {
-        true => tell(whole, user, "removed from", &passkey.name),
+        true => tell(
+            whole,
+            user,
+            ("passkey", &format!("\"{}\"", passkey.name)),
+            "removed from",
+        ),
         false => Ok(()),
     }
 }
@@ -193,26 +202,6 @@ fn ceremony<S: DeserializeOwned>(whole: &mut Whole<'_, '_>, browser: &SecretHash
     let ended = || Refusal::conflict("this took longer than 5 minutes, or was sent before; begin again");
     let state = state.and_then(|(state, _)| serde_json::from_str(&state).ok());
     Ok(state.ok_or_else(ended)?)
-}
-
-fn tell(whole: &mut Whole<'_, '_>, user: UserId, done: &str, name: &str) -> Result<(), AppError> {
-    let Some(user) = organizations::user(whole.tx, user)? else {
-        return Ok(());
-    };
-    let (now, id) = (whole.now(), whole.new_id());
-    let subject = format!("A passkey was {done} your account");
-    let body = format!(
-        "The passkey \"{name}\" was {done} your account, at {now}.\n\nIf it was you, there is nothing to do. If not, sign in \
-         with a code, remove passkeys that you do not know, and end all other sessions."
-    );
-    Ok(personal::queue(
-        whole.tx,
-        id,
-        &user,
-        Letter::Act,
-        (subject, body),
-        now,
-    )?)
 }
 
 fn hash(credential: &[u8]) -> SecretHash {

@@ -34,7 +34,7 @@ fn pages(browser: &Browser<'_>, first: &str, start: &str) -> Vec<Vec<String>> {
             .contains(" rel=\"next\"")
             .then(|| link.rsplit("href=\"").next().unwrap().split('"').next().unwrap())
             .map(|to| to.replace("&#38;", "&"));
-        assert!(pages.len() < 10, "{path} leads on for ever");
+        assert!(pages.len() < 10, "{path} has no last page");
     }
     pages
 }
