@@ -362,6 +362,7 @@ fn deed(line: &Line, subject: &str) -> String {
         "order.create" => "took order",
         "import" => return format!("imported {count} records"),
         "reminder.send" => "sent reminder",
+        "report.member.mail" => "mailed the statement of member",
         "reminder.test" => "sent a test of reminder",
         "reminder.schedule" => "scheduled reminder",
         "reminder.cancel" => "called off reminder",

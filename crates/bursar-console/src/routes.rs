@@ -155,7 +155,13 @@ pub(crate) const ROUTES: &[Route] = &[
         &bursar_app::books::credit::REFUND,
         pages::member_credit::send_refund,
     ),
-    page("members/{}/statement", "members", pages::statement::show),
+    board(
+        "members/{}/statement",
+        "members",
+        pages::statement::show,
+        &bursar_app::member_statement::MAIL,
+        pages::statement::send,
+    ),
     file("members/{}/statement/pdf", "members", pages::statement::pdf),
     page("groups", "groups", pages::groups::show),
     form(

@@ -4,6 +4,7 @@
 //! is owed less credit.
 
 mod document;
+mod mail;
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -20,16 +21,17 @@ use bursar_domain::payment::Payment;
 use bursar_domain::{Date, Refusal};
 use serde::Serialize;
 
-use crate::act::View;
+use crate::act::{Act, View};
 use crate::error::AppError;
 use crate::rule::Rule;
 use crate::statement::Standing;
 use crate::texts::TEXTS;
 
 pub use document::pdf;
+pub use mail::{MAIL, mail};
 
 pub const READ: Rule = Rule::of("report.member", Role::Viewer, "read reports");
-pub const RULES: &[&Rule] = &[&READ];
+pub const RULES: &[&Rule] = &[&READ, &MAIL];
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -110,6 +112,14 @@ pub fn read(
     (from, until): (Option<Date>, Option<Date>),
 ) -> Result<MemberStatement, AppError> {
     view.allow(&READ)?;
+    statement(view, member, (from, until))
+}
+
+fn statement<M>(
+    view: &mut Act<'_, '_, M>,
+    member: MemberId,
+    (from, until): (Option<Date>, Option<Date>),
+) -> Result<MemberStatement, AppError> {
     let organization = view.own()?;
     let today = organization.time_zone.date(view.now());
     let until = until.unwrap_or(today);

@@ -1,6 +1,7 @@
 //! The chapters of a national organization: totals, and the roster of one, which the chapter sees in its own log.
 
 use askama::Template;
+use bursar_app::reminders::SCHEDULE;
 use bursar_app::{Act, View, chapters, reports};
 use bursar_domain::ids::{Id, OrganizationId, kind};
 
@@ -90,7 +91,9 @@ struct Member {
 #[template(path = "chapter.html")]
 struct One<'a> {
     frame: &'a Frame,
+    id: OrganizationId,
     name: String,
+    may_write: bool,
     count: String,
     rows: Vec<Member>,
     older: String,
@@ -109,6 +112,8 @@ pub(crate) fn roster(act: &mut Act<'_, '_>, asking: &Asking) -> Result<String, F
     });
     let page = One {
         frame,
+        id,
+        may_write: frame.may(&SCHEDULE),
         name: found.chapter.clone(),
         count: words::count(members.len(), "member", "members"),
         rows: rows.collect(),

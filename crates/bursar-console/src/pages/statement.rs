@@ -2,23 +2,28 @@
 
 use askama::Template;
 use bursar_app::View;
-use bursar_app::member_statement::{self, MemberStatement};
+use bursar_app::member_statement::{self, MAIL, MemberStatement};
 use bursar_domain::Date;
 use bursar_domain::ids::kind;
 
 use crate::asking::Asking;
 use crate::failure::Failure;
-use crate::forms::Form;
+use crate::forms::{Done, Form, Sent};
 use crate::frame::Frame;
 use crate::reply::Download;
 use crate::sheet::{Cell, Section, Sheet};
 use crate::words;
 use bursar_app::DbError;
 
+const SHOWN: &[&str] = &[];
+
 #[derive(Template)]
 #[template(path = "statement.html")]
 struct Page<'a> {
     frame: &'a Frame,
+    form: &'a Form,
+    /// The address that it can be mailed to; empty if it cannot be.
+    mail_to: String,
     member: String,
     name: String,
     pdf: String,
@@ -40,7 +45,7 @@ fn read(view: &mut View<'_, '_>, asking: &Asking) -> Result<MemberStatement, Fai
     Ok(member_statement::read(view, member, (day("from"), day("until")))?)
 }
 
-pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<String, Failure> {
+pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
     let frame = &asking.frame;
     let statement = read(view, asking)?;
     let id = statement.member.id;
@@ -66,6 +71,11 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
     }));
     let page = Page {
         frame,
+        form,
+        mail_to: match frame.may(&MAIL) {
+            true => statement.member.email.clone().unwrap_or_default(),
+            false => String::new(),
+        },
         member: id.to_string(),
         pdf: asking.with(&format!("members/{id}/statement/pdf"), &[]),
         from: statement.from.to_string(),
@@ -116,6 +126,20 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         name: statement.member.name,
     };
     Ok(page.render()?)
+}
+
+pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
+    let member = asking.id::<kind::Member>(0)?;
+    let named = bursar_app::names::of(view, &[member])?.told(Some(member));
+    let days = (form.date("from")?, form.date("until")?);
+    let to = asking.frame.at(&format!("members/{member}"));
+    Ok(Sent::Do(Box::new(move |act| {
+        member_statement::mail(act, member, days)?;
+        Ok(Done::new(
+            to.clone(),
+            format!("The statement is on its way to {named}."),
+        ))
+    })))
 }
 
 pub(crate) fn pdf(view: &mut View<'_, '_>, asking: &Asking) -> Result<Download, Failure> {

@@ -1,17 +1,19 @@
 //! What makes the console smooth: parts of pages for htmx, assets that browsers keep, and the list of keys.
 
-use bursar_testing::Engine;
+use bursar_testing::{Engine, eventually};
 
-use crate::api::bundle::NATIONAL;
+use crate::api::bundle::{NATIONAL, NORTH, RIVAL, member, organization};
 use crate::api::http::Reply;
 use crate::api::world::{World, on_both_engines};
 use crate::console::{Browser, at};
 use crate::console_bank::between;
+use crate::console_sign_in::letters;
 
 on_both_engines! {
     htmx_gets_the_part_that_changes
     assets_are_kept_and_compressed
     keys_are_listed_and_parts_are_the_demonstrations
+    statements_are_mailed_and_chapters_written_to
 }
 
 fn part(browser: &Browser<'_>, path: &str, more: &[(&str, &str)]) -> Reply {
@@ -110,4 +112,63 @@ fn keys_are_listed_and_parts_are_the_demonstrations(engine: Engine) {
     let page = viewer.page(&at(NATIONAL, ""));
     assert_eq!(between(&page, "href=\"/console/keys\" ", " "), "data-keys");
     assert_eq!(viewer.get("/console/parts").status, 404);
+}
+
+fn statements_are_mailed_and_chapters_written_to(engine: Engine) {
+    let world = World::new(engine);
+    let editor = Browser::of(&world, "editor@people.example");
+    let viewer = Browser::of(&world, "viewer@people.example");
+    let own = at(NATIONAL, &format!("/members/{}/statement", member(1)));
+    assert!(editor.page(&own).contains("Mail it to m1@members.example"));
+    assert!(!viewer.page(&own).contains("Mail it to"));
+    let form = "from=2026-01-01&until=2026-12-31&key=k1";
+    assert_eq!(viewer.post(&own, form).status, 403);
+    let done = editor.sent(&own, form);
+    assert_eq!(editor.sent(&own, form), done, "once");
+    let page = editor.page(&done);
+    assert!(
+        page.contains("The statement is on its way to First 1 Last."),
+        "{page}"
+    );
+    let letter = eventually("the statement is mailed", || {
+        let mut all = letters(&world);
+        all.retain(|text| text.contains("Your statement, 2026-01-01 to 2026-12-31"));
+        all.pop()
+    });
+    assert!(letter.contains("m1@members.example"), "{letter}");
+    let wrong = editor.post(&own, "from=2026-12-31&until=2026-01-01&key=k2");
+    assert_eq!(wrong.status, 422, "{}", wrong.body);
+    let admin = Browser::of(&world, "admin@people.example");
+    assert!(
+        admin
+            .page(&at(NATIONAL, "/activity"))
+            .contains("mailed the statement of member")
+    );
+    let of_another = at(NATIONAL, &format!("/members/{}/statement", member(1001)));
+    assert_eq!(editor.post(&of_another, form).status, 404);
+
+    // The contact of a chapter, and of no other organization.
+    let (north, rival) = (organization(NORTH), organization(RIVAL));
+    let chapter = at(NATIONAL, &format!("/chapters/{north}"));
+    assert!(editor.page(&chapter).contains("Write to the contact"));
+    assert!(!viewer.page(&chapter).contains("Write to the contact"));
+    let new = at(NATIONAL, "/reminders/new");
+    let write = editor.page(&format!("{new}?chapter={north}"));
+    assert!(
+        write.contains("selected>The contact of Organization 2<"),
+        "{write}"
+    );
+    assert_eq!(editor.get(&format!("{new}?chapter={rival}")).status, 404);
+    let form = |to: &str| format!("to={to}&method=email&subject=Hello&body=Row&step=preview");
+    let preview = editor.post(&new, &form(&north)).body;
+    assert!(
+        preview.contains("north@chapters.example") && preview.contains("Send now to 1 person"),
+        "{preview}"
+    );
+    assert!(
+        !editor
+            .post(&new, &form(&rival))
+            .body
+            .contains("rival@rival.example")
+    );
 }

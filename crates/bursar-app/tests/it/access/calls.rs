@@ -564,6 +564,9 @@ fn work() -> Vec<Call> {
         view(&audit::PACK, |view| {
             exported(audit::pack(view, 2026, &mut |_, _| Ok(())))
         }),
+        act(&member_statement::MAIL, |act| {
+            member_statement::mail(act, no(), (None, None))
+        }),
         view(&member_statement::READ, |view| {
             member_statement::read(view, no(), (None, None))
         }),

@@ -42,12 +42,14 @@ struct Page<'a> {
     groups: Vec<(String, String)>,
     to: String,
     member: String,
+    chapter: Option<(String, String)>,
     zone: String,
     is_owed: bool,
 }
 
 pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
     let frame = &asking.frame;
+    let chapter = people::chapter(view, form.or("to", asking.query("chapter")))?;
     let page = Page {
         frame,
         form,
@@ -55,17 +57,19 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
             .into_iter()
             .map(|(id, name)| (id.to_string(), name))
             .collect(),
-        to: match (asking.query("group"), asking.query("member")) {
-            ("", "") => form.or("to", "owing").to_owned(),
-            ("", _) => form.or("to", "member").to_owned(),
-            (group, _) => form.or("to", group).to_owned(),
+        to: match (asking.query("group"), asking.query("member"), &chapter) {
+            (_, _, Some((chapter, _))) => chapter.clone(),
+            ("", "", None) => form.or("to", "owing").to_owned(),
+            ("", _, None) => form.or("to", "member").to_owned(),
+            (group, _, None) => form.or("to", group).to_owned(),
         },
         member: people::named(view, asking.query("member"))?,
         zone: frame.place.organization.time_zone.name().to_owned(),
         is_owed: match form.has("to") {
             true => form.has("owed"),
-            false => true,
+            false => chapter.is_none(),
         },
+        chapter,
     };
     Ok(page.render()?)
 }
@@ -134,7 +138,7 @@ fn placed(failure: Failure) -> Failure {
             field: problem.field.map(|field| match field.as_str() {
                 "scheduledAt" => "day".to_owned(),
                 "recurringIntervalDays" => "every".to_owned(),
-                "target" | "targetMemberId" | "groupId" => "member".to_owned(),
+                "target" | "targetMemberId" | "targetOrganizationId" | "groupId" => "member".to_owned(),
                 _ => field,
             }),
             message: problem.message,

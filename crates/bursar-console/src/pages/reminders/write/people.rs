@@ -2,7 +2,8 @@
 
 use bursar_app::desk::{self, Filter, MemberQuery};
 use bursar_app::{View, names, resources};
-use bursar_domain::ids::{GroupId, Id, MemberId, kind};
+use bursar_domain::chapter::Chapter;
+use bursar_domain::ids::{GroupId, Id, MemberId, OrganizationId, kind};
 use bursar_domain::member::Member;
 use bursar_domain::reminder::Audience;
 
@@ -21,10 +22,24 @@ pub(super) fn named(view: &mut View<'_, '_>, id: &str) -> Result<String, Failure
     Ok(member.email.clone().unwrap_or_else(|| member.name()))
 }
 
+/// The chapter that is written to, for the choice: its id and its name.
+pub(super) fn chapter(view: &mut View<'_, '_>, id: &str) -> Result<Option<(String, String)>, Failure> {
+    let Some(id) = Id::parse(id) else {
+        return Ok(None);
+    };
+    let chapter: Chapter = resources::one(view, id)?;
+    Ok(Some((id.to_string(), chapter.name)))
+}
+
 pub(super) fn audiences(view: &mut View<'_, '_>, form: &Form) -> Result<Vec<Audience>, Failure> {
     if let Some(group) = Id::parse(form.get("to")) {
         let group: GroupId = group;
         return Ok(vec![Audience::Group(group)]);
+    }
+    // The contact of a chapter; whether it is one is asked when the reminder is written.
+    if let Some(chapter) = Id::parse(form.get("to")) {
+        let chapter: OrganizationId = chapter;
+        return Ok(vec![Audience::Organization(chapter)]);
     }
     match form.get("to") {
         "member" => {
