@@ -1,13 +1,13 @@
-//! Bundles of members, groups and memberships, the same for the same numbers.
+//! Bundles of members, groups, memberships and charges, the same for the same numbers.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use bursar_domain::Timestamp;
-use bursar_domain::ids::{GroupId, IdSource, MemberId, OrganizationId};
+use bursar_domain::ids::{GroupId, IdSource, MemberId, OrganizationId, PaymentId};
 
-use crate::{Args, Outcome};
+use crate::{Args, Outcome, database};
 
 /// Groups of each organization; a member is in two of them.
 const GROUPS: u64 = 10;
@@ -39,12 +39,14 @@ const LAST: [&str; 8] = [
 pub(crate) struct Size {
     pub(crate) members: u64,
     pub(crate) organizations: u64,
+    /// Of each member.
+    pub(crate) charges: u64,
 }
 
 impl Size {
     /// The lines of the bundle.
     pub(crate) fn records(self) -> u64 {
-        self.members + self.organizations * (1 + GROUPS)
+        self.members * (1 + self.charges) + self.organizations * (1 + GROUPS)
     }
 }
 
@@ -98,7 +100,11 @@ fn lines(out: &mut impl Write, size: Size) -> std::io::Result<Vec<Tenant>> {
     }
     let mut tenant = 0;
     for n in 0..size.members {
-        member_line(out, &mut tenants[tenant], &mut ids, n, at((n + 1) * 1_000_000))?;
+        let at = at((n + 1) * 1_000_000);
+        let id = member_line(out, &mut tenants[tenant], &mut ids, n, at)?;
+        for month in 0..size.charges {
+            charge_line(out, &tenants[tenant], ids.next(at), (id, n, month))?;
+        }
         tenant = (tenant + 1) % tenants.len();
     }
     Ok(tenants)
@@ -111,7 +117,7 @@ fn member_line(
     ids: &mut IdSource,
     n: u64,
     at: Timestamp,
-) -> std::io::Result<()> {
+) -> std::io::Result<MemberId> {
     let id: MemberId = ids.next(at);
     if tenant.members.len() < MEMBERS_KEPT {
         tenant.members.push(id);
@@ -131,6 +137,30 @@ fn member_line(
         n % 10,
         group(n / 20),
         group(n / 20 + 1 + n % 3),
+    )?;
+    Ok(id)
+}
+
+/// Dues of one month after the other, from this January on; of ten charges seven are paid, and one in part.
+fn charge_line(
+    out: &mut impl Write,
+    tenant: &Tenant,
+    id: PaymentId,
+    (member, n, month): (MemberId, u64, u64),
+) -> std::io::Result<()> {
+    let group = tenant.groups[usize::try_from(n % GROUPS).unwrap_or(0)];
+    let (paid, status) = match (n + month * 3) % 10 {
+        0..7 => ("25.00", "paid"),
+        7 => ("10.00", "partially_paid"),
+        _ => ("0.00", "pending"),
+    };
+    let year = database::now().to_string();
+    writeln!(
+        out,
+        r#"{{"type":"payment","id":"{id}","organizationId":"{}","memberId":"{member}","groupId":"{group}","description":"Dues","amount":"25.00","currency":"USD","paidToDate":"{paid}","status":"{status}","dueDate":"{}-{:02}-01"}}"#,
+        tenant.id,
+        year.get(..4).unwrap_or("2025"),
+        month % 12 + 1,
     )
 }
 
@@ -140,6 +170,7 @@ pub(crate) fn write_file(args: &Args) -> Outcome {
     let size = Size {
         members: args.number("members", 1_000_000)?,
         organizations: args.number("organizations", 20)?,
+        charges: args.number("charges", 0)?,
     };
     write(Path::new(file), size).map(drop)
 }

@@ -89,6 +89,13 @@ impl Scratch {
         psql(&self.text(), "CHECKPOINT")
     }
 
+    /// The server's first process, which is of this machine.
+    pub(crate) fn process(&self) -> Outcome<u32> {
+        let file = "SELECT split_part(pg_read_file('postmaster.pid'), chr(10), 1)";
+        let text = asked(&self.text(), file)?;
+        text.trim().parse().map_err(|_| format!("not a process: {text}"))
+    }
+
     /// The address as text, for another process.
     pub(crate) fn text(&self) -> String {
         let (server, _) = self.admin.rsplit_once('/').unwrap_or((&self.admin, ""));
@@ -108,12 +115,28 @@ impl Drop for Scratch {
 }
 
 fn psql(server: &str, sql: &str) -> Outcome {
+    asked(server, sql).map(drop)
+}
+
+/// What `psql` prints for a statement.
+fn asked(server: &str, sql: &str) -> Outcome<String> {
     let done = std::process::Command::new("psql")
-        .args(["-q", "-X", "-v", "ON_ERROR_STOP=1", "-d", server, "-c", sql])
+        .args([
+            "-q",
+            "-X",
+            "-A",
+            "-t",
+            "-v",
+            "ON_ERROR_STOP=1",
+            "-d",
+            server,
+            "-c",
+            sql,
+        ])
         .output()
         .map_err(|error| format!("psql: {error}"))?;
     if done.status.success() {
-        return Ok(());
+        return Ok(String::from_utf8_lossy(&done.stdout).into_owned());
     }
     Err(format!("psql: {}", String::from_utf8_lossy(&done.stderr).trim()))
 }

@@ -34,6 +34,7 @@ pub(crate) fn measure(args: &Args) -> Outcome {
     let size = Size {
         members: 20_000,
         organizations: 2,
+        charges: 0,
     };
     let tenants = bundle::write(&bundle, size)?;
     let [flooded, other] = &tenants[..] else {

@@ -19,6 +19,7 @@ pub(crate) fn measure(args: &Args) -> Outcome {
     let size = Size {
         members: args.number("members", 1_000_000)?,
         organizations: args.number("organizations", 20)?,
+        charges: 0,
     };
     let bundle = scratch.join("import.ndjson");
     bundle::write(&bundle, size)?;

@@ -8,6 +8,7 @@
 mod bare;
 mod bundle;
 mod callgrind;
+mod console;
 mod database;
 mod fairness;
 mod growth;
@@ -38,6 +39,7 @@ const USAGE: &str = "usage: bench MEASURE [--name value]…
   http       bursar beside a ceiling, over HTTP             [--members 100000] [--connections 32] [--rounds 3]
              [--milliseconds 1500] [--scenarios get,list-first,…] [--peers nginx,django,fastify | all]
   bare       bursar beside its engines without HTTP         [--rounds 5] [--callers 64] [--milliseconds 1500]
+  console    pages of officers, beside the API's page      [--members 100000] [--rounds 5] [--milliseconds 700]
   growth     by members, connections and dead history       [--rounds 9] [--milliseconds 500] [--part history]
   replicas   one, two and three processes on PostgreSQL     [--rounds 3] [--connections 48]
   start      from the command to the first answer           [--rounds 20] [--members 100000]
@@ -96,6 +98,7 @@ fn run() -> Outcome {
         "import" => import::measure(&args),
         "fairness" => fairness::measure(&args),
         "bare" => bare::measure(&args),
+        "console" => console::measure(&args),
         "growth" => growth::measure(&args),
         "replicas" => replicas::measure(&args),
         "start" => start::measure(&args),

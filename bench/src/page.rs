@@ -102,6 +102,7 @@ fn build(scratch: &Path, members: u64) -> Outcome<Target> {
     let size = Size {
         members,
         organizations: 1,
+        charges: 0,
     };
     let organization = bundle::write(&bundle, size)?.first().ok_or("no organization")?.id;
     let url = DatabaseUrl::Sqlite(database.clone());

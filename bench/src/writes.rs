@@ -62,6 +62,7 @@ impl Side {
         let size = Size {
             members: 10_000,
             organizations: 1,
+            charges: 0,
         };
         let tenant = bundle::write(&bundle, size)?.pop().ok_or("no organization")?;
         let options = Options {

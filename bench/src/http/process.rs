@@ -81,20 +81,12 @@ impl Server {
 
     /// The process, those it started, and so on.
     fn processes(&self) -> Vec<u32> {
-        let parents = parents();
-        let mut found = vec![self.child.id()];
-        let mut place = 0;
-        while let Some(&parent) = found.get(place) {
-            let children = parents.iter().filter(|(_, of)| *of == parent);
-            found.extend(children.map(|(process, _)| process));
-            place += 1;
-        }
-        found
+        family(self.child.id())
     }
 
     /// Time on a processor so far, of all its processes and their threads, in nanoseconds.
     pub(crate) fn cpu_nanos(&self) -> u64 {
-        self.processes().into_iter().map(cpu_nanos).sum()
+        cpu_nanos_of_family(self.child.id())
     }
 
     /// Memory of its own that is resident, without mapped files, in KiB. What several processes share counts once.
@@ -104,6 +96,24 @@ impl Server {
             several => several.iter().copied().map(share_kib).sum(),
         }
     }
+}
+
+/// A process, those it started, and so on.
+fn family(first: u32) -> Vec<u32> {
+    let parents = parents();
+    let mut found = vec![first];
+    let mut place = 0;
+    while let Some(&parent) = found.get(place) {
+        let children = parents.iter().filter(|(_, of)| *of == parent);
+        found.extend(children.map(|(process, _)| process));
+        place += 1;
+    }
+    found
+}
+
+/// Time on a processor so far, of a process and those it started that still run, in nanoseconds.
+pub(crate) fn cpu_nanos_of_family(first: u32) -> u64 {
+    family(first).into_iter().map(cpu_nanos).sum()
 }
 
 /// Every process with its parent.

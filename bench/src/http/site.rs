@@ -161,6 +161,7 @@ pub(crate) fn size(members: u64) -> Size {
     Size {
         members,
         organizations: ORGANIZATIONS,
+        charges: 0,
     }
 }
 
@@ -191,7 +192,7 @@ pub(crate) fn command(url: &str, words: &[&str]) -> Outcome<serde_json::Value> {
 }
 
 /// A service token: its id and its text.
-fn make_token(url: &str, organization: &str) -> Outcome<(String, String)> {
+pub(crate) fn make_token(url: &str, organization: &str) -> Outcome<(String, String)> {
     let words = [
         "token",
         "create",
