@@ -214,14 +214,7 @@ pub fn overview(view: &mut View<'_, '_>) -> Result<Overview, AppError> {
         collected += paid;
         months.push((name, money(due)?, money(paid)?));
     }
-    let mut ages = [0_i128; 5];
-    for (due, sum) in desk::open_by_day(view.tx, view.organization)? {
-        let late = due.map_or(0, |due| today.days() - due.days());
-        let age = AGES.iter().filter(|days| late >= **days).count();
-        if let Some(held) = ages.get_mut(age) {
-            *held += sum;
-        }
-    }
+    let ages = owed_by_age(view, today)?;
     let credit = bursar_db::aside::balance(view.tx, view.organization, Standing::Credit.id())?;
     let [not_due, one, two, three, more] = ages;
     Ok(Overview {
@@ -241,6 +234,38 @@ pub fn overview(view: &mut View<'_, '_>) -> Result<Overview, AppError> {
         ],
         waiting: waiting(view)?,
     })
+}
+
+/// What an officer of several organizations sees of each.
+#[derive(Clone, Copy, Debug)]
+pub struct Glance {
+    pub owed: Money,
+    pub overdue: Money,
+    pub waiting: Waiting,
+}
+
+pub fn glance(view: &mut View<'_, '_>) -> Result<Glance, AppError> {
+    view.allow(&OVERVIEW)?;
+    let own = view.own()?;
+    let ages = owed_by_age(view, own.time_zone.date(view.now()))?;
+    Ok(Glance {
+        owed: total(ages.iter().sum(), own.currency)?,
+        overdue: total(ages.iter().skip(1).sum(), own.currency)?,
+        waiting: waiting(view)?,
+    })
+}
+
+/// What is not due yet, and what is late by the days of each age.
+fn owed_by_age(view: &mut View<'_, '_>, today: Date) -> Result<[i128; 5], AppError> {
+    let mut ages = [0; 5];
+    for (due, sum) in desk::open_by_day(view.tx, view.organization)? {
+        let late = due.map_or(0, |due| today.days() - due.days());
+        let age = AGES.iter().filter(|days| late >= **days).count();
+        if let Some(held) = ages.get_mut(age) {
+            *held += sum;
+        }
+    }
+    Ok(ages)
 }
 
 fn waiting(view: &mut View<'_, '_>) -> Result<Waiting, AppError> {

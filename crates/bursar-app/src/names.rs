@@ -267,7 +267,10 @@ fn visible(
     may: May,
 ) -> Result<Vec<Organization>, AppError> {
     let candidates = match (&whole.caller, pattern) {
-        (Caller::Person(user, ..), _) => names::organizations_of(whole.tx, *user)?,
+        (Caller::Person(user, ..), _) => {
+            let places = organizations::places(whole.tx, *user)?;
+            places.into_iter().map(|(organization, _)| organization).collect()
+        }
         (_, Some(pattern)) => names::organizations(whole.tx, pattern)?,
         (_, None) => names::first_organizations(whole.tx, NEAR_ROWS)?,
     };

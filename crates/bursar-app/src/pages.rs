@@ -1,17 +1,20 @@
 //! Lists as officers look at them, a page at a time: reimbursements, reminders, entries of the journal and receipts.
 
+use std::cmp::Reverse;
+
 use bursar_db::pages::{self, ByTime, ReminderPlace};
 use bursar_db::{journal, receipts as receipt_rows};
-use bursar_domain::ids::{EntryId, ReceiptId, ReimbursementId, ReminderId};
+use bursar_domain::ids::{EntryId, MemberId, ReceiptId, ReimbursementId, ReminderId};
 use bursar_domain::journal::Entry;
 use bursar_domain::money::Money;
+use bursar_domain::receipt::Receipt;
 use bursar_domain::reimbursement::{Reimbursement, ReimbursementStatus};
 use bursar_domain::reminder::{Audience, Reminder, ReminderStatus};
 use bursar_domain::{Date, Refusal};
 
 use crate::act::View;
 use crate::books::receipts::Recorded;
-use crate::books::{account, entries, open, receipts as money};
+use crate::books::{Books, account, entries, open, receipts as money};
 use crate::desk::{PAGE_ROWS, Page};
 use crate::error::AppError;
 use crate::reminders::{LIST, no_reminder};
@@ -267,12 +270,25 @@ pub fn receipts(
         after,
         LIMIT,
     )?);
-    let shown = found
+    told(view, &books, found)
+}
+
+/// The last receipts of a member.
+pub fn receipts_of(view: &mut View<'_, '_>, payer: MemberId) -> Result<Page<Recorded>, AppError> {
+    view.allow(&money::READ)?;
+    let books = open(view)?;
+    let mut found = receipt_rows::of_payer(view.tx, view.organization, payer)?;
+    found.sort_by_key(|receipt| Reverse((receipt.date, receipt.id)));
+    told(view, &books, page(found))
+}
+
+fn told(view: &mut View<'_, '_>, books: &Books, found: Page<Receipt>) -> Result<Page<Recorded>, AppError> {
+    let told = found
         .rows
         .into_iter()
-        .map(|receipt| money::shown(view, &books, receipt));
+        .map(|receipt| money::shown(view, books, receipt));
     Ok(Page {
-        rows: shown.collect::<Result<_, _>>()?,
+        rows: told.collect::<Result<_, _>>()?,
         is_more: found.is_more,
     })
 }

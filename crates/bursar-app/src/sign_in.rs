@@ -4,7 +4,7 @@ pub mod code;
 pub mod login;
 pub mod passkey;
 
-use bursar_db::{idempotency, names, organizations, sign_in};
+use bursar_db::{idempotency, organizations, sign_in};
 use bursar_domain::access::Role;
 use bursar_domain::ids::UserId;
 use bursar_domain::organization::{Organization, User};
@@ -136,13 +136,7 @@ pub fn oneself(whole: &mut Whole<'_, '_>, session: &SecretHash) -> Result<Onesel
     let session = own(whole, session)?;
     let user = organizations::user(whole.tx, session.user)?;
     let user = user.ok_or(AppError::Unrecognised)?;
-    let mut places = Vec::new();
-    for organization in names::organizations_of(whole.tx, user.id)? {
-        if let Some(role) = organizations::role(whole.tx, organization.id, user.id)? {
-            places.push((organization, role));
-        }
-    }
-    places.sort_by(|(one, _), (other, _)| one.name.cmp(&other.name));
+    let places = organizations::places(whole.tx, user.id)?;
     Ok(Oneself {
         user,
         session,

@@ -27,7 +27,7 @@ impl Console {
         form: Option<&str>,
     ) -> Result<Option<Answer>, Failure> {
         let answer = match (place, form) {
-            ("", None) => pages::places::answer(signed)?,
+            ("", None) => pages::places::answer(self, signed).await?,
             ("confirm", None) => {
                 let own = &signed.oneself.user.email;
                 self.ask_page(&Form::default(), own, asked_for(parts))?

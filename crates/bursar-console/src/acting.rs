@@ -16,7 +16,7 @@ use crate::serve::{Answer, Console, Signed};
 
 impl Console {
     /// Reads for a page. On SQLite that happens here and now, and a page may read a lot: other requests go on meanwhile.
-    fn view<T: Send + 'static>(
+    pub(crate) fn view<T: Send + 'static>(
         &self,
         signed: &Signed,
         organization: OrganizationId,

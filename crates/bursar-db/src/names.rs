@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
-use bursar_domain::ids::{Id, MemberId, OrganizationId, UserId};
+use bursar_domain::ids::{Id, MemberId, OrganizationId};
 use bursar_domain::organization::Organization;
 
 use crate::engine::{Row, Tx, Value};
@@ -269,13 +269,6 @@ pub fn organizations(tx: &mut Tx<'_>, pattern: &str) -> Result<Vec<Organization>
 pub fn first_organizations(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Organization>, DbError> {
     let sql = "SELECT id FROM organizations ORDER BY id LIMIT ?1";
     let ids: Vec<OrganizationId> = tx.rows(sql, &[Value::Int(limit)], read)?;
-    each_of(tx, &ids)
-}
-
-/// The organizations where the user has a role, by id.
-pub fn organizations_of(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<Organization>, DbError> {
-    let sql = "SELECT organization_id FROM roles WHERE user_id = ?1 ORDER BY organization_id";
-    let ids: Vec<OrganizationId> = tx.rows(sql, &[Value::Bytes(&user.to_bytes())], read)?;
     each_of(tx, &ids)
 }
 

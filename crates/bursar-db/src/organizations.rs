@@ -248,6 +248,16 @@ pub fn role(tx: &mut Tx<'_>, organization: OrganizationId, user: UserId) -> Resu
     )
 }
 
+/// The organizations where the user has a role, by name.
+pub fn places(tx: &mut Tx<'_>, user: UserId) -> Result<Vec<(Organization, Role)>, DbError> {
+    let sql = concat!(
+        "SELECT ",
+        organization_columns!(),
+        ", role FROM roles JOIN organizations ON id = organization_id WHERE user_id = ?1 ORDER BY name, id",
+    );
+    tx.rows(sql, &[Value::Bytes(&user.to_bytes())], read)
+}
+
 pub fn roles(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Vec<(UserId, Role)>, DbError> {
     tx.rows(
         "SELECT user_id, role FROM roles WHERE organization_id = ?1 ORDER BY user_id",

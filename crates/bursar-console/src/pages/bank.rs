@@ -16,6 +16,7 @@ use bursar_domain::ids::{AccountId, StatementId};
 use bursar_domain::statement::LineStatus;
 use bursar_domain::zone::Zone;
 
+use super::cut;
 use crate::asking::Asking;
 use crate::failure::Failure;
 use crate::forms::Form;
@@ -54,6 +55,7 @@ struct Page<'a> {
     to_match: String,
     is_open: bool,
     rows: Vec<Row>,
+    older: String,
 }
 
 pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<String, Failure> {
@@ -61,16 +63,20 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
     let mut listed = statements::list(view, None)?;
     listed.reverse();
     let open: i64 = listed.iter().map(|one| one.count(LineStatus::Open)).sum();
+    let cards = cards(view, &listed)?;
+    let id = |one: &Listed| one.statement.id.to_string();
+    let older = cut::page(asking, ("bank", "after"), &mut listed, id);
     let page = Page {
         frame,
         may_import: frame.may(&IMPORT),
-        cards: cards(view, &listed)?,
+        cards,
         to_match: words::count(usize::try_from(open).unwrap_or(0), "line", "lines"),
         is_open: open > 0,
         rows: listed
             .iter()
             .map(|one| row(one, &frame.place.organization.time_zone))
             .collect(),
+        older,
     };
     Ok(page.render()?)
 }

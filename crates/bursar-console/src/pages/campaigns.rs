@@ -9,6 +9,7 @@ use bursar_domain::ids::kind;
 use bursar_domain::money::Money;
 
 use super::ask::{Ask, Field};
+use super::cut;
 use super::rows::ReceiptRow;
 use crate::asking::Asking;
 use crate::failure::{Failure, Problem};
@@ -33,6 +34,7 @@ struct Page<'a> {
     frame: &'a Frame,
     may_create: bool,
     rows: Vec<Row>,
+    older: String,
 }
 
 /// Of the goal, in percent.
@@ -52,6 +54,8 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         CampaignStatus::Ended => 2,
     };
     found.sort_by_key(|campaign| (order(campaign.status), campaign.end_date, campaign.name.clone()));
+    let id = |campaign: &Campaign| campaign.id.to_string();
+    let older = cut::page(asking, ("campaigns", "after"), &mut found, id);
     let raised = campaigns::raised(view)?;
     let row = |campaign: &Campaign| {
         let sum = raised
@@ -75,6 +79,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         frame: &asking.frame,
         may_create: asking.frame.may(&CREATE),
         rows: found.iter().map(row).collect(),
+        older,
     };
     Ok(page.render()?)
 }

@@ -12,6 +12,7 @@ use bursar_domain::states::Verb;
 use bursar_domain::text::NAME;
 
 use super::ask::{Ask, Field};
+use super::cut;
 use crate::asking::Asking;
 use crate::failure::{Failure, Problem, sentence};
 use crate::forms::{Done, Form, Sent};
@@ -35,6 +36,7 @@ struct Page<'a> {
     may_decide: bool,
     is_approved: bool,
     rows: Vec<Row>,
+    older: String,
     /// Those that wait for a decision.
     applications: Vec<Row>,
 }
@@ -78,6 +80,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
     resources::each(view, |card: Card| found.push(card))?;
     let is_over = |card: &Card| matches!(card.status, Some(CardStatus::Canceled | CardStatus::Denied));
     found.sort_by_key(|card| (is_over(card), named(card)));
+    let older = cut::page(asking, ("cards", "after"), &mut found, |card| card.id.to_string());
     let holders = names::of_references(view, &found)?;
     let row = |card: &Card| {
         let (status, state) = status(card);
@@ -117,6 +120,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         may_decide: frame.may(&DECIDE),
         is_approved: frame.place.organization.card_issuing == CardIssuing::Approved,
         rows: found.iter().map(row).collect(),
+        older,
         applications: waiting.iter().map(application).collect(),
     };
     Ok(page.render()?)

@@ -5,6 +5,7 @@ use bursar_app::reminders::SCHEDULE;
 use bursar_app::{Act, View, chapters, reports};
 use bursar_domain::ids::{Id, OrganizationId, kind};
 
+use super::cut;
 use super::rows::described;
 use crate::asking::Asking;
 use crate::failure::Failure;
@@ -31,6 +32,7 @@ struct Page<'a> {
     may_read: bool,
     rows: Vec<Row>,
     totals: Vec<Row>,
+    older: String,
 }
 
 fn row(id: OrganizationId, name: &str, line: [bursar_domain::money::Money; 4], members: i64) -> Row {
@@ -53,7 +55,11 @@ fn row(id: OrganizationId, name: &str, line: [bursar_domain::money::Money; 4], m
 
 pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<String, Failure> {
     let frame = &asking.frame;
-    let lines = reports::chapters(view, None)?;
+    let mut lines = reports::chapters(view, None)?;
+    let totals = reports::by_currency(&lines)?;
+    let older = cut::page(asking, ("chapters", "after"), &mut lines, |line| {
+        line.id.to_string()
+    });
     let rows = lines.iter().map(|line| {
         row(
             line.id,
@@ -63,7 +69,6 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         )
     });
     let own = frame.place.organization.id;
-    let totals = reports::by_currency(&lines)?;
     let totals = totals.iter().map(|line| {
         row(
             own,
@@ -77,6 +82,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         may_read: frame.may(&chapters::READ),
         rows: rows.collect(),
         totals: totals.collect(),
+        older,
     };
     Ok(page.render()?)
 }

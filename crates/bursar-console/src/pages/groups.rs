@@ -6,6 +6,7 @@ use bursar_app::{View, resources};
 use bursar_domain::group::{Group, Interval};
 use bursar_domain::ids::GroupId;
 
+use super::cut;
 use crate::asking::Asking;
 use crate::failure::Failure;
 use crate::forms::Form;
@@ -27,6 +28,7 @@ struct Page<'a> {
     frame: &'a Frame,
     may_create: bool,
     rows: Vec<Row>,
+    older: String,
 }
 
 pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<String, Failure> {
@@ -47,10 +49,12 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         });
     })?;
     rows.sort_by(|one, other| one.name.cmp(&other.name));
+    let older = cut::page(asking, ("groups", "after"), &mut rows, |row| row.id.to_string());
     let page = Page {
         frame: &asking.frame,
         may_create: asking.frame.may(&CREATE),
         rows,
+        older,
     };
     Ok(page.render()?)
 }

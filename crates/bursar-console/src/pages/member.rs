@@ -2,7 +2,7 @@
 
 use askama::Template;
 use bursar_app::books::credit;
-use bursar_app::books::receipts::{self, RECORD};
+use bursar_app::books::receipts::RECORD;
 use bursar_app::desk::{self, Charges};
 use bursar_app::members::CHANGE;
 use bursar_app::payments::RAISE;
@@ -48,6 +48,8 @@ struct Page<'a> {
     payer: String,
     charges: Vec<ChargeRow>,
     receipts: Vec<ReceiptRow>,
+    /// There are older ones than these.
+    is_more: bool,
 }
 
 pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<String, Failure> {
@@ -62,8 +64,8 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         .get(&id)
         .copied()
         .unwrap_or_else(|| Money::zero(own.currency));
-    let charges = desk::charges(view, Charges::Of(id), None)?.rows;
-    let received = receipts::list(view, (None, None), Some(id))?;
+    let charges = desk::charges(view, Charges::Of(id), None)?;
+    let received = bursar_app::pages::receipts_of(view, id)?;
     let groups = member
         .groups
         .iter()
@@ -99,8 +101,9 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
             .map_or_else(dash, creditor_reference::spaced),
         payer_id: member.payer_id.map(|payer| payer.to_string()).unwrap_or_default(),
         payer,
-        charges: rows::charges(view, &charges, own.currency, today)?,
-        receipts: rows::receipts(view, &received)?,
+        charges: rows::charges(view, &charges.rows, own.currency, today)?,
+        receipts: rows::receipts(view, &received.rows)?,
+        is_more: charges.is_more || received.is_more,
     };
     Ok(page.render()?)
 }

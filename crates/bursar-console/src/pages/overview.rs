@@ -4,11 +4,12 @@ use askama::Template;
 use bursar_app::View;
 use bursar_app::activity::{self, Query};
 use bursar_app::books::receipts::RECORD;
+use bursar_app::desk;
 use bursar_app::members::ADD;
-use bursar_app::{desk, tokens};
 use bursar_domain::money::Money;
 
 use super::rows::ActivityRow;
+use super::waiting;
 use crate::asking::Asking;
 use crate::failure::Failure;
 use crate::forms::Form;
@@ -114,44 +115,6 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
             i128::from(figures.collected.minor) * 100 / i128::from(expected)
         ),
     };
-    let waits = |count: i64, one: &str, many: &str, end: &'static str, what: &str| {
-        let count = usize::try_from(count).unwrap_or(0);
-        (count > 0).then(|| (end, format!("{} {what}", words::count(count, one, many))))
-    };
-    let mut waiting = figures.waiting;
-    if !frame.may(&tokens::LIST_ALL) {
-        waiting.expiring = 0;
-    }
-    let waiting = [
-        waits(
-            waiting.submitted,
-            "reimbursement",
-            "reimbursements",
-            "reimbursements",
-            "to approve",
-        ),
-        waits(
-            waiting.lines,
-            "bank statement line",
-            "bank statement lines",
-            "bank",
-            "to match",
-        ),
-        waits(
-            waiting.failed,
-            "message",
-            "messages",
-            "reminders",
-            "not delivered in the last 30 days",
-        ),
-        waits(
-            waiting.expiring,
-            "token",
-            "tokens",
-            "tokens",
-            "to rotate within 14 days",
-        ),
-    ];
     let page = Page {
         frame,
         year: figures.today.to_string().get(..4).unwrap_or("").to_owned(),
@@ -168,7 +131,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         is_overdue: figures.overdue.minor > 0,
         bars: months.iter().enumerate().map(bar).collect(),
         ages: figures.ages.iter().enumerate().map(age).collect(),
-        waiting: waiting.into_iter().flatten().collect(),
+        waiting: waiting::words(figures.waiting, frame.place.role),
         has_credit: figures.credit.minor > 0,
         credit: words::money_in(figures.credit),
         activity: match frame.may(&activity::LIST) {

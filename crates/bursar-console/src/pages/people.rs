@@ -8,6 +8,7 @@ use bursar_domain::access::Role;
 use bursar_domain::ids::kind;
 
 use super::ask::{Ask, Field, Shape};
+use super::cut;
 use crate::asking::Asking;
 use crate::failure::{Failure, Problem};
 use crate::forms::{Done, Form, Sent};
@@ -30,6 +31,7 @@ struct Page<'a> {
     may_set: bool,
     may_remove: bool,
     rows: Vec<Row>,
+    older: String,
 }
 
 const fn may(role: Role) -> &'static str {
@@ -49,6 +51,8 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
     let frame = &asking.frame;
     let mut holders = roles::list(view)?;
     holders.sort_by_key(|holder| (std::cmp::Reverse(holder.role), name(holder).to_lowercase()));
+    let id = |holder: &Holder| holder.user.id.to_string();
+    let older = cut::page(asking, ("people", "after"), &mut holders, id);
     let row = |holder: &Holder| Row {
         id: holder.user.id.to_string(),
         name: name(holder),
@@ -62,6 +66,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         may_set: frame.may(&SET),
         may_remove: frame.may(&REMOVE),
         rows: holders.iter().map(row).collect(),
+        older,
     };
     Ok(page.render()?)
 }

@@ -1,33 +1,58 @@
-//! The organizations of a person. Who has one lands in it.
+//! The organizations of a person, with what waits in each. Who has one lands in it.
 
 use askama::Template;
-use bursar_domain::access::Role;
+use bursar_app::desk;
 use bursar_domain::ids::OrganizationId;
 use hyper::StatusCode;
 
+use super::waiting;
 use crate::assets;
 use crate::failure::Failure;
 use crate::reply::see_other;
-use crate::serve::{Answer, Signed};
+use crate::serve::{Answer, Console, Signed};
+use crate::words;
+
+struct Place {
+    id: OrganizationId,
+    name: String,
+    role: String,
+    owed: String,
+    /// Empty if nothing is.
+    overdue: String,
+    waiting: Vec<(&'static str, String)>,
+}
 
 #[derive(Template)]
 #[template(path = "places.html")]
-struct Places<'a> {
+struct Places {
     style: String,
-    places: Vec<(OrganizationId, &'a str, Role)>,
+    places: Vec<Place>,
 }
 
-pub(crate) fn answer(signed: &Signed) -> Result<Answer, Failure> {
-    let places = &signed.oneself.places;
-    if let [(only, _)] = places.as_slice() {
+pub(crate) async fn answer(console: &Console, signed: &Signed) -> Result<Answer, Failure> {
+    let held = &signed.oneself.places;
+    if let [(only, _)] = held.as_slice() {
         return Ok(Answer::Reply(see_other(&format!("/console/{}", only.id))));
+    }
+    let mut places = Vec::with_capacity(held.len());
+    for (organization, role) in held {
+        let glance = console.view(signed, organization.id, |view| Ok(desk::glance(view)?));
+        let glance = glance.await?;
+        places.push(Place {
+            id: organization.id,
+            name: organization.name.clone(),
+            role: role.to_string(),
+            owed: words::money_in(glance.owed),
+            overdue: match glance.overdue.minor {
+                0 => String::new(),
+                _ => words::money_in(glance.overdue),
+            },
+            waiting: waiting::words(glance.waiting, *role),
+        });
     }
     let page = Places {
         style: assets::style(),
-        places: places
-            .iter()
-            .map(|(organization, role)| (organization.id, organization.name.as_str(), *role))
-            .collect(),
+        places,
     };
     Ok(Answer::Page(StatusCode::OK, page.render()?))
 }

@@ -10,6 +10,7 @@ use bursar_domain::money::Money;
 use bursar_domain::order::{OrderLine, OrderStatus};
 
 use super::ask::{Ask, Field, Shape};
+use super::cut;
 use crate::asking::Asking;
 use crate::failure::{Failure, Problem, sentence};
 use crate::forms::{Done, Form, Sent};
@@ -45,6 +46,7 @@ struct Page<'a> {
     frame: &'a Frame,
     may_create: bool,
     listings: Vec<ListingRow>,
+    more_listings: String,
     tabs: Vec<Tab>,
     orders: Vec<OrderRow>,
     older: String,
@@ -63,6 +65,8 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
     let mut listings: Vec<Listing> = Vec::new();
     resources::each(view, |listing: Listing| listings.push(listing))?;
     listings.sort_by_key(|listing| (!listing.is_active, listing.name.clone()));
+    let id = |listing: &Listing| listing.id.to_string();
+    let more_listings = cut::page(asking, ("store", "listing"), &mut listings, id);
     let chosen = OrderStatus::parse(asking.query("show"));
     let which = chosen.map_or(Orders::All, Orders::In);
     let found = desk::orders(view, which, Id::parse(asking.query("after")))?;
@@ -83,6 +87,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
                 items: listing.items.iter().map(stock).collect::<Vec<_>>().join(", "),
             })
             .collect(),
+        more_listings,
         tabs: std::iter::once(None)
             .chain(OrderStatus::ALL.iter().copied().map(Some))
             .map(tab)

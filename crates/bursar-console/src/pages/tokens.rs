@@ -7,6 +7,7 @@ use bursar_domain::access::Withheld;
 use bursar_domain::ids::kind;
 use bursar_domain::token::TokenKind;
 
+use super::cut;
 use super::policy::in_words;
 use crate::asking::Asking;
 use crate::failure::Failure;
@@ -31,6 +32,7 @@ struct Page<'a> {
     may_create: bool,
     is_all: bool,
     rows: Vec<Row>,
+    older: String,
 }
 
 pub(super) fn whose(record: &Record) -> String {
@@ -53,6 +55,9 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
     let mut found = tokens::list(view)?;
     let is_over = |state| matches!(state, State::Revoked | State::Expired | State::RotatedOut);
     found.sort_by_key(|record| (is_over(record.state), std::cmp::Reverse(record.created_at)));
+    let older = cut::page(asking, ("tokens", "after"), &mut found, |record| {
+        record.id.to_string()
+    });
     let row = |record: &Record| Row {
         id: record.id.to_string(),
         name: record.name.clone(),
@@ -67,6 +72,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         may_create: frame.may(&CREATE),
         is_all: frame.may(&tokens::LIST_ALL),
         rows: found.iter().map(row).collect(),
+        older,
     };
     Ok(page.render()?)
 }

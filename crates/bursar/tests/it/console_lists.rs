@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use bursar_testing::Engine;
 
-use crate::api::bundle::NATIONAL;
+use crate::api::bundle::{NATIONAL, NORTH};
 use crate::api::world::{World, on_both_engines};
 use crate::console::{Browser, at, posted};
 use crate::console_bank::between;
@@ -13,6 +13,8 @@ use crate::console_bank::between;
 on_both_engines! {
     reimbursements_and_reminders_have_pages
     money_and_the_journal_have_pages
+    groups_and_a_members_money_have_pages
+    organizations_show_what_waits
     a_preview_of_many_people_has_parts
     a_form_outlives_its_session
 }
@@ -146,6 +148,87 @@ fn money_and_the_journal_have_pages(engine: Engine) {
     assert!(none.contains("Nothing was booked in this time."), "{none}");
     let wrong = editor.get(&at(NATIONAL, "/journal?account=nothing"));
     assert_ne!(wrong.status, 200);
+}
+
+fn groups_and_a_members_money_have_pages(engine: Engine) {
+    let world = World::new(engine);
+    let editor = Browser::of(&world, "editor@people.example");
+    let row = format!("<th scope=\"row\"><a href=\"{}", at(NATIONAL, "/groups/"));
+    let before: usize = pages(&editor, &at(NATIONAL, "/groups"), &row)
+        .iter()
+        .map(Vec::len)
+        .sum();
+    for n in 0..PAGE {
+        editor.sent(&at(NATIONAL, "/groups/new"), &format!("name=Crew+{n}&key=g{n}"));
+    }
+    let found = pages(&editor, &at(NATIONAL, "/groups"), &row);
+    assert_eq!(found.len(), (before + PAGE).div_ceil(PAGE));
+    check(&found, before + PAGE);
+    // A row that is gone leads to the first page.
+    let first = editor.page(&at(NATIONAL, "/groups"));
+    let gone = editor.page(&at(NATIONAL, "/groups?after=grp_00000000000000000000000000"));
+    assert_eq!(first.matches(&row).count(), gone.matches(&row).count());
+
+    // A member's page shows the last of what was received.
+    for n in 1..=PAGE + 2 {
+        let form = format!("payer=m5@members.example&amount={n}&method=cash&key=c{n}");
+        editor.sent(&at(NATIONAL, "/money/new"), &form);
+    }
+    let member = at(
+        NATIONAL,
+        &format!("/members/{}", crate::api::bundle::id("mbr", 5)),
+    );
+    let page = editor.page(&member);
+    let receipts = format!("<a href=\"{}", at(NATIONAL, "/money/rcp_"));
+    assert_eq!(page.matches(&receipts).count(), PAGE, "{page}");
+    assert!(page.contains(">52.00<") && !page.contains(">2.00<"), "{page}");
+    assert!(page.contains("These are the last ones."), "{page}");
+}
+
+fn organizations_show_what_waits(engine: Engine) {
+    let world = World::new(engine);
+    let (national, north) = (
+        crate::api::bundle::organization(NATIONAL),
+        crate::api::bundle::organization(NORTH),
+    );
+    let one = Browser::of(&world, "editor@people.example");
+    // Who has one organization lands in it.
+    assert_eq!(
+        one.get("/console").must("location"),
+        format!("/console/{national}")
+    );
+    for (organization, role) in [(&national, "editor"), (&north, "admin")] {
+        let words = [
+            "role",
+            "set",
+            "--user",
+            "two@people.example",
+            "--role",
+            role,
+            "--organization",
+        ];
+        world.run(&[&words[..], &[organization.as_str()]].concat());
+    }
+    let many = Browser::of(&world, "two@people.example");
+    let page = many.page("/console");
+    let place = |id: &str| {
+        let from = page.find(&format!("<a href=\"/console/{id}\">")).unwrap();
+        page[from..].split("<p><a ").next().unwrap().to_owned()
+    };
+    let overview = many.page(&at(NATIONAL, ""));
+    let owed = between(&overview, "<dt>Owed</dt><dd>", "</dd>").to_owned();
+    let owed = between(&owed, ">", "<").to_owned();
+    assert!(owed.ends_with(" USD"), "{owed}");
+    assert!(
+        place(&national).contains(&format!("{owed} owed")),
+        "{owed}: {page}"
+    );
+    let waits = between(&overview, "<ul class=\"waits\">", "</ul>");
+    let first = between(waits, "\">", "</a>").to_owned();
+    assert!(place(&national).contains(&first), "{first}: {page}");
+    assert!(place(&north).contains(" USD owed"), "{page}");
+    // Nobody sees what others have.
+    assert_eq!(page.matches(" owed").count(), 2, "{page}");
 }
 
 fn a_preview_of_many_people_has_parts(engine: Engine) {

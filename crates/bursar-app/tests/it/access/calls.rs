@@ -178,6 +178,7 @@ fn desk() -> Vec<Call> {
         view(&receipts::READ, |view| {
             pages::receipts(view, (Date::FIRST, Date::LAST), None)
         }),
+        view(&receipts::READ, |view| pages::receipts_of(view, no())),
         view(&receipts::READ, |view| {
             pages::received(view, (Date::FIRST, Date::LAST))
         }),
@@ -185,6 +186,7 @@ fn desk() -> Vec<Call> {
         view(&Campaign::READ, campaigns::raised),
         view(&Campaign::READ, |view| campaigns::raised_for(view, no())),
         view(&desk::OVERVIEW, desk::overview),
+        view(&desk::OVERVIEW, desk::glance),
         whole(&sign_in::MAKE_LINK, |whole| {
             sign_in::make_link(whole, "nobody@example.org", &[0; 32])
         }),
