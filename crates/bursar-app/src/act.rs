@@ -122,6 +122,12 @@ impl<'a, 'c> Act<'a, 'c> {
         Ok(result)
     }
 
+    /// Reads as a view does, within the act: nobody can change it before the act ends. What the act itself has changed
+    /// so far may not be seen yet.
+    pub fn view(&mut self) -> View<'_, 'c> {
+        View::open(self.tx, self.caller.clone(), self.organization, self.now)
+    }
+
     pub(crate) fn new_id<K>(&mut self) -> Id<K> {
         self.mode.context.ids.next(self.now)
     }

@@ -25,6 +25,7 @@ use serde::Serialize;
 pub use bursar_db::activity::Line;
 
 use crate::act::View;
+use crate::caller::Caller;
 use crate::error::AppError;
 use crate::rule::Rule;
 
@@ -85,7 +86,65 @@ impl From<Line> for Record {
 }
 
 pub const LIST: Rule = Rule::of("activity.list", Role::Admin, "read its activity log");
-pub const RULES: &[&Rule] = &[&LIST];
+pub const LAST: Rule = Rule::of("activity.last", Role::Viewer, "see who changed something last");
+pub const RULES: &[&Rule] = &[&LIST, &LAST];
+
+/// What somebody has changed.
+#[derive(Clone, Copy, Debug)]
+pub enum About<'a> {
+    /// By its id.
+    Subject(&'a str),
+    /// An action or a prefix of one, for what has no id.
+    Action(&'a str),
+}
+
+/// Who did something last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Last {
+    /// A name, or what acted: `the service`, `a program`. It is empty for the caller.
+    pub who: String,
+    pub at: Timestamp,
+}
+
+/// Who changed this last since a time. Of those who act for another organization only that is told.
+pub fn last(view: &mut View<'_, '_>, about: About<'_>, since: Timestamp) -> Result<Option<Last>, AppError> {
+    view.allow(&LAST)?;
+    let line = match about {
+        About::Subject(id) => activity::last_about(view.tx, view.organization, id, since)?,
+        About::Action(action) => {
+            let filter = Filter {
+                since: Some(since),
+                action: Some(action.to_owned()),
+                ..Filter::default()
+            };
+            activity::newest(view.tx, view.organization, None, &filter, 1)?.pop()
+        }
+    };
+    let Some(line) = line else {
+        return Ok(None);
+    };
+    let elsewhere = line
+        .actor_organization_id
+        .filter(|home| *home != view.organization);
+    let user = line.actor_id.as_deref().and_then(UserId::parse);
+    let who = match (elsewhere, user, line.actor_kind.as_str()) {
+        (Some(home), ..) => match organizations::get(view.tx, home)? {
+            Some(home) => format!("somebody of {}", home.name),
+            None => "somebody".to_owned(),
+        },
+        (None, Some(user), _) if matches!(view.caller, Caller::Person(own, ..) if own == user) => {
+            String::new()
+        }
+        (None, Some(user), _) => match organizations::user(view.tx, user)? {
+            Some(user) => user.name.unwrap_or(user.email),
+            None => "somebody".to_owned(),
+        },
+        (None, None, "token") => "a program".to_owned(),
+        (None, None, "operator") => "the operator".to_owned(),
+        (None, None, _) => "the service".to_owned(),
+    };
+    Ok(Some(Last { who, at: line.at }))
+}
 
 /// Newest first. A page that is not full is the last.
 pub fn list(view: &mut View<'_, '_>, query: &Query) -> Result<Vec<Line>, AppError> {

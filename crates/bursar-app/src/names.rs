@@ -118,6 +118,88 @@ pub fn find<K: Called>(view: &mut View<'_, '_>, text: &str) -> Result<Id<K>, App
     {
         return Ok(id);
     }
+    let (matching, more) = matching::<K>(view, text)?;
+    match matching.as_slice() {
+        [one] => Ok(one.id()),
+        [] => {
+            let near = nearest::<K>(view, text)?;
+            let near = near.iter().map(|row| K::describe(view, row));
+            let near = near.collect::<Result<Vec<_>, _>>()?;
+            Err(nothing(K::NOUN, text, &near).into())
+        }
+        several => {
+            let told = several.iter().map(|row| K::describe(view, row));
+            let told = told.collect::<Result<Vec<_>, _>>()?;
+            Err(ambiguous(K::NOUN, K::WAY_OUT, text, &told, more).into())
+        }
+    }
+}
+
+/// A member who may be meant by a name, with what tells them from others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    pub id: MemberId,
+    pub name: String,
+    pub email: Option<String>,
+    /// The names of their groups.
+    pub groups: Vec<String>,
+    pub is_active: bool,
+}
+
+/// Whom a text means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Meant {
+    One(MemberId),
+    /// Some of those with this name, and how many more there are.
+    Several(Vec<Candidate>, usize),
+    /// Nobody, but these are called like it.
+    Nobody(Vec<Candidate>),
+}
+
+/// Like [`find`] for a member, for callers who let people choose.
+pub fn member(view: &mut View<'_, '_>, text: &str) -> Result<Meant, AppError> {
+    view.allow(&Member::READ)?;
+    if let Some(id) = Id::parse(text.trim()) {
+        return Ok(match view.get::<Member>(id)? {
+            Some(member) => Meant::One(member.id),
+            None => Meant::Nobody(Vec::new()),
+        });
+    }
+    if let Some(reference) = creditor_reference::parse(text)
+        && let Some(id) = kind::Member::referred(view, &reference)?
+    {
+        return Ok(Meant::One(id));
+    }
+    let (matching, more) = matching::<kind::Member>(view, text)?;
+    match matching.as_slice() {
+        [one] => Ok(Meant::One(one.id())),
+        [] => {
+            let near = nearest::<kind::Member>(view, text)?;
+            Ok(Meant::Nobody(candidates(view, &near)?))
+        }
+        several => Ok(Meant::Several(candidates(view, several)?, more)),
+    }
+}
+
+fn candidates(view: &mut View<'_, '_>, rows: &[Named]) -> Result<Vec<Candidate>, AppError> {
+    let mut found = Vec::with_capacity(rows.len());
+    for row in rows {
+        let member: Member = view.find(row.id())?;
+        let names = of(view, &member.groups)?;
+        let groups = member.groups.iter().filter_map(|id| names.get(*id));
+        found.push(Candidate {
+            id: member.id,
+            name: member.name(),
+            groups: groups.map(str::to_owned).collect(),
+            is_active: member.is_active,
+            email: member.email,
+        });
+    }
+    Ok(found)
+}
+
+/// Those with this name, and how many more there are.
+fn matching<K: Called>(view: &mut View<'_, '_>, text: &str) -> Result<(Vec<Named>, usize), AppError> {
     let mut matching: Vec<Named> = Vec::new();
     let (mut more, organization) = (0_usize, view.organization);
     names::called(view.tx, K::shelf(), organization, &text::pattern(text), |row| {
@@ -129,28 +211,16 @@ pub fn find<K: Called>(view: &mut View<'_, '_>, text: &str) -> Result<Id<K>, App
         }
         ControlFlow::Continue(())
     })?;
-    match matching.as_slice() {
-        [one] => Ok(one.id()),
-        [] => {
-            let near = nearest::<K>(view, text)?;
-            Err(nothing(K::NOUN, text, &near).into())
-        }
-        several => {
-            let told = several.iter().map(|row| K::describe(view, row));
-            let told = told.collect::<Result<Vec<_>, _>>()?;
-            Err(ambiguous(K::NOUN, K::WAY_OUT, text, &told, more).into())
-        }
-    }
+    Ok((matching, more))
 }
 
-fn nearest<K: Called>(view: &mut View<'_, '_>, text: &str) -> Result<Vec<String>, AppError> {
+fn nearest<K: Called>(view: &mut View<'_, '_>, text: &str) -> Result<Vec<Named>, AppError> {
     let pieces = text::pieces(text);
     let rows = match pieces.is_empty() {
         true => Vec::new(),
         false => names::near(view.tx, K::shelf(), view.organization, &pieces, NEAR_ROWS)?,
     };
-    let near = text::nearest(text, rows, NEAR_MAX);
-    near.iter().map(|row| K::describe(view, row)).collect()
+    Ok(text::nearest(text, rows, NEAR_MAX))
 }
 
 fn nothing(noun: &str, text: &str, near: &[String]) -> Refusal {

@@ -13,7 +13,7 @@ use bursar_domain::organization::{CardIssuing, Organization, OrganizationKind};
 use bursar_domain::text::{NAME, NOTE};
 use bursar_domain::zone::Zone;
 
-use crate::act::{Act, Whole, no_organization};
+use crate::act::{Act, View, Whole, no_organization};
 use crate::chapters;
 use crate::error::AppError;
 use crate::rule::Rule;
@@ -52,6 +52,12 @@ pub fn list(whole: &mut Whole<'_, '_>) -> Result<Vec<Organization>, AppError> {
         }
     }
     Ok(found)
+}
+
+/// The organization of the view.
+pub fn show(view: &mut View<'_, '_>) -> Result<Organization, AppError> {
+    view.allow(&LIST)?;
+    view.own()
 }
 
 /// The number of members and of payments in all organizations.

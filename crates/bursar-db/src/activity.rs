@@ -126,6 +126,26 @@ pub fn newest(
     tx.rows(sql, &params, read)
 }
 
+/// The newest line about something since a time.
+pub fn last_about(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    subject: &str,
+    since: Timestamp,
+) -> Result<Option<Line>, DbError> {
+    let organization = organization.to_bytes();
+    let params = [
+        Value::Bytes(&organization),
+        Value::Bytes(&[0xff; 16]),
+        Value::Bytes(&first_id_at(since)),
+        Value::Int(since.micros()),
+        Value::Int(1),
+        Value::Text(subject),
+    ];
+    let found: Vec<Line> = tx.rows(select_lines!(" AND subject = ?6"), &params, read)?;
+    Ok(found.into_iter().next())
+}
+
 /// The smallest key of this time: the first 48 bits of a UUIDv7 are the milliseconds.
 fn first_id_at(at: Timestamp) -> [u8; 16] {
     let millis = u128::try_from(at.micros().div_euclid(1000)).unwrap_or(0);

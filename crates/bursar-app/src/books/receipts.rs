@@ -127,8 +127,39 @@ pub fn record(act: &mut Act<'_, '_>, new: &NewReceipt) -> Result<Recorded, AppEr
     shown(act, &books, receipt)
 }
 
-fn target(
-    act: &mut Act<'_, '_>,
+/// What a receipt would settle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proposal {
+    pub amount: Money,
+    /// In the order in which they are paid.
+    pub parts: Vec<(Payment, Money)>,
+    /// What would be left as the payer's credit.
+    pub credit: Money,
+}
+
+/// What [`record`] would settle with this money now. Writes nothing.
+pub fn propose(view: &mut View<'_, '_>, new: &NewReceipt) -> Result<Proposal, AppError> {
+    view.allow(&RECORD)?;
+    let books = open(view)?;
+    let amount = books.amount("amount", &new.amount)?;
+    let reference = text("reference", REFERENCE, new.reference.as_deref())?;
+    let (shared, rest) = match target(view, new, reference.as_deref())?.0 {
+        Target::Charges(open) => share_out(amount, &open),
+        Target::Campaign(_) | Target::Income(_) => (Vec::new(), 0),
+    };
+    let mut parts = Vec::with_capacity(shared.len());
+    for (id, part) in shared {
+        parts.push((view.find(id)?, books.money(part)));
+    }
+    Ok(Proposal {
+        amount: books.money(amount),
+        parts,
+        credit: books.money(rest),
+    })
+}
+
+fn target<M>(
+    act: &mut Act<'_, '_, M>,
     new: &NewReceipt,
     reference: Option<&str>,
 ) -> Result<(Target, Option<MemberId>), AppError> {
@@ -172,8 +203,8 @@ fn target(
 }
 
 /// Charges of the payer. One of our references goes first, or says who paid.
-fn referred(
-    act: &mut Act<'_, '_>,
+fn referred<M>(
+    act: &mut Act<'_, '_, M>,
     new: &NewReceipt,
     reference: Option<&str>,
 ) -> Result<(Target, Option<MemberId>), AppError> {
@@ -196,8 +227,8 @@ fn referred(
 }
 
 /// The open parts of these charges, and who pays them.
-fn named(
-    act: &mut Act<'_, '_>,
+fn named<M>(
+    act: &mut Act<'_, '_, M>,
     new: &NewReceipt,
     payments: &[PaymentId],
 ) -> Result<(Vec<Open>, Option<MemberId>), AppError> {

@@ -271,6 +271,7 @@ fn desk() -> Vec<Call> {
         }),
         view(&sign_in::SENT, |view| sign_in::sent(view, "")),
         view(&Member::READ, |view| names::find::<kind::Member>(view, "nobody")),
+        view(&Member::READ, |view| names::member(view, "nobody")),
         view(&Group::READ, |view| names::find::<kind::Group>(view, "nobody")),
         view(&Campaign::READ, |view| {
             names::find::<kind::Campaign>(view, "nobody")
@@ -306,6 +307,7 @@ fn desk() -> Vec<Call> {
             payments::show(view, no()).map(|shown| shown.payment)
         }),
         act(&receipts::RECORD, |act| receipts::record(act, &new_receipt())),
+        view(&receipts::RECORD, |view| receipts::propose(view, &new_receipt())),
         act(&receipts::CHANGE, |act| receipts::move_to(act, no(), no())),
         act(&receipts::CHANGE, |act| receipts::reverse(act, no(), None)),
         act(&receipts::CHANGE, |act| receipts::bounce(act, no(), None, None)),
@@ -455,6 +457,9 @@ fn access(service: TokenId) -> Vec<Call> {
         view(&activity::LIST, |view| activity::list(view, &Default::default())),
         view(&activity::LIST, |view| activity::names(view, &[])),
         view(&activity::LIST, |view| activity::subjects(view, &[])),
+        view(&activity::LAST, |view| {
+            activity::last(view, activity::About::Action("policy"), now())
+        }),
         whole(&check::CHECK, |whole| check::check(whole, &mut |_| ())),
         by_itself(&copy::COPY, |app, who| {
             let to = TestDb::sqlite();
@@ -494,6 +499,7 @@ fn access(service: TokenId) -> Vec<Call> {
         view(&organizations::LIST, |view| {
             names::of_organizations(view, &[org(1)])
         }),
+        view(&organizations::LIST, organizations::show),
         whole(&organizations::COUNT, organizations::count),
         act(&organizations::SET, |act| {
             organizations::set(act, &OrganizationChange::default())
