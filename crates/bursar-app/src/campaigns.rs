@@ -23,15 +23,15 @@ pub const END_IF_OVER: Rule = Rule::of_worker("campaign.end_if_over", "end campa
 
 pub const RULES: &[&Rule] = &[&CREATE, &CHANGE, &MOVE, &OVER, &END_IF_OVER];
 
-/// In a change, `None` leaves the field as it is.
+/// In a change, `None` leaves the field as it is, and `Some(None)` empties it.
 #[derive(Clone, Debug, Default)]
 pub struct CampaignChange {
     pub name: Option<String>,
     pub note: Option<String>,
-    pub goal_amount: Option<String>,
-    pub start_date: Option<Date>,
+    pub goal_amount: Option<Option<String>>,
+    pub start_date: Option<Option<Date>>,
     /// The last day of the campaign.
-    pub end_date: Option<Date>,
+    pub end_date: Option<Option<Date>>,
 }
 
 fn apply(campaign: &mut Campaign, change: &CampaignChange, currency: Currency) -> Result<(), AppError> {
@@ -42,10 +42,11 @@ fn apply(campaign: &mut Campaign, change: &CampaignChange, currency: Currency) -
         campaign.note = Some(NOTE.check(note).map_err(Refusal::of_field("note"))?);
     }
     if let Some(goal) = &change.goal_amount {
-        campaign.goal_amount = Some(Money::parse(goal, currency).map_err(Refusal::of_field("goal"))?);
+        let goal = goal.as_deref().map(|goal| Money::parse(goal, currency));
+        campaign.goal_amount = goal.transpose().map_err(Refusal::of_field("goal"))?;
     }
-    campaign.start_date = change.start_date.or(campaign.start_date);
-    campaign.end_date = change.end_date.or(campaign.end_date);
+    campaign.start_date = change.start_date.unwrap_or(campaign.start_date);
+    campaign.end_date = change.end_date.unwrap_or(campaign.end_date);
     match (campaign.start_date, campaign.end_date) {
         (Some(start), Some(end)) if end < start => Err(Refusal::invalid(
             "end-date",
@@ -79,8 +80,8 @@ pub fn set(act: &mut Act<'_, '_>, id: CampaignId, change: &CampaignChange) -> Re
     }
     let mut campaign = before.clone();
     apply(&mut campaign, change, before.currency)?;
-    // An imported campaign that was already over is held until an officer sets an end date.
-    campaign.is_held &= change.end_date.is_none();
+    // An imported campaign that was already over is held until an officer sets another end date.
+    campaign.is_held &= campaign.end_date == before.end_date;
     if campaign == before {
         return Ok(before);
     }

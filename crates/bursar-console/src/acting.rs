@@ -7,9 +7,9 @@ use bursar_domain::Refusal;
 use bursar_domain::ids::OrganizationId;
 use hyper::StatusCode;
 
-use crate::asking::Asking;
+use crate::asking::{AGAIN, Asking, DONE};
 use crate::failure::{Failure, Problem};
-use crate::forms::{Done, Form, KEY, Sent, Telling};
+use crate::forms::{Done, Form, KEY, PLAN, Sent, Telling};
 use crate::reply::see_other;
 use crate::routes::{Log, Make, Route};
 use crate::serve::{Answer, Console, Signed};
@@ -48,11 +48,12 @@ impl Console {
             None => StatusCode::OK,
         };
         let page = self.view(signed, organization, move |view| {
-            let key = asking.query("done").to_owned();
+            let key = asking.query(DONE).to_owned();
             if is_key(&key)
                 && let Some(output) = sign_in::sent(view, &key)?
             {
                 asking.frame.done = serde_json::from_str(&output.body).ok();
+                asking.frame.is_again = asking.query(AGAIN) == "yes";
             }
             (route.show)(view, &asking, &form)
         });
@@ -98,24 +99,22 @@ impl Console {
         let user = signed.oneself.user.id;
         let once = Once::of_person(organization, user, key.clone(), fingerprint, self.key_seconds);
         let look = move |view: &mut View<'_, '_>| (send)(view, &asked, &read);
-        let work: Telling = match self.view(signed, organization, look).await {
-            Ok(Sent::Show(page)) => return Ok(Answer::Page(StatusCode::OK, page)),
+        let work: Telling = match self.view(signed, organization, look.clone()).await {
             Ok(Sent::Do(mut work)) => Box::new(move |act| Ok((work(act)?, String::new()))),
             Ok(Sent::Tell(work)) => work,
-            Err(failure) => {
+            other => {
                 // What the form did may be why it cannot be done again.
                 let given = self.app.view(who, organization, move |view| once.given(view));
-                return match given.await {
-                    Ok(Some(output)) => Ok(went(&output, &key)),
-                    _ => self.again(signed, route, asking, form, failure).await,
+                return match (given.await, other) {
+                    (Ok(Some(output)), _) if is_key(&key) => Ok(went(&output, &key, true)),
+                    (_, Ok(Sent::Show(page))) => Ok(Answer::Page(StatusCode::OK, page)),
+                    (_, Err(failure)) => self.again(signed, route, asking, form, failure).await,
+                    (_, Ok(Sent::Do(_) | Sent::Tell(_))) => Err(no_form().into()),
                 };
             }
         };
         if !is_key(&key) {
-            let failure = Problem {
-                field: None,
-                message: "This form is old. Send it once more.".to_owned(),
-            };
+            let failure = Problem::new("This form is old. Send it once more.");
             return self.again(signed, route, asking, form, failure.into()).await;
         }
         let visit = Visit {
@@ -132,15 +131,24 @@ impl Console {
             Ok::<_, Failure>(Output { status: 303, body })
         });
         match doing.reply.await {
-            Ok((output, _)) => {
+            Ok((output, is_again)) => {
                 (self.on_queued)();
                 let page = std::mem::take(&mut *told.lock().unwrap_or_else(PoisonError::into_inner));
                 if !page.is_empty() {
                     return Ok(Answer::Page(StatusCode::OK, page));
                 }
-                Ok(went(&output, &key))
+                Ok(went(&output, &key, is_again))
             }
-            Err(failure) => self.again(signed, route, asking, form, failure).await,
+            Err(failure) => {
+                let is_changed = failure
+                    .problem()
+                    .is_some_and(|problem| problem.field.as_deref() == Some(PLAN));
+                // The preview again, where that is no page of its own.
+                if is_changed && let Ok(Sent::Show(page)) = self.view(signed, organization, look).await {
+                    return Ok(Answer::Page(StatusCode::OK, page));
+                }
+                self.again(signed, route, asking, form, failure).await
+            }
         }
     }
 
@@ -161,12 +169,16 @@ impl Console {
     }
 }
 
-/// To the page that says what the form did.
-fn went(output: &Output, key: &str) -> Answer {
+/// To the page that says what the form did, and whether it was sent before.
+fn went(output: &Output, key: &str, is_again: bool) -> Answer {
     let done: Result<Done, _> = serde_json::from_str(&output.body);
     let to = done.map_or_else(|_| "/console".to_owned(), |done| done.to);
     let sign = if to.contains('?') { '&' } else { '?' };
-    Answer::Reply(see_other(&format!("{to}{sign}done={key}")))
+    let again = match is_again {
+        true => format!("&{AGAIN}=yes"),
+        false => String::new(),
+    };
+    Answer::Reply(see_other(&format!("{to}{sign}{DONE}={key}{again}")))
 }
 
 /// A form is for those who may send it.

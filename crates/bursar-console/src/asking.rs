@@ -7,6 +7,16 @@ use url::form_urlencoded;
 use crate::failure::Failure;
 use crate::frame::Frame;
 
+/// The key of the form that led here.
+pub(crate) const DONE: &str = "done";
+/// Whether that form was sent before.
+pub(crate) const AGAIN: &str = "again";
+
+/// What the console itself adds to addresses, for one page.
+fn is_own(name: &str) -> bool {
+    matches!(name, DONE | AGAIN | "after")
+}
+
 /// A request for a page of an organization.
 #[derive(Clone, Debug)]
 pub(crate) struct Asking {
@@ -42,10 +52,9 @@ impl Asking {
 
     /// Everything behind the question mark, except what the console adds itself.
     pub(crate) fn said(&self) -> Vec<(String, String)> {
-        let own = |name: &str| name == "done" || name == "after";
         self.query
             .iter()
-            .filter(|(name, _)| !own(name))
+            .filter(|(name, _)| !is_own(name))
             .cloned()
             .collect()
     }
@@ -55,7 +64,7 @@ impl Asking {
         let mut query = form_urlencoded::Serializer::new(String::new());
         for (name, value) in &self.query {
             let is_changed = changed.iter().any(|(other, _)| other == name);
-            if !is_changed && !value.is_empty() && name != "done" && name != "after" {
+            if !is_changed && !value.is_empty() && !is_own(name) {
                 query.append_pair(name, value);
             }
         }

@@ -26,10 +26,21 @@ pub(crate) enum Failure {
 }
 
 /// What is wrong with a form. It stands beside the field, or above the form.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Problem {
     pub(crate) field: Option<String>,
     pub(crate) message: String,
+    /// Those who may be meant by what was typed.
+    pub(crate) choices: Vec<Choice>,
+}
+
+/// One to choose, because what was typed is not enough.
+#[derive(Clone, Debug)]
+pub(crate) struct Choice {
+    pub(crate) value: String,
+    pub(crate) name: String,
+    /// What tells it from the others.
+    pub(crate) about: String,
 }
 
 impl Problem {
@@ -37,6 +48,15 @@ impl Problem {
         Self {
             field: Some(field.to_owned()),
             message: message.into(),
+            choices: Vec::new(),
+        }
+    }
+
+    /// Of the form as a whole.
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            ..Self::default()
         }
     }
 }
@@ -85,12 +105,9 @@ impl Failure {
             Self::App(AppError::Refused(refusal @ Refusal::Missing { field: Some(_), .. })) => {
                 Some(told(refusal))
             }
-            Self::App(AppError::KeyReused) => Some(Problem {
-                field: None,
-                message:
-                    "This form was sent before with other values. Look at what it did, then fill it in anew."
-                        .to_owned(),
-            }),
+            Self::App(AppError::KeyReused) => Some(Problem::new(
+                "This form was sent before with other values. Look at what it did, then fill it in anew.",
+            )),
             _ => None,
         }
     }
@@ -173,6 +190,7 @@ pub(crate) fn told(refusal: &Refusal) -> Problem {
     Problem {
         field: refusal.field().map(str::to_owned),
         message: sentence(&without_commands(refusal.message())),
+        choices: Vec::new(),
     }
 }
 

@@ -9,10 +9,25 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use url::form_urlencoded;
 
-use crate::failure::{Failure, Problem};
+use crate::asking::Asking;
+use crate::failure::{Choice, Failure, Problem};
 
 /// The hidden field with the idempotency key.
 pub(crate) const KEY: &str = "key";
+
+/// The hidden field with what an edit form has seen of what it changes.
+pub(crate) const SEEN: &str = "seen";
+
+/// The hidden field with what a preview showed.
+pub(crate) const PLAN: &str = "plan";
+
+/// Ends the name of the field that says who is meant by what was typed in another one.
+const IS: &str = "-is";
+
+/// The value of that field.
+pub(crate) fn meaning(id: impl std::fmt::Display, text: &str) -> String {
+    format!("{id} {text}")
+}
 
 /// Which of very many names a preview shows.
 pub(crate) const NAMES_AFTER: &str = "names-after";
@@ -65,6 +80,14 @@ impl Form {
     pub(crate) fn parse(text: &str) -> Self {
         Self {
             fields: form_urlencoded::parse(text.as_bytes()).into_owned().collect(),
+            ..Self::default()
+        }
+    }
+
+    /// What is typed so far, as a part of a page asks with it.
+    pub(crate) fn of_query(asking: &Asking) -> Self {
+        Self {
+            fields: asking.said(),
             ..Self::default()
         }
     }
@@ -201,6 +224,58 @@ impl Form {
         }
     }
 
+    /// Whether somebody else changed what this form changes, after it was opened.
+    pub(crate) fn is_outdated(&self) -> bool {
+        let field = self.problem.as_ref().and_then(|problem| problem.field.as_deref());
+        field == Some(SEEN)
+    }
+
+    /// Whether this is what the person has looked at. A form that does not say what it has seen has nothing to compare.
+    pub(crate) fn is_planned(&self, plan: &str) -> bool {
+        !self.has(PLAN) || self.get(PLAN) == plan
+    }
+
+    /// Those who may be meant by what was typed in this field.
+    pub(crate) fn choices(&self, name: &str) -> &[Choice] {
+        match &self.problem {
+            Some(problem) if problem.field.as_deref() == Some(name) => &problem.choices,
+            _ => &[],
+        }
+    }
+
+    /// Who is meant by what was typed in this field, if somebody was chosen: an id.
+    pub(crate) fn chosen<'a>(&'a self, name: &str, text: &str) -> Option<&'a str> {
+        let is = format!("{name}{IS}");
+        let of = |(field, value): &'a (String, String)| match field == &is {
+            true => value.trim().split_once(' ').filter(|(_, of)| *of == text),
+            false => None,
+        };
+        self.fields.iter().rev().find_map(of).map(|(id, _)| id)
+    }
+
+    /// Choices that a page repeats, because what was typed stands for them still: an id and the text. `given` is the one
+    /// that a page opens with.
+    pub(crate) fn meant(&self, name: &str, given: &str) -> Vec<String> {
+        if !self.has(name) {
+            return [given]
+                .into_iter()
+                .filter(|given| !given.is_empty())
+                .map(str::to_owned)
+                .collect();
+        }
+        let is_offered = |value: &str| self.choices(name).iter().any(|choice| choice.value == value);
+        let mut kept: Vec<String> = Vec::new();
+        for text in self.get(name).lines().map(str::trim) {
+            if let Some(id) = self.chosen(name, text) {
+                let value = meaning(id, text);
+                if !is_offered(&value) && !kept.contains(&value) {
+                    kept.push(value);
+                }
+            }
+        }
+        kept
+    }
+
     /// All fields as they were sent.
     pub(crate) fn fields(&self) -> impl Iterator<Item = (&str, &str)> {
         self.fields
@@ -212,7 +287,7 @@ impl Form {
     pub(crate) fn kept(&self) -> impl Iterator<Item = (&str, &str)> {
         self.fields
             .iter()
-            .filter(|(name, _)| name != KEY && name != "step" && name != NAMES_AFTER)
+            .filter(|(name, _)| name != KEY && name != "step" && name != NAMES_AFTER && name != PLAN)
             .map(|(name, value)| (name.as_str(), value.as_str()))
     }
 }
@@ -271,6 +346,18 @@ mod tests {
     }
 
     #[test]
+    fn a_choice_stands_for_what_was_typed() {
+        let form = Form::parse("who=Ada+L&who-is=mem_1+Ada+L&who-is=mem_2+Bo");
+        assert_eq!(form.chosen("who", "Ada L"), Some("mem_1"));
+        assert_eq!(form.chosen("who", "Ada"), None, "something else was typed since");
+        assert_eq!(form.meant("who", "mem_3 Cy"), ["mem_1 Ada L"]);
+        assert_eq!(Form::default().meant("who", "mem_3 Cy"), ["mem_3 Cy"]);
+        assert!(Form::parse("who=").meant("who", "mem_3 Cy").is_empty());
+        let lines = Form::parse("who=Ada+L%0D%0ABo&who-is=mem_1+Ada+L&who-is=mem_2+Bo");
+        assert_eq!(lines.meant("who", ""), ["mem_1 Ada L", "mem_2 Bo"]);
+    }
+
+    #[test]
     fn a_form_is_read_and_shown_again() {
         let mut form = Form::parse("name=+Ada%20L&empty=&due=2026-02-30&key=k&step=do");
         assert_eq!(form.get("name"), "Ada L");
@@ -278,6 +365,7 @@ mod tests {
         assert_eq!(form.get("absent"), "");
         assert!(form.date("due").is_err());
         assert_eq!(form.kept().count(), 3);
+        assert_eq!(form.chosen("name", "Ada L"), None);
         form.problem = Some(Problem::of("name", "Too short."));
         assert_eq!((form.wrong("name"), form.wrong("due")), ("Too short.", ""));
         assert_eq!(form.wrong_elsewhere(&["due"]), "Too short.");

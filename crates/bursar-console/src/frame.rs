@@ -97,6 +97,8 @@ pub(crate) struct Frame {
     /// The menu's entry that is open.
     pub(crate) here: &'static str,
     pub(crate) done: Option<Done>,
+    /// Whether that was done before, and the form was only sent once more.
+    pub(crate) is_again: bool,
     /// For the forms of this page.
     pub(crate) key: String,
     /// The address of the server.
@@ -121,6 +123,7 @@ impl Frame {
             others,
             here,
             done: None,
+            is_again: false,
             key,
             origin: String::new(),
             entropy: || Err("there is no randomness here".to_owned()),

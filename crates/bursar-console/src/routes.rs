@@ -335,6 +335,13 @@ pub(crate) const ROUTES: &[Route] = &[
         pages::bank::undo::send_lines,
     ),
     form(
+        "undo/receipt/{}",
+        "money",
+        pages::receipt::show_undo,
+        &bursar_app::books::receipts::CHANGE,
+        pages::receipt::send_undo,
+    ),
+    form(
         "undo/statement/{}",
         "bank",
         pages::bank::undo::show_statement,
@@ -414,17 +421,17 @@ pub(crate) const ROUTES: &[Route] = &[
     form(
         "store/new",
         "store",
-        pages::store::show_new,
+        pages::listing_form::show_new,
         &bursar_app::store::CREATE_LISTING,
-        pages::store::send_new,
+        pages::listing_form::send_new,
     ),
     page("store/{}", "store", pages::store::show_listing),
     form(
         "store/{}/edit",
         "store",
-        pages::store::show_edit,
+        pages::listing_form::show,
         &bursar_app::store::CHANGE_LISTING,
-        pages::store::send_edit,
+        pages::listing_form::send,
     ),
     form(
         "store/{}/sale",

@@ -336,20 +336,12 @@ impl Console {
         check_role(asking, rule)?;
         if !route.takes_files {
             let rule = "This form takes no files. Open the page anew and send it from there.";
-            return Err(Problem {
-                field: None,
-                message: rule.to_owned(),
-            }
-            .into());
+            return Err(Problem::new(rule).into());
         }
         let read = body::read_parts(incoming, &parts.headers, UPLOAD_BYTES_MAX, given).await;
         // The form is shown again, with what was typed.
         read.map_err(|bad| match unread(bad) {
-            Failure::Bad(_, rule) => Problem {
-                field: None,
-                message: sentence(&rule),
-            }
-            .into(),
+            Failure::Bad(_, rule) => Problem::new(sentence(&rule)).into(),
             other => other,
         })
     }
@@ -467,12 +459,9 @@ impl Console {
 fn unread(bad: BadBody) -> Failure {
     match bad {
         // The form is shown again, with what was typed.
-        BadBody::TooLarge(UPLOAD_BYTES_MAX) => Problem {
-            field: None,
-            message:
-                "The files are larger than 10 MB together. Choose smaller ones, or send them one by one."
-                    .to_owned(),
-        }
+        BadBody::TooLarge(UPLOAD_BYTES_MAX) => Problem::new(
+            "The files are larger than 10 MB together. Choose smaller ones, or send them one by one.",
+        )
         .into(),
         BadBody::TooLarge(limit) => Failure::Bad(
             StatusCode::PAYLOAD_TOO_LARGE,

@@ -51,9 +51,9 @@ pub struct MemberChange {
     /// `Some(None)` removes the number. The API does not have this field.
     #[serde(skip)]
     pub phone: Option<Option<String>>,
-    /// The API does not change it.
+    /// `Some(None)` removes the day. The API does not change it.
     #[serde(skip)]
-    pub join_date: Option<Date>,
+    pub join_date: Option<Option<Date>>,
     /// `Some(None)` removes the payer. The API does not have this field.
     #[serde(skip)]
     pub payer_id: Option<Option<MemberId>>,
@@ -80,7 +80,7 @@ impl MemberChange {
         set(&mut changed.payer_id, self.payer_id);
         set(&mut changed.is_active, self.is_active);
         set(&mut changed.phone, self.phone);
-        changed.join_date = self.join_date.or(changed.join_date);
+        set(&mut changed.join_date, self.join_date);
         (changed != *member).then_some(changed)
     }
 }

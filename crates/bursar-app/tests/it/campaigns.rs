@@ -57,7 +57,12 @@ fn an_end_date_that_an_officer_sets_ends_a_campaign_that_was_imported_over() {
         });
         assert_eq!(end_on(db, "2026-11-20"), 0, "a new name says nothing of its end");
         set(CampaignChange {
-            end_date: Some(date("2026-11-30")),
+            end_date: Some(Some(date("2026-10-01"))),
+            ..CampaignChange::default()
+        });
+        assert_eq!(end_on(db, "2026-11-20"), 0, "nor does the same day once more");
+        set(CampaignChange {
+            end_date: Some(Some(date("2026-11-30"))),
             ..CampaignChange::default()
         });
         assert_eq!(end_on(db, "2026-11-30"), 0, "its last day is a day of it");

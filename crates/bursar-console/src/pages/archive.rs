@@ -10,9 +10,13 @@ use bursar_domain::money::Money;
 use super::ask::{Ask, Field};
 use super::rows::described;
 use crate::asking::Asking;
-use crate::failure::Failure;
+use crate::failure::{Failure, Problem};
 use crate::forms::{Done, Form, Sent};
 use crate::words;
+
+/// What the form wants the member to be.
+const ARCHIVED: &str = "archived";
+const RESTORED: &str = "active";
 
 /// What is open, and what would be fair.
 pub(super) fn told_leaving(open: &[Leaving]) -> Vec<(String, String)> {
@@ -45,6 +49,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
     if !member.is_active {
         return Ask::new(frame, form, format!("Restore {name}?"), back)
             .lead("They are an active member again, in the groups they were in. Frozen cards stay frozen.")
+            .fields([Field::hidden("to", RESTORED)])
             .button("Restore")
             .page();
     }
@@ -56,6 +61,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
         )
         .rows(told_leaving(&open))
         .fields(leaving(&open))
+        .fields([Field::hidden("to", ARCHIVED)])
         .button("Archive")
         .dangerous()
         .page()
@@ -64,9 +70,20 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
 pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
     let member: Member = resources::one(view, asking.id::<kind::Member>(0)?)?;
     let to = asking.frame.at(&format!("members/{}", member.id));
-    let (id, is_active) = (member.id, !member.is_active);
-    let is_adjusted = form.has("adjust") && member.is_active;
+    let is_active = match form.get("to") {
+        ARCHIVED => false,
+        RESTORED => true,
+        _ => return Err(Problem::of("to", "Choose whether to archive or to restore the member.").into()),
+    };
+    let (id, is_adjusted) = (member.id, form.has("adjust") && !is_active);
     Ok(Sent::Do(Box::new(move |act| {
+        let member: Member = resources::one(&mut act.view(), id)?;
+        if member.is_active == is_active {
+            // Somebody else was faster, or another tab.
+            let state = if is_active { "active" } else { "archived" };
+            let said = format!("{} is {state} already. Nothing was changed.", member.name());
+            return Ok(Done::new(to.clone(), said));
+        }
         let changed = match is_adjusted {
             true => pro_rata::adjust(act, id, None)?.len(),
             false => 0,

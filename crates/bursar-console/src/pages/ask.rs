@@ -2,9 +2,12 @@
 
 use askama::Template;
 use bursar_domain::receipt::Method;
+use bursar_domain::{Date, Timestamp};
 
+use super::seen;
+use super::who::Known;
 use crate::failure::Failure;
-use crate::forms::Form;
+use crate::forms::{Form, SEEN};
 use crate::frame::Frame;
 use crate::words;
 
@@ -29,6 +32,12 @@ pub(crate) struct Field {
     /// Values and what they are called; with the ticked ones of boxes first in `ticked`.
     pub(crate) options: Vec<(String, String)>,
     pub(crate) ticked: Vec<String>,
+    /// Who the value is, for a field that names members; `None` for others.
+    pub(crate) meaning: Option<String>,
+    /// What counts as a change of it, where that is not the value.
+    basis: Option<String>,
+    /// Asked anew each time: nothing of it is kept that somebody could change.
+    is_asked: bool,
 }
 
 impl Field {
@@ -41,11 +50,19 @@ impl Field {
             value: String::new(),
             options: Vec::new(),
             ticked: Vec::new(),
+            meaning: None,
+            basis: None,
+            is_asked: false,
         }
     }
 
     pub(crate) fn text(name: &'static str, label: &str) -> Self {
         Self::new(name, label, Shape::Line("text"))
+    }
+
+    /// A member by name.
+    pub(crate) fn member(name: &'static str, label: &str) -> Self {
+        Self::text(name, label).of_members()
     }
 
     pub(crate) fn date(name: &'static str, label: &str) -> Self {
@@ -112,6 +129,92 @@ impl Field {
         self
     }
 
+    /// A member who is known.
+    #[must_use]
+    pub(crate) fn known(mut self, known: Known) -> Self {
+        self.value = known.text;
+        self.meaning = Some(known.meaning);
+        self
+    }
+
+    /// What is typed names members.
+    #[must_use]
+    pub(crate) fn of_members(mut self) -> Self {
+        self.meaning = Some(String::new());
+        self
+    }
+
+    /// Another value is a change only if this is another too.
+    #[must_use]
+    pub(crate) fn changes_with(mut self, basis: impl Into<String>) -> Self {
+        self.basis = Some(basis.into());
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn asked(mut self) -> Self {
+        self.is_asked = true;
+        self
+    }
+
+    /// What is compared to see whether somebody has changed it; nothing if it is not kept.
+    pub(super) fn basis(&self) -> Vec<&str> {
+        match (&self.basis, self.is_asked || !self.is_shown()) {
+            (_, true) => Vec::new(),
+            (Some(basis), false) => vec![basis],
+            (None, false) => {
+                let mut all: Vec<&str> = self.ticked.iter().map(String::as_str).collect();
+                all.sort_unstable();
+                all.insert(0, &self.value);
+                all
+            }
+        }
+    }
+
+    pub(super) fn is_shown(&self) -> bool {
+        self.shape != Shape::Hidden
+    }
+
+    /// What it is now, if somebody else changed it and something else was typed.
+    fn now(&self, form: &Form) -> Option<String> {
+        let labels = |values: &[&str]| -> Vec<String> {
+            let chosen = self
+                .options
+                .iter()
+                .filter(|(value, _)| values.contains(&value.as_str()));
+            chosen.map(|(_, label)| label.clone()).collect()
+        };
+        let (is_same, now) = match self.shape {
+            Shape::Hidden => (true, String::new()),
+            Shape::Check => {
+                let is_on = !self.value.is_empty();
+                let told = if is_on { "ticked" } else { "not ticked" };
+                (is_on == form.has(self.name), told.to_owned())
+            }
+            Shape::Boxes => {
+                let mut typed: Vec<&str> = form.all(self.name).collect();
+                let mut now: Vec<&str> = self.ticked.iter().map(String::as_str).collect();
+                typed.sort_unstable();
+                now.sort_unstable();
+                (typed == now, labels(&now).join(", "))
+            }
+            Shape::Choice => {
+                let now = labels(&[self.value.as_str()]).join("");
+                (form.get(self.name) == self.value, now)
+            }
+            Shape::Line("date") => {
+                let now = Date::parse(&self.value).map_or_else(String::new, words::day);
+                (form.get(self.name) == self.value, now)
+            }
+            Shape::Line(_) | Shape::Area => {
+                let typed = form.get(self.name).replace("\r\n", "\n");
+                (typed == self.value.trim(), self.value.clone())
+            }
+        };
+        let now = if now.is_empty() { "empty".to_owned() } else { now };
+        (form.is_outdated() && !self.is_asked && !is_same).then_some(now)
+    }
+
     fn input(&self) -> &'static str {
         match self.shape {
             Shape::Line(kind) => kind,
@@ -154,6 +257,8 @@ pub(crate) struct Ask<'a> {
     pub(crate) fields: Vec<Field>,
     pub(crate) button: String,
     pub(crate) is_dangerous: bool,
+    /// When it was opened, for a form that changes what is there.
+    opened: Option<Timestamp>,
 }
 
 impl<'a> Ask<'a> {
@@ -173,7 +278,24 @@ impl<'a> Ask<'a> {
             fields: Vec::new(),
             button: "Save".to_owned(),
             is_dangerous: false,
+            opened: None,
         }
+    }
+
+    /// The fields are what is there now; see [`super::seen`].
+    #[must_use]
+    pub(crate) fn editing(mut self, now: Timestamp) -> Self {
+        self.opened = Some(now);
+        self
+    }
+
+    /// What the form has seen. Once it is shown what is there now, that is it.
+    fn seen(&self) -> Option<String> {
+        let opened = self.opened?;
+        Some(match self.form.has(SEEN) && !self.form.is_outdated() {
+            true => self.form.get(SEEN).to_owned(),
+            false => seen::of(opened, &self.fields),
+        })
     }
 
     #[must_use]
@@ -215,7 +337,7 @@ impl<'a> Ask<'a> {
         let shown: Vec<&str> = self
             .fields
             .iter()
-            .filter(|field| field.shape != Shape::Hidden)
+            .filter(|field| field.is_shown())
             .map(|field| field.name)
             .collect();
         self.form.wrong_elsewhere(&shown)

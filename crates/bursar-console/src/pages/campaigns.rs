@@ -11,6 +11,7 @@ use bursar_domain::money::Money;
 use super::ask::{Ask, Field};
 use super::cut;
 use super::rows::ReceiptRow;
+use super::seen::Seen;
 use crate::asking::Asking;
 use crate::failure::{Failure, Problem};
 use crate::forms::{Done, Form, Sent};
@@ -145,14 +146,14 @@ pub(crate) fn show_one(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Re
     Ok(page.render()?)
 }
 
-fn fields(frame: &Frame, campaign: Option<&Campaign>) -> [Field; 5] {
+fn fields(currency: &str, campaign: Option<&Campaign>) -> Vec<Field> {
     let day = |day: Option<bursar_domain::Date>| day.map_or_else(String::new, |day| day.to_string());
     let of = |text: fn(&Campaign) -> String| campaign.map(text).unwrap_or_default();
-    [
+    vec![
         Field::text("name", "Name").value(of(|campaign| campaign.name.clone())),
         Field::area("note", "What it is for").value(of(|campaign| campaign.note.clone().unwrap_or_default())),
         Field::text("goal", "Goal")
-            .hint(format!("In {}.", frame.currency()))
+            .hint(format!("In {currency}."))
             .value(of(|campaign| {
                 campaign
                     .goal_amount
@@ -169,9 +170,9 @@ fn read(form: &Form) -> Result<CampaignChange, Failure> {
     Ok(CampaignChange {
         name: Some(form.required("name", "Write a name.")?),
         note: Some(form.get("note").to_owned()),
-        goal_amount: form.some("goal"),
-        start_date: form.date("start-date")?,
-        end_date: form.date("end-date")?,
+        goal_amount: form.has("goal").then(|| form.some("goal")),
+        start_date: form.has("start-date").then_some(form.date("start-date")?),
+        end_date: form.has("end-date").then_some(form.date("end-date")?),
     })
 }
 
@@ -180,7 +181,7 @@ pub(crate) fn show_new(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Re
     let back = (frame.at("campaigns"), "Campaigns".to_owned());
     Ask::new(frame, form, "Make a campaign", back)
         .lead("It is a draft until you start it.")
-        .fields(fields(frame, None))
+        .fields(fields(&frame.currency(), None))
         .button("Make the draft")
         .page()
 }
@@ -204,14 +205,19 @@ fn of(view: &mut View<'_, '_>, asking: &Asking) -> Result<(Campaign, (String, St
 pub(crate) fn show_edit(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
     let (campaign, back) = of(view, asking)?;
     Ask::new(&asking.frame, form, format!("Edit {}", campaign.name), back)
-        .fields(fields(&asking.frame, Some(&campaign)))
+        .fields(fields(&asking.frame.currency(), Some(&campaign)))
+        .editing(view.now())
         .page()
 }
 
 pub(crate) fn send_edit(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
     let (campaign, (to, _)) = of(view, asking)?;
     let (id, change) = (campaign.id, read(form)?);
+    let (seen, currency) = (Seen::new(asking, form, id), asking.frame.currency());
     Ok(Sent::Do(Box::new(move |act| {
+        seen.check(act, |view| {
+            Ok(fields(&currency, Some(&resources::one(view, id)?)))
+        })?;
         let campaign = campaigns::set(act, id, &change)?;
         Ok(Done::new(to.clone(), format!("Saved {}.", campaign.name)))
     })))

@@ -13,8 +13,10 @@ use bursar_domain::text::NAME;
 
 use super::ask::{Ask, Field};
 use super::cut;
+use super::seen::Seen;
+use super::who;
 use crate::asking::Asking;
-use crate::failure::{Failure, Problem, sentence};
+use crate::failure::{Failure, Problem};
 use crate::forms::{Done, Form, Sent};
 use crate::frame::Frame;
 use crate::words::{self, Moment};
@@ -224,7 +226,8 @@ pub(crate) fn show_new(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Re
     .lead(lead)
     .fields([
         Field::text("name", "Name").hint("What it is for, such as \u{201c}Travel\u{201d}."),
-        Field::text("member", "Who holds it").hint("Name or e-mail address. Leave it empty for nobody yet."),
+        Field::member("member", "Who holds it")
+            .hint("Name or e-mail address. Leave it empty for nobody yet."),
         Field::text("spend-limit", "Limit").hint(in_currency.clone()),
         Field::choice("frequency", "How often", frequencies()).value(LimitFrequency::Monthly.as_str()),
         Field::text("transaction-limit", "Limit for each purchase")
@@ -245,13 +248,7 @@ pub(crate) fn send_new(view: &mut View<'_, '_>, asking: &Asking, form: &Form) ->
             .map_err(Refusal::of_field(field))
             .map_err(Failure::from)
     };
-    let holder = match form.get("member") {
-        "" => None,
-        text => {
-            let found = names::find::<kind::Member>(view, text);
-            Some(found.map_err(|error| Problem::of("member", sentence(&error.to_string())))?)
-        }
-    };
+    let holder = who::member(view, form, "member")?;
     let new = NewCard {
         name: NAME.check(form.get("name")).map_err(Refusal::of_field("name"))?,
         spend_limit: amount("spend-limit", &form.required("spend-limit", "Write the limit.")?)?,
@@ -278,23 +275,28 @@ fn of(view: &mut View<'_, '_>, asking: &Asking) -> Result<(Card, (String, String
     Ok((card, back))
 }
 
-pub(crate) fn show_limits(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
-    let (card, back) = of(view, asking)?;
+fn limit_fields(currency: &str, card: &Card) -> Vec<Field> {
     let text = |amount: Option<bursar_domain::money::Money>| {
         amount.map_or_else(String::new, |amount| amount.to_string())
     };
+    vec![
+        Field::text("spend-limit", "Limit")
+            .hint(format!("In {currency}."))
+            .value(text(card.spend_limit)),
+        Field::choice("frequency", "How often", frequencies()).value(
+            card.spend_limit_frequency
+                .unwrap_or(LimitFrequency::Monthly)
+                .as_str(),
+        ),
+        Field::text("transaction-limit", "Limit for each purchase").value(text(card.transaction_limit)),
+    ]
+}
+
+pub(crate) fn show_limits(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
+    let (card, back) = of(view, asking)?;
     Ask::new(&asking.frame, form, format!("Limits of {}", named(&card)), back)
-        .fields([
-            Field::text("spend-limit", "Limit")
-                .hint(format!("In {}.", asking.frame.currency()))
-                .value(text(card.spend_limit)),
-            Field::choice("frequency", "How often", frequencies()).value(
-                card.spend_limit_frequency
-                    .unwrap_or(LimitFrequency::Monthly)
-                    .as_str(),
-            ),
-            Field::text("transaction-limit", "Limit for each purchase").value(text(card.transaction_limit)),
-        ])
+        .fields(limit_fields(&asking.frame.currency(), &card))
+        .editing(view.now())
         .page()
 }
 
@@ -306,7 +308,11 @@ pub(crate) fn send_limits(view: &mut View<'_, '_>, asking: &Asking, form: &Form)
         transaction_limit: form.some("transaction-limit"),
     };
     let id = card.id;
+    let (seen, currency) = (Seen::new(asking, form, id), asking.frame.currency());
     Ok(Sent::Do(Box::new(move |act| {
+        seen.check(act, |view| {
+            Ok(limit_fields(&currency, &resources::one(view, id)?))
+        })?;
         cards::set_limits(act, id, &limits)?;
         Ok(Done::new(to.clone(), "Saved the limits."))
     })))

@@ -1,10 +1,12 @@
 //! Changes a charge: its amount, its due day, or into instalments.
 
-use bursar_app::View;
 use bursar_app::payments::{self, Adjustment, Every, NewPlan, PaymentChange};
+use bursar_app::{View, resources};
+use bursar_domain::payment::Payment;
 
 use super::ask::{Ask, Field};
 use super::charge::{of, open};
+use super::seen::Seen;
 use crate::asking::Asking;
 use crate::failure::{Failure, Problem};
 use crate::forms::{Done, Form, Sent};
@@ -29,29 +31,35 @@ pub(crate) fn show_adjust(view: &mut View<'_, '_>, asking: &Asking, form: &Form)
             words::money_in(payment.amount),
             words::money_in(payment.paid_to_date)
         ))
+        .fields([amount(&payment)])
+        .editing(view.now())
         .fields([
-            Field::text("amount", "New amount")
-                .hint(format!(
-                    "In {}. 0 with a waiver takes all of it away.",
-                    asking.frame.currency()
-                ))
-                .value(payment.amount.to_string()),
-            Field::choice("kind", "Why it changes", kinds),
-            Field::text("reason", "Reason").hint("It is kept in the books."),
+            Field::choice("kind", "Why it changes", kinds).asked(),
+            Field::text("reason", "Reason")
+                .hint("It is kept in the books.")
+                .asked(),
         ])
         .button("Change it")
         .page()
+}
+
+fn amount(payment: &Payment) -> Field {
+    let currency = payment.amount.currency;
+    Field::text("amount", "New amount")
+        .hint(format!("In {currency}. 0 with a waiver takes all of it away."))
+        .value(payment.amount.to_string())
 }
 
 pub(crate) fn send_adjust(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
     let (payment, (to, _)) = of(view, asking)?;
     let kind = Adjustment::parse(form.get("kind"));
     let kind = kind.ok_or_else(|| Problem::of("kind", "Choose why it changes."))?;
-    let amount = form.required("amount", "Write the new amount.")?;
+    let new = form.required("amount", "Write the new amount.")?;
     let why = form.required("reason", "Write the reason: it is kept in the books.")?;
-    let id = payment.id;
+    let (id, seen) = (payment.id, Seen::new(asking, form, payment.id));
     Ok(Sent::Do(Box::new(move |act| {
-        let payment = payments::adjust(act, id, &amount, kind, &why)?;
+        seen.check(act, |view| Ok(vec![amount(&resources::one(view, id)?)]))?;
+        let payment = payments::adjust(act, id, &new, kind, &why)?;
         let said = format!("The charge is {} now.", words::money_in(payment.amount));
         Ok(Done::new(to.clone(), said))
     })))
@@ -107,15 +115,20 @@ pub(crate) fn send_plan(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -
 pub(crate) fn show_edit(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
     let (payment, back) = of(view, asking)?;
     Ask::new(&asking.frame, form, "Edit the charge", back)
-        .fields([
-            Field::text("description", "What it is for")
-                .hint("The member reads this in reminders.")
-                .value(payment.description.clone()),
-            Field::date("due-date", "Due")
-                .hint("Leave it empty if there is no day.")
-                .value(payment.due_date.map_or_else(String::new, |day| day.to_string())),
-        ])
+        .fields(fields(&payment))
+        .editing(view.now())
         .page()
+}
+
+fn fields(payment: &Payment) -> Vec<Field> {
+    vec![
+        Field::text("description", "What it is for")
+            .hint("The member reads this in reminders.")
+            .value(payment.description.clone()),
+        Field::date("due-date", "Due")
+            .hint("Leave it empty if there is no day.")
+            .value(payment.due_date.map_or_else(String::new, |day| day.to_string())),
+    ]
 }
 
 pub(crate) fn send_edit(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
@@ -124,8 +137,9 @@ pub(crate) fn send_edit(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -
         due_date: Some(form.date("due-date")?),
         description: Some(form.get("description").to_owned()),
     };
-    let id = payment.id;
+    let (id, seen) = (payment.id, Seen::new(asking, form, payment.id));
     Ok(Sent::Do(Box::new(move |act| {
+        seen.check(act, |view| Ok(fields(&resources::one(view, id)?)))?;
         payments::set(act, id, &change)?;
         Ok(Done::new(to.clone(), "Saved the charge."))
     })))

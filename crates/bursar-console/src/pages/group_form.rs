@@ -11,6 +11,7 @@ use bursar_domain::text::{NAME, NOTE};
 
 use super::ask::{Ask, Field};
 use super::groups::every;
+use super::seen::Seen;
 use crate::asking::Asking;
 use crate::failure::{Failure, Problem};
 use crate::forms::{Done, Form, Sent};
@@ -43,10 +44,7 @@ pub(crate) fn send_new(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Re
     })))
 }
 
-pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
-    let frame = &asking.frame;
-    let group: Group = resources::one(view, asking.id::<kind::Group>(0)?)?;
-    let back = (frame.at(&format!("groups/{}", group.id)), group.name.clone());
+fn fields(currency: &str, group: &Group) -> Vec<Field> {
     let intervals = Interval::ALL
         .iter()
         .map(|interval| (interval.as_str(), every(Some(*interval))));
@@ -55,42 +53,50 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
         (None, Some(percent)) => format!("{percent}%"),
         (None, None) => String::new(),
     };
-    let in_currency = format!("In {}.", frame.currency());
+    let in_currency = format!("In {currency}.");
+    vec![
+        Field::text("name", "Name").value(group.name.clone()),
+        Field::text("description", "What it is for").value(group.description.clone()),
+        Field::text("amountDue", "Dues for each member")
+            .hint(format!("{in_currency} Leave it empty for a group without dues."))
+            .value(text(group.amount_due)),
+        Field::date("dueDate", "Next due day")
+            .hint("Dues are raised by themselves on this day.")
+            .value(text(group.next_due())),
+        Field::choice(
+            "interval",
+            "How often",
+            [("", "Once")].into_iter().chain(intervals),
+        )
+        .value(group.recurring_interval.map_or("", Interval::as_str)),
+        Field::text("late-fee", "Late fee")
+            .hint("An amount such as 10, or a part of what is open such as 5%. Empty for none.")
+            .value(late),
+        Field::text("late-after", "Days after the due day")
+            .hint("When the late fee is charged.")
+            .value(text(group.late_after_days)),
+        Field::text("late-cap", "At most")
+            .hint(format!("{in_currency} Leave it empty for no limit."))
+            .value(text(group.late_cap)),
+        Field::choice(
+            "pro-rata",
+            "Who joins within a period",
+            [
+                ("none", "Pays from the next due day on"),
+                ("monthly", "Pays the months left at once"),
+            ],
+        )
+        .value(group.pro_rata.as_str()),
+    ]
+}
+
+pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
+    let frame = &asking.frame;
+    let group: Group = resources::one(view, asking.id::<kind::Group>(0)?)?;
+    let back = (frame.at(&format!("groups/{}", group.id)), group.name.clone());
     Ask::new(frame, form, format!("Edit {}", group.name), back)
-        .fields([
-            Field::text("name", "Name").value(group.name.clone()),
-            Field::text("description", "What it is for").value(group.description.clone()),
-            Field::text("amountDue", "Dues for each member")
-                .hint(format!("{in_currency} Leave it empty for a group without dues."))
-                .value(text(group.amount_due)),
-            Field::date("dueDate", "Next due day")
-                .hint("Dues are raised by themselves on this day.")
-                .value(text(group.next_due())),
-            Field::choice(
-                "interval",
-                "How often",
-                [("", "Once")].into_iter().chain(intervals),
-            )
-            .value(group.recurring_interval.map_or("", Interval::as_str)),
-            Field::text("late-fee", "Late fee")
-                .hint("An amount such as 10, or a part of what is open such as 5%. Empty for none.")
-                .value(late),
-            Field::text("late-after", "Days after the due day")
-                .hint("When the late fee is charged.")
-                .value(text(group.late_after_days)),
-            Field::text("late-cap", "At most")
-                .hint(format!("{in_currency} Leave it empty for no limit."))
-                .value(text(group.late_cap)),
-            Field::choice(
-                "pro-rata",
-                "Who joins within a period",
-                [
-                    ("none", "Pays from the next due day on"),
-                    ("monthly", "Pays the months left at once"),
-                ],
-            )
-            .value(group.pro_rata.as_str()),
-        ])
+        .fields(fields(&frame.currency(), &group))
+        .editing(view.now())
         .page()
 }
 
@@ -131,7 +137,9 @@ pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
         }
     };
     let (id, to) = (group.id, asking.frame.at(&format!("groups/{}", group.id)));
+    let (seen, currency) = (Seen::new(asking, form, id), asking.frame.currency());
     Ok(Sent::Do(Box::new(move |act| {
+        seen.check(act, |view| Ok(fields(&currency, &resources::one(view, id)?)))?;
         if !is_same {
             dues::set(act, id, dues.as_ref())?;
         }

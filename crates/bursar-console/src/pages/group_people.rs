@@ -2,15 +2,16 @@
 
 use bursar_app::groups::{self, AddedMany};
 use bursar_app::pro_rata;
-use bursar_app::{View, names, resources};
+use bursar_app::{View, resources};
 use bursar_domain::group::Group;
 use bursar_domain::ids::kind;
 use bursar_domain::member::Member;
 
 use super::archive::{leaving, told_leaving};
 use super::ask::{Ask, Field};
+use super::who;
 use crate::asking::Asking;
-use crate::failure::{Failure, Problem, sentence};
+use crate::failure::{Failure, Problem};
 use crate::forms::{Done, Form, Sent};
 use crate::words;
 
@@ -28,7 +29,9 @@ pub(crate) fn show_add(view: &mut View<'_, '_>, asking: &Asking, form: &Form) ->
     let group: Group = resources::one(view, asking.id::<kind::Group>(0)?)?;
     let back = back(asking, &group);
     Ask::new(&asking.frame, form, format!("Add people to {}", group.name), back)
-        .fields([Field::area("people", "Who").hint("One name or e-mail address a line.")])
+        .fields([Field::area("people", "Who")
+            .hint("One name or e-mail address a line.")
+            .of_members()])
         .button("Add them")
         .page()
 }
@@ -47,9 +50,7 @@ pub(crate) fn send_add(view: &mut View<'_, '_>, asking: &Asking, form: &Form) ->
     }
     let mut members = Vec::with_capacity(lines.len());
     for line in lines {
-        let found = names::find::<kind::Member>(view, line);
-        let unknown = |error: bursar_app::AppError| Problem::of("people", sentence(&error.to_string()));
-        members.push(found.map_err(unknown)?);
+        members.push(who::named(view, form, "people", line)?);
     }
     let (id, to) = back(asking, &group);
     let (group, id) = (group.id, (id, to));

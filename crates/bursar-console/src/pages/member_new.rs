@@ -1,61 +1,49 @@
 //! Adds a member.
 
-use askama::Template;
 use bursar_app::View;
 use bursar_app::members::{self, NewMember};
 use bursar_domain::ids::Id;
+use bursar_domain::member::Member;
 
+use super::ask::{Ask, Field, Shape};
 use super::members::groups;
 use crate::asking::Asking;
 use crate::failure::Failure;
 use crate::forms::{Done, Form, Sent};
-use crate::frame::Frame;
 use crate::words;
 
-#[derive(Template)]
-#[template(path = "member_form.html")]
-pub(super) struct Page<'a> {
-    pub(super) frame: &'a Frame,
-    pub(super) form: &'a Form,
-    pub(super) title: String,
-    pub(super) button: &'static str,
-    pub(super) back: String,
-    pub(super) back_name: String,
-    pub(super) first_name: String,
-    pub(super) last_name: String,
-    pub(super) email: String,
-    pub(super) phone: String,
-    pub(super) joined: String,
-    /// Who pays for them; not asked of a new member.
-    pub(super) payer: Option<String>,
-    pub(super) groups: Vec<(String, String)>,
+/// What a member's form asks, with what is known.
+pub(super) fn fields(member: Option<&Member>, joined: String) -> Vec<Field> {
+    let of = |text: fn(&Member) -> Option<String>| member.and_then(text).unwrap_or_default();
+    vec![
+        Field::text("first-name", "First name").value(of(|member| Some(member.first_name.clone()))),
+        Field::text("last-name", "Last name").value(of(|member| Some(member.last_name.clone()))),
+        Field::new("email", "E-mail", Shape::Line("email"))
+            .hint("Leave it empty for somebody without an address.")
+            .value(of(|member| member.email.clone())),
+        Field::new("phone", "Phone", Shape::Line("tel"))
+            .hint("With the country code: +46 70 123 45 67")
+            .value(of(|member| member.phone.clone())),
+        Field::date("join-date", "Joined").value(joined),
+    ]
 }
-
-/// Fields with a place for what is wrong.
-pub(super) const SHOWN: &[&str] = &["first-name", "last-name", "email", "phone", "join-date", "payer"];
 
 pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
     let frame = &asking.frame;
     let today = frame.place.organization.time_zone.date(view.now());
-    let page = Page {
-        frame,
-        form,
-        title: "Add a member".to_owned(),
-        button: "Add",
-        back: frame.at("members"),
-        back_name: "Members".to_owned(),
-        first_name: String::new(),
-        last_name: String::new(),
-        email: String::new(),
-        phone: String::new(),
-        joined: today.to_string(),
-        payer: None,
-        groups: groups(view)?
-            .into_iter()
-            .map(|(id, name)| (id.to_string(), name))
-            .collect(),
-    };
-    Ok(page.render()?)
+    let groups: Vec<(String, String)> = groups(view)?
+        .into_iter()
+        .map(|(id, name)| (id.to_string(), name))
+        .collect();
+    let none = (String::new(), "None".to_owned());
+    let group =
+        (!groups.is_empty()).then(|| Field::choice("group", "Group", std::iter::once(none).chain(groups)));
+    let back = (frame.at("members"), "Members".to_owned());
+    Ask::new(frame, form, "Add a member", back)
+        .fields(fields(None, today.to_string()))
+        .fields(group)
+        .button("Add")
+        .page()
 }
 
 pub(crate) fn send(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {

@@ -3,6 +3,7 @@
 use askama::Template;
 use bursar_app::preview::Shown;
 
+use super::seen::CHANGED;
 use super::tabbed::Column;
 use crate::failure::Failure;
 use crate::forms::{Form, NAMES_AFTER};
@@ -43,6 +44,8 @@ pub(crate) struct Preview<'a> {
     /// The last line of the table.
     pub(crate) total: String,
     pub(crate) part: Part,
+    /// A digest of what is shown; empty if it may be another when it is done.
+    pub(crate) plan: String,
 }
 
 /// Which of the names are on this page.
@@ -55,6 +58,14 @@ pub(crate) struct Part {
 }
 
 impl Preview<'_> {
+    /// Said above it, if the person has looked at something else.
+    fn changed(&self) -> &'static str {
+        match self.form.is_planned(&self.plan) {
+            true => "",
+            false => CHANGED,
+        }
+    }
+
     pub(crate) fn page(self) -> Result<String, Failure> {
         Ok(self.render()?)
     }

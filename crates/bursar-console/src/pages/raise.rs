@@ -1,14 +1,16 @@
 //! Raises charges, after a preview with names and totals.
 
 use askama::Template;
-use bursar_app::payments::{self, Debtor, NewCharges};
-use bursar_app::{View, names, resources};
-use bursar_domain::ids::{GroupId, Id, kind};
-use bursar_domain::member::Member;
+use bursar_app::payments::{self, Charges, Debtor, NewCharges};
+use bursar_app::{View, names};
+use bursar_domain::ids::{GroupId, Id};
+use bursar_domain::payment::Payment;
 
 use super::members::groups;
 use super::preview::{self, Person, Preview, some_names};
+use super::seen::{self, Digest};
 use super::tabbed::Column;
+use super::who::{self, Known};
 use crate::asking::Asking;
 use crate::failure::{Failure, Problem};
 use crate::forms::{Done, Form, Sent};
@@ -24,16 +26,12 @@ struct Page<'a> {
     form: &'a Form,
     groups: Vec<(String, String)>,
     group: String,
-    member: String,
+    member: Known,
     amount_hint: String,
 }
 
 pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
     let frame = &asking.frame;
-    let member: Option<Member> = match Id::parse(asking.query("member")) {
-        Some(id) => Some(resources::one(view, id)?),
-        None => None,
-    };
     let page = Page {
         frame,
         form,
@@ -42,9 +40,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
             .map(|(id, name)| (id.to_string(), name))
             .collect(),
         group: form.or("group", asking.query("group")).to_owned(),
-        member: member
-            .map(|member| member.email.clone().unwrap_or_else(|| member.name()))
-            .unwrap_or_default(),
+        member: Known::of(view, Id::parse(asking.query("member")))?,
         amount_hint: format!(
             "In {}. Leave it empty for the group's own dues.",
             frame.currency()
@@ -55,15 +51,11 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
 
 pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
     let group: Option<GroupId> = Id::parse(form.get("group"));
-    let debtor = match (group, form.get("member")) {
-        (Some(group), "") => Debtor::Group(group),
-        (None, "") => return Err(Problem::of("member", "Choose a group, or write a member's name.").into()),
-        (group, text) => {
-            let found = names::find::<kind::Member>(view, text);
-            let member =
-                found.map_err(|error| Problem::of("member", crate::failure::sentence(&error.to_string())))?;
-            group.map_or(Debtor::Member(member), |group| Debtor::MemberOf(member, group))
-        }
+    let debtor = match (group, who::member(view, form, "member")?) {
+        (Some(group), None) => Debtor::Group(group),
+        (None, None) => return Err(Problem::of("member", "Choose a group, or write a member's name.").into()),
+        (None, Some(member)) => Debtor::Member(member),
+        (Some(group), Some(member)) => Debtor::MemberOf(member, group),
     };
     let new = NewCharges {
         debtor,
@@ -73,22 +65,27 @@ pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
         category: None,
         again: false,
     };
-    if form.get("step") != "do" {
-        return look(view, asking, form, &new).map(Sent::Show);
+    let planned = payments::preview(view, &new)?;
+    let plan = plan(&planned.payments);
+    if form.get("step") != "do" || !form.is_planned(&plan) {
+        return look(view, asking, form, (&new, planned, plan)).map(Sent::Show);
     }
+    let form = form.clone();
     let to = format!("{}?show=open", asking.frame.at("charges"));
     Ok(Sent::Do(Box::new(move |act| {
         let mut raised = payments::raise(act, &new, None)?;
-        let (mut count, mut total) = (raised.payments.len(), i128::from(raised.total.minor));
+        let mut total = i128::from(raised.total.minor);
+        let mut all = std::mem::take(&mut raised.payments);
         while let (Some(id), Some(after)) = (raised.id, raised.next) {
             raised = payments::raise(act, &new, Some((id, after)))?;
-            count += raised.payments.len();
             total += i128::from(raised.total.minor);
+            all.append(&mut raised.payments);
         }
+        seen::planned(&form, &self::plan(&all))?;
         let total = bursar_domain::money::Money::total("these charges", total, raised.total.currency)?;
         let said = format!(
             "Raised {}, {} in all.",
-            words::count(count, "charge", "charges"),
+            words::count(all.len(), "charge", "charges"),
             words::money_in(total)
         );
         Ok(Done {
@@ -98,9 +95,23 @@ pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
     })))
 }
 
-fn look(view: &mut View<'_, '_>, asking: &Asking, form: &Form, new: &NewCharges) -> Result<String, Failure> {
+/// Who is charged, and how much.
+fn plan(payments: &[Payment]) -> String {
+    let mut digest = Digest::default();
+    for payment in payments {
+        let who = payment.member_id.map(|id| id.to_string()).unwrap_or_default();
+        digest.add(who).add(payment.amount.minor.to_be_bytes());
+    }
+    digest.text()
+}
+
+fn look(
+    view: &mut View<'_, '_>,
+    asking: &Asking,
+    form: &Form,
+    (new, planned, plan): (&NewCharges, Charges, String),
+) -> Result<String, Failure> {
     let frame = &asking.frame;
-    let planned = payments::preview(view, new)?;
     let (shown, part) = preview::part(&planned.payments, form, |payment| {
         payment.member_id.map(|id| id.to_string()).unwrap_or_default()
     });
@@ -161,6 +172,7 @@ fn look(view: &mut View<'_, '_>, asking: &Asking, form: &Form, new: &NewCharges)
         nobody: "",
         total: words::money(planned.total),
         part,
+        plan,
     };
     page.page()
 }

@@ -12,9 +12,9 @@ use bursar_domain::receipt::ReceiptStatus;
 use super::ask::{Ask, Field};
 use super::charge_end::{read_refund, refund_fields};
 use super::rows::{self, EntryRow};
+use super::who;
 use crate::asking::Asking;
-use crate::failure::Problem;
-use crate::failure::{Failure, sentence};
+use crate::failure::Failure;
 use crate::forms::{Done, Form, Sent};
 use crate::frame::Frame;
 use crate::words;
@@ -42,7 +42,7 @@ struct Page<'a> {
     entries: Vec<EntryRow>,
 }
 
-fn who(view: &mut View<'_, '_>, recorded: &Recorded) -> Result<String, Failure> {
+fn payer(view: &mut View<'_, '_>, recorded: &Recorded) -> Result<String, Failure> {
     let receipt = &recorded.receipt;
     let named = names::of(view, receipt.payer.as_slice())?;
     Ok(match (receipt.payer, &receipt.payer_name) {
@@ -55,7 +55,7 @@ fn who(view: &mut View<'_, '_>, recorded: &Recorded) -> Result<String, Failure> 
 pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<String, Failure> {
     let frame = &asking.frame;
     let recorded = receipts::show(view, asking.id::<kind::Receipt>(0)?)?;
-    let who = who(view, &recorded)?;
+    let who = payer(view, &recorded)?;
     let mut paid = Vec::new();
     for part in &recorded.allocations {
         let charge: Payment = resources::one(view, part.payment_id)?;
@@ -101,7 +101,7 @@ fn of(view: &mut View<'_, '_>, asking: &Asking) -> Result<(Recorded, (String, St
     let name = format!(
         "{} from {}",
         words::money_in(recorded.amount),
-        who(view, &recorded)?
+        payer(view, &recorded)?
     );
     Ok((recorded, (to, name)))
 }
@@ -140,6 +140,25 @@ pub(crate) fn send_reverse(view: &mut View<'_, '_>, asking: &Asking, form: &Form
     })))
 }
 
+/// Right after it was recorded.
+pub(crate) fn show_undo(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
+    let (_, back) = of(view, asking)?;
+    Ask::new(&asking.frame, form, format!("Take back {}?", back.1), back)
+        .lead("It was recorded by mistake, and no money came. What it paid is owed again. The entries stay in the books, with their reversals.")
+        .button("Take it back")
+        .dangerous()
+        .page()
+}
+
+pub(crate) fn send_undo(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<Sent, Failure> {
+    let (recorded, (_, name)) = of(view, asking)?;
+    let (id, to) = (recorded.receipt.id, asking.frame.at("money"));
+    Ok(Sent::Do(Box::new(move |act| {
+        receipts::reverse(act, id, None)?;
+        Ok(Done::new(to.clone(), format!("Took back {name}.")))
+    })))
+}
+
 pub(crate) fn show_refund(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
     let (recorded, back) = of(view, asking)?;
     let today = asking.frame.place.organization.time_zone.date(view.now());
@@ -168,16 +187,14 @@ pub(crate) fn show_move(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -
     let (_, back) = of(view, asking)?;
     Ask::new(&asking.frame, form, "Move to another member", back)
         .lead("The money was somebody else's. It pays what they owe instead, and what it paid here is owed again.")
-        .fields([Field::text("member", "Whose money it is").hint("Name or e-mail address")])
+        .fields([Field::member("member", "Whose money it is").hint("Name or e-mail address")])
         .button("Move it")
         .page()
 }
 
 pub(crate) fn send_move(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
     let (recorded, (to, _)) = of(view, asking)?;
-    let text = form.required("member", "Write whose money it is.")?;
-    let found = names::find::<kind::Member>(view, &text);
-    let member = found.map_err(|error| Problem::of("member", sentence(&error.to_string())))?;
+    let member = who::required(view, form, "member", "Write whose money it is.")?;
     let id = recorded.receipt.id;
     Ok(Sent::Do(Box::new(move |act| {
         let moved = receipts::move_to(act, id, member)?;

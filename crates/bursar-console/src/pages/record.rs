@@ -3,14 +3,15 @@
 use askama::Template;
 use bursar_app::books::receipts::{self, NewReceipt};
 use bursar_app::{View, members, names, resources};
-use bursar_domain::ids::{Id, kind};
+use bursar_domain::ids::Id;
 use bursar_domain::member::Member;
 use bursar_domain::money::Money;
 use bursar_domain::payment::Payment;
 use bursar_domain::receipt::Method;
 
+use super::who::{self, Known};
 use crate::asking::Asking;
-use crate::failure::{Failure, Problem, sentence};
+use crate::failure::{Failure, Problem};
 use crate::forms::{Done, Form, Sent};
 use crate::frame::Frame;
 use crate::words;
@@ -23,20 +24,76 @@ struct Page<'a> {
     frame: &'a Frame,
     form: &'a Form,
     payment: String,
-    payer: String,
+    payer: Known,
     owes: String,
     amount: String,
     currency: String,
     methods: Vec<(&'static str, String)>,
     today: String,
     may_again: bool,
+    part: String,
+}
+
+/// What the money would pay.
+#[derive(Template)]
+#[template(path = "record_part.html")]
+struct Pays<'a> {
+    currency: &'a str,
+    /// What is missing before it can be told, if somebody asks for it.
+    missing: String,
+    /// The charge, whose it is, when it is due, and what it gets.
+    rows: Vec<(String, String, String, String)>,
+    /// What is left; empty if nothing is.
+    credit: String,
+}
+
+/// What is typed so far may be half of it: then there is nothing to tell yet.
+fn pays(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
+    let (mut rows, mut credit, mut missing) = (Vec::new(), String::new(), String::new());
+    let is_asked = form.get("step") == "look";
+    let proposed = match form.get("amount") {
+        "" if !is_asked => return Ok(String::new()),
+        _ => read(view, form).and_then(|new| Ok(receipts::propose(view, &new)?)),
+    };
+    match proposed {
+        Ok(proposal) => {
+            let charges: Vec<Payment> = proposal.parts.iter().map(|(charge, _)| charge.clone()).collect();
+            let named = names::of_references(view, &charges)?;
+            for (charge, part) in &proposal.parts {
+                rows.push((
+                    super::rows::described(&charge.description),
+                    named.told(charge.member_id),
+                    words::day_or_dash(charge.due_date),
+                    words::money(*part),
+                ));
+            }
+            if proposal.credit.minor > 0 {
+                credit = words::money(proposal.credit);
+            }
+        }
+        Err(failure) => match failure.problem() {
+            Some(problem) => missing = problem.message,
+            None => return Err(failure),
+        },
+    }
+    let currency = asking.frame.currency();
+    let part = Pays {
+        currency: &currency,
+        missing,
+        rows,
+        credit,
+    };
+    Ok(part.render()?)
 }
 
 pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
     let frame = &asking.frame;
+    if asking.is_part {
+        return pays(view, asking, &Form::of_query(asking));
+    }
     let today = frame.place.organization.time_zone.date(view.now());
     let payment = form.or("payment", asking.query("payment")).to_owned();
-    let (mut payer, mut owes, mut amount) = (String::new(), String::new(), String::new());
+    let (mut payer, mut owes, mut amount) = (Known::default(), String::new(), String::new());
     if let Some(id) = Id::parse(&payment) {
         let charge: Payment = resources::one(view, id)?;
         let names = names::of_references(view, std::slice::from_ref(&charge))?;
@@ -54,7 +111,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
     } else if let Some(id) = Id::parse(asking.query("payer")) {
         let member: Member = resources::one(view, id)?;
         let owed = members::owed(view, id)?;
-        payer = member.email.clone().unwrap_or_else(|| member.name());
+        payer = Known::of(view, Some(id))?;
         owes = format!("{} owes {}.", member.name(), words::money_in(owed));
         if owed.minor > 0 {
             amount = owed.to_string();
@@ -78,22 +135,22 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
             .collect(),
         today: today.to_string(),
         may_again: was_recorded || form.has("again"),
+        part: match form.is_sent() && form.problem.is_none() {
+            true => pays(view, asking, form)?,
+            false => String::new(),
+        },
     };
     Ok(page.render()?)
 }
 
-pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
+fn read(view: &mut View<'_, '_>, form: &Form) -> Result<NewReceipt, Failure> {
     let payments: Vec<_> = Id::parse(form.get("payment")).into_iter().collect();
-    let payer = match form.get("payer") {
-        "" if payments.is_empty() => return Err(Problem::of("payer", "Write who paid.").into()),
-        "" => None,
-        text => {
-            let found = names::find::<kind::Member>(view, text);
-            Some(found.map_err(|error| Problem::of("payer", sentence(&error.to_string())))?)
-        }
-    };
+    let payer = who::member(view, form, "payer")?;
+    if payer.is_none() && payments.is_empty() {
+        return Err(Problem::of("payer", "Write who paid.").into());
+    }
     let method = form.get("method");
-    let new = NewReceipt {
+    Ok(NewReceipt {
         amount: form.required("amount", "Write how much came.")?,
         method: Method::parse(method).ok_or_else(|| Problem::of("method", "Choose how it came."))?,
         date: form.date("date")?,
@@ -105,7 +162,16 @@ pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
         campaign: None,
         income: None,
         again: form.has("again"),
-    };
+    })
+}
+
+pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
+    let new = read(view, form)?;
+    if form.get("step") == "look" {
+        // What cannot be read is said beside its field.
+        receipts::propose(view, &new)?;
+        return show(view, asking, form).map(Sent::Show);
+    }
     let to = match form.has("next") {
         true => asking.frame.at("money/new"),
         false => asking.frame.at("money"),
@@ -122,6 +188,9 @@ pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
                 words::money_in(recorded.credit)
             ),
         };
-        Ok(Done::new(to.clone(), said))
+        Ok(Done {
+            undo: Some(format!("receipt/{}", recorded.receipt.id)),
+            ..Done::new(to.clone(), said)
+        })
     })))
 }

@@ -4,9 +4,11 @@ use askama::Template;
 use bursar_app::View;
 use bursar_app::activity;
 use bursar_app::organizations::{self, OrganizationChange, SET};
+use bursar_domain::organization::Organization;
 use bursar_domain::zone::Zone;
 
 use super::ask::{Ask, Field, Shape};
+use super::seen::Seen;
 use crate::asking::Asking;
 use crate::failure::{Failure, Problem};
 use crate::forms::{Done, Form, Sent};
@@ -85,18 +87,10 @@ pub(crate) fn show(_: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<St
     Ok(page.render()?)
 }
 
-pub(crate) fn show_edit(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
-    let frame = &asking.frame;
-    let own = &frame.place.organization;
+fn fields(own: &Organization) -> Vec<Field> {
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
     let ticked = |is_on: bool| if is_on { "yes" } else { "" };
-    Ask::new(
-        frame,
-        form,
-        "Edit the organization",
-        (frame.at("settings"), "Settings".to_owned()),
-    )
-    .fields([
+    vec![
         Field::text("name", "Name").value(own.name.clone()),
         Field::text("time-zone", "Time zone")
             .hint("Such as Europe/Berlin. Due days begin and end by it.")
@@ -111,8 +105,15 @@ pub(crate) fn show_edit(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> R
         Field::check("auto-credit", "Use credit for new charges by itself").value(ticked(own.auto_credit)),
         Field::check("auto-reference", "Give every charge a reference for the bank")
             .value(ticked(own.auto_reference)),
-    ])
-    .page()
+    ]
+}
+
+pub(crate) fn show_edit(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
+    let back = (asking.frame.at("settings"), "Settings".to_owned());
+    Ask::new(&asking.frame, form, "Edit the organization", back)
+        .fields(fields(&organizations::show(view)?))
+        .editing(view.now())
+        .page()
 }
 
 pub(crate) fn send_edit(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
@@ -129,7 +130,9 @@ pub(crate) fn send_edit(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> R
         pay_text: Some(form.some("pay-text")),
     };
     let to = asking.frame.at("settings");
+    let seen = Seen::new(asking, form, asking.frame.place.organization.id);
     Ok(Sent::Do(Box::new(move |act| {
+        seen.check(act, |view| Ok(fields(&organizations::show(view)?)))?;
         organizations::set(act, &change)?;
         Ok(Done::new(to.clone(), "Saved the settings."))
     })))

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use bursar_app::desk::{self, Orders};
-use bursar_app::store::{self, CHANGE_LISTING, CREATE_LISTING, ListingChange, ORDER};
+use bursar_app::store::{self, CHANGE_LISTING, CREATE_LISTING, ORDER};
 use bursar_app::{View, names, resources};
 use bursar_domain::ids::{Id, kind};
 use bursar_domain::listing::{Item, Listing};
@@ -11,8 +11,9 @@ use bursar_domain::order::{OrderLine, OrderStatus};
 
 use super::ask::{Ask, Field, Shape};
 use super::cut;
+use super::who;
 use crate::asking::Asking;
-use crate::failure::{Failure, Problem, sentence};
+use crate::failure::{Failure, Problem};
 use crate::forms::{Done, Form, Sent};
 use crate::frame::Frame;
 use crate::words::{self, Moment};
@@ -164,96 +165,13 @@ pub(crate) fn show_listing(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -
     Ok(page.render()?)
 }
 
-fn of(view: &mut View<'_, '_>, asking: &Asking) -> Result<(Listing, (String, String)), Failure> {
+pub(super) fn of(view: &mut View<'_, '_>, asking: &Asking) -> Result<(Listing, (String, String)), Failure> {
     let listing: Listing = resources::one(view, asking.id::<kind::Listing>(0)?)?;
     let back = (
         asking.frame.at(&format!("store/{}", listing.id)),
         listing.name.clone(),
     );
     Ok((listing, back))
-}
-
-fn fields(listing: Option<&Listing>) -> [Field; 3] {
-    let items = listing.map_or_else(String::new, |listing| {
-        let line = |item: &Item| match item.inventory {
-            Some(left) => format!("{} = {} : {left}", item.name, item.price),
-            None => format!("{} = {}", item.name, item.price),
-        };
-        listing.items.iter().map(line).collect::<Vec<_>>().join("\n")
-    });
-    [
-        Field::text("name", "Name").value(listing.map_or("", |listing| listing.name.as_str())),
-        Field::area("description", "Description")
-            .value(listing.map_or("", |listing| listing.description.as_str())),
-        Field::area("item", "Items")
-            .hint("One a line: name = price, or name = price : stock. Such as M = 15.00 : 20")
-            .value(items),
-    ]
-}
-
-fn read(form: &Form) -> Result<ListingChange, Failure> {
-    let mut items = Vec::new();
-    let lines = form
-        .get("item")
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty());
-    for line in lines {
-        let wrong = || {
-            Problem::of(
-                "item",
-                format!("\u{201c}{line}\u{201d} is not like M = 15.00 : 20."),
-            )
-        };
-        let (name, rest) = line.split_once('=').ok_or_else(wrong)?;
-        let (price, stock) = match rest.split_once(':') {
-            None => (rest, None),
-            Some((price, stock)) => (price, Some(stock.trim().parse().map_err(|_| wrong())?)),
-        };
-        items.push((name.trim().to_owned(), price.trim().to_owned(), stock));
-    }
-    if items.is_empty() {
-        return Err(Problem::of("item", "Write at least one item, such as M = 15.00 : 20.").into());
-    }
-    Ok(ListingChange {
-        name: Some(form.required("name", "Write a name.")?),
-        description: Some(form.get("description").to_owned()),
-        items,
-    })
-}
-
-pub(crate) fn show_new(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
-    let back = (asking.frame.at("store"), "Store".to_owned());
-    Ask::new(&asking.frame, form, "Make a listing", back)
-        .lead("It is on sale at once.")
-        .fields(fields(None))
-        .button("Put it on sale")
-        .page()
-}
-
-pub(crate) fn send_new(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
-    let (new, to) = (read(form)?, asking.frame.at("store"));
-    Ok(Sent::Do(Box::new(move |act| {
-        let listing = store::create_listing(act, &new)?;
-        let said = format!("{} is on sale.", listing.name);
-        Ok(Done::new(format!("{to}/{}", listing.id), said))
-    })))
-}
-
-pub(crate) fn show_edit(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
-    let (listing, back) = of(view, asking)?;
-    Ask::new(&asking.frame, form, format!("Edit {}", listing.name), back)
-        .fields(fields(Some(&listing)))
-        .page()
-}
-
-pub(crate) fn send_edit(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
-    let (listing, (to, _)) = of(view, asking)?;
-    let (id, change) = (listing.id, read(form)?);
-    Ok(Sent::Do(Box::new(move |act| {
-        let listing = store::set_listing(act, id, &change)?;
-        Ok(Done::new(to.clone(), format!("Saved {}.", listing.name)))
-    })))
 }
 
 pub(crate) fn show_sale(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
@@ -294,7 +212,7 @@ pub(crate) fn show_order(view: &mut View<'_, '_>, asking: &Asking, form: &Form) 
         .fields([
             Field::choice("item", "Item", items),
             Field::new("quantity", "How many", Shape::Line("number")).value("1"),
-            Field::text("member", "Who buys")
+            Field::member("member", "Who buys")
                 .hint("A member's name or e-mail address. Leave it empty for a guest."),
         ])
         .button("Take the order")
@@ -308,13 +226,7 @@ pub(crate) fn send_order(view: &mut View<'_, '_>, asking: &Asking, form: &Form) 
         item: form.required("item", "Choose an item.")?,
         quantity: quantity.map_err(|_| Problem::of("quantity", "Write a number, such as 1."))?,
     };
-    let member = match form.get("member") {
-        "" => None,
-        text => {
-            let found = names::find::<kind::Member>(view, text);
-            Some(found.map_err(|error| Problem::of("member", sentence(&error.to_string())))?)
-        }
-    };
+    let member = who::member(view, form, "member")?;
     let (id, to) = (listing.id, asking.frame.at("orders"));
     Ok(Sent::Do(Box::new(move |act| {
         let order = store::order(act, id, member, std::slice::from_ref(&line))?;

@@ -406,9 +406,9 @@ impl Life {
         let new = CampaignChange {
             name: Some("A new coxed four".to_owned()),
             note: Some("The old one has seen thirty seasons.".to_owned()),
-            goal_amount: Some("18000.00".to_owned()),
-            start_date: Some(self.today.plus_days(-8)),
-            end_date: Some(self.today.plus_days(120)),
+            goal_amount: Some(Some("18000.00".to_owned())),
+            start_date: Some(Some(self.today.plus_days(-8))),
+            end_date: Some(Some(self.today.plus_days(120))),
         };
         let (made, started) = (self.hours(10), self.hours(8));
         self.at(made, Officer::Secretary, move |act, life| {

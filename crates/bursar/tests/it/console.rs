@@ -73,6 +73,11 @@ impl<'w> Browser<'w> {
     }
 }
 
+/// Where the same form leads when it is sent once more, after it led to `done`.
+pub(crate) fn again(done: &str) -> String {
+    format!("{done}&again=yes")
+}
+
 pub(crate) fn at(of: u32, end: &str) -> String {
     format!("/console/{}{end}", organization(of))
 }
@@ -128,9 +133,20 @@ fn forms_act_once_and_can_be_undone(engine: Engine) {
 
     // A double click acts once; markup is text.
     let first = editor.sent(&at(NATIONAL, "/members/new"), new);
-    assert_eq!(first, editor.sent(&at(NATIONAL, "/members/new"), new));
+    assert_eq!(editor.sent(&at(NATIONAL, "/members/new"), new), again(&first));
     let page = editor.page(&first);
-    assert!(page.contains("Added Ada &#60;b&#62;Ek"), "{page}");
+    assert!(page.contains("<p>Added Ada &#60;b&#62;Ek"), "{page}");
+    let page = editor.page(&again(&first));
+    assert!(
+        page.contains("<p>You already sent this. Added Ada &#60;b&#62;Ek"),
+        "{page}"
+    );
+    // The filters of a list do not keep it.
+    let list = editor.page(&at(NATIONAL, "/charges?show=all&done=k1&again=yes"));
+    assert!(
+        list.contains("You already sent this.") && !list.contains("again=yes"),
+        "{list}"
+    );
     assert!(!page.contains("<b>Ek"));
     let found = editor.page(&at(NATIONAL, "/members?q=ada%20ek"));
     assert_eq!(found.matches("ada@example.org").count(), 1, "{found}");

@@ -3,7 +3,7 @@
 use crate::api::bundle::{NATIONAL, RIVAL};
 use crate::api::http::Reply;
 use crate::api::world::{World, on_both_engines};
-use crate::console::{Browser, at};
+use crate::console::{Browser, again, at};
 use bursar_testing::Engine;
 
 on_both_engines! {
@@ -119,7 +119,7 @@ fn a_statement_goes_from_the_file_to_the_books(engine: Engine) {
     let done = import(&editor, "k1", &file);
     let to = done.must("location").to_owned();
     // The same file with the same key acts once; another file does not pass for it.
-    assert_eq!(import(&editor, "k1", &file).must("location"), to);
+    assert_eq!(import(&editor, "k1", &file).must("location"), again(&to));
     assert_eq!(import(&editor, "k1", &format!("{file}\n")).status, 422);
     let page = editor.page(&to);
     assert!(
@@ -149,9 +149,17 @@ fn a_statement_goes_from_the_file_to_the_books(engine: Engine) {
         403
     );
     assert_eq!(editor.post(&own, "do=confirm&key=none").status, 422);
-    let confirm = format!("do=confirm&line={}&key=k2", all[0]);
+    // What is proposed must be what the page has shown.
+    let other = editor.post(&own, &format!("do=confirm&line={0}&plan={0}+00&key=k2", all[0]));
+    assert!(
+        other.status == 422 && other.body.contains("This has changed since you looked."),
+        "{}",
+        other.body
+    );
+    let plan = between(&page, "name=\"plan\" value=\"", "\"").replace(' ', "+");
+    let confirm = format!("do=confirm&line={}&plan={plan}&key=k2", all[0]);
     let done = editor.sent(&own, &confirm);
-    assert_eq!(editor.sent(&own, &confirm), done);
+    assert_eq!(editor.sent(&own, &confirm), again(&done));
     let page = editor.page(&done);
     assert!(page.contains("Confirmed 1 line, 47.00 USD in all."), "{page}");
     assert!(

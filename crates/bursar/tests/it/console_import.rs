@@ -2,7 +2,7 @@
 
 use crate::api::bundle::NATIONAL;
 use crate::api::world::{World, on_both_engines};
-use crate::console::{Browser, at};
+use crate::console::{Browser, again, at};
 use crate::console_bank::between;
 use bursar_testing::Engine;
 
@@ -36,7 +36,7 @@ fn a_spreadsheet_is_checked_imported_and_undone(engine: Engine) {
     let done = upload(&editor, "k1");
     assert_eq!(done.status, 303, "{}", done.body);
     let to = done.must("location").to_owned();
-    assert_eq!(upload(&editor, "k1").must("location"), to);
+    assert_eq!(upload(&editor, "k1").must("location"), again(&to));
     let own = to.split('?').next().unwrap().to_owned();
     assert_eq!(admin.get(&own).status, 404, "an upload is one person's");
     assert_eq!(viewer.get(&own).status, 403);
@@ -56,8 +56,16 @@ fn a_spreadsheet_is_checked_imported_and_undone(engine: Engine) {
             .page(&at(NATIONAL, "/members?q=bo@example.org"))
             .contains("Bo Ek")
     );
-    let done = editor.sent(&own, "key=k2");
-    assert_eq!(editor.sent(&own, "key=k2"), done, "once");
+    // What it does must be what the page has shown.
+    let other = editor.post(&own, "plan=00&key=k2");
+    assert!(
+        other.status == 422 && other.body.contains("This has changed since you looked."),
+        "{}",
+        other.body
+    );
+    let form = format!("plan={}&key=k2", between(&page, "name=\"plan\" value=\"", "\""));
+    let done = editor.sent(&own, &form);
+    assert_eq!(editor.sent(&own, &form), again(&done), "once");
     let page = editor.page(&done);
     assert!(page.contains("Added 1 member and changed 1."), "{page}");
     assert!(

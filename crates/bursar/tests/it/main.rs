@@ -30,6 +30,8 @@ mod console_attacks;
 #[cfg(test)]
 mod console_bank;
 #[cfg(test)]
+mod console_conflicts;
+#[cfg(test)]
 mod console_feel;
 #[cfg(test)]
 mod console_groups;
@@ -44,6 +46,8 @@ mod console_oidc;
 #[cfg(test)]
 mod console_people;
 #[cfg(test)]
+mod console_record;
+#[cfg(test)]
 mod console_reimbursements;
 #[cfg(test)]
 mod console_reminders;
@@ -55,6 +59,8 @@ mod console_search;
 mod console_sign_in;
 #[cfg(test)]
 mod console_store;
+#[cfg(test)]
+mod console_who;
 #[cfg(test)]
 mod crash;
 #[cfg(test)]

@@ -35,6 +35,8 @@ const SHOWN: &[&str] = &[];
 /// A part of a line, as it was typed.
 struct PartRow {
     number: &'static str,
+    /// The name of the member's field.
+    field: String,
     amount: String,
     member: String,
     account: String,
@@ -70,6 +72,7 @@ struct Page<'a> {
     recorded: Vec<(EntryId, String)>,
     accounts: Targets,
     split: Vec<PartRow>,
+    is_split_open: bool,
 }
 
 pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
@@ -117,6 +120,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
         payer,
         recorded,
         accounts: targets(view, &shown)?,
+        is_split_open: form.get("do") == "split",
         split: PARTS.into_iter().map(|number| part(form, number)).collect(),
     };
     Ok(page.render()?)
@@ -126,6 +130,7 @@ fn part(form: &Form, number: &'static str) -> PartRow {
     let typed = |name: &str| form.get(&format!("{name}-{number}")).to_owned();
     PartRow {
         number,
+        field: format!("member-{number}"),
         amount: typed("amount"),
         member: typed("member"),
         account: typed("account"),

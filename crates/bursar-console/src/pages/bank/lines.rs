@@ -134,14 +134,18 @@ pub(crate) fn send(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result
     let undo = format!("lines/{}", form.get("key"));
     let many = |count| words::count(count, "line", "lines");
     Ok(Sent::Do(match form.get("do") {
-        "confirm" => Box::new(move |act| {
-            let settled = statements::confirm(act, &lines)?;
-            let sum: i64 = settled.iter().map(|one| one.line.amount).sum();
-            let sum = settled.first().map(|one| Money::new(sum, one.currency));
-            let sum = sum.map_or_else(String::new, |sum| format!(", {} in all", words::money_in(sum)));
-            let said = format!("Confirmed {}{sum}.", many(settled.len()));
-            Ok(settled_by(&to, said, &undo, &lines))
-        }),
+        "confirm" => {
+            let form = form.clone();
+            Box::new(move |act| {
+                let settled = statements::confirm(act, &lines)?;
+                rows::check_plans(&form, &settled)?;
+                let sum: i64 = settled.iter().map(|one| one.line.amount).sum();
+                let sum = settled.first().map(|one| Money::new(sum, one.currency));
+                let sum = sum.map_or_else(String::new, |sum| format!(", {} in all", words::money_in(sum)));
+                let said = format!("Confirmed {}{sum}.", many(settled.len()));
+                Ok(settled_by(&to, said, &undo, &lines))
+            })
+        }
         "ignore" => Box::new(move |act| {
             let ignored = statements::ignore(act, &lines)?;
             let said = format!("Kept {} out of the books.", many(ignored.len()));

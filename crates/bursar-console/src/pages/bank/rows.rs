@@ -2,15 +2,17 @@
 
 use std::collections::HashMap;
 
-use bursar_app::View;
 use bursar_app::books::entries;
-use bursar_app::statements::{Proposed, Reason, ShownLine, What};
+use bursar_app::statements::{Proposed, Reason, Settled, ShownLine, What};
+use bursar_app::{AppError, View};
 use bursar_domain::ids::{EntryId, StatementLineId};
 use bursar_domain::journal::Entry;
 use bursar_domain::money::{Currency, Money};
 use bursar_domain::statement::{LineStatus, StatementFormat, StatementLine};
 
 use crate::failure::Failure;
+use crate::forms::{Form, PLAN};
+use crate::pages::seen::{self, Digest};
 use crate::words;
 
 pub(super) struct LineRow {
@@ -25,6 +27,44 @@ pub(super) struct LineRow {
     /// What is proposed; empty where nothing is.
     pub(super) what: String,
     pub(super) why: &'static str,
+    /// The line, and a digest of what is proposed for it.
+    pub(super) plan: String,
+}
+
+/// What a line is proposed to be.
+pub(super) fn plan(line: StatementLineId, proposed: Option<&Proposed>) -> String {
+    let mut digest = Digest::default();
+    match proposed.map(|proposed| &proposed.proposal.what) {
+        None => {}
+        Some(What::Entries(ids)) => {
+            for id in ids {
+                digest.add(id.to_string());
+            }
+        }
+        Some(What::Payout { fee }) => {
+            digest.add("fee").add(fee.to_be_bytes());
+        }
+        Some(What::Receipt { payer, payments }) => {
+            let payer = payer.map(|id| id.to_string());
+            digest.add("receipt").add(payer.unwrap_or_default());
+            for id in payments {
+                digest.add(id.to_string());
+            }
+        }
+    }
+    format!("{line} {}", digest.text())
+}
+
+/// Refuses to book a line as something else than the form has shown.
+pub(super) fn check_plans(form: &Form, settled: &[Settled]) -> Result<(), AppError> {
+    for one in settled {
+        let id = one.line.id.to_string();
+        let shown = form.all(PLAN).find(|plan| plan.starts_with(&id));
+        if shown.is_some_and(|shown| shown != plan(one.line.id, one.proposed.as_ref())) {
+            return Err(seen::changed().into());
+        }
+    }
+    Ok(())
 }
 
 pub(super) fn format(format: StatementFormat) -> &'static str {
@@ -67,6 +107,7 @@ fn row(shown: &ShownLine, entries: &HashMap<EntryId, Entry>) -> LineRow {
     let who = who(line);
     LineRow {
         id: line.id,
+        plan: plan(line.id, shown.proposed.as_ref()),
         day: words::day(line.date),
         text: match who == line.text {
             true => String::new(),

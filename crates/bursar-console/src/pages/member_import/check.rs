@@ -10,6 +10,7 @@ use crate::asking::Asking;
 use crate::failure::{Failure, told};
 use crate::forms::{Done, Form, Sent};
 use crate::frame::Frame;
+use crate::pages::seen::{self, Digest};
 use crate::words;
 
 /// Rows that the page shows.
@@ -61,6 +62,8 @@ struct Page<'a> {
 
 /// A plan in words.
 struct Told {
+    /// A digest of it.
+    digest: String,
     added: usize,
     changed: usize,
     left: usize,
@@ -230,6 +233,7 @@ fn planned(read: &Roster, plan: &Plan) -> Told {
         .filter(|entry| entry.action != Action::Left)
         .collect();
     Told {
+        digest: digest(plan),
         added,
         changed,
         left,
@@ -252,6 +256,30 @@ fn planned(read: &Roster, plan: &Plan) -> Told {
             .collect(),
         more: moved.len().saturating_sub(ROWS_SHOWN),
     }
+}
+
+/// What every row does.
+fn digest(plan: &Plan) -> String {
+    let mut digest = Digest::default();
+    for entry in plan.entries.iter().filter(|entry| entry.action != Action::Left) {
+        digest
+            .add(entry.line.to_be_bytes())
+            .add(entry.action.as_str())
+            .add(entry.after.name());
+        if let Some(before) = &entry.before {
+            digest.add(before.id.to_bytes());
+        }
+        for change in &entry.changes {
+            digest.add(change.field).add(&change.from).add(&change.to);
+        }
+    }
+    for group in &plan.new_groups {
+        digest.add(&group.name);
+    }
+    if let Some((count, sum)) = plan.charges() {
+        digest.add(count.to_string()).add(sum.to_string());
+    }
+    digest.text()
 }
 
 fn row(entry: &Entry, plan: &Plan) -> Row {
@@ -297,7 +325,7 @@ pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
     let parked = uploads::get(view, id)?;
     let options = Said::of(asking, form).options();
     let read = roster::read(&parked.bytes, &options)?;
-    let to = asking.frame.at("members");
+    let (to, form) = (asking.frame.at("members"), form.clone());
     Ok(Sent::Do(Box::new(move |act| {
         let imported = match roster::import(act, &read, &options, &mut |_| ()) {
             Ok(imported) => imported,
@@ -308,6 +336,7 @@ pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
                 )));
             }
         };
+        seen::planned(&form, &digest(&imported.plan))?;
         uploads::remove(act, id)?;
         let [added, changed] = [Action::Added, Action::Changed].map(|action| imported.plan.count(action));
         let said = match (added, changed) {

@@ -3,15 +3,16 @@
 use askama::Template;
 use bursar_app::attachments::{self, NewAttachment};
 use bursar_app::reimbursements::{self, Draft, Remarks};
-use bursar_app::{Act, AppError, View, names};
+use bursar_app::{Act, AppError, View};
 use bursar_domain::attachment::Subject;
-use bursar_domain::ids::{ReimbursementId, kind};
+use bursar_domain::ids::{Id, ReimbursementId};
 use bursar_domain::reimbursement::ReimbursementVerb;
 
 use crate::asking::Asking;
-use crate::failure::{Failure, Problem, sentence};
+use crate::failure::Failure;
 use crate::forms::{Done, Form, Sent};
 use crate::frame::Frame;
+use crate::pages::who::{self, Known};
 use crate::words;
 
 const SHOWN: &[&str] = &[
@@ -28,7 +29,7 @@ const SHOWN: &[&str] = &[
 struct Page<'a> {
     frame: &'a Frame,
     form: &'a Form,
-    member: String,
+    member: Known,
     currency: String,
     categories: Vec<String>,
 }
@@ -41,17 +42,10 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
         .map(|account| account.name)
         .collect();
     categories.sort();
-    let member = match bursar_domain::ids::Id::parse(asking.query("member")) {
-        Some(id) => {
-            let member: bursar_domain::member::Member = bursar_app::resources::one(view, id)?;
-            member.email.clone().unwrap_or_else(|| member.name())
-        }
-        None => String::new(),
-    };
     let page = Page {
         frame: &asking.frame,
         form,
-        member,
+        member: Known::of(view, Id::parse(asking.query("member")))?,
         currency: asking.frame.currency(),
         categories,
     };
@@ -82,9 +76,7 @@ pub(super) fn attach(
 }
 
 pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
-    let text = form.required("member", "Write who is paid back.")?;
-    let found = names::find::<kind::Member>(view, &text);
-    let member = found.map_err(|error| Problem::of("member", sentence(&error.to_string())))?;
+    let member = who::required(view, form, "member", "Write who is paid back.")?;
     let new = Draft {
         member_id: Some(member),
         recipient_organization_id: None,

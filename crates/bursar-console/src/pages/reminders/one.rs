@@ -14,6 +14,7 @@ use crate::failure::{Failure, Problem};
 use crate::forms::{Done, Form, Sent};
 use crate::frame::Frame;
 use crate::pages::preview::some_names;
+use crate::pages::seen::{self, Digest};
 use crate::words::{self, Moment};
 
 const SHOWN: &[&str] = &["to"];
@@ -48,6 +49,8 @@ struct Page<'a> {
     body: String,
     became: String,
     preview: Option<Preview>,
+    /// A digest of whom it reaches.
+    plan: String,
     people: String,
     skipped: Vec<(String, String)>,
     messages: Vec<MessageRow>,
@@ -94,6 +97,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
         became: super::became(&counts),
         people: words::count(reached, "person", "people"),
         skipped: preview.as_ref().map(skipped).unwrap_or_default(),
+        plan: plan(preview.as_slice()),
         preview,
         messages: found.iter().map(|message| row(message, frame)).collect(),
         older,
@@ -101,6 +105,16 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
         may_act: frame.may(&SEND_NOW) && frame.may(&CANCEL),
     };
     Ok(page.render()?)
+}
+
+/// Who is written to, where, and what they owe.
+pub(super) fn plan(previews: &[Preview]) -> String {
+    let mut digest = Digest::default();
+    for one in previews.iter().flat_map(|preview| &preview.recipients) {
+        let owed = one.owed.as_deref().unwrap_or_default();
+        digest.add(&one.id).add(&one.address).add(owed);
+    }
+    digest.text()
 }
 
 /// Why people are left out, and who.
@@ -151,16 +165,21 @@ pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
     let id: ReminderId = asking.id::<kind::Reminder>(0)?;
     let to = asking.frame.at(&format!("reminders/{id}"));
     Ok(Sent::Do(match form.get("do") {
-        "send" => Box::new(move |act| {
-            let (_, outcome) = reminders::send_now(act, id)?;
-            Ok(Done::new(
-                to.clone(),
-                match outcome {
-                    Outcome::Sent => "It is on its way.",
-                    Outcome::Skipped => "Nobody qualifies any more, so nothing was sent.",
-                },
-            ))
-        }),
+        "send" => {
+            let form = form.clone();
+            Box::new(move |act| {
+                let now = preview::preview(&mut act.view(), id)?;
+                seen::planned(&form, &plan(&[now]))?;
+                let (_, outcome) = reminders::send_now(act, id)?;
+                Ok(Done::new(
+                    to.clone(),
+                    match outcome {
+                        Outcome::Sent => "It is on its way.",
+                        Outcome::Skipped => "Nobody qualifies any more, so nothing was sent.",
+                    },
+                ))
+            })
+        }
         "stop" => Box::new(move |act| {
             reminders::cancel(act, id)?;
             Ok(Done::new(to.clone(), "Stopped. It will not be sent."))

@@ -7,7 +7,7 @@ use bursar_app::View;
 use bursar_app::preview::{self, Preview};
 use bursar_app::reminders::{self, NewReminder};
 use bursar_domain::Timestamp;
-use bursar_domain::ids::MemberId;
+use bursar_domain::ids::{Id, MemberId};
 use bursar_domain::reminder::{Audience, Method, Outcome};
 
 use crate::asking::Asking;
@@ -16,7 +16,9 @@ use crate::forms::{Done, Form, Sent};
 use crate::frame::Frame;
 use crate::pages::members::groups;
 use crate::pages::preview::{Person, Preview as PreviewPage, part};
+use crate::pages::seen;
 use crate::pages::tabbed::Column;
+use crate::pages::who::Known;
 use crate::words;
 
 const SHOWN: &[&str] = &["member", "subject", "body", "day", "time", "every"];
@@ -41,7 +43,7 @@ struct Page<'a> {
     form: &'a Form,
     groups: Vec<(String, String)>,
     to: String,
-    member: String,
+    member: Known,
     chapter: Option<(String, String)>,
     zone: String,
     is_owed: bool,
@@ -63,7 +65,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
             ("", _, None) => form.or("to", "member").to_owned(),
             (group, _, None) => form.or("to", group).to_owned(),
         },
-        member: people::named(view, asking.query("member"))?,
+        member: Known::of(view, Id::parse(asking.query("member")))?,
         zone: frame.place.organization.time_zone.name().to_owned(),
         is_owed: match form.has("to") {
             true => form.has("owed"),
@@ -141,7 +143,7 @@ fn placed(failure: Failure) -> Failure {
                 "target" | "targetMemberId" | "targetOrganizationId" | "groupId" => "member".to_owned(),
                 _ => field,
             }),
-            message: problem.message,
+            ..problem
         }),
         None => failure,
     }
@@ -153,9 +155,15 @@ pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
     for new in &all {
         previews.push(preview::preview_new(view, new).map_err(|error| placed(error.into()))?);
     }
-    if form.get("step") != "do" {
-        return show_preview(asking, form, &previews, at).map(Sent::Show);
+    // A planned one looks up whom it is to at its time.
+    let plan = match at {
+        None => super::one::plan(&previews),
+        Some(_) => String::new(),
+    };
+    if form.get("step") != "do" || !form.is_planned(&plan) {
+        return show_preview(asking, form, (&previews, plan), at).map(Sent::Show);
     }
+    let form = form.clone();
     // Whoever is not reached now would only be a line that says so.
     let is_many = all.len() > 1;
     let reached: Vec<NewReminder> = all
@@ -167,6 +175,17 @@ pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
     let list = asking.frame.at("reminders");
     let zone = asking.frame.place.organization.time_zone.clone();
     Ok(Sent::Do(Box::new(move |act| {
+        let mut now = Vec::new();
+        if at.is_none() {
+            for new in &reached {
+                let new = NewReminder {
+                    at: act.now(),
+                    ..new.clone()
+                };
+                now.push(preview::preview_new(&mut act.view(), &new)?);
+            }
+            seen::planned(&form, &super::one::plan(&now))?;
+        }
         let (mut last, mut sent) = (None, 0);
         for new in &reached {
             let new = NewReminder {
@@ -198,7 +217,7 @@ pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
 fn show_preview(
     asking: &Asking,
     form: &Form,
-    previews: &[Preview],
+    (previews, plan): (&[Preview], String),
     at: Option<Timestamp>,
 ) -> Result<String, Failure> {
     let reached: Vec<_> = previews.iter().flat_map(|preview| &preview.recipients).collect();
@@ -263,6 +282,7 @@ fn show_preview(
         nobody: "Nobody at the moment. Who qualifies is looked up again at its time.",
         total: String::new(),
         part,
+        plan,
     };
     page.page()
 }

@@ -47,9 +47,9 @@ impl Texts {
         CampaignChange {
             name: self.name,
             note: self.note,
-            goal_amount: self.goal,
-            start_date: self.start_date,
-            end_date: self.end_date,
+            goal_amount: self.goal.map(Some),
+            start_date: self.start_date.map(Some),
+            end_date: self.end_date.map(Some),
         }
     }
 }

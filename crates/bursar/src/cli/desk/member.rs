@@ -195,7 +195,7 @@ fn read_change(args: &SetArgs) -> Result<MemberChange, (&'static str, String)> {
         last_name: name("last-name", &args.last_name)?,
         email: email.transpose().map_err(|rule| ("email", rule))?,
         phone: phone.transpose().map_err(|rule| ("phone", rule))?,
-        join_date: args.join_date,
+        join_date: args.join_date.map(Some),
         ..MemberChange::default()
     })
 }

@@ -1,15 +1,17 @@
 //! What the forms of a line's page do.
 
+use bursar_app::View;
 use bursar_app::statements::{self, Booking, Part, PartOf, Target};
-use bursar_app::{View, names};
 use bursar_domain::ids::{AccountId, CampaignId, EntryId, Id, MemberId, PaymentId, StatementLineId, kind};
 use bursar_domain::money::Money;
 
 use super::super::lines::settled_by;
+use super::super::rows;
 use super::PARTS;
 use crate::asking::Asking;
-use crate::failure::{Failure, Problem, sentence};
+use crate::failure::{Failure, Problem};
 use crate::forms::{Done, Form, Sent};
+use crate::pages::who;
 use crate::words;
 
 pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
@@ -21,10 +23,14 @@ pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
     let lines = vec![id];
     let done = move |said: String| settled_by(&to, said, &undo, &lines);
     Ok(Sent::Do(match form.get("do") {
-        "confirm" => Box::new(move |act| {
-            statements::confirm(act, &[id])?;
-            Ok(done(format!("Confirmed {amount}.")))
-        }),
+        "confirm" => {
+            let form = form.clone();
+            Box::new(move |act| {
+                let settled = statements::confirm(act, &[id])?;
+                rows::check_plans(&form, &settled)?;
+                Ok(done(format!("Confirmed {amount}.")))
+            })
+        }
         "member" => {
             let targets = of_member(form)?;
             Box::new(move |act| {
@@ -113,16 +119,7 @@ fn parts(view: &mut View<'_, '_>, form: &Form) -> Result<Vec<Part>, Failure> {
                 let rule = format!("Part {number}: a member or an account, not both.");
                 return Err(Problem::of("parts", rule).into());
             }
-            (None, text) => {
-                let found = names::find::<kind::Member>(view, text);
-                let told = |error: bursar_app::AppError| {
-                    Problem::of(
-                        "parts",
-                        format!("Part {number}: {}", sentence(&error.to_string())),
-                    )
-                };
-                PartOf::Member(found.map_err(told)?)
-            }
+            (None, text) => PartOf::Member(who::named(view, form, &format!("member-{number}"), text)?),
         };
         parts.push(Part {
             amount: amount.to_owned(),

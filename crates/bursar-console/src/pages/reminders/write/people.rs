@@ -1,26 +1,18 @@
 //! Whom a reminder is to.
 
 use bursar_app::desk::{self, Filter, MemberQuery};
-use bursar_app::{View, names, resources};
+use bursar_app::{View, resources};
 use bursar_domain::chapter::Chapter;
-use bursar_domain::ids::{GroupId, Id, MemberId, OrganizationId, kind};
-use bursar_domain::member::Member;
+use bursar_domain::ids::{GroupId, Id, MemberId, OrganizationId};
 use bursar_domain::reminder::Audience;
 
 use super::of;
-use crate::failure::{Failure, Problem, sentence};
+use crate::failure::{Failure, Problem};
 use crate::forms::Form;
+use crate::pages::who;
 
 /// Members who can be written to at once, each with their own reminder.
 const OWING_MAX: usize = 300;
-
-pub(super) fn named(view: &mut View<'_, '_>, id: &str) -> Result<String, Failure> {
-    let Some(id) = Id::parse(id) else {
-        return Ok(String::new());
-    };
-    let member: Member = resources::one(view, id)?;
-    Ok(member.email.clone().unwrap_or_else(|| member.name()))
-}
 
 /// The chapter that is written to, for the choice: its id and its name.
 pub(super) fn chapter(view: &mut View<'_, '_>, id: &str) -> Result<Option<(String, String)>, Failure> {
@@ -43,10 +35,8 @@ pub(super) fn audiences(view: &mut View<'_, '_>, form: &Form) -> Result<Vec<Audi
     }
     match form.get("to") {
         "member" => {
-            let text = form.required("member", "Write the member's name or e-mail address.")?;
-            let found = names::find::<kind::Member>(view, &text);
-            let member = found.map_err(|error| Problem::of("member", sentence(&error.to_string())))?;
-            Ok(vec![of(member)])
+            let empty = "Write the member's name or e-mail address.";
+            Ok(vec![of(who::required(view, form, "member", empty)?)])
         }
         "owing" => Ok(owing(view)?.into_iter().map(of).collect()),
         _ => Err(Problem::of("to", "Choose whom it is to.").into()),
