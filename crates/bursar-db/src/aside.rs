@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 
 use bursar_domain::aside::{Aside, Charged, Sums};
-use bursar_domain::ids::{AccountId, GroupId, Id, MemberId, OrganizationId};
+use bursar_domain::ids::{AccountId, GroupId, Id, Kind, MemberId, OrganizationId};
 use bursar_domain::journal::Entry;
 use bursar_domain::{Date, search};
 
@@ -29,12 +29,19 @@ const NO_GROUP: &[u8] = &[];
 /// What one transaction changes.
 #[derive(Debug, Default)]
 pub struct Changes {
-    /// What stands beside rows that were read or written, by id.
-    seen: HashMap<u128, Aside>,
+    /// What stands beside rows that were read or written.
+    seen: HashMap<Key, Aside>,
     charges: BTreeMap<(OrganizationId, Option<Date>, Option<GroupId>), Sums>,
     accounts: BTreeMap<(OrganizationId, AccountId), i64>,
     /// Whether a word finds a member from now on.
     words: BTreeMap<Word, bool>,
+}
+
+/// The kind of a row and its id: rows of two kinds can have the same bits.
+type Key = (&'static str, u128);
+
+fn key_of<R: Stored>(row: &R) -> Key {
+    (R::Kind::PREFIX, row.id().bits())
 }
 
 /// A word that finds a member.
@@ -44,7 +51,7 @@ impl Changes {
     /// A row was read: what it says now need not be read again when it changes.
     pub fn see<R: Stored>(&mut self, row: &R) {
         if let Some(aside) = row.aside() {
-            self.seen.insert(row.id().bits(), aside);
+            self.seen.insert(key_of(row), aside);
         }
     }
 
@@ -56,7 +63,7 @@ impl Changes {
         row: &R,
     ) -> Result<(), DbError> {
         if let Some(aside) = row.aside() {
-            self.replace(organization, row.id().bits(), None, aside);
+            self.replace(organization, key_of(row), None, aside);
         }
         // So that a large import does not hold the words of all its members.
         if self.words.len() >= CHUNK_ROWS {
@@ -76,11 +83,11 @@ impl Changes {
         let Some(aside) = row.aside() else {
             return Ok(());
         };
-        let before = match self.seen.remove(&row.id().bits()) {
+        let before = match self.seen.remove(&key_of(row)) {
             Some(before) => Some(before),
             None => table::get::<R>(tx, organization, row.id())?.and_then(|row| row.aside()),
         };
-        self.replace(organization, row.id().bits(), before, aside);
+        self.replace(organization, key_of(row), before, aside);
         Ok(())
     }
 
@@ -92,13 +99,13 @@ impl Changes {
         }
     }
 
-    fn replace(&mut self, organization: OrganizationId, id: u128, before: Option<Aside>, after: Aside) {
+    fn replace(&mut self, organization: OrganizationId, key: Key, before: Option<Aside>, after: Aside) {
         if before.as_ref() != Some(&after) {
             match (before, &after) {
                 (Some(Aside::Words(before)), Aside::Words(after)) => {
-                    self.find_by(organization, id, &before, after)
+                    self.find_by(organization, key.1, &before, after)
                 }
-                (_, Aside::Words(after)) => self.find_by(organization, id, &[], after),
+                (_, Aside::Words(after)) => self.find_by(organization, key.1, &[], after),
                 (before, Aside::Charge(after)) => {
                     if let Some(Aside::Charge(before)) = before {
                         self.charge(organization, &before, -1);
@@ -107,7 +114,7 @@ impl Changes {
                 }
             }
         }
-        self.seen.insert(id, after);
+        self.seen.insert(key, after);
     }
 
     /// Sums beyond what the table can hold are refused there.
@@ -124,7 +131,11 @@ impl Changes {
         let member = MemberId::from_bits(id);
         let mut note = |words: &[String], others: &[String], is_added| {
             for word in words.iter().filter(|word| !others.contains(word)) {
-                self.words.insert((organization, word.clone(), member), is_added);
+                let word = (organization, word.clone(), member);
+                // What is taken back before it was written was never there.
+                if self.words.remove(&word).is_none_or(|other| other == is_added) {
+                    self.words.insert(word, is_added);
+                }
             }
         };
         note(before, after, false);

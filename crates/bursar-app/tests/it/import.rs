@@ -91,6 +91,24 @@ fn versions(db: &Db, list: i64) -> usize {
     .len()
 }
 
+/// Ids of two kinds can have the same bits.
+#[test]
+fn a_member_and_a_charge_with_the_same_bits_are_kept_apart() {
+    both_engines(|test| {
+        let db = with_club(test);
+        let member = |name: &str| change(&club()[1], json!({"lastName": name, "phone": "+12025550111"}));
+        let charge = |day: &str| change(&club()[6], json!({"dueDate": day}));
+        assert_eq!(mem(1).bits(), pay(1).bits());
+        for lines in [
+            [member("Berg"), charge("2026-12-01")],
+            [charge("2026-12-02"), member("Dahl")],
+        ] {
+            import_now(db, &bundle(&lines)).unwrap();
+            assert_eq!(problems(db), []);
+        }
+    });
+}
+
 #[test]
 fn an_equal_row_does_not_move() {
     both_engines(|test| {
