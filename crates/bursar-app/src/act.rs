@@ -1,6 +1,8 @@
 //! An act is one write transaction on one organization by one caller. A view only reads. A whole is a transaction
 //! that is not about one organization.
 
+use std::cell::Cell;
+
 use bursar_db::aside::Changes;
 use bursar_db::clock::Clock;
 use bursar_db::{Stored, Tx, activity, organizations, table};
@@ -28,6 +30,8 @@ pub struct Act<'a, 'c, M = Changing> {
     now: Timestamp,
     /// What stands beside the rows that change. A view has none.
     aside: Option<Changes>,
+    /// The last guarded rule that was granted.
+    guarded: Cell<Option<Rule>>,
     mode: M,
 }
 
@@ -66,7 +70,16 @@ impl<M> Act<'_, '_, M> {
 
     /// Every operation calls this first.
     pub(crate) fn allow(&self, rule: &Rule) -> Result<(), AppError> {
-        rule.check(&self.caller)
+        rule.check(&self.caller)?;
+        if rule.guarded {
+            self.guarded.set(Some(*rule));
+        }
+        Ok(())
+    }
+
+    /// The guarded rule by which the act was done, if there is one.
+    pub(crate) fn guarded(&self) -> Option<Rule> {
+        self.guarded.get()
     }
 
     pub(crate) fn get<R: Stored>(&mut self, id: Id<R::Kind>) -> Result<Option<R>, AppError> {
@@ -107,6 +120,7 @@ impl<'a, 'c> Act<'a, 'c> {
             organization,
             now: context.now,
             aside: Some(Changes::default()),
+            guarded: Cell::default(),
             mode: Changing {
                 clock,
                 context: Context {
@@ -236,6 +250,7 @@ impl<'a, 'c> View<'a, 'c> {
             organization,
             now,
             aside: None,
+            guarded: Cell::default(),
             mode: Looking,
         }
     }

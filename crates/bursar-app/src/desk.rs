@@ -11,7 +11,7 @@ use bursar_domain::money::{Currency, Money};
 use bursar_domain::order::Order;
 use bursar_domain::payment::Payment;
 use bursar_domain::reimbursement::Reimbursement;
-use bursar_domain::{Date, Refusal};
+use bursar_domain::{Date, Refusal, Timestamp};
 
 use crate::act::View;
 use crate::error::AppError;
@@ -116,17 +116,13 @@ pub fn charges(
     Ok(Page::of(rows))
 }
 
-/// A page of orders after the one given.
+/// A page of orders, the last changed first, after the one that had this time.
 pub fn orders(
     view: &mut View<'_, '_>,
     which: Orders,
-    after: Option<OrderId>,
+    after: Option<(Timestamp, OrderId)>,
 ) -> Result<Page<OrderRow>, AppError> {
     view.allow(&Order::READ)?;
-    let after = match after {
-        Some(id) => Some((view.find::<Order>(id)?.stamps.updated_at, id)),
-        None => None,
-    };
     let rows = desk::orders(view.tx, view.organization, which, after, limit())?;
     Ok(Page::of(rows))
 }

@@ -114,8 +114,8 @@ impl Once {
             return Ok((given, true));
         }
         let output = work(act)?;
-        if rule.guarded {
-            notices::tell_of(act, rule)?;
+        if let Some(rule) = act.guarded() {
+            notices::tell_of(act, &rule)?;
         }
         self.record(act, &output)?;
         Ok((output, false))

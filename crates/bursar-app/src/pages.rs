@@ -10,7 +10,7 @@ use bursar_domain::money::Money;
 use bursar_domain::receipt::Receipt;
 use bursar_domain::reimbursement::{Reimbursement, ReimbursementStatus};
 use bursar_domain::reminder::{Audience, Reminder, ReminderStatus};
-use bursar_domain::{Date, Refusal};
+use bursar_domain::{Date, Refusal, Timestamp};
 
 use crate::act::View;
 use crate::books::receipts::Recorded;
@@ -33,17 +33,13 @@ fn page<T>(mut rows: Vec<T>) -> Page<T> {
     Page { rows, is_more }
 }
 
-/// Reimbursements in a status, the last changed first, after the one given.
+/// Reimbursements in a status, the last changed first, after the one that had this time.
 pub fn reimbursements(
     view: &mut View<'_, '_>,
     status: ReimbursementStatus,
-    after: Option<ReimbursementId>,
+    after: Option<(Timestamp, ReimbursementId)>,
 ) -> Result<Page<Reimbursement>, AppError> {
     view.allow(&Reimbursement::READ)?;
-    let after = match after {
-        Some(id) => Some((view.find::<Reimbursement>(id)?.stamps.updated_at, id)),
-        None => None,
-    };
     let rows = pages::in_status(view.tx, view.organization, status.as_str(), after, LIMIT)?;
     Ok(page(rows))
 }
@@ -103,8 +99,8 @@ pub struct ReminderLine {
 #[derive(Clone, Debug)]
 pub struct ReminderPage {
     pub lines: Vec<ReminderLine>,
-    /// The next page is after this one.
-    pub next: Option<ReminderId>,
+    /// The next page is after the one with this time.
+    pub next: Option<(Timestamp, ReminderId)>,
 }
 
 /// Whether one form wrote both: single members, with the same text and time.
@@ -120,7 +116,7 @@ fn is_one_set(one: &Reminder, other: &Reminder) -> bool {
 pub fn reminders(
     view: &mut View<'_, '_>,
     which: Reminders,
-    after: Option<ReminderId>,
+    after: Option<(Timestamp, ReminderId)>,
 ) -> Result<ReminderPage, AppError> {
     view.allow(&LIST)?;
     let mut lines: Vec<ReminderLine> = Vec::new();
@@ -146,7 +142,7 @@ pub fn reminders(
 pub fn reminders_like(
     view: &mut View<'_, '_>,
     like: ReminderId,
-    after: Option<ReminderId>,
+    after: Option<(Timestamp, ReminderId)>,
 ) -> Result<ReminderPage, AppError> {
     view.allow(&LIST)?;
     let like: Reminder = view.get(like)?.ok_or_else(|| no_reminder(like))?;
@@ -185,13 +181,13 @@ fn walk(
     view: &mut View<'_, '_>,
     which: Reminders,
     from_time_of: Option<&Reminder>,
-    after: Option<ReminderId>,
+    after: Option<(Timestamp, ReminderId)>,
     mut visit: impl FnMut(&Reminder) -> bool,
-) -> Result<Option<ReminderId>, AppError> {
+) -> Result<Option<(Timestamp, ReminderId)>, AppError> {
     view.allow(&LIST)?;
     let order = which.order();
     let mut place = match (after, from_time_of) {
-        (Some(id), _) => ReminderPlace::after(&view.get(id)?.ok_or_else(|| no_reminder(id))?),
+        (Some((at, id)), _) => ReminderPlace::at(at, id),
         (None, Some(first)) => ReminderPlace::before_time_of(first, order),
         (None, None) => ReminderPlace::start(order),
     };
@@ -213,8 +209,9 @@ fn walk(
             if !visit(reminder) {
                 return Ok(last);
             }
-            last = Some(reminder.id);
-            place = ReminderPlace::after(reminder);
+            let at = pages::time_of(reminder);
+            last = Some((at, reminder.id));
+            place = ReminderPlace::at(at, reminder.id);
         }
         read += chunk.len();
         match (is_end, read >= READ_MAX) {

@@ -8,21 +8,26 @@ use bursar_db::{aside, names as kept_names, open_charges};
 use bursar_domain::ids::{Id, MemberId};
 use bursar_domain::member::Member;
 use bursar_domain::payment::Payment;
-use bursar_domain::{Refusal, creditor_reference, search};
+use bursar_domain::{creditor_reference, search};
 
 use crate::act::View;
 use crate::error::AppError;
 use crate::names::text;
 use crate::resources::Readable;
 
-/// Members with the first word that are looked at for the others.
-const CANDIDATES_MAX: usize = 2_000;
+/// Members with the longest word who are looked at one by one for the other words.
+const FEW: usize = 2_000;
+/// Members with one word at most.
+const MANY: usize = 100_000;
+/// Members who are tried against the filter.
+const TRIED_MAX: usize = 20_000;
 
 /// Members by name, and whether there are more.
 pub type Found = (Vec<MemberLine>, bool);
 
 /// Members who have, for each word of the text, a word that begins like it: of the name, the e-mail address or the phone
-/// number. A creditor reference finds its member, or the member whose charge has it. Answers from an index.
+/// number. A creditor reference finds its member, or the member whose charge has it. Answers from an index. If there are
+/// more than the limit, any of them; if nobody is found but there are more, too many begin like that to try them all.
 pub fn members(
     view: &mut View<'_, '_>,
     text: &str,
@@ -37,35 +42,80 @@ pub fn members(
             false,
         ));
     }
-    let wanted = search::wanted(text);
-    let Some(first) = wanted.first() else {
-        return Err(Refusal::invalid("text", "must have at least one character to look for").into());
+    let found = with_words(view, &search::wanted(text), filter, limit)?;
+    let parts = search::wanted_in_parts(text);
+    match found.0.is_empty() && parts != search::wanted(text) {
+        // `St.John` looks like an address and may be a name.
+        true => with_words(view, &parts, filter, limit),
+        false => Ok(found),
+    }
+}
+
+fn with_words(
+    view: &mut View<'_, '_>,
+    wanted: &[String],
+    filter: MemberFilter,
+    limit: usize,
+) -> Result<Found, AppError> {
+    let Some((first, others)) = wanted.split_first() else {
+        return Ok((Vec::new(), false));
     };
-    let (mut known, mut ids) = (HashSet::new(), Vec::new());
-    aside::each_found(view.tx, view.organization, first, |member| {
-        if known.insert(member) {
-            ids.push(member);
+    let ids = with_word(view, first, FEW)?;
+    let is_all = ids.len() < FEW;
+    let (mut found, _) = among(view, wanted, filter, &ids, limit)?;
+    let mut is_more = found.len() > limit;
+    if !is_all && !is_more {
+        let mut ids = with_word(view, first, MANY)?;
+        is_more = ids.len() == MANY;
+        for word in others {
+            let also: HashSet<MemberId> = with_word(view, word, MANY)?.into_iter().collect();
+            is_more |= also.len() == MANY;
+            ids.retain(|id| also.contains(id));
         }
-        match ids.len() > CANDIDATES_MAX {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        }
-    })?;
-    let mut is_more = ids.len() > CANDIDATES_MAX;
-    let mut found = Vec::new();
-    for chunk in ids.chunks(desk::AMONG_MAX) {
-        let lines = desk::members_among(view.tx, view.organization, filter, chunk)?;
-        found.extend(lines.into_iter().filter(|line| is_found(&wanted, line)));
-        if found.len() > limit {
-            is_more = true;
-            break;
-        }
+        let (all, is_whole) = among(view, wanted, filter, &ids, limit)?;
+        is_more |= all.len() > limit || !is_whole;
+        found = all;
     }
     found.sort_by(|one, other| {
         (&one.last_name, &one.first_name, one.id).cmp(&(&other.last_name, &other.first_name, other.id))
     });
     found.truncate(limit);
     Ok((found, is_more))
+}
+
+/// Members with a word that begins like this, each once, by that word.
+fn with_word(view: &mut View<'_, '_>, start: &str, most: usize) -> Result<Vec<MemberId>, AppError> {
+    let (mut known, mut ids) = (HashSet::new(), Vec::new());
+    aside::each_found(view.tx, view.organization, start, |member| {
+        if known.insert(member) {
+            ids.push(member);
+        }
+        match ids.len() == most {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    })?;
+    Ok(ids)
+}
+
+/// Those whom the words and the filter let pass, until there are more than the limit; and whether all were tried.
+fn among(
+    view: &mut View<'_, '_>,
+    wanted: &[String],
+    filter: MemberFilter,
+    ids: &[MemberId],
+    limit: usize,
+) -> Result<(Vec<MemberLine>, bool), AppError> {
+    let mut found = Vec::new();
+    let tried = ids.get(..TRIED_MAX).unwrap_or(ids);
+    for chunk in tried.chunks(desk::AMONG_MAX) {
+        let lines = desk::members_among(view.tx, view.organization, filter, chunk)?;
+        found.extend(lines.into_iter().filter(|line| is_found(wanted, line)));
+        if found.len() > limit {
+            break;
+        }
+    }
+    Ok((found, tried.len() == ids.len()))
 }
 
 fn is_found(wanted: &[String], line: &MemberLine) -> bool {

@@ -1,5 +1,6 @@
 //! Signing in to the console. What is handed out is a secret; what is kept is its hash.
 
+pub mod address;
 pub mod code;
 pub mod login;
 pub mod passkey;
@@ -26,6 +27,7 @@ pub const SENT: Rule = Rule::of("form.sent", Role::Viewer, "see what they did");
 pub const RULES: &[&Rule] = &[
     &MAKE_LINK,
     &OPEN_LINK,
+    &address::CHANGE,
     &code::ASK,
     &passkey::ASK,
     &passkey::CHANGE,

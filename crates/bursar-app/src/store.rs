@@ -22,8 +22,15 @@ pub const CREATE_LISTING: Rule = Rule::of("listing.create", Role::Editor, "make 
 pub const CHANGE_LISTING: Rule = Rule::of("listing.change", Role::Editor, "change listings");
 pub const ORDER: Rule = Rule::of("order.create", Role::Editor, "take orders");
 pub const CHANGE_ORDER: Rule = Rule::of("order.change", Role::Editor, "change orders");
+pub const REFUND_ORDER: Rule = Rule::of("order.refund", Role::Editor, "refund orders").guarded();
 
-pub const RULES: &[&Rule] = &[&CREATE_LISTING, &CHANGE_LISTING, &ORDER, &CHANGE_ORDER];
+pub const RULES: &[&Rule] = &[
+    &CREATE_LISTING,
+    &CHANGE_LISTING,
+    &ORDER,
+    &CHANGE_ORDER,
+    &REFUND_ORDER,
+];
 
 /// In a change, `None` leaves the field as it is.
 #[derive(Clone, Debug, Default)]
@@ -204,7 +211,10 @@ pub fn perform_order(
     verb: OrderVerb,
     money: &OrderMoney,
 ) -> Result<Order, AppError> {
-    act.allow(&CHANGE_ORDER)?;
+    act.allow(match verb {
+        OrderVerb::Refund => &REFUND_ORDER,
+        OrderVerb::Pay | OrderVerb::Fulfil | OrderVerb::Cancel => &CHANGE_ORDER,
+    })?;
     let mut order: Order = act.find(id)?;
     let was = order.status;
     order.perform(verb, act.now())?;

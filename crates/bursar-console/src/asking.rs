@@ -1,7 +1,7 @@
 //! What a page is asked: the parts of its address, and who asks.
 
-use bursar_domain::Refusal;
 use bursar_domain::ids::{Id, Kind};
+use bursar_domain::{Refusal, Timestamp};
 use url::form_urlencoded;
 
 use crate::failure::Failure;
@@ -48,6 +48,18 @@ impl Asking {
     pub(crate) fn query(&self, name: &str) -> &str {
         let found = self.query.iter().find(|(field, _)| field == name);
         found.map_or("", |(_, value)| value.trim())
+    }
+
+    /// Where the page begins: after the row that had this time and id when the page before was made. The row itself may
+    /// have moved since.
+    pub(crate) fn place<K: Kind>(&self) -> Option<(Timestamp, Id<K>)> {
+        let (at, id) = self.query("after").split_once('.')?;
+        Some((Timestamp::from_micros(at.parse().ok()?), Id::parse(id)?))
+    }
+
+    /// The address of the page after this row.
+    pub(crate) fn after<K: Kind>(&self, end: &str, at: Timestamp, id: Id<K>) -> String {
+        self.with(end, &[("after", &format!("{}.{id}", at.micros()))])
     }
 
     /// Everything behind the question mark, except what the console adds itself.

@@ -5,6 +5,7 @@
 
 mod account;
 mod acting;
+mod address;
 mod asking;
 mod assets;
 mod cookies;

@@ -449,6 +449,13 @@ pub(crate) const ROUTES: &[Route] = &[
     ),
     page("orders/{}", "store", pages::order::show),
     form(
+        "orders/{}/refunded",
+        "store",
+        pages::order::show_move,
+        &bursar_app::store::REFUND_ORDER,
+        pages::order::send_move,
+    ),
+    form(
         "orders/{}/{}",
         "store",
         pages::order::show_move,

@@ -17,10 +17,9 @@ use crate::failure::Failure;
 use crate::forms::Form;
 use crate::oidc::is_secret;
 use crate::pages;
-use crate::pages::signing::End;
+use crate::pages::signing::{End, tries_left};
 use crate::reply::see_other;
 use crate::serve::{Answer, Console};
-use crate::words;
 
 /// Where a sign-in leads if nothing else was asked for.
 const HOME: &str = "/console";
@@ -125,17 +124,6 @@ impl Console {
         }
     }
 
-    /// The address that this browser has asked a code for.
-    async fn asked(&self, parts: &Parts) -> Result<Option<String>, Failure> {
-        let Some(browser) = self.code_cookie.secret(&parts.headers) else {
-            return Ok(None);
-        };
-        let browser = SecretHash::of(browser);
-        let look = move |whole: &mut Whole<'_, '_>| code::asked(whole, &browser);
-        let asked: Result<_, AppError> = self.app.look(Identity::Visitor, look).await;
-        Ok(asked?)
-    }
-
     async fn enter_code(&self, parts: &Parts, form: &Form) -> Result<Answer, Failure> {
         let Some(browser) = self.code_cookie.secret(&parts.headers) else {
             return ended(End::Code);
@@ -151,13 +139,8 @@ impl Console {
         match entered? {
             Entry::In(_) => Ok(Answer::Reply(self.signed_in(to, &cookie))),
             Entry::Wrong(left) => {
-                let left = usize::try_from(left).unwrap_or(0);
-                let wrong = format!(
-                    "This is not the code. You have {} left.",
-                    words::count(left, "try", "tries")
-                );
                 let email = self.asked(parts).await?.unwrap_or_default();
-                let page = pages::signing::code(&email, &wrong, to, form.get("login"))?;
+                let page = pages::signing::code(&email, &tries_left(left), to, form.get("login"))?;
                 Ok(Answer::Page(StatusCode::UNPROCESSABLE_ENTITY, page))
             }
             Entry::Ended => ended(End::Code),

@@ -56,8 +56,8 @@ pub enum ByTime {
 pub struct ReminderPlace(i64, [u8; 16]);
 
 impl ReminderPlace {
-    pub fn after(reminder: &Reminder) -> Self {
-        Self(micros(reminder), reminder.id.to_bytes())
+    pub const fn at(at: Timestamp, id: ReminderId) -> Self {
+        Self(at.micros(), id.to_bytes())
     }
 
     /// Before all reminders.
@@ -70,18 +70,18 @@ impl ReminderPlace {
 
     /// Before those of the same time as this one.
     pub fn before_time_of(reminder: &Reminder, order: ByTime) -> Self {
-        Self(micros(reminder), Self::start(order).1)
+        Self(time_of(reminder).micros(), Self::start(order).1)
     }
 }
 
 /// One without a time comes before all times.
-fn micros(reminder: &Reminder) -> i64 {
-    reminder.scheduled_at.map_or(0, Timestamp::micros)
+pub fn time_of(reminder: &Reminder) -> Timestamp {
+    reminder.scheduled_at.unwrap_or(Timestamp::from_micros(0))
 }
 
 /// The key of the order: time and id.
-pub fn time_key(reminder: &Reminder) -> (i64, ReminderId) {
-    (micros(reminder), reminder.id)
+pub fn time_key(reminder: &Reminder) -> (Timestamp, ReminderId) {
+    (time_of(reminder), reminder.id)
 }
 
 /// Reminders in a status by their time, after a place.

@@ -59,14 +59,31 @@ pub fn wanted(text: &str) -> Vec<String> {
             })
             .collect(),
     };
-    for word in &mut wanted {
+    in_order(&mut wanted);
+    wanted
+}
+
+/// What a text looks for if none of its parts is an address: `St.John` has two words.
+pub fn wanted_in_parts(text: &str) -> Vec<String> {
+    match text.contains('@') {
+        true => wanted(text),
+        false => {
+            let mut parts = words_of(text);
+            in_order(&mut parts);
+            parts
+        }
+    }
+}
+
+/// The longest first, each once, and not too many.
+fn in_order(wanted: &mut Vec<String>) {
+    for word in wanted.iter_mut() {
         cut(word);
     }
     wanted.retain(|word| !word.is_empty());
     wanted.sort_unstable_by(|one, other| (other.len(), one).cmp(&(one.len(), other)));
     wanted.dedup();
     wanted.truncate(WORDS_MAX);
-    wanted
 }
 
 /// Whether a part of a text is the beginning of an e-mail address: `ada.l` is, `J.R.` is a name.

@@ -96,6 +96,27 @@ pub fn asked(whole: &mut Whole<'_, '_>, browser: &SecretHash) -> Result<Option<S
     Ok(found.filter(|code| code.is_in_force(now)).map(|code| code.email))
 }
 
+/// Uses up the code of this browser if it was typed; else what came of the try, which counts.
+pub(super) fn try_code(
+    whole: &mut Whole<'_, '_>,
+    browser: &str,
+    typed: &str,
+) -> Result<Result<Code, Entry>, AppError> {
+    let (now, browser_hash) = (whole.now(), SecretHash::of(browser));
+    let tried = sign_in::try_code(whole.tx, &browser_hash)?;
+    let Some(tried) = tried.filter(|code| now < code::expiry(code.created_at)) else {
+        return Ok(Err(Entry::Ended));
+    };
+    if tried.user.is_none() || tried.hash != code::hash(browser, typed) {
+        return Ok(Err(match TRIES_MAX - tried.tries {
+            0 => Entry::Ended,
+            left => Entry::Wrong(left),
+        }));
+    }
+    sign_in::use_up_code(whole.tx, &browser_hash)?;
+    Ok(Ok(tried))
+}
+
 /// Begins a session if the code is right, and ends the one that the browser had.
 pub fn enter(
     whole: &mut Whole<'_, '_>,
@@ -105,23 +126,21 @@ pub fn enter(
     before: Option<&SecretHash>,
 ) -> Result<Entry, AppError> {
     whole.allow(&ENTER)?;
-    let (now, browser_hash) = (whole.now(), SecretHash::of(browser));
-    let tried = sign_in::try_code(whole.tx, &browser_hash)?;
-    let Some(tried) = tried.filter(|code| now < code::expiry(code.created_at)) else {
-        return Ok(Entry::Ended);
+    let code = match try_code(whole, browser, typed)? {
+        Ok(code) => code,
+        Err(entry) => return Ok(entry),
     };
-    let user = match tried.user.filter(|_| tried.hash == code::hash(browser, typed)) {
-        Some(user) => organizations::user(whole.tx, user)?,
+    let user = match code.user {
+        // Who changes their address proves with this code that it is theirs, not that they are somebody.
+        Some(user) => {
+            organizations::user(whole.tx, user)?.filter(|user| address_key(&user.email) == code.email)
+        }
         None => None,
     };
     let Some(user) = user else {
-        return Ok(match TRIES_MAX - tried.tries {
-            0 => Entry::Ended,
-            left => Entry::Wrong(left),
-        });
+        return Ok(Entry::Ended);
     };
-    sign_in::use_up_code(whole.tx, &browser_hash)?;
-    if let Some(login) = &tried.login {
+    if let Some(login) = &code.login {
         login::link(whole, &user, login)?;
     }
     if let Some(before) = before {

@@ -1,10 +1,11 @@
 //! The lists as spreadsheets, with the filters of their addresses.
 
 use bursar_app::View;
-use bursar_app::desk;
+use bursar_app::desk::{self, MemberLine};
+use bursar_app::search;
 use bursar_domain::Date;
 use bursar_domain::ids::MemberId;
-use bursar_domain::money::Money;
+use bursar_domain::money::{Currency, Money};
 
 use super::rows;
 use crate::asking::Asking;
@@ -37,31 +38,47 @@ pub(crate) fn members(view: &mut View<'_, '_>, asking: &Asking) -> Result<Downlo
     query.after = None;
     let currency = asking.frame.place.organization.currency;
     let mut found = Vec::new();
+    if !query.text.trim().is_empty() {
+        let (lines, _) = search::members(view, &query.text, query.filter, ROWS_MAX)?;
+        for chunk in lines.chunks(desk::PAGE_ROWS) {
+            found.extend(member_rows(view, chunk, currency)?);
+        }
+        return Ok(download(view, asking, "members", &member_sheet(found)));
+    }
     loop {
         let page = desk::members(view, &query)?;
-        let ids: Vec<MemberId> = page.rows.iter().map(|row| row.id).collect();
-        let balances = desk::balances(view, &ids)?;
-        found.extend(page.rows.into_iter().map(|line| {
-            let balance = balances.get(&line.id).copied();
-            vec![
-                Cell::Text(line.first_name),
-                Cell::Text(line.last_name),
-                Cell::Text(line.email.unwrap_or_default()),
-                Cell::text(if line.is_active { "Active" } else { "Archived" }),
-                Cell::Money(balance.unwrap_or_else(|| Money::zero(currency))),
-            ]
-        }));
-        query.after = ids.last().copied();
-        if !page.is_more || !query.text.is_empty() || found.len() >= ROWS_MAX {
+        query.after = page.rows.last().map(|line| line.id);
+        found.extend(member_rows(view, &page.rows, currency)?);
+        if !page.is_more || found.len() >= ROWS_MAX {
             break;
         }
     }
-    let sheet = sheet(
-        vec!["First name", "Last name", "E-mail", "State", "Balance"],
-        4,
-        found,
-    );
-    Ok(download(view, asking, "members", &sheet))
+    Ok(download(view, asking, "members", &member_sheet(found)))
+}
+
+fn member_rows(
+    view: &mut View<'_, '_>,
+    lines: &[MemberLine],
+    currency: Currency,
+) -> Result<Vec<Vec<Cell>>, Failure> {
+    let ids: Vec<MemberId> = lines.iter().map(|line| line.id).collect();
+    let balances = desk::balances(view, &ids)?;
+    let row = |line: &MemberLine| {
+        let balance = balances.get(&line.id).copied();
+        vec![
+            Cell::Text(line.first_name.clone()),
+            Cell::Text(line.last_name.clone()),
+            Cell::Text(line.email.clone().unwrap_or_default()),
+            Cell::text(if line.is_active { "Active" } else { "Archived" }),
+            Cell::Money(balance.unwrap_or_else(|| Money::zero(currency))),
+        ]
+    };
+    Ok(lines.iter().map(row).collect())
+}
+
+fn member_sheet(rows: Vec<Vec<Cell>>) -> Sheet {
+    let columns = vec!["First name", "Last name", "E-mail", "State", "Balance"];
+    sheet(columns, 4, rows)
 }
 
 pub(crate) fn charges(view: &mut View<'_, '_>, asking: &Asking) -> Result<Download, Failure> {

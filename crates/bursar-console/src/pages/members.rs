@@ -42,6 +42,8 @@ struct Part<'a> {
     csv: String,
     is_filtered: bool,
     rows: Vec<Row>,
+    /// More match than are shown.
+    is_cut: bool,
     older: String,
 }
 
@@ -73,6 +75,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         csv: asking.with("members/csv", &[]),
         is_filtered: !asking.query("q").is_empty() || state != "active" || group.is_some(),
         rows: rows.collect(),
+        is_cut: page.is_more && !query.text.is_empty(),
         older,
     };
     if asking.is_part {

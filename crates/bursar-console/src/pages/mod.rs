@@ -1,6 +1,7 @@
 //! One file a page: what it shows, its form, what the form does.
 
 pub(crate) mod activity;
+pub(crate) mod address;
 pub(crate) mod archive;
 pub(crate) mod ask;
 pub(crate) mod bank;

@@ -94,7 +94,8 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
 
 fn of(view: &mut View<'_, '_>, asking: &Asking) -> Result<(Order, OrderVerb, (String, String)), Failure> {
     let order: Order = resources::one(view, asking.id::<kind::Order>(0)?)?;
-    let word = asking.params.get(1).map_or("", String::as_str);
+    // A refund has a route of its own.
+    let word = asking.params.get(1).map_or("refunded", String::as_str);
     let verb = OrderVerb::parse(word).ok_or_else(|| Refusal::missing("there is no such act"))?;
     let (what, who) = title(view, &order)?;
     let back = (

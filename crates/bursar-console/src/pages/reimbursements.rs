@@ -6,7 +6,6 @@ pub(crate) mod one;
 use askama::Template;
 use bursar_app::reimbursements::DRAFT;
 use bursar_app::{View, names, pages};
-use bursar_domain::ids::Id;
 use bursar_domain::reimbursement::{Reimbursement, ReimbursementStatus};
 
 use super::tabbed::{Cell, Column, Row, Tabbed, tab};
@@ -60,9 +59,9 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         let to = asking.with("reimbursements", &[("show", status.as_str())]);
         tabs.push((to, tab(name, waiting), status == here));
     }
-    let found = pages::reimbursements(view, here, Id::parse(asking.query("after")))?;
+    let found = pages::reimbursements(view, here, asking.place())?;
     let older = match (found.is_more, found.rows.last()) {
-        (true, Some(last)) => asking.with("reimbursements", &[("after", &last.id.to_string())]),
+        (true, Some(last)) => asking.after("reimbursements", last.stamps.updated_at, last.id),
         _ => String::new(),
     };
     let named = names::of_references(view, &found.rows)?;

@@ -51,14 +51,12 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         tabs.push((to, tab(name, waiting), which == here));
     }
     // Those that one form wrote to several members are one line, unless they are what is asked for.
-    let after = Id::parse(asking.query("after"));
+    let after = asking.place();
     let found = match Id::parse(asking.query("batch")) {
         Some(like) => pages::reminders_like(view, like, after)?,
         None => pages::reminders(view, here, after)?,
     };
-    let older = found
-        .next
-        .map(|last| asking.with("reminders", &[("after", &last.to_string()), ("show", word)]));
+    let older = found.next.map(|(at, last)| asking.after("reminders", at, last));
     let shown: Vec<Reminder> = found.lines.iter().map(|line| line.reminder.clone()).collect();
     let named = names::of_references(view, &shown)?;
     let mut rows = Vec::new();

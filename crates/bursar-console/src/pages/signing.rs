@@ -7,6 +7,7 @@ use crate::assets;
 use crate::failure::Failure;
 use crate::forms::Form;
 use crate::sign_in::with_login;
+use crate::words;
 
 const SHOWN: &[&str] = &["email"];
 
@@ -108,6 +109,15 @@ pub(crate) fn code(email: &str, wrong: &str, to: &str, login: &str) -> Result<St
         login,
     };
     Ok(page.render()?)
+}
+
+/// After a code that was wrong.
+pub(crate) fn tries_left(left: i64) -> String {
+    let left = usize::try_from(left).unwrap_or(0);
+    format!(
+        "This is not the code. You have {} left.",
+        words::count(left, "try", "tries")
+    )
 }
 
 /// Asks who has a new login. `email` is what the provider says.

@@ -4,7 +4,7 @@ use askama::Template;
 use bursar_app::desk::{self, Orders};
 use bursar_app::store::{self, CHANGE_LISTING, CREATE_LISTING, ORDER};
 use bursar_app::{View, names, resources};
-use bursar_domain::ids::{Id, kind};
+use bursar_domain::ids::kind;
 use bursar_domain::listing::{Item, Listing};
 use bursar_domain::money::Money;
 use bursar_domain::order::{OrderLine, OrderStatus};
@@ -70,7 +70,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
     let more_listings = cut::page(asking, ("store", "listing"), &mut listings, id);
     let chosen = OrderStatus::parse(asking.query("show"));
     let which = chosen.map_or(Orders::All, Orders::In);
-    let found = desk::orders(view, which, Id::parse(asking.query("after")))?;
+    let found = desk::orders(view, which, asking.place())?;
     let tab = |status: Option<OrderStatus>| Tab {
         query: status.map_or_else(String::new, |status| format!("?show={status}")),
         name: status.map_or_else(|| "All".to_owned(), |status| words::label(status.as_str())),
@@ -94,7 +94,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
             .map(tab)
             .collect(),
         older: match (found.is_more, found.rows.last()) {
-            (true, Some(last)) => asking.with("store", &[("after", &last.id.to_string())]),
+            (true, Some(last)) => asking.after("store", last.updated_at, last.id),
             _ => String::new(),
         },
         orders: order_rows(view, frame, &found.rows)?,

@@ -4,7 +4,8 @@ use crate::api::bundle::{NATIONAL, RIVAL};
 use crate::api::world::{World, on_both_engines};
 use crate::console::{Browser, again, at};
 use crate::console_bank::between;
-use bursar_testing::Engine;
+use crate::console_sign_in::letters;
+use bursar_testing::{Engine, eventually};
 
 on_both_engines! {
     an_expense_goes_from_draft_to_payout
@@ -112,6 +113,9 @@ fn an_expense_goes_from_draft_to_payout(engine: Engine) {
     editor.sent(&own, "do=reopen&key=k9");
     editor.sent(&own, "do=submit&key=k10");
     admin.sent(&own, "do=approve&key=k11");
+    // Somebody who approves is told so.
+    let told = |letter: &String| letter.contains("was used to approve reimbursements");
+    eventually("a notice is mailed", || letters(&world).into_iter().find(told));
     let pay = admin.post(&own, "do=pay&method=transfer&date=2099-01-01&key=k12");
     assert_eq!(pay.status, 422);
     let paid = admin.sent(&own, "do=pay&method=transfer&reference=TRF-1&date=&key=k13");

@@ -52,6 +52,21 @@ fn members_are_found_by_what_they_are_called(engine: Engine) {
     ] {
         assert!(search(text).is_empty(), "{text}");
     }
+    // A name that looks like an address, and a text without letters and digits.
+    admin.sent(
+        &at(NATIONAL, "/members/new"),
+        "first-name=Ivo&last-name=St.Johnsworth&key=k9",
+    );
+    let ivo = search("st.johns");
+    assert_eq!(
+        (ivo.len(), search("ivo+st.john"), search("johnsw")),
+        (1, ivo.clone(), ivo)
+    );
+    let filtered = |text: &str| found(&admin.page(&at(NATIONAL, &format!("/members?q={text}"))));
+    assert_eq!(
+        (filtered("-"), filtered("000"), filtered("quillf")),
+        (vec![], vec![], zoe.clone())
+    );
     let odd = admin.page(&at(NATIONAL, "/search?q=%3Cscript%3Ealert(1)%3C/script%3E"));
     assert!(
         !odd.contains("<script>alert") && odd.contains("&#60;script"),

@@ -12,6 +12,7 @@ use crate::console::{Browser, at, posted};
 on_both_engines! {
     a_mailed_code_signs_in
     wrong_codes_end
+    people_change_their_own_address
     sessions_are_seen_and_ended
 }
 
@@ -105,6 +106,111 @@ fn a_mailed_code_signs_in(engine: Engine) {
     assert_eq!(listed.as_array().unwrap().len(), 0, "{listed}");
     assert_eq!(codes(&world, "nobody@example.org"), Vec::<String>::new());
     world.place.check();
+}
+
+fn people_change_their_own_address(engine: Engine) {
+    let world = World::new(engine);
+    let admin = Browser::of(&world, ADMIN);
+    let address = "/console/address";
+    assert!(admin.page(address).contains(ADMIN));
+    assert!(
+        admin
+            .page("/console/sessions")
+            .contains("href=\"/console/address\"")
+    );
+    for (form, told) in [
+        ("email=nowhere", "id=\"email-error\""),
+        ("email=ADMIN@people.example", "is your address already"),
+    ] {
+        let wrong = admin.post(address, form);
+        assert!(wrong.status == 422 && wrong.body.contains(told), "{}", wrong.body);
+    }
+    // An address that somebody has gets no mail, and the page says the same.
+    let taken = admin.post(address, "email=editor@people.example");
+    assert_eq!(
+        (taken.status, taken.must("location")),
+        (303, "/console/address/code")
+    );
+    let asked = admin.post(address, "email=Ada@New.example");
+    assert_eq!(
+        (asked.status, asked.must("location")),
+        (303, "/console/address/code")
+    );
+    let browser = cookie(&asked);
+    let code = mailed_to(&world, "Ada@New.example");
+    assert!(
+        letters(&world)
+            .iter()
+            .all(|letter| !letter.contains("editor@people.example"))
+    );
+    // The code is of this browser, and signs nobody in.
+    let both = format!("{}; {browser}", admin.cookie);
+    let typed = |cookies: &str, code: &str| {
+        posted(
+            &world,
+            cookies,
+            "/console/address/code",
+            "same-origin",
+            &format!("code={code}"),
+        )
+    };
+    assert_eq!(typed(&admin.cookie, &code).status, 404);
+    let other = if code == "00000000" {
+        "00000001"
+    } else {
+        "00000000"
+    };
+    let wrong = typed(&both, other);
+    assert!(
+        wrong.status == 422 && wrong.body.contains("4 tries left"),
+        "{}",
+        wrong.body
+    );
+    let editor = Browser::of(&world, "editor@people.example");
+    assert_eq!(typed(&format!("{}; {browser}", editor.cookie), other).status, 422);
+    let done = typed(&both, &code);
+    assert_eq!((done.status, done.must("location")), (303, "/console/sessions"));
+    assert!(
+        admin
+            .page("/console/sessions")
+            .contains("<strong>ada@new.example</strong>")
+    );
+    assert_eq!(typed(&both, &code).status, 404);
+    let told = |letter: &String| letter.contains(ADMIN) && letter.contains("was changed");
+    eventually("the old address is told", || {
+        letters(&world).into_iter().find(told)
+    });
+    // From now on codes go to the new one.
+    let asking = ask(&world, ADMIN, "");
+    assert_eq!(enter(&world, &asking, other, "").status, 422);
+    assert_eq!(codes(&world, ADMIN), Vec::<String>::new());
+    let asking = ask(&world, "ada@new.example", "");
+    let new = eventually("a code is mailed to the new address", || {
+        codes(&world, "ada@new.example").pop()
+    });
+    assert_eq!(enter(&world, &asking, &new, "").status, 303);
+
+    // A code for an address does not sign in, and an old sign-in changes none.
+    let admin = Browser::of(&world, "ada@new.example");
+    let asked = admin.post(address, "email=third@new.example");
+    let browser = cookie(&asked);
+    let code = mailed_to(&world, "third@new.example");
+    assert_eq!(enter(&world, &browser, &code, "").status, 404);
+    world.place.beside("UPDATE sessions SET signed_in_at = 0");
+    assert_eq!(
+        admin.get(address).must("location"),
+        "/console/confirm?to=/console/address"
+    );
+    assert_eq!(admin.post(address, "email=fourth@new.example").status, 403);
+    world.place.check();
+}
+
+/// The code for a new address.
+fn mailed_to(world: &World, email: &str) -> String {
+    let is_of = |letter: &&String| letter.contains(email) && letter.contains("is your code for this address");
+    let found = eventually("a code is mailed", || letters(world).iter().find(is_of).cloned());
+    let subject = found.lines().find_map(|line| line.strip_prefix("Subject: "));
+    subject.unwrap()[..9].replace(' ', "")
 }
 
 fn wrong_codes_end(engine: Engine) {

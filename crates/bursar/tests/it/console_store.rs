@@ -1,10 +1,11 @@
 //! Campaigns, the store, cards and chapters in the console.
 
-use bursar_testing::Engine;
+use bursar_testing::{Engine, eventually};
 
 use crate::api::bundle::{NATIONAL, NORTH, RIVAL, SOUTH, id, organization};
 use crate::api::world::{World, on_both_engines};
 use crate::console::{Browser, again, at};
+use crate::console_sign_in::letters;
 
 on_both_engines! {
     a_campaign_is_made_and_collects
@@ -135,7 +136,14 @@ fn the_store_sells_and_takes_back(engine: Engine) {
     assert!(!viewer.page(&own).contains("/paid\""));
     assert_eq!(viewer.post(&format!("{own}/paid"), "key=v").status, 403);
     editor.sent(&format!("{own}/paid"), "method=cash&key=k6");
+    // Money that goes back needs a sign-in of late, and whoever did it is told.
+    world.place.beside("UPDATE sessions SET signed_in_at = 0");
+    let old = editor.post(&format!("{own}/refunded"), "method=cash&key=k7");
+    assert_eq!(old.status, 403, "{}", old.body);
+    let editor = Browser::of(&world, "editor@people.example");
     editor.sent(&format!("{own}/refunded"), "method=cash&key=k7");
+    let told = |letter: &String| letter.contains("was used to refund orders");
+    eventually("a notice is mailed", || letters(&world).into_iter().find(told));
     assert!(editor.page(&own).contains("Refunded</span>"));
     assert!(viewer.page(&store).contains("Blue 12.50 (2 left)"));
     let again = editor.post(&format!("{own}/paid"), "key=k8");

@@ -1,5 +1,7 @@
 //! Every operation, called with things that are not there, in the order of the list of rules.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use bursar_app::books::entries::{self, NewPosting};
 use bursar_app::books::receipts::{self, NewReceipt};
 use bursar_app::books::refunds::{self, Refund};
@@ -195,6 +197,15 @@ fn desk() -> Vec<Call> {
         }),
         whole(&sign_in::ENTER, |whole| {
             sign_in::enter(whole, &SecretHash::of(""), (SecretHash::of("x"), ""), None)
+        }),
+        whole(&sign_in::address::CHANGE, |whole| {
+            // Each browser asks once.
+            static BROWSERS: AtomicU32 = AtomicU32::new(0);
+            let browser = format!("browser {}", BROWSERS.fetch_add(1, Ordering::Relaxed));
+            sign_in::address::ask(whole, "new@example.org", &browser, &[0; 32], "here")
+        }),
+        whole(&sign_in::address::CHANGE, |whole| {
+            sign_in::address::confirm(whole, "", "").map(drop)
         }),
         whole(&sign_in::code::ASK, |whole| {
             sign_in::code::ask(
@@ -436,6 +447,9 @@ fn desk() -> Vec<Call> {
         }),
         act(&store::CHANGE_LISTING, |act| store::set_on_sale(act, no(), true)),
         act(&store::ORDER, |act| store::order(act, no(), None, &[])),
+        act(&store::REFUND_ORDER, |act| {
+            store::perform_order(act, no(), OrderVerb::Refund, &Default::default()).map(drop)
+        }),
         act(&store::CHANGE_ORDER, |act| {
             store::perform_order(act, no(), OrderVerb::Pay, &Default::default())
         }),

@@ -154,9 +154,9 @@ fn seek(
         (Some(id), ..) => Some(id),
         (None, "", proposed) => proposed.map(|(id, _)| id),
         (None, text, _) => {
-            let (members, _) = search::members(view, text, Filter::default(), FOUND_MAX)?;
+            let (members, is_more) = search::members(view, text, Filter::default(), FOUND_MAX)?;
             match &members[..] {
-                [one] => Some(one.id),
+                [one] if !is_more => Some(one.id),
                 _ => {
                     let row = |member: &MemberLine| {
                         let name = format!("{} {}", member.first_name, member.last_name);
