@@ -17,7 +17,7 @@ use bursar_domain::ids::{Id, Kind, MemberId, OrganizationId, kind};
 use bursar_domain::listing::Listing;
 use bursar_domain::member::Member;
 use bursar_domain::organization::Organization;
-use bursar_domain::{Reference, Refusal};
+use bursar_domain::{Date, Reference, Refusal};
 
 use crate::act::{View, Whole};
 use crate::caller::Caller;
@@ -141,6 +141,8 @@ pub struct Candidate {
     pub id: MemberId,
     pub name: String,
     pub email: Option<String>,
+    pub phone: Option<String>,
+    pub joined: Option<Date>,
     /// The names of their groups.
     pub groups: Vec<String>,
     pub is_active: bool,
@@ -192,7 +194,9 @@ fn candidates(view: &mut View<'_, '_>, rows: &[Named]) -> Result<Vec<Candidate>,
             name: member.name(),
             groups: groups.map(str::to_owned).collect(),
             is_active: member.is_active,
+            joined: member.join_date,
             email: member.email,
+            phone: member.phone,
         });
     }
     Ok(found)

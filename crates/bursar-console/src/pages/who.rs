@@ -102,10 +102,16 @@ fn choice(one: &Candidate, text: &str) -> Choice {
         true => "no group".to_owned(),
         false => one.groups.join(", "),
     };
-    let archived = if one.is_active { "" } else { " \u{b7} archived" };
+    let mut about = vec![email];
+    about.extend(one.phone.clone());
+    about.push(groups);
+    about.extend(one.joined.map(|day| format!("joined {}", words::day(day))));
+    if !one.is_active {
+        about.push("archived".to_owned());
+    }
     Choice {
         value: meaning(one.id, text),
         name: one.name.clone(),
-        about: format!("{email} \u{b7} {groups}{archived}"),
+        about: about.join(" \u{b7} "),
     }
 }

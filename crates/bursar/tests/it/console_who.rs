@@ -44,7 +44,10 @@ fn namesakes_are_chosen_by_what_tells_them_apart(engine: Engine) {
     let world = World::new(engine);
     let editor = Browser::of(&world, "editor@people.example");
     let admin = Browser::of(&world, "admin@people.example");
-    let one = add(&editor, "first-name=Bo&last-name=Berg&key=a1");
+    let one = add(
+        &editor,
+        "first-name=Bo&last-name=Berg&phone=%2B46701234567&join-date=2021-03-04&key=a1",
+    );
     let other = format!("first-name=Bo&last-name=Berg&group={}&key=a2", group(1));
     let other = add(&editor, &other);
 
@@ -55,7 +58,9 @@ fn namesakes_are_chosen_by_what_tells_them_apart(engine: Engine) {
         asked
             .body
             .contains("Several members are called \u{201c}bo berg\u{201d}. Choose one.")
-            && asked.body.contains("no e-mail \u{b7} no group")
+            && asked
+                .body
+                .contains("no e-mail \u{b7} +46701234567 \u{b7} no group \u{b7} joined 4 Mar 2021")
             && asked.body.contains("value=\"bo berg\""),
         "{}",
         asked.body
