@@ -27,7 +27,7 @@ import tempfile
 import time
 
 ADDRESS = re.compile(r"127\.0\.0\.1:[0-9]+")
-SERVER = re.compile(r"\b(cargo run .*-- demo|bursar (serve|demo|worker))\b")
+SERVER = re.compile(r"\b(cargo run .*-- demo|bursar (serve|demo|worker|listen))\b")
 # A release build takes minutes where nothing is built yet.
 PATIENCE = 60 if "BURSAR_TEST_BINARY" in os.environ else 3600
 
@@ -167,7 +167,8 @@ class Shell:
     def end(self):
         for process in self.servers:
             if process.poll() is None:
-                os.killpg(process.pid, signal.SIGINT)
+                # Not SIGINT: a shell lets what it runs in the background ignore that.
+                os.killpg(process.pid, signal.SIGTERM)
                 process.wait(20)
 
 

@@ -331,7 +331,7 @@ impl World<'_> {
         &self,
         organization: OrganizationId,
         rows: Vec<R>,
-        put: fn(&mut Tx<'_>, OrganizationId, &R) -> Result<(), DbError>,
+        put: fn(&mut Tx<'_>, OrganizationId, &R) -> Result<String, DbError>,
     ) -> Outcome {
         let job = move |tx: &mut Tx<'_>| {
             let clock = Clock::take(tx, organization, database::now())?;

@@ -6,7 +6,7 @@
 cache=$root/target/foreign
 organization=org_01jbst1c00e008000000000000
 scopes=cards:read,cards:write,reminders:read,reminders:write,members:read,members:write,groups:read,groups:write
-scopes+=,chapters:read,payments:read,reimbursements:read,fundraise:read,store:read
+scopes+=,chapters:read,payments:read,reimbursements:read,fundraise:read,store:read,events:read
 
 # A temporary folder, and the promise to leave nothing behind.
 begin() {

@@ -51,8 +51,8 @@ find_missing() {
             hledger | ledger) command -v "$need" >/dev/null || missing+=("$need") ;;
             beancount) command -v bean-check >/dev/null && command -v bean-query >/dev/null || missing+=(beancount) ;;
             curl) command -v curl >/dev/null || missing+=(curl) ;;
+            pgbouncer) command -v pgbouncer >/dev/null || [[ -x /usr/sbin/pgbouncer ]] || missing+=(pgbouncer) ;;
             python) has_python || missing+=(python3 python3-venv) ;;
-            curl) command -v curl >/dev/null || missing+=(curl) ;;
             git) command -v git >/dev/null || missing+=(git) ;;
             nginx) [[ -x /usr/sbin/nginx ]] || missing+=(nginx) ;;
             haproxy) command -v haproxy >/dev/null || missing+=(haproxy) ;;

@@ -23,6 +23,8 @@ EXCEPTIONS = {
         "cannot carry a matching checksum, and one of another walk does not fit other filters.",
     ("RejectedPositiveData", 400, "invisible"):
         "A name must have a visible character. Which ones are is a table of Unicode's that no pattern can hold.",
+    ("RejectedPositiveData", 400, "pruned"):
+        "Events before a time that only the server knows are no longer kept, and a list from before it would have a gap.",
     ("UnsupportedMethodResponse", 401, "invalid_token"):
         "The document is the one thing that needs no token, so here schemathesis sends none. Another method on its path "
         "is no operation, and who has no token is told so (401) before which methods a path has (405).",
@@ -48,8 +50,10 @@ def before_call(context, case, kwargs):
     # The configuration's ids are for fuzzing; in these two phases ids are the document's examples, which name nothing.
     if case.meta.phase.name.value in ("examples", "coverage"):
         for name in case.path_parameters or {}:
-            ids = SETTINGS["dictionaries"][SETTINGS["parameters"][f"path.{name}"]["dictionary"]]["values"]
-            case.path_parameters[name] = ids[turn // 2 % len(ids)]
+            # Which events there are depends on what was done before.
+            if setting := SETTINGS["parameters"].get(f"path.{name}"):
+                ids = SETTINGS["dictionaries"][setting["dictionary"]]["values"]
+                case.path_parameters[name] = ids[turn // 2 % len(ids)]
     if "cursor" in (case.query or {}) and turn % 2 and (cursor := real_cursor(case.formatted_path)):
         # Without filters: the cursor carries those of its walk.
         case.query = {name: value for name, value in case.query.items() if name == "limit"} | {"cursor": cursor}
@@ -64,7 +68,11 @@ def filter_failure(context, failure, case, response):
     """False drops the failure."""
     try:
         error = json.loads(response.content)["error"]
-        code = "invisible" if "must have a visible character" in error["message"] else error["code"]
+        code = error["code"]
+        if "must have a visible character" in error["message"]:
+            code = "invisible"
+        elif "earlier events are no longer kept" in error["message"]:
+            code = "pruned"
     except (ValueError, KeyError, TypeError):
         code = "trimmed" if is_valid_when_trimmed(case) else None
     query = case.query or {}

@@ -1,7 +1,7 @@
 //! List pages and single resources, the same for every resource type.
 
 use bursar_app::resources::{self, Page, Readable, Walk};
-use bursar_app::{Next, chapters};
+use bursar_app::{Next, chapters, events};
 use bursar_domain::cursor::{Belongs, Cursor};
 use bursar_domain::ids::{Id, OrganizationId};
 
@@ -39,6 +39,14 @@ pub(super) fn chapter_list(request: &Request) -> Result<Plan, Error> {
     let list = List::open(request, request.route.path.to_owned())?;
     Ok(Plan::Read(Box::new(move |view| {
         let page = chapters::page(view, &list.walk, List::start())?;
+        Ok(list.close(page))
+    })))
+}
+
+pub(super) fn event_list(request: &Request) -> Result<Plan, Error> {
+    let list = List::open(request, request.route.path.to_owned())?;
+    Ok(Plan::Read(Box::new(move |view| {
+        let page = events::page(view, &list.walk, List::start())?;
         Ok(list.close(page))
     })))
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use bursar_domain::Timestamp;
 use bursar_domain::cursor::{BadCursor, Filters};
+use bursar_domain::event::Subject;
 use bursar_domain::ids::{ListingId, MemberId};
 use bursar_domain::page::PageLimit;
 use bursar_domain::text::percent_decoded;
@@ -17,14 +18,32 @@ const NAME_BYTES_MAX: usize = 512;
 /// Bytes of a value before decoding. The longest value, a cursor, takes about a hundred.
 const VALUE_BYTES_MAX: usize = 2048;
 
-/// The filters of a list beside `limit`, `cursor` and `updatedSince`.
+/// The filters of a list beside `limit`, `cursor` and `updatedSince`, which is `createdSince` for events.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ListRules {
-    /// The allowed values of `status`.
+    /// The allowed values of `status`, which is `type` for events.
     pub status: &'static [&'static str],
     pub is_active: bool,
     pub member_id: bool,
     pub listing_id: bool,
+    /// They have `resourceId` too.
+    pub is_of_events: bool,
+}
+
+impl ListRules {
+    const fn since(&self) -> &'static str {
+        match self.is_of_events {
+            true => "createdSince",
+            false => "updatedSince",
+        }
+    }
+
+    const fn word(&self) -> &'static str {
+        match self.is_of_events {
+            true => "type",
+            false => "status",
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -39,11 +58,12 @@ pub fn none(raw: Option<&str>) -> Result<(), Error> {
 }
 
 pub fn list(raw: Option<&str>, rules: &ListRules) -> Result<ListQuery, Error> {
-    let mut names = vec!["limit", "cursor", "updatedSince"];
-    names.extend((!rules.status.is_empty()).then_some("status"));
+    let mut names = vec!["limit", "cursor", rules.since()];
+    names.extend((!rules.status.is_empty()).then_some(rules.word()));
     names.extend(rules.is_active.then_some("isActive"));
     names.extend(rules.member_id.then_some("memberId"));
     names.extend(rules.listing_id.then_some("listingId"));
+    names.extend(rules.is_of_events.then_some("resourceId"));
     let pairs = read(raw, &names)?;
     let get = |name: &str| {
         pairs
@@ -52,11 +72,16 @@ pub fn list(raw: Option<&str>, rules: &ListRules) -> Result<ListQuery, Error> {
             .map(|(_, value)| &**value)
     };
     let filters = Filters {
-        updated_since: get("updatedSince").map(since).transpose()?,
+        updated_since: get(rules.since())
+            .map(|value| since(rules.since(), value))
+            .transpose()?,
         is_active: get("isActive").map(boolean).transpose()?,
-        status: get("status").map(|value| word(value, rules.status)).transpose()?,
+        status: get(rules.word())
+            .map(|value| word(rules.word(), value, rules.status))
+            .transpose()?,
         member_id: get("memberId").map(member).transpose()?,
         listing_id: get("listingId").map(listing).transpose()?,
+        subject: get("resourceId").map(subject).transpose()?,
     };
     let limit = get("limit")
         .map(PageLimit::parse)
@@ -82,12 +107,12 @@ fn unknown(name: &str, names: &[&str]) -> Error {
     }
 }
 
-fn since(value: &str) -> Result<Timestamp, Error> {
+fn since(name: &'static str, value: &str) -> Result<Timestamp, Error> {
     // An unencoded plus sign arrives as a space, and a date-time has only one place for it.
     let corrected = value.replace(' ', "+");
     Timestamp::parse_since(&corrected).ok_or_else(|| {
         Error::invalid(
-            "updatedSince",
+            name,
             "must be an RFC 3339 date-time with an offset, such as 2026-11-15T01:39:08Z",
         )
     })
@@ -101,9 +126,9 @@ fn boolean(value: &str) -> Result<bool, Error> {
     }
 }
 
-fn word(value: &str, words: &[&'static str]) -> Result<&'static str, Error> {
+fn word(name: &'static str, value: &str, words: &[&'static str]) -> Result<&'static str, Error> {
     let found = words.iter().copied().find(|word| *word == value);
-    found.ok_or_else(|| Error::invalid("status", format!("must be one of {}", words.join(", "))))
+    found.ok_or_else(|| Error::invalid(name, format!("must be one of {}", words.join(", "))))
 }
 
 fn member(value: &str) -> Result<MemberId, Error> {
@@ -117,6 +142,16 @@ fn listing(value: &str) -> Result<ListingId, Error> {
             "listingId",
             "must be the id of a store listing, lst_ and 26 characters",
         )
+    })
+}
+
+fn subject(value: &str) -> Result<Subject, Error> {
+    Subject::parse(value).ok_or_else(|| {
+        let rule = format!(
+            "must be the id of a resource, one of {} and 26 characters",
+            Subject::prefixes()
+        );
+        Error::invalid("resourceId", rule)
     })
 }
 
@@ -201,6 +236,14 @@ mod tests {
         is_active: true,
         member_id: true,
         listing_id: true,
+        is_of_events: false,
+    };
+    const EVENTS: ListRules = ListRules {
+        status: &["member.created", "payment.paid"],
+        is_active: false,
+        member_id: false,
+        listing_id: false,
+        is_of_events: true,
     };
 
     fn param(raw: &str) -> String {
@@ -231,6 +274,30 @@ mod tests {
         ] {
             assert_eq!(param(raw), name, "{raw}");
         }
+    }
+
+    #[test]
+    fn what_is_refused_of_events() {
+        for (raw, name) in [
+            ("updatedSince=2026-11-15T01:39:08Z", "updatedSince"),
+            ("createdSince=yesterday", "createdSince"),
+            ("status=paid", "status"),
+            ("type=payment", "type"),
+            ("type=payment.gone", "type"),
+            ("resourceId=org_01h455vb4pex5vsknk084sn02q", "resourceId"),
+            ("resourceId=pay_1", "resourceId"),
+        ] {
+            match list(Some(raw), &EVENTS) {
+                Err(Error::InvalidRequest { param, .. }) => assert_eq!(param.as_deref(), Some(name), "{raw}"),
+                other => panic!("{raw}: {other:?}"),
+            }
+        }
+        let raw =
+            "createdSince=2026-11-15T01:00:00Z&type=payment.paid&resourceId=pay_01h455vb4pex5vsknk084sn02q";
+        let filters = list(Some(raw), &EVENTS).unwrap().filters;
+        assert_eq!(filters.updated_since, Timestamp::parse("2026-11-15T01:00:00Z"));
+        assert_eq!(filters.status, Some("payment.paid"));
+        assert_eq!(filters.subject, Subject::parse("pay_01h455vb4pex5vsknk084sn02q"));
     }
 
     #[test]

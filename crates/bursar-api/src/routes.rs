@@ -1,7 +1,7 @@
 //! The one table of endpoints. The router, permission check, rate limit, OpenAPI document, docs and access matrix read it.
 
 use bursar_app::resources::Readable;
-use bursar_app::{Next, Rule, cards, chapters, groups, members, reminders, tokens};
+use bursar_app::{Next, Rule, cards, chapters, events, groups, members, reminders, tokens};
 use bursar_domain::access::{Role, ScopeSet};
 use bursar_domain::campaign::Campaign;
 use bursar_domain::card::Card;
@@ -19,7 +19,7 @@ use hyper::Method;
 
 use super::error::Error;
 use super::handlers;
-use super::lists::{chapter_list, get, list, one, roster, whole};
+use super::lists::{chapter_list, event_list, get, list, one, roster, whole};
 use super::plan::{Plan, Request};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -236,6 +236,10 @@ routes! {
         Work::Of(&Order::READ, list::<Order>), "List store orders";
     GetStoreOrder "getStoreOrder" Get "/v1/store/orders/{orderId}":
         Work::Of(&Order::READ, get::<Order>), "Get a store order", ahead: Some(one::<Order>);
+    ListEvents "listEvents" Get "/v1/events":
+        Work::Of(&events::READ, event_list), "List events";
+    GetEvent "getEvent" Get "/v1/events/{eventId}":
+        Work::Of(&events::READ, handlers::events::get), "Get an event";
     GetToken "getToken" Get "/v1/token":
         Work::Of(&tokens::SELF, handlers::token::explain), "Explain the calling token to itself";
     GetOpenapi "getOpenapi" Get "/v1/openapi.json":

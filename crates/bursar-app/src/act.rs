@@ -1,11 +1,15 @@
 //! An act is one write transaction on one organization by one caller. A view only reads. A whole is a transaction
 //! that is not about one organization.
 
+use std::any::Any;
 use std::cell::Cell;
+use std::collections::HashMap;
 
 use bursar_db::aside::Changes;
 use bursar_db::clock::Clock;
-use bursar_db::{Stored, Tx, activity, organizations, table};
+use bursar_db::events::Pending;
+use bursar_db::{OwnedValue, Stored, Tx, activity, organizations, table};
+use bursar_domain::event::Evented;
 use bursar_domain::ids::{Id, IdSource, Kind, OrganizationId, RequestId};
 use bursar_domain::journal::Entry;
 use bursar_domain::organization::Organization;
@@ -13,6 +17,7 @@ use bursar_domain::{Refusal, Timestamp};
 
 use crate::caller::{Caller, Identity, TokenCaller};
 use crate::error::AppError;
+use crate::events;
 use crate::rule::Rule;
 
 pub const ACT_AS: Rule = Rule::of_operator("act.as", "act for others");
@@ -28,14 +33,42 @@ pub struct Act<'a, 'c, M = Changing> {
     pub(crate) caller: Caller,
     pub(crate) organization: OrganizationId,
     now: Timestamp,
-    /// What stands beside the rows that change. A view has none.
-    aside: Option<Changes>,
+    /// What follows from rows that change. A view has none.
+    following: Option<Following>,
     /// The last guarded rule that was granted.
     guarded: Cell<Option<Rule>>,
     mode: M,
 }
 
 pub type View<'a, 'c> = Act<'a, 'c, Looking>;
+
+/// What an act writes at its end, because it follows from the rows that it wrote.
+#[derive(Default)]
+struct Following {
+    /// Rows that were read or written, as they stand now.
+    seen: HashMap<Key, Box<dyn Any>>,
+    aside: Changes,
+    events: Pending,
+}
+
+/// The kind of a row and its id: rows of two kinds can have the same bits.
+type Key = (&'static str, u128);
+
+fn key_of<R: Stored>(id: Id<R::Kind>) -> Key {
+    (R::Kind::PREFIX, id.bits())
+}
+
+impl Following {
+    fn see<R: Stored>(&mut self, row: &R) {
+        self.seen.insert(key_of::<R>(row.id()), Box::new(row.clone()));
+    }
+
+    /// The row before it is written again.
+    fn take<R: Stored>(&mut self, id: Id<R::Kind>) -> Option<R> {
+        let seen = self.seen.remove(&key_of::<R>(id))?;
+        seen.downcast().ok().map(|row| *row)
+    }
+}
 
 /// What an act has and a view has not.
 pub struct Changing {
@@ -84,8 +117,8 @@ impl<M> Act<'_, '_, M> {
 
     pub(crate) fn get<R: Stored>(&mut self, id: Id<R::Kind>) -> Result<Option<R>, AppError> {
         let found = table::get(self.tx, self.organization, id)?;
-        if let (Some(aside), Some(row)) = (&mut self.aside, &found) {
-            aside.see(row);
+        if let (Some(following), Some(row)) = (&mut self.following, &found) {
+            following.see(row);
         }
         Ok(found)
     }
@@ -119,7 +152,7 @@ impl<'a, 'c> Act<'a, 'c> {
             caller,
             organization,
             now: context.now,
-            aside: Some(Changes::default()),
+            following: Some(Following::default()),
             guarded: Cell::default(),
             mode: Changing {
                 clock,
@@ -130,8 +163,12 @@ impl<'a, 'c> Act<'a, 'c> {
             },
         };
         let result = work(&mut act)?;
-        let Act { tx, mode, aside, .. } = act;
-        aside.unwrap_or_default().write(tx).map_err(AppError::from)?;
+        let Act {
+            tx, mode, following, ..
+        } = act;
+        let following = following.unwrap_or_default();
+        following.events.write(tx).map_err(AppError::from)?;
+        following.aside.write(tx).map_err(AppError::from)?;
         mode.clock.give_back(tx).map_err(AppError::from)?;
         Ok(result)
     }
@@ -151,6 +188,16 @@ impl<'a, 'c> Act<'a, 'c> {
         self.mode.context.ids.fork()
     }
 
+    /// The change clock as it stands.
+    pub(crate) fn last_stamp(&self) -> Timestamp {
+        self.mode.clock.last()
+    }
+
+    /// The request behind the act, if there is one.
+    pub(crate) fn request_id(&self) -> Option<RequestId> {
+        self.mode.context.request_id
+    }
+
     /// The stamp for one more changed row.
     pub(crate) fn tick(&mut self) -> Timestamp {
         self.mode.clock.tick()
@@ -162,29 +209,58 @@ impl<'a, 'c> Act<'a, 'c> {
     }
 
     /// The resource must carry a stamp from [`Act::tick`].
-    pub(crate) fn insert<R: Stored>(&mut self, resource: &R) -> Result<(), AppError> {
-        self.loads(resource)?;
-        table::insert(self.tx, self.organization, resource).map_err(AppError::from)
+    pub(crate) fn insert<R: Stored + Evented>(&mut self, resource: &R) -> Result<(), AppError> {
+        let document = table::insert(self.tx, self.organization, resource)?;
+        self.added(resource, &document)?;
+        self.following.get_or_insert_default().see(resource);
+        Ok(())
     }
 
-    /// A row that is loaded with others.
-    pub(crate) fn loads<R: Stored>(&mut self, resource: &R) -> Result<(), AppError> {
-        let aside = self.aside.get_or_insert_default();
-        let added = aside.add(self.tx, self.organization, resource);
-        added.map_err(AppError::from)
+    /// A new row that the caller loads with others: its values.
+    pub(crate) fn loads<R: Stored + Evented>(&mut self, resource: &R) -> Result<Vec<OwnedValue>, AppError> {
+        let values = table::row_values(self.organization, resource);
+        self.added(resource, table::document_in(&values))?;
+        Ok(values)
+    }
+
+    fn added<R: Stored + Evented>(&mut self, resource: &R, document: &str) -> Result<(), AppError> {
+        let following = self.following.get_or_insert_default();
+        following.aside.add(self.tx, self.organization, resource)?;
+        self.note(None, resource, document)
+    }
+
+    fn note<R: Stored + Evented>(
+        &mut self,
+        before: Option<&R>,
+        after: &R,
+        document: &str,
+    ) -> Result<(), AppError> {
+        let following = self.following.get_or_insert_default();
+        let (events, context) = (&mut following.events, &mut self.mode.context);
+        let written = (before, after, document);
+        events::note(events, self.tx, context, &self.caller, self.organization, written)
     }
 
     pub(crate) fn posts(&mut self, entry: &Entry) {
-        let aside = self.aside.get_or_insert_default();
-        aside.post(self.organization, entry);
+        let following = self.following.get_or_insert_default();
+        following.aside.post(self.organization, entry);
     }
 
     /// Stamps the resource and replaces its previous version.
-    pub(crate) fn update<R: Stored>(&mut self, resource: &mut R) -> Result<(), AppError> {
+    pub(crate) fn update<R: Stored + Evented>(&mut self, resource: &mut R) -> Result<(), AppError> {
         resource.stamps_mut().updated_at = self.mode.clock.tick();
-        let aside = self.aside.get_or_insert_default();
-        aside.change(self.tx, self.organization, resource)?;
-        table::update(self.tx, self.organization, resource).map_err(AppError::from)
+        let seen = self.following.get_or_insert_default().take(resource.id());
+        let before = match seen {
+            Some(before) => Some(before),
+            None => table::get(self.tx, self.organization, resource.id())?,
+        };
+        let document = table::update(self.tx, self.organization, resource)?;
+        let following = self.following.get_or_insert_default();
+        following
+            .aside
+            .change(self.organization, before.as_ref(), resource);
+        following.see(resource);
+        self.note(before.as_ref(), resource, &document)
     }
 
     pub(crate) fn log(
@@ -249,7 +325,7 @@ impl<'a, 'c> View<'a, 'c> {
             caller,
             organization,
             now,
-            aside: None,
+            following: None,
             guarded: Cell::default(),
             mode: Looking,
         }

@@ -3,14 +3,15 @@
 use std::collections::HashMap;
 
 use bursar_db::activity::{self, Filter};
-use bursar_db::{Tx, organizations, receipts, statements, tokens};
+use bursar_db::{Tx, attachments, journal, organizations, receipts, statements, tokens, webhooks};
 use bursar_domain::access::Role;
 use bursar_domain::campaign::Campaign;
 use bursar_domain::card::Card;
 use bursar_domain::group::Group;
 use bursar_domain::ids::{
-    ActivityId, CampaignId, CardId, GroupId, ListingId, MemberId, OrderId, OrganizationId, PaymentId,
-    ReceiptId, ReimbursementId, ReminderId, RequestId, StatementId, StatementLineId, TokenId, UserId,
+    ActivityId, AttachmentId, BulkId, CampaignId, CardId, EntryId, GroupId, ListingId, MemberId, OrderId,
+    OrganizationId, PaymentId, ReceiptId, ReimbursementId, ReminderId, RequestId, StatementId,
+    StatementLineId, TokenId, UserId, WebhookId,
 };
 use bursar_domain::listing::Listing;
 use bursar_domain::member::Member;
@@ -153,12 +154,24 @@ pub fn list(view: &mut View<'_, '_>, query: &Query) -> Result<Vec<Line>, AppErro
         let rule = format!("must be 1 to {PAGE_MAX}, got {}", query.limit);
         return Err(Refusal::invalid("limit", rule).into());
     }
+    let is_operator = matches!(view.caller, Caller::Operator);
+    let actor = match query.actor.as_deref() {
+        Some(actor) => match actor_key(view.tx, actor)? {
+            Some(key) => Some(key),
+            None if is_operator => {
+                let missing = format!("there is no user with the address {actor}");
+                return Err(Refusal::missing(missing).into());
+            }
+            // Whether somebody is known elsewhere is not told.
+            None => return Ok(Vec::new()),
+        },
+        None => None,
+    };
     let filter = Filter {
         since: query.since,
-        actor: match query.actor.as_deref() {
-            Some(actor) => Some(actor_key(view.tx, actor)?),
-            None => None,
-        },
+        actor,
+        // Who acted in another organization's name is not told either.
+        is_own: !is_operator,
         action: query.action.clone(),
         request: query.request,
     };
@@ -172,19 +185,17 @@ pub fn list(view: &mut View<'_, '_>, query: &Query) -> Result<Vec<Line>, AppErro
     )?)
 }
 
-/// Turns a person's address into the user id that the log stores.
-fn actor_key(tx: &mut Tx<'_>, actor: &str) -> Result<String, AppError> {
+/// Turns a person's address into the user id that the log stores; `None` if nobody has it.
+fn actor_key(tx: &mut Tx<'_>, actor: &str) -> Result<Option<String>, AppError> {
     let known = matches!(actor, "operator" | "worker" | "token" | "user")
         || TokenId::parse(actor).is_some()
         || UserId::parse(actor).is_some();
     if known {
-        return Ok(actor.to_owned());
+        return Ok(Some(actor.to_owned()));
     }
     if actor.contains('@') {
         let user = organizations::user_by_email(tx, actor.trim())?;
-        let user =
-            user.ok_or_else(|| Refusal::missing(format!("there is no user with the address {actor}")))?;
-        return Ok(user.id.to_string());
+        return Ok(user.map(|user| user.id.to_string()));
     }
     Err(Refusal::invalid(
         "actor",
@@ -228,7 +239,7 @@ pub fn subjects(view: &mut View<'_, '_>, lines: &[Line]) -> Result<HashMap<Strin
             found.extend(home.map(|home| (home.id.to_string(), home.name)));
             let is_person = UserId::parse(actor).is_some();
             let somebody = if is_person { "somebody" } else { "a token" };
-            found.insert(actor.clone(), somebody.to_owned());
+            found.insert(elsewhere_key(actor), somebody.to_owned());
         }
     }
     for id in lines.iter().filter_map(|line| line.subject.as_deref()) {
@@ -239,6 +250,11 @@ pub fn subjects(view: &mut View<'_, '_>, lines: &[Line]) -> Result<HashMap<Strin
         }
     }
     Ok(found)
+}
+
+/// The same person may act here in this organization's own name.
+fn elsewhere_key(actor: &str) -> String {
+    format!("{actor} elsewhere")
 }
 
 fn subject(view: &mut View<'_, '_>, id: &str) -> Result<Option<String>, AppError> {
@@ -268,6 +284,10 @@ fn subject(view: &mut View<'_, '_>, id: &str) -> Result<Option<String>, AppError
     if let Some(id) = TokenId::parse(id) {
         let token = tokens::get(view.tx, id)?.filter(|token| token.organization_id == view.organization);
         return Ok(token.map(|token| quoted(token.name)));
+    }
+    if let Some(id) = WebhookId::parse(id) {
+        let webhook = webhooks::get(view.tx, view.organization, id)?;
+        return Ok(Some(webhook.map_or_else(String::new, |webhook| webhook.url)));
     }
     if let Some(id) = ReceiptId::parse(id) {
         let currency = view.own()?.currency;
@@ -302,6 +322,18 @@ fn subject(view: &mut View<'_, '_>, id: &str) -> Result<Option<String>, AppError
     if let Some(id) = CardId::parse(id) {
         return Ok(view.get::<Card>(id)?.and_then(|card| card.name).map(quoted));
     }
+    if let Some(id) = EntryId::parse(id) {
+        let entry = journal::get(view.tx, view.organization, id)?;
+        return Ok(entry.map(|entry| format!("of {}", entry.date)));
+    }
+    if let Some(id) = AttachmentId::parse(id) {
+        let file = attachments::get(view.tx, view.organization, id)?;
+        return Ok(Some(file.map_or_else(String::new, |file| quoted(file.name))));
+    }
+    // A bulk act has no name. What it did is told.
+    if BulkId::parse(id).is_some() {
+        return Ok(Some(String::new()));
+    }
     if OrganizationId::parse(id) == Some(view.organization) {
         return Ok(Some(view.own()?.name));
     }
@@ -321,14 +353,17 @@ fn name(tx: &mut Tx<'_>, id: &str) -> Result<Option<String>, AppError> {
 /// A line as a sentence, without its time: `the operator revoked token tok_… "sync"`.
 pub fn sentence(line: &Line, organization: OrganizationId, names: &HashMap<String, String>) -> String {
     let name = |id: &str| names.get(id).cloned().unwrap_or_else(|| id.to_owned());
+    let is_elsewhere = line
+        .actor_organization_id
+        .is_some_and(|home| home != organization);
+    let somebody = line.actor_id.as_deref().map(elsewhere_key);
+    let somebody = somebody.and_then(|key| names.get(&key));
     let actor = match (line.actor_kind.as_str(), line.actor_id.as_deref()) {
         ("operator", _) => "the operator".to_owned(),
         ("worker", _) => "the service".to_owned(),
-        ("token", Some(id))
-            if line.actor_organization_id == Some(organization) || !names.contains_key(id) =>
-        {
-            format!("token {}", name(id))
-        }
+        ("token", Some(id)) if is_elsewhere => somebody.cloned().unwrap_or_else(|| format!("token {id}")),
+        ("token", Some(id)) => format!("token {}", name(id)),
+        (_, Some(id)) if is_elsewhere => somebody.cloned().unwrap_or_else(|| id.to_owned()),
         (_, Some(id)) => name(id),
         (kind, None) => kind.to_owned(),
     };
@@ -346,12 +381,24 @@ pub fn sentence(line: &Line, organization: OrganizationId, names: &HashMap<Strin
 
 fn deed(line: &Line, subject: &str) -> String {
     let count = line.count.unwrap_or(0);
+    let act = match subject {
+        "" => String::new(),
+        subject => format!(" ({subject})"),
+    };
     let words = match line.action.as_str() {
         "organization.create" => "made organization",
         "organization.set" => "changed the settings of organization",
         "token.create" => "made token",
         "token.rotate" => "rotated token",
         "token.revoke" => "revoked token",
+        "webhook.create" => "made webhook endpoint",
+        "webhook.set" => "changed webhook endpoint",
+        "webhook.rotate" => "rotated the secret of webhook endpoint",
+        "webhook.disable" => "disabled webhook endpoint",
+        "webhook.enable" => "enabled webhook endpoint",
+        "webhook.test" => "sent a test event to webhook endpoint",
+        "webhook.replay" => "sent events again to webhook endpoint",
+        "webhook.delete" => "deleted webhook endpoint",
         "policy.block" => return format!("blocked {subject} for all tokens"),
         "policy.allow" => return format!("allowed {subject} again"),
         "policy.cap" => return format!("capped the lifetime of new tokens at {count} days"),
@@ -359,7 +406,7 @@ fn deed(line: &Line, subject: &str) -> String {
         "role.remove" => return format!("removed {subject} from the organization"),
         "roster.read" => return format!("read {count} members of this chapter's roster"),
         "roster.import" => {
-            return format!("imported a roster that added or changed {count} members ({subject})");
+            return format!("imported a roster that added or changed {count} members{act}");
         }
         "group.create" => "made group",
         "group.change" => "changed group",
@@ -369,14 +416,14 @@ fn deed(line: &Line, subject: &str) -> String {
         "member.add" => "added member",
         "member.change" => "changed member",
         "member.archive" => "archived member",
-        "member.archive_many" => return format!("archived {count} members at once ({subject})"),
+        "member.archive_many" => return format!("archived {count} members at once{act}"),
         "member.restore" => "restored member",
         "card.create" => "made card",
         "card.apply" => "applied for a card with",
         "card.application.approve" => "approved the application for card",
         "card.application.deny" => "denied the application for card",
         "card.limits" => "changed the limits of card",
-        "payments.raise" => return format!("raised {count} payments at once ({subject})"),
+        "payments.raise" => return format!("raised {count} payments at once{act}"),
         "payment.reverse" => "took back an entry of payment",
         "payment.adjust" => "changed the amount of payment",
         "payment.set" => "changed payment",
@@ -419,6 +466,7 @@ fn deed(line: &Line, subject: &str) -> String {
         "listing.activate" => "put on sale store listing",
         "listing.retire" => "took off sale store listing",
         "order.create" => "took order",
+        "undo" => return format!("took back {count} things that were done at once{act}"),
         "import" => return format!("imported {count} records"),
         "reminder.send" => "sent reminder",
         "report.member.mail" => "mailed the statement of member",

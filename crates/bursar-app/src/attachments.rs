@@ -5,7 +5,7 @@ use bursar_domain::Refusal;
 use bursar_domain::access::Role;
 use bursar_domain::attachment::{Attachment, Subject};
 use bursar_domain::ids::{AttachmentId, OrganizationId};
-use bursar_domain::reimbursement::Reimbursement;
+use bursar_domain::reimbursement::{Reimbursement, ReimbursementStatus};
 
 use crate::act::{Act, View, Whole};
 use crate::error::AppError;
@@ -108,6 +108,20 @@ pub fn get(view: &mut View<'_, '_>, id: AttachmentId) -> Result<File, AppError> 
 pub fn remove(act: &mut Act<'_, '_>, id: AttachmentId) -> Result<Attachment, AppError> {
     act.allow(&REMOVE)?;
     let attachment = attachments::get(act.tx, act.organization, id)?.ok_or_else(|| missing(id))?;
+    if let Subject::Reimbursement(subject) = attachment.subject {
+        let found: Reimbursement = act.find(subject)?;
+        let is_open = matches!(
+            found.status,
+            ReimbursementStatus::Draft | ReimbursementStatus::Submitted | ReimbursementStatus::Rejected
+        );
+        if !is_open {
+            let rule = format!(
+                "the reimbursement is {}: what it was approved with stays",
+                found.status.as_str()
+            );
+            return Err(Refusal::conflict(rule).into());
+        }
+    }
     attachments::remove(act.tx, act.organization, id)?;
     act.log(REMOVE.name, Some(id.to_string()), None)?;
     Ok(attachment)

@@ -18,7 +18,7 @@ use crate::rule::Rule;
 pub const CREATE: Rule = Rule::of("card.create", Role::Admin, "create cards").or_token(&[Scope::CardsWrite]);
 pub const CHANGE: Rule = Rule::of("card.change", Role::Admin, "change cards");
 pub const LIMITS: Rule = Rule::of("card.limits", Role::Admin, "change cards");
-pub const DECIDE: Rule = Rule::of("card.application.decide", Role::Admin, "decide applications");
+pub const DECIDE: Rule = Rule::of("card.application.decide", Role::Admin, "decide applications").guarded();
 pub const APPLICATIONS: Rule = Rule::of(
     "card.application.read",
     Role::Editor,

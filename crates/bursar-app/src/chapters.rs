@@ -1,10 +1,10 @@
 //! The chapters below an organization: the list of them, and their rosters, for national organizations.
 
-use bursar_db::desk::{self, MemberFilter, MemberLine};
+use bursar_db::desk::{self, MemberFilter, MemberLine, MemberPlace};
 use bursar_db::{DbError, Tx, organizations, table};
 use bursar_domain::access::{Role, Scope};
 use bursar_domain::chapter::Chapter;
-use bursar_domain::ids::{MemberId, OrganizationId};
+use bursar_domain::ids::OrganizationId;
 use bursar_domain::member::Member;
 use bursar_domain::organization::{Organization, OrganizationKind};
 use bursar_domain::{Refusal, Stamps, Timestamp};
@@ -55,7 +55,7 @@ pub struct Roster {
 pub fn read_roster(
     act: &mut Act<'_, '_>,
     chapter: OrganizationId,
-    after: Option<MemberId>,
+    after: Option<&MemberPlace>,
 ) -> Result<Roster, AppError> {
     act.allow(&READ)?;
     let own = act.own()?;
@@ -64,13 +64,6 @@ pub fn read_roster(
         child.filter(|child| own.kind == OrganizationKind::National && child.parent_id == Some(own.id));
     let missing = || Refusal::missing("there is no such chapter");
     let child = child.ok_or_else(missing)?;
-    let after: Option<Member> = match after {
-        Some(id) => Some(table::get(act.tx, chapter, id)?.ok_or_else(missing)?),
-        None => None,
-    };
-    let after = after
-        .as_ref()
-        .map(|member| (member.last_name.as_str(), member.first_name.as_str(), member.id));
     let limit = i64::try_from(PAGE_ROWS + 1).unwrap_or(i64::MAX);
     let mut members = desk::members(act.tx, chapter, MemberFilter::default(), after, limit)?;
     let is_more = members.len() > PAGE_ROWS;

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use bursar_db::charges;
 use bursar_db::desk::{self, MemberFilter};
 use bursar_domain::access::Role;
 use bursar_domain::account::Standing;
@@ -19,7 +20,8 @@ use crate::resources::Readable;
 use crate::rule::Rule;
 use crate::search;
 
-pub use bursar_db::desk::{ChargeLine, Charges, MemberLine, OrderRow, Orders, ReimbursementRow, Waiting};
+pub use bursar_db::charges::{ChargeLine, ChargePlace, ChargeQuery, Charges};
+pub use bursar_db::desk::{MemberLine, MemberPlace, OrderRow, Orders, ReimbursementRow, Waiting};
 
 pub const OVERVIEW: Rule = Rule::of("overview.read", Role::Viewer, "see the overview");
 pub const RULES: &[&Rule] = &[&OVERVIEW];
@@ -52,8 +54,8 @@ pub struct MemberQuery {
     /// Words of the name, the e-mail address or the phone number.
     pub text: String,
     pub filter: Filter,
-    /// The last member of the page before.
-    pub after: Option<MemberId>,
+    /// Where the page before ended.
+    pub after: Option<MemberPlace>,
 }
 
 pub type Filter = MemberFilter;
@@ -65,14 +67,13 @@ pub fn members(view: &mut View<'_, '_>, query: &MemberQuery) -> Result<Page<Memb
         let (rows, is_more) = search::members(view, &query.text, query.filter, PAGE_ROWS)?;
         return Ok(Page { rows, is_more });
     }
-    let after: Option<Member> = match query.after {
-        Some(id) => Some(view.find(id)?),
-        None => None,
-    };
-    let after = after
-        .as_ref()
-        .map(|member| (member.last_name.as_str(), member.first_name.as_str(), member.id));
-    let rows = desk::members(view.tx, view.organization, query.filter, after, limit())?;
+    let rows = desk::members(
+        view.tx,
+        view.organization,
+        query.filter,
+        query.after.as_ref(),
+        limit(),
+    )?;
     Ok(Page::of(rows))
 }
 
@@ -87,32 +88,14 @@ pub fn balances(view: &mut View<'_, '_>, members: &[MemberId]) -> Result<HashMap
     Ok(found)
 }
 
-/// A page of charges after the one given.
+/// A page of charges after a place.
 pub fn charges(
     view: &mut View<'_, '_>,
-    which: Charges,
-    after: Option<bursar_domain::ids::PaymentId>,
+    query: &ChargeQuery,
+    after: Option<ChargePlace>,
 ) -> Result<Page<ChargeLine>, AppError> {
     view.allow(&Payment::READ)?;
-    let after = match after {
-        None => None,
-        Some(id) => {
-            let last: Payment = view.find(id)?;
-            Some(ChargeLine {
-                id: last.id,
-                updated_at: last.stamps.updated_at,
-                member: last.member_id,
-                chapter: last.target_organization_id,
-                group: last.group_id,
-                description: String::new(),
-                amount: last.amount.minor,
-                paid: last.paid_to_date.minor,
-                status: last.status,
-                due: last.due_date,
-            })
-        }
-    };
-    let rows = desk::charges(view.tx, view.organization, which, after.as_ref(), limit())?;
+    let rows = charges::page(view.tx, view.organization, query, after, limit())?;
     Ok(Page::of(rows))
 }
 
@@ -182,6 +165,8 @@ pub struct Overview {
     /// What is owed, by age: not due yet, up to 30 days late, 60, 90, and more.
     pub ages: [Money; 5],
     pub waiting: Waiting,
+    /// Whether a group has dues.
+    pub has_dues: bool,
 }
 
 /// Messages that failed this long ago are no longer shown as waiting.
@@ -229,6 +214,7 @@ pub fn overview(view: &mut View<'_, '_>) -> Result<Overview, AppError> {
             money(more)?,
         ],
         waiting: waiting(view)?,
+        has_dues: desk::has_dues(view.tx, view.organization)?,
     })
 }
 

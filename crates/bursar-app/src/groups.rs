@@ -1,5 +1,7 @@
 //! Groups and their members.
 
+use std::collections::BTreeMap;
+
 use bursar_db::bulk::Subject;
 use bursar_db::{memberships, table};
 use bursar_domain::access::{Role, Scope};
@@ -176,13 +178,49 @@ pub struct Joined {
 
 pub fn add_member(act: &mut Act<'_, '_>, id: GroupId, member: MemberId) -> Result<Joined, AppError> {
     act.allow(&ADD_MEMBER)?;
-    let joined = join(act, id, member)?;
+    let joined = join(act, id, member, None)?;
     act.log(ADD_MEMBER.name, Some(member.to_string()), None)?;
     Ok(joined)
 }
 
-/// Stamps the member before the group, and the group before the charge.
-fn join(act: &mut Act<'_, '_>, id: GroupId, member: MemberId) -> Result<Joined, AppError> {
+/// By how much `memberCount`, which counts active members, changes in an act on many members. Each group is written once.
+#[derive(Debug, Default)]
+pub(crate) struct Counts(BTreeMap<GroupId, i64>);
+
+impl Counts {
+    pub(crate) fn moved(&mut self, before: Option<&Member>, after: Option<&Member>) {
+        for (member, step) in [(before, -1), (after, 1)] {
+            let active = member.filter(|member| member.is_active);
+            for group in active.map_or(&[][..], |member| &member.groups) {
+                *self.0.entry(*group).or_default() += step;
+            }
+        }
+    }
+
+    /// What a group that is written otherwise counts.
+    pub(crate) fn take(&mut self, group: GroupId) -> i64 {
+        self.0.remove(&group).unwrap_or(0)
+    }
+
+    /// Updates every group whose count changed.
+    pub(crate) fn settle(self, act: &mut Act<'_, '_>) -> Result<(), AppError> {
+        for (id, step) in self.0.into_iter().filter(|(_, step)| *step != 0) {
+            let mut group: Group = act.find(id)?;
+            group.member_count += step;
+            act.update(&mut group)?;
+        }
+        Ok(())
+    }
+}
+
+/// Stamps the member before the group, and the group before the charge. With `counts` the group is left to be counted
+/// with others.
+fn join(
+    act: &mut Act<'_, '_>,
+    id: GroupId,
+    member: MemberId,
+    counts: Option<&mut Counts>,
+) -> Result<Joined, AppError> {
     let mut group: Group = act.find(id)?;
     let mut member: Member = act.find(member)?;
     if member.groups.contains(&id) {
@@ -190,12 +228,17 @@ fn join(act: &mut Act<'_, '_>, id: GroupId, member: MemberId) -> Result<Joined, 
     }
     let now = act.now();
     memberships::add(act.tx, act.organization, id, member.id, now)?;
+    let before = member.clone();
     member.groups.push(id);
     member.groups.sort_unstable();
     act.update(&mut member)?;
-    if member.is_active {
-        group.member_count += 1;
-        act.update(&mut group)?;
+    match counts {
+        Some(counts) => counts.moved(Some(&before), Some(&member)),
+        None if member.is_active => {
+            group.member_count += 1;
+            act.update(&mut group)?;
+        }
+        None => {}
     }
     let charge = pro_rata::joined(act, &group, &member)?;
     Ok(Joined { group, charge })
@@ -279,13 +322,13 @@ fn join_all(
     members: Vec<(String, Member)>,
 ) -> Result<AddedMany, AppError> {
     let (mut added, mut already, mut subjects) = (Vec::new(), Vec::new(), Vec::new());
-    let mut charges = Vec::new();
+    let (mut charges, mut counts) = (Vec::new(), Counts::default());
     for (called, member) in members {
         if member.groups.contains(&id) || added.contains(&member.id) {
             already.push(called);
             continue;
         }
-        charges.extend(join(act, id, member.id)?.charge);
+        charges.extend(join(act, id, member.id, Some(&mut counts))?.charge);
         added.push(member.id);
         subjects.push(Subject {
             id: member.id.to_bytes(),
@@ -294,6 +337,7 @@ fn join_all(
             previous: None,
         });
     }
+    counts.settle(act)?;
     let id = bulk::note(act, &ADD, &subjects)?;
     // A charge has no other side, which tells it from a member.
     let raised: Vec<Subject> = charges.iter().map(bulk::raised).collect();

@@ -1,6 +1,6 @@
-//! Prunes history, idempotency records, message texts, sessions and uploads when their time ends.
+//! Prunes history, events, deliveries, idempotency records, message texts, sessions and uploads when their time ends.
 
-use bursar_db::{ceremonies, housekeeping, messages, sign_in, uploads};
+use bursar_db::{ceremonies, events, housekeeping, messages, sign_in, uploads, webhooks};
 
 use crate::act::Whole;
 use crate::error::AppError;
@@ -9,11 +9,15 @@ use crate::rule::Rule;
 pub const PRUNE: Rule = Rule::of_worker("housekeeping.prune", "prune what has served its time");
 pub const RULES: &[&Rule] = &[&PRUNE];
 
+/// Attempts to deliver events are kept this long.
+pub const DELIVERY_DAYS: i64 = 30;
+
 #[derive(Clone, Copy, Debug)]
 pub struct Retention {
     pub idempotency_seconds: i64,
     /// For the address and text of messages that have ended.
     pub message_seconds: i64,
+    pub event_seconds: i64,
 }
 
 /// Prunes a bounded number of rows. Returns whether there may be more. On PostgreSQL one replica at a time does it.
@@ -25,6 +29,8 @@ pub fn prune(whole: &mut Whole<'_, '_>, retention: Retention) -> Result<bool, Ap
     }
     let rows = [
         housekeeping::prune_history(whole.tx, now)?,
+        events::prune(whole.tx, now.plus_seconds(-retention.event_seconds))?,
+        webhooks::prune(whole.tx, now.plus_days(-DELIVERY_DAYS))?,
         housekeeping::prune_idempotency(whole.tx, now, retention.idempotency_seconds)?,
         sign_in::prune(whole.tx, now)?,
         uploads::prune(whole.tx, now.plus_seconds(-crate::uploads::KEPT_SECONDS))?,

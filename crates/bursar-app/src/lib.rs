@@ -1,7 +1,7 @@
 //! Every operation of bursar, one function each.
 //!
 //! The API, the command line and the worker call the same functions. They are synchronous, receive the time and the
-//! id source, and do everything of one act in one transaction: the change, its history, its activity line, its
+//! id source, and do everything of one act in one transaction: the change, its history, its events, its activity line, its
 //! idempotency record and its outbox messages.
 
 pub mod act;
@@ -23,6 +23,7 @@ pub mod desk;
 mod door;
 pub mod dues;
 mod error;
+pub mod events;
 pub mod export;
 pub mod groups;
 pub mod housekeeping;
@@ -56,6 +57,7 @@ pub mod roster;
 mod rule;
 mod rules;
 pub mod search;
+pub mod secrets;
 pub mod setup;
 pub mod sign_in;
 pub mod sms;
@@ -67,6 +69,7 @@ pub mod texts;
 pub mod tokens;
 pub mod undo;
 pub mod uploads;
+pub mod webhooks;
 pub mod worker_clock;
 
 /// The database itself, for tests that need what no operation does.

@@ -14,6 +14,7 @@ use crate::act::{Act, View};
 use crate::bulk::{self, Undone};
 use crate::cards;
 use crate::error::AppError;
+use crate::groups::Counts;
 use crate::pro_rata;
 use crate::resources::Readable;
 use crate::rule::Rule;
@@ -31,6 +32,16 @@ pub const RULES: &[&Rule] = &[&ADD, &CHANGE, &ARCHIVE];
 /// member's active cards.
 pub fn change(act: &mut Act<'_, '_>, id: MemberId, change: &MemberChange) -> Result<Member, AppError> {
     act.allow(&CHANGE)?;
+    change_counted(act, id, change, None)
+}
+
+/// Asks no rule. With `counts` the groups are left to be counted with others.
+fn change_counted(
+    act: &mut Act<'_, '_>,
+    id: MemberId,
+    change: &MemberChange,
+    counts: Option<&mut Counts>,
+) -> Result<Member, AppError> {
     let before: Member = act.find(id)?;
     let Some(mut member) = change.clone().apply(&before) else {
         return Ok(before);
@@ -38,11 +49,12 @@ pub fn change(act: &mut Act<'_, '_>, id: MemberId, change: &MemberChange) -> Res
     if let Some(payer) = member.payer_id.filter(|_| member.payer_id != before.payer_id) {
         check_payer(act, id, payer)?;
     }
-    if member.is_active != before.is_active {
-        for group in &member.groups {
-            let mut group: Group = act.find(*group)?;
-            group.member_count += if member.is_active { 1 } else { -1 };
-            act.update(&mut group)?;
+    match counts {
+        Some(counts) => counts.moved(Some(&before), Some(&member)),
+        None => {
+            let mut counts = Counts::default();
+            counts.moved(Some(&before), Some(&member));
+            counts.settle(act)?;
         }
     }
     if before.is_active && !member.is_active {
@@ -65,12 +77,12 @@ pub fn archive_many(act: &mut Act<'_, '_>, members: &[MemberId]) -> Result<(Bulk
         is_active: Some(false),
         ..MemberChange::default()
     };
-    let mut subjects = Vec::with_capacity(members.len());
+    let (mut subjects, mut counts) = (Vec::with_capacity(members.len()), Counts::default());
     for id in members {
         if !act.find::<Member>(*id)?.is_active {
             continue;
         }
-        let member = change(act, *id, &archived)?;
+        let member = change_counted(act, *id, &archived, Some(&mut counts))?;
         subjects.push(Subject {
             id: member.id.to_bytes(),
             other: None,
@@ -78,6 +90,7 @@ pub fn archive_many(act: &mut Act<'_, '_>, members: &[MemberId]) -> Result<(Bulk
             previous: None,
         });
     }
+    counts.settle(act)?;
     Ok((bulk::note(act, &ARCHIVE, &subjects)?, subjects.len()))
 }
 
@@ -85,6 +98,7 @@ pub fn archive_many(act: &mut Act<'_, '_>, members: &[MemberId]) -> Result<(Bulk
 pub(crate) fn undo_archive(
     act: &mut Act<'_, '_>,
     subject: &Subject,
+    counts: &mut Counts,
     undone: &mut Undone,
 ) -> Result<(), AppError> {
     let id = MemberId::from_bytes(subject.id);
@@ -99,7 +113,7 @@ pub(crate) fn undo_archive(
                 is_active: Some(true),
                 ..MemberChange::default()
             };
-            change(act, id, &restored)?;
+            change_counted(act, id, &restored, Some(counts))?;
             undone.reversed.push(id.to_string());
         }
     }

@@ -3,7 +3,7 @@
 use bursar_db::messages::{self, AttemptRecord};
 use bursar_db::outbox;
 use bursar_domain::access::Role;
-use bursar_domain::ids::{MemberId, MessageId, OrganizationId, ReminderId, TokenId, UserId};
+use bursar_domain::ids::{MemberId, MessageId, OrganizationId, ReminderId, TokenId, UserId, WebhookId};
 use bursar_domain::message::{JobKind, MessageState};
 use bursar_domain::reminder::{Audience, Method, Reminder, ReminderStatus};
 use bursar_domain::states::Machine;
@@ -11,6 +11,7 @@ use bursar_domain::{Refusal, Timestamp};
 use serde::Serialize;
 
 use crate::act::{Act, View};
+use crate::desk::{PAGE_ROWS, Page};
 use crate::error::AppError;
 use crate::letter;
 use crate::outbox::LOOK_AGAIN_SECONDS;
@@ -30,6 +31,8 @@ pub struct Sent {
     pub kind: JobKind,
     pub reminder_id: Option<ReminderId>,
     pub token_id: Option<TokenId>,
+    /// For the notice that a webhook endpoint was disabled.
+    pub webhook_id: Option<WebhookId>,
     /// The run of the reminder, or the time at which the notice fell due.
     pub run_at: Timestamp,
     /// The id of a member, an organization or a user; the token's if nobody could be written to, and the reminder's for
@@ -86,6 +89,28 @@ pub fn list(view: &mut View<'_, '_>, query: Query) -> Result<Vec<Sent>, AppError
     records.into_iter().map(|record| describe(view, record)).collect()
 }
 
+/// Those that were not delivered, the last first, after the one given.
+pub fn failed(view: &mut View<'_, '_>, after: Option<MessageId>) -> Result<Page<Sent>, AppError> {
+    view.allow(&LIST)?;
+    let before = match after {
+        None => None,
+        Some(id) => {
+            let found = messages::get(view.tx, view.organization, id)?;
+            let found = found.ok_or_else(|| Refusal::missing("there is no such message"))?;
+            Some((found.ended_at.unwrap_or(found.created_at), id))
+        }
+    };
+    let limit = i64::try_from(PAGE_ROWS + 1).unwrap_or(i64::MAX);
+    let mut records = messages::failed(view.tx, view.organization, before, limit)?;
+    let is_more = records.len() > PAGE_ROWS;
+    records.truncate(PAGE_ROWS);
+    let rows = records.into_iter().map(|record| describe(view, record));
+    Ok(Page {
+        rows: rows.collect::<Result<_, _>>()?,
+        is_more,
+    })
+}
+
 /// To one member, the latest first.
 pub fn of_member(view: &mut View<'_, '_>, member: MemberId, limit: usize) -> Result<Vec<Sent>, AppError> {
     view.allow(&LIST)?;
@@ -108,11 +133,13 @@ fn describe<M>(act: &mut Act<'_, '_, M>, record: messages::Record) -> Result<Sen
     let (reminder_id, token_id) = match record.kind {
         JobKind::Reminder | JobKind::Test => (Some(ReminderId::from_bytes(record.subject_id)), None),
         JobKind::Notice => (None, Some(TokenId::from_bytes(record.subject_id))),
+        JobKind::Webhook => (None, None),
     };
     Ok(Sent {
         id: record.id,
         reminder_id,
         token_id,
+        webhook_id: (record.kind == JobKind::Webhook).then(|| WebhookId::from_bytes(record.subject_id)),
         run_at: record.run_at,
         recipient_id: recipient_id(act, reminder_id, &record)?,
         kind: record.kind,
@@ -199,6 +226,9 @@ fn qualifies_still(act: &mut Act<'_, '_>, record: &messages::Record) -> Result<R
     match record.kind {
         JobKind::Reminder => {}
         JobKind::Notice => return crate::notices::still_due(act, TokenId::from_bytes(record.subject_id)),
+        JobKind::Webhook => {
+            return crate::webhooks::notice::still_due(act, WebhookId::from_bytes(record.subject_id));
+        }
         // It went to an officer, who asks for it again.
         JobKind::Test => return Ok(Ok(())),
     }

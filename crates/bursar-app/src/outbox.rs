@@ -265,7 +265,7 @@ fn end_if_over(act: &mut Act<'_, '_>, job: &Job) -> Result<(), AppError> {
     outbox::done(act.tx, job.organization, job.id)?;
     match job.kind {
         JobKind::Reminder => {}
-        JobKind::Notice | JobKind::Test => return Ok(()),
+        JobKind::Notice | JobKind::Webhook | JobKind::Test => return Ok(()),
     }
     let id = ReminderId::from_bytes(job.subject);
     let Some(mut reminder) = act.get::<Reminder>(id)? else {

@@ -159,10 +159,15 @@ pub(crate) fn page_of<R: Stored>(
             walk::next_page::<R>(view.tx, ask, cursor, text)
         }
     };
-    page.map_err(|error| match error {
+    page.map_err(|error| refused(error, "is of a walk whose older versions are no longer kept"))
+}
+
+/// `pruned` says what the walk needs and is no longer kept.
+pub(crate) fn refused(error: WalkError, pruned: &'static str) -> AppError {
+    match error {
         WalkError::AheadOfClock => AppError::Cursor("is of another time of this database"),
         WalkError::NotItsStart => AppError::Cursor("is of a walk that began earlier than it says"),
-        WalkError::Pruned => AppError::Cursor("is of a walk whose older versions are no longer kept"),
+        WalkError::Pruned => AppError::Cursor(pruned),
         WalkError::Db(error) => error.into(),
-    })
+    }
 }

@@ -3,10 +3,10 @@
 use crate::rule::Rule;
 use crate::{
     act, activity, attachments, audit, backlog, books, campaigns, cards, chapters, check, copy, desk, dues,
-    export, groups, housekeeping, import, inspect, journal_export, late_fees, member_statement, members,
-    messages, notices, organizations, outbox, payments, policy, preview, pro_rata, reimbursements, reminders,
-    reports, resources, roles, roster, setup, sign_in, statements, store, tokens, undo, uploads,
-    worker_clock,
+    events, export, groups, housekeeping, import, inspect, journal_export, late_fees, member_statement,
+    members, messages, notices, organizations, outbox, payments, policy, preview, pro_rata, reimbursements,
+    reminders, reports, resources, roles, roster, setup, sign_in, statements, store, tokens, undo, uploads,
+    webhooks, worker_clock,
 };
 
 const MODULES: &[&[&Rule]] = &[
@@ -30,6 +30,7 @@ const MODULES: &[&[&Rule]] = &[
     desk::RULES,
     dues::RULES,
     export::RULES,
+    events::RULES,
     groups::RULES,
     housekeeping::RULES,
     import::RULES,
@@ -59,6 +60,7 @@ const MODULES: &[&[&Rule]] = &[
     tokens::RULES,
     undo::RULES,
     uploads::RULES,
+    webhooks::RULES,
     worker_clock::RULES,
 ];
 

@@ -2,16 +2,17 @@
 
 use bursar_db::bulk::{self, BulkAct, Subject};
 use bursar_db::memberships;
-use bursar_domain::Refusal;
 use bursar_domain::access::Role;
 use bursar_domain::group::Group;
 use bursar_domain::ids::{BulkId, GroupId, MemberId, OrganizationId, PaymentId};
 use bursar_domain::member::Member;
 use bursar_domain::payment::Payment;
+use bursar_domain::{Refusal, Timestamp};
 
-use crate::act::{Act, Whole};
+use crate::act::{Act, View, Whole};
 use crate::books::{self, charges};
 use crate::error::AppError;
+use crate::groups::Counts;
 use crate::rule::Rule;
 use crate::{dues, groups, late_fees, members, payments, roster};
 
@@ -31,6 +32,48 @@ pub fn owner(whole: &mut Whole<'_, '_>, id: BulkId) -> Result<OrganizationId, Ap
     Ok(bulk::get(whole.tx, id)?.ok_or_else(missing(id))?.organization)
 }
 
+/// A bulk act, as it is told before it is undone.
+#[derive(Clone, Debug)]
+pub struct About {
+    pub what: What,
+    pub at: Timestamp,
+    /// How many things it changed.
+    pub count: i64,
+    pub undone_at: Option<Timestamp>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    Charged,
+    Dues,
+    LateFees,
+    Added,
+    Archived,
+    Imported,
+}
+
+pub fn about(view: &mut View<'_, '_>, id: BulkId) -> Result<About, AppError> {
+    view.allow(&UNDO)?;
+    let found = bulk::get(view.tx, id)?.filter(|found| found.organization == view.organization);
+    let found = found.ok_or_else(missing(id))?;
+    let kinds = [
+        (payments::RAISE.name, What::Charged),
+        (dues::RAISE.name, What::Dues),
+        (late_fees::RAISE.name, What::LateFees),
+        (groups::ADD.name, What::Added),
+        (members::ARCHIVE.name, What::Archived),
+        (roster::IMPORT.name, What::Imported),
+    ];
+    let what = kinds.into_iter().find(|(kind, _)| *kind == found.kind);
+    let (_, what) = what.ok_or_else(|| Refusal::conflict(format!("{} cannot be undone", found.kind)))?;
+    Ok(About {
+        what,
+        at: found.at,
+        count: bulk::count(view.tx, &found)?,
+        undone_at: found.undone_at,
+    })
+}
+
 pub fn undo(act: &mut Act<'_, '_>, id: BulkId) -> Result<Undone, AppError> {
     act.allow(&UNDO)?;
     let found = bulk::get(act.tx, id)?.filter(|found| found.organization == act.organization);
@@ -48,9 +91,11 @@ pub fn undo(act: &mut Act<'_, '_>, id: BulkId) -> Result<Undone, AppError> {
         }
         roster::undo(act, &members, &mut undone)?;
     } else {
+        let mut counts = Counts::default();
         for subject in &subjects {
-            undo_one(act, &bulk_act, subject, &mut undone)?;
+            undo_one(act, &bulk_act, subject, &mut counts, &mut undone)?;
         }
+        counts.settle(act)?;
     }
     if undone.reversed.is_empty() && !undone.left.is_empty() {
         // Nothing was undone, so it can be tried again after later changes are undone.
@@ -67,6 +112,7 @@ fn undo_one(
     act: &mut Act<'_, '_>,
     bulk_act: &BulkAct,
     subject: &Subject,
+    counts: &mut Counts,
     undone: &mut Undone,
 ) -> Result<(), AppError> {
     match bulk_act.kind.as_str() {
@@ -75,12 +121,15 @@ fn undo_one(
         }
         kind if kind == groups::ADD.name => {
             match subject.other.map(GroupId::from_bytes) {
-                Some(group) => undo_membership(act, MemberId::from_bytes(subject.id), group, subject, undone),
+                Some(group) => {
+                    let member = MemberId::from_bytes(subject.id);
+                    undo_membership(act, (member, group), subject, counts, undone)
+                }
                 // What the member was charged for joining.
                 None => undo_payment(act, PaymentId::from_bytes(subject.id), subject, undone),
             }
         }
-        kind if kind == members::ARCHIVE.name => members::undo_archive(act, subject, undone),
+        kind if kind == members::ARCHIVE.name => members::undo_archive(act, subject, counts, undone),
         kind => Err(Refusal::conflict(format!("{kind} cannot be undone")).into()),
     }
 }
@@ -112,12 +161,12 @@ fn undo_payment(
 
 fn undo_membership(
     act: &mut Act<'_, '_>,
-    id: MemberId,
-    group: GroupId,
+    (id, group): (MemberId, GroupId),
     subject: &Subject,
+    counts: &mut Counts,
     undone: &mut Undone,
 ) -> Result<(), AppError> {
-    let (Some(mut member), Some(mut group)) = (act.get::<Member>(id)?, act.get::<Group>(group)?) else {
+    let (Some(before), Some(group)) = (act.get::<Member>(id)?, act.get::<Group>(group)?) else {
         undone.left.push((id.to_string(), "it is gone".to_owned()));
         return Ok(());
     };
@@ -134,12 +183,10 @@ fn undo_membership(
         return Ok(());
     }
     memberships::remove(act.tx, act.organization, group.id, id)?;
+    let mut member = before.clone();
     member.groups.retain(|other| *other != group.id);
     act.update(&mut member)?;
-    if member.is_active {
-        group.member_count -= 1;
-        act.update(&mut group)?;
-    }
+    counts.moved(Some(&before), Some(&member));
     undone.reversed.push(id.to_string());
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! What a signed-in person does about themselves: proves again who they are, and ends sessions.
 
+use std::sync::Arc;
+
 use bursar_app::sign_in::{end, sessions};
 use bursar_app::{AppError, Identity, NO_ORGANIZATION, Whole};
 use bursar_domain::Refusal;
@@ -30,7 +32,7 @@ impl Console {
             ("", None) => pages::places::answer(self, signed).await?,
             ("confirm", None) => {
                 let own = &signed.oneself.user.email;
-                self.ask_page(&Form::default(), own, asked_for(parts))?
+                self.ask_page(&Form::default(), own, &asked_for(parts))?
             }
             ("keys", None) => Answer::Page(StatusCode::OK, pages::keys::show(is_part(&parts.headers))?),
             ("parts", None) if self.is_demo => self.show_parts(signed)?,
@@ -58,7 +60,13 @@ impl Console {
             organization: organization.clone(),
             role: *role,
         };
-        let frame = Frame::new(&signed.oneself, place, "parts", self.new_key()?);
+        let frame = Frame::new(
+            &signed.oneself,
+            place,
+            "parts",
+            self.new_key()?,
+            Arc::clone(&self.webhooks),
+        );
         Ok(Answer::Page(StatusCode::OK, pages::parts::show(frame)?))
     }
 

@@ -91,6 +91,7 @@ impl Console {
         form: Form,
     ) -> Result<Answer, Failure> {
         let (rule, send) = route.send.ok_or_else(no_form)?;
+        check_role(&asking, rule)?;
         let organization = asking.frame.place.organization.id;
         let who = Identity::Session(signed.session);
         let (asked, read) = (asking.clone(), form.clone());

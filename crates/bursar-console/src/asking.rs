@@ -1,7 +1,9 @@
 //! What a page is asked: the parts of its address, and who asks.
 
+use bursar_app::desk::{ChargeLine, ChargePlace, MemberLine, MemberPlace};
 use bursar_domain::ids::{Id, Kind};
-use bursar_domain::{Refusal, Timestamp};
+use bursar_domain::{Date, Refusal, Timestamp};
+use serde_json::json;
 use url::form_urlencoded;
 
 use crate::failure::Failure;
@@ -60,6 +62,44 @@ impl Asking {
     /// The address of the page after this row.
     pub(crate) fn after<K: Kind>(&self, end: &str, at: Timestamp, id: Id<K>) -> String {
         self.with(end, &[("after", &format!("{}.{id}", at.micros()))])
+    }
+
+    /// Where the page before this one of charges ended.
+    pub(crate) fn charge_place(&self) -> Option<ChargePlace> {
+        let mut parts = self.query("after").split('.');
+        let at = parts.next()?.parse().ok()?;
+        let due = match parts.next()? {
+            "" => None,
+            day => Some(Date::parse(day)?),
+        };
+        Some(ChargePlace {
+            due,
+            updated_at: Timestamp::from_micros(at),
+            id: Id::parse(parts.next()?)?,
+        })
+    }
+
+    /// The address of the page after this charge.
+    pub(crate) fn after_charge(&self, end: &str, last: &ChargeLine) -> String {
+        let due = last.due.map(|due| due.to_string()).unwrap_or_default();
+        let place = format!("{}.{due}.{}", last.updated_at.micros(), last.id);
+        self.with(end, &[("after", &place)])
+    }
+
+    /// Where the page before this one of members ended.
+    pub(crate) fn member_place(&self) -> Option<MemberPlace> {
+        let (last_name, first_name, id): (_, _, String) = serde_json::from_str(self.query("after")).ok()?;
+        Some(MemberPlace {
+            last_name,
+            first_name,
+            id: Id::parse(&id)?,
+        })
+    }
+
+    /// The address of the page after this member.
+    pub(crate) fn after_member(&self, end: &str, last: &MemberLine) -> String {
+        let place = json!([last.last_name, last.first_name, last.id.to_string()]);
+        self.with(end, &[("after", &place.to_string())])
     }
 
     /// Everything behind the question mark, except what the console adds itself.

@@ -146,7 +146,7 @@ impl Failure {
             Self::App(AppError::Stale) => (
                 StatusCode::FORBIDDEN,
                 "Confirm that it is you",
-                "It is more than 30 minutes since you signed in."
+                "It is more than 30 minutes since you last proved who you are."
                     .to_owned(),
             ),
             Self::App(AppError::Refused(Refusal::Missing { message, .. })) => {

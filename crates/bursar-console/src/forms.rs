@@ -192,6 +192,15 @@ impl Form {
         self.some(name).ok_or_else(|| Problem::of(name, problem))
     }
 
+    /// An amount, also as pages show it: `1,250.00`.
+    pub(crate) fn amount(&self, name: &str) -> Option<String> {
+        self.some(name).map(|text| without_groups(&text))
+    }
+
+    pub(crate) fn required_amount(&self, name: &str, problem: &str) -> Result<String, Problem> {
+        self.required(name, problem).map(|text| without_groups(&text))
+    }
+
     /// A day, as `<input type="date">` sends it.
     pub(crate) fn date(&self, name: &str) -> Result<Option<Date>, Problem> {
         let Some(text) = self.some(name) else {
@@ -292,9 +301,41 @@ impl Form {
     }
 }
 
+/// Drops the commas between groups of three digits. Any other comma stays, and is refused as part of no amount.
+fn without_groups(text: &str) -> String {
+    let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
+    let mut groups = whole.split(',');
+    let is_number = |group: &str, lengths: std::ops::RangeInclusive<usize>| {
+        lengths.contains(&group.len()) && group.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let is_grouped = groups.next().is_some_and(|first| is_number(first, 1..=3))
+        && groups.all(|group| is_number(group, 3..=3));
+    match is_grouped {
+        true => whole.replace(',', "") + rest,
+        false => text.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn amounts_are_read_as_pages_show_them() {
+        for (text, read) in [
+            ("1,250.00", "1250.00"),
+            ("12,345,678", "12345678"),
+            ("1250.00", "1250.00"),
+            ("12,50", "12,50"),
+            ("1,2500", "1,2500"),
+            ("1234,567", "1234,567"),
+            (",250", ",250"),
+            ("-1,250", "-1,250"),
+            ("1,250.00,000", "1250.00,000"),
+        ] {
+            assert_eq!(without_groups(text), read);
+        }
+    }
 
     #[test]
     fn a_fingerprint_covers_names_values_and_files() {

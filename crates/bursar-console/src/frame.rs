@@ -1,8 +1,12 @@
 //! What stands around every page: who is signed in, where, and what was just done.
 
+use std::sync::Arc;
+
 use bursar_app::Rule;
 use bursar_app::resources::Readable;
+use bursar_app::secrets::KeyFile;
 use bursar_app::sign_in::Oneself;
+use bursar_app::webhooks::Reach;
 use bursar_domain::access::Role;
 use bursar_domain::card::Card;
 use bursar_domain::ids::OrganizationId;
@@ -105,10 +109,25 @@ pub(crate) struct Frame {
     pub(crate) origin: String,
     /// For secrets that a form hands out.
     pub(crate) entropy: Entropy,
+    /// Where webhooks may go, and what seals their secrets.
+    pub(crate) webhooks: Arc<Webhooks>,
+}
+
+/// What webhook endpoints need from whoever runs the server.
+#[derive(Clone, Debug)]
+pub struct Webhooks {
+    pub reach: Reach,
+    pub key: KeyFile,
 }
 
 impl Frame {
-    pub(crate) fn new(oneself: &Oneself, place: Place, here: &'static str, key: String) -> Self {
+    pub(crate) fn new(
+        oneself: &Oneself,
+        place: Place,
+        here: &'static str,
+        key: String,
+        webhooks: Arc<Webhooks>,
+    ) -> Self {
         let others = oneself
             .places
             .iter()
@@ -127,6 +146,7 @@ impl Frame {
             key,
             origin: String::new(),
             entropy: || Err("there is no randomness here".to_owned()),
+            webhooks,
         }
     }
 

@@ -23,5 +23,7 @@ mod sheet;
 mod sign_in;
 mod words;
 
+pub use frame::Webhooks;
 pub use oidc::OidcSettings;
+pub use routes::{PageRule, page_rules};
 pub use serve::{Console, Options};

@@ -8,7 +8,7 @@ use flate2::write::GzEncoder;
 use http_body_util::Full;
 use hyper::body::Bytes;
 use hyper::header::{
-    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_SECURITY_POLICY,
+    ACCEPT_ENCODING, ALLOW, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_SECURITY_POLICY,
     CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
     X_FRAME_OPTIONS,
 };
@@ -28,6 +28,9 @@ pub(crate) fn html(status: StatusCode, page: String) -> Reply {
     let headers = reply.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
     headers.insert(CONTENT_SECURITY_POLICY, CSP);
+    if status == StatusCode::METHOD_NOT_ALLOWED {
+        headers.insert(ALLOW, HeaderValue::from_static("GET, HEAD, POST"));
+    }
     // The same address is a page, or the part of it that htmx asks for.
     headers.insert(VARY, HeaderValue::from_static("Accept-Encoding, HX-Request"));
     guard(headers);

@@ -171,6 +171,7 @@ pub(crate) const ROUTES: &[Route] = &[
         &bursar_app::groups::CREATE,
         pages::group_form::send_new,
     ),
+    file("groups/csv", "groups", pages::lists::groups),
     page("groups/{}", "groups", pages::group::show),
     form(
         "groups/{}/edit",
@@ -312,6 +313,7 @@ pub(crate) const ROUTES: &[Route] = &[
         &bursar_app::statements::CHANGE,
         pages::bank::lines::send,
     ),
+    file("bank/open/csv", "bank", pages::lists::lines),
     board(
         "bank/lines/{}",
         "bank",
@@ -327,6 +329,7 @@ pub(crate) const ROUTES: &[Route] = &[
         &bursar_app::statements::CHANGE,
         pages::bank::lines::send,
     ),
+    file("bank/{}/csv", "bank", pages::lists::lines),
     form(
         "undo/lines/{}",
         "bank",
@@ -356,6 +359,11 @@ pub(crate) const ROUTES: &[Route] = &[
         &bursar_app::reimbursements::DRAFT,
         pages::reimbursements::new::send,
     ),
+    file(
+        "reimbursements/csv",
+        "reimbursements",
+        pages::lists::reimbursements,
+    ),
     Route {
         is_board: true,
         ..upload(
@@ -379,6 +387,7 @@ pub(crate) const ROUTES: &[Route] = &[
         &bursar_app::reminders::SCHEDULE,
         pages::reminders::write::send,
     ),
+    file("reminders/csv", "reminders", pages::lists::reminders),
     form(
         "reminders/{}",
         "reminders",
@@ -387,6 +396,7 @@ pub(crate) const ROUTES: &[Route] = &[
         pages::reminders::one::send,
     ),
     page("journal", "journal", pages::journal::show),
+    file("journal/csv", "journal", pages::lists::journal),
     page("campaigns", "campaigns", pages::campaigns::show),
     form(
         "campaigns/new",
@@ -447,6 +457,7 @@ pub(crate) const ROUTES: &[Route] = &[
         &bursar_app::store::ORDER,
         pages::store::send_order,
     ),
+    file("orders/csv", "store", pages::lists::orders),
     page("orders/{}", "store", pages::order::show),
     form(
         "orders/{}/refunded",
@@ -493,6 +504,7 @@ pub(crate) const ROUTES: &[Route] = &[
         pages::cards::send_decide,
     ),
     page("chapters", "chapters", pages::chapters::show),
+    file("chapters/csv", "chapters", pages::lists::chapters),
     logged("chapters/{}", "chapters", pages::chapters::roster),
     page("reports", "reports", pages::reports::index),
     page("reports/{}", "reports", pages::reports::show),
@@ -550,6 +562,64 @@ pub(crate) const ROUTES: &[Route] = &[
         &bursar_app::tokens::REVOKE,
         pages::token_acts::send_revoke,
     ),
+    page("webhooks", "settings", pages::webhooks::show),
+    form(
+        "webhooks/new",
+        "settings",
+        pages::webhook_acts::show_new,
+        &bursar_app::webhooks::CREATE,
+        pages::webhook_acts::send_new,
+    ),
+    page("webhooks/{}", "settings", pages::webhooks::show_one),
+    form(
+        "webhooks/{}/edit",
+        "settings",
+        pages::webhook_acts::show_edit,
+        &bursar_app::webhooks::SET,
+        pages::webhook_acts::send_edit,
+    ),
+    form(
+        "webhooks/{}/rotate",
+        "settings",
+        pages::webhook_acts::show_rotate,
+        &bursar_app::webhooks::ROTATE,
+        pages::webhook_acts::send_rotate,
+    ),
+    form(
+        "webhooks/{}/test",
+        "settings",
+        pages::webhook_acts::show_test,
+        &bursar_app::webhooks::TEST,
+        pages::webhook_acts::send_test,
+    ),
+    form(
+        "webhooks/{}/replay",
+        "settings",
+        pages::webhook_acts::show_replay,
+        &bursar_app::webhooks::REPLAY,
+        pages::webhook_acts::send_replay,
+    ),
+    form(
+        "webhooks/{}/disable",
+        "settings",
+        pages::webhook_acts::show_disable,
+        &bursar_app::webhooks::DISABLE,
+        pages::webhook_acts::send_disable,
+    ),
+    form(
+        "webhooks/{}/enable",
+        "settings",
+        pages::webhook_acts::show_enable,
+        &bursar_app::webhooks::ENABLE,
+        pages::webhook_acts::send_enable,
+    ),
+    form(
+        "webhooks/{}/delete",
+        "settings",
+        pages::webhook_acts::show_delete,
+        &bursar_app::webhooks::DELETE,
+        pages::webhook_acts::send_delete,
+    ),
     page("policy", "settings", pages::policy::show),
     form(
         "policy/edit",
@@ -559,6 +629,7 @@ pub(crate) const ROUTES: &[Route] = &[
         pages::policy::send_edit,
     ),
     page("activity", "activity", pages::activity::show),
+    file("activity/csv", "activity", pages::lists::activity),
     form(
         "undo/{}",
         "",
@@ -567,6 +638,28 @@ pub(crate) const ROUTES: &[Route] = &[
         pages::undo::send,
     ),
 ];
+
+/// A page as it is told outside: the end of its address, and who may send its form.
+#[derive(Clone, Copy, Debug)]
+pub struct PageRule {
+    /// Below `/console/ORG`; `{}` stands for an id.
+    pub path: &'static str,
+    /// The rule of its form, if it has one.
+    pub form: Option<&'static Rule>,
+    /// Whether it is also for those who may not send its form.
+    pub is_board: bool,
+    pub is_file: bool,
+}
+
+/// Every page of an organization.
+pub fn page_rules() -> impl Iterator<Item = PageRule> {
+    ROUTES.iter().map(|route| PageRule {
+        path: route.path,
+        form: route.send.map(|(rule, _)| rule),
+        is_board: route.is_board,
+        is_file: route.file.is_some(),
+    })
+}
 
 /// The route of a path below the organization, and what stands at its places.
 pub(crate) fn find(path: &str) -> Option<(&'static Route, Vec<String>)> {

@@ -32,12 +32,12 @@ use crate::assets;
 use crate::cookies::CookieName;
 use crate::failure::{Failure, Problem, sentence};
 use crate::forms::Form;
-use crate::frame::{Frame, Place};
+use crate::frame::{Frame, Place, Webhooks};
 use crate::oidc::{OidcSettings, Provider};
 use crate::pages;
 use crate::reply::{allow_forms_to, compressed, html, is_part, lead_to, see_other};
 use crate::routes::{self, Route};
-use crate::sign_in::query_of;
+use crate::sign_in::query_of_page;
 
 /// The files of one form, with what is around them.
 const UPLOAD_BYTES_MAX: usize = (10 << 20) + (64 << 10);
@@ -53,6 +53,7 @@ pub struct Options {
     pub ids: IdSource,
     /// Fails where the system has no randomness.
     pub entropy: fn() -> Result<[u8; ENTROPY_BYTES], String>,
+    pub webhooks: Webhooks,
     pub body_limit: usize,
     pub request_timeout: Duration,
     /// How long a form's key is remembered.
@@ -78,6 +79,7 @@ pub struct Console {
     /// What mail calls this place.
     pub(crate) site: String,
     pub(crate) entropy: fn() -> Result<[u8; ENTROPY_BYTES], String>,
+    pub(crate) webhooks: Arc<Webhooks>,
     origin: String,
     /// Cookies would travel in the clear otherwise.
     is_safe: bool,
@@ -145,6 +147,7 @@ impl Console {
             is_here: is_loopback(&options.base_url),
             app: options.app,
             entropy: options.entropy,
+            webhooks: Arc::new(options.webhooks),
             ids: Mutex::new(options.ids),
             body_limit: options.body_limit,
             request_timeout: options.request_timeout,
@@ -297,7 +300,13 @@ impl Console {
         let missing = || Refusal::missing("the address leads nowhere; the menu shows what there is");
         let (route, params) = routes::find(rest).ok_or_else(missing)?;
         seen.route = Some(route);
-        let mut frame = Frame::new(&signed.oneself, place, route.here, self.new_key()?);
+        let mut frame = Frame::new(
+            &signed.oneself,
+            place,
+            route.here,
+            self.new_key()?,
+            Arc::clone(&self.webhooks),
+        );
         (frame.origin, frame.entropy) = (self.origin.clone(), self.entropy);
         let mut asking = Asking::new(frame, params, parts.uri.query().unwrap_or(""));
         asking.is_part = is_part(&parts.headers);
@@ -428,7 +437,7 @@ impl Console {
         if let Some(cause) = failure.cause() {
             tracing::error!(request_id = %request, cause, "a page failed");
         }
-        let to = query_of(parts.uri.path());
+        let to = query_of_page(&parts.uri);
         if matches!(failure, Failure::SignedOut) && parts.uri.path() == SIGN_OUT {
             return Answer::Reply(see_other("/console/sign-in"));
         }

@@ -9,9 +9,11 @@ use bursar_domain::Refusal;
 use bursar_domain::sign_in::{ENTROPY_BYTES, SecretHash, secret};
 use bursar_http::limits::{Bucket, Subject};
 use bursar_http::reply::Reply;
-use hyper::StatusCode;
 use hyper::header::{SET_COOKIE, USER_AGENT};
 use hyper::http::request::Parts;
+use hyper::http::uri::PathAndQuery;
+use hyper::{StatusCode, Uri};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::failure::Failure;
 use crate::forms::Form;
@@ -46,7 +48,7 @@ impl Console {
         let answer = match (place, rest, form) {
             ("setup", link, None) => self.open_setup(link, &Form::default()).await?,
             ("setup", link, Some(form)) => self.set_up(parts, link, form).await?,
-            (_, "", None) => self.ask_page(&Form::default(), "", asked_for(parts))?,
+            (_, "", None) => self.ask_page(&Form::default(), "", &asked_for(parts))?,
             (_, "", Some(form)) => self.ask_code(parts, form).await?,
             (_, "code", None) => self.open_code(parts).await?,
             (_, "code", Some(form)) => self.enter_code(parts, &form).await?,
@@ -56,7 +58,7 @@ impl Console {
             (_, "oidc/callback", None) => self.end_oidc(parts).await?,
             (_, "oidc/link", None) => {
                 let form = Form::parse(parts.uri.query().unwrap_or(""));
-                self.show_link(parts, &form, asked_for(parts)).await?
+                self.show_link(parts, &form, &asked_for(parts)).await?
             }
             (_, link, None) => self.open_link(link).await?,
             (_, link, Some(_)) => self.enter(parts, link).await?,
@@ -118,7 +120,7 @@ impl Console {
             Some(email) => {
                 let asked = Form::parse(parts.uri.query().unwrap_or(""));
                 let login = asked.get("login");
-                Ok(page(pages::signing::code(&email, "", asked_for(parts), login)?))
+                Ok(page(pages::signing::code(&email, "", &asked_for(parts), login)?))
             }
             None => Ok(Answer::Reply(see_other("/console/sign-in"))),
         }
@@ -239,28 +241,46 @@ pub(crate) fn agent(parts: &Parts) -> String {
 }
 
 /// The page that a sign-in leads to, from the address.
-pub(crate) fn asked_for(parts: &Parts) -> &str {
-    // Its characters are those of a path, which need no decoding.
-    let query = parts.uri.query().unwrap_or("");
-    let to = query.split('&').find_map(|pair| pair.strip_prefix("to="));
-    inside(to.unwrap_or(""))
+pub(crate) fn asked_for(parts: &Parts) -> String {
+    let query = Form::parse(parts.uri.query().unwrap_or(""));
+    inside(query.get("to")).to_owned()
 }
 
-/// Only a page of the console, or the way in: nobody is sent elsewhere after a sign-in.
+/// Longer addresses lose their filters.
+const TO_BYTES_MAX: usize = 1_000;
+
+/// Only a page of the console, with its filters, or the way in: nobody is sent elsewhere after a sign-in.
 pub(crate) fn inside(to: &str) -> &str {
+    let (path, query) = to.split_once('?').unwrap_or((to, ""));
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '-');
-    let is_page = to.starts_with("/console/") && !to.starts_with("/console/sign-in");
-    match is_page && !to.contains("//") && to.chars().all(is_plain) {
+    let is_filter = |c: char| c.is_ascii_alphanumeric() || "_-.~*+%=&".contains(c);
+    let is_page = path.starts_with("/console/")
+        && !path.starts_with("/console/sign-in")
+        && !path.contains("//")
+        && path.chars().all(is_plain);
+    match is_page && query.chars().all(is_filter) && to.len() <= TO_BYTES_MAX {
         true => to,
         false => HOME,
     }
 }
 
+/// In the value of a query; a path reads as it is.
+const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'_').remove(b'-');
+
 /// Carries the page that a sign-in leads to.
 pub(crate) fn query_of(to: &str) -> String {
     match inside(to) {
         HOME => String::new(),
-        to => format!("to={to}"),
+        to => format!("to={}", utf8_percent_encode(to, KEPT)),
+    }
+}
+
+/// The same for a page that was asked for. Where its filters cannot be carried, the page alone is.
+pub(crate) fn query_of_page(uri: &Uri) -> String {
+    let whole = uri.path_and_query().map_or("", PathAndQuery::as_str);
+    match query_of(whole) {
+        query if query.is_empty() => query_of(uri.path()),
+        query => query,
     }
 }
 
@@ -303,10 +323,36 @@ mod tests {
             ("/console/\\elsewhere", HOME),
             ("/console/a\r\nSet-Cookie: x", HOME),
             ("javascript:alert(1)", HOME),
+            (
+                "/console/org_1/charges?show=all&from=2026-01-01&q=a%20b+c",
+                "/console/org_1/charges?show=all&from=2026-01-01&q=a%20b+c",
+            ),
+            ("/console/org_1?q=<b>", HOME),
+            ("/console/org_1?q=//elsewhere.example.org", HOME),
+            ("/console/org_1?a?b", HOME),
+            ("/console/org_1?a\r\nSet-Cookie: x", HOME),
+            ("/console/sign-in?x=1", HOME),
+            ("/console?to=/console/x", HOME),
+            ("?to=/console/x", HOME),
         ] {
             assert_eq!(inside(to), expected, "{to}");
         }
         assert_eq!(query_of("/console/x"), "to=/console/x");
         assert_eq!(query_of("//x"), "");
+        assert_eq!(
+            query_of("/console/x?a=b&c=%20"),
+            "to=/console/x%3Fa%3Db%26c%3D%2520"
+        );
+        let long = format!("/console/x?q={}", "a".repeat(TO_BYTES_MAX));
+        assert_eq!(query_of(&long), "");
+        assert_eq!(query_of_page(&long.parse().unwrap()), "to=/console/x");
+        assert_eq!(
+            query_of_page(&"/console/x?a=b".parse().unwrap()),
+            "to=/console/x%3Fa%3Db"
+        );
+        assert_eq!(
+            query_of_page(&"/console/x?q=a/b".parse().unwrap()),
+            "to=/console/x"
+        );
     }
 }

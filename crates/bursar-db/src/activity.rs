@@ -54,6 +54,8 @@ pub struct Filter {
     pub since: Option<Timestamp>,
     /// A kind of actor, or an actor's id.
     pub actor: Option<String>,
+    /// With an actor: only what was done in the name of the organization itself.
+    pub is_own: bool,
     /// A prefix of the action.
     pub action: Option<String>,
     pub request: Option<RequestId>,
@@ -67,7 +69,7 @@ record! { line_columns: Line {
 } }
 
 macro_rules! select_lines {
-    ($filters:literal) => {
+    ($filters:expr) => {
         concat!(
             "SELECT ",
             line_columns!(),
@@ -75,6 +77,12 @@ macro_rules! select_lines {
             $filters,
             " ORDER BY id DESC LIMIT ?5"
         )
+    };
+}
+
+macro_rules! of_actor {
+    () => {
+        " AND (actor_kind = ?6 OR (actor_id = ?6 AND (?7 = 0 OR actor_organization_id = ?1 OR actor_organization_id IS NULL)))"
     };
 }
 
@@ -113,14 +121,17 @@ pub fn newest(
         params.push(Value::Bytes(request));
         return tx.rows(select_lines!(" AND request_id = ?6"), &params, read);
     }
-    params.extend(filter.actor.as_deref().map(Value::Text));
     params.extend(filter.action.as_deref().map(Value::Text));
+    if let Some(actor) = &filter.actor {
+        params.insert(5, Value::Text(actor));
+        params.insert(6, Value::from(filter.is_own));
+    }
     let sql = match (&filter.actor, &filter.action) {
         (None, None) => select_lines!(""),
-        (Some(_), None) => select_lines!(" AND (actor_kind = ?6 OR actor_id = ?6)"),
+        (Some(_), None) => select_lines!(of_actor!()),
         (None, Some(_)) => select_lines!(" AND substr(action, 1, length(?6)) = ?6"),
         (Some(_), Some(_)) => {
-            select_lines!(" AND (actor_kind = ?6 OR actor_id = ?6) AND substr(action, 1, length(?7)) = ?7")
+            select_lines!(concat!(of_actor!(), " AND substr(action, 1, length(?8)) = ?8"))
         }
     };
     tx.rows(sql, &params, read)

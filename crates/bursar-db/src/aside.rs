@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 
 use bursar_domain::aside::{Aside, Charged, Sums};
-use bursar_domain::ids::{AccountId, GroupId, Id, Kind, MemberId, OrganizationId};
+use bursar_domain::ids::{AccountId, GroupId, Id, MemberId, OrganizationId};
 use bursar_domain::journal::Entry;
 use bursar_domain::{Date, search};
 
@@ -13,7 +13,7 @@ use crate::engine::{OwnedValue, Tx, Value};
 use crate::error::DbError;
 use crate::rows::read;
 use crate::sums::sum;
-use crate::table::{self, Stored, key};
+use crate::table::{Stored, key};
 use crate::tables::MEMBER_WORDS;
 
 /// Words that one statement adds.
@@ -29,32 +29,16 @@ const NO_GROUP: &[u8] = &[];
 /// What one transaction changes.
 #[derive(Debug, Default)]
 pub struct Changes {
-    /// What stands beside rows that were read or written.
-    seen: HashMap<Key, Aside>,
     charges: BTreeMap<(OrganizationId, Option<Date>, Option<GroupId>), Sums>,
     accounts: BTreeMap<(OrganizationId, AccountId), i64>,
     /// Whether a word finds a member from now on.
     words: BTreeMap<Word, bool>,
 }
 
-/// The kind of a row and its id: rows of two kinds can have the same bits.
-type Key = (&'static str, u128);
-
-fn key_of<R: Stored>(row: &R) -> Key {
-    (R::Kind::PREFIX, row.id().bits())
-}
-
 /// A word that finds a member.
 type Word = (OrganizationId, String, MemberId);
 
 impl Changes {
-    /// A row was read: what it says now need not be read again when it changes.
-    pub fn see<R: Stored>(&mut self, row: &R) {
-        if let Some(aside) = row.aside() {
-            self.seen.insert(key_of(row), aside);
-        }
-    }
-
     /// A row is new.
     pub fn add<R: Stored>(
         &mut self,
@@ -63,32 +47,21 @@ impl Changes {
         row: &R,
     ) -> Result<(), DbError> {
         if let Some(aside) = row.aside() {
-            self.replace(organization, key_of(row), None, aside);
+            self.replace(organization, row.id().bits(), None, aside);
         }
         // So that a large import does not hold the words of all its members.
         if self.words.len() >= CHUNK_ROWS {
-            self.seen.clear();
             write_words(tx, std::mem::take(&mut self.words))?;
         }
         Ok(())
     }
 
-    /// A row changes. Must be called before it is written.
-    pub fn change<R: Stored>(
-        &mut self,
-        tx: &mut Tx<'_>,
-        organization: OrganizationId,
-        row: &R,
-    ) -> Result<(), DbError> {
-        let Some(aside) = row.aside() else {
-            return Ok(());
-        };
-        let before = match self.seen.remove(&key_of(row)) {
-            Some(before) => Some(before),
-            None => table::get::<R>(tx, organization, row.id())?.and_then(|row| row.aside()),
-        };
-        self.replace(organization, key_of(row), before, aside);
-        Ok(())
+    /// A row changes.
+    pub fn change<R: Stored>(&mut self, organization: OrganizationId, before: Option<&R>, after: &R) {
+        if let Some(aside) = after.aside() {
+            let before = before.and_then(R::aside);
+            self.replace(organization, after.id().bits(), before, aside);
+        }
     }
 
     /// The books have a new entry.
@@ -99,22 +72,22 @@ impl Changes {
         }
     }
 
-    fn replace(&mut self, organization: OrganizationId, key: Key, before: Option<Aside>, after: Aside) {
-        if before.as_ref() != Some(&after) {
-            match (before, &after) {
-                (Some(Aside::Words(before)), Aside::Words(after)) => {
-                    self.find_by(organization, key.1, &before, after)
+    fn replace(&mut self, organization: OrganizationId, id: u128, before: Option<Aside>, after: Aside) {
+        if before.as_ref() == Some(&after) {
+            return;
+        }
+        match (before, &after) {
+            (Some(Aside::Words(before)), Aside::Words(after)) => {
+                self.find_by(organization, id, &before, after)
+            }
+            (_, Aside::Words(after)) => self.find_by(organization, id, &[], after),
+            (before, Aside::Charge(after)) => {
+                if let Some(Aside::Charge(before)) = before {
+                    self.charge(organization, &before, -1);
                 }
-                (_, Aside::Words(after)) => self.find_by(organization, key.1, &[], after),
-                (before, Aside::Charge(after)) => {
-                    if let Some(Aside::Charge(before)) = before {
-                        self.charge(organization, &before, -1);
-                    }
-                    self.charge(organization, after, 1);
-                }
+                self.charge(organization, after, 1);
             }
         }
-        self.seen.insert(key, after);
     }
 
     /// Sums beyond what the table can hold are refused there.

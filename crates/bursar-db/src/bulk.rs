@@ -73,6 +73,19 @@ pub fn get(tx: &mut Tx<'_>, id: BulkId) -> Result<Option<BulkAct>, DbError> {
     )
 }
 
+/// How many things it touched.
+pub fn count(tx: &mut Tx<'_>, act: &BulkAct) -> Result<i64, DbError> {
+    let found = tx.first(
+        "SELECT COUNT(*) FROM bulk_subjects WHERE organization_id = ?1 AND act_id = ?2",
+        &[
+            Value::Bytes(&act.organization.to_bytes()),
+            Value::Bytes(&act.id.to_bytes()),
+        ],
+        read,
+    )?;
+    Ok(found.unwrap_or(0))
+}
+
 pub fn subjects(tx: &mut Tx<'_>, act: &BulkAct) -> Result<Vec<Subject>, DbError> {
     let (organization, id) = (act.organization.to_bytes(), act.id.to_bytes());
     tx.rows(

@@ -4,10 +4,9 @@ use std::sync::OnceLock;
 
 use bursar_domain::account::Standing;
 use bursar_domain::ids::{
-    CampaignId, GroupId, ListingId, MemberId, OrderId, OrganizationId, PaymentId, ReimbursementId,
+    CampaignId, GroupId, ListingId, MemberId, OrderId, OrganizationId, ReimbursementId,
 };
 use bursar_domain::order::OrderStatus;
-use bursar_domain::payment::PaymentStatus;
 use bursar_domain::reimbursement::ReimbursementStatus;
 use bursar_domain::{Date, Timestamp};
 
@@ -29,6 +28,24 @@ pub struct MemberLine {
     pub is_active: bool,
 }
 
+/// Where a member is in the order of names. It stays there when the member gets another name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemberPlace {
+    pub last_name: String,
+    pub first_name: String,
+    pub id: MemberId,
+}
+
+impl MemberLine {
+    pub fn place(&self) -> MemberPlace {
+        MemberPlace {
+            last_name: self.last_name.clone(),
+            first_name: self.first_name.clone(),
+            id: self.id,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MemberFilter {
     pub is_active: Option<bool>,
@@ -39,16 +56,20 @@ pub struct MemberFilter {
 
 record! { member_columns: MemberLine, "m." { id, first_name, last_name, email, phone, is_active } }
 
-/// By last name, first name and id, after the member given.
+/// By last name, first name and id, after the place given.
 pub fn members(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
     filter: MemberFilter,
-    after: Option<(&str, &str, MemberId)>,
+    after: Option<&MemberPlace>,
     limit: i64,
 ) -> Result<Vec<MemberLine>, DbError> {
     let place = match after {
-        Some((last, first, id)) => Place::After(last, first, id.to_bytes()),
+        Some(MemberPlace {
+            last_name,
+            first_name,
+            id,
+        }) => Place::After(last_name, first_name, id.to_bytes()),
         None => Place::Start,
     };
     select_members(tx, organization, filter, &place, limit)
@@ -126,7 +147,9 @@ pub fn member_text(asked: [bool; 5]) -> &'static str {
         let mut sql = concat!("SELECT ", member_columns!(), " FROM members m").to_owned();
         if has_group {
             let n = place();
-            sql += &format!(" JOIN memberships g ON g.organization_id = ?1 AND g.group_id = ?{n} AND g.member_id = m.id");
+            sql += &format!(
+                " JOIN memberships g ON g.organization_id = ?1 AND g.group_id = ?{n} AND g.member_id = m.id"
+            );
         }
         sql += match is_among {
             // So that SQLite looks each id up instead of reading the whole organization.
@@ -137,8 +160,11 @@ pub fn member_text(asked: [bool; 5]) -> &'static str {
             sql += &format!(" AND m.is_active = ?{}", place());
         }
         if is_owing {
-            sql += " AND EXISTS (SELECT 1 FROM payments p WHERE p.organization_id = ?1 AND p.member_id = m.id \
-                    AND p.status IN ('pending', 'partially_paid', 'failed') AND p.amount > p.paid_to_date)";
+            // The index has the keys of what is open; without the join SQLite would read the organization's charges.
+            sql += " AND EXISTS (SELECT 1 FROM payments k CROSS JOIN payments p WHERE k.organization_id = ?1 \
+                    AND k.member_id = m.id AND k.status IN ('pending', 'partially_paid', 'failed') \
+                    AND p.organization_id = ?1 AND p.updated_at = k.updated_at AND p.id = k.id \
+                    AND p.amount > p.paid_to_date)";
         }
         if has_after {
             let (last, first, id) = (place(), place(), place());
@@ -193,121 +219,6 @@ fn balances_text() -> &'static str {
             places.join(", ")
         )
     })
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ChargeLine {
-    pub id: PaymentId,
-    pub updated_at: Timestamp,
-    pub member: Option<MemberId>,
-    pub chapter: Option<OrganizationId>,
-    pub group: Option<GroupId>,
-    pub description: String,
-    pub amount: i64,
-    pub paid: i64,
-    pub status: PaymentStatus,
-    pub due: Option<Date>,
-}
-
-record! { charge_columns: ChargeLine {
-    id, updated_at, member = "member_id", chapter = "target_organization_id", group = "group_id", description, amount,
-    paid = "paid_to_date", status, due = "due_date",
-} }
-
-/// Which charges, and so in which order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Charges {
-    /// The last changed first.
-    All,
-    /// The last changed first.
-    In(PaymentStatus),
-    /// Of a member; the last changed first.
-    Of(MemberId),
-    /// By due day; those without one last.
-    Open,
-}
-
-/// The charges after the one given.
-pub fn charges(
-    tx: &mut Tx<'_>,
-    organization: OrganizationId,
-    which: Charges,
-    after: Option<&ChargeLine>,
-    limit: i64,
-) -> Result<Vec<ChargeLine>, DbError> {
-    let organization = organization.to_bytes();
-    let mut values = vec![Value::Bytes(&organization), Value::Int(limit)];
-    let member = match which {
-        Charges::Of(member) => Some(member.to_bytes()),
-        Charges::All | Charges::In(_) | Charges::Open => None,
-    };
-    match which {
-        Charges::In(status) => values.push(Value::Text(status.as_str())),
-        Charges::All | Charges::Of(_) | Charges::Open => {
-            values.extend(member.as_ref().map(|id| Value::Bytes(id)));
-        }
-    }
-    let place = after.map(|line| {
-        let due = line
-            .due
-            .map_or_else(|| LAST_DAY.to_owned(), |due| due.to_string());
-        (due, line.updated_at.micros(), line.id.to_bytes())
-    });
-    if let Some((due, updated_at, id)) = &place {
-        values.push(match which {
-            Charges::Open => Value::Text(due),
-            Charges::All | Charges::In(_) | Charges::Of(_) => Value::Int(*updated_at),
-        });
-        values.push(Value::Bytes(id));
-    }
-    tx.rows(charges_text(which, after.is_some()), &values, read)
-}
-
-/// Where charges without a due day are.
-const LAST_DAY: &str = "9999-12-31";
-
-macro_rules! charges_sql {
-    ($rest:expr) => {
-        concat!(
-            "SELECT ",
-            charge_columns!(),
-            " FROM payments WHERE organization_id = ?1 ",
-            $rest
-        )
-    };
-}
-
-const fn charges_text(which: Charges, has_after: bool) -> &'static str {
-    match (which, has_after) {
-        (Charges::All, false) => charges_sql!("ORDER BY updated_at DESC, id DESC LIMIT ?2"),
-        (Charges::All, true) => {
-            charges_sql!("AND (updated_at, id) < (?3, ?4) ORDER BY updated_at DESC, id DESC LIMIT ?2")
-        }
-        (Charges::In(_), false) => {
-            charges_sql!("AND status = ?3 ORDER BY updated_at DESC, id DESC LIMIT ?2")
-        }
-        (Charges::In(_), true) => {
-            charges_sql!(
-                "AND status = ?3 AND (updated_at, id) < (?4, ?5) ORDER BY updated_at DESC, id DESC LIMIT ?2"
-            )
-        }
-        (Charges::Of(_), false) => {
-            charges_sql!("AND member_id = ?3 ORDER BY updated_at DESC, id DESC LIMIT ?2")
-        }
-        (Charges::Of(_), true) => {
-            charges_sql!(
-                "AND member_id = ?3 AND (updated_at, id) < (?4, ?5) ORDER BY updated_at DESC, id DESC LIMIT ?2"
-            )
-        }
-        (Charges::Open, false) => charges_sql!(
-            "AND status IN ('pending', 'partially_paid', 'failed') AND amount > paid_to_date \
-             ORDER BY COALESCE(due_date, '9999-12-31'), id LIMIT ?2"
-        ),
-        (Charges::Open, true) => charges_sql!(
-            "AND status IN ('pending', 'partially_paid', 'failed') AND amount > paid_to_date \
-             AND (COALESCE(due_date, '9999-12-31'), id) > (?3, ?4) ORDER BY COALESCE(due_date, '9999-12-31'), id LIMIT ?2"
-        ),
-    }
 }
 
 /// What was due in a month.
@@ -430,16 +341,21 @@ record! { order_columns: OrderRow {
 } }
 
 macro_rules! orders_sql {
-    ($rest:expr) => {
+    ($index:literal, $wanted:literal) => {
         concat!(
             "SELECT ",
             order_columns!(),
-            " FROM orders WHERE organization_id = ?1 AND (updated_at, id) < (?3, ?4) ",
-            $rest,
-            " ORDER BY updated_at DESC, id DESC LIMIT ?2"
+            " FROM orders",
+            $index,
+            " WHERE organization_id = ?1",
+            $wanted,
+            " AND (updated_at, id) < (?3, ?4) ORDER BY updated_at DESC, id DESC LIMIT ?2"
         )
     };
 }
+const ORDERS: &str = orders_sql!("", "");
+const ORDERS_IN: &str = orders_sql!(" INDEXED BY orders_status", " AND status = ?5");
+const ORDERS_OF: &str = orders_sql!(" INDEXED BY orders_member", " AND member_id = ?5");
 
 /// Which orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -466,15 +382,15 @@ pub fn orders(
         Value::Bytes(&id),
     ];
     match which {
-        Orders::All => tx.rows(orders_sql!(""), &values, read),
+        Orders::All => tx.rows(ORDERS, &values, read),
         Orders::In(status) => {
             values.push(Value::Text(status.as_str()));
-            tx.rows(orders_sql!("AND status = ?5"), &values, read)
+            tx.rows(ORDERS_IN, &values, read)
         }
         Orders::Of(member) => {
             let member = member.to_bytes();
             values.push(Value::Bytes(&member));
-            tx.rows(orders_sql!("AND member_id = ?5"), &values, read)
+            tx.rows(ORDERS_OF, &values, read)
         }
     }
 }
@@ -491,20 +407,22 @@ pub struct ReimbursementRow {
 
 record! { reimbursement_columns: ReimbursementRow { id, created_at, category, amount, status } }
 
-/// Of one member, the last changed first, along the list's key.
+const REIMBURSEMENTS_OF: &str = concat!(
+    "SELECT ",
+    reimbursement_columns!(),
+    " FROM reimbursements INDEXED BY reimbursements_member WHERE organization_id = ?1 AND member_id = ?2 \
+     ORDER BY updated_at DESC, id DESC LIMIT ?3"
+);
+
+/// Of one member, the last changed first.
 pub fn reimbursements_of(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
     member: MemberId,
     limit: i64,
 ) -> Result<Vec<ReimbursementRow>, DbError> {
-    let sql = concat!(
-        "SELECT ",
-        reimbursement_columns!(),
-        " FROM reimbursements WHERE organization_id = ?1 AND member_id = ?2 ORDER BY updated_at DESC, id DESC LIMIT ?3"
-    );
     tx.rows(
-        sql,
+        REIMBURSEMENTS_OF,
         &[
             Value::Bytes(&organization.to_bytes()),
             Value::Bytes(&member.to_bytes()),
@@ -514,6 +432,13 @@ pub fn reimbursements_of(
     )
 }
 
+/// For tests that read query plans.
+pub const LISTS: [(&str, &str); 3] = [
+    ("orders in a state", ORDERS_IN),
+    ("a member's orders", ORDERS_OF),
+    ("a member's reimbursements", REIMBURSEMENTS_OF),
+];
+
 /// What was donated to each campaign, in minor units.
 pub fn donated(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Vec<(CampaignId, i128)>, DbError> {
     let sql = concat!(
@@ -522,6 +447,13 @@ pub fn donated(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Vec<(Cam
         " FROM journal_postings WHERE organization_id = ?1 AND campaign_id IS NOT NULL GROUP BY campaign_id"
     );
     tx.rows(sql, &[Value::Bytes(&organization.to_bytes())], read)
+}
+
+/// Whether a group of the organization has dues.
+pub fn has_dues(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<bool, DbError> {
+    let sql = "SELECT amount_due FROM groups WHERE organization_id = ?1 AND amount_due IS NOT NULL LIMIT 1";
+    let found: Option<i64> = tx.first(sql, &[Value::Bytes(&organization.to_bytes())], read)?;
+    Ok(found.is_some())
 }
 
 /// What waits for an officer.

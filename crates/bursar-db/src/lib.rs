@@ -14,11 +14,13 @@ pub mod bulk;
 pub mod cards;
 pub mod ceremonies;
 mod chapters;
+pub mod charges;
 pub mod clock;
 pub mod desk;
 pub mod due;
 mod engine;
 mod error;
+pub mod events;
 pub mod housekeeping;
 pub mod idempotency;
 pub mod inspect;
@@ -50,6 +52,7 @@ pub mod testing;
 pub mod tokens;
 pub mod uploads;
 pub mod walk;
+pub mod webhooks;
 pub mod worker_clock;
 
 pub use engine::{

@@ -102,6 +102,31 @@ pub fn newest(
     }
 }
 
+/// Those that failed, the last first, before the one given.
+pub fn failed(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    before: Option<(Timestamp, MessageId)>,
+    limit: i64,
+) -> Result<Vec<Record>, DbError> {
+    let (at, id) = before.map_or((i64::MAX, [0xff; 16]), |(at, id)| (at.micros(), id.to_bytes()));
+    tx.rows(
+        FAILED,
+        &[
+            Value::Bytes(&organization.to_bytes()),
+            Value::Int(at),
+            Value::Bytes(&id),
+            Value::Int(limit),
+        ],
+        read,
+    )
+}
+
+/// Public for tests that read query plans.
+pub const FAILED: &str = select_records!(
+    " AND m.state = 'failed' AND (m.ended_at, m.id) < (?2, ?3) ORDER BY m.ended_at DESC, m.id DESC LIMIT ?4"
+);
+
 /// To one recipient, the latest run first. It goes through the jobs, which are few, and looks each up in the index of
 /// recipients.
 pub fn of_recipient(

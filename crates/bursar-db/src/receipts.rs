@@ -196,6 +196,29 @@ const OF_PAYER: &str = select_receipt!(
     "AND id IN (SELECT id FROM receipts WHERE organization_id = ?1 AND payer_id = ?2) ORDER BY id"
 );
 
+/// With this reference, whatever its case; the last first.
+pub fn by_reference(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    reference: &str,
+    limit: i64,
+) -> Result<Vec<Receipt>, DbError> {
+    tx.rows(
+        BY_REFERENCE,
+        &[
+            Value::Bytes(&organization.to_bytes()),
+            Value::Text(reference),
+            Value::Int(limit),
+        ],
+        read,
+    )
+}
+
+const BY_REFERENCE: &str = select_receipt!(
+    "AND id IN (SELECT id FROM receipts INDEXED BY receipts_reference WHERE organization_id = ?1 \
+    AND reference IS NOT NULL AND LOWER(reference) = LOWER(?2) ORDER BY id DESC LIMIT ?3) ORDER BY id DESC"
+);
+
 /// By id, for the organizations that are `wanted`.
 pub fn each_of_all(
     tx: &mut Tx<'_>,
@@ -234,10 +257,11 @@ pub fn each_without_entry(
 }
 
 /// For tests that read query plans.
-pub fn statements() -> [(&'static str, &'static str); 3] {
+pub fn statements() -> [(&'static str, &'static str); 4] {
     [
         ("equal receipts", SAME),
         ("receipts of a time", BETWEEN),
         ("receipts of a payer", OF_PAYER),
+        ("receipts with a reference", BY_REFERENCE),
     ]
 }

@@ -19,6 +19,7 @@ use bursar_domain::sign_in::SecretHash;
 use bursar_domain::statement::{LineStatus, StatementFormat};
 use bursar_domain::states::Word;
 use bursar_domain::token::TokenKind;
+use bursar_domain::webhook::outcome::Outcome;
 use bursar_domain::zone::Zone;
 use bursar_domain::{Date, Timestamp};
 
@@ -132,6 +133,7 @@ from_column! {
     ReceiptStatus: text_opt, Word::parse;
     StatementFormat: text_opt, Word::parse;
     LineStatus: text_opt, Word::parse;
+    Outcome: text_opt, Word::parse;
     Vec<String>: text_opt, |text: &str| serde_json::from_str(text).ok();
     PaymentStatus: text_opt, Word::parse;
     OrderStatus: text_opt, Word::parse;

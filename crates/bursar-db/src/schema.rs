@@ -6,11 +6,13 @@
 
 mod books;
 mod console;
+mod events;
 mod foundation;
 mod rules;
 
 use self::books::{ATTACHMENTS, BOOKS, LATE_FEES, LEDGER_ENDS, STATEMENTS};
-use self::console::{ASIDE, LOGINS, PASSKEYS, REMINDERS_BY_TIME, SESSIONS, SIGN_IN_CODES, UPLOADS};
+use self::console::{ASIDE, LOGINS, LOOKUPS, PASSKEYS, REMINDERS_BY_TIME, SESSIONS, SIGN_IN_CODES, UPLOADS};
+use self::events::{EVENTS, WEBHOOKS};
 use self::foundation::{
     DUES_OPEN, EPOCHS, FOUNDATION, MORE_LISTS, SENDERS_APART, TIME_SEEN, UNDATED_PAYMENTS,
 };
@@ -40,6 +42,9 @@ pub(crate) const STEPS: &[&str] = &[
     REMINDERS_BY_TIME,
     LOGINS,
     ASIDE,
+    LOOKUPS,
+    EVENTS,
+    WEBHOOKS,
 ];
 
 /// What a step does that SQL cannot. It runs after the step's statements, in the same transaction.

@@ -178,10 +178,31 @@ impl From<Cell<'_>> for OwnedValue {
     }
 }
 
-pub fn insert<R: Stored>(tx: &mut Tx<'_>, organization: OrganizationId, resource: &R) -> Result<(), DbError> {
+/// The representation in a row's values.
+pub fn document_in(values: &[OwnedValue]) -> &str {
+    match values.get(COMMON.len() - 1) {
+        Some(OwnedValue::Text(document)) => document,
+        _ => "",
+    }
+}
+
+fn take_document(mut values: Vec<OwnedValue>) -> String {
+    match values.swap_remove(COMMON.len() - 1) {
+        OwnedValue::Text(document) => document,
+        _ => String::new(),
+    }
+}
+
+/// Returns the row's representation.
+pub fn insert<R: Stored>(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    resource: &R,
+) -> Result<String, DbError> {
     let values = row_values(organization, resource);
     let borrowed: Vec<Value<'_>> = values.iter().map(OwnedValue::as_value).collect();
-    tx.send(&R::table().texts().insert, &borrowed)
+    tx.send(&R::table().texts().insert, &borrowed)?;
+    Ok(take_document(values))
 }
 
 /// Walks that began before `at` still show it: its last version goes to `history`. Returns false if there was none.
@@ -201,13 +222,18 @@ pub fn remove<R: Stored>(
     Ok(tx.execute(&texts.remove, &params[..2])? > 0)
 }
 
-/// Copies the replaced version to `history`, superseded at the new stamp.
-pub fn update<R: Stored>(tx: &mut Tx<'_>, organization: OrganizationId, resource: &R) -> Result<(), DbError> {
+/// Copies the replaced version to `history`, superseded at the new stamp. Returns the row's representation.
+pub fn update<R: Stored>(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    resource: &R,
+) -> Result<String, DbError> {
     let texts = R::table().texts();
     let values = row_values(organization, resource);
     let borrowed: Vec<Value<'_>> = values.iter().map(OwnedValue::as_value).collect();
     tx.send(&texts.supersede, &borrowed[..3])?;
-    tx.send_one(&texts.update, &borrowed)
+    tx.send_one(&texts.update, &borrowed)?;
+    Ok(take_document(values))
 }
 
 pub fn get<R: Stored>(

@@ -125,7 +125,7 @@ static LOGINS: LoadTarget = load_target! { "logins" {
 static WORKER_CLOCK: LoadTarget = load_target! { "worker_clock" { id Int, seen_at Int, steady_since Int, } };
 
 /// A test compares the columns with the schema of both engines. An entry of the journal comes after its postings.
-pub static EVERY_TABLE: [&LoadTarget; 49] = [
+pub static EVERY_TABLE: [&LoadTarget; 55] = [
     &ORGANIZATIONS,
     &USERS,
     &ROLES,
@@ -155,6 +155,12 @@ pub static EVERY_TABLE: [&LoadTarget; 49] = [
     &CHAPTERS.target,
     &HISTORY,
     &HISTORY_HORIZONS,
+    &crate::events::EVENTS,
+    &crate::events::HORIZONS,
+    &crate::webhooks::WEBHOOKS,
+    &crate::webhooks::SECRETS,
+    &crate::webhooks::EXTRAS,
+    &crate::webhooks::DELIVERIES,
     &TOKENS,
     &IDEMPOTENCY,
     &ACTIVITY,

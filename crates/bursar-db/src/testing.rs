@@ -1,6 +1,7 @@
 //! Databases for the tests of this crate and those above it.
 
 pub use bursar_testing::is_full;
+
 use bursar_testing::{Engine, Place};
 
 use crate::{DatabaseUrl, Db, DbError, EngineKind, Opening, Options, Tx, schema};
@@ -71,6 +72,11 @@ impl Drop for TestDb {
     fn drop(&mut self) {
         self.db.shutdown();
     }
+}
+
+/// A statement as PostgreSQL gets it.
+pub fn postgres_text(sql: &str) -> String {
+    crate::engine::postgres_text(sql)
 }
 
 /// Runs `work` without the schema's rules for rows and without its triggers, so that a test can plant what they refuse.

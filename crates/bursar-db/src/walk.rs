@@ -22,9 +22,9 @@ use bursar_domain::ids::{Id, OrganizationId};
 use bursar_domain::page::PageLimit;
 use bursar_domain::resource::leading_key;
 
-use self::rows::Rows;
-use self::texts::Since;
+pub(crate) use self::rows::Rows;
 pub use self::texts::WalkTexts;
+use self::texts::{After, Since};
 use crate::engine::{EngineKind, Row, Tx, Value};
 use crate::error::DbError;
 use crate::organizations::{self, Reading};
@@ -68,7 +68,7 @@ const BELOW: &[u8] = &[];
 pub struct Statements {
     pub live: Vec<&'static str>,
     /// Versions of all epochs, in the order of the list.
-    pub in_order: &'static str,
+    pub in_order: Vec<&'static str>,
     pub of_epoch: &'static str,
     /// Versions of several epochs, or the epochs of a list.
     pub since: Vec<&'static str>,
@@ -77,14 +77,10 @@ pub struct Statements {
 pub fn statements<R: Stored>(kind: EngineKind, filters: &Filters) -> Statements {
     let (mask, _) = narrowing(R::table(), filters, &Keys::of(filters));
     let texts = R::table().walk_texts(kind, mask);
-    let after = [&texts.rest, &texts.later];
-    let after = after
-        .into_iter()
-        .flat_map(|after| after.from.iter().chain(&after.exact));
-    let live = std::iter::once(&texts.first).chain(after);
+    let live = std::iter::once(&texts.first).chain(texts.rest.all());
     Statements {
         live: live.map(String::as_str).collect(),
-        in_order: &texts.history.in_order,
+        in_order: texts.history.in_order.all().map(String::as_str).collect(),
         of_epoch: &texts.history.of_epoch,
         since: match &texts.history.since {
             Since::Epochs { last, next } => vec![last, next],
@@ -165,7 +161,8 @@ struct Live {
 }
 
 impl Live {
-    /// Stops after one row more than the page has.
+    /// Stops after one row more than the page has, and at the first row beyond the watermark: PostgreSQL's statement
+    /// leaves these out, and SQLite would compare every row with it. Without a change since then there is none.
     fn take(&mut self, ask: Ask, up_to: i64, row: &Row<'_>) -> Result<ControlFlow<()>, DbError> {
         let (rows, rows_max) = (&mut self.rows, ask.limit.rows());
         let document = row.raw(1)?;
@@ -173,13 +170,14 @@ impl Live {
             if self.reading.is_none() {
                 self.reading = Reading::read(row, 2)?;
             }
-            // Documents of one list have similar lengths: the first one tells how long the page will be.
-            rows.text.reserve((document.len() + 32) * (rows_max + 1));
-            rows.pieces.reserve(rows_max + 1);
+            rows.reserve(ask, document);
         }
         let merges = self.reading.is_some_and(|reading| reading.clock > up_to);
         let is_last = rows.pieces.len() + 1 == rows_max;
         let updated_at = (merges || is_last).then(|| row.int(0)).transpose()?;
+        if updated_at.is_some_and(|updated_at| updated_at > up_to) {
+            return Ok(ControlFlow::Break(()));
+        }
         rows.push(updated_at, document);
         Ok(if rows.pieces.len() > rows_max {
             ControlFlow::Break(())
@@ -220,22 +218,32 @@ fn read_live(
     ];
     params.extend(narrowed);
     let mut live = Live { rows, reading };
-    let after = match range {
-        LiveRange::From(_) => {
-            tx.each_until(&texts.first, &params, |row| live.take(ask, up_to, row))?;
-            return Ok(live);
-        }
-        // If nothing has changed since, no row is beyond the watermark.
-        LiveRange::Of(_) if reading.is_some_and(|reading| reading.clock == up_to) => &texts.rest,
-        LiveRange::Of(_) => &texts.later,
+    match range {
+        LiveRange::From(_) => tx.each_until(&texts.first, &params, |row| live.take(ask, up_to, row))?,
+        LiveRange::Of(_) => each_after(tx, &texts.rest, &mut params, 4, |row| live.take(ask, up_to, row))?,
+    }
+    Ok(live)
+}
+
+/// Visits the rows after the place of the second and third parameter, until `visit` ends it. The parameter at `limit`
+/// says how many.
+fn each_after(
+    tx: &mut Tx<'_>,
+    after: &'static After,
+    params: &mut [Value<'_>],
+    limit: usize,
+    mut visit: impl FnMut(&Row<'_>) -> Result<ControlFlow<()>, DbError>,
+) -> Result<(), DbError> {
+    let (Value::Int(at), Value::Bytes(id), Value::Int(rows)) = (params[1], params[2], params[limit]) else {
+        return Err(DbError::Internal("a page begins at no place".to_owned()));
     };
     if let Some(sql) = &after.from {
-        params[4] = count(ask.limit.rows() + 2);
+        params[limit] = Value::Int(rows + 1);
         let (mut is_first, mut has_ties) = (true, false);
-        tx.each_until(sql, &params, |row| {
-            if std::mem::take(&mut is_first) && row.int(0)? == from.0 {
-                let key = leading_key(row.raw(1)?);
-                match key.as_ref().map(|key| &key[..]).cmp(&Some(from.1)) {
+        tx.each_until(sql, params, |row| {
+            if std::mem::take(&mut is_first) && row.int(0)? == at {
+                let key = row.raw_opt(1)?.and_then(leading_key);
+                match key.as_ref().map(|key| &key[..]).cmp(&Some(id)) {
                     Ordering::Less => {
                         has_ties = true;
                         return Ok(ControlFlow::Break(()));
@@ -244,17 +252,24 @@ fn read_live(
                     Ordering::Greater => {}
                 }
             }
-            live.take(ask, up_to, row)
+            visit(row)
         })?;
         if !has_ties {
-            return Ok(live);
+            return Ok(());
+        }
+        params[limit] = Value::Int(rows);
+    }
+    let mut is_done = false;
+    for sql in &after.exact {
+        if !is_done {
+            tx.each_until(sql, params, |row| {
+                let flow = visit(row)?;
+                is_done = flow.is_break();
+                Ok(flow)
+            })?;
         }
     }
-    for sql in &after.exact {
-        params[4] = count(ask.limit.rows() + 1 - live.rows.pieces.len());
-        tx.each_until(sql, &params, |row| live.take(ask, up_to, row))?;
-    }
-    Ok(live)
+    Ok(())
 }
 
 /// Adds the versions that were current at the watermark. `open` is the epoch that is open now.
@@ -291,9 +306,10 @@ fn add_history(
         })?;
         Ok::<_, DbError>(rows.merge(&old, ask))
     };
-    let (is_all, old) = try_in_order(tx, &texts.in_order, ask, cursor, &narrowed, &rows)?;
+    let is_all;
+    (is_all, rows) = add_in_order(tx, &texts.in_order, ask, cursor, &narrowed, rows)?;
     if is_all {
-        return Ok(rows.merge(&old, ask));
+        return Ok(rows);
     }
     let since = watermark + 1;
     if open <= since {
@@ -317,17 +333,19 @@ fn add_history(
     }
 }
 
-/// Reads a bounded number of versions in the order of the list. Returns whether they are all that the page needs.
-fn try_in_order(
+/// Adds versions in the order of the list if a bounded number of them are all that the page needs. Returns whether they
+/// are; if not, the rows are as they were.
+fn add_in_order(
     tx: &mut Tx<'_>,
-    sql: &'static str,
+    texts: &'static After,
     ask: Ask,
     cursor: &Cursor,
     narrowed: &[Value<'_>],
-    live: &Rows,
+    mut live: Rows,
 ) -> Result<(bool, Rows), DbError> {
     let (organization, watermark) = (ask.organization.to_bytes(), cursor.watermark.micros());
-    let versions_max = TRIED * (ask.limit.rows() + 1);
+    let rows_max = ask.limit.rows();
+    let versions_max = TRIED * (rows_max + 1);
     let mut params = vec![
         Value::Bytes(&organization),
         Value::Int(cursor.after.updated_at.micros()),
@@ -337,25 +355,39 @@ fn try_in_order(
         count(versions_max),
     ];
     params.extend_from_slice(narrowed);
-    let (mut tried, mut old) = (0, Rows::default());
-    let from = cursor.after.updated_at.micros();
-    tx.each_until(sql, &params, |row| {
+    // Without a live row the page is what is read here.
+    let merges = !live.pieces.is_empty();
+    let mut old = match merges {
+        true => Rows::default(),
+        false => std::mem::take(&mut live),
+    };
+    let (mut tried, mut is_past) = (0, false);
+    let end = live.last_key(ask);
+    each_after(tx, texts, &mut params, 5, |row| {
         tried += 1;
         if let Some(document) = row.raw_opt(1)? {
-            let updated_at = row.int(0)?;
-            // SQLite has found the rows by their time alone.
-            if updated_at > from || leading_key(document).is_some_and(|key| key > cursor.after.id) {
-                old.push(Some(updated_at), document);
+            let is_last = old.pieces.len() + 1 == rows_max;
+            let updated_at = (merges || is_last).then(|| row.int(0)).transpose()?;
+            // After an import thousands of versions have the time of the page's end.
+            is_past = end.is_some_and(|end| (updated_at, document) > end);
+            if !is_past {
+                old.reserve(ask, document);
+                old.push(updated_at, document);
             }
         }
-        Ok(if old.pieces.len() > ask.limit.rows() {
+        Ok(if is_past || old.pieces.len() > rows_max {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
         })
     })?;
-    let is_all = tried < versions_max || old.pieces.len() > ask.limit.rows();
-    Ok((is_all, old))
+    let is_all = is_past || tried < versions_max || old.pieces.len() > rows_max;
+    Ok(match (merges, is_all) {
+        (true, true) => (true, live.merge(&old, ask)),
+        (true, false) => (false, live),
+        (false, true) => (true, old),
+        (false, false) => (false, old.emptied()),
+    })
 }
 
 /// The ids of filters, as the database keeps them.
@@ -393,6 +425,6 @@ fn narrowing<'a>(table: &Table, filters: &'a Filters, keys: &'a Keys) -> (usize,
     (mask, values)
 }
 
-fn count(rows: usize) -> Value<'static> {
+pub(crate) fn count(rows: usize) -> Value<'static> {
     Value::Int(i64::try_from(rows).unwrap_or(i64::MAX))
 }

@@ -45,6 +45,8 @@ scopes! {
     RemindersRead "reminders:read" "see reminders";
     RemindersWrite "reminders:write" "send reminders";
     StoreRead "store:read" "see the store and its orders";
+    // Tokens keep scopes as bits, so a new one comes last.
+    EventsRead "events:read" "see events of what it may see";
 }
 
 impl Scope {
@@ -179,6 +181,7 @@ impl Role {
         use Scope::*;
         const VIEWER: ScopeSet = ScopeSet::of(&[
             ChaptersRead,
+            EventsRead,
             FundraiseRead,
             GroupsRead,
             MembersRead,
@@ -320,14 +323,14 @@ mod tests {
             Role::Admin.ceiling().without(Role::Editor.ceiling()),
             ScopeSet::of(&[Scope::CardsWrite])
         );
-        assert_eq!(Scope::ALL.len(), 13);
+        assert_eq!(Scope::ALL.len(), 14);
     }
 
     #[test]
     fn effective_and_withheld_agree() {
-        for granted in (0..1 << 13).step_by(37).map(ScopeSet::from_bits) {
+        for granted in (0..1 << 14).step_by(37).map(ScopeSet::from_bits) {
             for role in Role::ALL.iter().copied() {
-                for blocked in (0..1 << 13).step_by(101).map(ScopeSet::from_bits) {
+                for blocked in (0..1 << 14).step_by(101).map(ScopeSet::from_bits) {
                     let policy = Policy {
                         blocked_scopes: blocked,
                         max_token_days: None,

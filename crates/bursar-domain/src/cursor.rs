@@ -11,6 +11,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
+use crate::event::{EventResource, Subject};
 use crate::ids::{ListingId, MemberId, OrganizationId};
 use crate::time::Timestamp;
 
@@ -23,13 +24,16 @@ const SKEW_SECONDS: i64 = 5 * 60;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Filters {
-    /// Changed at or after this time.
+    /// Changed at or after this time; of events, created.
     pub updated_since: Option<Timestamp>,
     /// False for archived rows.
     pub is_active: Option<bool>,
+    /// Of events, the type.
     pub status: Option<&'static str>,
     pub member_id: Option<MemberId>,
     pub listing_id: Option<ListingId>,
+    /// Of events, what they are about.
+    pub subject: Option<Subject>,
 }
 
 /// The row after which a page begins.
@@ -56,7 +60,7 @@ pub struct Belongs<'a> {
     pub organization: OrganizationId,
     /// The list's path, with the chapter's id if there is one.
     pub path: &'a str,
-    /// The values of the list's status filter.
+    /// The values of the list's status or type filter.
     pub words: &'a [&'static str],
 }
 
@@ -77,6 +81,7 @@ const IS_ACTIVE: u8 = 4;
 const HAS_STATUS: u8 = 8;
 const HAS_MEMBER: u8 = 16;
 const HAS_LISTING: u8 = 32;
+const HAS_SUBJECT: u8 = 64;
 
 impl Cursor {
     pub fn encode(&self, belongs: Belongs<'_>) -> String {
@@ -89,6 +94,7 @@ impl Cursor {
             (HAS_STATUS, filters.status.is_some()),
             (HAS_MEMBER, filters.member_id.is_some()),
             (HAS_LISTING, filters.listing_id.is_some()),
+            (HAS_SUBJECT, filters.subject.is_some()),
         ];
         bytes.extend([
             VERSION,
@@ -110,6 +116,10 @@ impl Cursor {
         }
         if let Some(listing) = filters.listing_id {
             bytes.extend(listing.to_bytes());
+        }
+        if let Some(Subject { resource, id }) = filters.subject {
+            bytes.push(resource as u8);
+            bytes.extend(id);
         }
         for time in [self.watermark, self.started_at, self.after.updated_at] {
             bytes.extend(time.micros().to_be_bytes());
@@ -147,7 +157,8 @@ impl Cursor {
             && agrees(beside.is_active, own.is_active)
             && agrees(beside.status, own.status)
             && agrees(beside.member_id, own.member_id)
-            && agrees(beside.listing_id, own.listing_id);
+            && agrees(beside.listing_id, own.listing_id)
+            && agrees(beside.subject, own.subject);
         if same {
             Ok(cursor)
         } else {
@@ -187,6 +198,15 @@ impl Cursor {
             },
             listing_id: if on(HAS_LISTING) {
                 Some(ListingId::from_bytes(take(&mut rest)?))
+            } else {
+                None
+            },
+            subject: if on(HAS_SUBJECT) {
+                let [resource] = take(&mut rest)?;
+                Some(Subject {
+                    resource: *EventResource::ALL.get(usize::from(resource))?,
+                    id: take(&mut rest)?,
+                })
             } else {
                 None
             },
@@ -247,15 +267,20 @@ mod tests {
             proptest::option::of(0usize..2),
             any::<Option<u128>>(),
             any::<Option<u128>>(),
+            proptest::option::of((0..EventResource::ALL.len(), any::<[u8; 16]>())),
         );
         (filters, time(), time(), any::<[u8; 16]>()).prop_map(
-            |((since, active, status, member, listing), watermark, updated_at, id)| Cursor {
+            |((since, active, status, member, listing, subject), watermark, updated_at, id)| Cursor {
                 filters: Filters {
                     updated_since: since,
                     is_active: active,
                     status: status.map(|i| WORDS[i]),
                     member_id: member.map(MemberId::from_bits),
                     listing_id: listing.map(ListingId::from_bits),
+                    subject: subject.map(|(resource, id)| Subject {
+                        resource: EventResource::ALL[resource],
+                        id,
+                    }),
                 },
                 watermark,
                 started_at: watermark,

@@ -68,6 +68,8 @@ kinds! {
     Activity ActivityId "act" "activity line";
     Bulk BulkId "blk" "bulk act";
     Upload UploadId "upl" "upload";
+    Event EventId "evt" "event";
+    Webhook WebhookId "whk" "webhook endpoint";
 }
 
 pub struct Id<K> {
@@ -205,18 +207,31 @@ impl IdSource {
 
     /// Later than every earlier id of this source.
     pub fn next<K>(&mut self, now: Timestamp) -> Id<K> {
-        let micros = u128::from(now.micros().unsigned_abs());
-        let (millis, fraction) = (micros / 1000, (micros % 1000) * 4096 / 1000);
-        let random = u128::from(self.entropy.u64(..)) & 0x3fff_ffff_ffff_ffff;
-        let fresh = ((millis & 0xffff_ffff_ffff) << 80) | (7 << 76) | (fraction << 64) | (2 << 62) | random;
+        let fresh = self.at::<K>(now).bits;
         self.last = if fresh > self.last { fresh } else { self.last + 1 };
         Id::from_bits(self.last)
+    }
+
+    /// An id that carries exactly this time, for [`time_of`], whatever was made before.
+    pub fn at<K>(&mut self, at: Timestamp) -> Id<K> {
+        let micros = u128::from(at.micros().unsigned_abs());
+        let (millis, fraction) = (micros / 1000, (micros % 1000) * 4096 / 1000);
+        let random = u128::from(self.entropy.u64(..)) & 0x3fff_ffff_ffff_ffff;
+        Id::from_bits(((millis & 0xffff_ffff_ffff) << 80) | (7 << 76) | (fraction << 64) | (2 << 62) | random)
     }
 
     /// A new source, seeded from this one.
     pub fn fork(&mut self) -> Self {
         Self::seeded(self.entropy.u64(..))
     }
+}
+
+/// The time that an id of [`IdSource::at`] was made for. Of another id it is some time.
+pub fn time_of<K>(id: Id<K>) -> Timestamp {
+    let millis = id.bits >> 80;
+    // The fraction was rounded down.
+    let micros = (((id.bits >> 64) & 0xfff) * 1000).div_ceil(4096);
+    Timestamp::from_micros(i64::try_from(millis * 1000 + micros).unwrap_or(i64::MAX))
 }
 
 #[cfg(test)]
@@ -300,6 +315,17 @@ mod tests {
             proptest::prop_assert_eq!(MemberId::parse(&x.to_string()), Some(x));
             proptest::prop_assert_eq!(x.cmp(&y), x.to_string().cmp(&y.to_string()));
             proptest::prop_assert_eq!(MemberId::from_bytes(x.to_bytes()), x);
+        }
+    }
+
+    #[test]
+    fn an_id_tells_its_time() {
+        let mut ids = IdSource::seeded(1);
+        let start = 1_790_000_000_000_000;
+        let later: Id<kind::Event> = ids.next(Timestamp::from_micros(start + 5_000));
+        for micros in (start..start + 2_000).chain([0, 1]) {
+            let at = Timestamp::from_micros(micros);
+            assert_eq!(time_of(ids.at::<kind::Event>(at)), at, "also before {later}");
         }
     }
 }

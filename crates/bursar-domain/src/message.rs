@@ -9,6 +9,8 @@ words! {
         Reminder "reminder",
         /// The notice that a token is about to expire.
         Notice "notice",
+        /// The notice that a webhook endpoint was disabled.
+        Webhook "webhook",
         /// A reminder as an officer sees it before it is sent.
         Test "test",
     }

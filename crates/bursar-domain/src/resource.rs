@@ -255,12 +255,12 @@ fn names_outsider<R>(field: &Field<R>, resource: &R, view: &mut View<'_>) -> boo
     is_outside
 }
 
-fn push(out: &mut String, key: &str, value: &impl Serialize) {
+pub(crate) fn push(out: &mut String, key: &str, value: &impl Serialize) {
     push_key(out, key);
     push_json(out, value);
 }
 
-fn push_key(out: &mut String, key: &str) {
+pub(crate) fn push_key(out: &mut String, key: &str) {
     out.push(if out.is_empty() { '{' } else { ',' });
     out.push('"');
     out.push_str(key);

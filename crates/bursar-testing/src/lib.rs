@@ -11,6 +11,7 @@
 
 pub mod journal;
 mod place;
+mod relay;
 pub mod sink;
 mod snapshot;
 
@@ -21,6 +22,7 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 pub use place::{Engine, Place};
+pub use relay::Relay;
 pub use snapshot::compare;
 
 /// Longer than anything that a test waits for, even on a busy machine.

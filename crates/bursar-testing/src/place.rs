@@ -1,6 +1,7 @@
 //! A temporary folder and database.
 
 use std::any::Any;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -90,6 +91,20 @@ impl Place {
 
     pub fn is_sqlite(&self) -> bool {
         self.engine() == Engine::Sqlite
+    }
+
+    /// The database's URL with other hosts.
+    pub fn with_hosts(&self, hosts: &str) -> String {
+        let (start, rest) = self.database.split_once('@').unwrap();
+        let (_, database) = rest.split_once('/').unwrap();
+        format!("{start}@{hosts}/{database}")
+    }
+
+    /// Where PostgreSQL listens.
+    pub fn server(&self) -> SocketAddr {
+        let (_, rest) = self.database.split_once('@').unwrap();
+        let (host, _) = rest.split_once('/').unwrap();
+        host.to_socket_addrs().unwrap().next().unwrap()
     }
 
     pub fn file(&self, name: &str) -> PathBuf {

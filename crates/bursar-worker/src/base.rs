@@ -46,13 +46,28 @@ impl Base {
     /// Runs steps until the worker stops, and sleeps when there is nothing to do. `tell` gets the reason why a step
     /// failed, once for each reason.
     pub(super) fn run(&self, mut step: impl FnMut() -> Result<usize, AppError>, tell: fn(&AppError)) {
+        let paced = || {
+            step().map(|done| match done {
+                0 => SLEEP_MAX,
+                _ => Duration::ZERO,
+            })
+        };
+        self.run_paced(paced, tell);
+    }
+
+    /// The same for steps that say how long there is nothing to do.
+    pub(super) fn run_paced(
+        &self,
+        mut step: impl FnMut() -> Result<Duration, AppError>,
+        tell: fn(&AppError),
+    ) {
         let (mut heard, mut told) = (Heard::default(), None);
         while !self.bell.is_over() {
             // The panic hook has logged it; the worker must not die while the server lives on.
-            let done = match catch_unwind(AssertUnwindSafe(&mut step)) {
-                Ok(Ok(done)) => {
+            let rest = match catch_unwind(AssertUnwindSafe(&mut step)) {
+                Ok(Ok(rest)) => {
                     told = None;
-                    done
+                    rest
                 }
                 Ok(Err(error)) => {
                     let reason = error.to_string();
@@ -60,12 +75,12 @@ impl Base {
                         tell(&error);
                         told = Some(reason);
                     }
-                    0
+                    SLEEP_MAX
                 }
-                Err(_) => 0,
+                Err(_) => SLEEP_MAX,
             };
-            if done == 0 {
-                self.bell.wait(&mut heard, SLEEP_MAX);
+            if !rest.is_zero() {
+                self.bell.wait(&mut heard, rest);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The background worker.
 //!
-//! One thread does due work, and one thread per transport sends, so a server that hangs delays only its own
-//! messages. All claim their work with leases, so that several workers never send the same message and a dead worker's
+//! One thread does due work, one thread per transport sends, and each webhook endpoint that has events to get has one for
+//! a while, so a server that hangs delays only its own messages. All claim their work with leases, so that several workers never send the same message and a dead worker's
 //! claims are freed. They wake when something is queued, and otherwise once a second.
 
 mod base;
@@ -17,6 +17,7 @@ pub mod sms;
 pub mod smtp;
 mod tally;
 mod url;
+mod webhooks;
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -34,6 +35,9 @@ use due::DueWork;
 use guard::ClockGuard;
 use outlet::Outlet;
 use sender::{Hand, Sender};
+use webhooks::{Dispatcher, Held};
+
+pub use webhooks::Delivery;
 
 /// How long a stopping worker waits for the message in hand. A slower one keeps its claim and is sent again
 /// when its lease ends.
@@ -52,12 +56,15 @@ pub struct Setup {
     /// How long the claims of a dead worker block others.
     pub lease_seconds: i64,
     pub tally: Arc<Tally>,
+    /// To webhook endpoints.
+    pub delivery: Delivery,
 }
 
 #[derive(Debug)]
 pub struct Worker {
     due: DueWork,
     senders: [Sender; 2],
+    dispatcher: Dispatcher,
 }
 
 impl Worker {
@@ -71,6 +78,7 @@ impl Worker {
             retention,
             lease_seconds,
             tally,
+            delivery,
         } = setup;
         let clock = guard.clone();
         let app = app.at(Arc::new(move || clock.now()));
@@ -79,13 +87,20 @@ impl Worker {
             let (base, tally) = (base.clone(), Arc::clone(&tally));
             Sender::new(base, outlet, random.fork(), lease_seconds, tally)
         });
+        let (others, counts) = (base.clone(), Arc::clone(&tally));
+        let dispatcher = Dispatcher::new(others, delivery, random.fork(), lease_seconds, counts);
         let due = DueWork::new(base, retention, lease_seconds, tally);
-        Self { due, senders }
+        Self {
+            due,
+            senders,
+            dispatcher,
+        }
     }
 
     pub fn start(self) -> std::io::Result<Running> {
         let (base, lease_seconds) = (self.due.base.clone(), self.due.lease_seconds);
         let hands = self.senders.each_ref().map(|sender| sender.hand.clone());
+        let held = self.dispatcher.held.clone();
         // Nothing is sent: the channel closes when the last thread has ended.
         let (alive, ended) = channel::<()>();
         let spawn = |name: &str, run: Box<dyn FnOnce() + Send>| {
@@ -96,7 +111,7 @@ impl Worker {
                 drop(alive);
             })
         };
-        let (keeper, kept) = (base.clone(), hands.clone());
+        let (keeper, kept, endpoints) = (base.clone(), hands.clone(), held.clone());
         let keep = move || {
             // Three times per lease.
             while !keeper
@@ -104,6 +119,7 @@ impl Worker {
                 .pause(Duration::from_secs(lease_seconds.unsigned_abs()) / 3)
             {
                 kept.iter().for_each(|hand| hand.renew(&keeper, lease_seconds));
+                endpoints.renew(&keeper, lease_seconds);
             }
         };
         spawn("bursar-due", Box::new(move || self.due.run()))?;
@@ -111,7 +127,14 @@ impl Worker {
         for sender in self.senders {
             spawn("bursar-sender", Box::new(move || sender.run()))?;
         }
-        Ok(Running { base, hands, ended })
+        let (dispatcher, others) = (self.dispatcher, alive.clone());
+        spawn("bursar-webhooks", Box::new(move || dispatcher.run(&others)))?;
+        Ok(Running {
+            base,
+            hands,
+            held,
+            ended,
+        })
     }
 
     /// Does due work and sends, one after the other; returns how much was done. For tests that move the time.
@@ -120,7 +143,7 @@ impl Worker {
         for sender in &mut self.senders {
             done += sender.step()?;
         }
-        Ok(done)
+        Ok(done + self.dispatcher.step()?)
     }
 
     pub fn guard(&self) -> &ClockGuard {
@@ -136,6 +159,7 @@ impl Worker {
 pub struct Running {
     base: Base,
     hands: [Hand; 2],
+    held: Held,
     ended: Receiver<()>,
 }
 
@@ -151,6 +175,9 @@ impl Running {
                 if let Err(error) = sender::release(&self.base, hand.take_waiting(), None) {
                     tracing::warn!(%error, "claims could not be released; they run out");
                 }
+            }
+            if let Err(error) = self.held.release(&self.base) {
+                tracing::warn!(%error, "claims on webhook endpoints could not be released; they run out");
             }
         }
     }

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use bursar_app::backlog::Waiting;
+use bursar_app::webhooks::delivery::Lag;
 use bursar_domain::Timestamp;
 use bursar_domain::message::Queue;
 use bursar_domain::reminder::Method;
@@ -17,6 +18,25 @@ pub struct Tally {
     mail: Counts,
     sms: Counts,
     queues: Mutex<Vec<(Queue, Waiting)>>,
+    deliveries: Deliveries,
+    lags: Mutex<Vec<Lag>>,
+}
+
+/// To webhook endpoints.
+#[derive(Debug, Default)]
+pub(super) struct Deliveries {
+    pub(super) delivered: AtomicU64,
+    pub(super) failed: AtomicU64,
+    in_flight: AtomicU64,
+}
+
+/// Counts as in flight until it is dropped.
+pub(super) struct Flight<'a>(&'a AtomicU64);
+
+impl Drop for Flight<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// Per transport.
@@ -36,6 +56,20 @@ impl Tally {
             Method::Email => &self.mail,
             Method::Sms => &self.sms,
         }
+    }
+
+    pub(super) const fn deliveries(&self) -> &Deliveries {
+        &self.deliveries
+    }
+
+    pub(super) fn takes_off(&self) -> Flight<'_> {
+        let in_flight = &self.deliveries.in_flight;
+        in_flight.fetch_add(1, Ordering::Relaxed);
+        Flight(in_flight)
+    }
+
+    pub(super) fn lags(&self, lags: Vec<Lag>) {
+        *self.lags.lock().unwrap_or_else(PoisonError::into_inner) = lags;
     }
 
     pub(super) fn measured(&self, queues: Vec<(Queue, Waiting)>) {
@@ -87,8 +121,43 @@ impl Tally {
                 "1 while nothing is sent because the server refuses the login or cannot be reached.",
                 paused,
             ),
+            (
+                "bursar_worker_webhook_attempts_total",
+                "Attempts to deliver an event to a webhook endpoint, by what came of them.",
+                vec![
+                    (
+                        "outcome=\"delivered\"".to_owned(),
+                        count(&self.deliveries.delivered),
+                    ),
+                    ("outcome=\"failed\"".to_owned(), count(&self.deliveries.failed)),
+                ],
+            ),
+            (
+                "bursar_worker_webhook_in_flight",
+                "Deliveries to webhook endpoints that are under way.",
+                vec![(String::new(), count(&self.deliveries.in_flight))],
+            ),
+            (
+                "bursar_worker_webhook_lag_seconds",
+                "For how long the next event of an enabled webhook endpoint has been waiting.",
+                self.lag_lines(now),
+            ),
         ]
     }
+
+    fn lag_lines(&self, now: Timestamp) -> Vec<(String, u64)> {
+        let lags = self.lags.lock().unwrap_or_else(PoisonError::into_inner);
+        let seconds = |lag: &Lag| {
+            let micros = lag.since.map_or(0, |since| now.micros() - since.micros());
+            u64::try_from(micros / 1_000_000).unwrap_or(0)
+        };
+        let line = |lag: &Lag| (format!("webhook=\"{}\"", lag.id), seconds(lag));
+        lags.iter().map(line).collect()
+    }
+}
+
+fn count(counter: &AtomicU64) -> u64 {
+    counter.load(Ordering::Relaxed)
 }
 
 fn age(waiting: &Waiting, now: Timestamp) -> u64 {

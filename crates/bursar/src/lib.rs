@@ -7,6 +7,7 @@ mod demo;
 mod doctor;
 mod front;
 mod open_files;
+mod remote;
 mod sync;
 
 pub use cli::here;

@@ -6,7 +6,7 @@
 // pictures of ten screens) and ONLY_PICTURES.
 import assert from "node:assert/strict";
 import { chromium } from "playwright-core";
-import { national, secretary, viewer } from "./days.js";
+import { doors, national, secretary, viewer } from "./days.js";
 import { Desk, signIn } from "./desk.js";
 import { Keys } from "./keys.js";
 import { lookAtEverything } from "./look.js";
@@ -50,6 +50,7 @@ async function everything() {
     await tell(`national officer, ${mark}`, () => national(browser, found, options, mark));
   }
   await tell("passkey", () => passkey(browser, found));
+  await tell("the doors", () => doors(browser, found));
   if (process.env.KEYS) {
     await tell("secretary for the keyboard", () => secretary(browser, found, {}, "keys"));
     await tell("treasurer with the keyboard alone", () => treasurersDay("keys", {}, Keys));

@@ -1,8 +1,14 @@
 // What others do in a day, with the words that are on the pages.
 import assert from "node:assert/strict";
-import { bursar, signIn, WIDTHS } from "./desk.js";
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { bursar, Desk, signIn, sitDown, WIDTHS } from "./desk.js";
+import { kinds } from "./look.js";
 
-const { BURSAR_URL, ORGANIZATION } = process.env;
+const { BURSAR, BURSAR_URL, ORGANIZATION } = process.env;
 /** The smallest picture there is. */
 const PIXEL = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==", "base64");
 
@@ -45,6 +51,9 @@ export async function viewer(browser, found, options) {
     const wrong = buttons.filter((name) => !harmless.has(name.trim()));
     if (wrong.length > 0) found.push(`viewer: ${entry} has ${wrong.join(", ")}`);
   }
+  // No link of any kind of page leads to what is refused.
+  await desk.page.goto(`${BURSAR_URL}/console/${ORGANIZATION}`);
+  await kinds(desk, (link) => found.push(`viewer: a link leads to ${link}, which is refused`), 20);
   await desk.close();
 }
 
@@ -75,4 +84,42 @@ export async function national(browser, found, options, mark) {
   await there.page.goto(`${BURSAR_URL}/console/${chapter}/activity`);
   await there.has(`Somebody of Federation of Community Rowing read ${count} members of this chapter's roster`);
   await there.close();
+}
+
+/** Comes to the doors: asks for a code and mistypes it; sets up a server that is empty. */
+export async function doors(browser, found) {
+  const desk = new Desk(await sitDown(browser, found, "nobody@example.org"));
+  await desk.page.goto(`${BURSAR_URL}/console/sign-in?to=/console/${ORGANIZATION}/members%3Fstate%3Dall`);
+  await desk.title();
+  await desk.fill({ "E-mail address": "nobody@example.org" });
+  assert.equal(await desk.press("Send me a code"), "Enter the code");
+  await desk.fill({ Code: "00000000" });
+  assert.equal(await desk.press("Sign in"), "Enter the code");
+  await desk.has("This is not the code.");
+  await desk.close();
+
+  const home = mkdtempSync(join(tmpdir(), "bursar-setup."));
+  const server = spawn(BURSAR, ["--database", `sqlite:${join(home, "empty.db")}`, "serve", "--listen", "127.0.0.1:0", "--log-level", "error"], {
+    cwd: home,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  try {
+    const link = await setupLink(server);
+    const page = await sitDown(browser, [], "the first");
+    await page.goto(link);
+    assert.match(await new Desk(page).title(), /set up/i);
+    await page.context().close();
+  } finally {
+    server.kill("SIGINT");
+    await new Promise((ended) => (server.exitCode === null ? server.once("exit", ended) : ended()));
+    rmSync(home, { recursive: true });
+  }
+}
+
+async function setupLink(server) {
+  for await (const line of createInterface({ input: server.stdout })) {
+    const told = line.match(/set one up at (.*)/);
+    if (told) return told[1].replace("127.0.0.1", "localhost");
+  }
+  throw new Error("the server prints no setup link");
 }

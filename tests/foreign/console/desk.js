@@ -1,6 +1,7 @@
 // A browser at a desk: somebody who is signed in, and what they do in the words of the page.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { pass } from "./passed.js";
 
 const { BURSAR, BURSAR_DATABASE, BURSAR_URL, ORGANIZATION } = process.env;
 
@@ -36,6 +37,7 @@ export async function signIn(browser, found, user, options = {}, Hands = Desk) {
   const desk = new Hands(await sitDown(browser, found, user, options));
   const { link } = bursar("sign-in-link", "--user", user, "--base-url", BURSAR_URL);
   await desk.page.goto(link);
+  await desk.title();
   await desk.press("Sign in");
   await desk.page.goto(`${BURSAR_URL}/console/${ORGANIZATION}`);
   return desk;
@@ -76,6 +78,7 @@ export class Desk {
     await this.page.waitForLoadState();
     const headings = await this.page.getByRole("heading", { level: 1 }).allInnerTexts();
     assert.equal(headings.length, 1, `${this.page.url()} has ${headings.length} first headings`);
+    await pass(this.page, headings[0]);
     return headings[0];
   }
 

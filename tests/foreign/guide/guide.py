@@ -4,10 +4,15 @@ Between a program and the server stands a proxy that spoils answers by turns: it
 does it and sends half of the answer, refuses with 503 or 429, or answers like a proxy whose server is down. However often
 that happens, a key has one effect, and a copy equals the source.
 
-Takes from the environment: BURSAR_URL, BURSAR_TOKEN. `guide.py py FILE` runs FILE; `guide.py ts FILE` writes what
-is to be compiled, `guide.py js FILE` runs that.
+The receivers get events from `bursar listen`, deliveries that were changed, recorded ones, and old ones late.
+
+Takes from the environment: BURSAR_URL, BURSAR_TOKEN, BURSAR (the program). `guide.py py FILE` runs FILE; `guide.py ts FILE`
+writes what is to be compiled, `guide.py js FILE` runs that.
 """
 
+import base64
+import datetime
+import hmac
 import http.client
 import http.server
 import itertools
@@ -18,6 +23,8 @@ import re
 import subprocess
 import sys
 import threading
+import time
+import urllib.error
 import urllib.parse
 import urllib.request
 
@@ -30,7 +37,20 @@ SAMPLE_URL = "http://127.0.0.1:8080"
 SPOILED = itertools.cycle(["cut", None, "half", "503", None, "429", "502", None, None])
 spoiled = []
 
+# With RECEIVE the program is a receiver, until its input ends.
 PYTHON_MORE = """
+import sys
+import threading
+
+if "RECEIVE" in os.environ:
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
+    server.secret, server.copy = os.environ["RECEIVE"], {}
+    catch_up(server.copy, os.environ["SINCE"])
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    print("PORT", server.server_port, flush=True)
+    sys.stdin.read()
+    print("COPY" + json.dumps({id: event["data"] for id, event in server.copy.items()}))
+    sys.exit()
 copy, since = {}, None
 since = sync("/v1/members", copy, since)
 first = next(iter(copy.values()))
@@ -40,6 +60,17 @@ import json as j
 print("COPY" + j.dumps(copy), "GROUP" + group["id"])
 """
 TYPESCRIPT_MORE = """
+if (process.env.RECEIVE) {
+  const held = new Map<string, any>();
+  await catchUp(held, process.env.SINCE!);
+  const server = receiver(process.env.RECEIVE, held).listen(0, "127.0.0.1", () => {
+    console.log("PORT", (server.address() as any).port);
+  });
+  process.stdin.resume();
+  await new Promise((resolve) => process.stdin.on("end", resolve));
+  console.log("COPY" + JSON.stringify(Object.fromEntries([...held].map(([id, event]) => [id, event.data]))));
+  process.exit();
+}
 const copy = new Map<string, any>();
 let since = await sync("/v1/members", copy);
 const [first] = copy.values();
@@ -130,17 +161,103 @@ def check(name, command):
     print(f"{name}: {len(spoiled)} requests, {faults} answers spoiled, one effect for one key, {len(members)} rows equal")
 
 
+def patch(path, body):
+    request = urllib.request.Request(URL + path, json.dumps(body).encode(), method="PATCH")
+    request.add_header("Authorization", f"Bearer {TOKEN}")
+    request.add_header("Content-Type", "application/json")
+    with urllib.request.urlopen(request) as response:
+        return json.load(response)
+
+
+SECRET = "whsec_" + base64.b64encode(bytes(range(32))).decode()
+
+
+def sign(event, body, secret=SECRET, seconds=None):
+    """The headers of a delivery."""
+    seconds = str(int(seconds or time.time()))
+    key = base64.b64decode(secret.removeprefix("whsec_"))
+    code = hmac.digest(key, f"{event['id']}.{seconds}.".encode() + body, "sha256")
+    signature = "v1," + base64.b64encode(code).decode()
+    return {"webhook-id": event["id"], "webhook-timestamp": seconds, "webhook-signature": signature}
+
+
+def check_receiver(name, command):
+    """What happened before it was up, what is forwarded, and nothing that is forged."""
+    first, second, *_ = rows("/v1/members")
+    since = datetime.datetime.now(datetime.timezone.utc).isoformat().replace("+00:00", "Z")
+    patch(f"/v1/members/{first}", {"firstName": "While it was down"})
+    environment = os.environ | {"BURSAR_TOKEN": TOKEN, "ADDRESS": URL, "RECEIVE": SECRET, "SINCE": since}
+    # Python's server writes a line for every request.
+    receiver = subprocess.Popen(
+        command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    line = ""
+    while not line.startswith("PORT"):
+        line = receiver.stdout.readline()
+        assert line, "the receiver ended"
+    to = f"http://127.0.0.1:{line.split()[1]}/"
+
+    def deliver(headers, body):
+        try:
+            return urllib.request.urlopen(urllib.request.Request(to, body, headers), timeout=10).status
+        except urllib.error.HTTPError as error:
+            return error.code
+
+    listen = subprocess.Popen(
+        [os.environ["BURSAR"], "listen", "--json", "--url", URL, "--forward-to", to, "--secret", SECRET],
+        env={"BURSAR_TOKEN": TOKEN}, stdout=subprocess.PIPE, text=True,
+    )
+    assert json.loads(listen.stdout.readline())["secret"] == SECRET
+    for first_name in ("Once", "Twice"):
+        patch(f"/v1/members/{second}", {"firstName": first_name})
+    once, twice = get(f"/v1/events?resourceId={second}&createdSince={since}")["data"]
+    events = [{"id": None}]
+    while events[-1]["id"] != twice["id"]:
+        events.append(json.loads(listen.stdout.readline()))
+        assert events[-1]["status"] == 204, events[-1]
+    listen.terminate()
+    listen.wait()
+
+    assert once["data"]["firstName"] == "Once"
+    body = json.dumps(once).encode()
+    changed = body.replace(b"Once", b"Mean")
+    other = "whsec_" + base64.b64encode(bytes(32)).decode()
+    two = sign(once, body, other)
+    two["webhook-signature"] += " " + sign(once, body)["webhook-signature"]
+    mixed = sign(once, body) | {"webhook-id": "evt_other"}
+    for headers, sent, status in [
+        (sign(once, body), body, 204),  # Old, and late: it changes nothing.
+        (two, body, 204),
+        (sign(once, body), changed, 401),
+        (sign(once, body, other), body, 401),
+        (sign(once, body, seconds=time.time() - 400), body, 401),
+        (sign(once, body, seconds=time.time() + 400), body, 401),
+        (mixed, body, 401),
+        ({}, body, 401),
+        ({"webhook-id": "x", "webhook-timestamp": "soon", "webhook-signature": "v1,"}, body, 401),
+    ]:
+        assert deliver(headers, sent) == status, (headers, sent, status)
+    printed, _ = receiver.communicate()
+    copy = json.loads(printed.strip().splitlines()[-1].removeprefix("COPY"))
+    members = rows("/v1/members")
+    assert {id: copy[id] for id in (first, second)} == {id: members[id] for id in (first, second)}
+    assert copy[first]["firstName"] == "While it was down" and copy[second]["firstName"] == "Twice"
+    print(f"{name} as a receiver: caught up, {len(events) - 1} events forwarded, 7 forged deliveries refused")
+
+
 def main(what, file):
     if what == "py":
         source = sample("python", "client.py").replace(f'"{SAMPLE_URL}"', 'os.environ["ADDRESS"]')
         pathlib.Path(file).write_text(source + PYTHON_MORE)
         check("the Python program", [sys.executable, file])
+        check_receiver("the Python program", [sys.executable, file])
     elif what == "ts":
         source = sample("typescript", "client.ts").replace(f'"{SAMPLE_URL}"', "process.env.ADDRESS")
         # An import makes it a module, which may await.
         pathlib.Path(file).write_text(f"export {{}};\n{source}{TYPESCRIPT_MORE}")
     else:
         check("the TypeScript program", ["node", file])
+        check_receiver("the TypeScript program", ["node", file])
 
 
 main(*sys.argv[1:])

@@ -1,11 +1,13 @@
 //! One function per endpoint: it parses the request and returns a [`Plan`].
 
 pub(super) mod cards;
+pub(super) mod events;
 pub(super) mod groups;
 pub(super) mod members;
 pub(super) mod reminders;
 pub(super) mod token;
 
+use bursar_domain::event::NAMES;
 use bursar_domain::fields::Fields;
 use bursar_domain::ids::{OrganizationId, kind};
 
@@ -35,6 +37,7 @@ const PLAIN: ListRules = ListRules {
     is_active: false,
     member_id: false,
     listing_id: false,
+    is_of_events: false,
 };
 
 /// `None` when the endpoint is not a list.
@@ -58,6 +61,10 @@ pub fn list_rules(operation: Operation) -> Option<ListRules> {
             is_active: true,
             ..PLAIN
         },
+        Operation::ListEvents => ListRules {
+            is_of_events: true,
+            ..with_status(NAMES)
+        },
         Operation::ListGroups | Operation::ListStoreListings | Operation::ListChapters => PLAIN,
         Operation::CreateCard
         | Operation::SendReminder
@@ -70,6 +77,7 @@ pub fn list_rules(operation: Operation) -> Option<ListRules> {
         | Operation::GetCampaign
         | Operation::GetStoreListing
         | Operation::GetStoreOrder
+        | Operation::GetEvent
         | Operation::GetToken
         | Operation::GetOpenapi => return None,
     })
@@ -78,7 +86,7 @@ pub fn list_rules(operation: Operation) -> Option<ListRules> {
 type CheckId = fn(&Request, usize) -> Result<(), Error>;
 
 /// The id check for each path parameter.
-const IDS: [(&str, CheckId); 7] = [
+const IDS: [(&str, CheckId); 8] = [
     ("{memberId}", |request, place| {
         request.id::<kind::Member>(place).map(drop)
     }),
@@ -96,6 +104,9 @@ const IDS: [(&str, CheckId); 7] = [
     }),
     ("{orderId}", |request, place| {
         request.id::<kind::Order>(place).map(drop)
+    }),
+    ("{eventId}", |request, place| {
+        request.id::<kind::Event>(place).map(drop)
     }),
     ("{chapterId}", |request, place| {
         chapter_id(request, place).map(drop)

@@ -10,8 +10,8 @@ use bursar_domain::token::TokenKind;
 use bursar_http::limits::{Bucket, Limits, Quota};
 use serde_json::{Map, Value, json};
 
-use super::examples;
 use super::parameters::headers;
+use super::{events, examples};
 use crate::error::Error;
 use crate::routes::{BodyRule, KeyRule, Operation, Route};
 
@@ -162,7 +162,9 @@ pub(super) fn responses() -> Value {
     let named = |(name, status, codes): &(&str, u16, &[&str])| {
         ((*name).to_owned(), response(*status, by_reference(codes)))
     };
-    Value::Object(SHARED.iter().map(named).collect())
+    let mut all: Map<String, Value> = SHARED.iter().map(named).collect();
+    all.extend(events::responses().map(|(name, response)| (name.to_owned(), response)));
+    Value::Object(all)
 }
 
 pub(super) fn error_examples(base_url: &str) -> Value {

@@ -5,6 +5,7 @@ use bursar_domain::campaign::{Campaign, CampaignStatus};
 use bursar_domain::card::{Card, LimitFrequency, NewCard};
 use bursar_domain::chapter::Chapter;
 use bursar_domain::cursor::{Belongs, Cursor, Filters, Position};
+use bursar_domain::event::{Actor, Change, Event};
 use bursar_domain::group::{Group, Interval};
 use bursar_domain::ids::{Id, MemberId, OrganizationId, TokenId, kind};
 use bursar_domain::listing::Listing;
@@ -113,6 +114,8 @@ pub(super) fn success(operation: Operation) -> Vec<(&'static str, &'static str, 
         Operation::ListStoreOrders => page(order()),
         Operation::GetStoreOrder => of(order()),
         Operation::ListChapters => page(chapter()),
+        Operation::ListEvents => page(event()),
+        Operation::GetEvent => of(event()),
         Operation::GetToken => of(token()),
         Operation::GetOpenapi => of(
             json!({"openapi": super::OPENAPI, "info": {"title": super::TITLE, "version": super::VERSION}, "paths": {}}),
@@ -206,6 +209,10 @@ fn group() -> Value {
 }
 
 fn payment() -> Value {
+    rendered(&paid_in_part())
+}
+
+fn paid_in_part() -> Payment {
     let mut payment = Payment::blank(id(3), USD, stamps());
     payment.member_id = Some(member_id());
     payment.group_id = Some(id(2));
@@ -214,7 +221,7 @@ fn payment() -> Value {
     payment.paid_to_date = Money::new(5_000, USD);
     payment.status = PaymentStatus::PartiallyPaid;
     payment.due_date = day(47);
-    rendered(&payment)
+    payment
 }
 
 fn reimbursement() -> Value {
@@ -284,6 +291,54 @@ fn order() -> Value {
     order.total_amount = Money::new(3_500, USD);
     order.status = OrderStatus::Pending;
     rendered(&order)
+}
+
+fn event() -> Value {
+    let mut before = paid_in_part();
+    before.paid_to_date = Money::zero(USD);
+    before.status = PaymentStatus::Pending;
+    let after = paid_in_part();
+    let event = Event {
+        id: id(15),
+        at: NOW,
+        organization: id(11),
+        resource_id: &after.id.to_string(),
+        change: &Change::of(Some(&before), &after),
+        data: &after.document(),
+        actor: Actor {
+            kind: "user",
+            id: Some(&id::<kind::User>(16).to_string()),
+        },
+        request_id: Some(id(14)),
+    };
+    serde_json::from_str(&event.document()).unwrap_or_default()
+}
+
+/// The body of a delivery, for one type that has one shown, and for the test.
+pub(super) fn delivered(event_type: &str) -> Option<Value> {
+    let mut event = event();
+    if event["type"] == event_type {
+        return Some(event);
+    }
+    if event_type != "test" {
+        return None;
+    }
+    event["type"] = json!("test");
+    for field in ["resource", "resourceId", "requestId"] {
+        event[field] = Value::Null;
+    }
+    event["data"] = json!({});
+    event["changed"] = json!([]);
+    Some(event)
+}
+
+/// Of the delivery of the event that is shown.
+pub(super) fn delivery_header(name: &str) -> Value {
+    match name {
+        "webhook-id" => json!(id::<kind::Event>(15)),
+        "webhook-timestamp" => json!((NOW.micros() / 1_000_000).to_string()),
+        _ => json!("v1,kFPEMqxzBhxSiMKBs3wnYHNVAqyZqMqHC3vCGJXeUVY="),
+    }
 }
 
 fn token() -> Value {

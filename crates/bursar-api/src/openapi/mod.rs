@@ -1,6 +1,7 @@
 //! The OpenAPI document. Paths, permissions and costs come from `ROUTES`, values from the domain.
 
 mod errors;
+mod events;
 mod examples;
 mod operations;
 mod parameters;
@@ -13,6 +14,7 @@ use serde_json::{Value, json};
 
 pub(super) use self::errors::title;
 pub use self::errors::{CODES, ErrorDoc};
+pub(super) use self::events::WEBHOOKS;
 
 const OPENAPI: &str = "3.1.0";
 const TITLE: &str = "Organization Dues and Payments API";
@@ -40,6 +42,7 @@ pub fn document(base_url: &str) -> Value {
         "tags": tags,
         "security": [{"bearerAuth": []}],
         "paths": operations::paths(base_url),
+        "webhooks": events::webhooks(),
         "components": {
             "securitySchemes": {"bearerAuth": {"type": "http", "scheme": "bearer", "description": security()}},
             "parameters": parameters::all(),

@@ -150,6 +150,16 @@ fn about(operation: Operation) -> &'static str {
              no change is missed, and some orders are given again."
         }
         Operation::GetStoreOrder => "Gives one store order.",
+        Operation::ListEvents => {
+            "Gives what happened to the organization's resources, oldest first: one event for every write of a row, with \
+             the row's representation after it. `type` is the most specific word: `created` for a new row, else the status \
+             that it moved to, else `archived` and `restored` (members) or `activated` and `retired` (listings), else \
+             `updated`. Only events of resources that the token may read are in the list. Events are kept for 30 days, \
+             unless the operator chose otherwise; a `createdSince` from before what is kept is refused, so that a gap is \
+             never taken for silence. `createdAt` is the `updatedAt` that the change gave the row: pass the largest one that \
+             you have seen as `createdSince` to go on."
+        }
+        Operation::GetEvent => "Gives one event. One of a resource that the token may not read is not found.",
         Operation::GetToken => {
             "Says what the calling token is: its organization, its role, when it expires, which scopes it was given and \
              which of them work now. `withheld` says why the others do not: the role does not reach them, or the \
@@ -177,6 +187,7 @@ fn tag(operation: Operation) -> &'static str {
         | Operation::GetStoreListing
         | Operation::ListStoreOrders
         | Operation::GetStoreOrder => "Store",
+        Operation::ListEvents | Operation::GetEvent => "Events",
         Operation::GetToken | Operation::GetOpenapi => "Service",
     }
 }
@@ -194,6 +205,12 @@ pub(super) const TAGS: &[(&str, &str)] = &[
     (
         "Chapters",
         "The child chapters of national organizations, and their rosters.",
+    ),
+    ("Events", "What happened, in order."),
+    (
+        super::WEBHOOKS,
+        "Events, sent to an address of yours as they happen, in order and at least once. Admins set endpoints up in the \
+         console or with `bursar webhook create`. Deliveries follow Standard Webhooks; its libraries verify them.",
     ),
     ("Service", "The calling token, and this description."),
 ];
@@ -220,6 +237,8 @@ fn success_schema(operation: Operation) -> &'static str {
         Operation::ListStoreOrders => "StoreOrderPage",
         Operation::GetStoreOrder => "StoreOrder",
         Operation::ListChapters => "ChapterPage",
+        Operation::ListEvents => "EventPage",
+        Operation::GetEvent => "Event",
         Operation::GetToken => "Token",
         Operation::GetOpenapi => "",
     }
@@ -266,6 +285,7 @@ fn said(operation: Operation) -> &'static str {
         Operation::GetCampaign => "The campaign.",
         Operation::GetStoreListing => "The listing.",
         Operation::GetStoreOrder => "The order.",
+        Operation::GetEvent => "The event.",
         Operation::GetToken => "The token.",
         Operation::GetOpenapi => "The document.",
         Operation::ListCards
@@ -278,7 +298,8 @@ fn said(operation: Operation) -> &'static str {
         | Operation::ListCampaigns
         | Operation::ListStoreListings
         | Operation::ListStoreOrders
-        | Operation::ListChapters => "A page.",
+        | Operation::ListChapters
+        | Operation::ListEvents => "A page.",
     }
 }
 
@@ -305,6 +326,7 @@ fn links(operation: Operation) -> &'static [(&'static str, &'static str, &'stati
             ("getStoreListing", "listingId", "data/0/listingId"),
             ("getMember", "memberId", "data/0/memberId"),
         ],
+        Operation::ListEvents => &[("getEvent", "eventId", "data/0/id")],
         Operation::ListChapters => &[("listChapterMembers", "chapterId", "data/0/id")],
         Operation::GetStoreOrder => &[
             ("getStoreListing", "listingId", "listingId"),

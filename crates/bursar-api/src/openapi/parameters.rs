@@ -2,6 +2,7 @@
 
 use bursar_domain::campaign::CampaignStatus;
 use bursar_domain::card::CardStatus;
+use bursar_domain::event::NAMES;
 use bursar_domain::ids::kind;
 use bursar_domain::order::OrderStatus;
 use bursar_domain::payment::PaymentStatus;
@@ -9,9 +10,9 @@ use bursar_domain::reimbursement::ReimbursementStatus;
 use bursar_domain::reminder::ReminderStatus;
 use serde_json::{Map, Value, json};
 
-use super::examples;
 use super::operations::is_list;
-use super::values::{boolean, cursor, id, page_limit, timestamp_in, words};
+use super::values::{boolean, cursor, id, one_of, page_limit, resource_id, timestamp_in, words};
+use super::{events, examples};
 use crate::routes::{KeyRule, Operation, ROUTES, Route};
 
 const KEY_MAX: usize = 255;
@@ -118,6 +119,34 @@ pub(super) fn all() -> Value {
         ),
     );
     add(
+        "createdSince",
+        query(
+            "createdSince",
+            timestamp_in(),
+            json!(examples::since()),
+            "Only events whose `createdAt` is at or after this time: RFC 3339, with an offset. A time from before the events \
+             that are kept is refused.",
+        ),
+    );
+    add(
+        "eventType",
+        query(
+            "type",
+            one_of(NAMES.iter().copied()),
+            json!("payment.paid"),
+            "Only events of this type.",
+        ),
+    );
+    add(
+        "resourceIdFilter",
+        query(
+            "resourceId",
+            resource_id(),
+            json!(examples::id::<kind::Payment>(3)),
+            "Only events of this resource.",
+        ),
+    );
+    add(
         "idempotencyKey",
         key(
             true,
@@ -141,6 +170,9 @@ pub(super) fn all() -> Value {
             name,
             json!({"name": name, "in": "path", "required": true, "description": description, "schema": schema, "example": example}),
         );
+    }
+    for (name, header) in events::parameters() {
+        add(name, header);
     }
     Value::Object(all)
 }
@@ -171,6 +203,7 @@ fn path_value(name: &str) -> (Value, Value, &'static str) {
         "campaignId" => of::<kind::Campaign>(8),
         "listingId" => of::<kind::Listing>(9),
         "orderId" => of::<kind::Order>(10),
+        "eventId" => of::<kind::Event>(15),
         "chapterId" => {
             let (schema, example, _) = of::<kind::Organization>(13);
             (schema, example, "chapter, which is an organization")
@@ -188,6 +221,7 @@ fn filters(operation: Operation) -> &'static [&'static str] {
         Operation::ListPayments => &["paymentStatus", "memberIdFilter"],
         Operation::ListCampaigns => &["campaignStatus"],
         Operation::ListStoreOrders => &["orderStatus", "memberIdFilter", "listingIdFilter"],
+        Operation::ListEvents => &["eventType", "resourceIdFilter"],
         Operation::CreateCard
         | Operation::SendReminder
         | Operation::GetMember
@@ -202,6 +236,7 @@ fn filters(operation: Operation) -> &'static [&'static str] {
         | Operation::ListChapters
         | Operation::GetStoreListing
         | Operation::GetStoreOrder
+        | Operation::GetEvent
         | Operation::GetToken
         | Operation::GetOpenapi => &[],
     }
@@ -210,7 +245,11 @@ fn filters(operation: Operation) -> &'static [&'static str] {
 pub(super) fn of(route: &Route) -> Vec<Value> {
     let mut names: Vec<&str> = names_in(route.path).collect();
     if is_list(route.operation) {
-        names.extend(["limit", "cursor", "updatedSince"]);
+        names.extend(["limit", "cursor"]);
+        names.push(match route.operation {
+            Operation::ListEvents => "createdSince",
+            _ => "updatedSince",
+        });
     }
     names.extend(filters(route.operation));
     match route.key {

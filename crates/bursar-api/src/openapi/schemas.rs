@@ -20,13 +20,14 @@ use bursar_domain::token::TokenKind;
 use serde_json::{Map, Value, json};
 
 use super::errors::CODES;
+use super::events;
 use super::values::{
     boolean, currency, cursor, date, email, id, id_with, integer, limit, money, one_of, or_null, reference,
     says, text, timestamp, with, words,
 };
 
 /// In the order of the representation.
-type Field = (&'static str, Value);
+pub(super) type Field = (&'static str, Value);
 
 pub(super) fn all() -> Value {
     let mut all = Map::new();
@@ -52,6 +53,10 @@ pub(super) fn all() -> Value {
     add("StoreOrderPage", page("StoreOrder"));
     add("Chapter", resource::<Chapter>());
     add("ChapterPage", page("Chapter"));
+    for (name, schema) in events::schemas() {
+        add(&name, schema);
+    }
+    add("EventPage", page("Event"));
     let mut sent = fields_of::<Reminder>();
     sent.push((
         "outcome",
@@ -92,7 +97,7 @@ pub(super) fn all() -> Value {
 }
 
 /// All fields are required.
-fn object(fields: Vec<Field>) -> Value {
+pub(super) fn object(fields: Vec<Field>) -> Value {
     let required: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();
     let required = Value::from(required);
     with(optional(fields), "required", required)

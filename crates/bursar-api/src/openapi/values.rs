@@ -1,6 +1,7 @@
 //! Schemas of single values, with patterns and limits taken from the domain.
 
 use bursar_domain::email::EMAIL_MAX;
+use bursar_domain::event::EventResource;
 use bursar_domain::ids::{self, Kind};
 use bursar_domain::page::PageLimit;
 use bursar_domain::states::Word;
@@ -64,6 +65,15 @@ pub(super) fn id<K: Kind>() -> Value {
 
 pub(super) fn id_with(prefix: &str) -> Value {
     json!({"type": "string", "pattern": id_pattern(prefix)})
+}
+
+/// Of a resource that has events.
+pub(super) fn resource_id() -> Value {
+    let prefixes: Vec<&str> = EventResource::ALL
+        .iter()
+        .map(|resource| resource.prefix())
+        .collect();
+    id_with(&format!("(?:{})", prefixes.join("|")))
 }
 
 pub(super) fn timestamp() -> Value {

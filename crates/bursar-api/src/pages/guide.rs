@@ -13,12 +13,16 @@ use crate::openapi;
 const TEXT: &str = include_str!("guide.html");
 const PYTHON: &str = include_str!("samples/client.py");
 const TYPESCRIPT: &str = include_str!("samples/client.ts");
+/// Of the sample programs.
+const PARTS: [&str; 9] = [
+    "setup", "call", "sync", "verify", "receive", "apply", "catch_up", "first", "write",
+];
 /// The address that the sample programs use; the page shows the real one.
 const SAMPLE_URL: &str = "http://127.0.0.1:8080";
 
 pub(super) fn render(base_url: &str) -> String {
     let mut main = TEXT.to_owned();
-    for name in ["setup", "call", "sync", "first", "write"] {
+    for name in PARTS {
         for (language, source) in [("Python", PYTHON), ("TypeScript", TYPESCRIPT)] {
             let mark = format!("<!-- {name} {language} -->");
             let sample = section(source, name).replace(SAMPLE_URL, base_url);
@@ -109,7 +113,7 @@ mod tests {
         assert!(!page.contains(SAMPLE_URL) && !page.contains("{base_url}"));
         assert!(page.contains("BASE_URL = &quot;https://dues.example.org&quot;"));
         for source in [PYTHON, TYPESCRIPT] {
-            for name in ["setup", "call", "sync", "first", "write"] {
+            for name in PARTS {
                 assert!(!section(source, name).is_empty(), "{name}");
             }
         }

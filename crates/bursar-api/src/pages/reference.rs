@@ -1,5 +1,7 @@
 //! The API reference page: every operation and schema of the OpenAPI document.
 
+mod webhooks;
+
 use std::fmt::Write as _;
 
 use bursar_domain::text::html_escaped;
@@ -75,6 +77,9 @@ impl<'a> Reader<'a> {
                     summary = html_escaped(text(&op["summary"])),
                 );
             }
+            if name == openapi::WEBHOOKS {
+                out.push_str(webhooks::ASIDE);
+            }
             out.push_str("</ul>\n");
         }
         out.push_str("<p class=\"aside-title\">Schemas</p>\n<ul>\n");
@@ -130,6 +135,9 @@ impl<'a> Reader<'a> {
             );
             for operation in self.of_tag(name) {
                 self.operation(&mut out, operation);
+            }
+            if name == openapi::WEBHOOKS {
+                self.webhooks(&mut out);
             }
             out.push_str("</section>\n");
         }

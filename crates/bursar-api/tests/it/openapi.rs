@@ -7,6 +7,7 @@ use bursar_api::routes::ROUTES;
 use bursar_api::{openapi, pages};
 use bursar_domain::campaign::Campaign;
 use bursar_domain::card::Card;
+use bursar_domain::event::NAMES;
 use bursar_domain::group::Group;
 use bursar_domain::ids::Id;
 use bursar_domain::listing::Listing;
@@ -145,6 +146,12 @@ fn examples_are_of_their_schemas() {
 /// As much of JSON Schema as the document uses, but for patterns and formats.
 fn check(document: &Value, schema: &Value, value: &Value, way: &str, wrong: &mut String) {
     let schema = resolve(document, schema);
+    if let Some(parts) = schema["allOf"].as_array() {
+        for part in parts {
+            check(document, part, value, way, wrong);
+        }
+        return;
+    }
     if let Some(choices) = schema["anyOf"].as_array() {
         let fits = |choice: &Value| {
             let mut wrong = String::new();
@@ -249,6 +256,52 @@ fn resources_have_the_fields_that_the_domain_writes() {
         assert_eq!(keys(&schema["properties"]), written, "{name}");
         assert_eq!(schema["required"], Value::from(written), "{name}");
     }
+}
+
+#[test]
+fn every_type_of_event_has_its_webhook() {
+    let document = document();
+    let mut expected = NAMES.to_vec();
+    expected.push("test");
+    assert_eq!(keys(&document["webhooks"]), expected);
+    let filter = &document["components"]["parameters"]["eventType"]["schema"]["enum"];
+    assert_eq!(filter, &Value::from(NAMES));
+    let mut ids = BTreeSet::new();
+    for name in expected {
+        let post = &document["webhooks"][name]["post"];
+        assert!(ids.insert(post["operationId"].as_str().unwrap()), "{name}");
+        assert_eq!(post["security"], serde_json::json!([]), "{name}");
+        let headers = post["parameters"].as_array().unwrap();
+        let headers: Vec<&Value> = headers
+            .iter()
+            .map(|header| &resolve(&document, header)["name"])
+            .collect();
+        assert_eq!(
+            headers,
+            ["webhook-id", "webhook-timestamp", "webhook-signature"],
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn a_webhook_takes_the_events_of_its_type_alone() {
+    let document = document();
+    let schema =
+        |name: &str| &document["webhooks"][name]["post"]["requestBody"]["content"]["application/json"];
+    let fits = |name: &str, event: &Value| {
+        let mut wrong = String::new();
+        check(&document, &schema(name)["schema"], event, "", &mut wrong);
+        wrong.is_empty()
+    };
+    let shown = "payment.partially_paid";
+    let event = &schema(shown)["examples"]["example"]["value"];
+    let test = &schema("test")["examples"]["example"]["value"];
+    for name in keys(&document["webhooks"]) {
+        assert_eq!(fits(name, event), name == shown, "{name}");
+        assert_eq!(fits(name, test), name == "test", "{name}");
+    }
+    assert_eq!(keys(event), keys(test), "the same envelope");
 }
 
 /// The committed document shows in a review what a change does to the interface.

@@ -53,7 +53,8 @@ pub(crate) fn payer_of<M>(act: &mut Act<'_, '_, M>, member: MemberId) -> Result<
     Ok(found.and_then(|member| member.payer_id).unwrap_or(member))
 }
 
-/// Posts a new charge, applies the payer's credit to it, and writes the payment once, already reduced.
+/// Posts a new charge and writes the payment. The payer's credit is applied to it next: what that makes of the payment is
+/// a state of its own.
 pub(crate) fn raise(
     act: &mut Act<'_, '_>,
     books: &Books,
@@ -67,6 +68,7 @@ pub(crate) fn raise(
     let (about, amount) = (payment.about(), payment.amount.minor);
     let postings = Postings::pair(Standing::Receivable, about, payment.income_account(), amount);
     post(act, NewEntry::of(EntryKind::Charge, date, postings))?;
+    act.insert(payment)?;
     if let Some(member) = payment.member_id
         && let Some((payer, credit)) = credits.of(act, member)?
     {
@@ -76,9 +78,10 @@ pub(crate) fn raise(
             let now = act.now();
             apply_credit(act, books, payment, (payer, part))?;
             payment.receive(part, now)?;
+            act.update(payment)?;
         }
     }
-    act.insert(payment)
+    Ok(())
 }
 
 /// A charge whose due day is over may be late at once, so its group is looked at again today.

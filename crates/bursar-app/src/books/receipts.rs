@@ -499,6 +499,17 @@ pub(crate) fn bounce_entry(
     Ok(())
 }
 
+/// The last receipts with this reference: what the cheque or the bank said.
+pub fn by_reference(
+    view: &mut View<'_, '_>,
+    reference: &str,
+    limit: usize,
+) -> Result<Vec<Receipt>, AppError> {
+    view.allow(&READ)?;
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    Ok(rows::by_reference(view.tx, view.organization, reference, limit)?)
+}
+
 pub fn show(view: &mut View<'_, '_>, id: ReceiptId) -> Result<Recorded, AppError> {
     view.allow(&READ)?;
     let books = open(view)?;

@@ -2,12 +2,14 @@
 
 mod aside;
 mod books;
+mod events;
 mod people;
 mod rows;
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use bursar_db::events::horizon;
 use bursar_db::{DbError, Stored, Tx, accounts, housekeeping, memberships, organizations, table, tables};
 use bursar_domain::campaign::Campaign;
 use bursar_domain::card::{Card, CardStatus};
@@ -35,7 +37,7 @@ pub const PROBLEMS_MAX: usize = 1_000;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Problem {
-    /// One of `document`, `reference`, `count`, `sum`, `ledger`, `clock`, `currency`, `tree`, `row`, `rule`, `id`,
+    /// One of `document`, `event`, `reference`, `count`, `sum`, `ledger`, `clock`, `currency`, `tree`, `row`, `rule`, `id`,
     /// `file`.
     pub kind: &'static str,
     pub organization: Option<OrganizationId>,
@@ -110,6 +112,7 @@ struct Seen {
     /// References to what was not seen yet.
     later: Vec<Later>,
     newest: i64,
+    fresh: events::Fresh,
 }
 
 struct Later {
@@ -131,6 +134,7 @@ impl Seen {
             owed: HashMap::new(),
             later: Vec::new(),
             newest: 0,
+            fresh: events::Fresh::default(),
         }
     }
 }
@@ -188,6 +192,7 @@ impl Check<'_> {
             now: self.now.max(Timestamp::from_micros(clock)),
             is_part: self.parts.contains(&id),
         });
+        seen.fresh = events::Fresh::after(horizon(tx, id)?);
         let accounts = accounts::all(tx, id)?;
         seen.accounts = accounts.iter().map(|account| account.id).collect();
         // Members, groups and listings first: the others refer to them.
@@ -243,6 +248,7 @@ impl Check<'_> {
         self.journal(tx, id, seen.owed, &seen.accounts)?;
         self.aside(tx, id, seen.beside)?;
         self.attachments(tx, id)?;
+        self.events(tx, id, clock, seen.fresh)?;
         if clock < seen.newest {
             let (clock, newest) = (Timestamp::from_micros(clock), Timestamp::from_micros(seen.newest));
             self.problem(

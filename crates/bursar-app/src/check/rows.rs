@@ -1,6 +1,7 @@
 //! Rows one by one: their documents, their rules and what they refer to.
 
 use bursar_db::{DbError, Stored, Tx, table};
+use bursar_domain::chapter::Chapter;
 use bursar_domain::fields::Fields;
 use bursar_domain::ids::OrganizationId;
 use bursar_domain::money::Currency;
@@ -52,6 +53,10 @@ impl Check<'_> {
                     return Ok(());
                 }
             };
+            if R::TYPE != Chapter::TYPE {
+                let at = resource.stamps().updated_at.micros();
+                seen.fresh.add(at, resource.id().to_bytes(), kept.document);
+            }
             seen.newest = seen.newest.max(resource.stamps().updated_at.micros());
             if resource.document() != kept.document {
                 self.problem(

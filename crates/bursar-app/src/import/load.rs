@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use bursar_db::aside::Changes;
 use bursar_db::clock::Clock;
+use bursar_db::events::{Pending, set_horizon};
 use bursar_db::{
     LoadTarget, OwnedValue, Stored, Tx, accounts, cards, journal, late_fees, organizations, table,
 };
 use bursar_domain::attachment::Attachment;
+use bursar_domain::event::Evented;
 use bursar_domain::fields::Fields;
 use bursar_domain::group::Group;
 use bursar_domain::ids::{AccountId, GroupId, MemberId, OrganizationId};
@@ -27,6 +29,7 @@ use crate::act::{Context, Whole};
 use crate::caller::Caller;
 use crate::chapters::{follow, parents_affected};
 use crate::error::AppError;
+use crate::events;
 use crate::organizations::{check_place, parts};
 use crate::resources::match_resource;
 
@@ -56,6 +59,7 @@ pub(super) fn load(
         parts: HashSet::new(),
         holders: Vec::new(),
         aside: Changes::default(),
+        events: Pending::default(),
         first_references: HashMap::new(),
         categories: HashSet::new(),
         attachments: Vec::new(),
@@ -103,6 +107,8 @@ pub(super) struct Load<'a> {
     /// Members who get an active card or are archived. After all lines, the import checks that nobody is both.
     holders: Vec<Holder>,
     pub(super) aside: Changes,
+    /// Of organizations that were there before.
+    events: Pending,
     /// The creditor references of new rows begin after these numbers.
     pub(super) first_references: HashMap<OrganizationId, i64>,
     /// Expense accounts of categories that are there.
@@ -427,10 +433,31 @@ impl Load<'_> {
                 let mut after = before.clone();
                 after.member_count += change;
                 self.stamp(&header, true, &mut after);
-                table::update(tx, organization, &after)?;
+                let document = table::update(tx, organization, &after)?;
+                self.note(tx, organization, (Some(&before), &after, &document))?;
             }
         }
         Ok(())
+    }
+
+    /// What an organization brings with it is no news.
+    fn note<R: Stored + Evented>(
+        &mut self,
+        tx: &mut Tx<'_>,
+        organization: OrganizationId,
+        written: (Option<&R>, &R, &str),
+    ) -> Result<(), AppError> {
+        if self.plan.is_new(organization) {
+            return Ok(());
+        }
+        events::note(
+            &mut self.events,
+            tx,
+            self.context,
+            self.caller,
+            organization,
+            written,
+        )
     }
 
     fn finish(mut self, tx: &mut Tx<'_>) -> Result<Imported, AppError> {
@@ -439,8 +466,12 @@ impl Load<'_> {
             let after = Timestamp::from_micros(last.max(self.now).micros() + 1);
             late_fees::leave_what_was_late(tx, organization, after)?;
         }
+        std::mem::take(&mut self.events).write(tx)?;
         std::mem::take(&mut self.aside).write(tx)?;
-        for clock in std::mem::take(&mut self.clocks).into_values() {
+        for (organization, clock) in std::mem::take(&mut self.clocks) {
+            if self.plan.is_new(organization) {
+                set_horizon(tx, organization, clock.last())?;
+            }
             clock.give_back(tx)?;
         }
         for organization in self.plan.brought.keys() {
@@ -490,7 +521,7 @@ fn resource<R: Settle>(load: &mut Load<'_>, tx: &mut Tx<'_>, mut fields: Fields<
 }
 
 /// Returns what was written, or `None` if nothing changed.
-pub(super) fn put<R: Stored>(
+pub(super) fn put<R: Stored + Evented>(
     load: &mut Load<'_>,
     tx: &mut Tx<'_>,
     header: &Header<R>,
@@ -502,16 +533,16 @@ pub(super) fn put<R: Stored>(
         return Ok(None);
     }
     load.stamp(header, before.is_some(), &mut after);
+    let organization = header.organization;
     if before.is_some() {
-        load.aside.change(tx, header.organization, &after)?;
-        table::update(tx, header.organization, &after)?;
+        load.aside.change(organization, before, &after);
+        let document = table::update(tx, organization, &after)?;
+        load.note(tx, organization, (before, &after, &document))?;
     } else {
-        load.aside.add(tx, header.organization, &after)?;
-        load.add(
-            tx,
-            &R::table().target,
-            table::row_values(header.organization, &after),
-        )?;
+        load.aside.add(tx, organization, &after)?;
+        let row = table::row_values(organization, &after);
+        load.note(tx, organization, (None, &after, table::document_in(&row)))?;
+        load.add(tx, &R::table().target, row)?;
     }
     load.count(before.is_some());
     Ok(Some(after))

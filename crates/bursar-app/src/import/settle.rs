@@ -4,6 +4,7 @@ use bursar_db::{Stored, Tx, memberships};
 use bursar_domain::campaign::{Campaign, CampaignStatus};
 use bursar_domain::card::{Card, CardStatus};
 use bursar_domain::catch_up;
+use bursar_domain::event::Evented;
 use bursar_domain::group::Group;
 use bursar_domain::listing::Listing;
 use bursar_domain::member::Member;
@@ -16,7 +17,7 @@ use super::load::{Load, PendingGroup, put};
 use super::record::Header;
 use crate::error::AppError;
 
-pub(super) trait Settle: Stored {
+pub(super) trait Settle: Stored + Evented {
     fn settle(
         load: &mut Load<'_>,
         tx: &mut Tx<'_>,

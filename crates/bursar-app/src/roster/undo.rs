@@ -1,25 +1,21 @@
 //! Undoes an import: archives added members, because members are never deleted, and restores changed ones. A member
 //! that has changed since stays as it is. Groups that the import created stay too, without its members.
 
-use std::collections::BTreeMap;
-
 use bursar_db::bulk::{self, Subject};
 use bursar_db::memberships;
 use bursar_domain::fields::Fields;
-use bursar_domain::group::Group;
-use bursar_domain::ids::{GroupId, MemberId};
+use bursar_domain::ids::MemberId;
 use bursar_domain::member::Member;
 use bursar_domain::{Invariants, Timestamp};
 
-use super::write::Counts;
 use crate::act::Act;
 use crate::bulk::Undone;
 use crate::cards;
 use crate::error::AppError;
+use crate::groups::Counts;
 
 pub(crate) fn undo(act: &mut Act<'_, '_>, subjects: &[Subject], undone: &mut Undone) -> Result<(), AppError> {
     let mut counts = Counts::default();
-    let mut groups: BTreeMap<GroupId, Group> = BTreeMap::new();
     for subject in subjects {
         let id = MemberId::from_bytes(subject.id);
         let Some(now) = act.get::<Member>(id)? else {
@@ -39,11 +35,6 @@ pub(crate) fn undo(act: &mut Act<'_, '_>, subjects: &[Subject], undone: &mut Und
         for group in restored.groups.iter().filter(|group| !now.groups.contains(group)) {
             memberships::add(act.tx, act.organization, *group, id, joined_at)?;
         }
-        for group in now.groups.iter().chain(&restored.groups) {
-            if !groups.contains_key(group) {
-                groups.insert(*group, act.find(*group)?);
-            }
-        }
         if now.is_active && !restored.is_active {
             cards::freeze_of(act, id)?;
         }
@@ -57,7 +48,7 @@ pub(crate) fn undo(act: &mut Act<'_, '_>, subjects: &[Subject], undone: &mut Und
         counts.moved(Some(&now), Some(&restored));
         undone.reversed.push(id.to_string());
     }
-    counts.settle(act, &mut groups)
+    counts.settle(act)
 }
 
 /// The member before the import, and since when it was so. A member that the import added becomes archived and is in

@@ -1,14 +1,11 @@
 //! Carries out a plan in one transaction, and records how to undo it.
 
-use std::collections::BTreeMap;
-
 use bursar_db::bulk::Subject;
-use bursar_db::{Stored, housekeeping, memberships, table};
+use bursar_db::{Stored, housekeeping, memberships};
 use bursar_domain::Resource;
 use bursar_domain::Stamps;
 use bursar_domain::access::Role;
-use bursar_domain::group::Group;
-use bursar_domain::ids::{BulkId, GroupId};
+use bursar_domain::ids::BulkId;
 use bursar_domain::member::Member;
 
 use super::groups::NewIds;
@@ -18,7 +15,7 @@ use crate::act::Act;
 use crate::books::charges::Credits;
 use crate::cards;
 use crate::error::AppError;
-use crate::groups;
+use crate::groups::{self, Counts};
 use crate::rule::Rule;
 use crate::{books, bulk, pro_rata};
 
@@ -60,8 +57,7 @@ pub fn import(
             None => {
                 after.stamps = Stamps::at(act.tick());
                 after.reference = Some(act.next_reference());
-                act.loads(after)?;
-                members.push(table::row_values(act.organization, after));
+                members.push(act.loads(after)?);
             }
             Some(before) => {
                 if before.is_active && !after.is_active {
@@ -108,13 +104,13 @@ pub fn import(
     for new in &plan.new_groups {
         let stamps = Stamps::at(act.tick());
         if let Some(group) = plan.groups.get_mut(&new.id) {
-            group.member_count = counts.0.remove(&new.id).unwrap_or(0);
+            group.member_count = counts.take(new.id);
             group.stamps = stamps;
             act.insert(group)?;
         }
         act.log(groups::CREATE.name, Some(new.id.to_string()), None)?;
     }
-    counts.settle(act, &mut plan.groups)?;
+    counts.settle(act)?;
     if subjects.is_empty() {
         return Ok(Imported { id: None, plan });
     }
@@ -143,34 +139,4 @@ fn charge_joined(act: &mut Act<'_, '_>, plan: &Plan) -> Result<Vec<Subject>, App
         });
     }
     Ok(subjects)
-}
-
-/// By how much `memberCount`, which counts active members, changes.
-#[derive(Default)]
-pub(super) struct Counts(BTreeMap<GroupId, i64>);
-
-impl Counts {
-    pub(super) fn moved(&mut self, before: Option<&Member>, after: Option<&Member>) {
-        for (member, step) in [(before, -1), (after, 1)] {
-            let active = member.filter(|member| member.is_active);
-            for group in active.map_or(&[][..], |member| &member.groups) {
-                *self.0.entry(*group).or_default() += step;
-            }
-        }
-    }
-
-    /// Updates every group whose count changed, once.
-    pub(super) fn settle(
-        self,
-        act: &mut Act<'_, '_>,
-        groups: &mut BTreeMap<GroupId, Group>,
-    ) -> Result<(), AppError> {
-        for (id, step) in self.0.into_iter().filter(|(_, step)| *step != 0) {
-            if let Some(group) = groups.get_mut(&id) {
-                group.member_count += step;
-                act.update(group)?;
-            }
-        }
-        Ok(())
-    }
 }

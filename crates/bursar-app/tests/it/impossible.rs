@@ -434,7 +434,7 @@ fn put(db: &Db, record: &Json) -> bool {
         if resource.apply(&mut fields).is_err() {
             return false;
         }
-        let done: Result<(), DbError> =
+        let done: Result<String, DbError> =
             db.exclusive(|tx| without_rules(tx, |tx| table::insert(tx, org(1), &resource)));
         done.unwrap();
         true

@@ -20,6 +20,8 @@ mod desk;
 #[cfg(test)]
 mod dues;
 #[cfg(test)]
+mod events;
+#[cfg(test)]
 mod import;
 #[cfg(test)]
 mod impossible;
@@ -45,3 +47,5 @@ mod support;
 mod tokens;
 #[cfg(test)]
 mod uploads;
+#[cfg(test)]
+mod webhooks;

@@ -244,6 +244,7 @@ fn a_failed_message_is_sent_again_by_an_officer_only() {
         let retention = Retention {
             idempotency_seconds: 0,
             message_seconds: -86_400,
+            event_seconds: 86_400,
         };
         work(db, later, move |whole| housekeeping::prune(whole, retention));
         assert!(refused(editor).contains("is delivered"));

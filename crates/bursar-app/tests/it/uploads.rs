@@ -73,6 +73,7 @@ fn an_upload_is_one_persons_and_ends_after_an_hour() {
             let retention = Retention {
                 idempotency_seconds: 86_400,
                 message_seconds: 86_400,
+                event_seconds: 86_400,
             };
             let work = move |whole: &mut Whole<'_, '_>| housekeeping::prune(whole, retention);
             let pruned: Result<bool, AppError> = app_at(db, at)

@@ -25,9 +25,11 @@ struct Page<'a> {
     is_filtered: bool,
     lines: Vec<ActivityRow>,
     older: String,
+    csv: String,
 }
 
-pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<String, Failure> {
+/// What the address asks for.
+pub(super) fn query(asking: &Asking) -> Result<Query, Failure> {
     let (who, request) = (asking.query("who"), asking.query("request"));
     let query = Query {
         actor: Some(who.to_owned()).filter(|who| !who.is_empty()),
@@ -36,15 +38,19 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         limit: PAGE_ROWS,
         ..Query::default()
     };
-    let is_unknown = !request.is_empty() && query.request.is_none();
-    let found = match is_unknown {
+    match !request.is_empty() && query.request.is_none() {
         true => Err(Problem::of(
             "request",
             "A request id looks like req_ and 32 letters and digits.",
         )
         .into()),
-        false => rows(view, &asking.frame, &query),
-    };
+        false => Ok(query),
+    }
+}
+
+pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<String, Failure> {
+    let (who, request) = (asking.query("who"), asking.query("request"));
+    let found = query(asking).and_then(|query| rows(view, &asking.frame, &query));
     let ((lines, last), wrong_who) = match found {
         Ok(found) => (found, String::new()),
         Err(failure) => match failure.problem() {
@@ -68,6 +74,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         is_filtered: !who.is_empty() || !request.is_empty(),
         lines,
         older,
+        csv: asking.with("activity/csv", &[]),
     };
     Ok(page.render()?)
 }

@@ -170,7 +170,7 @@ fn read(form: &Form) -> Result<CampaignChange, Failure> {
     Ok(CampaignChange {
         name: Some(form.required("name", "Write a name.")?),
         note: Some(form.get("note").to_owned()),
-        goal_amount: form.has("goal").then(|| form.some("goal")),
+        goal_amount: form.has("goal").then(|| form.amount("goal")),
         start_date: form.has("start-date").then_some(form.date("start-date")?),
         end_date: form.has("end-date").then_some(form.date("end-date")?),
     })
@@ -292,7 +292,7 @@ pub(crate) fn send_record(view: &mut View<'_, '_>, asking: &Asking, form: &Form)
     use bursar_domain::receipt::Method;
     let (campaign, (to, name)) = of(view, asking)?;
     let new = NewReceipt {
-        amount: form.required("amount", "Write how much came.")?,
+        amount: form.required_amount("amount", "Write how much came.")?,
         method: Method::parse(form.get("method"))
             .ok_or_else(|| Problem::of("method", "Choose how it came."))?,
         date: form.date("date")?,

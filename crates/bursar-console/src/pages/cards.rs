@@ -175,7 +175,7 @@ pub(crate) fn show_one(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Re
     let times = [
         ("Invited", card.invited_at),
         ("Activated", card.activated_at),
-        ("Canceled", card.canceled_at),
+        ("Cancelled", card.canceled_at),
     ];
     let page = One {
         frame,

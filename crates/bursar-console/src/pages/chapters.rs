@@ -3,7 +3,7 @@
 use askama::Template;
 use bursar_app::reminders::SCHEDULE;
 use bursar_app::{Act, View, chapters, reports};
-use bursar_domain::ids::{Id, OrganizationId, kind};
+use bursar_domain::ids::{OrganizationId, kind};
 
 use super::cut;
 use super::rows::described;
@@ -33,6 +33,7 @@ struct Page<'a> {
     rows: Vec<Row>,
     totals: Vec<Row>,
     older: String,
+    csv: String,
 }
 
 fn row(id: OrganizationId, name: &str, line: [bursar_domain::money::Money; 4], members: i64) -> Row {
@@ -83,6 +84,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         rows: rows.collect(),
         totals: totals.collect(),
         older,
+        csv: frame.at("chapters/csv"),
     };
     Ok(page.render()?)
 }
@@ -109,7 +111,7 @@ struct One<'a> {
 pub(crate) fn roster(act: &mut Act<'_, '_>, asking: &Asking) -> Result<String, Failure> {
     let frame = &asking.frame;
     let id = asking.id::<kind::Organization>(0)?;
-    let found = chapters::read_roster(act, id, Id::parse(asking.query("after")))?;
+    let found = chapters::read_roster(act, id, asking.member_place().as_ref())?;
     let members = &found.members;
     let rows = members.iter().map(|line| Member {
         name: format!("{} {}", line.first_name, line.last_name),
@@ -124,7 +126,7 @@ pub(crate) fn roster(act: &mut Act<'_, '_>, asking: &Asking) -> Result<String, F
         count: words::count(members.len(), "member", "members"),
         rows: rows.collect(),
         older: match (found.is_more, members.last()) {
-            (true, Some(last)) => asking.with(&format!("chapters/{id}"), &[("after", &last.id.to_string())]),
+            (true, Some(last)) => asking.after_member(&format!("chapters/{id}"), last),
             _ => String::new(),
         },
     };

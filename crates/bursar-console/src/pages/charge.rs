@@ -4,6 +4,7 @@ use askama::Template;
 use bursar_app::books::entries;
 use bursar_app::books::receipts::RECORD;
 use bursar_app::payments::{self, CHANGE, REFUND, REVERSE};
+use bursar_app::reminders::SCHEDULE;
 use bursar_app::{View, names, resources};
 use bursar_domain::creditor_reference;
 use bursar_domain::ids::{PaymentId, kind};
@@ -36,6 +37,8 @@ struct Page<'a> {
     status: PaymentStatus,
     state: String,
     may_record: bool,
+    /// Where a reminder is written to whoever owes it; empty if there is none to write.
+    remind: String,
     /// The ends of the addresses of further acts, and their names.
     acts: Vec<(&'static str, &'static str)>,
     amount: String,
@@ -60,13 +63,23 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
     let names = names::of_references(view, std::slice::from_ref(&payment))?;
     let (accounts, currency) = entries::accounts(view)?;
     let open = open(&payment);
+    let is_owed = payment.status.is_owed() && open.minor > 0;
     let page = Page {
         frame,
         id: payment.id,
         what: rows::described(&payment.description),
         status: payment.status,
         state: words::label(payment.status.as_str()),
-        may_record: frame.may(&RECORD) && payment.status.is_owed() && open.minor > 0,
+        may_record: frame.may(&RECORD) && is_owed,
+        remind: match (payment.member_id, payment.target_organization_id) {
+            (Some(id), _) if is_owed && frame.may(&SCHEDULE) => {
+                frame.at(&format!("reminders/new?member={id}"))
+            }
+            (None, Some(id)) if is_owed && frame.may(&SCHEDULE) => {
+                frame.at(&format!("reminders/new?chapter={id}"))
+            }
+            _ => String::new(),
+        },
         acts: acts(frame, &payment),
         amount: words::money_in(payment.amount),
         paid: words::money_in(payment.paid_to_date),

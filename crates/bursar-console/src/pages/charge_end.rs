@@ -118,7 +118,7 @@ pub(super) fn refund_fields(currency: &str, amount: String, today: String) -> [F
 
 pub(super) fn read_refund(form: &Form) -> Result<Refund, Failure> {
     Ok(Refund {
-        amount: form.required("amount", "Write how much goes back.")?,
+        amount: form.required_amount("amount", "Write how much goes back.")?,
         date: form.date("date")?,
         method: Method::parse(form.get("method")),
         account: None,

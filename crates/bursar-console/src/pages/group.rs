@@ -7,7 +7,7 @@ use bursar_app::payments::RAISE;
 use bursar_app::reminders::SCHEDULE;
 use bursar_app::{View, resources};
 use bursar_domain::group::{Group, ProRata};
-use bursar_domain::ids::{GroupId, Id, MemberId, kind};
+use bursar_domain::ids::{GroupId, MemberId, kind};
 use bursar_domain::late_fee::{LateAmount, LateRule};
 
 use super::groups::every;
@@ -62,7 +62,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
             group: Some(id),
             is_owing: false,
         },
-        after: Id::parse(asking.query("after")),
+        after: asking.member_place(),
         ..MemberQuery::default()
     };
     let found = desk::members(view, &query)?;
@@ -110,8 +110,8 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         overdue: words::money_in(year.overdue),
         is_overdue: year.overdue.minor > 0,
         rows: rows.collect(),
-        older: match (found.is_more, ids.last()) {
-            (true, Some(last)) => asking.with(&format!("groups/{id}"), &[("after", &last.to_string())]),
+        older: match (found.is_more, found.rows.last()) {
+            (true, Some(last)) => asking.after_member(&format!("groups/{id}"), last),
             _ => String::new(),
         },
         name: group.name,

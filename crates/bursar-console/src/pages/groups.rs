@@ -29,6 +29,7 @@ struct Page<'a> {
     may_create: bool,
     rows: Vec<Row>,
     older: String,
+    csv: String,
 }
 
 pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<String, Failure> {
@@ -55,6 +56,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         may_create: asking.frame.may(&CREATE),
         rows,
         older,
+        csv: asking.frame.at("groups/csv"),
     };
     Ok(page.render()?)
 }

@@ -29,16 +29,23 @@ struct Page<'a> {
 #[derive(Template)]
 #[template(path = "journal_part.html")]
 struct Part {
+    csv: String,
     entries: Vec<EntryRow>,
     older: String,
+}
+
+/// What the address asks for: the first and last day, and an account.
+pub(super) fn asked(asking: &Asking, today: Date) -> ((Date, Date), Option<&str>) {
+    let from = Date::parse(asking.query("from")).unwrap_or_else(|| today.plus_days(-DAYS));
+    let until = Date::parse(asking.query("until")).unwrap_or(today);
+    let account = Some(asking.query("account")).filter(|name| !name.is_empty());
+    ((from, until), account)
 }
 
 pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<String, Failure> {
     let frame = &asking.frame;
     let today = frame.place.organization.time_zone.date(view.now());
-    let from = Date::parse(asking.query("from")).unwrap_or_else(|| today.plus_days(-DAYS));
-    let until = Date::parse(asking.query("until")).unwrap_or(today);
-    let account = Some(asking.query("account")).filter(|name| !name.is_empty());
+    let ((from, until), account) = asked(asking, today);
     let found = pages::journal(view, (from, until), account, Id::parse(asking.query("after")))?;
     let older = match (found.is_more, found.rows.last()) {
         (true, Some(last)) => asking.with("journal", &[("after", &last.id.to_string())]),
@@ -46,6 +53,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
     };
     let (accounts, currency) = entries::accounts(view)?;
     let part = Part {
+        csv: asking.with("journal/csv", &[]),
         entries: rows::entries(&found.rows, &accounts, currency),
         older,
     };

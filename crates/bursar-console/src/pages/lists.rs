@@ -1,59 +1,108 @@
 //! The lists as spreadsheets, with the filters of their addresses.
 
+mod books;
+mod work;
+
 use bursar_app::View;
-use bursar_app::desk::{self, MemberLine};
+use bursar_app::desk::{self, ChargeLine, MemberLine};
 use bursar_app::search;
-use bursar_domain::Date;
 use bursar_domain::ids::MemberId;
 use bursar_domain::money::{Currency, Money};
+
+pub(crate) use books::{journal, lines, money};
+pub(crate) use work::{activity, chapters, groups, orders, reimbursements, reminders};
 
 use super::rows;
 use crate::asking::Asking;
 use crate::failure::Failure;
 use crate::reply::Download;
 use crate::sheet::{Cell, Section, Sheet};
+use crate::words;
 
 /// More than a person reads; whoever needs more exports with the command line.
 const ROWS_MAX: usize = 20_000;
 
-fn download(view: &View<'_, '_>, asking: &Asking, name: &str, sheet: &Sheet) -> Download {
-    let today = asking.frame.place.organization.time_zone.date(view.now());
-    Download::csv(format!("{name}-{today}.csv"), sheet.csv())
+/// A page of a list as rows, and where the next one begins.
+type Read<I> = (Vec<Vec<Cell>>, Option<I>);
+
+/// Reads page after page. A list that is too long says so in its last line.
+fn all<I>(mut read: impl FnMut(Option<I>) -> Result<Read<I>, Failure>) -> Result<Vec<Vec<Cell>>, Failure> {
+    let (mut rows, mut after) = (Vec::new(), None);
+    loop {
+        let (found, next) = read(after)?;
+        rows.extend(found);
+        match next {
+            Some(next) if rows.len() <= ROWS_MAX => after = Some(next),
+            _ => return Ok(whole(rows)),
+        }
+    }
 }
 
-fn sheet(columns: Vec<&'static str>, amounts: usize, rows: Vec<Vec<Cell>>) -> Sheet {
-    Sheet {
-        columns,
-        amounts,
+/// The rows of a list that is read at once.
+fn whole(mut rows: Vec<Vec<Cell>>) -> Vec<Vec<Cell>> {
+    if rows.len() > ROWS_MAX {
+        rows.truncate(ROWS_MAX);
+        rows.push(cut());
+    }
+    rows
+}
+
+/// The last line of a file that does not have the whole list.
+fn cut() -> Vec<Cell> {
+    let most = words::number(i64::try_from(ROWS_MAX).unwrap_or(i64::MAX));
+    vec![Cell::Text(format!(
+        "This file ends after {most} rows, and the list goes on. Choose fewer with the filters of the page."
+    ))]
+}
+
+fn file(
+    view: &View<'_, '_>,
+    asking: &Asking,
+    name: &str,
+    columns: &[&'static str],
+    rows: Vec<Vec<Cell>>,
+) -> Download {
+    let today = asking.frame.place.organization.time_zone.date(view.now());
+    let sheet = Sheet {
+        columns: columns.to_vec(),
         sections: vec![Section {
             rows,
             ..Section::default()
         }],
-        totals: Vec::new(),
-    }
+        ..Sheet::default()
+    };
+    Download::csv(format!("{name}-{today}.csv"), sheet.csv())
+}
+
+/// Where the next page begins, if there is one.
+fn next<T, I>(page: &desk::Page<T>, id: impl Fn(&T) -> I) -> Option<I> {
+    page.rows.last().filter(|_| page.is_more).map(id)
 }
 
 pub(crate) fn members(view: &mut View<'_, '_>, asking: &Asking) -> Result<Download, Failure> {
     let mut query = super::members::query(asking);
-    query.after = None;
     let currency = asking.frame.place.organization.currency;
-    let mut found = Vec::new();
-    if !query.text.trim().is_empty() {
-        let (lines, _) = search::members(view, &query.text, query.filter, ROWS_MAX)?;
-        for chunk in lines.chunks(desk::PAGE_ROWS) {
-            found.extend(member_rows(view, chunk, currency)?);
+    let rows = match query.text.trim() {
+        "" => all(|after| {
+            query.after = after;
+            let page = desk::members(view, &query)?;
+            let next = next(&page, MemberLine::place);
+            Ok((member_rows(view, &page.rows, currency)?, next))
+        })?,
+        text => {
+            let (lines, is_more) = search::members(view, text, query.filter, ROWS_MAX)?;
+            let mut rows = Vec::new();
+            for chunk in lines.chunks(desk::PAGE_ROWS) {
+                rows.extend(member_rows(view, chunk, currency)?);
+            }
+            if is_more {
+                rows.push(cut());
+            }
+            rows
         }
-        return Ok(download(view, asking, "members", &member_sheet(found)));
-    }
-    loop {
-        let page = desk::members(view, &query)?;
-        query.after = page.rows.last().map(|line| line.id);
-        found.extend(member_rows(view, &page.rows, currency)?);
-        if !page.is_more || found.len() >= ROWS_MAX {
-            break;
-        }
-    }
-    Ok(download(view, asking, "members", &member_sheet(found)))
+    };
+    let columns = ["First name", "Last name", "E-mail", "State", "Balance"];
+    Ok(file(view, asking, "members", &columns, rows))
 }
 
 fn member_rows(
@@ -76,21 +125,14 @@ fn member_rows(
     Ok(lines.iter().map(row).collect())
 }
 
-fn member_sheet(rows: Vec<Vec<Cell>>) -> Sheet {
-    let columns = vec!["First name", "Last name", "E-mail", "State", "Balance"];
-    sheet(columns, 4, rows)
-}
-
 pub(crate) fn charges(view: &mut View<'_, '_>, asking: &Asking) -> Result<Download, Failure> {
-    let which = super::charges::which(asking);
+    let query = super::charges::query(asking);
     let own = &asking.frame.place.organization;
     let today = own.time_zone.date(view.now());
-    let (mut found, mut after) = (Vec::new(), None);
-    loop {
-        let page = desk::charges(view, which, after)?;
-        after = page.rows.last().map(|line| line.id);
+    let rows = all(|after| {
+        let page = desk::charges(view, &query, after)?;
         let named = rows::charges(view, &page.rows, own.currency, today)?;
-        found.extend(page.rows.iter().zip(named).map(|(line, row)| {
+        let found = page.rows.iter().zip(named).map(|(line, row)| {
             vec![
                 Cell::Text(row.what),
                 Cell::Text(row.who),
@@ -99,31 +141,35 @@ pub(crate) fn charges(view: &mut View<'_, '_>, asking: &Asking) -> Result<Downlo
                 Cell::Money(Money::new(line.amount, own.currency)),
                 Cell::Money(Money::new(line.paid, own.currency)),
             ]
-        }));
-        if !page.is_more || found.len() >= ROWS_MAX {
-            break;
-        }
-    }
-    let sheet = sheet(vec!["Charge", "Who", "Due", "State", "Amount", "Paid"], 4, found);
-    Ok(download(view, asking, "charges", &sheet))
+        });
+        Ok((found.collect(), next(&page, ChargeLine::place)))
+    })?;
+    let columns = ["Charge", "Who", "Due", "State", "Amount", "Paid"];
+    Ok(file(view, asking, "charges", &columns, rows))
 }
 
-pub(crate) fn money(view: &mut View<'_, '_>, asking: &Asking) -> Result<Download, Failure> {
-    let today = asking.frame.place.organization.time_zone.date(view.now());
-    let (from, until): (Date, Date) = super::money::days(asking, today);
-    let found = bursar_app::books::receipts::list(view, (Some(from), Some(until)), None)?;
-    let named = rows::receipts(view, &found)?;
-    let found = found.iter().zip(named).map(|(recorded, row)| {
-        vec![
-            Cell::Day(Some(recorded.receipt.date)),
-            Cell::Text(row.who),
-            Cell::Text(row.how),
-            Cell::Text(recorded.receipt.reference.clone().unwrap_or_default()),
-            Cell::Text(row.state),
-            Cell::Money(recorded.amount),
-        ]
-    });
-    let columns = vec!["Day", "From", "How", "Reference", "State", "Amount"];
-    let sheet = sheet(columns, 5, found.collect());
-    Ok(download(view, asking, "money-in", &sheet))
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(pages: usize, size: usize) -> Vec<Vec<Cell>> {
+        let read = |after: Option<usize>| {
+            let page = after.unwrap_or(0);
+            let rows = vec![vec![Cell::Count(1)]; size];
+            Ok((rows, (page + 1 < pages).then_some(page + 1)))
+        };
+        all(read).unwrap()
+    }
+
+    #[test]
+    fn a_file_that_is_cut_says_so() {
+        let is_cut = |rows: &[Vec<Cell>]| matches!(&rows.last().unwrap()[0], Cell::Text(text) if text.contains("20,000"));
+        assert_eq!(read(3, 50).len(), 150);
+        let whole = read(4, ROWS_MAX / 4);
+        assert!(whole.len() == ROWS_MAX && !is_cut(&whole));
+        for (pages, size) in [(5, ROWS_MAX / 4), (2, ROWS_MAX - 1), (1, ROWS_MAX + 1)] {
+            let rows = read(pages, size);
+            assert!(rows.len() == ROWS_MAX + 1 && is_cut(&rows), "{pages} {size}");
+        }
+    }
 }

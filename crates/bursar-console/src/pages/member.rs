@@ -3,7 +3,7 @@
 use askama::Template;
 use bursar_app::books::credit;
 use bursar_app::books::receipts::RECORD;
-use bursar_app::desk::{self, Charges};
+use bursar_app::desk::{self, ChargeQuery};
 use bursar_app::members::CHANGE;
 use bursar_app::payments::RAISE;
 use bursar_app::reminders::SCHEDULE;
@@ -48,7 +48,9 @@ struct Page<'a> {
     payer: String,
     charges: Vec<ChargeRow>,
     receipts: Vec<ReceiptRow>,
-    /// There are older ones than these.
+    /// All charges, if there are more than these; empty otherwise.
+    all_charges: String,
+    /// There is older money than this.
     is_more: bool,
 }
 
@@ -64,7 +66,15 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         .get(&id)
         .copied()
         .unwrap_or_else(|| Money::zero(own.currency));
-    let charges = desk::charges(view, Charges::Of(id), None)?;
+    let of_member = ChargeQuery {
+        member: Some(id),
+        ..ChargeQuery::default()
+    };
+    let mut charges = desk::charges(view, &of_member, None)?;
+    // The last ones that changed, by time.
+    charges
+        .rows
+        .sort_by_key(|line| std::cmp::Reverse((line.due.is_none(), line.due, line.id)));
     let received = bursar_app::pages::receipts_of(view, id)?;
     let groups = member
         .groups
@@ -103,7 +113,11 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         payer,
         charges: rows::charges(view, &charges.rows, own.currency, today)?,
         receipts: rows::receipts(view, &received.rows)?,
-        is_more: charges.is_more || received.is_more,
+        all_charges: match charges.is_more {
+            true => frame.at(&format!("charges?show=all&member={id}")),
+            false => String::new(),
+        },
+        is_more: received.is_more,
     };
     Ok(page.render()?)
 }

@@ -29,35 +29,40 @@ pub(crate) struct Line {
 pub(crate) struct More {
     pub(crate) title: &'static str,
     pub(crate) lines: Vec<Line>,
+    /// There are older ones than these.
+    pub(crate) is_more: bool,
 }
+
+/// Lines, and whether there are older ones.
+type Lines = (Vec<Line>, bool);
 
 const MESSAGES_MAX: usize = 20;
 
 /// Sections without a line are left out.
 pub(super) fn of(view: &mut View<'_, '_>, frame: &Frame, member: MemberId) -> Result<Vec<More>, Failure> {
-    let mut more = vec![
-        More {
-            title: "Messages",
-            lines: sent(view, frame, member)?,
-        },
-        More {
-            title: "Reimbursements",
-            lines: reimbursements(view, frame, member)?,
-        },
-        More {
-            title: "Orders",
-            lines: orders(view, frame, member)?,
-        },
-    ];
+    let mut more = Vec::new();
+    for (title, (lines, is_more)) in [
+        ("Messages", sent(view, frame, member)?),
+        ("Reimbursements", reimbursements(view, frame, member)?),
+        ("Orders", orders(view, frame, member)?),
+    ] {
+        more.push(More {
+            title,
+            lines,
+            is_more,
+        });
+    }
     more.retain(|section| !section.lines.is_empty());
     Ok(more)
 }
 
-fn sent(view: &mut View<'_, '_>, frame: &Frame, member: MemberId) -> Result<Vec<Line>, Failure> {
+fn sent(view: &mut View<'_, '_>, frame: &Frame, member: MemberId) -> Result<Lines, Failure> {
     if !frame.may(&messages::LIST) {
-        return Ok(Vec::new());
+        return Ok(Lines::default());
     }
-    let found = messages::of_member(view, member, MESSAGES_MAX)?;
+    let mut found = messages::of_member(view, member, MESSAGES_MAX + 1)?;
+    let is_more = found.len() > MESSAGES_MAX;
+    found.truncate(MESSAGES_MAX);
     let line = |sent: messages::Sent| Line {
         day: Moment::there(
             sent.ended_at.unwrap_or(sent.created_at),
@@ -69,14 +74,14 @@ fn sent(view: &mut View<'_, '_>, frame: &Frame, member: MemberId) -> Result<Vec<
         status: sent.state.as_str(),
         state: words::label(sent.state.as_str()),
     };
-    Ok(found.into_iter().map(line).collect())
+    Ok((found.into_iter().map(line).collect(), is_more))
 }
 
-fn reimbursements(view: &mut View<'_, '_>, frame: &Frame, member: MemberId) -> Result<Vec<Line>, Failure> {
+fn reimbursements(view: &mut View<'_, '_>, frame: &Frame, member: MemberId) -> Result<Lines, Failure> {
     if !frame.may(&Reimbursement::READ) {
-        return Ok(Vec::new());
+        return Ok(Lines::default());
     }
-    let found = desk::reimbursements_of(view, member)?.rows;
+    let found = desk::reimbursements_of(view, member)?;
     let currency = frame.place.organization.currency;
     let line = |row: &desk::ReimbursementRow| Line {
         day: Moment::day_there(row.created_at, &frame.place.organization.time_zone),
@@ -86,15 +91,15 @@ fn reimbursements(view: &mut View<'_, '_>, frame: &Frame, member: MemberId) -> R
         status: row.status.as_str(),
         state: words::label(row.status.as_str()),
     };
-    Ok(found.iter().map(line).collect())
+    Ok((found.rows.iter().map(line).collect(), found.is_more))
 }
 
-fn orders(view: &mut View<'_, '_>, frame: &Frame, member: MemberId) -> Result<Vec<Line>, Failure> {
+fn orders(view: &mut View<'_, '_>, frame: &Frame, member: MemberId) -> Result<Lines, Failure> {
     if !frame.may(&Order::READ) || !frame.may(&Listing::READ) {
-        return Ok(Vec::new());
+        return Ok(Lines::default());
     }
-    let found = desk::orders(view, Orders::Of(member), None)?.rows;
-    let listings: Vec<_> = found.iter().filter_map(|row| row.listing).collect();
+    let found = desk::orders(view, Orders::Of(member), None)?;
+    let listings: Vec<_> = found.rows.iter().filter_map(|row| row.listing).collect();
     let named = names::of(view, &listings)?;
     let currency = frame.place.organization.currency;
     let line = |row: &desk::OrderRow| Line {
@@ -108,5 +113,5 @@ fn orders(view: &mut View<'_, '_>, frame: &Frame, member: MemberId) -> Result<Ve
         status: row.status.as_str(),
         state: words::label(row.status.as_str()),
     };
-    Ok(found.iter().map(line).collect())
+    Ok((found.rows.iter().map(line).collect(), found.is_more))
 }

@@ -3,6 +3,7 @@
 use askama::Template;
 use bursar_app::desk::{self, Filter, MemberQuery};
 use bursar_app::members::{ADD, CHANGE};
+use bursar_app::reminders::SCHEDULE;
 use bursar_app::{View, resources};
 use bursar_domain::group::Group;
 use bursar_domain::ids::{GroupId, Id, MemberId};
@@ -38,7 +39,9 @@ struct Page<'a> {
 #[template(path = "members_part.html")]
 struct Part<'a> {
     frame: &'a Frame,
+    may_add: bool,
     may_select: bool,
+    may_remind: bool,
     csv: String,
     is_filtered: bool,
     rows: Vec<Row>,
@@ -66,12 +69,14 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         }
     });
     let older = match (page.is_more && query.text.is_empty(), page.rows.last()) {
-        (true, Some(last)) => asking.with("members", &[("after", &last.id.to_string())]),
+        (true, Some(last)) => asking.after_member("members", last),
         _ => String::new(),
     };
     let part = Part {
         frame: &asking.frame,
+        may_add: asking.frame.may(&ADD),
         may_select: asking.frame.may(&CHANGE),
+        may_remind: asking.frame.may(&SCHEDULE),
         csv: asking.with("members/csv", &[]),
         is_filtered: !asking.query("q").is_empty() || state != "active" || group.is_some(),
         rows: rows.collect(),
@@ -116,7 +121,7 @@ pub(super) fn query(asking: &Asking) -> MemberQuery {
             group: Id::parse(asking.query("group")),
             is_owing: state == "owing",
         },
-        after: Id::parse(asking.query("after")),
+        after: asking.member_place(),
     }
 }
 

@@ -63,4 +63,6 @@ pub(crate) mod token_acts;
 pub(crate) mod tokens;
 pub(crate) mod undo;
 pub(crate) mod waiting;
+pub(crate) mod webhook_acts;
+pub(crate) mod webhooks;
 pub(crate) mod who;

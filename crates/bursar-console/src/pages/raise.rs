@@ -3,7 +3,7 @@
 use askama::Template;
 use bursar_app::payments::{self, Charges, Debtor, NewCharges};
 use bursar_app::{View, names};
-use bursar_domain::ids::{GroupId, Id};
+use bursar_domain::ids::{GroupId, Id, MemberId};
 use bursar_domain::payment::Payment;
 
 use super::members::groups;
@@ -59,16 +59,29 @@ pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
     };
     let new = NewCharges {
         debtor,
-        amount: form.some("amount"),
+        amount: form.amount("amount"),
         description: form.get("description").to_owned(),
         due_date: form.date("due-date")?,
         category: None,
         again: false,
     };
+    let back = (asking.frame.at("charges/new"), "Raise a charge");
+    previewed(view, asking, form, new, back, &[])
+}
+
+/// Shows the preview, or raises the charges that it showed. Archived members are not charged.
+pub(super) fn previewed(
+    view: &mut View<'_, '_>,
+    asking: &Asking,
+    form: &Form,
+    new: NewCharges,
+    back: (String, &'static str),
+    archived: &[MemberId],
+) -> Result<Sent, Failure> {
     let planned = payments::preview(view, &new)?;
     let plan = plan(&planned.payments);
     if form.get("step") != "do" || !form.is_planned(&plan) {
-        return look(view, asking, form, (&new, planned, plan)).map(Sent::Show);
+        return look(view, asking, form, (&new, planned, plan), back, archived).map(Sent::Show);
     }
     let form = form.clone();
     let to = format!("{}?show=open", asking.frame.at("charges"));
@@ -105,11 +118,14 @@ fn plan(payments: &[Payment]) -> String {
     digest.text()
 }
 
+/// The preview: every name and amount, the total, and who is left out.
 fn look(
     view: &mut View<'_, '_>,
     asking: &Asking,
     form: &Form,
     (new, planned, plan): (&NewCharges, Charges, String),
+    back: (String, &'static str),
+    archived: &[MemberId],
 ) -> Result<String, Failure> {
     let frame = &asking.frame;
     let (shown, part) = preview::part(&planned.payments, form, |payment| {
@@ -119,11 +135,26 @@ fn look(
         .iter()
         .filter_map(|payment| payment.member_id)
         .chain(planned.skipped.iter().copied())
+        .chain(archived.iter().copied())
         .collect();
     let named = names::of(view, &members)?;
     let count = planned.payments.len();
     let total = words::money_in(planned.total);
-    let left_out: Vec<String> = planned.skipped.iter().map(|id| named.told(Some(*id))).collect();
+    let mut left_out = Vec::new();
+    for (ids, why) in [
+        (
+            planned.skipped.as_slice(),
+            "because these dues were raised before",
+        ),
+        (archived, "because they are archived"),
+    ] {
+        let names: Vec<String> = ids.iter().map(|id| named.told(Some(*id))).collect();
+        if !names.is_empty() {
+            let who = words::count(names.len(), "member is", "members are");
+            let names = some_names(names.iter().map(String::as_str));
+            left_out.push((format!("{who} left out, {why}"), names));
+        }
+    }
     let what = match planned.payments.first() {
         Some(payment) => super::rows::described(&payment.description),
         None => super::rows::described(&new.description),
@@ -135,21 +166,12 @@ fn look(
             "Charge {}, {total} in all",
             words::count(count, "member", "members")
         ),
-        back: (frame.at("charges/new"), "Raise a charge"),
+        back,
         lead: match new.due_date {
             Some(due) => format!("{what}, due {}.", words::day(due)),
             None => format!("{what}."),
         },
-        left_out: match left_out.len() {
-            0 => Vec::new(),
-            count => vec![(
-                format!(
-                    "{} left out, because these dues were raised before",
-                    words::count(count, "member is", "members are")
-                ),
-                some_names(left_out.iter().map(String::as_str)),
-            )],
-        },
+        left_out,
         button: format!(
             "Raise {}, {total} in all",
             words::count(count, "charge", "charges")

@@ -11,7 +11,7 @@ use bursar_domain::receipt::Method;
 
 use super::who::{self, Known};
 use crate::asking::Asking;
-use crate::failure::{Failure, Problem};
+use crate::failure::{Choice, Failure, Problem};
 use crate::forms::{Done, Form, Sent};
 use crate::frame::Frame;
 use crate::words;
@@ -29,6 +29,7 @@ struct Page<'a> {
     amount: String,
     currency: String,
     methods: Vec<(&'static str, String)>,
+    method: String,
     today: String,
     may_again: bool,
     part: String,
@@ -41,6 +42,9 @@ struct Pays<'a> {
     currency: &'a str,
     /// What is missing before it can be told, if somebody asks for it.
     missing: String,
+    /// Who may be meant, and who was chosen.
+    choices: Vec<Choice>,
+    chosen: Vec<String>,
     /// The charge, whose it is, when it is due, and what it gets.
     rows: Vec<(String, String, String, String)>,
     /// What is left; empty if nothing is.
@@ -49,14 +53,16 @@ struct Pays<'a> {
 
 /// What is typed so far may be half of it: then there is nothing to tell yet.
 fn pays(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
-    let (mut rows, mut credit, mut missing) = (Vec::new(), String::new(), String::new());
+    let (mut rows, mut credit, mut missing, mut choices) =
+        (Vec::new(), String::new(), String::new(), Vec::new());
     let is_asked = form.get("step") == "look";
     let proposed = match form.get("amount") {
-        "" if !is_asked => return Ok(String::new()),
-        _ => read(view, form).and_then(|new| Ok(receipts::propose(view, &new)?)),
+        "" if !is_asked => who::member(view, form, "payer").map(|_| None),
+        _ => read(view, form).and_then(|new| Ok(Some(receipts::propose(view, &new)?))),
     };
     match proposed {
-        Ok(proposal) => {
+        Ok(None) => {}
+        Ok(Some(proposal)) => {
             let charges: Vec<Payment> = proposal.parts.iter().map(|(charge, _)| charge.clone()).collect();
             let named = names::of_references(view, &charges)?;
             for (charge, part) in &proposal.parts {
@@ -72,7 +78,10 @@ fn pays(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String,
             }
         }
         Err(failure) => match failure.problem() {
-            Some(problem) => missing = problem.message,
+            Some(problem) => {
+                missing = problem.message;
+                choices = problem.choices;
+            }
             None => return Err(failure),
         },
     }
@@ -80,6 +89,12 @@ fn pays(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String,
     let part = Pays {
         currency: &currency,
         missing,
+        choices,
+        // The page has those that it was opened with.
+        chosen: match asking.is_part {
+            true => form.meant("payer", ""),
+            false => Vec::new(),
+        },
         rows,
         credit,
     };
@@ -133,7 +148,11 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
             .iter()
             .map(|method| (method.as_str(), words::label(method.as_str())))
             .collect(),
-        today: today.to_string(),
+        today: match asking.query("date") {
+            "" => today.to_string(),
+            day => day.to_owned(),
+        },
+        method: form.or("method", asking.query("method")).to_owned(),
         may_again: was_recorded || form.has("again"),
         part: match form.is_sent() && form.problem.is_none() {
             true => pays(view, asking, form)?,
@@ -151,7 +170,7 @@ fn read(view: &mut View<'_, '_>, form: &Form) -> Result<NewReceipt, Failure> {
     }
     let method = form.get("method");
     Ok(NewReceipt {
-        amount: form.required("amount", "Write how much came.")?,
+        amount: form.required_amount("amount", "Write how much came.")?,
         method: Method::parse(method).ok_or_else(|| Problem::of("method", "Choose how it came."))?,
         date: form.date("date")?,
         account: None,
@@ -172,18 +191,30 @@ pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
         receipts::propose(view, &new)?;
         return show(view, asking, form).map(Sent::Show);
     }
+    // The next cheque of a stack mostly came the same way, on the same day.
     let to = match form.has("next") {
-        true => asking.frame.at("money/new"),
+        true => asking.frame.at(&format!(
+            "money/new?method={}&date={}",
+            new.method.as_str(),
+            new.date.map(|day| day.to_string()).unwrap_or_default()
+        )),
         false => asking.frame.at("money"),
+    };
+    let from = match new.payer {
+        Some(payer) => format!(" from {}", resources::one::<Member>(view, payer)?.name()),
+        None => String::new(),
     };
     Ok(Sent::Do(Box::new(move |act| {
         let recorded = receipts::record(act, &new)?;
         let settled = words::count(recorded.allocations.len(), "charge", "charges");
         let said = match (recorded.allocations.is_empty(), recorded.credit.minor) {
-            (true, _) => format!("Recorded {} as credit.", words::money_in(recorded.amount)),
-            (false, 0) => format!("Recorded {} for {settled}.", words::money_in(recorded.amount)),
+            (true, _) => format!("Recorded {}{from} as credit.", words::money_in(recorded.amount)),
+            (false, 0) => format!(
+                "Recorded {}{from} for {settled}.",
+                words::money_in(recorded.amount)
+            ),
             (false, _) => format!(
-                "Recorded {}: {settled} and {} of credit.",
+                "Recorded {}{from}: {settled} and {} of credit.",
                 words::money_in(recorded.amount),
                 words::money_in(recorded.credit)
             ),

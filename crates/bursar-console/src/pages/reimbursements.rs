@@ -43,13 +43,16 @@ const fn is_waiting(status: ReimbursementStatus) -> bool {
     }
 }
 
+/// The tab that the address asks for.
+pub(super) fn here(asking: &Asking) -> (ReimbursementStatus, &'static str, &'static str) {
+    let asked = asking.query("show");
+    let found = TABS.into_iter().find(|(status, ..)| status.as_str() == asked);
+    found.unwrap_or(TABS[0])
+}
+
 pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<String, Failure> {
     let frame = &asking.frame;
-    let asked = asking.query("show");
-    let (here, _, empty) = TABS
-        .into_iter()
-        .find(|(status, ..)| status.as_str() == asked)
-        .unwrap_or(TABS[0]);
+    let (here, _, empty) = here(asking);
     let mut tabs = Vec::new();
     for (status, name, _) in TABS {
         let waiting = match is_waiting(status) {
@@ -94,6 +97,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         rows: found.rows.iter().map(row).collect(),
         empty,
         older,
+        csv: asking.with("reimbursements/csv", &[]),
     };
     Ok(page.render()?)
 }

@@ -1,5 +1,6 @@
 //! Reminders: planned, running, past, with what became of each.
 
+mod failed;
 pub(crate) mod one;
 pub(crate) mod write;
 
@@ -17,6 +18,7 @@ use super::tabbed::{Cell, Column, Row, Tabbed, tab};
 use crate::asking::Asking;
 use crate::failure::Failure;
 use crate::forms::Form;
+use crate::frame::Frame;
 use crate::words::{self, Moment};
 
 const TABS: [(Reminders, &str, &str, &str); 3] = [
@@ -35,12 +37,21 @@ const TABS: [(Reminders, &str, &str, &str); 3] = [
     (Reminders::Past, "past", "Past", "Nothing was sent yet."),
 ];
 
+/// The tab that the address asks for.
+pub(super) fn here(asking: &Asking) -> (Reminders, &'static str, &'static str, &'static str) {
+    let asked = asking.query("show");
+    let found = TABS.into_iter().find(|(_, word, ..)| *word == asked);
+    found.unwrap_or(TABS[0])
+}
+
+/// Whether the address asks for messages that were not delivered.
+pub(super) fn is_failed(asking: &Asking) -> bool {
+    asking.query("show") == failed::WORD
+}
+
 pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<String, Failure> {
     let frame = &asking.frame;
-    let (here, word, _, empty) = TABS
-        .into_iter()
-        .find(|(_, word, ..)| *word == asking.query("show"))
-        .unwrap_or(TABS[0]);
+    let ((here, word, _, empty), is_failed) = (here(asking), is_failed(asking));
     let mut tabs = Vec::new();
     for (which, word, name, _) in TABS {
         let waiting = match which {
@@ -48,7 +59,14 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
             Reminders::Past => None,
         };
         let to = asking.with("reminders", &[("show", word), ("batch", "")]);
-        tabs.push((to, tab(name, waiting), which == here));
+        tabs.push((to, tab(name, waiting), which == here && !is_failed));
+    }
+    if frame.may(&messages::LIST) {
+        let to = asking.with("reminders", &[("show", failed::WORD), ("batch", "")]);
+        tabs.push((to, "Not delivered".to_owned(), is_failed));
+        if is_failed {
+            return failed::show(view, asking, tabs);
+        }
     }
     // Those that one form wrote to several members are one line, unless they are what is asked for.
     let after = asking.place();
@@ -73,16 +91,21 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
     let page = Tabbed {
         frame,
         title: "Reminders",
-        act: frame
-            .may(&SCHEDULE)
-            .then(|| (frame.at("reminders/new"), "Write a reminder")),
+        act: write(frame),
         tabs,
         columns,
         rows,
         empty,
         older: older.unwrap_or_default(),
+        csv: asking.with("reminders/csv", &[]),
     };
     Ok(page.render()?)
+}
+
+fn write(frame: &Frame) -> Option<(String, &'static str)> {
+    frame
+        .may(&SCHEDULE)
+        .then(|| (frame.at("reminders/new"), "Write a reminder"))
 }
 
 fn row(
@@ -96,10 +119,7 @@ fn row(
     let reminder = &line.reminder;
     let id = reminder.id.to_string();
     let mut cells = vec![
-        Cell::Text(match line.count {
-            1 => who(reminder, named),
-            count => words::count(count, "member", "members"),
-        }),
+        Cell::Text(to(line, named)),
         Cell::Moment(when(reminder, &frame.place.organization.time_zone)),
         Cell::Text(how(reminder.method).to_owned()),
         Cell::Badge(reminder.status.as_str(), state(reminder.status).to_owned()),
@@ -129,6 +149,14 @@ pub(super) fn what(reminder: &Reminder) -> String {
     match short.len() < line.len() {
         true => format!("{short}…"),
         false => short,
+    }
+}
+
+/// Whom one line of the list is to.
+pub(super) fn to(line: &ReminderLine, named: &Names) -> String {
+    match line.count {
+        1 => who(&line.reminder, named),
+        count => words::count(count, "member", "members"),
     }
 }
 

@@ -1,4 +1,6 @@
-//! Search: members by name, e-mail address or phone number; a charge by its reference; anything by its id.
+//! Search: members by name, e-mail address or phone number; a charge and money by reference; anything by its id.
+
+mod ids;
 
 use askama::Template;
 use bursar_app::books::receipts;
@@ -11,6 +13,7 @@ use bursar_domain::group::Group;
 use bursar_domain::ids::{Id, MemberId, ReceiptId, RequestId};
 use bursar_domain::listing::Listing;
 use bursar_domain::member::Member;
+use bursar_domain::money::Money;
 use bursar_domain::order::Order;
 use bursar_domain::payment::Payment;
 use bursar_domain::reimbursement::Reimbursement;
@@ -24,6 +27,8 @@ use crate::words;
 
 /// Members that are shown.
 const MEMBERS_MAX: usize = 20;
+/// Receipts with the same reference that are shown.
+const RECEIPTS_MAX: usize = 10;
 
 /// What has the id, the reference or the request id.
 struct Hit {
@@ -107,6 +112,13 @@ fn hits(view: &mut View<'_, '_>, frame: &Frame, text: &str) -> Result<Vec<Hit>, 
         );
         hit(&format!("charges/{}", charge.id), name);
     }
+    if frame.may(&receipts::READ) && !text.is_empty() {
+        for receipt in receipts::by_reference(view, text, RECEIPTS_MAX)? {
+            let amount = words::money_in(Money::new(receipt.amount, frame.place.organization.currency));
+            let name = format!("{amount} of {}, reference {text}", words::day(receipt.date));
+            hit(&format!("money/{}", receipt.id), name);
+        }
+    }
     let receipt: Option<ReceiptId> = Id::parse(text);
     if let Some(id) = receipt.filter(|_| frame.may(&receipts::READ)) {
         match receipts::show(view, id) {
@@ -129,6 +141,7 @@ fn hits(view: &mut View<'_, '_>, frame: &Frame, text: &str) -> Result<Vec<Hit>, 
             );
         }
     }
+    ids::add(view, frame, text, &mut hits)?;
     Ok(hits)
 }
 

@@ -1,10 +1,12 @@
-//! Acts on members who were ticked in the list: a charge, a group, the archive. Each is previewed with every name.
+//! Acts on members who were ticked in the list: a charge, a reminder, a group, the archive. Each is previewed with every
+//! name.
 
 use askama::Template;
-use bursar_app::payments::{self, Debtor, NewCharges};
+use bursar_app::payments::{Debtor, NewCharges};
 use bursar_app::{View, groups, members, names, resources};
 use bursar_domain::group::Group;
 use bursar_domain::ids::{GroupId, Id, MemberId};
+use bursar_domain::member::Member;
 
 use super::ask::{Ask, Field};
 use crate::asking::Asking;
@@ -53,7 +55,9 @@ fn ask(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, 
     let who = words::count(ids.len(), "member", "members");
     let hidden = ids.iter().map(|id| Field::hidden("member", id.to_string()));
     let act = form.get("act").to_owned();
-    let kept = [Field::hidden("act", act.clone()), Field::hidden("step", "do")];
+    // Charges are shown once more, with amounts and a total.
+    let step = if act == "raise" { "preview" } else { "do" };
+    let kept = [Field::hidden("act", act.clone()), Field::hidden("step", step)];
     let back = (frame.at("members"), "Members".to_owned());
     let page = |title: String| Ask::new(frame, form, title, back).fields(hidden).fields(kept);
     match act.as_str() {
@@ -64,8 +68,9 @@ fn ask(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, 
                 Field::text("description", "What it is for").hint("The members read this in their reminders."),
                 Field::date("due-date", "Due").hint("Leave it empty if there is no day."),
             ])
-            .button(format!("Charge {who}"))
+            .button("Preview".to_owned())
             .page(),
+        "remind" => super::reminders::write::to_chosen(view, asking, form, &ids),
         "group" => {
             let groups = super::members::groups(view)?;
             page(format!("Add {who} to a group"))
@@ -88,37 +93,38 @@ fn ask(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, 
     }
 }
 
+/// Who is active, and who is archived.
+fn by_state(view: &mut View<'_, '_>, ids: &[MemberId]) -> Result<(Vec<MemberId>, Vec<MemberId>), Failure> {
+    let (mut active, mut archived) = (Vec::new(), Vec::new());
+    for id in ids {
+        match resources::one::<Member>(view, *id)?.is_active {
+            true => active.push(*id),
+            false => archived.push(*id),
+        }
+    }
+    Ok((active, archived))
+}
+
 pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
     let ids = chosen(form)?;
-    if form.get("step") != "do" {
+    let is_preview = form.get("act") == "raise" && form.get("step") == "preview";
+    if form.get("step") != "do" && !is_preview {
         return ask(view, asking, form).map(Sent::Show);
     }
     let frame = &asking.frame;
     let to = frame.at("members");
     match form.get("act") {
         "raise" => {
+            let (active, archived) = by_state(view, &ids)?;
             let new = NewCharges {
-                debtor: Debtor::Members(ids),
-                amount: Some(form.required("amount", "Write how much each of them is charged.")?),
+                debtor: Debtor::Members(active),
+                amount: Some(form.required_amount("amount", "Write how much each of them is charged.")?),
                 description: form.get("description").to_owned(),
                 due_date: form.date("due-date")?,
                 category: None,
                 again: false,
             };
-            let to = format!("{}?show=open", frame.at("charges"));
-            Ok(Sent::Do(Box::new(move |act| {
-                let raised = payments::raise(act, &new, None)?;
-                Ok(Done {
-                    to: to.clone(),
-                    said: format!(
-                        "Raised {}, {} in all.",
-                        words::count(raised.payments.len(), "charge", "charges"),
-                        words::money_in(raised.total)
-                    ),
-                    undo: raised.id.map(|id| id.to_string()),
-                    lines: Vec::new(),
-                })
-            })))
+            super::raise::previewed(view, asking, form, new, (to, "Members"), &archived)
         }
         "group" => {
             let group: Option<GroupId> = Id::parse(form.get("group"));

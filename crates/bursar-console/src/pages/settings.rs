@@ -2,8 +2,8 @@
 
 use askama::Template;
 use bursar_app::View;
-use bursar_app::activity;
 use bursar_app::organizations::{self, OrganizationChange, SET};
+use bursar_app::{activity, webhooks};
 use bursar_domain::organization::Organization;
 use bursar_domain::zone::Zone;
 
@@ -52,6 +52,13 @@ pub(crate) fn show(_: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<St
             about: "What no token may do here, and how long one may live.",
         },
     ];
+    if frame.may(&webhooks::LIST) {
+        links.push(Link {
+            to: frame.at("webhooks"),
+            name: "Webhooks",
+            about: "Programs that are told what happens, as it happens.",
+        });
+    }
     if frame.may(&activity::LIST) {
         links.push(Link {
             to: frame.at("activity"),

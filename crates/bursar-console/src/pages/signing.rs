@@ -95,9 +95,10 @@ pub(crate) fn ask(
 /// Asks for the code, which also links a new `login` if there is one.
 pub(crate) fn code(email: &str, wrong: &str, to: &str, login: &str) -> Result<String, Failure> {
     let query = with_login(to, login);
-    let again = match query.contains("login=") {
-        true => format!("/console/sign-in/oidc/link?{query}"),
-        false => "/console/sign-in".to_owned(),
+    let again = match (login.is_empty(), query.is_empty()) {
+        (false, _) => format!("/console/sign-in/oidc/link?{query}"),
+        (true, false) => format!("/console/sign-in?{query}"),
+        (true, true) => "/console/sign-in".to_owned(),
     };
     let style = assets::style();
     let page = Code {

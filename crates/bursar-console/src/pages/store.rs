@@ -25,13 +25,13 @@ struct ListingRow {
     items: String,
 }
 
-struct OrderRow {
+pub(super) struct OrderRow {
     id: String,
-    what: String,
-    who: String,
+    pub(super) what: String,
+    pub(super) who: String,
     day: Moment,
     status: &'static str,
-    state: String,
+    pub(super) state: String,
     total: String,
 }
 
@@ -51,6 +51,7 @@ struct Page<'a> {
     tabs: Vec<Tab>,
     orders: Vec<OrderRow>,
     older: String,
+    csv: String,
 }
 
 fn stock(item: &Item) -> String {
@@ -61,6 +62,11 @@ fn stock(item: &Item) -> String {
     }
 }
 
+/// The orders that the address asks for.
+pub(super) fn which(asking: &Asking) -> Orders {
+    OrderStatus::parse(asking.query("show")).map_or(Orders::All, Orders::In)
+}
+
 pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<String, Failure> {
     let frame = &asking.frame;
     let mut listings: Vec<Listing> = Vec::new();
@@ -69,8 +75,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
     let id = |listing: &Listing| listing.id.to_string();
     let more_listings = cut::page(asking, ("store", "listing"), &mut listings, id);
     let chosen = OrderStatus::parse(asking.query("show"));
-    let which = chosen.map_or(Orders::All, Orders::In);
-    let found = desk::orders(view, which, asking.place())?;
+    let found = desk::orders(view, which(asking), asking.place())?;
     let tab = |status: Option<OrderStatus>| Tab {
         query: status.map_or_else(String::new, |status| format!("?show={status}")),
         name: status.map_or_else(|| "All".to_owned(), |status| words::label(status.as_str())),
@@ -98,11 +103,12 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
             _ => String::new(),
         },
         orders: order_rows(view, frame, &found.rows)?,
+        csv: asking.with("orders/csv", &[("listing", "")]),
     };
     Ok(page.render()?)
 }
 
-fn order_rows(
+pub(super) fn order_rows(
     view: &mut View<'_, '_>,
     frame: &Frame,
     rows: &[desk::OrderRow],

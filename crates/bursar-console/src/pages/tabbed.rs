@@ -40,7 +40,7 @@ pub(crate) enum Cell {
 }
 
 pub(crate) struct Row {
-    /// Where it leads.
+    /// Where it leads; empty if nowhere.
     pub(crate) to: String,
     pub(crate) what: String,
     /// For the columns after the first.
@@ -60,6 +60,8 @@ pub(crate) struct Tabbed<'a> {
     pub(crate) rows: Vec<Row>,
     pub(crate) empty: &'static str,
     pub(crate) older: String,
+    /// The same list as a file.
+    pub(crate) csv: String,
 }
 
 /// The name of a tab; with a number if something in it waits.

@@ -5,7 +5,6 @@ use bursar_app::tokens::{self, CREATE_SERVICE, Holder, Issued, NewToken};
 use bursar_app::{DbError, View};
 use bursar_domain::access::{Role, Scope, ScopeSet};
 use bursar_domain::ids::kind;
-use bursar_domain::token::ENTROPY_BYTES;
 
 use super::ask::{Ask, Field, Shape};
 use super::policy::in_words;
@@ -44,8 +43,8 @@ fn shown(frame: &Frame, issued: &Issued, said: String) -> Result<(Done, String),
     Ok((Done::new(to, said), page))
 }
 
-fn entropy(frame: &Frame) -> Result<[u8; ENTROPY_BYTES], Failure> {
-    let mut bytes = [0; ENTROPY_BYTES];
+pub(super) fn entropy<const N: usize>(frame: &Frame) -> Result<[u8; N], Failure> {
+    let mut bytes = [0; N];
     for chunk in bytes.chunks_mut(bursar_domain::sign_in::ENTROPY_BYTES) {
         let random = (frame.entropy)().map_err(DbError::Unavailable)?;
         for (byte, random) in chunk.iter_mut().zip(random) {

@@ -1,29 +1,64 @@
 //! Undoes a bulk act.
 
 use askama::Template;
-use bursar_app::{View, undo};
+use bursar_app::View;
+use bursar_app::undo::{self, What};
 use bursar_domain::ids::kind;
 
 use crate::asking::Asking;
 use crate::failure::Failure;
 use crate::forms::{Done, Form, Sent};
 use crate::frame::Frame;
-use crate::words;
+use crate::words::{self, Moment};
 
 const SHOWN: &[&str] = &[];
+const CHARGES: &str = "The charges are cancelled, and credit that they used is given back.";
 
 #[derive(Template)]
 #[template(path = "undo.html")]
 struct Page<'a> {
     frame: &'a Frame,
     form: &'a Form,
+    /// What was done, and when.
+    done: String,
+    at: Moment,
+    /// What undoing it does.
+    back: &'static str,
+    /// When it was undone already.
+    undone: Option<Moment>,
 }
 
-pub(crate) fn show(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
-    asking.id::<kind::Bulk>(0)?;
+pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
+    let about = undo::about(view, asking.id::<kind::Bulk>(0)?)?;
+    let zone = &asking.frame.place.organization.time_zone;
+    let count = |one, many| words::count(usize::try_from(about.count).unwrap_or(0), one, many);
+    let (done, back) = match about.what {
+        What::Charged => (format!("Raised {}", count("charge", "charges")), CHARGES),
+        What::Dues => (
+            format!("Raised the dues of a group: {}", count("charge", "charges")),
+            CHARGES,
+        ),
+        What::LateFees => (format!("Charged {}", count("late fee", "late fees")), CHARGES),
+        What::Added => (
+            format!("Added people to a group: {}", count("change", "changes")),
+            "They leave the group again, and what they were charged for joining is cancelled.",
+        ),
+        What::Archived => (
+            format!("Archived {}", count("member", "members")),
+            "They are restored.",
+        ),
+        What::Imported => (
+            format!("Imported members: {}", count("change", "changes")),
+            "Members whom it added are archived, values that it changed are restored, and charges that it raised are cancelled.",
+        ),
+    };
     let page = Page {
         frame: &asking.frame,
         form,
+        done,
+        at: Moment::there(about.at, zone),
+        back,
+        undone: about.undone_at.map(|at| Moment::there(at, zone)),
     };
     Ok(page.render()?)
 }

@@ -1,43 +1,53 @@
 //! What waits for an officer, in words.
 
 use bursar_app::desk::Waiting;
-use bursar_app::tokens;
+use bursar_app::resources::Readable;
+use bursar_app::{Rule, messages, statements, tokens};
 use bursar_domain::access::Role;
+use bursar_domain::reimbursement::Reimbursement;
 
 use crate::words;
 
-/// Where it is in the organization, and what there is to do.
+/// Where it is in the organization, and what there is to do. Each is for those who may read that list.
 pub(crate) fn words(waiting: Waiting, role: Role) -> Vec<(&'static str, String)> {
-    let sees_tokens = tokens::LIST_ALL.person.is_some_and(|least| role >= least);
-    let all = [
+    let all: [(i64, &Rule, _, _, _); 4] = [
         (
             waiting.submitted,
+            &Reimbursement::READ,
             ("reimbursement", "reimbursements"),
             "reimbursements",
             "to approve",
         ),
         (
             waiting.lines,
+            &statements::READ,
             ("bank statement line", "bank statement lines"),
-            "bank",
+            "bank/open",
             "to match",
         ),
         (
             waiting.failed,
+            &messages::LIST,
             ("message", "messages"),
-            "reminders",
+            "reminders?show=failed",
             "not delivered in the last 30 days",
         ),
         (
-            if sees_tokens { waiting.expiring } else { 0 },
+            waiting.expiring,
+            &tokens::LIST_ALL,
             ("token", "tokens"),
             "tokens",
             "to rotate within 14 days",
         ),
     ];
-    let told = |(count, (one, many), end, what): (i64, (&str, &str), &'static str, &str)| {
-        let count = usize::try_from(count).unwrap_or(0);
-        (count > 0).then(|| (end, format!("{} {what}", words::count(count, one, many))))
-    };
-    all.into_iter().filter_map(told).collect()
+    let may = |rule: &Rule| rule.person.is_some_and(|least| role >= least);
+    let shown = all
+        .into_iter()
+        .filter(|(count, rule, ..)| *count > 0 && may(rule));
+    shown
+        .map(|(count, _, (one, many), end, what)| {
+            let count = usize::try_from(count).unwrap_or(0);
+            (end, format!("{} {what}", words::count(count, one, many)))
+        })
+        .collect()
 }

@@ -5,9 +5,19 @@ use super::EngineKind;
 /// Makes SQLite return a text's bytes without conversion.
 pub(crate) const RAW_DOCUMENT: &str = "CAST(document AS BLOB)";
 
-/// Rewrites `?1` to `$1` outside of quotes. PostgreSQL needs no cast for the bytes of a document.
-pub(super) fn postgres_parameters(sql: &str) -> String {
-    let sql = sql.replace(RAW_DOCUMENT, "document");
+/// Makes SQLite use the index that follows.
+const INDEXED: &str = " INDEXED BY ";
+
+/// Rewrites `?1` to `$1` outside of quotes. PostgreSQL needs no cast for the bytes of a document, and cannot be told
+/// which index to use.
+pub(crate) fn postgres_text(sql: &str) -> String {
+    let mut sql = sql.replace(RAW_DOCUMENT, "document");
+    while let Some(start) = sql.find(INDEXED) {
+        let name = &sql[start + INDEXED.len()..];
+        let end = name.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+        let end = end.map_or(sql.len(), |end| start + INDEXED.len() + end);
+        sql.replace_range(start..end, "");
+    }
     let mut rewritten = String::with_capacity(sql.len());
     let mut quote = None;
     let mut characters = sql.chars().peekable();
@@ -81,11 +91,17 @@ mod tests {
     #[test]
     fn parameters_are_rewritten_outside_of_quotes() {
         assert_eq!(
-            postgres_parameters("SELECT id, CAST(document AS BLOB) FROM t WHERE id = ?1"),
+            postgres_text("SELECT id, CAST(document AS BLOB) FROM t WHERE id = ?1"),
             "SELECT id, document FROM t WHERE id = $1"
         );
         assert_eq!(
-            postgres_parameters("SELECT '?1 it''s ?2', \"?3\" FROM t WHERE a = ?1 AND b > ?12 AND c ? d"),
+            postgres_text(
+                "SELECT a FROM (SELECT a FROM t INDEXED BY t_b WHERE b = ?1) u JOIN v x INDEXED BY v_c"
+            ),
+            "SELECT a FROM (SELECT a FROM t WHERE b = $1) u JOIN v x"
+        );
+        assert_eq!(
+            postgres_text("SELECT '?1 it''s ?2', \"?3\" FROM t WHERE a = ?1 AND b > ?12 AND c ? d"),
             "SELECT '?1 it''s ?2', \"?3\" FROM t WHERE a = $1 AND b > $12 AND c ? d"
         );
     }

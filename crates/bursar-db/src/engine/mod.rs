@@ -24,6 +24,8 @@ use std::thread::{self, JoinHandle};
 
 pub use self::ahead::Foreseen;
 pub(crate) use self::dialect::RAW_DOCUMENT;
+#[cfg(feature = "testing")]
+pub(crate) use self::dialect::postgres_text;
 pub use self::lane::Stats;
 pub use self::reply::Reply;
 pub use self::tx::Tx;

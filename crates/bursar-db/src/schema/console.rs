@@ -110,3 +110,12 @@ ALTER TABLE account_totals ADD CONSTRAINT account_totals_form CHECK (length(orga
 ALTER TABLE member_words ADD CONSTRAINT member_words_form CHECK (length(organization_id) = 16
     AND length(member_id) = 16 AND length(word) > 0);
 ";
+
+/// Receipts by what the cheque or the bank said, whatever its case, and reimbursements of a member. PostgreSQL keeps the
+/// plan that it makes for a trigger while the journal is empty, so only the primary key may have the order asked for.
+pub(super) const LOOKUPS: &str = r"
+CREATE INDEX receipts_reference ON receipts (organization_id, LOWER(reference), id) WHERE reference IS NOT NULL;
+CREATE INDEX reimbursements_member ON reimbursements (organization_id, member_id, updated_at, id);
+POSTGRES CREATE OR REPLACE FUNCTION bursar_entry_balanced() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF COALESCE((SELECT SUM(p.amount) = 0 AND COUNT(*) > 1 AND MIN(p.date) = NEW.date AND MAX(p.date) = NEW.date FROM (SELECT amount, date FROM journal_postings WHERE organization_id = NEW.organization_id AND entry_id = NEW.id ORDER BY number) p), false) THEN RETURN NEW; END IF; RAISE EXCEPTION 'the postings of a journal entry must sum to zero and have its date' USING ERRCODE = 'check_violation'; END $$;
+POSTGRES CREATE OR REPLACE FUNCTION bursar_posting_first() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM 1 FROM journal_entries e WHERE (e.organization_id, e.id) >= (NEW.organization_id, NEW.entry_id) AND (e.organization_id, e.id) <= (NEW.organization_id, NEW.entry_id) ORDER BY e.organization_id, e.id LIMIT 1; IF FOUND THEN RAISE EXCEPTION 'a journal entry that is written takes no more postings' USING ERRCODE = 'check_violation'; END IF; RETURN NEW; END $$;
+";

@@ -11,22 +11,22 @@ use crate::error::DbError;
 
 /// In order. Each piece is a range of `text`, where documents are joined by commas.
 #[derive(Default)]
-pub(super) struct Rows {
-    pub(super) text: Vec<u8>,
+pub(crate) struct Rows {
+    pub(crate) text: Vec<u8>,
     /// Where the first row starts. The text before it is the caller's.
     start: usize,
-    pub(super) pieces: Vec<Piece>,
+    pub(crate) pieces: Vec<Piece>,
 }
 
-pub(super) struct Piece {
+pub(crate) struct Piece {
     range: Range<usize>,
     /// Read only if needed: for every row if the page is merged with history, else for the page's last one.
-    pub(super) updated_at: Option<i64>,
+    pub(crate) updated_at: Option<i64>,
 }
 
 impl Rows {
     /// Keeps what the caller began.
-    pub(super) fn after(text: Vec<u8>) -> Self {
+    pub(crate) fn after(text: Vec<u8>) -> Self {
         Self {
             start: text.len(),
             text,
@@ -34,7 +34,23 @@ impl Rows {
         }
     }
 
-    pub(super) fn push(&mut self, updated_at: Option<i64>, document: &[u8]) {
+    /// Makes room for the page when its first row is known: documents of one list have similar lengths.
+    pub(crate) fn reserve(&mut self, ask: Ask, first: &[u8]) {
+        if self.pieces.is_empty() {
+            let rows_max = ask.limit.rows() + 1;
+            self.text.reserve((first.len() + 32) * rows_max);
+            self.pieces.reserve(rows_max);
+        }
+    }
+
+    /// Without its rows.
+    pub(crate) fn emptied(mut self) -> Self {
+        self.text.truncate(self.start);
+        self.pieces.clear();
+        self
+    }
+
+    pub(crate) fn push(&mut self, updated_at: Option<i64>, document: &[u8]) {
         if !self.pieces.is_empty() {
             self.text.push(b',');
         }
@@ -63,13 +79,20 @@ impl Rows {
     }
 
     /// The time of the extra row that shows whether there is a next page. Rows after it cannot be on this page.
-    pub(super) fn end(&self, ask: Ask) -> Option<i64> {
+    pub(crate) fn end(&self, ask: Ask) -> Option<i64> {
         self.pieces.get(ask.limit.rows())?.updated_at
+    }
+
+    /// The place of that row.
+    pub(crate) fn last_key(&self, ask: Ask) -> Option<(Option<i64>, &[u8])> {
+        let piece = self.pieces.get(ask.limit.rows())?;
+        piece.updated_at?;
+        Some(self.key(piece))
     }
 
     /// Merges by time, then by the id at the start of the document, as far as the page goes. Most rows of a page come
     /// from one side, so they are copied in runs.
-    pub(super) fn merge(self, other: &Self, ask: Ask) -> Self {
+    pub(crate) fn merge(self, other: &Self, ask: Ask) -> Self {
         if other.pieces.is_empty() {
             return self;
         }
@@ -119,7 +142,7 @@ impl Rows {
     }
 
     /// The extra row shows whether there is a next page.
-    pub(super) fn into_page(
+    pub(crate) fn into_page(
         mut self,
         ask: Ask,
         cursor_after: impl FnOnce(Position) -> Cursor,

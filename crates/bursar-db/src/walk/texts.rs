@@ -11,8 +11,6 @@ pub struct WalkTexts {
     pub(super) first: String,
     /// Live rows after a row.
     pub(super) rest: After,
-    /// Live rows after a row, up to a time.
-    pub(super) later: After,
     pub(super) history: History,
 }
 
@@ -20,8 +18,8 @@ pub struct WalkTexts {
 #[derive(Debug)]
 pub(super) struct History {
     /// In all epochs, in the order of the list. The document of a version that was not current then, or that the
-    /// filters exclude, is NULL. On SQLite it starts with the time of the row before, as [`After::from`] does.
-    pub(super) in_order: String,
+    /// filters exclude, is NULL. After an import thousands of versions have one time.
+    pub(super) in_order: After,
     pub(super) of_epoch: String,
     pub(super) since: Since,
 }
@@ -44,6 +42,12 @@ pub(super) struct After {
     pub(super) from: Option<String>,
     /// Correct for rows of the same time too. Run one after the other.
     pub(super) exact: Vec<String>,
+}
+
+impl After {
+    pub(super) fn all(&self) -> impl Iterator<Item = &String> {
+        self.from.iter().chain(&self.exact)
+    }
 }
 
 impl Table {
@@ -145,34 +149,33 @@ impl WalkTexts {
                 narrowing.source(table.target.table),
             )
         };
-        let (first, rest, later) = match kind {
+        let (first, rest) = match kind {
             EngineKind::Sqlite => {
-                let after = |end: &str| After {
-                    from: Some(live(&format!(" AND updated_at >= ?2{end}"))),
+                let first = live(" AND updated_at >= ?2");
+                let rest = After {
+                    from: Some(first.clone()),
                     exact: vec![
                         live(" AND updated_at = ?2 AND id > ?3"),
-                        live(&format!(" AND updated_at > ?2{end}")),
+                        live(" AND updated_at > ?2"),
                     ],
                 };
-                let end = " AND updated_at <= ?4";
-                (live(" AND updated_at >= ?2"), after(""), after(end))
+                (first, rest)
             }
             // All the same text: a parameter that a text leaves out would have no type.
             EngineKind::Postgres => {
                 let all = live(&format!(
                     " AND ({lead}updated_at, id) > ({value}?2, ?3) AND ({lead}updated_at) <= ({value}?4)"
                 ));
-                let after = After {
+                let rest = After {
                     from: None,
                     exact: vec![all.clone()],
                 };
-                (all, after.clone(), after)
+                (all, rest)
             }
         };
         Self {
             first,
             rest,
-            later,
             history: History::new(table, &narrowing),
         }
     }
@@ -207,15 +210,17 @@ impl History {
             "superseded_at > ?5{}",
             narrowing.each(7, |filter, value| format!(" AND {filter} = {value}"))
         );
-        let after = match narrowing.kind {
-            EngineKind::Sqlite => "updated_at >= ?2",
-            EngineKind::Postgres => "(updated_at, id) > (?2, ?3)",
+        let in_order = |place: &str| {
+            format!(
+                "SELECT updated_at, CASE WHEN {stood} THEN {RAW_DOCUMENT} END FROM history \
+                 WHERE {of_list} AND {place} AND updated_at <= ?4 ORDER BY updated_at, id LIMIT ?6"
+            )
         };
         Self {
-            in_order: format!(
-                "SELECT updated_at, CASE WHEN {stood} THEN {RAW_DOCUMENT} END FROM history \
-                 WHERE {of_list} AND {after} AND updated_at <= ?4 ORDER BY updated_at, id LIMIT ?6"
-            ),
+            in_order: After {
+                from: (narrowing.kind == EngineKind::Sqlite).then(|| in_order("updated_at >= ?2")),
+                exact: vec![in_order("(updated_at, id) > (?2, ?3)")],
+            },
             of_epoch: versions(&columns, "?7"),
             since: match narrowing.kind {
                 EngineKind::Sqlite => Since::Epochs {

@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod books_plans;
 #[cfg(test)]
+mod charge_plans;
+#[cfg(test)]
 mod desk_plans;
 #[cfg(test)]
 mod due_plans;

@@ -1,14 +1,16 @@
 //! How the engines carry out the statements that must cost the same at any size: by an index, without a scan of
 //! a table and without a sort.
 
-use bursar_db::testing::{TestDb, without_rules};
+use bursar_db::events::Wanted;
+use bursar_db::testing::{TestDb, postgres_text, without_rules};
 use bursar_db::{
-    ColumnType, DbError, EngineKind, Stored, Tx, Value, pages, resources, table, tables, tokens, walk,
+    ColumnType, DbError, EngineKind, Stored, Tx, Value, events, pages, resources, table, tables, tokens, walk,
 };
 use bursar_domain::campaign::Campaign;
 use bursar_domain::card::Card;
 use bursar_domain::chapter::Chapter;
 use bursar_domain::cursor::Filters;
+use bursar_domain::event::{EventResource, EventType, TYPES};
 use bursar_domain::group::Group;
 use bursar_domain::ids::{ListingId, MemberId};
 use bursar_domain::listing::Listing;
@@ -79,6 +81,7 @@ fn every_statement(kind: EngineKind) -> Vec<Asked> {
             merges: false,
         });
     }
+    of_events(kind, &mut all);
     for (name, sql) in pages::statements() {
         let bigint = ("bigint", "500");
         all.push(Asked {
@@ -90,6 +93,47 @@ fn every_statement(kind: EngineKind) -> Vec<Asked> {
         });
     }
     all
+}
+
+/// Pages of all events, of one type, of some resources, of one row, and of one row and type.
+fn of_events(kind: EngineKind, all: &mut Vec<Asked>) {
+    let of = |resources: &[EventResource]| resources.iter().flat_map(|resource| resource.types()).collect();
+    let paid: Vec<EventType> = EventType::parse("payment.paid").into_iter().collect();
+    let some = [EventResource::Payment, EventResource::Member];
+    for (types, is_of_row) in [
+        (TYPES.to_vec(), false),
+        (paid.clone(), false),
+        (of(&some), false),
+        (of(&some[..1]), true),
+        (paid, true),
+    ] {
+        let wanted = Wanted {
+            resource_id: is_of_row.then_some([0; 16]),
+            types,
+        };
+        let (from, to, limit) = (("bigint", "500"), ("bigint", "1000000"), ("bigint", "51"));
+        let mut parameters = vec![KEY, from, KEY, to, limit];
+        parameters.extend(is_of_row.then_some(KEY));
+        let is_all = wanted.types.len() == TYPES.len();
+        let mut columns = vec!["organization_id"];
+        columns.extend(is_of_row.then_some("resource_id"));
+        let mut found_by = equal(kind, &columns);
+        match kind {
+            EngineKind::Sqlite => {
+                found_by.extend((!is_all).then(|| "type=?".to_owned()));
+                found_by.push("(created_at,id)>(".to_owned());
+            }
+            EngineKind::Postgres if is_all => found_by.extend(position_conditions(&["created_at"])),
+            EngineKind::Postgres => found_by.extend(position_conditions(&["type", "created_at"])),
+        }
+        all.push(Asked {
+            name: format!("events of {} types, of one row: {is_of_row}", wanted.types.len()),
+            sql: events::statement(kind, &wanted),
+            parameters,
+            found_by: vec![found_by],
+            merges: !is_all,
+        });
+    }
 }
 
 fn of_list<R: Stored>(kind: EngineKind, all: &mut Vec<Asked>) {
@@ -105,6 +149,7 @@ fn of_list<R: Stored>(kind: EngineKind, all: &mut Vec<Asked>) {
             status: given.contains(&"status").then_some("paid"),
             member_id: given.contains(&"member_id").then(|| MemberId::from_bits(1)),
             listing_id: given.contains(&"listing_id").then(|| ListingId::from_bits(1)),
+            subject: None,
         };
         let texts = walk::statements::<R>(kind, &narrowed);
         let values: Vec<_> = given
@@ -134,17 +179,22 @@ fn of_list<R: Stored>(kind: EngineKind, all: &mut Vec<Asked>) {
             merges: false,
         });
         let of_list = equal(kind, &["organization_id", "list"]);
-        let in_order = match kind {
-            EngineKind::Sqlite => ["updated_at>?", "updated_at<?"].map(str::to_owned),
-            EngineKind::Postgres => position_conditions(&["updated_at"]),
-        };
-        all.push(Asked {
-            name: format!("versions of {} in the order of the list, by {given:?}", R::TYPE),
-            sql: texts.in_order,
-            parameters: [&[KEY, from, KEY, to, from, limit], &values[..]].concat(),
-            found_by: vec![[&of_list[..], &in_order].concat()],
-            merges: false,
-        });
+        for sql in texts.in_order {
+            let in_order = match kind {
+                EngineKind::Sqlite if sql.contains("(updated_at, id)") => {
+                    ["(updated_at,id)>(", "updated_at<?"].map(str::to_owned)
+                }
+                EngineKind::Sqlite => ["updated_at>?", "updated_at<?"].map(str::to_owned),
+                EngineKind::Postgres => position_conditions(&["updated_at"]),
+            };
+            all.push(Asked {
+                name: format!("versions of {} in the order of the list, by {given:?}", R::TYPE),
+                sql,
+                parameters: [&[KEY, from, KEY, to, from, limit], &values[..]].concat(),
+                found_by: vec![[&of_list[..], &in_order].concat()],
+                merges: false,
+            });
+        }
         let with = |bound: &str| [&of_list[..], &[bound.to_owned()]].concat();
         match kind {
             EngineKind::Sqlite => {
@@ -251,7 +301,7 @@ fn fill(tx: &mut Tx<'_>, numbers: &str, key: impl Fn(&str) -> String) -> Result<
     let is_filled = |table: &&&bursar_db::LoadTarget| {
         let resources = resources::TABLES.iter().map(|table| table.target.table);
         resources
-            .chain(["organizations", "tokens", "history"])
+            .chain(["organizations", "tokens", "history", "events"])
             .any(|name| name == table.table)
     };
     for table in tables::EVERY_TABLE.iter().filter(is_filled) {
@@ -265,6 +315,7 @@ fn fill(tx: &mut Tx<'_>, numbers: &str, key: impl Fn(&str) -> String) -> Result<
             ("superseded_at", _) => "n / 4 + 100".to_owned(),
             ("list", _) => "1 + n / 3 % 10".to_owned(),
             ("epoch", _) => "n / 1000".to_owned(),
+            ("type", _) => "CASE WHEN n % 7 = 0 THEN 'payment.paid' ELSE 'payment.updated' END".to_owned(),
             ("reference", _) => "CAST(n AS TEXT)".to_owned(),
             ("is_active", _) => "n % 2".to_owned(),
             ("status", _) => "CASE WHEN n % 7 = 0 THEN 'paid' ELSE 'pending' END".to_owned(),
@@ -299,7 +350,8 @@ fn sqlite_finds_rows_by_index_in_order() {
                 let fine = line.starts_with("SEARCH ") && line.contains(" USING ")
                     || line.starts_with("SCALAR SUBQUERY")
                     // The keys of a page, which an index has told.
-                    || ["CO-ROUTINE k", "SCAN k"].contains(&line.as_str());
+                    || ["CO-ROUTINE k", "SCAN k"].contains(&line.as_str())
+                    || asked.merges && MERGING.iter().any(|merging| line.starts_with(merging));
                 assert!(fine, "{when}: {}\n{}\n{text}", asked.name, asked.sql);
             }
             let done = asked.is_done_by(plan.iter());
@@ -321,6 +373,19 @@ fn sqlite_finds_rows_by_index_in_order() {
     filled.unwrap();
     check("filled and analyzed");
 }
+
+/// How SQLite puts places that several searches found in one order. No line of them reads a table.
+const MERGING: [&str; 9] = [
+    "CO-ROUTINE ",
+    "COMPOUND QUERY",
+    "MERGE (UNION ALL)",
+    "LEFT",
+    "RIGHT",
+    "UNION ALL",
+    "SCAN page",
+    "SCAN (subquery-",
+    "USE TEMP B-TREE FOR ORDER BY",
+];
 
 pub(crate) fn sqlite_plan(test: &TestDb, sql: &'static str) -> Vec<String> {
     let explain: &'static str = Box::leak(format!("EXPLAIN QUERY PLAN {sql}").into_boxed_str());
@@ -412,9 +477,7 @@ pub(crate) fn postgres_plan(
     tx.batch(&format!(
         "{settings}; PREPARE asked ({}) AS {}",
         types.join(", "),
-        // As the engine rewrites it.
-        sql.replace('?', "$")
-            .replace("CAST(document AS BLOB)", "document")
+        postgres_text(sql)
     ))?;
     let explain: &'static str =
         Box::leak(format!("EXPLAIN (COSTS OFF) EXECUTE asked({})", values.join(", ")).into_boxed_str());

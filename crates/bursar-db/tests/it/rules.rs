@@ -30,6 +30,7 @@ fn fill(db: &Db) {
             OWNER,
             &R::blank(Id::from_bits(1), Currency::USD, Stamps::at(NOW)),
         )
+        .map(drop)
     }
     let filled: Result<(), DbError> = db.exclusive(|tx| {
         organizations::insert(tx, &Organization::blank(OWNER), NOW)?;

@@ -194,7 +194,7 @@ impl<'a, R: Sample> World<'a, R> {
         let made = test.db.write(organization.to_bytes(), move |tx| {
             organizations::insert(tx, &named(organization), at(clock))?;
             rows.iter()
-                .try_for_each(|row| table::insert(tx, organization, row))
+                .try_for_each(|row| table::insert(tx, organization, row).map(drop))
         });
         made.wait().map_err(|error: DbError| error).unwrap();
         Self {

@@ -13,4 +13,5 @@ mod dues;
 mod late_fees;
 mod mail;
 mod office;
+mod webhooks;
 mod years;

@@ -8,18 +8,22 @@ use std::time::Duration;
 use bursar_app::housekeeping::Retention;
 use bursar_app::messages::{self, Query, Sent};
 use bursar_app::reminders::{self, NewReminder};
+use bursar_app::secrets::KeyFile;
 use bursar_app::testing::{Db, DbError, TestDb, Value, table};
 use bursar_app::tokens::{self, Holder, NewToken};
+use bursar_app::webhooks::Reach;
 use bursar_app::{Act, App, AppError, Identity, import};
 use bursar_domain::Timestamp;
 use bursar_domain::access::{Role, Scope, ScopeSet};
 use bursar_domain::ids::{GroupId, Id, IdSource, MemberId, OrganizationId, ReminderId, TokenId};
 use bursar_domain::reminder::{Audience, Method, Reminder};
 use bursar_domain::token::ENTROPY_BYTES;
+use bursar_domain::webhook::address::Allowed;
+use bursar_domain::webhook::back_off::BackOff;
 use bursar_worker::guard::ClockGuard;
 use bursar_worker::outlet::{Outlet, Way};
 use bursar_worker::smtp::Smtp;
-use bursar_worker::{Bell, Setup, Worker};
+use bursar_worker::{Bell, Delivery, Setup, Worker};
 use serde_json::{Value as Json, json};
 
 pub(crate) const ORG: OrganizationId = Id::from_bits(1);
@@ -113,9 +117,21 @@ impl<'a> Office<'a> {
             retention: Retention {
                 idempotency_seconds: 7 * 86_400,
                 message_seconds: 90 * 86_400,
+                event_seconds: 30 * 86_400,
             },
             lease_seconds: 60,
             tally: Arc::default(),
+            delivery: self.delivery(),
+        }
+    }
+
+    /// Deliveries to this machine, with a key beside the outbox.
+    pub(crate) fn delivery(&self) -> Delivery {
+        let here = Allowed::new(vec![Allowed::parse_block("127.0.0.0/8").unwrap()]);
+        Delivery {
+            reach: Reach::new(here),
+            keys: KeyFile::Beside(self.folder.path().join("key")),
+            back_off: BackOff::default(),
         }
     }
 

@@ -27,7 +27,7 @@ pub(crate) struct ActivityArgs {
     limit: u64,
 }
 
-fn parse_since(text: &str) -> Result<Timestamp, String> {
+pub(super) fn parse_since(text: &str) -> Result<Timestamp, String> {
     Date::parse(text)
         .map(Date::start)
         .or_else(|| Timestamp::parse_since(text))

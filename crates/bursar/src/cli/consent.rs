@@ -13,6 +13,10 @@ const FOR_GOOD: &[(&[&str], &str)] = &[
         "the token stops working at once, and for good",
     ),
     (
+        &["webhook", "delete"],
+        "the endpoint loses its place in the list of events and its secrets, for good",
+    ),
+    (
         &["role", "remove"],
         "the person's tokens in this organization stop working for good",
     ),

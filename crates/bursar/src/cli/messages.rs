@@ -44,6 +44,7 @@ pub(crate) fn run(globals: &Globals, args: &MessagesArgs) -> Outcome {
                 .reminder_id
                 .map(|id| id.to_string())
                 .or_else(|| message.token_id.map(|id| id.to_string()))
+                .or_else(|| message.webhook_id.map(|id| id.to_string()))
                 .unwrap_or_default(),
             message.detail.clone().unwrap_or_default(),
         ]

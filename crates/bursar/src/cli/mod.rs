@@ -12,6 +12,7 @@ mod exit;
 mod health;
 pub mod here;
 mod hint;
+mod listen;
 mod manual;
 mod messages;
 mod oidc;
@@ -24,10 +25,12 @@ mod reminder;
 mod role;
 mod roster;
 pub(crate) mod serve;
+mod server;
 pub(crate) mod sign_in;
 mod sync;
 mod token;
 pub(crate) mod url;
+pub(crate) mod webhook;
 pub(crate) mod worker;
 
 use std::process::ExitCode;
@@ -98,6 +101,9 @@ enum Command {
     /// Create, list, explain, rotate and revoke access tokens
     #[command(subcommand)]
     Token(token::TokenCommand),
+    /// Send events to other programs: create, change, test and replay webhook endpoints
+    #[command(subcommand)]
+    Webhook(webhook::WebhookCommand),
     /// Show and change the token policy of an organization
     #[command(subcommand)]
     Policy(policy::PolicyCommand),
@@ -173,6 +179,8 @@ enum Command {
     Openapi(serve::OpenapiArgs),
     /// Mirror an organization's lists into NDJSON files over the API
     Sync(sync::SyncArgs),
+    /// Forward events to an address of yours as signed webhooks, while you develop a receiver
+    Listen(listen::ListenArgs),
     /// Copy all data to an empty database of either engine; stop the server first
     Copy(data::CopyArgs),
     /// Check whether a running server is ready
@@ -212,6 +220,7 @@ impl Command {
                 | Self::SignInLink(_)
                 | Self::Openapi(_)
                 | Self::Sync(_)
+                | Self::Listen(_)
                 | Self::Copy(_)
                 | Self::Health(_)
                 | Self::Completions(_)
@@ -231,6 +240,7 @@ impl Command {
                 | Self::Backup(_)
                 | Self::Copy(_)
                 | Self::Sync(_)
+                | Self::Listen(_)
         )
     }
 }
@@ -413,6 +423,7 @@ fn perform(globals: &Globals, command: Command) -> Outcome {
         Command::Organization(command) => organization::run(globals, command),
         Command::Role(command) => role::run(globals, command),
         Command::Token(command) => token::run(globals, command),
+        Command::Webhook(command) => webhook::run(globals, command),
         Command::Policy(command) => policy::run(globals, command),
         Command::Activity(args) => activity::run(globals, &args),
         Command::Member(command) => desk::member::run(globals, command),
@@ -442,6 +453,7 @@ fn perform(globals: &Globals, command: Command) -> Outcome {
         Command::SignInLink(args) => sign_in::link(globals, &args),
         Command::Openapi(args) => serve::openapi(&args),
         Command::Sync(args) => sync::run(globals, &args),
+        Command::Listen(args) => listen::run(globals, &args),
         Command::Copy(args) => data::copy(globals, &args),
         Command::Health(args) => health::run(globals, &args),
         Command::Completions(args) => manual::completions(&args),

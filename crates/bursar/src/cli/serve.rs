@@ -3,7 +3,7 @@ use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -236,6 +236,9 @@ pub(crate) enum Until {
     Told(oneshot::Receiver<()>),
 }
 
+/// How long PostgreSQL has to answer the last statements.
+const LEAVE_MAX: Duration = Duration::from_secs(3);
+
 /// `started` gets the address once the server accepts connections.
 pub(crate) fn serve(
     app: App,
@@ -254,7 +257,7 @@ pub(crate) fn serve(
     };
     let storing = store_last_used(&app, &bell, &last_used)?;
     let outcome = runtime.block_on(accept(
-        app.clone(),
+        (app.clone(), url),
         args,
         &bell,
         (last_used, watched),
@@ -262,11 +265,25 @@ pub(crate) fn serve(
         started,
     ));
     bell.stop();
-    if let Some(worker) = worker {
-        worker.stop();
+    let (is_remote, (ended, end)) = (app.engine() == EngineKind::Postgres, mpsc::channel());
+    let end_all = move || {
+        if let Some(worker) = worker {
+            worker.stop();
+        }
+        let _ = storing.join();
+        app.shutdown();
+        let _ = ended.send(());
+    };
+    // Nothing that anybody waits for is left. What a database that is silent has not confirmed is not lost by leaving.
+    match is_remote {
+        false => end_all(),
+        true => {
+            thread::Builder::new().name("bursar-end".into()).spawn(end_all)?;
+            if end.recv_timeout(LEAVE_MAX).is_err() {
+                tracing::warn!("stopping: the database does not answer; leaving without it");
+            }
+        }
     }
-    let _ = storing.join();
-    app.shutdown();
     outcome
 }
 
@@ -290,7 +307,7 @@ fn store_last_used(app: &App, bell: &Bell, used: &Arc<LastUsed>) -> std::io::Res
 }
 
 async fn accept(
-    app: App,
+    (app, url): (App, &DatabaseUrl),
     args: &ServeArgs,
     bell: &Bell,
     (last_used, watched): (Arc<LastUsed>, Watched),
@@ -349,6 +366,10 @@ async fn accept(
         oidc,
         ids: ambient::ids()?,
         entropy: ambient::entropy,
+        webhooks: bursar_console::Webhooks {
+            reach: args.send.webhook.reach(),
+            key: args.send.webhook.key.file(url),
+        },
         body_limit: args.body_limit,
         request_timeout: args.request_timeout,
         key_seconds: args.send.idempotency_retention,

@@ -1,5 +1,6 @@
-use std::io::{IsTerminal, Read};
-use std::path::{Path, PathBuf};
+use std::cell::RefCell;
+use std::io::IsTerminal;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use bursar_domain::ids::{OrganizationId, kind};
@@ -7,22 +8,14 @@ use bursar_http::terminal::printable;
 use clap::Args;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
-use super::url::{is_in_the_clear, parse_base_url};
+use super::server::ServerArgs;
 use super::{Failure, Globals, Outcome, output, parse_id};
-use crate::ambient;
-use crate::sync::{self, Client, Event, List, Plan, Report, Settings, Summary};
+use crate::sync::{self, Applied, Event, List, Mirroring, News, Pace, Plan, Report, Summary};
 
 #[derive(Debug, Args)]
 pub(crate) struct SyncArgs {
-    /// The server, such as https://dues.example.org
-    #[arg(long, value_name = "URL", value_parser = parse_server)]
-    url: String,
-    /// Access token. Other users of this machine can see command arguments; prefer BURSAR_TOKEN or --token-file
-    #[arg(long, value_name = "TOKEN", hide_env_values = true)]
-    token: Option<String>,
-    /// File with the access token, or - for standard input; overrides --token
-    #[arg(long, value_name = "FILE")]
-    token_file: Option<PathBuf>,
+    #[command(flatten)]
+    server: ServerArgs,
     /// Directory of the mirror; created if missing
     #[arg(long, value_name = "FOLDER")]
     to: PathBuf,
@@ -38,25 +31,21 @@ pub(crate) struct SyncArgs {
     /// Accept that the server of an existing mirror has a new URL
     #[arg(long)]
     moved: bool,
-    /// PEM file of the certificate authority to trust instead of the public ones
-    #[arg(long, value_name = "FILE")]
-    ca: Option<PathBuf>,
     /// Rows per page
     #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     page_size: u32,
     /// Number of attempts for a failing request
     #[arg(long, default_value_t = 8, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     attempts: u32,
-}
-
-fn parse_server(text: &str) -> Result<String, String> {
-    let url = parse_base_url(text)?;
-    // The URL is shown in messages and stored in the folder.
-    if url.contains('@') {
-        return Err("must not hold a password: give the token with --token-file".to_owned());
-    }
-    let url = url.trim_end_matches('/');
-    Ok(url.strip_suffix("/v1").unwrap_or(url).to_owned())
+    /// Keep running: apply events to the mirror as they happen. Needs events:read
+    #[arg(long)]
+    follow: bool,
+    /// With --follow, how often to ask for events
+    #[arg(long, default_value_t = 2, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
+    every: u64,
+    /// With --follow, how often to walk the lists, which also brings chapters and what was withheld from the token meanwhile
+    #[arg(long, default_value_t = 60, value_name = "MINUTES", value_parser = clap::value_parser!(u64).range(1..=1440))]
+    pass_every: u64,
 }
 
 fn parse_list(text: &str) -> Result<List, String> {
@@ -74,23 +63,7 @@ pub(crate) fn run(globals: &Globals, args: &SyncArgs) -> Outcome {
         false => sync::all_lists(),
     };
     lists.extend(args.chapter.iter().filter_map(|id| sync::chapter_list(*id)));
-    if is_in_the_clear(&args.url) {
-        output::complain(&format!(
-            "warning: {} is not https, so that the token crosses the network in the clear",
-            args.url
-        ));
-    }
-    let ca = args.ca.as_deref().map(|file| {
-        std::fs::read(file).map_err(|error| format!("--ca {} cannot be read: {error}", file.display()))
-    });
-    let mut client = Client::new(Settings {
-        url: args.url.clone(),
-        token: read_token(args)?,
-        attempts: args.attempts,
-        ca: ca.transpose()?,
-        random: fastrand::Rng::with_seed(u64::from_le_bytes(ambient::entropy()?)),
-        clock: ambient::now,
-    })?;
+    let mut client = args.server.client("sync", true, args.attempts)?;
     let plan = Plan {
         folder: &args.to,
         lists,
@@ -99,10 +72,73 @@ pub(crate) fn run(globals: &Globals, args: &SyncArgs) -> Outcome {
         has_moved: args.moved,
         page_rows: args.page_size,
     };
-    let mut bars = Bars::new();
-    let done = sync::run(plan, &mut client, &mut |event| bars.show(&event));
-    bars.clear();
-    tell(globals, &done?)
+    // Shown during a pass, and cleared when there is something to say.
+    let bars = RefCell::new(Bars::new());
+    let mut watch = |event: Event<'_>| bars.borrow_mut().show(&event);
+    let opened = Mirroring::open(plan, &mut client, &mut watch);
+    if !args.follow {
+        let done = opened.and_then(|mut mirroring| mirroring.pass(&mut client, &mut watch));
+        bars.borrow_mut().clear();
+        return tell(globals, &done?);
+    }
+    let pace = Pace {
+        poll: Duration::from_secs(args.every),
+        pass: Duration::from_secs(args.pass_every * 60),
+    };
+    let mut has_passed = false;
+    let mut tell = |news: News<'_>| {
+        bars.borrow_mut().clear();
+        tell_news(globals, news, &mut has_passed)
+    };
+    let ended = opened
+        .and_then(|mirroring| sync::follow(mirroring, &pace, &mut client, &mut watch, &mut tell))
+        .map(|never| match never {});
+    bars.borrow_mut().clear();
+    Ok(ended?)
+}
+
+/// While following, a list that fails does not stop the others: the next pass tries again.
+fn tell_news(globals: &Globals, news: News<'_>, has_passed: &mut bool) -> Result<(), String> {
+    let said = match (news, globals.json) {
+        (News::Passed(summary), _) if !*has_passed || has_changed(&summary.lists) => {
+            *has_passed = true;
+            tell(globals, summary)
+        }
+        (News::Passed(_), _) => Ok(()),
+        (News::Applied(applied), true) => output::json(applied),
+        (News::Applied(applied), false) => {
+            output::say(&in_words(applied));
+            Ok(())
+        }
+    };
+    if let Err(failure) = said {
+        output::complain(&failure.message);
+    }
+    Ok(())
+}
+
+fn has_changed(reports: &[Report]) -> bool {
+    reports.iter().any(|report| {
+        report.new + report.changed + report.removed > 0
+            || report.failed.is_some()
+            || !report.notes.is_empty()
+    })
+}
+
+/// `payments: 1 new, 2 changed; members: 1 changed`.
+fn in_words(applied: &Applied) -> String {
+    let of_list = |report: &Report| {
+        let counts = [
+            (report.new, "new"),
+            (report.changed, "changed"),
+            (report.unchanged, "unchanged"),
+        ];
+        let counts = counts.iter().filter(|(count, _)| *count > 0);
+        let counts: Vec<String> = counts.map(|(count, word)| format!("{count} {word}")).collect();
+        format!("{}: {}", report.list, counts.join(", "))
+    };
+    let lists: Vec<String> = applied.lists.iter().map(of_list).collect();
+    lists.join("; ")
 }
 
 fn tell(globals: &Globals, done: &Summary) -> Outcome {
@@ -161,36 +197,6 @@ fn line(report: &Report) -> [String; 9] {
     ]
 }
 
-/// From the file if one is given. Errors never contain the token.
-fn read_token(args: &SyncArgs) -> Result<String, String> {
-    let text = match (&args.token_file, &args.token) {
-        (Some(file), _) => read_file(file)
-            .map_err(|error| format!("--token-file {} cannot be read: {error}", file.display()))?,
-        (None, Some(token)) => token.clone(),
-        (None, None) => {
-            return Err(
-                "a token is needed: --token-file FILE, or the variable BURSAR_TOKEN; `bursar token create` makes one"
-                    .to_owned(),
-            );
-        }
-    };
-    let token = text.trim();
-    let is_plain = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic());
-    match is_plain {
-        true => Ok(token.to_owned()),
-        false => Err("the token must be one word of letters, digits and signs".to_owned()),
-    }
-}
-
-fn read_file(file: &Path) -> std::io::Result<String> {
-    if file != Path::new("-") {
-        return std::fs::read_to_string(file);
-    }
-    let mut text = String::new();
-    std::io::stdin().lock().take(4_096).read_to_string(&mut text)?;
-    Ok(text)
-}
-
 /// One bar per list, on a terminal only.
 struct Bars {
     all: Option<MultiProgress>,
@@ -237,28 +243,10 @@ impl Bars {
     }
 
     /// The table that follows repeats everything.
-    fn clear(self) {
-        if let Some(all) = self.all {
+    fn clear(&mut self) {
+        if let Some(all) = &self.all {
             let _ = all.clear();
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn servers() {
-        for (text, url) in [
-            ("https://dues.example.org/", Some("https://dues.example.org")),
-            ("https://example.org/dues/v1/", Some("https://example.org/dues")),
-            ("http://127.0.0.1:8080", Some("http://127.0.0.1:8080")),
-            ("https://user:secret@example.org", None),
-            ("example.org", None),
-            ("https://example.org?x=1", None),
-        ] {
-            assert_eq!(parse_server(text).ok().as_deref(), url, "{text}");
+            *self = Self::new();
         }
     }
 }

@@ -6,16 +6,18 @@ use std::sync::Arc;
 
 use bursar_app::housekeeping::Retention;
 use bursar_app::{App, DatabaseUrl, Opening};
+use bursar_domain::webhook::back_off::BackOff;
 use bursar_http::metrics;
 use bursar_worker::guard::ClockGuard;
 use bursar_worker::outlet::{Outlet, Way};
 use bursar_worker::sms::Sms;
 use bursar_worker::smtp::Smtp;
-use bursar_worker::{Bell, Running, Setup, Tally, Worker};
+use bursar_worker::{Bell, Delivery, Running, Setup, Tally, Worker};
 use clap::Args;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::serve::{LogArgs, bind, parse_retention, parse_timeout, parse_tolerance, start_log};
+use super::webhook::WebhookArgs;
 use super::{Failure, Globals, Outcome, output};
 use crate::ambient;
 
@@ -44,12 +46,20 @@ pub(crate) struct SendArgs {
     /// How long to keep idempotency records, such as 7d or 36h; at least 24 hours
     #[arg(long, default_value = "7d", value_parser = parse_retention, value_name = "TIME")]
     pub(crate) idempotency_retention: i64,
+    /// How long to keep events, such as 30d; at least 24 hours
+    #[arg(long, default_value = "30d", value_parser = parse_retention, value_name = "TIME")]
+    pub(crate) event_retention: i64,
     /// How long jobs of a crashed worker wait before another worker takes them, such as 60s
     #[arg(long, default_value = "60s", value_parser = parse_timeout, value_name = "TIME")]
     worker_lease: std::time::Duration,
     /// Maximum difference between this machine's clock and the database's before automatic work stops, such as 60s or 2h
     #[arg(long, default_value = "60s", value_parser = parse_tolerance, value_name = "TIME")]
     pub(crate) clock_tolerance: i64,
+    #[command(flatten)]
+    pub(crate) webhook: WebhookArgs,
+    /// Divide the waits between deliveries to webhooks by this; for tests
+    #[arg(long, value_name = "N", default_value_t = 1, hide = true, value_parser = clap::value_parser!(i64).range(1..=100_000))]
+    webhook_faster: i64,
     /// Where files go, when not to `outbox/`.
     #[arg(skip)]
     pub(crate) outbox: Option<PathBuf>,
@@ -148,10 +158,18 @@ impl SendArgs {
             random: fastrand::Rng::with_seed(u64::from_le_bytes(ambient::entropy()?)),
             retention: Retention {
                 idempotency_seconds: self.idempotency_retention,
+                event_seconds: self.event_retention,
                 message_seconds: self.message_retention,
             },
             lease_seconds: i64::try_from(self.worker_lease.as_secs())?,
             tally: Arc::clone(&watched.tally),
+            delivery: Delivery {
+                reach: self.webhook.reach(),
+                keys: self.webhook.key.file(url),
+                back_off: BackOff {
+                    faster: self.webhook_faster,
+                },
+            },
         }))
     }
 

@@ -20,7 +20,8 @@ pub(super) fn check(setup: &Setup<'_>) -> Vec<Finding> {
         let folder = folder_of(&file);
         findings.extend(folder_takes_files(&folder, "the database"));
         // SQLite gives its log the permissions of the file, but another user may have created it.
-        for end in ["", "-wal", "-shm"] {
+        // The key of stored secrets is beside it, unless the operator keeps one elsewhere.
+        for end in ["", "-wal", "-shm", ".secret-key"] {
             let mut name = file.clone().into_os_string();
             name.push(end);
             findings.extend(private(&PathBuf::from(name), "600"));

@@ -27,9 +27,10 @@ pub(super) fn check(setup: &Setup<'_>) -> Vec<Finding> {
         Finding::ok(
             "retention",
             format!(
-                "idempotency records {}, texts of messages {}",
+                "idempotency records {}, texts of messages {}, events {}",
                 kept(serve.send.idempotency_retention),
-                kept(serve.send.message_retention)
+                kept(serve.send.message_retention),
+                kept(serve.send.event_retention)
             ),
         ),
     ]

@@ -1,7 +1,8 @@
-//! The lists to mirror: every `GET` of a page in `ROUTES`.
+//! The lists to mirror: every `GET` of a page in `ROUTES`, but for events, which tell of the others.
 
 use bursar_api::routes::{Operation, ROUTES, Route, Verb};
 use bursar_domain::access::ScopeSet;
+use bursar_domain::event::EventResource;
 use bursar_domain::ids::OrganizationId;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub(crate) struct List {
     /// The list of chapters. Only national organizations have it. Rows can leave it, so it is walked from its start
     /// every time.
     pub(crate) is_of_chapters: bool,
+    /// What events call its rows. Chapters and their rosters have none.
+    pub(crate) resource: Option<EventResource>,
 }
 
 impl List {
@@ -29,7 +32,10 @@ impl List {
 /// In the order of the OpenAPI document.
 pub(crate) fn all() -> Vec<List> {
     let is_list = |route: &&Route| {
-        route.method == Verb::Get && route.name.starts_with("list") && !route.path.contains('{')
+        route.method == Verb::Get
+            && route.name.starts_with("list")
+            && !route.path.contains('{')
+            && route.operation != Operation::ListEvents
     };
     let list = |route: &Route| List {
         name: route.path.trim_start_matches("/v1/").replace('/', "-"),
@@ -38,8 +44,24 @@ pub(crate) fn all() -> Vec<List> {
         is_chapter: false,
         hides_updated_at: route.operation == Operation::ListStoreOrders,
         is_of_chapters: route.operation == Operation::ListChapters,
+        resource: resource(route.operation),
     };
     ROUTES.iter().filter(is_list).map(list).collect()
+}
+
+fn resource(list: Operation) -> Option<EventResource> {
+    match list {
+        Operation::ListMembers => Some(EventResource::Member),
+        Operation::ListGroups => Some(EventResource::Group),
+        Operation::ListPayments => Some(EventResource::Payment),
+        Operation::ListReimbursements => Some(EventResource::Reimbursement),
+        Operation::ListReminders => Some(EventResource::Reminder),
+        Operation::ListCards => Some(EventResource::Card),
+        Operation::ListCampaigns => Some(EventResource::Campaign),
+        Operation::ListStoreListings => Some(EventResource::Listing),
+        Operation::ListStoreOrders => Some(EventResource::Order),
+        _ => None,
+    }
 }
 
 /// The user names the chapters whose rosters to mirror, because a chapter sees in its activity log who read its roster.
@@ -54,6 +76,7 @@ pub(crate) fn chapter(id: OrganizationId) -> Option<List> {
         is_chapter: true,
         hides_updated_at: false,
         is_of_chapters: false,
+        resource: None,
     })
 }
 
@@ -79,6 +102,12 @@ mod tests {
                 "store-orders.ndjson",
             ]
         );
+        // Every resource with events has its list.
+        for resource in EventResource::ALL {
+            let lists = all();
+            let of_resource = lists.iter().filter(|list| list.resource == Some(*resource));
+            assert_eq!(of_resource.count(), 1, "{resource}");
+        }
         let chapter = chapter(OrganizationId::from_bits(7)).unwrap();
         assert_eq!(
             chapter.path,

@@ -5,8 +5,7 @@
 //! not show `updatedAt`, and chapters can move away. Every page is on disk
 //! before the position after it is recorded, so a run can be killed at any moment and resumes from there.
 
-mod backoff;
-mod client;
+mod follow;
 mod lists;
 mod mirror;
 mod state;
@@ -14,15 +13,15 @@ mod walk;
 
 use std::path::Path;
 
-use bursar_domain::access::{Scope, ScopeSet};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-pub(crate) use self::client::{Client, RequestError, Settings};
+pub(crate) use self::follow::{Applied, News, Pace, follow};
 pub(crate) use self::lists::{List, all as all_lists, chapter as chapter_list};
 pub(crate) use self::walk::Report;
 
 use self::state::Folder;
 use self::walk::Walker;
+use crate::remote::{Client, Token};
 
 pub(crate) struct Plan<'a> {
     pub(crate) folder: &'a Path,
@@ -61,78 +60,69 @@ pub(crate) struct Summary {
     pub(crate) lists: Vec<Report>,
 }
 
-/// The response of `GET /v1/token`.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Token {
-    organization_id: String,
-    expires_at: String,
-    effective_scopes: Vec<String>,
+/// A folder that is held, and what is to be in it.
+pub(crate) struct Mirroring<'a> {
+    plan: Plan<'a>,
+    token: Token,
+    folder: Folder,
 }
 
-impl Token {
-    /// Scopes that the list needs and the token lacks. Scopes unknown to this program are ignored.
-    fn lacks(&self, list: &List) -> ScopeSet {
-        let has: Vec<Scope> = self
-            .effective_scopes
-            .iter()
-            .filter_map(|scope| Scope::parse(scope))
-            .collect();
-        list.scopes.without(ScopeSet::of(&has))
+impl<'a> Mirroring<'a> {
+    pub(crate) fn open(plan: Plan<'a>, client: &mut Client, watch: &mut Watch<'_>) -> Result<Self, String> {
+        let token = Token::ask(client, &mut |pause, why| watch(Event::Waiting(pause, why)))?;
+        let folder = Folder::open(plan.folder, client.url(), &token.organization_id, plan.has_moved)?;
+        Ok(Self { plan, token, folder })
     }
-}
 
-/// One list after the other: they share one rate limit anyway.
-pub(crate) fn run(plan: Plan<'_>, client: &mut Client, watch: &mut Watch<'_>) -> Result<Summary, String> {
-    let token: Token = match client.get("/v1/token", watch) {
-        Ok(token) => token,
-        Err(RequestError::NotFound(_)) => {
-            return Err(format!(
-                "{} has no /v1/token: is it a bursar server, and its address without /v1?",
-                client.url()
-            ));
-        }
-        Err(refusal) => return Err(refusal.to_string()),
-    };
-    let mut folder = Folder::open(plan.folder, client.url(), &token.organization_id, plan.has_moved)?;
-    let mut reports = Vec::new();
-    for list in plan.lists {
-        let lacking = token.lacks(&list);
-        let must = plan.is_chosen || list.is_chapter;
-        if !lacking.is_empty() {
-            let why = format!("the token lacks {lacking}");
-            if must {
-                return Err(format!(
-                    "{} cannot be mirrored: {why}; `bursar token explain` says what withholds it",
-                    list.name
-                ));
+    /// What the token may do can have changed. A pass from the start was the first one.
+    fn renew(&mut self, client: &mut Client, watch: &mut Watch<'_>) -> Result<(), String> {
+        self.token = Token::ask(client, &mut |pause, why| watch(Event::Waiting(pause, why)))?;
+        self.plan.is_full = false;
+        Ok(())
+    }
+
+    /// Brings one list after the other up to date: they share one rate limit anyway.
+    pub(crate) fn pass(&mut self, client: &mut Client, watch: &mut Watch<'_>) -> Result<Summary, String> {
+        let scopes = self.token.scopes();
+        let mut reports = Vec::new();
+        for list in &self.plan.lists {
+            let lacking = list.scopes.without(scopes);
+            let must = self.plan.is_chosen || list.is_chapter;
+            if !lacking.is_empty() {
+                let why = format!("the token lacks {lacking}");
+                if must {
+                    return Err(format!(
+                        "{} cannot be mirrored: {why}; `bursar token explain` says what withholds it",
+                        list.name
+                    ));
+                }
+                reports.push(Report::skipped(list, why));
+                continue;
             }
-            reports.push(Report::skipped(&list, why));
-            continue;
+            let mut walker = Walker {
+                list,
+                folder: &mut self.folder,
+                client,
+                page_rows: self.plan.page_rows,
+            };
+            watch(Event::Begun(list));
+            let report = match walker.run(self.plan.is_full, watch) {
+                Ok(report) => report,
+                // A permission withdrawn during the run, or a chapter that left, stops only this list.
+                Err(walk::Stop::Refused(why)) if list.is_of_chapters && !must => Report::skipped(list, why),
+                Err(walk::Stop::Refused(why)) => Report::failed(list, why),
+                Err(walk::Stop::Withheld(why)) if must => Report::failed(list, why),
+                Err(walk::Stop::Withheld(why)) => Report::skipped(list, why),
+                Err(walk::Stop::Fatal(why)) => return Err(why),
+            };
+            watch(Event::Ended);
+            reports.push(report);
         }
-        let mut walker = Walker {
-            list: &list,
-            folder: &mut folder,
-            client,
-            page_rows: plan.page_rows,
-        };
-        watch(Event::Begun(&list));
-        let report = match walker.run(plan.is_full, watch) {
-            Ok(report) => report,
-            // A permission withdrawn during the run, or a chapter that left, stops only this list.
-            Err(walk::Stop::Refused(why)) if list.is_of_chapters && !must => Report::skipped(&list, why),
-            Err(walk::Stop::Refused(why)) => Report::failed(&list, why),
-            Err(walk::Stop::Withheld(why)) if must => Report::failed(&list, why),
-            Err(walk::Stop::Withheld(why)) => Report::skipped(&list, why),
-            Err(walk::Stop::Fatal(why)) => return Err(why),
-        };
-        watch(Event::Ended);
-        reports.push(report);
+        Ok(Summary {
+            url: client.url().to_owned(),
+            organization_id: self.token.organization_id.clone(),
+            token_expires_at: self.token.expires_at.clone(),
+            lists: reports,
+        })
     }
-    Ok(Summary {
-        url: client.url().to_owned(),
-        organization_id: token.organization_id,
-        token_expires_at: token.expires_at,
-        lists: reports,
-    })
 }

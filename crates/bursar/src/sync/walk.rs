@@ -4,18 +4,17 @@
 //! server no longer accepts the cursor, because it is older than a day, the rows received so far are as good as a walk
 //! that ended there: rows come in the order of change, so the next leg begins at the last row received.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::time::Duration;
 
 use bursar_domain::text::percent_encoded;
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 
-use super::client::{Client, Counts, RequestError};
 use super::lists::List;
 use super::mirror::{self, Journal, Merged};
 use super::state::{Folder, Mark, Progress, Walk};
 use super::{Event, Watch};
+use crate::remote::{Client, Counts, Page, RequestError};
 
 /// Per run: a server that accepts none of its own cursors must not keep us forever.
 const LEGS_MAX: u32 = 8;
@@ -89,12 +88,12 @@ pub(super) enum Stop {
     Fatal(String),
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Page {
-    data: Vec<Box<RawValue>>,
-    has_more: bool,
-    next_cursor: Option<String>,
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Withheld(why) | Self::Refused(why) | Self::Fatal(why) => f.write_str(why),
+        }
+    }
 }
 
 /// A row that does not show when it changed.
@@ -204,7 +203,8 @@ impl Walker<'_> {
             Journal::open(&self.journal(), walk.journal_bytes).map_err(|error| self.broken(&error))?;
         let mut rows = 0;
         loop {
-            let page: Page = match self.client.get(&self.query(&walk), watch) {
+            let mut waits = |pause, why: &str| watch(Event::Waiting(pause, why));
+            let page: Page = match self.client.get(&self.query(&walk), &mut waits) {
                 Ok(page) => page,
                 Err(RequestError::Cursor) if walk.cursor.is_some() => {
                     // Everything up to the last row was received: the next leg begins there.
@@ -222,9 +222,8 @@ impl Walker<'_> {
             };
             report.pages += 1;
             rows += page.data.len() as u64;
-            if page.has_more {
-                self.expect_progress(&page, &walk)?;
-            }
+            page.expect_progress(walk.cursor.as_deref())
+                .map_err(|what| self.out_of_promise(what))?;
             let (lines, met_again) = self.take(&page, &mut walk)?;
             if walk.since == progress.mark {
                 report.unchanged += met_again;
@@ -254,16 +253,6 @@ impl Walker<'_> {
         }
         progress.walk = Some(walk);
         self.note(progress)
-    }
-
-    /// A page with more to follow must make progress, or the walk would never end.
-    fn expect_progress(&self, page: &Page, walk: &Walk) -> Result<(), Stop> {
-        match &page.next_cursor {
-            None => Err(self.out_of_promise("more pages, and no cursor for them")),
-            Some(_) if page.data.is_empty() => Err(self.out_of_promise("an empty page that is not the last")),
-            next if *next == walk.cursor => Err(self.out_of_promise("the same cursor again")),
-            Some(_) => Ok(()),
-        }
     }
 
     /// Returns a page's lines for the journal, and how many rows were left out because they are already there. The walk
@@ -349,6 +338,30 @@ impl Walker<'_> {
         Ok(merged)
     }
 
+    /// Merges a journal of what events brought. The mark stays: the next walk begins where the last one ended. `None` if
+    /// somebody else changed the file.
+    pub(super) fn merge_events(&mut self, journal_bytes: u64) -> Result<Option<Report>, Stop> {
+        let mut progress = self.folder.progress(&self.list.name);
+        if progress.walk.is_some() || !self.is_untouched(&progress) {
+            return Ok(None);
+        }
+        // As a walk that is complete it is merged again after a kill.
+        progress.walk = Some(Walk {
+            is_complete: true,
+            journal_bytes,
+            ..Walk::default()
+        });
+        self.note(&progress)?;
+        let merged = self.finish(progress)?;
+        Ok(Some(Report {
+            rows: merged.rows,
+            new: merged.new,
+            changed: merged.changed,
+            unchanged: merged.unchanged,
+            ..Report::of(self.list)
+        }))
+    }
+
     fn query(&self, walk: &Walk) -> String {
         let mut query = format!("{}?limit={}", self.list.path, self.page_rows);
         // Writing to a String cannot fail.
@@ -362,7 +375,7 @@ impl Walker<'_> {
     }
 
     fn journal(&self) -> std::path::PathBuf {
-        self.folder.hidden(&format!("{}.journal", self.list.name))
+        journal_path(self.folder, self.list)
     }
 
     fn note(&mut self, progress: &Progress) -> Result<(), Stop> {
@@ -386,8 +399,12 @@ impl Walker<'_> {
     }
 }
 
+pub(super) fn journal_path(folder: &Folder, list: &List) -> std::path::PathBuf {
+    folder.hidden(&format!("{}.journal", list.name))
+}
+
 /// JSON may have white space anywhere; a row is one line.
-fn push_line(lines: &mut Vec<u8>, text: &str) {
+pub(super) fn push_line(lines: &mut Vec<u8>, text: &str) {
     lines.extend(
         text.bytes()
             .map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { byte }),

@@ -33,6 +33,39 @@ pub(crate) fn posted(world: &World, cookie: &str, path: &str, site: &str, form: 
         .bytes(form.as_bytes())
 }
 
+/// What every page tells the browser.
+fn check_headers(path: &str, reply: &Reply) {
+    for (name, value) in [
+        ("cache-control", "no-store"),
+        ("referrer-policy", "no-referrer"),
+        ("x-content-type-options", "nosniff"),
+        ("x-frame-options", "DENY"),
+    ] {
+        assert_eq!(reply.must(name), value, "{path}: {name}");
+    }
+    let policy = reply.must("content-security-policy");
+    for rule in [
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "connect-src 'self'",
+        "base-uri 'none'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+    ] {
+        assert!(
+            policy.split(';').any(|held| held.trim().starts_with(rule)),
+            "{path}: {rule} is not in {policy}"
+        );
+    }
+    assert!(!policy.contains("unsafe"), "{path}: {policy}");
+    let page = &reply.body;
+    assert!(
+        !page.contains("=\"javascript:") && !page.contains(" style=\"") && !page.contains(" onclick="),
+        "{path} has a script or a style of its own: {page}"
+    );
+}
+
 impl<'w> Browser<'w> {
     pub(crate) fn of(world: &'w World, user: &str) -> Self {
         let path = sign_in_path(world, user);
@@ -52,12 +85,7 @@ impl<'w> Browser<'w> {
     pub(crate) fn page(&self, path: &str) -> String {
         let reply = self.get(path);
         assert_eq!(reply.status, 200, "{path}: {reply:?}");
-        assert_eq!(reply.must("cache-control"), "no-store");
-        assert!(
-            reply
-                .must("content-security-policy")
-                .contains("default-src 'none'")
-        );
+        check_headers(path, &reply);
         reply.body
     }
 
@@ -115,6 +143,37 @@ fn a_link_signs_in_once(engine: Engine) {
     let after = admin.get(&at(NATIONAL, ""));
     let to = format!("/console/sign-in?to={}", at(NATIONAL, ""));
     assert_eq!((after.status, after.must("location")), (303, to.as_str()));
+
+    // The filters of a list outlive the sign-in.
+    let list = at(NATIONAL, "/charges?show=all&from=2026-01-01");
+    let asked = admin.get(&list);
+    let to = asked.must("location").to_owned();
+    assert_eq!(
+        (asked.status, to.as_str()),
+        (
+            303,
+            format!(
+                "/console/sign-in?to={}%3Fshow%3Dall%26from%3D2026%2D01%2D01",
+                at(NATIONAL, "/charges")
+            )
+            .replace("%2D", "-")
+            .as_str()
+        )
+    );
+    let page = world.nobody().get(&to).body;
+    let field = format!("name=\"to\" value=\"{}\"", list.replace('&', "&#38;"));
+    assert!(page.contains(&field), "{field}: {page}");
+    for elsewhere in [
+        "//evil.example",
+        "/console/x?a=//evil.example",
+        "https%3A%2F%2Fevil.example",
+    ] {
+        let page = world
+            .nobody()
+            .get(&format!("/console/sign-in?to={elsewhere}"))
+            .body;
+        assert!(!page.contains("evil"), "{elsewhere}: {page}");
+    }
 }
 
 fn forms_act_once_and_can_be_undone(engine: Engine) {
@@ -191,7 +250,12 @@ fn forms_act_once_and_can_be_undone(engine: Engine) {
         &money,
         "payer=ada@example.org&amount=30&method=cash&next=yes&key=k5",
     );
-    assert!(editor.page(&stack).contains("Recorded 30.00 USD as credit."));
+    let next = editor.page(&stack);
+    assert!(
+        next.contains("Recorded 30.00 USD from Ada ") && next.contains("as credit."),
+        "{next}"
+    );
+    assert!(next.contains("<option value=\"cash\" selected>"), "{next}");
     let again = editor.post(&money, "payer=ada@example.org&amount=30&method=cash&key=k6");
     assert_eq!(again.status, 422);
     assert!(again.body.contains("record it again"), "{}", again.body);

@@ -17,12 +17,13 @@ on_both_engines! {
     organizations_show_what_waits
     a_preview_of_many_people_has_parts
     a_form_outlives_its_session
+    every_list_is_a_file
 }
 
 const PAGE: usize = 50;
 
 /// The rows of every page of a list: what stands between `start` and a quotation mark.
-fn pages(browser: &Browser<'_>, first: &str, start: &str) -> Vec<Vec<String>> {
+pub(crate) fn pages(browser: &Browser<'_>, first: &str, start: &str) -> Vec<Vec<String>> {
     let (mut pages, mut next) = (Vec::new(), Some(first.to_owned()));
     while let Some(path) = next {
         let page = browser.page(&path);
@@ -363,4 +364,120 @@ fn a_form_outlives_its_session(engine: Engine) {
         "{}",
         stale.body
     );
+}
+
+/// Each list has one link to itself as a spreadsheet, in which no cell is a formula.
+fn every_list_is_a_file(engine: Engine) {
+    let world = World::new(engine);
+    let admin = Browser::of(&world, "admin@people.example");
+    let viewer = Browser::of(&world, "viewer@people.example");
+    admin.sent(&at(NATIONAL, "/groups/new"), "name=%3D1%2B1&key=g1");
+    admin.sent(
+        &at(NATIONAL, "/money/new"),
+        "payer=m1@members.example&amount=7&method=cash&reference=%40SUM&key=m1",
+    );
+    let account = between(
+        &admin.page(&at(NATIONAL, "/bank/import")),
+        "<option value=\"",
+        "\"",
+    )
+    .to_owned();
+    let lines = b"Booking date;Amount;Name;IBAN;Purpose\n2026-02-02;47.00;=cmd;DE1;a gift\n";
+    let fields = [("account", account.as_str()), ("key", "b1")];
+    admin.uploaded(
+        &at(NATIONAL, "/bank/import"),
+        &fields,
+        &[("file", "a.csv", lines)],
+    );
+    for (list, head, row) in [
+        (
+            "/members?q=m1",
+            "First name,Last name,E-mail,State,Balance",
+            "m1@members.example",
+        ),
+        (
+            "/charges?show=paid",
+            "Charge,Who,Due,State,Amount,Paid",
+            "Dues 4,First 2 Last,2026-01-31,Paid,100.00,100.00",
+        ),
+        (
+            "/money",
+            "Day,From,How,Reference,State,Amount",
+            ",'@SUM,Recorded,7.00",
+        ),
+        (
+            "/journal?account=cash",
+            "Day,Entry,What,Note,Account,Debit,Credit",
+            ",cash,7.00,",
+        ),
+        (
+            "/groups",
+            "Name,Active members,Dues,How often,Next due",
+            "'=1+1,0,,,",
+        ),
+        (
+            "/reimbursements?show=submitted",
+            "What for,Who is paid,Category,Spent,State,Amount",
+            "Ferry,First 1 Last,travel,2026-05-05,To approve,10.05",
+        ),
+        (
+            "/reminders?show=past",
+            "What,To,When,How,State,Messages",
+            "Subject 16,First 1 Last",
+        ),
+        (
+            "/store?show=pending",
+            "What,Who,Day,State,Total",
+            "Shirt,First 1 Last,",
+        ),
+        (
+            "/bank/open",
+            "Day,Who,The bank says,State,Proposed,Why,Amount",
+            "2026-02-02,'=cmd,a gift,Open,,,47.00",
+        ),
+        (
+            "/chapters",
+            "Chapter,Members,Expected,Collected,Owed,Overdue,Currency",
+            "Organization 2,59,",
+        ),
+        ("/activity?who=admin@people.example", "When,What,Request", ",req_"),
+    ] {
+        let page = admin.page(&at(NATIONAL, list));
+        let link = page
+            .split("<p class=\"saved\"><a href=\"")
+            .nth(1)
+            .unwrap_or_else(|| panic!("{list} has no link"));
+        let link = link.split('"').next().unwrap().replace("&#38;", "&");
+        let (_, filters) = list.split_once('?').unwrap_or(("", ""));
+        assert!(
+            link.contains(filters.split('@').next().unwrap()),
+            "{link} loses the filters of {list}"
+        );
+        let file = admin.get(&link);
+        assert_eq!(file.status, 200, "{link}: {}", file.body);
+        assert_eq!(file.must("content-type"), "text/csv; charset=utf-8");
+        assert!(
+            file.must("content-disposition")
+                .starts_with("attachment; filename=")
+        );
+        let mut lines = file.body.lines();
+        assert_eq!(lines.next(), Some(head), "{link}");
+        assert!(
+            lines.any(|line| line.contains(row)),
+            "{row} is not in {link}: {}",
+            file.body
+        );
+        for cell in file.body.lines().flat_map(|line| line.split(',')) {
+            let is_number = cell
+                .trim_start_matches('-')
+                .chars()
+                .all(|c| c.is_ascii_digit() || c == '.');
+            assert!(
+                is_number || !cell.starts_with(['=', '@', '+', '-']),
+                "{link}: {cell}"
+            );
+        }
+        let may = viewer.get(&at(NATIONAL, list)).status == 200;
+        assert_eq!(viewer.get(&link).status, if may { 200 } else { 403 }, "{link}");
+    }
 }

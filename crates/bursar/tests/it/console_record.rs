@@ -62,7 +62,21 @@ fn money_proposes_what_it_pays_and_is_taken_back(engine: Engine) {
     };
     let told = part(&editor, money).body;
     assert!(told.contains("Early") && !told.contains("<html"), "{told}");
-    assert_eq!(part(&editor, "payer=m5@members.example&amount=").body, "");
+    let nothing = part(&editor, "payer=m5@members.example&amount=").body;
+    assert_eq!(nothing.trim(), "");
+    // Who is meant can be chosen as soon as a name is typed, and stays chosen.
+    let several = part(&editor, "payer=First+5&amount=").body;
+    let meant = between(
+        &several,
+        "type=\"radio\" id=\"pays-is-1\" name=\"payer-is\" value=\"",
+        "\"",
+    );
+    let meant = meant.replace(' ', "+");
+    let chosen = part(&editor, &format!("payer=First+5&amount=&payer-is={meant}")).body;
+    assert!(
+        chosen.contains("type=\"hidden\" name=\"payer-is\"") && !chosen.contains("radio"),
+        "{chosen}"
+    );
     let nobody = part(&editor, "payer=Nobody+here&amount=10&method=cash").body;
     assert!(nobody.contains("No member is called"), "{nobody}");
     assert_eq!(part(&viewer, money).status, 403);

@@ -116,6 +116,15 @@ fn an_expense_goes_from_draft_to_payout(engine: Engine) {
     // Somebody who approves is told so.
     let told = |letter: &String| letter.contains("was used to approve reimbursements");
     eventually("a notice is mailed", || letters(&world).into_iter().find(told));
+    // What it was approved with stays.
+    let kept = between(&admin.page(&own), "/receipts/", "\"").to_owned();
+    let removed = editor.post(&own, &format!("do=remove&attachment={kept}&key=k11b"));
+    assert!(
+        removed.status >= 400 && removed.body.contains("stays"),
+        "{}",
+        removed.body
+    );
+    assert!(!admin.page(&own).contains("value=\"remove\""));
     let pay = admin.post(&own, "do=pay&method=transfer&date=2099-01-01&key=k12");
     assert_eq!(pay.status, 422);
     let paid = admin.sent(&own, "do=pay&method=transfer&reference=TRF-1&date=&key=k13");

@@ -1,14 +1,17 @@
 //! Search in the console: by words, references, ids and request ids, in the person's organization only.
 
+use bursar_domain::access::{Role, Scope, ScopeSet};
 use bursar_testing::Engine;
 
-use crate::api::bundle::{NATIONAL, organization};
+use crate::api::bundle::{NATIONAL, NORTH, RIVAL, organization};
 use crate::api::world::{World, on_both_engines};
 use crate::console::{Browser, at};
+use crate::console_bank::between;
 
 on_both_engines! {
     members_are_found_by_what_they_are_called
     ids_and_references_lead_to_what_they_belong_to
+    money_is_found_by_what_the_bank_said
 }
 
 const ADMIN: &str = "admin@people.example";
@@ -160,4 +163,84 @@ fn ids_and_references_lead_to_what_they_belong_to(engine: Engine) {
     let stranger = members[0]["id"].as_str().unwrap();
     let page = admin.page(&at(NATIONAL, &format!("/search?q={stranger}")));
     assert!(found(&page).is_empty(), "{page}");
+}
+
+fn money_is_found_by_what_the_bank_said(engine: Engine) {
+    let world = World::new(engine);
+    let admin = Browser::of(&world, ADMIN);
+    let viewer = Browser::of(&world, "viewer@people.example");
+    let rival = Browser::of(&world, "admin5@people.example");
+    let search =
+        |browser: &Browser<'_>, text: &str| browser.page(&at(NATIONAL, &format!("/search?q={text}")));
+    admin.sent(
+        &at(NATIONAL, "/money/new"),
+        "payer=m1@members.example&amount=7&method=check&reference=Cheque+%3Ci%3E+0042&key=k1",
+    );
+    rival.sent(
+        &at(RIVAL, "/money/new"),
+        "payer=m900@members.example&amount=8&method=check&reference=Cheque+0043&key=k1",
+    );
+    for text in ["Cheque+%3Ci%3E+0042", "cheque+%3CI%3E+0042"] {
+        let page = search(&viewer, text);
+        assert!(
+            page.contains("/money/rcp_") && page.contains("7.00 USD of "),
+            "{text}: {page}"
+        );
+        assert!(!page.contains("<i>"), "{page}");
+    }
+    for text in ["0042", "Cheque+0043"] {
+        assert!(!search(&admin, text).contains("/money/rcp_"), "{text}");
+    }
+
+    // Ids of what the API does not list.
+    let account = between(
+        &admin.page(&at(NATIONAL, "/bank/import")),
+        "<option value=\"",
+        "\"",
+    )
+    .to_owned();
+    let fields = [("account", account.as_str()), ("key", "k2")];
+    let lines = b"Booking date;Amount;Name;IBAN;Purpose\n2026-02-02;47.00;Somebody;DE1;gift\n";
+    let to = admin.uploaded(
+        &at(NATIONAL, "/bank/import"),
+        &fields,
+        &[("file", "a.csv", lines)],
+    );
+    let statement = between(&format!("{to}?"), "/bank/", "?").to_owned();
+    let shown = admin.page(&at(NATIONAL, &format!("/bank/{statement}")));
+    let line = between(&shown, "/bank/lines/", "\"").to_owned();
+    let token = world
+        .service_token(Role::Editor, NATIONAL, ScopeSet::of(Scope::ALL))
+        .id;
+    let entry = admin.get(&at(NATIONAL, "/journal/csv")).body;
+    let entry = entry
+        .lines()
+        .nth(1)
+        .unwrap()
+        .split(',')
+        .nth(1)
+        .unwrap()
+        .to_owned();
+    let person = crate::api::bundle::id("usr", 1);
+    for (id, end, is_for_viewers) in [
+        (&statement, format!("/bank/{statement}\""), true),
+        (&line, format!("/bank/lines/{line}\""), true),
+        (&entry, "/journal?from=".to_owned(), true),
+        (&token, format!("/tokens/{token}\""), false),
+        (&person, format!("/people/{person}\""), false),
+    ] {
+        assert!(search(&admin, id).contains(&end), "{id}: {}", search(&admin, id));
+        assert_eq!(search(&viewer, id).contains(&end), is_for_viewers, "{id}");
+        let elsewhere = rival.page(&at(RIVAL, &format!("/search?q={id}")));
+        assert!(elsewhere.contains("Nothing begins with"), "{id}: {elsewhere}");
+    }
+    // An application, where cards are not approved yet.
+    let north = Browser::of(&world, "admin2@people.example");
+    north.sent(
+        &at(NORTH, "/cards/new"),
+        "name=Boat&spend-limit=5&frequency=daily&key=k3",
+    );
+    let application = between(&north.page(&at(NORTH, "/cards")), "/applications/", "\"").to_owned();
+    let page = north.page(&at(NORTH, &format!("/search?q={application}")));
+    assert!(page.contains(&format!("/applications/{application}\"")), "{page}");
 }

@@ -287,6 +287,41 @@ fn a_roster_is_read_and_logged_in_the_chapter(engine: Engine) {
         "{log}"
     );
 
+    // What the same person does as the chapter's own officer keeps its name, and nobody finds out by asking.
+    world.run(&[
+        "role",
+        "set",
+        "--user",
+        "viewer@people.example",
+        "--role",
+        "editor",
+        "--organization",
+        &organization(NORTH),
+    ]);
+    viewer.sent(
+        &at(NORTH, "/members/new"),
+        "first-name=Ola&last-name=Nord&key=own1",
+    );
+    let log = north.page(&at(NORTH, "/activity"));
+    assert!(
+        log.contains("Somebody of Organization 1 read 50 members")
+            && log.contains("viewer@people.example added member"),
+        "{log}"
+    );
+    let own = north.page(&at(NORTH, "/activity?who=viewer@people.example"));
+    assert!(
+        own.contains("added member") && !own.contains("read 50 members"),
+        "{own}"
+    );
+    for unknown in ["admin3@people.example", "nobody@people.example"] {
+        let none = north.get(&at(NORTH, &format!("/activity?who={unknown}")));
+        assert!(
+            none.status == 200 && none.body.contains("Nothing matches"),
+            "{unknown}: {}",
+            none.body
+        );
+    }
+
     // Only direct chapters, only for nationals.
     for other in [4, RIVAL, NATIONAL] {
         let path = at(NATIONAL, &format!("/chapters/{}", organization(other)));

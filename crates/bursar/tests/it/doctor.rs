@@ -370,7 +370,7 @@ fn machines_read_a_list_and_people_what_to_do() {
         );
         assert_eq!(
             of("retention")["found"],
-            "idempotency records 7 days, texts of messages 90 days"
+            "idempotency records 7 days, texts of messages 90 days, events 30 days"
         );
     });
 }

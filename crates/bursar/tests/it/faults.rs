@@ -1,7 +1,7 @@
 //! What can go wrong from outside: one clear line, exit code 1, nothing half-written, and the next start works.
 
 use std::ffi::OsStr;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::support::{BURSAR, EVERY_RECORD, Place, both_engines, bursar, done, finish, kill, roster};
-use bursar_testing::seed;
+use bursar_testing::{Relay, seed};
 
 /// A command that writes, and one that reads.
 const WRITES: &[&str] = &["organization", "create", "--name", "Union", "--kind", "national"];
@@ -473,4 +473,70 @@ fn a_false_server_elsewhere_does_not_get_the_password() {
             );
         }
     }
+}
+
+/// The status of the answer to `GET path`.
+fn get(address: &str, path: &str, token: &str) -> u16 {
+    let mut stream = std::net::TcpStream::connect(address).unwrap();
+    let head = format!("GET {path} HTTP/1.0\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n");
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let status = answer.split(' ').nth(1);
+    status.and_then(|status| status.parse().ok()).expect(&answer)
+}
+
+/// A host that is frozen still acknowledges what it is sent: only a limit of our own notices.
+#[test]
+fn a_database_that_falls_silent_holds_up_neither_answers_nor_the_end() {
+    let mut place = Place::postgres();
+    place.ok(WRITES);
+    let made = place.json(&[
+        "token",
+        "create",
+        "--service",
+        "--role",
+        "viewer",
+        "--scopes",
+        "members:read",
+    ]);
+    let token = made["secret"]
+        .as_str()
+        .or(made["token"].as_str())
+        .unwrap()
+        .to_owned();
+    let relay = Relay::to(place.server());
+    place.database = place.with_hosts(&relay.address.to_string());
+    let mut serve = place.command(&["serve", "--listen", "127.0.0.1:0", "--log-level", "off"]);
+    serve.args(["--request-timeout", "3s", "--drain-delay", "0"]);
+    let mut serve = serve.stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(serve.stdout.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    let address = line.trim().strip_prefix("listening on http://").unwrap();
+    assert_eq!(
+        (get(address, "/readyz", ""), get(address, "/v1/members", &token)),
+        (200, 200)
+    );
+    relay.fall_silent();
+    let since = Instant::now();
+    // A reader that had no connection yet makes a new one, and answers.
+    let status = get(address, "/v1/members", &token);
+    assert!(matches!(status, 200 | 503), "{status}");
+    assert!(since.elapsed() < Duration::from_secs(15), "{:?}", since.elapsed());
+    // It recovers by itself when the last silent connection was given up.
+    let is_well = || get(address, "/readyz", "") == 200 && get(address, "/v1/members", &token) == 200;
+    while !is_well() {
+        assert!(since.elapsed() < Duration::from_secs(120), "it does not recover");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    relay.fall_silent();
+    let told = Command::new("kill")
+        .args(["-TERM", &serve.id().to_string()])
+        .status();
+    assert!(told.unwrap().success());
+    let since = Instant::now();
+    assert!(serve.wait().unwrap().success());
+    assert!(since.elapsed() < Duration::from_secs(20), "{:?}", since.elapsed());
 }

@@ -26,9 +26,13 @@ mod commands;
 #[cfg(test)]
 mod console;
 #[cfg(test)]
+mod console_access;
+#[cfg(test)]
 mod console_attacks;
 #[cfg(test)]
 mod console_bank;
+#[cfg(test)]
+mod console_charges;
 #[cfg(test)]
 mod console_conflicts;
 #[cfg(test)]
@@ -60,6 +64,8 @@ mod console_sign_in;
 #[cfg(test)]
 mod console_store;
 #[cfg(test)]
+mod console_webhooks;
+#[cfg(test)]
 mod console_who;
 #[cfg(test)]
 mod crash;
@@ -69,6 +75,8 @@ mod demo;
 mod doctor;
 #[cfg(test)]
 mod faults;
+#[cfg(test)]
+mod listen;
 #[cfg(test)]
 mod lists;
 #[cfg(test)]
@@ -81,6 +89,8 @@ mod messages;
 mod money;
 #[cfg(test)]
 mod names;
+#[cfg(test)]
+mod pooler;
 #[cfg(test)]
 mod private;
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use bursar_domain::Timestamp;
@@ -243,4 +244,15 @@ pub(crate) fn roster(members: usize) -> Roster {
         group,
         text,
     }
+}
+
+/// A key that seals stored secrets, for all servers and commands of this test program.
+pub(crate) fn secret_key_file() -> &'static str {
+    static FILE: OnceLock<tempfile::TempPath> = OnceLock::new();
+    let file = FILE.get_or_init(|| {
+        let file = tempfile::NamedTempFile::new().unwrap().into_temp_path();
+        std::fs::write(&file, "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n").unwrap();
+        file
+    });
+    file.to_str().unwrap()
 }

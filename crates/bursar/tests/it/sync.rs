@@ -1,5 +1,6 @@
 //! `bursar sync`: the mirror equals the source, whatever happens on the way.
 
+mod follow;
 mod hostile;
 mod more_lists;
 

@@ -23,11 +23,13 @@ use bursar_app::sign_in::passkey::Passkeys;
 use bursar_app::statements::reconciliation::reconciliation;
 use bursar_app::statements::{self, Booking, Lines, NewStatement};
 use bursar_app::tokens::{self, Holder, NewToken, Uses, last_used};
+use bursar_app::webhooks::{self, SECRET_ENTROPY, delivery};
 use bursar_app::worker_clock::{self, Seen};
 use bursar_app::{
     Act, App, AppError, Identity, View, activity, attachments, audit, backlog, campaigns, cards, chapters,
-    check, copy, desk, dues, groups, inspect, journal_export, late_fees, member_statement, members, messages,
-    names, pages, policy, preview, pro_rata, reports, roles, search, setup, sign_in, store, undo, uploads,
+    check, copy, desk, dues, events, groups, inspect, journal_export, late_fees, member_statement, members,
+    messages, names, pages, policy, preview, pro_rata, reports, roles, search, setup, sign_in, store, undo,
+    uploads,
 };
 use bursar_db::testing::TestDb;
 use bursar_domain::access::{Role, ScopeSet};
@@ -49,6 +51,7 @@ use bursar_domain::payment::Payment;
 use bursar_domain::receipt::Method as Paid;
 use bursar_domain::reimbursement::{Reimbursement, ReimbursementStatus, ReimbursementVerb};
 use bursar_domain::reminder::{Audience, Method, Reminder};
+use bursar_domain::sealed::SecretKey;
 use bursar_domain::sign_in::SecretHash;
 use bursar_domain::sign_in::login::Proven;
 use bursar_domain::token::{ENTROPY_BYTES, TokenKind};
@@ -156,7 +159,7 @@ fn desk() -> Vec<Call> {
         }),
         view(&Member::READ, |view| desk::balances(view, &[no()])),
         view(&Payment::READ, |view| {
-            desk::charges(view, desk::Charges::All, None)
+            desk::charges(view, &desk::ChargeQuery::default(), None)
         }),
         view(&Payment::READ, |view| desk::group_year(view, no())),
         view(&Order::READ, |view| desk::orders(view, desk::Orders::All, None)),
@@ -181,10 +184,12 @@ fn desk() -> Vec<Call> {
             pages::receipts(view, (Date::FIRST, Date::LAST), None)
         }),
         view(&receipts::READ, |view| pages::receipts_of(view, no())),
+        view(&receipts::READ, |view| receipts::by_reference(view, "1", 1)),
         view(&receipts::READ, |view| {
             pages::received(view, (Date::FIRST, Date::LAST))
         }),
         view(&messages::LIST, |view| messages::of_member(view, no(), 20)),
+        view(&messages::LIST, |view| messages::failed(view, None)),
         view(&Campaign::READ, campaigns::raised),
         view(&Campaign::READ, |view| campaigns::raised_for(view, no())),
         view(&desk::OVERVIEW, desk::overview),
@@ -424,6 +429,10 @@ fn desk() -> Vec<Call> {
     calls.extend(read::<Listing>(List::Listing));
     calls.extend(read::<Order>(List::Order));
     calls.extend(read::<Chapter>(List::Chapter));
+    calls.extend([
+        view(&events::READ, |view| events::page(view, &walk(), Vec::new())),
+        view(&events::READ, |view| events::get(view, no())),
+    ]);
     calls.push(view(&Chapter::READ, |view| {
         chapters::page(view, &walk(), Vec::new())
     }));
@@ -454,6 +463,7 @@ fn desk() -> Vec<Call> {
             store::perform_order(act, no(), OrderVerb::Pay, &Default::default())
         }),
         act(&undo::UNDO, |act| undo::undo(act, no())),
+        view(&undo::UNDO, |view| undo::about(view, no())),
         whole(&undo::OWNER, |whole| undo::owner(whole, no())),
         act(&uploads::PARK, |act| uploads::park(act, "members.csv", b"x")),
         act(&uploads::PARK, |act| uploads::remove(act, no())),
@@ -563,6 +573,30 @@ fn access(service: TokenId) -> Vec<Call> {
         view(&tokens::GET, |view| tokens::explain_by_id(view, no())),
         view(&tokens::SELF, |view| tokens::explain_caller(view)),
         whole(&tokens::FIND, |whole| tokens::organization_of(whole, no())),
+        act(&webhooks::CREATE, |act| {
+            webhooks::create(
+                act,
+                &new_webhook(),
+                &SecretKey::new([1; 32]),
+                &[0; SECRET_ENTROPY],
+            )
+        }),
+        view(&webhooks::LIST, webhooks::list),
+        view(&webhooks::LIST, |view| webhooks::get(view, no())),
+        view(&webhooks::LIST, |view| webhooks::deliveries(view, no(), None, 1)),
+        act(&webhooks::SET, |act| {
+            webhooks::set(act, no(), &Default::default())
+        }),
+        act(&webhooks::ROTATE, |act| {
+            webhooks::rotate(act, no(), None, &SecretKey::new([1; 32]), &[0; SECRET_ENTROPY])
+        }),
+        act(&webhooks::DISABLE, |act| webhooks::disable(act, no())),
+        act(&webhooks::ENABLE, |act| webhooks::enable(act, no(), false)),
+        act(&webhooks::TEST, |act| webhooks::test(act, no())),
+        act(&webhooks::REPLAY, |act| webhooks::replay(act, no(), no())),
+        act(&webhooks::REPLAY, |act| webhooks::replay_since(act, no(), now())),
+        act(&webhooks::DELETE, |act| webhooks::delete(act, no())),
+        whole(&webhooks::FIND, |whole| webhooks::organization_of(whole, no())),
     ]
 }
 
@@ -598,6 +632,18 @@ fn work() -> Vec<Call> {
         whole(&notices::DUE, |whole| notices::due(whole, now(), 1)),
         whole(&notices::QUEUE, |whole| notices::queue(whole, &expiring(), now())),
         whole(&outbox::IS_DUE, |whole| outbox::is_due(whole, Method::Email)),
+        whole(&delivery::CLAIM, delivery::next_due),
+        whole(&delivery::CLAIM, |whole| {
+            delivery::claim(whole, now(), delivery::LIMITS, 1)
+        }),
+        whole(&delivery::CLAIM, |whole| delivery::renew(whole, &[], now())),
+        whole(&delivery::CLAIM, |whole| delivery::release(whole, &[])),
+        whole(&delivery::CLAIM, delivery::pull_in),
+        whole(&delivery::CLAIM, delivery::lags),
+        whole(&delivery::CLAIM, |whole| delivery::first(whole, webhook_claim())),
+        whole(&delivery::ATTEMPTED, |whole| {
+            delivery::attempted(whole, webhook_claim(), &parcel(), &delivered(), terms())
+        }),
         whole(&outbox::IS_DUE, outbox::has_due_job),
         whole(&outbox::CLAIM, |whole| outbox::put_off(whole, &job(), now())),
         whole(&outbox::CLAIM, |whole| outbox::claim_jobs(whole, now(), 1)),
@@ -816,6 +862,56 @@ fn new_organization() -> NewOrganization {
     }
 }
 
+fn new_webhook() -> webhooks::NewWebhook {
+    let reach = webhooks::Reach::new(Default::default());
+    webhooks::NewWebhook {
+        destination: reach.destination("https://8.8.8.8/").unwrap(),
+        types: None,
+        scopes: None,
+        description: None,
+    }
+}
+
+fn webhook_claim() -> delivery::Claim {
+    delivery::Claim {
+        organization: org(1),
+        id: no(),
+        number: 1,
+    }
+}
+
+fn parcel() -> delivery::Parcel {
+    delivery::Parcel {
+        url: String::new(),
+        event: no(),
+        event_type: String::new(),
+        document: String::new(),
+        attempt: 1,
+        refusals: 0,
+        sealed: Vec::new(),
+        turn: delivery::Turn::Extra(true),
+    }
+}
+
+fn delivered() -> delivery::Attempted {
+    delivery::Attempted {
+        at: now(),
+        duration_ms: 1,
+        status: Some(200),
+        error: None,
+        retry_after_seconds: None,
+    }
+}
+
+fn terms() -> delivery::Terms {
+    delivery::Terms {
+        back_off: Default::default(),
+        random: 0,
+        until: now(),
+        goes_on: false,
+    }
+}
+
 fn new_token(holder: Holder) -> NewToken {
     NewToken {
         holder,
@@ -829,6 +925,7 @@ fn retention() -> Retention {
     Retention {
         idempotency_seconds: 1,
         message_seconds: 1,
+        event_seconds: 1,
     }
 }
 

@@ -13,7 +13,7 @@ const EMAIL: &str = "ann@example.org";
 /// What each role reaches, as the contract says it.
 pub(super) fn reached(role: Role) -> ScopeSet {
     let viewer = "chapters:read,fundraise:read,groups:read,members:read,payments:read,reimbursements:read,\
-                  reminders:read,store:read";
+                  reminders:read,store:read,events:read";
     let editor = "cards:read,members:write,groups:write,reminders:write";
     ScopeSet::parse(&match role {
         Role::Viewer => viewer.to_owned(),

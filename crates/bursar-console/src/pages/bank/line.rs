@@ -3,7 +3,7 @@
 mod acts;
 
 use askama::Template;
-use bursar_app::desk::{self, Charges, Filter, MemberLine};
+use bursar_app::desk::{self, ChargeQuery, Charges, Filter, MemberLine};
 use bursar_app::statements::{self, CHANGE, ShownLine, reconciliation};
 use bursar_app::{View, books, resources, search};
 use bursar_domain::account::{Account, AccountType};
@@ -11,7 +11,6 @@ use bursar_domain::campaign::{Campaign, CampaignStatus};
 use bursar_domain::ids::{EntryId, Id, MemberId, StatementLineId, kind};
 use bursar_domain::member::Member;
 use bursar_domain::money::Money;
-use bursar_domain::payment::PaymentStatus;
 use bursar_domain::statement::LineStatus;
 
 pub(crate) use acts::send;
@@ -173,14 +172,12 @@ fn seek(
     let member: Member = resources::one(view, id)?;
     let own = &frame.place.organization;
     let today = own.time_zone.date(view.now());
-    let mut charges = desk::charges(view, Charges::Of(id), None)?.rows;
-    let is_open = |status| {
-        matches!(
-            status,
-            PaymentStatus::Pending | PaymentStatus::PartiallyPaid | PaymentStatus::Failed
-        )
+    let open = ChargeQuery {
+        which: Charges::Open,
+        member: Some(id),
+        ..ChargeQuery::default()
     };
-    charges.retain(|charge| charge.amount > charge.paid && is_open(charge.status));
+    let charges = desk::charges(view, &open, None)?.rows;
     let owed = bursar_app::members::owed(view, id)?;
     let payer = Payer {
         id,

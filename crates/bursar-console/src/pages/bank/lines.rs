@@ -1,6 +1,7 @@
 //! Lines of a statement, or all that are open: confirm what is proposed, keep some out of the books, take back.
 
 use askama::Template;
+use bursar_app::desk::PAGE_ROWS;
 use bursar_app::statements::{self, CHANGE, Lines, ShownLine};
 use bursar_app::{AppError, View};
 use bursar_domain::Refusal;
@@ -13,10 +14,10 @@ use crate::asking::Asking;
 use crate::failure::{Failure, Problem};
 use crate::forms::{Done, Form, Sent};
 use crate::frame::Frame;
+use crate::sheet::Cell;
 use crate::words;
 
 const SHOWN: &[&str] = &[];
-const PAGE_LINES: usize = 100;
 
 #[derive(Template)]
 #[template(path = "bank/lines.html")]
@@ -34,6 +35,7 @@ struct Page<'a> {
     done: Vec<LineRow>,
     empty: &'static str,
     older: String,
+    csv: String,
 }
 
 fn end(asking: &Asking) -> Result<String, Failure> {
@@ -43,7 +45,17 @@ fn end(asking: &Asking) -> Result<String, Failure> {
     })
 }
 
-pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
+/// What the address asks for, and about it.
+struct Asked {
+    title: String,
+    account: String,
+    remove: String,
+    tab: &'static str,
+    tabs: Vec<(String, &'static str, bool)>,
+    shown: Vec<ShownLine>,
+}
+
+fn asked(view: &mut View<'_, '_>, asking: &Asking) -> Result<Asked, Failure> {
     let (frame, end) = (&asking.frame, end(asking)?);
     let mut which = Lines {
         open_only: true,
@@ -81,6 +93,44 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
     }
     let mut shown = statements::show(view, &which)?;
     shown.retain(|one| tab == "open" || one.line.status != LineStatus::Open);
+    Ok(Asked {
+        title,
+        account,
+        remove,
+        tab,
+        tabs,
+        shown,
+    })
+}
+
+/// All of them, for a spreadsheet.
+pub(in crate::pages) fn cells(view: &mut View<'_, '_>, asking: &Asking) -> Result<Vec<Vec<Cell>>, Failure> {
+    let shown = asked(view, asking)?.shown;
+    let named = rows::lines(view, &shown)?;
+    let row = |(one, row): (&ShownLine, LineRow)| {
+        vec![
+            Cell::Day(Some(one.line.date)),
+            Cell::Text(row.who),
+            Cell::Text(row.text),
+            Cell::Text(row.state),
+            Cell::Text(row.what),
+            Cell::text(row.why),
+            Cell::Money(Money::new(one.line.amount, one.currency)),
+        ]
+    };
+    Ok(shown.iter().zip(named).map(row).collect())
+}
+
+pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
+    let (frame, end) = (&asking.frame, end(asking)?);
+    let Asked {
+        title,
+        account,
+        remove,
+        tab,
+        tabs,
+        shown,
+    } = asked(view, asking)?;
     let (shown, is_more) = page(shown, Id::parse(asking.query("after")));
     let older = match (is_more, shown.last()) {
         (true, Some(last)) => asking.with(&end, &[("after", &last.line.id.to_string()), ("show", tab)]),
@@ -110,6 +160,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
             _ => "Every line is dealt with.",
         },
         older,
+        csv: asking.with(&format!("{end}/csv"), &[]),
     };
     Ok(page.render()?)
 }
@@ -120,8 +171,8 @@ fn page(mut shown: Vec<ShownLine>, after: Option<StatementLineId>) -> (Vec<Shown
     if let Some(place) = place {
         shown.drain(..=place);
     }
-    let is_more = shown.len() > PAGE_LINES;
-    shown.truncate(PAGE_LINES);
+    let is_more = shown.len() > PAGE_ROWS;
+    shown.truncate(PAGE_ROWS);
     (shown, is_more)
 }
 

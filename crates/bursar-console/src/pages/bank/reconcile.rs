@@ -54,18 +54,18 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
     };
     let lines = words::count(held.open_lines.len(), "line", "lines");
     step(
-        format!("Less {lines} to match"),
+        format!("Without {lines} to match"),
         held.open_total,
         minus(held.open_total),
     );
     step(
-        "Less lines that stay out of the books".to_owned(),
+        "Without lines that stay out of the books".to_owned(),
         held.ignored_total,
         minus(held.ignored_total),
     );
     let entries = words::count(held.entries.len(), "entry", "entries");
     step(
-        format!("And {entries} that the bank does not show yet"),
+        format!("With {entries} that the bank does not show yet"),
         held.entries_total,
         words::money(held.entries_total),
     );

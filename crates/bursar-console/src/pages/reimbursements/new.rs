@@ -80,7 +80,7 @@ pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
     let new = Draft {
         member_id: Some(member),
         recipient_organization_id: None,
-        amount: form.required("amount", "Write how much was spent.")?,
+        amount: form.required_amount("amount", "Write how much was spent.")?,
         category: form.some("category"),
         description: form.required("description", "Write what it was for.")?,
         incurred_at: form.date("incurred-at")?,

@@ -1,7 +1,7 @@
 //! A reimbursement: what happened to it, its receipts, and what can be done next.
 
 use askama::Template;
-use bursar_app::attachments::{self, ATTACH};
+use bursar_app::attachments::{self, ATTACH, REMOVE};
 use bursar_app::reimbursements::{self, APPROVE, MOVE, Remarks, SETTLE};
 use bursar_app::{View, names, resources};
 use bursar_domain::attachment::Subject;
@@ -44,6 +44,7 @@ struct Page<'a> {
     may_settle: bool,
     may_approve: bool,
     may_attach: bool,
+    may_remove: bool,
     methods: Vec<(&'static str, String)>,
     today: String,
 }
@@ -100,6 +101,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
         may_settle: frame.may(&SETTLE),
         may_approve: frame.may(&APPROVE) && !is_own,
         may_attach: frame.may(&ATTACH) && is_open,
+        may_remove: frame.may(&REMOVE) && is_open && one.status != ReimbursementStatus::Approved,
         methods: Method::ALL
             .iter()
             .map(|method| (method.as_str(), words::label(method.as_str())))

@@ -45,11 +45,35 @@ struct Page<'a> {
     to: String,
     member: Known,
     chapter: Option<(String, String)>,
+    /// Members who were ticked in the list.
+    chosen: Vec<String>,
+    chosen_told: String,
     zone: String,
     is_owed: bool,
 }
 
 pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
+    let chosen = people::chosen(form).unwrap_or_default();
+    page(view, asking, form, &chosen)
+}
+
+/// The same page for members who were ticked in the list.
+pub(crate) fn to_chosen(
+    view: &mut View<'_, '_>,
+    asking: &Asking,
+    form: &Form,
+    chosen: &[MemberId],
+) -> Result<String, Failure> {
+    people::check_count(chosen.len())?;
+    page(view, asking, form, chosen)
+}
+
+fn page(
+    view: &mut View<'_, '_>,
+    asking: &Asking,
+    form: &Form,
+    chosen: &[MemberId],
+) -> Result<String, Failure> {
     let frame = &asking.frame;
     let chapter = people::chapter(view, form.or("to", asking.query("chapter")))?;
     let page = Page {
@@ -61,11 +85,14 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
             .collect(),
         to: match (asking.query("group"), asking.query("member"), &chapter) {
             (_, _, Some((chapter, _))) => chapter.clone(),
+            ("", "", None) if !chosen.is_empty() => form.or("to", people::CHOSEN).to_owned(),
             ("", "", None) => form.or("to", "owing").to_owned(),
             ("", _, None) => form.or("to", "member").to_owned(),
             (group, _, None) => form.or("to", group).to_owned(),
         },
         member: Known::of(view, Id::parse(asking.query("member")))?,
+        chosen: chosen.iter().map(ToString::to_string).collect(),
+        chosen_told: words::count(chosen.len(), "member", "members"),
         zone: frame.place.organization.time_zone.name().to_owned(),
         is_owed: match form.has("to") {
             true => form.has("owed"),

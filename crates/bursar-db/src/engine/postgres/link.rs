@@ -422,7 +422,7 @@ impl Link {
         if let Some(statement) = self.statements.get(&key) {
             return Ok(Arc::clone(statement));
         }
-        let mut text = dialect::postgres_parameters(sql);
+        let mut text = dialect::postgres_text(sql);
         text.push_str(match locking {
             Locking::Not => "",
             Locking::Lock => " FOR UPDATE",

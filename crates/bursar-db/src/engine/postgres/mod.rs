@@ -23,7 +23,7 @@ use crate::error::DbError;
 use crate::tables::EVERY_TABLE;
 
 /// After this time a batch takes no more jobs, so that other organizations get their turn.
-pub(super) const BATCH_DURATION_MAX: Duration = Duration::from_millis(5);
+pub(super) const BATCH_DURATION_MAX: Duration = Duration::from_millis(20);
 
 const CONNECT_MAX: Duration = Duration::from_secs(5);
 /// How long a flight of statements may take. The server ends a statement after 30 seconds; if nothing comes even then,
@@ -81,6 +81,35 @@ impl Server {
         let limit = mode.is_short().then_some(self.flight_max);
         wire.limit(limit).map_err(|error| self.explain(&error))?;
         Ok(wire)
+    }
+
+    /// Refuses a pooler that gives the server of a session to others between two transactions, as PgBouncer does unless
+    /// `pool_mode` is `session`: what a session has prepared and set would be somebody else's. Found by holding a
+    /// transaction in a second session: the first one must keep its server.
+    fn refuse_shared(&self, first: &mut Wire) -> Result<(), Fault> {
+        let lost = |error: WireError| self.explain(&error);
+        let served_by = first.serving().map_err(lost)?;
+        if served_by == first.process() {
+            return Ok(());
+        }
+        let mut second = self.connect(Mode::Read, None)?;
+        let is_shared = match second.run("BEGIN") {
+            // A pooler of statements takes no transaction.
+            Err(WireError::Told(_)) => true,
+            begun => {
+                begun.map_err(lost)?;
+                second.serving().map_err(lost)? == served_by || first.serving().map_err(lost)? != served_by
+            }
+        };
+        match is_shared {
+            false => Ok(()),
+            true => Err(Fault::statement(DbError::BadUrl(format!(
+                "the pooler at {} gives a session's server to others between transactions; bursar prepares statements \
+                 and sets limits once for a session. Set pool_mode = session for this database in PgBouncer, or name \
+                 PostgreSQL itself in the database URL",
+                self.name
+            )))),
+        }
     }
 
     fn each_host_max(&self, timeout: Option<Duration>) -> Duration {

@@ -343,9 +343,11 @@ impl PgSession {
         self.in_transaction = false;
     }
 
-    /// With the full connection timeout.
+    /// With the full connection timeout, and a look at what is in between.
     pub(super) fn connect_once(&mut self) -> Result<(), Fault> {
-        self.link = Some(Link::new(self.dial(None)?, false));
+        let mut wire = self.dial(None)?;
+        self.server.refuse_shared(&mut wire)?;
+        self.link = Some(Link::new(wire, false));
         Ok(())
     }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use bursar_db::testing::TestDb;
 use bursar_db::{DatabaseUrl, Db, DbError, Opening, Options, Tx};
-use bursar_testing::Engine;
+use bursar_testing::{Engine, Relay};
 
 use super::{A, B, ids, insert, with_table, write_id};
 
@@ -280,77 +280,16 @@ fn a_connection_lost_during_commit_is_unavailable_and_not_run_again() {
     assert_eq!(ids(&test.db), [14]);
 }
 
-/// A server of the tests behind a relay that can stop relaying while it keeps its connections open, as a frozen host or
-/// a hung proxy does.
-struct Relay {
-    address: std::net::SocketAddr,
-    is_silent: Arc<std::sync::atomic::AtomicBool>,
-}
-
-impl Relay {
-    fn to(server: std::net::SocketAddr) -> Self {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        let is_silent = Arc::new(std::sync::atomic::AtomicBool::new(false));
-        let silent = Arc::clone(&is_silent);
-        std::thread::spawn(move || {
-            for client in listener.incoming() {
-                let (client, server) = (client.unwrap(), std::net::TcpStream::connect(server).unwrap());
-                // A connection that was made before the silence is never served again.
-                let until = Arc::new(std::sync::atomic::AtomicBool::new(false));
-                for (from, to) in [(&client, &server), (&server, &client)] {
-                    let (mut from, mut to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
-                    let (silent, until) = (Arc::clone(&silent), Arc::clone(&until));
-                    let born_silent = silent.load(Ordering::SeqCst);
-                    std::thread::spawn(move || {
-                        let mut bytes = [0; 4096];
-                        while let Ok(read @ 1..) = std::io::Read::read(&mut from, &mut bytes) {
-                            if !born_silent && silent.load(Ordering::SeqCst) {
-                                until.store(true, Ordering::SeqCst);
-                            }
-                            while until.load(Ordering::SeqCst) {
-                                std::thread::sleep(Duration::from_millis(50));
-                            }
-                            if std::io::Write::write_all(&mut to, &bytes[..read]).is_err() {
-                                break;
-                            }
-                        }
-                        let _ = to.shutdown(std::net::Shutdown::Both);
-                    });
-                }
-            }
-        });
-        Relay { address, is_silent }
-    }
-
-    /// Established connections get no answer any more; new ones work.
-    fn fall_silent(&self) {
-        self.is_silent.store(true, Ordering::SeqCst);
-    }
-}
-
 /// The URL with other hosts.
 fn with_hosts(test: &TestDb, hosts: &str) -> DatabaseUrl {
-    let url = &test.place.database;
-    let (start, rest) = url.split_once('@').unwrap();
-    let (_, database) = rest.split_once('/').unwrap();
-    format!("{start}@{hosts}/{database}").parse().unwrap()
-}
-
-fn server_of(test: &TestDb) -> std::net::SocketAddr {
-    let (_, rest) = test.place.database.split_once('@').unwrap();
-    let (host, _) = rest.split_once('/').unwrap();
-    std::net::ToSocketAddrs::to_socket_addrs(host)
-        .unwrap()
-        .next()
-        .unwrap()
+    test.place.with_hosts(hosts).parse().unwrap()
 }
 
 #[test]
 fn connections_that_go_silent_are_replaced() {
     let test = TestDb::postgres();
     with_table(&test);
-    let relay = Relay::to(server_of(&test));
+    let relay = Relay::to(test.place.server());
     let url = with_hosts(&test, &relay.address.to_string());
     let options = Options {
         flight_max: Some(Duration::from_secs(1)),
@@ -380,7 +319,7 @@ fn connections_that_go_silent_are_replaced() {
 fn a_commit_that_gets_no_answer_is_unknown_and_not_repeated() {
     let test = TestDb::postgres();
     with_table(&test);
-    let relay = Arc::new(Relay::to(server_of(&test)));
+    let relay = Arc::new(Relay::to(test.place.server()));
     let url = with_hosts(&test, &relay.address.to_string());
     let options = Options {
         flight_max: Some(Duration::from_secs(1)),
@@ -411,7 +350,7 @@ fn a_host_that_accepts_and_says_nothing_does_not_block_the_next() {
     with_table(&test);
     // The system accepts connections for a listener that nobody serves.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let hosts = format!("{},{}", silent.local_addr().unwrap(), server_of(&test));
+    let hosts = format!("{},{}", silent.local_addr().unwrap(), test.place.server());
     let since = Instant::now();
     let db = Db::open(&with_hosts(&test, &hosts), &Options::default(), Opening::Require).unwrap();
     write_id(&db, A, 1).wait().unwrap();
@@ -424,7 +363,7 @@ fn a_host_that_accepts_and_says_nothing_does_not_block_the_next() {
 fn of_several_hosts_only_one_that_takes_writes_is_used() {
     let test = TestDb::postgres();
     with_table(&test);
-    let server = server_of(&test);
+    let server = test.place.server();
     let twice = with_hosts(&test, &format!("{server},{server}"));
     let database = test.place.database.rsplit('/').next().unwrap().to_owned();
     let read_only = |word: &str| {

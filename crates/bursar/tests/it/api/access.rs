@@ -97,6 +97,8 @@ const TABLE: &[(&str, &str, &[&str], &str, bool)] = &[
         "viewer",
         false,
     ),
+    ("GET", "/v1/events", &["events:read"], "viewer", false),
+    ("GET", "/v1/events/{eventId}", &["events:read"], "viewer", false),
     ("GET", "/v1/token", &[], "viewer", false),
     ("GET", "/v1/openapi.json", &[], "viewer", false),
 ];
@@ -128,6 +130,12 @@ fn call(caller: &Caller<'_>, route: &Route, cell: u32, is_foreign: bool) -> Repl
     let pick = |own: u32| if is_foreign { 900 } else { own };
     let path = match route.operation {
         Operation::ListChapterMembers if is_foreign => route.path.replace("{chapterId}", &organization(5)),
+        // An event has no id that is known before it happens.
+        Operation::GetEvent if !is_foreign => {
+            let events = caller.get("/v1/events?limit=1").json();
+            let id = events["data"][0]["id"].as_str().unwrap_or_default().to_owned();
+            route.path.replace("{eventId}", &id)
+        }
         Operation::RemoveGroupMember => {
             let path = route.path.replace("{groupId}", &group(pick(50)));
             path.replace("{memberId}", &member(pick(CELLS.start + cell)))
@@ -140,7 +148,8 @@ fn call(caller: &Caller<'_>, route: &Route, cell: u32, is_foreign: bool) -> Repl
             .replace("{groupId}", &group(pick(1)))
             .replace("{campaignId}", &id("cmp", pick(1)))
             .replace("{listingId}", &id("lst", pick(1)))
-            .replace("{orderId}", &id("ord", pick(1))),
+            .replace("{orderId}", &id("ord", pick(1)))
+            .replace("{eventId}", &id("evt", 900)),
     };
     let call = caller
         .ask(route.method.as_str(), &path)
@@ -225,6 +234,11 @@ fn every_endpoint_by_every_caller(engine: Engine) {
         cell: 0,
     };
 
+    world
+        .admin()
+        .patch(&format!("/v1/groups/{}", group(3)))
+        .json(json!({ "name": "An event" }))
+        .ok();
     let admin = world.admin().token().unwrap();
     let unknown = {
         let revoked_elsewhere = world.service_token(Role::Editor, SOUTH, all);

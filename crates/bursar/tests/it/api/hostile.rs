@@ -325,9 +325,12 @@ fn paths_and_methods() {
         (first, Some("true"))
     );
 
+    let events = admin.get("/v1/events?limit=1").ok();
+    let event = events["data"][0]["id"].as_str().unwrap();
     for route in &ROUTES {
         let path = route
             .path
+            .replace("{eventId}", event)
             .replace("{chapterId}", &organization(2))
             .replace("{reminderId}", &reminder(1))
             .replace("{memberId}", &own)

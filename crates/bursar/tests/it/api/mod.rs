@@ -8,6 +8,7 @@ mod commands;
 mod credentials;
 mod edge;
 mod errors;
+mod events;
 mod groups;
 mod hostile;
 pub(crate) mod http;

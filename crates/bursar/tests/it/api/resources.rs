@@ -267,8 +267,8 @@ fn the_token_explains_itself(engine: Engine) {
     let mut sorted = told["withheld"].as_array().unwrap().clone();
     sorted.sort_by_key(|entry| entry["scope"].to_string());
     assert_eq!(Value::from(sorted), withheld);
-    assert_eq!(told["scopes"].as_array().unwrap().len(), 13);
-    assert_eq!(told["effectiveScopes"].as_array().unwrap().len(), 8);
+    assert_eq!(told["scopes"].as_array().unwrap().len(), 14);
+    assert_eq!(told["effectiveScopes"].as_array().unwrap().len(), 9);
     world.run(&[
         "policy",
         "set",

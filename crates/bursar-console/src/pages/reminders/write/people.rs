@@ -1,6 +1,6 @@
 //! Whom a reminder is to.
 
-use bursar_app::desk::{self, Filter, MemberQuery};
+use bursar_app::desk::{self, Filter, MemberLine, MemberQuery};
 use bursar_app::{View, resources};
 use bursar_domain::chapter::Chapter;
 use bursar_domain::ids::{GroupId, Id, MemberId, OrganizationId};
@@ -13,6 +13,28 @@ use crate::pages::who;
 
 /// Members who can be written to at once, each with their own reminder.
 const OWING_MAX: usize = 300;
+
+/// Those who were ticked in the list, in the choice and as the name of a field.
+pub(super) const CHOSEN: &str = "chosen";
+
+/// Whom the form names one by one.
+pub(super) fn chosen(form: &Form) -> Result<Vec<MemberId>, Failure> {
+    let mut ids: Vec<MemberId> = form.all(CHOSEN).filter_map(Id::parse).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    check_count(ids.len())?;
+    Ok(ids)
+}
+
+pub(super) fn check_count(count: usize) -> Result<(), Problem> {
+    match count <= OWING_MAX {
+        true => Ok(()),
+        false => Err(Problem::of(
+            "to",
+            format!("Choose at most {OWING_MAX} members, or write to a group."),
+        )),
+    }
+}
 
 /// The chapter that is written to, for the choice: its id and its name.
 pub(super) fn chapter(view: &mut View<'_, '_>, id: &str) -> Result<Option<(String, String)>, Failure> {
@@ -38,6 +60,10 @@ pub(super) fn audiences(view: &mut View<'_, '_>, form: &Form) -> Result<Vec<Audi
             let empty = "Write the member's name or e-mail address.";
             Ok(vec![of(who::required(view, form, "member", empty)?)])
         }
+        CHOSEN => match chosen(form)? {
+            ids if ids.is_empty() => Err(Problem::of("to", "Tick at least one member in the list.").into()),
+            ids => Ok(ids.into_iter().map(of).collect()),
+        },
         "owing" => Ok(owing(view)?.into_iter().map(of).collect()),
         _ => Err(Problem::of("to", "Choose whom it is to.").into()),
     }
@@ -65,7 +91,7 @@ fn owing(view: &mut View<'_, '_>) -> Result<Vec<MemberId>, Failure> {
         if !page.is_more {
             break;
         }
-        query.after = page.rows.last().map(|row| row.id);
+        query.after = page.rows.last().map(MemberLine::place);
     }
     match all.is_empty() {
         true => Err(Problem::of("to", "Nobody owes anything at the moment.").into()),

@@ -46,8 +46,12 @@ pub(super) fn log_in(wire: &mut Wire, config: &Config, binding: Option<Vec<u8>>)
     post(wire)?;
     authenticate(wire, config, &user, binding)?;
     while wire.unanswered > 0 {
-        if let (b'E', body) = wire.receive()? {
-            return Err(Told::read(wire.inbox.bytes(&body)).into());
+        let (tag, body) = wire.receive()?;
+        let body = wire.inbox.bytes(&body);
+        match tag {
+            b'E' => return Err(Told::read(body).into()),
+            b'K' => wire.process = body.first_chunk().copied().map(i32::from_be_bytes),
+            _ => {}
         }
     }
     Ok(())

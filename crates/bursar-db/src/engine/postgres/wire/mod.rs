@@ -40,6 +40,8 @@ pub(super) struct Wire {
     /// How long the server may take for one flight.
     patience: Option<Duration>,
     deadline: Option<Instant>,
+    /// The server's process, as the login told it.
+    process: Option<i32>,
     /// Whether sending or receiving failed, so that nobody knows what comes next.
     is_broken: bool,
 }
@@ -74,8 +76,20 @@ impl Wire {
             cells: Vec::new(),
             patience: None,
             deadline: None,
+            process: None,
             is_broken: false,
         }
+    }
+
+    /// The process that serves this session now. Takes a round trip.
+    pub(super) fn serving(&mut self) -> Result<Option<i32>, WireError> {
+        let rows = self.run("SELECT pg_backend_pid()")?;
+        Ok(rows.first().and_then(|row| row.parse().ok()))
+    }
+
+    /// The process that the login told. A pooler tells one of its own.
+    pub(super) fn process(&self) -> Option<i32> {
+        self.process
     }
 
     pub(super) fn is_broken(&self) -> bool {

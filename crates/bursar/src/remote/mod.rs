@@ -1,4 +1,10 @@
-//! Requests to a bursar server: what is retried, how often, and what each error means for the caller.
+//! A client of the API, for commands that work with a server elsewhere: what is retried, how often, and what each error
+//! means for the caller.
+
+mod backoff;
+mod events;
+mod forward;
+mod token;
 
 use std::fmt;
 use std::time::Duration;
@@ -6,11 +12,13 @@ use std::time::Duration;
 use bursar_domain::Timestamp;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 use ureq::Agent;
 use ureq::tls::{RootCerts, TlsConfig};
 
-use super::backoff;
-use super::{Event, Watch};
+pub(crate) use self::events::{Follower, Told};
+pub(crate) use self::forward::{Forwarded, Forwarder};
+pub(crate) use self::token::Token;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// For a request and its whole response.
@@ -19,8 +27,13 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 const ANSWER_BYTES_MAX: u64 = 64 << 20;
 /// How often in a row a server may ask to wait.
 const ASKED_MAX: u32 = 60;
+const CREATED_SINCE: &str = "createdSince";
 
 pub(crate) struct Settings {
+    /// The command, as in `bursar sync`.
+    pub(crate) command: &'static str,
+    /// Running the command again goes on where it stopped.
+    pub(crate) can_resume: bool,
     /// Without a trailing slash.
     pub(crate) url: String,
     pub(crate) token: String,
@@ -38,18 +51,46 @@ pub(crate) struct Client {
     attempts: u32,
     random: fastrand::Rng,
     clock: fn() -> Timestamp,
-    pub(super) counts: Counts,
+    again: &'static str,
+    /// The server's time at its last response.
+    served_at: Option<Timestamp>,
+    pub(crate) counts: Counts,
+}
+
+/// Called before a wait, with its reason.
+pub(crate) type Waits<'a> = dyn FnMut(Duration, &str) + 'a;
+
+/// A page of a list.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Page {
+    pub(crate) data: Vec<Box<RawValue>>,
+    pub(crate) has_more: bool,
+    pub(crate) next_cursor: Option<String>,
+}
+
+impl Page {
+    /// A page with more to follow must make progress, or the walk would never end. `cursor` is of this page.
+    pub(crate) fn expect_progress(&self, cursor: Option<&str>) -> Result<(), &'static str> {
+        match &self.next_cursor {
+            _ if !self.has_more => Ok(()),
+            None => Err("more pages, and no cursor for them"),
+            Some(_) if self.data.is_empty() => Err("an empty page that is not the last"),
+            next if next.as_deref() == cursor => Err("the same cursor again"),
+            Some(_) => Ok(()),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Counts {
-    pub(super) requests: u64,
-    pub(super) waits: u64,
-    pub(super) waited: Duration,
+pub(crate) struct Counts {
+    pub(crate) requests: u64,
+    pub(crate) waits: u64,
+    pub(crate) waited: Duration,
 }
 
 impl Counts {
-    pub(super) fn since(self, before: Self) -> Self {
+    pub(crate) fn since(self, before: Self) -> Self {
         Self {
             requests: self.requests - before.requests,
             waits: self.waits - before.waits,
@@ -62,6 +103,8 @@ impl Counts {
 pub(crate) enum RequestError {
     /// 400 `invalid_cursor`.
     Cursor,
+    /// 400 for a `createdSince` from before the events that are kept.
+    Behind(String),
     /// 403.
     Withheld(String),
     /// 404.
@@ -74,7 +117,9 @@ impl fmt::Display for RequestError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cursor => f.write_str("the server does not take its own cursor"),
-            Self::Withheld(why) | Self::NotFound(why) | Self::GivenUp(why) => f.write_str(why),
+            Self::Behind(why) | Self::Withheld(why) | Self::NotFound(why) | Self::GivenUp(why) => {
+                f.write_str(why)
+            }
         }
     }
 }
@@ -100,6 +145,8 @@ struct ErrorFields {
     message: String,
     #[serde(default)]
     request_id: String,
+    #[serde(default)]
+    param: String,
 }
 
 impl Client {
@@ -115,7 +162,11 @@ impl Client {
             .max_redirects_will_error(false)
             .timeout_connect(Some(CONNECT_TIMEOUT))
             .timeout_global(Some(TIMEOUT))
-            .user_agent(concat!("bursar-sync/", env!("CARGO_PKG_VERSION")))
+            .user_agent(format!(
+                "bursar-{}/{}",
+                settings.command,
+                env!("CARGO_PKG_VERSION")
+            ))
             .tls_config(tls.build())
             .build();
         Ok(Self {
@@ -125,19 +176,33 @@ impl Client {
             attempts: settings.attempts,
             random: settings.random,
             clock: settings.clock,
+            again: match settings.can_resume {
+                true => ", it goes on where it stopped",
+                false => "",
+            },
+            served_at: None,
             counts: Counts::default(),
         })
     }
 
-    pub(super) fn url(&self) -> &str {
+    pub(crate) fn url(&self) -> &str {
         &self.url
     }
 
+    pub(crate) fn now(&self) -> Timestamp {
+        (self.clock)()
+    }
+
+    /// By the server's clock, to the second; by this machine's if the server does not say.
+    pub(crate) fn server_time(&self) -> Timestamp {
+        self.served_at.unwrap_or_else(self.clock)
+    }
+
     /// Retries until there is a response, a refusal, or no attempts are left.
-    pub(super) fn get<T: DeserializeOwned>(
+    pub(crate) fn get<T: DeserializeOwned>(
         &mut self,
         path: &str,
-        watch: &mut Watch<'_>,
+        waits: &mut Waits<'_>,
     ) -> Result<T, RequestError> {
         let (mut failures, mut asked) = (0, 0);
         loop {
@@ -161,7 +226,7 @@ impl Client {
                     }
                 }
             };
-            watch(Event::Waiting(pause, &why));
+            waits(pause, &why);
             self.counts.waits += 1;
             self.counts.waited += pause;
             std::thread::sleep(pause);
@@ -170,8 +235,8 @@ impl Client {
 
     fn given_up(&self, why: &str) -> RequestError {
         RequestError::GivenUp(format!(
-            "{}: {why}; run the same command again later, it goes on where it stopped",
-            self.url
+            "{}: {why}; run the same command again later{}",
+            self.url, self.again
         ))
     }
 
@@ -194,6 +259,7 @@ impl Client {
         let retry_after =
             header("retry-after").and_then(|text| backoff::parse_retry_after(&text, (self.clock)()));
         let location = header("location");
+        self.served_at = header("date").and_then(|text| backoff::parse_date(&text));
         let body = response
             .body_mut()
             .with_config()
@@ -259,10 +325,13 @@ impl Client {
             (429, None) => Attempt::Asked(60, words),
             (408 | 500..=599, _) => Attempt::Failed(words),
             (400, _) if code == "invalid_cursor" => refuse(RequestError::Cursor),
+            (400, _) if told.as_ref().is_some_and(|error| error.param == CREATED_SINCE) => {
+                refuse(RequestError::Behind(words))
+            }
             (401, _) => refuse(RequestError::GivenUp(format!(
                 "{} does not take the token: it is wrong, expired or revoked; make one with `bursar token create` \
-                 and run the same command with it, it goes on where it stopped",
-                self.url
+                 and run the same command with it{}",
+                self.url, self.again
             ))),
             (403, _) => refuse(RequestError::Withheld(words)),
             (404, _) => refuse(RequestError::NotFound(words)),

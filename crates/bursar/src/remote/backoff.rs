@@ -33,9 +33,14 @@ pub(super) fn parse_retry_after(text: &str, now: Timestamp) -> Option<u64> {
     if let Ok(seconds) = text.parse() {
         return Some(seconds);
     }
-    let at = jiff::fmt::rfc2822::parse(text).ok()?;
-    let seconds = at.timestamp().as_second() - now.micros().div_euclid(1_000_000);
+    let seconds = (parse_date(text)?.micros() - now.micros().div_euclid(1_000_000) * 1_000_000) / 1_000_000;
     Some(u64::try_from(seconds).unwrap_or(0))
+}
+
+/// A date as HTTP headers have it.
+pub(super) fn parse_date(text: &str) -> Option<Timestamp> {
+    let at = jiff::fmt::rfc2822::parse(text.trim()).ok()?;
+    Some(Timestamp::from_micros(at.timestamp().as_microsecond()))
 }
 
 #[cfg(test)]

@@ -1,0 +1,87 @@
+//! What has an id and no list of the API: tokens, entries of the journal, statements, their lines, applications, people.
+
+use bursar_app::books::entries;
+use bursar_app::{AppError, Rule, View, cards, roles, statements, tokens};
+use bursar_domain::ids::{ApplicationId, EntryId, Id, StatementId, StatementLineId, TokenId, UserId};
+
+use super::Hit;
+use crate::failure::Failure;
+use crate::frame::Frame;
+use crate::words;
+
+/// What is there; `None` for what is not, or is not for this person.
+fn there<T>(found: Result<T, AppError>) -> Result<Option<T>, Failure> {
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(AppError::Refused(_)) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+pub(super) fn add(
+    view: &mut View<'_, '_>,
+    frame: &Frame,
+    text: &str,
+    hits: &mut Vec<Hit>,
+) -> Result<(), Failure> {
+    let mut hit = |end: String, name: String| {
+        hits.push(Hit {
+            to: frame.at(&end),
+            name,
+        });
+    };
+    let may = |rule: &Rule| frame.may(rule);
+    let token: Option<TokenId> = Id::parse(text);
+    if let Some(id) = token.filter(|_| may(&tokens::GET))
+        && let Some(token) = there(tokens::get(view, id))?
+    {
+        hit(
+            format!("tokens/{id}"),
+            format!("Token \u{201c}{}\u{201d}", token.name),
+        );
+    }
+    let entry: Option<EntryId> = Id::parse(text);
+    if let Some(id) = entry.filter(|_| may(&entries::READ))
+        && let Some(entry) = there(entries::some(view, &[id]))?.and_then(|found| found.into_iter().next())
+    {
+        let day = entry.date;
+        let name = format!(
+            "Journal entry of {}, {}",
+            words::day(day),
+            words::label(entry.kind.as_str())
+        );
+        hit(format!("journal?from={day}&until={day}"), name);
+    }
+    let statement: Option<StatementId> = Id::parse(text);
+    if let Some(id) = statement.filter(|_| may(&statements::READ)) {
+        let listed = statements::list(view, None)?;
+        if listed.iter().any(|one| one.statement.id == id) {
+            hit(format!("bank/{id}"), "Bank statement".to_owned());
+        }
+    }
+    let line: Option<StatementLineId> = Id::parse(text);
+    if let Some(id) = line.filter(|_| may(&statements::READ))
+        && let Some(shown) = there(statements::line(view, id))?
+    {
+        let name = format!("Bank statement line of {}", words::day(shown.line.date));
+        hit(format!("bank/lines/{id}"), name);
+    }
+    let application: Option<ApplicationId> = Id::parse(text);
+    if let Some(id) = application.filter(|_| may(&cards::DECIDE)) {
+        let waiting = cards::applications(view)?;
+        if let Some((_, _, card)) = waiting.into_iter().find(|(other, ..)| *other == id) {
+            hit(
+                format!("applications/{id}"),
+                format!("Application for the card \u{201c}{}\u{201d}", card.name),
+            );
+        }
+    }
+    let person: Option<UserId> = Id::parse(text);
+    if let Some(id) = person.filter(|_| may(&roles::SET)) {
+        let holders = roles::list(view)?;
+        if let Some(holder) = holders.into_iter().find(|holder| holder.user.id == id) {
+            hit(format!("people/{id}"), holder.user.email);
+        }
+    }
+    Ok(())
+}
