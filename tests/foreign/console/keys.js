@@ -7,6 +7,13 @@ import { Desk } from "./desk.js";
 const STOPS_MAX = 600;
 
 export class Keys extends Desk {
+  constructor(page) {
+    super(page);
+    // Playwright takes over a page's file choosers while somebody listens for them. A listener that comes with the key
+    // can come after it: the browser then opens a chooser of its own, and nobody is told.
+    page.on("filechooser", () => {});
+  }
+
   key(name) {
     return this.page.keyboard.press(name);
   }
