@@ -161,10 +161,11 @@ pub fn member_text(asked: [bool; 5]) -> &'static str {
         }
         if is_owing {
             // The index has the keys of what is open; without the join SQLite would read the organization's charges.
+            // OFFSET keeps PostgreSQL from making one join of it, which reads everything that is open for a page.
             sql += " AND EXISTS (SELECT 1 FROM payments k CROSS JOIN payments p WHERE k.organization_id = ?1 \
                     AND k.member_id = m.id AND k.status IN ('pending', 'partially_paid', 'failed') \
                     AND p.organization_id = ?1 AND p.updated_at = k.updated_at AND p.id = k.id \
-                    AND p.amount > p.paid_to_date)";
+                    AND p.amount > p.paid_to_date LIMIT 1 OFFSET 0)";
         }
         if has_after {
             let (last, first, id) = (place(), place(), place());

@@ -57,7 +57,7 @@ fn every_statement() -> Vec<Expected> {
         Expected {
             sql: desk::member_text([false, true, true, false, false]),
             sqlite: "SEARCH m USING INDEX members_name (organization_id=?)",
-            postgres: "payments_",
+            postgres: "Index Scan using members_name on members m",
             parameters: vec![ORGANIZATION, ("bigint", "51"), ("bigint", "1")],
         },
         Expected {
