@@ -9,8 +9,8 @@ use std::time::Duration;
 use bursar_domain::Refusal;
 use bursar_domain::webhook::address::{Allowed, Target};
 
-/// For the look-up when an endpoint is made or changed.
-const RESOLVE_MAX: Duration = Duration::from_secs(10);
+/// For the look-up when an endpoint is made or changed. Short, because the console holds a reader meanwhile.
+const RESOLVE_MAX: Duration = Duration::from_secs(3);
 
 /// Returns the addresses of a host.
 pub type Resolver = Arc<dyn Fn(&str, u16) -> std::io::Result<Vec<IpAddr>> + Send + Sync>;
@@ -51,9 +51,13 @@ impl Reach {
 
     /// Checks a URL that somebody gave.
     pub fn destination(&self, url: &str) -> Result<Destination, Refusal> {
-        let rule = |rule: String| Refusal::invalid("url", rule);
-        let target = Target::parse(url).map_err(rule)?;
-        self.addresses(&target, RESOLVE_MAX).map_err(rule)?;
+        self.check(url).map_err(|rule| Refusal::invalid("url", rule))
+    }
+
+    /// The message is the rule and reads on after a name for the URL.
+    pub fn check(&self, url: &str) -> Result<Destination, String> {
+        let target = Target::parse(url)?;
+        self.addresses(&target, RESOLVE_MAX)?;
         Ok(Destination {
             url: target.url().to_owned(),
         })

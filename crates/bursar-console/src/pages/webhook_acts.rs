@@ -65,7 +65,8 @@ fn means(frame: &Frame) -> Result<(SecretKey, [u8; SECRET_ENTROPY]), Failure> {
 }
 
 fn destination(frame: &Frame, url: &str) -> Result<Destination, Failure> {
-    Ok(frame.webhooks.reach.destination(url)?)
+    let checked = frame.webhooks.reach.check(url);
+    Ok(checked.map_err(|rule| Problem::of("url", format!("The address {rule}.")))?)
 }
 
 /// `None` is every type.

@@ -108,7 +108,7 @@ fn page() -> String {
     for (name, command) in &commands {
         let about = command.get_about().map(ToString::to_string).unwrap_or_default();
         let _ = write!(out, "\n## {name}\n\n{about}.\n");
-        let args: Vec<&Arg> = own(command).collect();
+        let args: Vec<&Arg> = own(command).filter(|arg| !arg.is_hide_set()).collect();
         if !args.is_empty() {
             table(&mut out, &args);
         }

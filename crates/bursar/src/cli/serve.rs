@@ -367,7 +367,7 @@ async fn accept(
         ids: ambient::ids()?,
         entropy: ambient::entropy,
         webhooks: bursar_console::Webhooks {
-            reach: args.send.webhook.reach(),
+            reach: args.send.webhook.reach.reach(),
             key: args.send.webhook.key.file(url),
         },
         body_limit: args.body_limit,

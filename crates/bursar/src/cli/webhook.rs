@@ -13,7 +13,8 @@ use bursar_domain::ids::{EventId, OrganizationId, WebhookId, kind};
 use bursar_domain::sealed::SecretKey;
 use bursar_domain::webhook::address::{Allowed, Block};
 use clap::{Args, Subcommand};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 
 use super::activity::parse_since;
 use super::door::Door;
@@ -52,11 +53,17 @@ pub(crate) enum WebhookCommand {
 /// Where deliveries may go, and the key of the secrets.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct WebhookArgs {
-    /// Address or CIDR block that webhooks may go to although it is not public, also by http://; repeatable
-    #[arg(long, value_name = "CIDR", value_delimiter = ',', value_parser = Allowed::parse_block)]
-    pub(crate) webhook_allow: Vec<Block>,
+    #[command(flatten)]
+    pub(crate) reach: ReachArgs,
     #[command(flatten)]
     pub(crate) key: KeyArgs,
+}
+
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct ReachArgs {
+    /// Address or CIDR block that webhooks may go to although it is not public, also by http://; repeatable
+    #[arg(long, value_name = "CIDR", value_delimiter = ',', value_parser = Allowed::parse_block)]
+    webhook_allow: Vec<Block>,
 }
 
 #[derive(Clone, Debug, Default, Args)]
@@ -66,7 +73,7 @@ pub(crate) struct KeyArgs {
     pub(crate) secret_key_file: Option<PathBuf>,
 }
 
-impl WebhookArgs {
+impl ReachArgs {
     pub(crate) fn reach(&self) -> Reach {
         Reach::new(Allowed::new(self.webhook_allow.clone()))
     }
@@ -125,9 +132,8 @@ pub(crate) struct SetArgs {
     /// What the endpoint is for; empty removes it
     #[arg(long, value_name = "TEXT")]
     description: Option<String>,
-    /// Address or CIDR block that webhooks may go to although it is not public, also by http://; repeatable
-    #[arg(long, value_name = "CIDR", value_delimiter = ',', value_parser = Allowed::parse_block)]
-    webhook_allow: Vec<Block>,
+    #[command(flatten)]
+    reach: ReachArgs,
 }
 
 #[derive(Debug, Args)]
@@ -236,7 +242,7 @@ pub(crate) fn run(globals: &Globals, command: WebhookCommand) -> Outcome {
 
 fn create(globals: &Globals, door: &Door<'_>, args: CreateArgs) -> Outcome {
     let new = NewWebhook {
-        destination: args.webhook.reach().destination(&args.url)?,
+        destination: args.webhook.reach.reach().destination(&args.url)?,
         types: types(args.types.as_deref())?.flatten(),
         scopes: args.scopes.as_deref().map(parse_scopes).transpose()?,
         description: args.description,
@@ -247,7 +253,7 @@ fn create(globals: &Globals, door: &Door<'_>, args: CreateArgs) -> Outcome {
         webhooks::create(act, &new, &key, &entropy)
     })?;
     if globals.json {
-        return output::json(&with_secret(&issued));
+        return output::json(&WithSecret::of(&issued));
     }
     let record = &issued.record;
     output::say(&format!("{} delivers to {}.", record.id, record.url));
@@ -275,16 +281,21 @@ fn present(issued: &Issued) {
     );
 }
 
-/// With the secret, for programs.
-fn with_secret(issued: &Issued) -> Value {
-    let mut value = json!({ "id": issued.record.id, "secret": issued.secret.text() });
-    let record = serde_json::to_value(&issued.record).unwrap_or_default();
-    if let (Some(object), Value::Object(fields)) = (value.as_object_mut(), record) {
-        for (key, field) in fields {
-            object.entry(key).or_insert(field);
+/// An endpoint with its new secret, for programs.
+#[derive(Serialize)]
+struct WithSecret<'a> {
+    secret: String,
+    #[serde(flatten)]
+    record: &'a Record,
+}
+
+impl<'a> WithSecret<'a> {
+    fn of(issued: &'a Issued) -> Self {
+        Self {
+            secret: issued.secret.text(),
+            record: &issued.record,
         }
     }
-    value
 }
 
 fn list(globals: &Globals, door: &Door<'_>) -> Outcome {
@@ -374,7 +385,7 @@ fn tell(globals: &Globals, record: &Record, what: &str) -> Outcome {
 
 fn set(globals: &Globals, door: &Door<'_>, args: SetArgs) -> Outcome {
     let id = args.id;
-    let reach = Reach::new(Allowed::new(args.webhook_allow));
+    let reach = args.reach.reach();
     let change = WebhookChange {
         destination: args
             .url
@@ -399,7 +410,7 @@ fn rotate(globals: &Globals, door: &Door<'_>, args: &RotateArgs) -> Outcome {
         webhooks::rotate(act, id, hours, &key, &entropy)
     })?;
     if globals.json {
-        return output::json(&with_secret(&issued));
+        return output::json(&WithSecret::of(&issued));
     }
     let old = issued.record.secrets.get(1).and_then(|secret| secret.ends_at);
     output::say(&match old {

@@ -164,7 +164,7 @@ impl SendArgs {
             lease_seconds: i64::try_from(self.worker_lease.as_secs())?,
             tally: Arc::clone(&watched.tally),
             delivery: Delivery {
-                reach: self.webhook.reach(),
+                reach: self.webhook.reach.reach(),
                 keys: self.webhook.key.file(url),
                 back_off: BackOff {
                     faster: self.webhook_faster,
