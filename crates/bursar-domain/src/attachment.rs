@@ -40,6 +40,15 @@ impl ContentType {
         let found = STARTS.iter().find(|(_, start)| bytes.starts_with(start));
         found.map(|(content_type, _)| *content_type)
     }
+
+    /// How names of such files end, the usual one first.
+    const fn endings(self) -> &'static [&'static str] {
+        match self {
+            Self::Pdf => &[".pdf"],
+            Self::Jpeg => &[".jpg", ".jpeg"],
+            Self::Png => &[".png"],
+        }
+    }
 }
 
 /// What an attachment belongs to.
@@ -102,6 +111,19 @@ pub struct Attachment {
 }
 
 impl Attachment {
+    /// The name to save the file under. It shows no other order than it has and ends as the content asks, so that
+    /// nobody opens a program for a receipt.
+    pub fn saved_name(&self) -> String {
+        let turns = |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        let mut name = self.name.replace(turns, "");
+        let lower = name.to_ascii_lowercase();
+        let endings = self.content_type.endings();
+        if !endings.iter().any(|ending| lower.ends_with(ending)) {
+            name.push_str(endings[0]);
+        }
+        name
+    }
+
     /// Refuses a file that is empty, too large, or of another type.
     pub fn new(
         id: AttachmentId,
@@ -252,6 +274,22 @@ mod tests {
                 .unwrap_err()
                 .contains("PDF, JPEG or PNG")
         );
+    }
+
+    #[test]
+    fn a_file_is_saved_as_what_it_is() {
+        for (name, bytes, saved) in [
+            ("bill.pdf", &b"%PDF-1.7"[..], "bill.pdf"),
+            ("BILL.PDF", b"%PDF-1.7", "BILL.PDF"),
+            ("bill", b"%PDF-1.7", "bill.pdf"),
+            ("bill.pdf.exe", b"%PDF-1.7", "bill.pdf.exe.pdf"),
+            ("photo.jpeg", b"\xff\xd8\xff", "photo.jpeg"),
+            ("photo.png", b"\xff\xd8\xff", "photo.png.jpg"),
+            ("bill\u{202e}fdp.exe", b"%PDF-1.7", "billfdp.exe.pdf"),
+            ("חשבון.pdf", b"%PDF-1.7", "חשבון.pdf"),
+        ] {
+            assert_eq!(attach(name, bytes).unwrap().saved_name(), saved, "{name:?}");
+        }
     }
 
     #[test]

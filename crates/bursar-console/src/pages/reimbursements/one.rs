@@ -181,5 +181,9 @@ pub(crate) fn receipt(view: &mut View<'_, '_>, asking: &Asking) -> Result<Downlo
         return Err(bursar_domain::Refusal::missing("there is no such receipt").into());
     }
     let content_type = file.attachment.content_type.as_str();
-    Ok(Download::of(file.attachment.name, content_type, file.bytes))
+    Ok(Download::of(
+        file.attachment.saved_name(),
+        content_type,
+        file.bytes,
+    ))
 }
