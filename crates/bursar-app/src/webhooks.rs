@@ -440,12 +440,14 @@ pub fn replay_since(act: &mut Act<'_, '_>, id: WebhookId, since: Timestamp) -> R
         let rule = format!("must be {horizon} or later: earlier events are no longer kept");
         return Err(Refusal::invalid("since", rule).into());
     }
-    let place = Place::before(since);
-    if place > webhook.cursor {
-        let cursor = webhook.cursor.at;
+    let cursor = webhook.cursor.at;
+    if since > cursor {
         let rule = format!("must not be after {cursor}, where the endpoint is: a replay only goes back");
         return Err(Refusal::invalid("since", rule).into());
     }
+    // Everything up to the cursor's time counts as delivered, and may be pruned. Before the horizon there is nothing.
+    let before = (since.micros() - 1).max(horizon);
+    let place = Place::after(Timestamp::from_micros(before));
     webhooks::rewind(act.tx, act.organization, id, place)?;
     act.log(REPLAY.name, Some(id.to_string()), None)?;
     shown(act, id)

@@ -34,7 +34,7 @@ pub(crate) static DELIVERIES: LoadTarget = load_target! { "webhook_deliveries" {
     status Int, error Text, outcome Text,
 } };
 
-/// A place in the list of events: everything up to it was sent or passed over.
+/// A place in the list of events: everything up to it, and of its time, was sent or passed over. Pruning relies on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     pub at: Timestamp,
@@ -45,11 +45,6 @@ impl Place {
     /// After every event of this time.
     pub const fn after(at: Timestamp) -> Self {
         Self { at, id: [0xff; 16] }
-    }
-
-    /// Before every event of this time.
-    pub const fn before(at: Timestamp) -> Self {
-        Self { at, id: [0; 16] }
     }
 }
 

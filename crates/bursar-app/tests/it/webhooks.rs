@@ -1,8 +1,9 @@
 //! Webhook endpoints: who gets what, where an endpoint stands, and what follows from an attempt.
 
+mod replay;
+
 use std::sync::Arc;
 
-use bursar_app::housekeeping::{self, Retention};
 use bursar_app::policy::{self, PolicyChange};
 use bursar_app::webhooks::delivery::{self, Attempted, Claim, LIMITS, Next, Parcel, Terms};
 use bursar_app::webhooks::{
@@ -462,28 +463,6 @@ fn a_test_is_tried_once_and_out_of_turn() {
 }
 
 #[test]
-fn a_replay_moves_the_cursor_even_while_an_attempt_is_under_way() {
-    both_engines(|test| {
-        let db = &test.db;
-        club(db);
-        let id = create(db, 1, new()).unwrap().id;
-        for (seconds, name) in [(2, "One"), (3, "Two"), (4, "Three")] {
-            group(db, seconds, name);
-        }
-        let claimed = claim(db, 5)[0];
-        let one = first(db, 5, claimed).unwrap();
-        let two = sent(answer(db, 5, claimed, &one, Some(200))).unwrap();
-        let ahead = refusal(done(db, 6, move |act| webhooks::replay_since(act, id, at(4))));
-        assert!(ahead.message().starts_with("since must not be after"), "{ahead}");
-        done(db, 6, move |act| webhooks::replay_since(act, id, at(2))).unwrap();
-        let again = sent(answer(db, 7, claimed, &two, Some(200))).unwrap();
-        assert_eq!(name_of(&again), "One");
-        let again = sent(answer(db, 7, claimed, &again, Some(200))).unwrap();
-        assert_eq!(name_of(&again), "Two");
-    });
-}
-
-#[test]
 fn a_worker_that_lost_its_lease_moves_nothing() {
     both_engines(|test| {
         let db = &test.db;
@@ -501,48 +480,6 @@ fn a_worker_that_lost_its_lease_moves_nothing() {
         done(db, 66, move |act| webhooks::delete(act, id)).unwrap();
         assert!(matches!(answer(db, 67, quick, &parcel, Some(200)), Next::Lost));
         assert_eq!(numbers(db, "SELECT COUNT(*) FROM webhook_deliveries", &[]), [0]);
-    });
-}
-
-#[test]
-fn pruning_waits_for_enabled_endpoints() {
-    both_engines(|test| {
-        let db = &test.db;
-        club(db);
-        let id = create(db, 1, new()).unwrap().id;
-        group(db, 2, "One");
-        group(db, 3, "Two");
-        let claimed = claim(db, 4)[0];
-        let one = first(db, 4, claimed).unwrap();
-        let two = sent(answer(db, 4, claimed, &one, Some(200))).unwrap();
-        assert!(sent(answer(db, 4, claimed, &two, Some(500))).is_none());
-        let prune = |seconds: i64| {
-            let retention = Retention {
-                idempotency_seconds: DAY,
-                message_seconds: DAY,
-                event_seconds: 30 * DAY,
-            };
-            worker(db, seconds, move |whole| housekeeping::prune(whole, retention));
-        };
-        prune(40 * DAY);
-        assert_eq!(
-            numbers(db, "SELECT COUNT(*) FROM events", &[]),
-            [1],
-            "Two was not delivered"
-        );
-        assert_eq!(numbers(db, "SELECT COUNT(*) FROM webhook_deliveries", &[]), [0]);
-        done(db, 40 * DAY, move |act| webhooks::disable(act, id)).unwrap();
-        prune(40 * DAY);
-        assert_eq!(numbers(db, "SELECT COUNT(*) FROM events", &[]), [0]);
-        let refused = refusal(done(db, 41 * DAY, move |act| webhooks::enable(act, id, false)));
-        assert!(refused.message().contains("--skip"), "{refused}");
-        let record = done(db, 41 * DAY, move |act| webhooks::enable(act, id, true)).unwrap();
-        assert_eq!((record.state, record.cursor_at), (State::Enabled, at(3)));
-        let late = refusal(done(db, 41 * DAY, move |act| {
-            webhooks::replay_since(act, id, at(2))
-        }));
-        assert!(late.message().contains("no longer kept"), "{late}");
-        assert_eq!(problems(db), []);
     });
 }
 

@@ -1,0 +1,123 @@
+//! Replays move an endpoint back, and pruning leaves it what it has not got yet.
+
+use bursar_app::housekeeping::{self, Retention};
+
+use super::*;
+
+fn prune(db: &Db, seconds: i64) {
+    let retention = Retention {
+        idempotency_seconds: DAY,
+        message_seconds: DAY,
+        event_seconds: 30 * DAY,
+    };
+    worker(db, seconds, move |whole| housekeeping::prune(whole, retention));
+}
+
+#[test]
+fn a_replay_moves_the_cursor_even_while_an_attempt_is_under_way() {
+    both_engines(|test| {
+        let db = &test.db;
+        club(db);
+        let id = create(db, 1, new()).unwrap().id;
+        for (seconds, name) in [(2, "One"), (3, "Two"), (4, "Three")] {
+            group(db, seconds, name);
+        }
+        let claimed = claim(db, 5)[0];
+        let one = first(db, 5, claimed).unwrap();
+        let two = sent(answer(db, 5, claimed, &one, Some(200))).unwrap();
+        let ahead = refusal(done(db, 6, move |act| webhooks::replay_since(act, id, at(4))));
+        assert!(ahead.message().starts_with("since must not be after"), "{ahead}");
+        done(db, 6, move |act| webhooks::replay_since(act, id, at(2))).unwrap();
+        let again = sent(answer(db, 7, claimed, &two, Some(200))).unwrap();
+        assert_eq!(name_of(&again), "One");
+        let again = sent(answer(db, 7, claimed, &again, Some(200))).unwrap();
+        assert_eq!(name_of(&again), "Two");
+    });
+}
+
+#[test]
+fn pruning_waits_for_enabled_endpoints() {
+    both_engines(|test| {
+        let db = &test.db;
+        club(db);
+        let id = create(db, 1, new()).unwrap().id;
+        group(db, 2, "One");
+        group(db, 3, "Two");
+        let claimed = claim(db, 4)[0];
+        let one = first(db, 4, claimed).unwrap();
+        let two = sent(answer(db, 4, claimed, &one, Some(200))).unwrap();
+        assert!(sent(answer(db, 4, claimed, &two, Some(500))).is_none());
+        prune(db, 40 * DAY);
+        assert_eq!(
+            numbers(db, "SELECT COUNT(*) FROM events", &[]),
+            [1],
+            "Two was not delivered"
+        );
+        assert_eq!(numbers(db, "SELECT COUNT(*) FROM webhook_deliveries", &[]), [0]);
+        done(db, 40 * DAY, move |act| webhooks::disable(act, id)).unwrap();
+        prune(db, 40 * DAY);
+        assert_eq!(numbers(db, "SELECT COUNT(*) FROM events", &[]), [0]);
+        let refused = refusal(done(db, 41 * DAY, move |act| webhooks::enable(act, id, false)));
+        assert!(refused.message().contains("--skip"), "{refused}");
+        let record = done(db, 41 * DAY, move |act| webhooks::enable(act, id, true)).unwrap();
+        assert_eq!((record.state, record.cursor_at), (State::Enabled, at(3)));
+        let late = refusal(done(db, 41 * DAY, move |act| {
+            webhooks::replay_since(act, id, at(2))
+        }));
+        assert!(late.message().contains("no longer kept"), "{late}");
+        assert_eq!(problems(db), []);
+    });
+}
+
+#[test]
+fn an_event_at_the_time_of_a_replay_is_not_pruned_before_it_is_sent() {
+    both_engines(|test| {
+        let db = &test.db;
+        club(db);
+        let id = create(db, 1, new()).unwrap().id;
+        for (seconds, name) in [(2, "One"), (3, "Two"), (4, "Three")] {
+            group(db, seconds, name);
+        }
+        let claimed = claim(db, 5)[0];
+        let mut parcel = first(db, 5, claimed);
+        while let Some(now_sent) = parcel {
+            parcel = sent(answer(db, 5, claimed, &now_sent, Some(200)));
+        }
+        let record = done(db, 6, move |act| webhooks::replay_since(act, id, at(3))).unwrap();
+        prune(db, 40 * DAY);
+        assert_eq!(
+            numbers(db, "SELECT COUNT(*) FROM events", &[]),
+            [2],
+            "Two and Three"
+        );
+        assert!(record.cursor_at < at(3), "what it shows was delivered");
+        let claimed = claim(db, 40 * DAY)[0];
+        let two = first(db, 40 * DAY, claimed).unwrap();
+        assert_eq!(name_of(&two), "Two");
+        let three = sent(answer(db, 40 * DAY, claimed, &two, Some(200))).unwrap();
+        assert_eq!(name_of(&three), "Three");
+        assert!(sent(answer(db, 40 * DAY, claimed, &three, Some(200))).is_none());
+        assert_eq!(problems(db), []);
+    });
+}
+
+/// The horizon is the first time that a replay can name. What it leaves is no gap.
+#[test]
+fn a_replay_from_the_horizon_leaves_no_gap() {
+    both_engines(|test| {
+        let db = &test.db;
+        club(db);
+        let id = create(db, 1, new()).unwrap().id;
+        group(db, 2, "Pruned");
+        let claimed = claim(db, 3)[0];
+        let pruned = first(db, 3, claimed).unwrap();
+        assert!(sent(answer(db, 3, claimed, &pruned, Some(200))).is_none());
+        prune(db, 40 * DAY);
+        group(db, 40 * DAY, "Kept");
+        done(db, 40 * DAY, move |act| webhooks::replay_since(act, id, at(2))).unwrap();
+        done(db, 40 * DAY, move |act| webhooks::disable(act, id)).unwrap();
+        done(db, 40 * DAY, move |act| webhooks::enable(act, id, false)).unwrap();
+        let claimed = claim(db, 41 * DAY)[0];
+        assert_eq!(name_of(&first(db, 41 * DAY, claimed).unwrap()), "Kept");
+    });
+}
