@@ -1,4 +1,5 @@
-//! Shared by the tests of all crates: databases on both engines, waiting, seeds, snapshots, and mail and SMS servers.
+//! Shared by the tests of all crates: databases on both engines, waiting, seeds, snapshots, and mail, SMS and
+//! webhook servers.
 //! It uses no other crate of bursar, so that each of them can use it.
 
 #![allow(
@@ -11,6 +12,7 @@
 
 pub mod journal;
 mod place;
+pub mod receiver;
 mod relay;
 pub mod sink;
 mod snapshot;

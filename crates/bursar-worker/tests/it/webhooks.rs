@@ -1,9 +1,9 @@
 //! Deliveries to webhook endpoints, with receivers that listen, fail, hang and lie.
 
-use std::collections::HashMap;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+mod outage;
+mod tls;
+
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -19,6 +19,7 @@ use bursar_domain::ids::{IdSource, WebhookId};
 use bursar_domain::webhook::address::Allowed;
 use bursar_domain::webhook::back_off::BackOff;
 use bursar_domain::webhook::outcome::Outcome;
+use bursar_testing::receiver::{Got, Receiver};
 use bursar_worker::guard::ClockGuard;
 use bursar_worker::{Setup, Worker};
 use serde_json::Value as Json;
@@ -28,131 +29,8 @@ use crate::office::{ORG, Office, club, instant};
 const NOW: &str = "2026-11-15T12:00:00Z";
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A request as a receiver got it.
-#[derive(Clone, Debug)]
-struct Got {
-    path: String,
-    headers: HashMap<String, String>,
-    body: String,
-    /// What it was answered with; 0 for a connection that was dropped.
-    status: u16,
-}
-
-impl Got {
-    fn json(&self) -> Json {
-        serde_json::from_str(&self.body).unwrap()
-    }
-
-    fn id(&self) -> &str {
-        &self.headers["webhook-id"]
-    }
-}
-
-/// What a receiver does with its n-th request: a status with header lines, or it drops the connection.
-type Answer = Arc<dyn Fn(usize, &Got) -> (u16, String) + Send + Sync>;
-
-/// A small HTTP server that keeps connections.
-struct Receiver {
-    address: SocketAddr,
-    got: Arc<Mutex<Vec<Got>>>,
-    in_flight_max: Arc<AtomicUsize>,
-}
-
-impl Receiver {
-    fn start(answer: impl Fn(usize, &Got) -> (u16, String) + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let receiver = Self {
-            address: listener.local_addr().unwrap(),
-            got: Arc::default(),
-            in_flight_max: Arc::default(),
-        };
-        let answer: Answer = Arc::new(answer);
-        let (got, most, now) = (
-            Arc::clone(&receiver.got),
-            Arc::clone(&receiver.in_flight_max),
-            Arc::new(AtomicUsize::new(0)),
-        );
-        thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let (got, answer, most, now) = (
-                    Arc::clone(&got),
-                    Arc::clone(&answer),
-                    Arc::clone(&most),
-                    Arc::clone(&now),
-                );
-                thread::spawn(move || while Self::one(&stream, &got, &answer, (&most, &now)).is_some() {});
-            }
-        });
-        receiver
-    }
-
-    fn kind() -> Self {
-        Self::start(|_, _| (200, String::new()))
-    }
-
-    fn one(
-        stream: &TcpStream,
-        got: &Mutex<Vec<Got>>,
-        answer: &Answer,
-        (most, now): (&AtomicUsize, &AtomicUsize),
-    ) -> Option<()> {
-        let mut reader = BufReader::new(stream);
-        let mut line = String::new();
-        reader.read_line(&mut line).ok().filter(|read| *read > 0)?;
-        most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
-        let response = Self::take(&mut reader, &line, got, answer);
-        now.fetch_sub(1, Ordering::SeqCst);
-        (&*stream).write_all(response?.as_bytes()).ok()
-    }
-
-    /// The response, unless the connection is dropped.
-    fn take(
-        reader: &mut BufReader<&TcpStream>,
-        line: &str,
-        got: &Mutex<Vec<Got>>,
-        answer: &Answer,
-    ) -> Option<String> {
-        let path = line.split(' ').nth(1)?.to_owned();
-        let mut headers = HashMap::new();
-        loop {
-            let mut line = String::new();
-            reader.read_line(&mut line).ok()?;
-            match line.trim_end().split_once(": ") {
-                Some((name, value)) => headers.insert(name.to_lowercase(), value.to_owned()),
-                None => break,
-            };
-        }
-        let length = headers
-            .get("content-length")
-            .and_then(|text| text.parse().ok())
-            .unwrap_or(0);
-        let mut body = vec![0; length];
-        reader.read_exact(&mut body).ok()?;
-        let mut one = Got {
-            path,
-            headers,
-            body: String::from_utf8(body).ok()?,
-            status: 0,
-        };
-        let n = got.lock().unwrap().len();
-        let (status, more) = answer(n, &one);
-        one.status = status;
-        got.lock().unwrap().push(one);
-        match status {
-            0 => None,
-            _ => Some(format!(
-                "HTTP/1.1 {status} Any\r\ncontent-length: 2\r\n{more}\r\nok"
-            )),
-        }
-    }
-
-    fn url(&self) -> String {
-        format!("http://{}/hook?from=bursar", self.address)
-    }
-
-    fn got(&self) -> Vec<Got> {
-        self.got.lock().unwrap().clone()
-    }
+fn json(got: &Got) -> Json {
+    serde_json::from_str(&got.body).unwrap()
 }
 
 fn endpoint(office: &Office<'_>, url: &str) -> Issued {
@@ -229,7 +107,7 @@ fn a_delivery_is_the_event_signed_and_its_connection_is_kept() {
         let mut worker = office.worker();
         worker.step().unwrap();
         let got = receiver.got();
-        let bodies: Vec<Json> = got.iter().map(Got::json).collect();
+        let bodies: Vec<Json> = got.iter().map(json).collect();
         assert_eq!(bodies, events(&office.app()), "the event's JSON, in order");
         for one in &got {
             let header = |name: &str| one.headers[name].as_str();
@@ -239,7 +117,7 @@ fn a_delivery_is_the_event_signed_and_its_connection_is_kept() {
                 header("user-agent"),
                 concat!("bursar/", env!("CARGO_PKG_VERSION"))
             );
-            assert_eq!(one.json()["id"], one.id());
+            assert_eq!(json(one)["id"], one.id());
             let seconds: i64 = header("webhook-timestamp").parse().unwrap();
             assert_eq!(seconds, instant(NOW).micros() / 1_000_000);
             let body = one.body.as_bytes();
@@ -471,11 +349,11 @@ fn every_event_arrives_in_order_whatever_fails() {
                 });
                 let got = one.got();
                 let taken = got.iter().filter(|got| got.status == 200);
-                let mut taken: Vec<Json> = taken.map(Got::json).collect();
+                let mut taken: Vec<Json> = taken.map(json).collect();
                 // Only the one in flight is sent twice.
                 taken.dedup();
                 assert_eq!(taken, expected, "seed {seed}");
-                assert_eq!(one.in_flight_max.load(Ordering::SeqCst), 1, "one in flight");
+                assert_eq!(one.in_flight_max(), 1, "one in flight");
             }
         });
         workers.into_iter().for_each(bursar_worker::Running::stop);

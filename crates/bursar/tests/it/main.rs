@@ -70,6 +70,8 @@ mod console_who;
 #[cfg(test)]
 mod crash;
 #[cfg(test)]
+mod deliveries;
+#[cfg(test)]
 mod demo;
 #[cfg(test)]
 mod doctor;
