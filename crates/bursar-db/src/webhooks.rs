@@ -1,5 +1,7 @@
-//! Webhook endpoints: their records, their secrets, and what came of deliveries. [`sending`] has what a worker does.
+//! Webhook endpoints: their records, their secrets, and what came of deliveries. [`sending`] has what a worker does,
+//! [`checking`] what checks read.
 
+pub mod checking;
 pub mod sending;
 
 use bursar_domain::Timestamp;

@@ -10,6 +10,8 @@ use base64::engine::general_purpose::STANDARD;
 
 pub const KEY_BYTES: usize = 32;
 pub const NONCE_BYTES: usize = 12;
+/// What proves that a sealed secret was not changed.
+pub const TAG_BYTES: usize = 16;
 
 /// The operator's key.
 #[derive(Clone, PartialEq, Eq)]
@@ -74,7 +76,7 @@ mod tests {
     fn only_the_key_and_the_owner_open_it() {
         let (key, other) = (SecretKey::new([1; 32]), SecretKey::new([2; 32]));
         let sealed = key.seal([3; 12], b"owner", b"secret");
-        assert_eq!(sealed.len(), 12 + 6 + 16);
+        assert_eq!(sealed.len(), NONCE_BYTES + 6 + TAG_BYTES);
         assert_eq!(key.open(b"owner", &sealed).as_deref(), Some(&b"secret"[..]));
         assert_eq!(key.open(b"other", &sealed), None);
         assert_eq!(other.open(b"owner", &sealed), None);

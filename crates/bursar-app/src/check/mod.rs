@@ -5,6 +5,7 @@ mod books;
 mod events;
 mod people;
 mod rows;
+mod webhooks;
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -248,6 +249,7 @@ impl Check<'_> {
         self.journal(tx, id, seen.owed, &seen.accounts)?;
         self.aside(tx, id, seen.beside)?;
         self.attachments(tx, id)?;
+        self.webhooks(tx, id, clock, seen.fresh.horizon)?;
         self.events(tx, id, clock, seen.fresh)?;
         if clock < seen.newest {
             let (clock, newest) = (Timestamp::from_micros(clock), Timestamp::from_micros(seen.newest));

@@ -51,7 +51,7 @@ impl Check<'_> {
     }
 
     /// Reports what cannot be read as a problem, so that the check goes on.
-    fn readable<T>(
+    pub(super) fn readable<T>(
         &mut self,
         organization: OrganizationId,
         table: &str,

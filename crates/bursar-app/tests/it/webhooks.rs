@@ -1,5 +1,6 @@
 //! Webhook endpoints: who gets what, where an endpoint stands, and what follows from an attempt.
 
+mod damage;
 mod replay;
 
 use std::sync::Arc;
