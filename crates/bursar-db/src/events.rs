@@ -262,15 +262,22 @@ fn texts(types: &[&str], kind: EngineKind, is_of_row: bool) -> String {
 /// Organizations whose old events are removed in one transaction.
 const PRUNED_ORGANIZATIONS_MAX: i64 = 100;
 
+/// The first event of each organization is one step into the key. For tests that read query plans.
+pub const PRUNABLE: &str = "SELECT o.id FROM organizations o WHERE (SELECT MIN(e.created_at) FROM events e \
+     WHERE e.organization_id = o.id AND e.created_at <= COALESCE((SELECT MIN(w.cursor_at) FROM webhooks w \
+     WHERE w.organization_id = o.id AND w.is_enabled = 1), ?1)) < ?1 ORDER BY o.id LIMIT ?2";
+/// For tests that read query plans.
+pub const PRUNE: &str = "DELETE FROM events WHERE (organization_id, created_at, id) IN (SELECT organization_id, created_at, id \
+     FROM events WHERE organization_id = ?1 AND created_at < ?2 AND created_at <= COALESCE((SELECT MIN(cursor_at) \
+     FROM webhooks WHERE organization_id = ?1 AND is_enabled = 1), ?2) ORDER BY created_at, id LIMIT ?3) \
+     RETURNING created_at";
+
 /// Removes events from before a time and returns how many; fewer than a thousand means that none are left. Records how
 /// far each organization's events are gone. What an enabled endpoint has not got yet is kept.
 pub fn prune(tx: &mut Tx<'_>, before: Timestamp) -> Result<u64, DbError> {
     let before = before.micros();
-    // The first event of each organization is one step into the key.
     let organizations: Vec<[u8; 16]> = tx.rows(
-        "SELECT o.id FROM organizations o WHERE (SELECT MIN(e.created_at) FROM events e \
-         WHERE e.organization_id = o.id AND e.created_at <= COALESCE((SELECT MIN(w.cursor_at) FROM webhooks w \
-         WHERE w.organization_id = o.id AND w.is_enabled = 1), ?1)) < ?1 ORDER BY o.id LIMIT ?2",
+        PRUNABLE,
         &[Value::Int(before), Value::Int(PRUNED_ORGANIZATIONS_MAX)],
         read,
     )?;
@@ -281,10 +288,7 @@ pub fn prune(tx: &mut Tx<'_>, before: Timestamp) -> Result<u64, DbError> {
         }
         let mut newest = i64::MIN;
         tx.each(
-            "DELETE FROM events WHERE (organization_id, created_at, id) IN (SELECT organization_id, created_at, id \
-             FROM events WHERE organization_id = ?1 AND created_at < ?2 AND created_at <= COALESCE((SELECT MIN(cursor_at) \
-             FROM webhooks WHERE organization_id = ?1 AND is_enabled = 1), ?2) ORDER BY created_at, id LIMIT ?3) \
-             RETURNING created_at",
+            PRUNE,
             &[
                 Value::Bytes(organization),
                 Value::Int(before),

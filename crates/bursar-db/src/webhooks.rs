@@ -392,12 +392,15 @@ pub fn deliveries(
     )
 }
 
+/// For tests that read query plans.
+pub const PRUNE: &str = "DELETE FROM webhook_deliveries WHERE (organization_id, webhook_id, at, event_id, attempt) IN \
+     (SELECT organization_id, webhook_id, at, event_id, attempt FROM webhook_deliveries WHERE at < ?1 \
+     ORDER BY at LIMIT ?2)";
+
 /// Removes deliveries from before a time and returns how many.
 pub fn prune(tx: &mut Tx<'_>, before: Timestamp) -> Result<u64, DbError> {
     tx.execute(
-        "DELETE FROM webhook_deliveries WHERE (organization_id, webhook_id, at, event_id, attempt) IN \
-         (SELECT organization_id, webhook_id, at, event_id, attempt FROM webhook_deliveries WHERE at < ?1 \
-         ORDER BY at LIMIT ?2)",
+        PRUNE,
         &[
             Value::Int(before.micros()),
             Value::Int(i64::try_from(PRUNE_ROWS_MAX).unwrap_or(i64::MAX)),

@@ -31,24 +31,62 @@ pub struct Claim {
     pub number: i64,
 }
 
-/// What an endpoint can have to do: events after its cursor, or something out of turn.
+/// What an endpoint can have to do: events after its cursor, or something out of turn. The first event in order rather than
+/// any: for any, PostgreSQL reads the table, to its end if the endpoint has got everything.
 macro_rules! has_work {
     () => {
-        "w.is_enabled = 1 AND w.leased_until <= ?1 AND ((w.due_at <= ?1 AND EXISTS (SELECT 1 FROM events e \
-         WHERE e.organization_id = w.organization_id AND (e.created_at, e.id) > (w.cursor_at, w.cursor_id))) \
+        "w.is_enabled = 1 AND w.leased_until <= ?1 AND ((w.due_at <= ?1 AND (SELECT e.created_at FROM events e \
+         WHERE e.organization_id = w.organization_id AND (e.created_at, e.id) > (w.cursor_at, w.cursor_id) \
+         ORDER BY e.created_at, e.id LIMIT 1) IS NOT NULL) \
          OR EXISTS (SELECT 1 FROM webhook_extras x WHERE x.organization_id = w.organization_id AND x.webhook_id = w.id \
          AND x.due_at <= ?1))"
     };
 }
 
+/// How far an endpoint is behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lag {
+    pub id: WebhookId,
+    /// The time of the first event that was not sent yet.
+    pub since: Option<Timestamp>,
+}
+
+record! { lag_columns: Lag {
+    id = "w.id",
+    since = "(SELECT e.created_at FROM events e WHERE e.organization_id = w.organization_id \
+             AND (e.created_at, e.id) > (w.cursor_at, w.cursor_id) ORDER BY e.created_at, e.id LIMIT 1)",
+} }
+
+const HAS_WORK: &str = concat!("SELECT 1 FROM webhooks w WHERE ", has_work!(), " LIMIT 1");
+const CANDIDATES: &str = concat!(
+    "SELECT ",
+    webhook_columns!(),
+    " FROM webhooks w WHERE ",
+    has_work!(),
+    " ORDER BY w.due_at LIMIT ?2"
+);
+const EVENTS_AFTER: &str = "SELECT created_at, id, type FROM events WHERE organization_id = ?1 \
+     AND (created_at, id) > (?2, ?3) ORDER BY created_at, id LIMIT ?4";
+const LAGS: &str = concat!(
+    "SELECT ",
+    lag_columns!(),
+    " FROM webhooks w WHERE w.is_enabled = 1 ORDER BY w.due_at LIMIT ?1"
+);
+
+/// Those that look into events, for tests that read query plans.
+pub fn statements() -> [(&'static str, &'static str); 4] {
+    [
+        ("whether there is something to send", HAS_WORK),
+        ("endpoints with something to send", CANDIDATES),
+        ("events after a place", EVENTS_AFTER),
+        ("how far endpoints are behind", LAGS),
+    ]
+}
+
 /// When there is something to send: now, or at this time.
 pub fn next_due(tx: &mut Tx<'_>, now: Timestamp) -> Result<Option<Timestamp>, DbError> {
     let at = [Value::Int(now.micros())];
-    let found = tx.first(
-        concat!("SELECT 1 FROM webhooks w WHERE ", has_work!(), " LIMIT 1"),
-        &at,
-        read::<i64>,
-    )?;
+    let found = tx.first(HAS_WORK, &at, read::<i64>)?;
     if found.is_some() {
         return Ok(Some(now));
     }
@@ -89,17 +127,7 @@ pub fn claim(
             Ok(())
         },
     )?;
-    let candidates: Vec<Webhook> = tx.rows_claimed(
-        concat!(
-            "SELECT ",
-            webhook_columns!(),
-            " FROM webhooks w WHERE ",
-            has_work!(),
-            " ORDER BY w.due_at LIMIT ?2"
-        ),
-        &[at, Value::Int(CANDIDATES_MAX)],
-        read,
-    )?;
+    let candidates: Vec<Webhook> = tx.rows_claimed(CANDIDATES, &[at, Value::Int(CANDIDATES_MAX)], read)?;
     let mut claims = Vec::new();
     for webhook in candidates {
         let is_failing = webhook.failing_since.is_some();
@@ -223,8 +251,7 @@ pub fn events_after(
     limit: i64,
 ) -> Result<Vec<(Place, Option<EventType>)>, DbError> {
     tx.rows(
-        "SELECT created_at, id, type FROM events WHERE organization_id = ?1 AND (created_at, id) > (?2, ?3) \
-         ORDER BY created_at, id LIMIT ?4",
+        EVENTS_AFTER,
         &[
             Value::Bytes(&organization.to_bytes()),
             Value::Int(place.at.micros()),
@@ -391,31 +418,9 @@ pub fn pull_in(tx: &mut Tx<'_>, now: Timestamp, after: Timestamp) -> Result<(), 
     Ok(())
 }
 
-/// How far an endpoint is behind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lag {
-    pub id: WebhookId,
-    /// The time of the first event that was not sent yet.
-    pub since: Option<Timestamp>,
-}
-
-record! { lag_columns: Lag {
-    id = "w.id",
-    since = "(SELECT MIN(e.created_at) FROM events e WHERE e.organization_id = w.organization_id \
-             AND (e.created_at, e.id) > (w.cursor_at, w.cursor_id))",
-} }
-
 /// Of enabled endpoints.
 pub fn lags(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<Lag>, DbError> {
-    tx.rows(
-        concat!(
-            "SELECT ",
-            lag_columns!(),
-            " FROM webhooks w WHERE w.is_enabled = 1 ORDER BY w.due_at LIMIT ?1"
-        ),
-        &[Value::Int(limit)],
-        read,
-    )
+    tx.rows(LAGS, &[Value::Int(limit)], read)
 }
 
 #[cfg(test)]

@@ -27,3 +27,4 @@ mod schema;
 mod shape;
 #[cfg(test)]
 mod walk;
+mod webhook_plans;

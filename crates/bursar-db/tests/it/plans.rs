@@ -295,15 +295,23 @@ fn position_conditions(columns: &[&str]) -> [String; 2] {
     [format!("ROW({listed}, id) > "), end]
 }
 
+/// The tables that lists and tokens are read from.
+fn listed() -> Vec<&'static str> {
+    let resources = resources::TABLES.iter().map(|table| table.target.table);
+    resources
+        .chain(["organizations", "tokens", "history", "events"])
+        .collect()
+}
+
 /// Rows of several organizations, enough that a scan of a table would cost more than an index. `numbers` is a
 /// table of them, and `key` makes bytes of one.
-fn fill(tx: &mut Tx<'_>, numbers: &str, key: impl Fn(&str) -> String) -> Result<(), DbError> {
-    let is_filled = |table: &&&bursar_db::LoadTarget| {
-        let resources = resources::TABLES.iter().map(|table| table.target.table);
-        resources
-            .chain(["organizations", "tokens", "history", "events"])
-            .any(|name| name == table.table)
-    };
+pub(crate) fn fill(
+    tx: &mut Tx<'_>,
+    wanted: &[&str],
+    numbers: &str,
+    key: impl Fn(&str) -> String,
+) -> Result<(), DbError> {
+    let is_filled = |table: &&&bursar_db::LoadTarget| wanted.contains(&table.table);
     for table in tables::EVERY_TABLE.iter().filter(is_filled) {
         let names: Vec<&str> = table.columns.iter().map(|(name, _)| *name).collect();
         let value = |(name, kind): &(&str, ColumnType)| match (*name, kind) {
@@ -318,16 +326,17 @@ fn fill(tx: &mut Tx<'_>, numbers: &str, key: impl Fn(&str) -> String) -> Result<
             ("type", _) => "CASE WHEN n % 7 = 0 THEN 'payment.paid' ELSE 'payment.updated' END".to_owned(),
             ("reference", _) => "CAST(n AS TEXT)".to_owned(),
             ("is_active", _) => "n % 2".to_owned(),
-            ("status", _) => "CASE WHEN n % 7 = 0 THEN 'paid' ELSE 'pending' END".to_owned(),
+            ("is_enabled", _) => "1".to_owned(),
+            ("status", ColumnType::Text) => "CASE WHEN n % 7 = 0 THEN 'paid' ELSE 'pending' END".to_owned(),
             (_, ColumnType::Int) => "n".to_owned(),
             (_, ColumnType::Text) => "'x'".to_owned(),
             (_, ColumnType::Bytes) => key("n % 20"),
         };
         let values: Vec<String> = table.columns.iter().map(value).collect();
-        let few = if table.table == "organizations" {
-            " WHERE n < 3"
-        } else {
-            ""
+        let few = match table.table {
+            "organizations" => " WHERE n < 3",
+            "webhooks" | "webhook_extras" => " WHERE n < 60",
+            _ => "",
         };
         tx.batch(&format!(
             "INSERT INTO {} ({}) SELECT {} FROM {numbers}{few}",
@@ -366,7 +375,7 @@ fn sqlite_finds_rows_by_index_in_order() {
     let filled: Result<(), DbError> = test.db.exclusive(|tx| {
         let number = "(WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < 11999) SELECT n FROM numbers) AS numbers";
         without_rules(tx, |tx| {
-            fill(tx, number, |n| format!("CAST(printf('%016d', {n}) AS BLOB)"))
+            fill(tx, &listed(), number, |n| format!("CAST(printf('%016d', {n}) AS BLOB)"))
         })?;
         tx.batch("ANALYZE")
     });
@@ -406,7 +415,7 @@ fn postgres_finds_rows_by_index_in_order() {
     let filled: Result<(), DbError> = test.db.exclusive(|tx| {
         let number = "(SELECT generate_series(0, 35999) AS n) AS numbers";
         without_rules(tx, |tx| {
-            fill(tx, number, |n| {
+            fill(tx, &listed(), number, |n| {
                 format!("CAST(lpad(CAST({n} AS TEXT), 16, '0') AS BYTEA)")
             })
         })

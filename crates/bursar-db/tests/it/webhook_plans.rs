@@ -1,0 +1,151 @@
+//! How the engines find endpoints with something to send, events after a place, and what is to be pruned: by an index,
+//! never by reading all events or all deliveries.
+
+use bursar_db::testing::{TestDb, without_rules};
+use bursar_db::webhooks::sending;
+use bursar_db::{DbError, events, webhooks};
+
+use crate::plans::{fill, postgres_plan, sqlite_plan};
+
+const TABLES: [&str; 5] = [
+    "organizations",
+    "events",
+    "webhooks",
+    "webhook_extras",
+    "webhook_deliveries",
+];
+/// There are at most 20 endpoints an organization, and what is to be pruned is asked of each organization.
+const MAY_BE_READ: [&str; 5] = ["SCAN w", "SCAN o", "SCAN x", "SCAN times", "SCAN (subquery-"];
+
+const KEY: (&str, &str) = ("bytea", "CAST('0000000000000001' AS BYTEA)");
+const TIME: (&str, &str) = ("bigint", "500");
+const ROWS: (&str, &str) = ("bigint", "500");
+
+/// A statement, its parameters on PostgreSQL, and what SQLite and PostgreSQL find its rows by.
+struct Asked {
+    name: &'static str,
+    sql: &'static str,
+    parameters: Vec<(&'static str, &'static str)>,
+    sqlite: &'static str,
+    postgres: &'static [&'static str],
+}
+
+fn every_statement() -> Vec<Asked> {
+    let after = ("(created_at,id)>(?,?)", &["ROW(created_at, id) > "][..]);
+    let of_worker = sending::statements().into_iter().map(|(name, sql)| {
+        let parameters = match name {
+            "whether there is something to send" => vec![TIME],
+            "endpoints with something to send" => vec![TIME, ROWS],
+            "events after a place" => vec![KEY, TIME, KEY, ROWS],
+            _ => vec![ROWS],
+        };
+        (name, sql, parameters, after)
+    });
+    let prunable = ("(organization_id=? AND created_at<?)", &["created_at <= "][..]);
+    let of_house = [
+        (
+            "organizations with events to prune",
+            events::PRUNABLE,
+            vec![TIME, ROWS],
+            prunable,
+        ),
+        ("events to prune", events::PRUNE, vec![KEY, TIME, ROWS], prunable),
+        (
+            "deliveries to prune",
+            webhooks::PRUNE,
+            vec![TIME, ROWS],
+            ("webhook_deliveries_at (at<?)", &["at < "][..]),
+        ),
+    ];
+    of_worker
+        .chain(of_house)
+        .map(|(name, sql, parameters, (sqlite, postgres))| Asked {
+            name,
+            sql,
+            parameters,
+            sqlite,
+            postgres,
+        })
+        .collect()
+}
+
+#[test]
+fn sqlite_reads_neither_all_events_nor_all_deliveries() {
+    let test = TestDb::sqlite();
+    let check = |when: &str| {
+        for asked in every_statement() {
+            let plan = sqlite_plan(&test, asked.sql);
+            let text = format!("{when}: {}\n{}\n{}", asked.name, asked.sql, plan.join("\n"));
+            let is_fine = |line: &String| {
+                !line.contains("SCAN") || MAY_BE_READ.iter().any(|small| line.starts_with(small))
+            };
+            assert!(plan.iter().all(is_fine), "{text}");
+            assert!(!text.contains("TEMP B-TREE"), "{text}");
+            assert!(plan.iter().any(|line| line.contains(asked.sqlite)), "{text}");
+        }
+    };
+    check("empty");
+    let filled: Result<(), DbError> = test.db.exclusive(|tx| {
+        let number = "(WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < 11999) SELECT n FROM numbers) AS numbers";
+        without_rules(tx, |tx| {
+            fill(tx, &TABLES, number, |n| {
+                format!("CAST(printf('%016d', {n}) AS BLOB)")
+            })
+        })?;
+        tx.batch("ANALYZE")
+    });
+    filled.unwrap();
+    check("filled and analyzed");
+}
+
+#[test]
+fn postgres_reads_neither_all_events_nor_all_deliveries() {
+    let test = TestDb::postgres();
+    for table in TABLES {
+        test.place
+            .beside(&format!("ALTER TABLE {table} SET (autovacuum_enabled = false)"));
+    }
+    let filled: Result<(), DbError> = test.db.exclusive(|tx| {
+        let number = "(SELECT generate_series(0, 99999) AS n) AS numbers";
+        without_rules(tx, |tx| {
+            fill(tx, &TABLES, number, |n| {
+                format!("CAST(lpad(CAST({n} AS TEXT), 16, '0') AS BYTEA)")
+            })
+        })
+    });
+    filled.unwrap();
+    let check = |when: &str| {
+        for asked in every_statement() {
+            // What prunes is planned for the rows that it may take: for any number PostgreSQL would join the tables, and it
+            // prefers the plan that costs less.
+            let modes: &[&str] = match asked.sql.starts_with("DELETE") {
+                true => &["custom"],
+                false => &["custom", "generic"],
+            };
+            for mode in modes {
+                let settings = format!("SET LOCAL plan_cache_mode = force_{mode}_plan");
+                let plan: Result<Vec<String>, DbError> = test
+                    .db
+                    .exclusive(|tx| postgres_plan(tx, asked.sql, &asked.parameters, &settings));
+                let plan = plan.unwrap();
+                let text = format!(
+                    "{when}, {mode}: {}\n{}\n{}",
+                    asked.name,
+                    asked.sql,
+                    plan.join("\n")
+                );
+                for large in ["Seq Scan on events", "Seq Scan on webhook_deliveries"] {
+                    assert!(!text.contains(large), "{text}");
+                }
+                let mut conditions = plan
+                    .iter()
+                    .filter(|line| line.trim_start().starts_with("Index Cond:"));
+                let is_by = |line: &String| asked.postgres.iter().all(|condition| line.contains(condition));
+                assert!(conditions.any(is_by), "{text}");
+            }
+        }
+    };
+    check("just loaded");
+    test.place.beside("VACUUM ANALYZE");
+    check("analyzed");
+}
