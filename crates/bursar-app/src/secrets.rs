@@ -42,8 +42,9 @@ impl KeyFile {
                 .ok_or_else(|| format!("--secret-key-file {} does not exist; {MAKE_ONE}", path.display())),
             Self::Beside(path) => read(path)?.ok_or_else(|| {
                 format!(
-                    "the key {} is missing; without it the secrets in the database cannot be read: restore it, or rotate \
-                     the secret of every webhook endpoint",
+                    "the key {0} is missing, and without it the secrets in the database cannot be read. Restore the file. If \
+                     it is lost for good, make another with `head -c 32 /dev/urandom | base64 > {0}` and rotate every \
+                     webhook endpoint with `bursar webhook rotate ID --overlap-hours 0`",
                     path.display()
                 )
             }),
@@ -53,14 +54,15 @@ impl KeyFile {
         }
     }
 
-    /// For a new secret. `random` becomes the key if there is none yet and one may be made.
-    pub fn read_or_make(&self, random: [u8; KEY_BYTES]) -> Result<SecretKey, String> {
-        let Self::Beside(path) = self else {
-            return self.read();
-        };
-        match read(path)? {
-            Some(key) => Ok(key),
-            None => make(path, &SecretKey::new(random)),
+    /// For a new secret. `random` becomes the key if there is none beside the database. Without it the key must be there:
+    /// another one could not read what is in the database.
+    pub fn read_or_make(&self, random: Option<[u8; KEY_BYTES]>) -> Result<SecretKey, String> {
+        match (self, random) {
+            (Self::Beside(path), Some(random)) => match read(path)? {
+                Some(key) => Ok(key),
+                None => make(path, &SecretKey::new(random)),
+            },
+            _ => self.read(),
         }
     }
 }
@@ -117,9 +119,12 @@ mod tests {
                 .unwrap_err()
                 .contains("bursar.db.secret-key is missing")
         );
-        let key = file.read_or_make([1; 32]).unwrap();
+        let lost = file.read_or_make(None).unwrap_err();
+        assert!(lost.contains("Restore the file"), "{lost}");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        let key = file.read_or_make(Some([1; 32])).unwrap();
         assert_eq!(key, SecretKey::new([1; 32]));
-        assert_eq!(file.read_or_make([2; 32]), Ok(key.clone()));
+        assert_eq!(file.read_or_make(Some([2; 32])), Ok(key.clone()));
         assert_eq!(file.read(), Ok(key));
         let path = folder.path().join("bursar.db.secret-key");
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
@@ -132,14 +137,18 @@ mod tests {
         let path = folder.path().join("key");
         let url: DatabaseUrl = "postgres://localhost/x".parse().unwrap();
         let file = KeyFile::of(&url, Some(&path));
-        assert!(file.read_or_make([1; 32]).unwrap_err().contains("does not exist"));
+        assert!(
+            file.read_or_make(Some([1; 32]))
+                .unwrap_err()
+                .contains("does not exist")
+        );
         fs::write(&path, "AAAA\n").unwrap();
         assert!(file.read().unwrap_err().contains("base64 of 32 bytes"));
         fs::write(&path, SecretKey::new([3; 32]).text()).unwrap();
-        assert_eq!(file.read_or_make([1; 32]), Ok(SecretKey::new([3; 32])));
+        assert_eq!(file.read_or_make(Some([1; 32])), Ok(SecretKey::new([3; 32])));
         let none = KeyFile::of(&url, None);
         assert!(
-            none.read_or_make([1; 32])
+            none.read_or_make(Some([1; 32]))
                 .unwrap_err()
                 .contains("--secret-key-file")
         );

@@ -13,7 +13,7 @@ use bursar_db::{events, organizations};
 use bursar_domain::access::{Policy, Role, Scope, ScopeSet};
 use bursar_domain::event::{self, Actor, EventResource, EventType, NAMES};
 use bursar_domain::ids::{EventId, OrganizationId, WebhookId};
-use bursar_domain::sealed::{NONCE_BYTES, SecretKey};
+use bursar_domain::sealed::{KEY_BYTES, NONCE_BYTES, SecretKey};
 use bursar_domain::text::NOTE;
 use bursar_domain::webhook::signing::{SECRET_BYTES, Secret};
 use bursar_domain::{Refusal, Timestamp};
@@ -24,6 +24,7 @@ use crate::act::{Act, View, Whole};
 use crate::caller::Caller;
 use crate::error::AppError;
 use crate::rule::Rule;
+use crate::secrets::KeyFile;
 
 pub const WEBHOOKS_MAX: usize = 20;
 pub const OVERLAP_HOURS_DEFAULT: i64 = 24;
@@ -159,6 +160,14 @@ fn is_granted(webhook: &Webhook, policy: Policy, scope: Scope) -> bool {
         .and(Role::Editor.ceiling())
         .without(policy.blocked_scopes)
         .has(scope)
+}
+
+/// The key that seals a new secret. One beside the database is made from `random` if nothing is sealed yet.
+pub fn key(view: &mut View<'_, '_>, file: &KeyFile, random: [u8; KEY_BYTES]) -> Result<SecretKey, AppError> {
+    view.allow(&LIST)?;
+    let is_first = !webhooks::has_secrets(view.tx)?;
+    let key = file.read_or_make(is_first.then_some(random));
+    Ok(key.map_err(Refusal::conflict)?)
 }
 
 /// The secret and its seal come from `entropy`. The first event that is delivered is the first after this act.

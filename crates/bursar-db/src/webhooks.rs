@@ -300,6 +300,12 @@ pub fn secrets(
     )
 }
 
+/// Whether any organization has one.
+pub fn has_secrets(tx: &mut Tx<'_>) -> Result<bool, DbError> {
+    let found = tx.first("SELECT 1 FROM webhook_secrets LIMIT 1", &[], read::<i64>)?;
+    Ok(found.is_some())
+}
+
 /// The newest secret. The one before ends at `end_other`; others are removed.
 pub fn add_secret(
     tx: &mut Tx<'_>,

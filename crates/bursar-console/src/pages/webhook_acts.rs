@@ -4,12 +4,12 @@ use askama::Template;
 use bursar_app::webhooks::{
     self, Destination, Issued, NewWebhook, OVERLAP_HOURS_DEFAULT, Record, SECRET_ENTROPY, WebhookChange,
 };
-use bursar_app::{DbError, View};
+use bursar_app::{AppError, DbError, View};
 use bursar_domain::access::{Scope, ScopeSet};
 use bursar_domain::event::EventType;
 use bursar_domain::ids::{EventId, WebhookId, kind};
 use bursar_domain::sealed::SecretKey;
-use bursar_domain::{Date, Timestamp};
+use bursar_domain::{Date, Refusal, Timestamp};
 
 use super::ask::{Ask, Field, Shape};
 use super::policy::in_words;
@@ -53,14 +53,18 @@ fn place(frame: &Frame, id: WebhookId) -> String {
 }
 
 /// The key that seals secrets, and what a new secret is made from.
-fn means(frame: &Frame) -> Result<(SecretKey, [u8; SECRET_ENTROPY]), Failure> {
-    let key = frame.webhooks.key.read_or_make(entropy(frame)?);
-    // The message names the file, for whoever runs the server.
-    let key = key.map_err(|_| {
-        Problem::new(
-            "The server has no key to keep secrets with. Whoever runs it has to set --secret-key-file.",
-        )
-    })?;
+fn means(view: &mut View<'_, '_>, frame: &Frame) -> Result<(SecretKey, [u8; SECRET_ENTROPY]), Failure> {
+    let key = match webhooks::key(view, &frame.webhooks.key, entropy(frame)?) {
+        // The message names the file, for whoever runs the server.
+        Err(AppError::Refused(Refusal::Conflict { message, .. })) => {
+            tracing::error!("no secret of a webhook endpoint can be made: {message}");
+            return Err(Problem::new(
+                "The server has no key to keep secrets with, or has lost it. Its log tells whoever runs it what to do.",
+            )
+            .into());
+        }
+        key => key?,
+    };
     Ok((key, entropy(frame)?))
 }
 
@@ -136,7 +140,7 @@ pub(crate) fn show_new(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Re
         .page()
 }
 
-pub(crate) fn send_new(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
+pub(crate) fn send_new(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
     let frame = asking.frame.clone();
     let new = NewWebhook {
         destination: destination(&frame, &form.required("url", "Write the address.")?)?,
@@ -144,7 +148,7 @@ pub(crate) fn send_new(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Re
         scopes: Some(scopes(form)?),
         description: form.some("description"),
     };
-    let (key, entropy) = means(&frame)?;
+    let (key, entropy) = means(view, &frame)?;
     Ok(Sent::Tell(Box::new(move |act| {
         let issued = webhooks::create(act, &new, &key, &entropy)?;
         let said = format!("Added {}.", name(&issued.record));
@@ -208,7 +212,7 @@ pub(crate) fn send_rotate(view: &mut View<'_, '_>, asking: &Asking, form: &Form)
     let hours = hours
         .transpose()
         .map_err(|_| Problem::of("overlap-hours", "Write a number of hours."))?;
-    let (key, entropy) = means(&frame)?;
+    let (key, entropy) = means(view, &frame)?;
     Ok(Sent::Tell(Box::new(move |act| {
         let issued = webhooks::rotate(act, record.id, hours, &key, &entropy)?;
         let old = issued.record.secrets.iter().find_map(|secret| secret.ends_at);

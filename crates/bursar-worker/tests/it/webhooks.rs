@@ -41,7 +41,7 @@ fn endpoint(office: &Office<'_>, url: &str) -> Issued {
         scopes: None,
         description: None,
     };
-    let key = setup.keys.read_or_make([4; 32]).unwrap();
+    let key = setup.keys.read_or_make(Some([4; 32])).unwrap();
     let entropy: [u8; SECRET_ENTROPY] = bursar_testing::entropy();
     office.act(move |act| webhooks::create(act, &new, &key, &entropy))
 }
@@ -194,7 +194,7 @@ fn an_address_is_checked_again_at_every_delivery() {
         scopes: None,
         description: None,
     };
-    let key = delivery.keys.read_or_make([4; 32]).unwrap();
+    let key = delivery.keys.read_or_make(Some([4; 32])).unwrap();
     let id = office
         .act(move |act| webhooks::create(act, &new, &key, &[1; SECRET_ENTROPY]))
         .record

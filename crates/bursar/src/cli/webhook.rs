@@ -84,9 +84,14 @@ impl KeyArgs {
         KeyFile::of(url, self.secret_key_file.as_deref())
     }
 
-    fn key(&self, globals: &Globals) -> Result<SecretKey, Failure> {
-        let file = self.file(&globals.database().parse()?);
-        Ok(file.read_or_make(ambient::entropy()?)?)
+    fn key(
+        &self,
+        globals: &Globals,
+        door: &Door<'_>,
+        organization: OrganizationId,
+    ) -> Result<SecretKey, Failure> {
+        let (file, random) = (self.file(&globals.database().parse()?), ambient::entropy()?);
+        door.view(organization, move |view| webhooks::key(view, &file, random))
     }
 }
 
@@ -248,7 +253,8 @@ fn create(globals: &Globals, door: &Door<'_>, args: CreateArgs) -> Outcome {
         description: args.description,
     };
     let organization = door.organization()?;
-    let (key, entropy) = (args.webhook.key.key(globals)?, ambient::entropy()?);
+    let key = args.webhook.key.key(globals, door, organization)?;
+    let entropy = ambient::entropy()?;
     let issued = door.act(organization, move |act| {
         webhooks::create(act, &new, &key, &entropy)
     })?;
@@ -405,7 +411,8 @@ fn set(globals: &Globals, door: &Door<'_>, args: SetArgs) -> Outcome {
 fn rotate(globals: &Globals, door: &Door<'_>, args: &RotateArgs) -> Outcome {
     let (id, hours) = (args.id, args.overlap_hours);
     let organization = home(door, id)?;
-    let (key, entropy) = (args.key.key(globals)?, ambient::entropy()?);
+    let key = args.key.key(globals, door, organization)?;
+    let entropy = ambient::entropy()?;
     let issued = door.act(organization, move |act| {
         webhooks::rotate(act, id, hours, &key, &entropy)
     })?;

@@ -98,6 +98,8 @@ mod private;
 #[cfg(test)]
 mod roster;
 #[cfg(test)]
+mod secret_key;
+#[cfg(test)]
 mod secrets;
 #[cfg(test)]
 mod settings;

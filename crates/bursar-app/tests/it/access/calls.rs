@@ -18,6 +18,7 @@ use bursar_app::reimbursements::{self, Draft, Remarks};
 use bursar_app::reminders::{self, NewReminder};
 use bursar_app::resources::{self, Readable, Walk};
 use bursar_app::roster::{self, Roster, RosterError};
+use bursar_app::secrets::KeyFile;
 use bursar_app::sign_in::login::Begun;
 use bursar_app::sign_in::passkey::Passkeys;
 use bursar_app::statements::reconciliation::reconciliation;
@@ -584,6 +585,9 @@ fn access(service: TokenId) -> Vec<Call> {
         view(&webhooks::LIST, webhooks::list),
         view(&webhooks::LIST, |view| webhooks::get(view, no())),
         view(&webhooks::LIST, |view| webhooks::deliveries(view, no(), None, 1)),
+        view(&webhooks::LIST, |view| {
+            webhooks::key(view, &KeyFile::None, [1; 32])
+        }),
         act(&webhooks::SET, |act| {
             webhooks::set(act, no(), &Default::default())
         }),
