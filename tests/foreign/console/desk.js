@@ -38,8 +38,10 @@ export async function signIn(browser, found, user, options = {}, Hands = Desk) {
   const { link } = bursar("sign-in-link", "--user", user, "--base-url", BURSAR_URL);
   await desk.page.goto(link);
   await desk.title();
-  await desk.press("Sign in");
-  await desk.page.goto(`${BURSAR_URL}/console/${ORGANIZATION}`);
+  const welcome = await desk.press("Sign in");
+  const home = `${BURSAR_URL}/console/${ORGANIZATION}`;
+  await desk.page.goto(home);
+  assert.equal(desk.page.url(), home, `${user} could not sign in: ${welcome}`);
   return desk;
 }
 
