@@ -57,6 +57,8 @@ find_missing() {
             nginx) [[ -x /usr/sbin/nginx ]] || missing+=(nginx) ;;
             haproxy) command -v haproxy >/dev/null || missing+=(haproxy) ;;
             chromium) command -v chromium >/dev/null || missing+=(chromium) ;;
+            # The demonstration has Chinese names.
+            fonts) [[ -n $(fc-list :lang=zh 2>/dev/null) ]] || missing+=(fontconfig fonts-noto-cjk) ;;
             rust) ;;
         esac
     done
