@@ -6,7 +6,7 @@ use bursar_db::tables::EVERY_TABLE;
 use bursar_db::testing::TestDb;
 use bursar_db::worker_clock::{self, Seen};
 use bursar_db::{Db, DbError, OwnedValue, tokens};
-use bursar_domain::access::{Role, ScopeSet};
+use bursar_domain::access::{Role, Scope, ScopeSet};
 use bursar_domain::ids::OrganizationId;
 use bursar_domain::token::TokenKind;
 use serde_json::json;
@@ -46,16 +46,35 @@ fn full(test: &TestDb) {
     };
     let filled: Result<(), DbError> = test.db.exclusive(|tx| {
         tokens::insert(tx, &token, &[7; 32])?;
+        let mut clock = OwnedValue::Null;
         for table in EVERY_TABLE {
             let mut count = 0;
-            bursar_db::tables::read_rows(tx, table, &mut |_| {
+            let is_clock = |(name, _): &(&str, _)| table.table == "organizations" && *name == "clock";
+            let of_clock = table.columns.iter().position(is_clock);
+            bursar_db::tables::read_rows(tx, table, &mut |mut row| {
                 count += 1;
+                if let Some(place) = of_clock
+                    && row[0] == OwnedValue::Bytes(organization.to_bytes().to_vec())
+                {
+                    clock = row.swap_remove(place);
+                }
                 Ok(())
             })?;
             if count == 0 {
-                let value = |(name, kind): &(&str, _)| match *name {
-                    "account_type" => OwnedValue::Text("asset".to_owned()),
-                    "hash" | "browser" => OwnedValue::Bytes(vec![7; 32]),
+                let value = |(name, kind): &(&str, _)| match (table.table, *name) {
+                    (_, "account_type") => OwnedValue::Text("asset".to_owned()),
+                    (_, "hash" | "browser") => OwnedValue::Bytes(vec![7; 32]),
+                    // An endpoint that has got everything.
+                    ("webhooks", "url") => OwnedValue::Text("https://hooks.example.org/in".to_owned()),
+                    ("webhooks", "scopes") => OwnedValue::Int(ScopeSet::of(&[Scope::MembersRead]).bits()),
+                    ("webhooks", "cursor_at") => clock.clone(),
+                    ("webhooks", "cursor_id") => OwnedValue::Bytes(vec![0xff; 16]),
+                    ("webhook_secrets", "sealed") => OwnedValue::Bytes(vec![7; 60]),
+                    ("webhook_deliveries", "outcome") => OwnedValue::Text("delivered".to_owned()),
+                    ("webhook_deliveries", "status") => OwnedValue::Int(200),
+                    ("webhooks", "types" | "disabled_at" | "disabled_reason")
+                    | ("webhook_secrets", "ends_at")
+                    | ("webhook_deliveries", "error") => OwnedValue::Null,
                     _ => any_value(*kind),
                 };
                 let mut row: Vec<OwnedValue> = table.columns.iter().map(value).collect();
