@@ -69,14 +69,23 @@ pub(crate) fn run(globals: &Globals, args: &ListenArgs) -> Outcome {
             format!("the token lacks {needed}; `bursar token explain` says what withholds it").into(),
         );
     }
-    let since = args.since.unwrap_or_else(|| client.server_time());
+    let now = client.server_time();
+    let (since, mut follower) = match args.since {
+        Some(since) => (since, Follower::from(Some(since.to_string()))),
+        // The server tells its time to the second, and events may be kept from later in that second on: an import
+        // has just ended.
+        None => (
+            now,
+            Follower::from_kept(Some(now.to_string()), &mut client, &mut waits)
+                .map_err(|error| error.to_string())?,
+        ),
+    };
     let secrets = match args.secret.is_empty() {
         false => args.secret.clone(),
         true => vec![Secret::new(ambient::entropy()?)],
     };
     greet(globals, args, &token, since, &secrets)?;
     let forwarder = Forwarder::new(&args.forward_to, secrets);
-    let mut follower = Follower::from(Some(since.to_string()));
     loop {
         let read = follower.read(&mut client, &mut waits, &mut |told| {
             let is_wanted = |known: &EventType| known.name == told.envelope.event_type;

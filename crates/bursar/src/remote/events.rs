@@ -45,9 +45,18 @@ impl Follower {
         Self { since, last: None }
     }
 
-    /// Whether the server still has all events from the place on.
-    pub(crate) fn probe(&self, client: &mut Client, waits: &mut Waits<'_>) -> Result<(), RequestError> {
-        client.get::<Page>(&self.query(1, None), waits).map(drop)
+    /// From this time on, or all that are kept if the server has forgotten some since.
+    pub(crate) fn from_kept(
+        since: Option<String>,
+        client: &mut Client,
+        waits: &mut Waits<'_>,
+    ) -> Result<Self, RequestError> {
+        let follower = Self::from(since);
+        match client.get::<Page>(&follower.query(1, None), waits) {
+            Ok(_) => Ok(follower),
+            Err(RequestError::Behind(_)) => Ok(Self::from(None)),
+            Err(error) => Err(error),
+        }
     }
 
     /// Reads what has happened until now. The place moves with every event that `take` accepts.

@@ -110,12 +110,8 @@ impl Mirroring<'_> {
 
     /// A place that is not after this moment: the newest change that is known, or all that is kept if that is later.
     fn place(&self, client: &mut Client, watch: &mut Watch<'_>) -> Result<Follower, String> {
-        let follower = Follower::from(self.newest());
-        match follower.probe(client, &mut |pause, why| watch(Event::Waiting(pause, why))) {
-            Ok(()) => Ok(follower),
-            Err(RequestError::Behind(_)) => Ok(Follower::from(None)),
-            Err(error) => Err(error.to_string()),
-        }
+        let mut waits = |pause, why: &str| watch(Event::Waiting(pause, why));
+        Follower::from_kept(self.newest(), client, &mut waits).map_err(|error| error.to_string())
     }
 
     /// Applies what has happened since the place, and moves it. `None` if a pass is needed first.

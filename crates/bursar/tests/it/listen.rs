@@ -3,11 +3,12 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use bursar_domain::access::{Scope, ScopeSet};
 use bursar_domain::webhook::signing::Secret;
 use bursar_testing::sink::{Posted, Provider, header};
-use bursar_testing::{Engine, eventually};
+use bursar_testing::{Engine, eventually, until};
 use serde_json::{Value, json};
 
 use crate::api::bundle::{NATIONAL, group, member};
@@ -33,8 +34,12 @@ fn command(world: &World, secret: &str, home: &tempfile::TempDir, args: &[&str])
 
 impl Listening {
     fn start(world: &World, args: &[&str]) -> Self {
+        Self::with(world, &world.admin().token().unwrap().secret, args)
+    }
+
+    fn with(world: &World, secret: &str, args: &[&str]) -> Self {
         let home = tempfile::tempdir().unwrap();
-        let mut child = command(world, &world.admin().token().unwrap().secret, &home, args)
+        let mut child = command(world, secret, &home, args)
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
@@ -237,7 +242,29 @@ fn a_receiver_that_is_down_stops_nothing(engine: Engine) {
     }
 }
 
+/// Events are kept from a moment in this second on, and the server tells its time to the second.
+fn it_begins_in_the_second_of_an_import(engine: Engine) {
+    let world = World::new(engine);
+    let micros = || {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+        i64::try_from(since.as_micros()).unwrap()
+    };
+    let token = world.admin().token().unwrap();
+    let editor = world.editor();
+    editor.token().unwrap();
+    until("a second begins", || micros() % 1_000_000 < 100_000);
+    world
+        .place
+        .beside(&format!("UPDATE event_horizons SET created_at = {}", micros()));
+    let listening = Listening::with(&world, &token.secret, &["--forward-to", "http://127.0.0.1:1/"]);
+    listening.secret();
+    let path = format!("/v1/members/{}", member(2));
+    editor.patch(&path).json(json!({ "firstName": "One" })).ok();
+    assert!(listening.lines(4)[3].starts_with("member.updated "));
+}
+
 on_both_engines! {
+    it_begins_in_the_second_of_an_import
     events_arrive_in_order_and_signed
     only_what_is_asked_for_with_the_secret_that_is_given
     what_is_refused
