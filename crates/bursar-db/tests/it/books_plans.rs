@@ -2,11 +2,14 @@
 //! leads to the rows, also right after they were loaded, when nobody has counted them yet.
 
 use bursar_db::testing::{TestDb, without_rules};
-use bursar_db::{DbError, Tx, attachments, journal, late_fees, open_charges, receipts, statements};
+use bursar_db::{
+    DbError, EngineKind, Tx, attachments, journal, late_fees, open_charges, receipts, statements,
+};
 
-use crate::plans::{postgres_plan, sqlite_plan};
+use crate::explain::{assert_searched, check_postgres_plans, sqlite_plan};
+use crate::series::Series;
 
-const PAYMENTS: usize = 30_000;
+const PAYMENTS: i64 = 30_000;
 
 /// A statement, the search that SQLite's plan must have, and PostgreSQL's index and what it is searched by.
 struct Expected {
@@ -150,13 +153,9 @@ fn each_statement(mut check: impl FnMut(&Expected, &'static str)) {
 }
 
 /// Half of everything is the first organization's. Each payment is a charge of 2,000 members in ten days, paid by a
-/// receipt; every tenth receipt leaves credit. `numbers` is a table of them, `key` and `day` make bytes and a date of one.
-fn fill(
-    tx: &mut Tx<'_>,
-    numbers: &str,
-    key: impl Fn(&str) -> String,
-    day: impl Fn(&str) -> String,
-) -> Result<(), DbError> {
+/// receipt; every tenth receipt leaves credit.
+fn fill(tx: &mut Tx<'_>) -> Result<(), DbError> {
+    let Series { numbers, key, day } = Series::new(tx.kind(), PAYMENTS);
     let organization = key("CASE WHEN n % 2 = 0 THEN 1 ELSE 2 + n % 3 END");
     let (id, entry, charge) = (key("n"), key("n + 1000000"), key("n + 2000000"));
     let (member, group, date) = (key("n / 2 % 2000"), key("n % 5"), day("n / 40"));
@@ -271,21 +270,7 @@ fn sqlite_answers_the_books_from_indexes() {
         assert!(bad.is_empty(), "{}", bad.join("\n\n"));
     };
     check("empty");
-    let filled: Result<(), DbError> = test.db.exclusive(|tx| {
-        let numbers = format!(
-            "(WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < {}) SELECT n FROM numbers) AS numbers",
-            PAYMENTS - 1
-        );
-        without_rules(tx, |tx| {
-            fill(
-                tx,
-                &numbers,
-                |n| format!("CAST(printf('%016d', {n}) AS BLOB)"),
-                |n| format!("date('2026-01-01', '+' || ({n}) || ' days')"),
-            )
-        })
-    });
-    filled.unwrap();
+    test.db.exclusive(|tx| without_rules(tx, fill)).unwrap();
     check("filled");
     test.db.exclusive::<_, DbError>(|tx| tx.batch("ANALYZE")).unwrap();
     check("filled and analyzed");
@@ -311,18 +296,7 @@ fn postgres_answers_the_books_from_indexes() {
         test.place
             .beside(&format!("ALTER TABLE {table} SET (autovacuum_enabled = false)"));
     }
-    let filled: Result<(), DbError> = test.db.exclusive(|tx| {
-        let numbers = format!("(SELECT generate_series(0, {}) AS n) AS numbers", PAYMENTS - 1);
-        without_rules(tx, |tx| {
-            fill(
-                tx,
-                &numbers,
-                |n| format!("CAST(lpad(CAST({n} AS TEXT), 16, '0') AS BYTEA)"),
-                |n| format!("CAST(CAST('2026-01-01' AS DATE) + CAST(({n}) AS INTEGER) AS TEXT)"),
-            )
-        })
-    });
-    filled.unwrap();
+    test.db.exclusive(|tx| without_rules(tx, fill)).unwrap();
     let check = |when: &str| {
         each_statement(|expected, sql| {
             // Half of a table that was not vacuumed costs less to read than half of an index.
@@ -368,12 +342,7 @@ fn postgres_answers_the_books_from_indexes() {
                 "receipts with a reference" => vec![organization, ("text", "'500'"), ("bigint", "20")],
                 _ => vec![organization, some],
             };
-            for mode in ["custom", "generic"] {
-                let settings = format!("SET LOCAL plan_cache_mode = force_{mode}_plan");
-                let plan: Result<Vec<String>, DbError> = test
-                    .db
-                    .exclusive(|tx| postgres_plan(tx, sql, &parameters, &settings));
-                let plan = plan.unwrap();
+            check_postgres_plans(&test, sql, &parameters, |mode, plan| {
                 let text = format!("{when}, {mode}: {}\n{sql}\n{}", expected.name, plan.join("\n"));
                 // The notes are few.
                 assert!(
@@ -382,17 +351,8 @@ fn postgres_answers_the_books_from_indexes() {
                         .any(|line| line.contains("Seq Scan") && !line.ends_with("journal_notes n")),
                     "{text}"
                 );
-                let (index, columns) = expected.postgres;
-                let search = plan
-                    .iter()
-                    .position(|line| line.contains("Index") && line.contains(&format!(" {index}")));
-                let search = search.unwrap_or_else(|| panic!("{text}"));
-                let condition = plan[search..]
-                    .iter()
-                    .find(|line| line.trim_start().starts_with("Index Cond:"));
-                let condition = condition.unwrap_or_else(|| panic!("{text}"));
-                assert!(columns.iter().all(|column| condition.contains(column)), "{text}");
-            }
+                assert_searched(plan, expected.postgres, &text);
+            });
         });
     };
     check("just loaded");
@@ -406,8 +366,9 @@ fn postgres_answers_the_books_from_indexes() {
 #[test]
 fn a_long_import_reads_no_table_whole_for_each_row() {
     let test = TestDb::postgres();
-    let write = |from: usize, to: usize| {
-        let key = |n: &str| format!("CAST(lpad(CAST({n} AS TEXT), 16, '0') AS BYTEA)");
+    const ENTRIES: i64 = 3_000;
+    let key = Series::new(EngineKind::Postgres, ENTRIES).key;
+    let write = |from: i64, to: i64| {
         let (organization, entry) = (key("1"), key("n"));
         let numbers = format!("generate_series({from}, {to}) AS n");
         let posting = |number: i64, amount: i64| {
@@ -427,7 +388,6 @@ fn a_long_import_reads_no_table_whole_for_each_row() {
         ]
         .concat()
     };
-    const ENTRIES: usize = 3_000;
     let read: Result<Vec<i64>, DbError> = test.db.exclusive(|tx| {
         tx.batch(&write(0, 9))?;
         tx.batch(&write(10, ENTRIES))?;
@@ -440,7 +400,7 @@ fn a_long_import_reads_no_table_whole_for_each_row() {
     });
     let read = read.unwrap();
     assert!(
-        read.len() == 2 && read.iter().all(|rows| *rows < 3 * ENTRIES as i64),
+        read.len() == 2 && read.iter().all(|rows| *rows < 3 * ENTRIES),
         "{read:?}"
     );
 }

@@ -5,9 +5,10 @@ use bursar_db::testing::TestDb;
 use bursar_db::{DbError, Tx, messages};
 use bursar_domain::payment::PaymentStatus;
 
-use crate::plans::{postgres_plan, sqlite_plan};
+use crate::explain::{check_postgres_plans, sqlite_plan};
+use crate::series::Series;
 
-const CHARGES: usize = 40_000;
+const CHARGES: i64 = 40_000;
 
 const ORGANIZATION: (&str, &str) = ("bytea", "CAST('0000000000000000' AS BYTEA)");
 const KEY: (&str, &str) = ("bytea", "CAST('0000000000000007' AS BYTEA)");
@@ -153,12 +154,8 @@ fn every_statement() -> Vec<Expected> {
 }
 
 /// Half of the charges are the first organization's; one in nine is owed, one in 97 has no due day.
-fn fill(
-    tx: &mut Tx<'_>,
-    numbers: &str,
-    key: impl Fn(&str) -> String,
-    day: impl Fn(&str) -> String,
-) -> Result<(), DbError> {
+fn fill(tx: &mut Tx<'_>) -> Result<(), DbError> {
+    let Series { numbers, key, day } = Series::new(tx.kind(), CHARGES);
     let (id, organization) = (key("n"), key("CASE WHEN n % 2 = 0 THEN 0 ELSE 1 + n % 4 END"));
     let document = "x".repeat(400);
     let (due, member, group) = (day("n / 100"), key("n % 5000"), key("n % 30"));
@@ -174,20 +171,7 @@ fn fill(
 #[test]
 fn sqlite_reads_charges_along_an_index() {
     let test = TestDb::sqlite();
-    let filled: Result<(), DbError> = test.db.exclusive(|tx| {
-        let numbers = format!(
-            "(WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < {}) \
-             SELECT n FROM numbers) AS numbers",
-            CHARGES - 1
-        );
-        fill(
-            tx,
-            &numbers,
-            |n| format!("CAST(printf('%016d', {n}) AS BLOB)"),
-            |n| format!("date('2026-01-01', '+' || ({n}) || ' days')"),
-        )
-    });
-    filled.unwrap();
+    test.db.exclusive(fill).unwrap();
     for analyzed in [false, true] {
         if analyzed {
             test.db.exclusive::<_, DbError>(|tx| tx.batch("ANALYZE")).unwrap();
@@ -224,29 +208,16 @@ fn sqlite_reads_charges_along_an_index() {
 #[test]
 fn postgres_reads_charges_along_an_index() {
     let test = TestDb::postgres();
-    let filled: Result<(), DbError> = test.db.exclusive(|tx| {
-        let numbers = format!("(SELECT generate_series(0, {}) AS n) AS numbers", CHARGES - 1);
-        fill(
-            tx,
-            &numbers,
-            |n| format!("CAST(lpad(CAST({n} AS TEXT), 16, '0') AS BYTEA)"),
-            |n| format!("CAST(CAST('2026-01-01' AS DATE) + CAST(({n}) AS INTEGER) AS TEXT)"),
-        )
-    });
-    filled.unwrap();
+    test.db.exclusive(fill).unwrap();
     test.place.beside("VACUUM ANALYZE");
     for expected in every_statement() {
-        for mode in ["custom", "generic"] {
-            let settings = format!("SET LOCAL plan_cache_mode = force_{mode}_plan");
-            let plan: Result<Vec<String>, DbError> = test
-                .db
-                .exclusive(|tx| postgres_plan(tx, expected.sql, &expected.parameters, &settings));
-            let plan = plan.unwrap().join("\n");
+        check_postgres_plans(&test, expected.sql, &expected.parameters, |mode, plan| {
+            let plan = plan.join("\n");
             assert!(
                 plan.contains(expected.postgres) && !plan.contains("Seq Scan"),
                 "{mode} {}\n{plan}",
                 expected.sql
             );
-        }
+        });
     }
 }

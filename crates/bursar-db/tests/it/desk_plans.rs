@@ -2,11 +2,12 @@
 //! whole organization.
 
 use bursar_db::testing::TestDb;
-use bursar_db::{DbError, Tx, aside, desk};
+use bursar_db::{DbError, EngineKind, Tx, aside, desk};
 
-use crate::plans::{postgres_plan, sqlite_plan};
+use crate::explain::{check_postgres_plans, sqlite_plan};
+use crate::series::Series;
 
-const MEMBERS: usize = 40_000;
+const MEMBERS: i64 = 40_000;
 
 /// A statement, how SQLite begins it, and the index that PostgreSQL must use.
 struct Expected {
@@ -112,16 +113,14 @@ fn every_statement() -> Vec<Expected> {
 }
 
 /// A tenth of everything is the first organization's; one total in twenty and one charge in nine is open.
-fn fill(
-    tx: &mut Tx<'_>,
-    numbers: &str,
-    key: impl Fn(&str) -> String,
-    day: impl Fn(&str) -> String,
-    bytes: impl Fn(&str) -> String,
-) -> Result<(), DbError> {
+fn fill(tx: &mut Tx<'_>) -> Result<(), DbError> {
+    let Series { numbers, key, day } = Series::new(tx.kind(), MEMBERS);
     let (organization, id) = (key("n % 10"), key("n"));
     let document = "x".repeat(400);
-    let word = bytes("'w' || (n / 10)");
+    let word = match tx.kind() {
+        EngineKind::Sqlite => "CAST('w' || (n / 10) AS BLOB)",
+        EngineKind::Postgres => "convert_to('w' || (n / 10), 'UTF8')",
+    };
     tx.batch(&format!(
         "INSERT INTO members (organization_id, updated_at, id, document, created_at, first_name, last_name, is_active, \
          group_ids) SELECT {organization}, n, {id}, 'x', n, 'x', 'x' || n, 1, {id} FROM {numbers}; \
@@ -145,21 +144,7 @@ fn fill(
 #[test]
 fn sqlite_finds_what_pages_show() {
     let test = TestDb::sqlite();
-    let filled: Result<(), DbError> = test.db.exclusive(|tx| {
-        let numbers = format!(
-            "(WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < {}) \
-             SELECT n FROM numbers) AS numbers",
-            MEMBERS - 1
-        );
-        fill(
-            tx,
-            &numbers,
-            |n| format!("CAST(printf('%016d', {n}) AS BLOB)"),
-            |n| format!("date('2026-01-01', '+' || ({n}) || ' days')"),
-            |text| format!("CAST({text} AS BLOB)"),
-        )
-    });
-    filled.unwrap();
+    test.db.exclusive(fill).unwrap();
     for analyzed in [false, true] {
         if analyzed {
             test.db.exclusive::<_, DbError>(|tx| tx.batch("ANALYZE")).unwrap();
@@ -184,30 +169,16 @@ fn sqlite_finds_what_pages_show() {
 #[test]
 fn postgres_finds_what_pages_show() {
     let test = TestDb::postgres();
-    let filled: Result<(), DbError> = test.db.exclusive(|tx| {
-        let numbers = format!("(SELECT generate_series(0, {}) AS n) AS numbers", MEMBERS - 1);
-        fill(
-            tx,
-            &numbers,
-            |n| format!("CAST(lpad(CAST({n} AS TEXT), 16, '0') AS BYTEA)"),
-            |n| format!("CAST(CAST('2026-01-01' AS DATE) + CAST(({n}) AS INTEGER) AS TEXT)"),
-            |text| format!("convert_to({text}, 'UTF8')"),
-        )
-    });
-    filled.unwrap();
+    test.db.exclusive(fill).unwrap();
     test.place.beside("VACUUM ANALYZE");
     for expected in every_statement() {
-        for mode in ["custom", "generic"] {
-            let settings = format!("SET LOCAL plan_cache_mode = force_{mode}_plan");
-            let plan: Result<Vec<String>, DbError> = test
-                .db
-                .exclusive(|tx| postgres_plan(tx, expected.sql, &expected.parameters, &settings));
-            let plan = plan.unwrap().join("\n");
+        check_postgres_plans(&test, expected.sql, &expected.parameters, |mode, plan| {
+            let plan = plan.join("\n");
             assert!(
                 plan.contains(expected.postgres) && !plan.contains("Seq Scan"),
                 "{mode} {}\n{plan}",
                 expected.sql
             );
-        }
+        });
     }
 }

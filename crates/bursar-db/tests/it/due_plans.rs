@@ -4,9 +4,10 @@
 use bursar_db::testing::TestDb;
 use bursar_db::{DbError, Tx, due};
 
-use crate::plans::{postgres_plan, sqlite_plan};
+use crate::explain::{check_postgres_plans, sqlite_plan};
+use crate::series::Series;
 
-const MEMBERS: usize = 20_000;
+const MEMBERS: i64 = 20_000;
 
 /// A statement, what SQLite searches, and PostgreSQL's index and what it is searched by.
 struct Expected {
@@ -63,7 +64,8 @@ fn each_statement(mut check: impl FnMut(&Expected, &'static str)) {
 }
 
 /// One organization with one group of all members, each with three payments, which is what an import leaves.
-fn fill(tx: &mut Tx<'_>, numbers: &str, key: impl Fn(&str) -> String) -> Result<(), DbError> {
+fn fill(tx: &mut Tx<'_>) -> Result<(), DbError> {
+    let Series { numbers, key, .. } = Series::new(tx.kind(), MEMBERS);
     let (organization, id) = (key("1"), key("n"));
     let document = "x".repeat(400);
     let mut sql = format!(
@@ -95,14 +97,7 @@ fn sqlite_finds_the_members_of_a_group_by_index() {
         });
     };
     check("empty");
-    let numbers = format!(
-        "(WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < {}) SELECT n FROM numbers) AS numbers",
-        MEMBERS - 1
-    );
-    let filled: Result<(), DbError> = test
-        .db
-        .exclusive(|tx| fill(tx, &numbers, |n| format!("CAST(printf('%016d', {n}) AS BLOB)")));
-    filled.unwrap();
+    test.db.exclusive(fill).unwrap();
     check("filled");
     test.db.exclusive::<_, DbError>(|tx| tx.batch("ANALYZE")).unwrap();
     check("filled and analyzed");
@@ -116,13 +111,7 @@ fn postgres_finds_the_members_of_a_group_by_index() {
         test.place
             .beside(&format!("ALTER TABLE {table} SET (autovacuum_enabled = false)"));
     }
-    let filled: Result<(), DbError> = test.db.exclusive(|tx| {
-        let numbers = format!("(SELECT generate_series(0, {}) AS n) AS numbers", MEMBERS - 1);
-        fill(tx, &numbers, |n| {
-            format!("CAST(lpad(CAST({n} AS TEXT), 16, '0') AS BYTEA)")
-        })
-    });
-    filled.unwrap();
+    test.db.exclusive(fill).unwrap();
     let check = |when: &str| {
         each_statement(|expected, sql| {
             let (one, some) = (
@@ -143,12 +132,7 @@ fn postgres_finds_the_members_of_a_group_by_index() {
                 "members who owe" => [&[one, one][..], &[some; 50]].concat(),
                 _ => vec![one, one, due, one, some, rows],
             };
-            for mode in ["custom", "generic"] {
-                let settings = format!("SET LOCAL plan_cache_mode = force_{mode}_plan");
-                let plan: Result<Vec<String>, DbError> = test
-                    .db
-                    .exclusive(|tx| postgres_plan(tx, sql, &parameters, &settings));
-                let plan = plan.unwrap();
+            check_postgres_plans(&test, sql, &parameters, |mode, plan| {
                 let text = format!("{when}, {mode}: {}\n{sql}\n{}", expected.name, plan.join("\n"));
                 let (index, columns) = expected.postgres;
                 assert!(!text.contains("Seq Scan"), "{text}");
@@ -158,7 +142,7 @@ fn postgres_finds_the_members_of_a_group_by_index() {
                     .find(|line| line.trim_start().starts_with("Index Cond:"));
                 let condition = condition.unwrap_or_else(|| panic!("{text}"));
                 assert!(columns.iter().all(|column| condition.contains(column)), "{text}");
-            }
+            });
         });
     };
     check("just loaded");

@@ -12,6 +12,8 @@ mod due_plans;
 #[cfg(test)]
 mod engine;
 #[cfg(test)]
+mod explain;
+#[cfg(test)]
 mod journal;
 #[cfg(test)]
 mod migration;
@@ -24,7 +26,10 @@ mod rules;
 #[cfg(test)]
 mod schema;
 #[cfg(test)]
+mod series;
+#[cfg(test)]
 mod shape;
 #[cfg(test)]
 mod walk;
+#[cfg(test)]
 mod webhook_plans;

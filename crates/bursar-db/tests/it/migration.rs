@@ -7,14 +7,14 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use bursar_db::testing::TestDb;
-use bursar_db::{
-    Db, DbError, EngineKind, LoadTarget, Opening, Options, OwnedValue, accounts, journal, tables,
-};
+use bursar_db::{Db, DbError, LoadTarget, Opening, Options, OwnedValue, accounts, journal, tables};
 use bursar_domain::account::{Account, Standing};
 use bursar_domain::ids::{AccountId, EntryId, OrganizationId, PaymentId};
 use bursar_domain::journal::{Entry, EntryKind};
 use bursar_domain::{Date, Timestamp, creditor_reference};
 use bursar_testing::{Engine, Place};
+
+use crate::series::Series;
 
 /// The schemas from before the journal of which a database is kept.
 const KEPT: [u32; 2] = [1, 7];
@@ -571,20 +571,7 @@ fn many_payments_are_brought_up() {
     for engine in Engine::BOTH {
         let test = TestDb::open(engine, &Options::default());
         test.make_older_with(7, |tx| {
-            let (numbers, key): (_, fn(&str) -> String) = match tx.kind() {
-                EngineKind::Sqlite => (
-                    format!(
-                        "(WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < {}) \
-                         SELECT n FROM numbers) AS numbers",
-                        payments - 1
-                    ),
-                    |n| format!("CAST(printf('%016d', {n}) AS BLOB)"),
-                ),
-                EngineKind::Postgres => (
-                    format!("(SELECT generate_series(0, {}) AS n) AS numbers", payments - 1),
-                    |n| format!("CAST(lpad(CAST({n} AS TEXT), 16, '0') AS BYTEA)"),
-                ),
-            };
+            let Series { numbers, key, .. } = Series::new(tx.kind(), payments);
             // Half of all is the first organization's.
             let organization = key(&format!("CASE WHEN n % 2 = 0 THEN 0 ELSE n / 2 % {organizations} END"));
             let (id, entry, member, group) = (key("n"), key("n + 10000000"), key("n % 5000"), key("n % 7"));

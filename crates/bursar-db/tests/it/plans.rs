@@ -2,9 +2,9 @@
 //! a table and without a sort.
 
 use bursar_db::events::Wanted;
-use bursar_db::testing::{TestDb, postgres_text, without_rules};
+use bursar_db::testing::{TestDb, without_rules};
 use bursar_db::{
-    ColumnType, DbError, EngineKind, Stored, Tx, Value, events, pages, resources, table, tables, tokens, walk,
+    ColumnType, DbError, EngineKind, Stored, Tx, events, pages, resources, table, tables, tokens, walk,
 };
 use bursar_domain::campaign::Campaign;
 use bursar_domain::card::Card;
@@ -19,6 +19,9 @@ use bursar_domain::order::Order;
 use bursar_domain::payment::Payment;
 use bursar_domain::reimbursement::Reimbursement;
 use bursar_domain::reminder::Reminder;
+
+use crate::explain::{postgres_plan, sqlite_plan};
+use crate::series::Series;
 
 /// A statement, and what indexes must find its rows by.
 struct Asked {
@@ -303,14 +306,9 @@ fn listed() -> Vec<&'static str> {
         .collect()
 }
 
-/// Rows of several organizations, enough that a scan of a table would cost more than an index. `numbers` is a
-/// table of them, and `key` makes bytes of one.
-pub(crate) fn fill(
-    tx: &mut Tx<'_>,
-    wanted: &[&str],
-    numbers: &str,
-    key: impl Fn(&str) -> String,
-) -> Result<(), DbError> {
+/// Rows of several organizations, so many in each table that a scan of it would cost more than an index.
+pub(crate) fn fill(tx: &mut Tx<'_>, wanted: &[&str], count: i64) -> Result<(), DbError> {
+    let Series { numbers, key, .. } = Series::new(tx.kind(), count);
     let is_filled = |table: &&&bursar_db::LoadTarget| wanted.contains(&table.table);
     for table in tables::EVERY_TABLE.iter().filter(is_filled) {
         let names: Vec<&str> = table.columns.iter().map(|(name, _)| *name).collect();
@@ -373,10 +371,7 @@ fn sqlite_finds_rows_by_index_in_order() {
     };
     check("empty");
     let filled: Result<(), DbError> = test.db.exclusive(|tx| {
-        let number = "(WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < 11999) SELECT n FROM numbers) AS numbers";
-        without_rules(tx, |tx| {
-            fill(tx, &listed(), number, |n| format!("CAST(printf('%016d', {n}) AS BLOB)"))
-        })?;
+        without_rules(tx, |tx| fill(tx, &listed(), 12_000))?;
         tx.batch("ANALYZE")
     });
     filled.unwrap();
@@ -396,31 +391,11 @@ const MERGING: [&str; 9] = [
     "USE TEMP B-TREE FOR ORDER BY",
 ];
 
-pub(crate) fn sqlite_plan(test: &TestDb, sql: &'static str) -> Vec<String> {
-    let explain: &'static str = Box::leak(format!("EXPLAIN QUERY PLAN {sql}").into_boxed_str());
-    let count = (1..=99).rev().find(|n| sql.contains(&format!("?{n}"))).unwrap();
-    let plan: Result<Vec<String>, DbError> = test
-        .db
-        .read(move |tx| {
-            let nothing = vec![Value::Null; count];
-            tx.rows(explain, &nothing, |row| row.text(3).map(str::to_owned))
-        })
-        .wait();
-    plan.unwrap()
-}
-
 #[test]
 fn postgres_finds_rows_by_index_in_order() {
     let test = TestDb::postgres();
-    let filled: Result<(), DbError> = test.db.exclusive(|tx| {
-        let number = "(SELECT generate_series(0, 35999) AS n) AS numbers";
-        without_rules(tx, |tx| {
-            fill(tx, &listed(), number, |n| {
-                format!("CAST(lpad(CAST({n} AS TEXT), 16, '0') AS BYTEA)")
-            })
-        })
-    });
-    filled.unwrap();
+    let fill = |tx: &mut Tx<'_>| fill(tx, &listed(), 36_000);
+    test.db.exclusive(|tx| without_rules(tx, fill)).unwrap();
     // As after an import, until the server gathers its statistics.
     check_postgres(&test, "filled");
     test.place.beside("VACUUM ANALYZE");
@@ -475,22 +450,3 @@ const PLANNING: [&str; 3] = [
     "SET LOCAL enable_sort = off; SET LOCAL enable_incremental_sort = off",
     "SET LOCAL plan_cache_mode = force_generic_plan",
 ];
-
-pub(crate) fn postgres_plan(
-    tx: &mut Tx<'_>,
-    sql: &str,
-    parameters: &[(&str, &str)],
-    settings: &str,
-) -> Result<Vec<String>, DbError> {
-    let (types, values): (Vec<_>, Vec<_>) = parameters.iter().copied().unzip();
-    tx.batch(&format!(
-        "{settings}; PREPARE asked ({}) AS {}",
-        types.join(", "),
-        postgres_text(sql)
-    ))?;
-    let explain: &'static str =
-        Box::leak(format!("EXPLAIN (COSTS OFF) EXECUTE asked({})", values.join(", ")).into_boxed_str());
-    let plan = tx.rows(explain, &[], |row| row.text(0).map(str::to_owned))?;
-    tx.batch("DEALLOCATE asked")?;
-    Ok(plan)
-}

@@ -1,0 +1,65 @@
+//! The engines' plans of a statement.
+
+use bursar_db::testing::{TestDb, postgres_text};
+use bursar_db::{DbError, Tx, Value};
+
+pub(crate) fn sqlite_plan(test: &TestDb, sql: &'static str) -> Vec<String> {
+    let explain: &'static str = Box::leak(format!("EXPLAIN QUERY PLAN {sql}").into_boxed_str());
+    let count = (1..=99).rev().find(|n| sql.contains(&format!("?{n}"))).unwrap();
+    let plan: Result<Vec<String>, DbError> = test
+        .db
+        .read(move |tx| {
+            let nothing = vec![Value::Null; count];
+            tx.rows(explain, &nothing, |row| row.text(3).map(str::to_owned))
+        })
+        .wait();
+    plan.unwrap()
+}
+
+pub(crate) fn postgres_plan(
+    tx: &mut Tx<'_>,
+    sql: &str,
+    parameters: &[(&str, &str)],
+    settings: &str,
+) -> Result<Vec<String>, DbError> {
+    let (types, values): (Vec<_>, Vec<_>) = parameters.iter().copied().unzip();
+    tx.batch(&format!(
+        "{settings}; PREPARE asked ({}) AS {}",
+        types.join(", "),
+        postgres_text(sql)
+    ))?;
+    let explain: &'static str =
+        Box::leak(format!("EXPLAIN (COSTS OFF) EXECUTE asked({})", values.join(", ")).into_boxed_str());
+    let plan = tx.rows(explain, &[], |row| row.text(0).map(str::to_owned))?;
+    tx.batch("DEALLOCATE asked")?;
+    Ok(plan)
+}
+
+/// Checks PostgreSQL's custom plan, made for these values, and its generic plan, made for any.
+pub(crate) fn check_postgres_plans(
+    test: &TestDb,
+    sql: &str,
+    parameters: &[(&str, &str)],
+    check: impl Fn(&str, &[String]),
+) {
+    for mode in ["custom", "generic"] {
+        let settings = format!("SET LOCAL plan_cache_mode = force_{mode}_plan");
+        let plan: Result<_, DbError> = test
+            .db
+            .exclusive(|tx| postgres_plan(tx, sql, parameters, &settings));
+        check(mode, &plan.unwrap());
+    }
+}
+
+/// PostgreSQL searches this index by all these columns.
+pub(crate) fn assert_searched(plan: &[String], (index, columns): (&str, &[&str]), text: &str) {
+    let search = plan
+        .iter()
+        .position(|line| line.contains("Index") && line.contains(&format!(" {index}")));
+    let search = search.unwrap_or_else(|| panic!("{text}"));
+    let condition = plan[search..]
+        .iter()
+        .find(|line| line.trim_start().starts_with("Index Cond:"));
+    let condition = condition.unwrap_or_else(|| panic!("{text}"));
+    assert!(columns.iter().all(|column| condition.contains(column)), "{text}");
+}
