@@ -245,6 +245,10 @@ fn a_receiver_that_is_down_stops_nothing(engine: Engine) {
 /// Events are kept from a moment in this second on, and the server tells its time to the second.
 fn it_begins_in_the_second_of_an_import(engine: Engine) {
     let world = World::new(engine);
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the program under test reads the real clock"
+    )]
     let micros = || {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
         i64::try_from(since.as_micros()).unwrap()
