@@ -101,6 +101,16 @@ fn rename(db: &Db, seconds: i64, name: &str) {
     done(db, seconds, move |act| members::change(act, mem(1), &change)).unwrap();
 }
 
+/// A club with an endpoint, created at second 1, and these groups, created at seconds 2, 3 and so on.
+fn endpoint(db: &Db, groups: &[&str]) -> WebhookId {
+    club(db);
+    let id = create(db, 1, new()).unwrap().id;
+    for (seconds, name) in (2..).zip(groups) {
+        group(db, seconds, name);
+    }
+    id
+}
+
 fn worker<T: Send + 'static>(
     db: &Db,
     seconds: i64,
@@ -118,6 +128,12 @@ fn claim(db: &Db, seconds: i64) -> Vec<Claim> {
 
 fn first(db: &Db, seconds: i64, claim: Claim) -> Option<Parcel> {
     sent(worker(db, seconds, move |whole| delivery::first(whole, claim)))
+}
+
+/// Claims an endpoint and reads the first event to send to it.
+fn claim_first(db: &Db, seconds: i64) -> (Claim, Parcel) {
+    let claimed = claim(db, seconds)[0];
+    (claimed, first(db, seconds, claimed).unwrap())
 }
 
 fn sent(next: Next) -> Option<Parcel> {
@@ -210,8 +226,7 @@ fn what_is_sent_is_decided_at_its_turn() {
         group(db, 2, "One");
         rename(db, 3, "Withheld");
         group(db, 4, "Two");
-        let claimed = claim(db, 5)[0];
-        let one = first(db, 5, claimed).unwrap();
+        let (claimed, one) = claim_first(db, 5);
         // While the first is under way, a scope is blocked.
         let block = |block, allow| {
             done(db, 6, move |act| {
@@ -252,8 +267,7 @@ fn what_is_sent_is_decided_at_its_turn() {
         // A replay can send it once it is allowed; it is decided again when it is sent.
         block(ScopeSet::NONE, members_read);
         done(db, 10, move |act| webhooks::replay(act, id, withheld)).unwrap();
-        let claimed = claim(db, 11)[0];
-        let replayed = first(db, 11, claimed).unwrap();
+        let (claimed, replayed) = claim_first(db, 11);
         assert_eq!(
             (replayed.event, name_of(&replayed)),
             (withheld, "Withheld".into())
@@ -273,9 +287,7 @@ fn what_is_sent_is_decided_at_its_turn() {
 fn a_receiver_that_fails_keeps_its_place() {
     both_engines(|test| {
         let db = &test.db;
-        club(db);
-        let id = create(db, 1, new()).unwrap().id;
-        group(db, 2, "One");
+        let id = endpoint(db, &["One"]);
         group(db, 2, "Two");
         let mut clock = 10;
         // With the shortest jitter: nine tenths of 5 s, 1 min, 5 min, 30 min, then hours.
@@ -287,8 +299,7 @@ fn a_receiver_that_fails_keeps_its_place() {
             (5, 3_240_000),
             (6, 3_240_000),
         ] {
-            let claimed = claim(db, clock)[0];
-            let parcel = first(db, clock, claimed).unwrap();
+            let (claimed, parcel) = claim_first(db, clock);
             assert_eq!((name_of(&parcel).as_str(), parcel.attempt), ("One", attempt));
             let status = [None, Some(500), Some(302), Some(404)][usize::try_from(attempt).unwrap() % 4];
             assert!(sent(answer(db, clock, claimed, &parcel, status)).is_none());
@@ -303,8 +314,7 @@ fn a_receiver_that_fails_keeps_its_place() {
         }
         // Three days later it is back.
         clock += 3 * DAY;
-        let claimed = claim(db, clock)[0];
-        let one = first(db, clock, claimed).unwrap();
+        let (claimed, one) = claim_first(db, clock);
         let two = sent(answer(db, clock, claimed, &one, Some(200))).unwrap();
         assert_eq!((name_of(&two).as_str(), two.attempt), ("Two", 1));
         assert!(sent(answer(db, clock, claimed, &two, Some(200))).is_none());
@@ -316,21 +326,17 @@ fn a_receiver_that_fails_keeps_its_place() {
 fn only_an_event_that_is_refused_eight_times_running_is_passed_over() {
     both_engines(|test| {
         let db = &test.db;
-        club(db);
-        let id = create(db, 1, new()).unwrap().id;
-        group(db, 2, "Bad");
+        let id = endpoint(db, &["Bad"]);
         group(db, 2, "Good");
         let mut clock = 10;
         // The run of refusals is broken once.
         for status in [422, 400, 413, 500, 422, 422, 400, 400, 413, 413, 422] {
-            let claimed = claim(db, clock)[0];
-            let parcel = first(db, clock, claimed).unwrap();
+            let (claimed, parcel) = claim_first(db, clock);
             assert_eq!(name_of(&parcel), "Bad");
             assert!(sent(answer(db, clock, claimed, &parcel, Some(status))).is_none());
             clock += 4_000;
         }
-        let claimed = claim(db, clock)[0];
-        let parcel = first(db, clock, claimed).unwrap();
+        let (claimed, parcel) = claim_first(db, clock);
         let good = sent(answer(db, clock, claimed, &parcel, Some(400))).unwrap();
         assert_eq!((name_of(&good).as_str(), good.attempt), ("Good", 1));
         let listed = app_at(db, at(clock)).view(Identity::Operator, org(1), move |view| {
@@ -350,12 +356,9 @@ fn only_an_event_that_is_refused_eight_times_running_is_passed_over() {
 fn an_endpoint_without_success_for_five_days_is_disabled_and_told() {
     both_engines(|test| {
         let db = &test.db;
-        club(db);
-        let id = create(db, 1, new()).unwrap().id;
-        group(db, 2, "One");
+        let id = endpoint(db, &["One"]);
         for (clock, is_over) in [(10, false), (10 + 5 * DAY - 1, false), (10 + 5 * DAY, true)] {
-            let claimed = claim(db, clock)[0];
-            let parcel = first(db, clock, claimed).unwrap();
+            let (claimed, parcel) = claim_first(db, clock);
             assert!(sent(answer(db, clock, claimed, &parcel, Some(503))).is_none());
             let state = show(db, id, clock).state;
             assert_eq!(state == State::Disabled, is_over);
@@ -370,8 +373,7 @@ fn an_endpoint_without_success_for_five_days_is_disabled_and_told() {
         assert_eq!(claim(db, 6 * DAY), []);
         // It continues at its place.
         done(db, 6 * DAY, move |act| webhooks::enable(act, id, false)).unwrap();
-        let claimed = claim(db, 6 * DAY)[0];
-        assert_eq!(name_of(&first(db, 6 * DAY, claimed).unwrap()), "One");
+        assert_eq!(name_of(&claim_first(db, 6 * DAY).1), "One");
     });
 }
 
@@ -415,11 +417,8 @@ fn assert_told(db: &Db, id: WebhookId) {
 fn a_receiver_that_is_gone_disables_its_endpoint() {
     both_engines(|test| {
         let db = &test.db;
-        club(db);
-        let id = create(db, 1, new()).unwrap().id;
-        group(db, 2, "One");
-        let claimed = claim(db, 3)[0];
-        let parcel = first(db, 3, claimed).unwrap();
+        let id = endpoint(db, &["One"]);
+        let (claimed, parcel) = claim_first(db, 3);
         assert!(sent(answer(db, 3, claimed, &parcel, Some(410))).is_none());
         let record = show(db, id, 4);
         assert_eq!((record.state, record.attempts), (State::Disabled, 1));
@@ -437,15 +436,11 @@ fn a_receiver_that_is_gone_disables_its_endpoint() {
 fn a_test_is_tried_once_and_out_of_turn() {
     both_engines(|test| {
         let db = &test.db;
-        club(db);
-        let id = create(db, 1, new()).unwrap().id;
-        group(db, 2, "One");
-        let claimed = claim(db, 3)[0];
-        let one = first(db, 3, claimed).unwrap();
+        let id = endpoint(db, &["One"]);
+        let (claimed, one) = claim_first(db, 3);
         assert!(sent(answer(db, 3, claimed, &one, Some(500))).is_none());
         let event = done(db, 4, move |act| webhooks::test(act, id)).unwrap();
-        let claimed = claim(db, 4)[0];
-        let parcel = first(db, 4, claimed).unwrap();
+        let (claimed, parcel) = claim_first(db, 4);
         let body: Json = serde_json::from_str(&parcel.document).unwrap();
         assert_eq!(
             (parcel.event, &body["type"], &body["data"]),
@@ -456,8 +451,7 @@ fn a_test_is_tried_once_and_out_of_turn() {
         assert_eq!(claim(db, 5), [], "not tried again");
         // One that works ends the back-off.
         done(db, 5, move |act| webhooks::test(act, id)).unwrap();
-        let claimed = claim(db, 5)[0];
-        let parcel = first(db, 5, claimed).unwrap();
+        let (claimed, parcel) = claim_first(db, 5);
         let next = sent(answer(db, 5, claimed, &parcel, Some(200))).unwrap();
         assert_eq!((name_of(&next).as_str(), next.attempt), ("One", 2));
     });
@@ -467,14 +461,11 @@ fn a_test_is_tried_once_and_out_of_turn() {
 fn a_worker_that_lost_its_lease_moves_nothing() {
     both_engines(|test| {
         let db = &test.db;
-        club(db);
-        let id = create(db, 1, new()).unwrap().id;
-        group(db, 2, "One");
-        let slow = claim(db, 3)[0];
-        let parcel = first(db, 3, slow).unwrap();
+        let id = endpoint(db, &["One"]);
+        let (slow, parcel) = claim_first(db, 3);
         assert_eq!(claim(db, 62), [], "leased");
-        let quick = claim(db, 64)[0];
-        assert_eq!(name_of(&first(db, 64, quick).unwrap()), "One");
+        let (quick, again) = claim_first(db, 64);
+        assert_eq!(name_of(&again), "One");
         assert!(matches!(answer(db, 65, slow, &parcel, Some(500)), Next::Lost));
         assert_eq!(show(db, id, 65).attempts, 0);
         // The endpoint is deleted under the other.
@@ -488,9 +479,7 @@ fn a_worker_that_lost_its_lease_moves_nothing() {
 fn both_secrets_sign_during_the_overlap() {
     both_engines(|test| {
         let db = &test.db;
-        club(db);
-        let id = create(db, 1, new()).unwrap().id;
-        group(db, 2, "One");
+        let id = endpoint(db, &["One"]);
         let rotate = |seconds: i64, hours: Option<i64>, n: u8| {
             done(db, seconds, move |act| {
                 webhooks::rotate(act, id, hours, &key(), &[n; SECRET_ENTROPY])
@@ -510,8 +499,7 @@ fn both_secrets_sign_during_the_overlap() {
         assert_eq!(ends, [None, Some(at(10 + 24 * 3_600))]);
         let signing = |seconds: i64| {
             bring_forward(db);
-            let claimed = claim(db, seconds)[0];
-            let parcel = first(db, seconds, claimed).unwrap();
+            let (claimed, parcel) = claim_first(db, seconds);
             let secrets = parcel.secrets(claimed, &key()).unwrap();
             assert!(sent(answer(db, seconds, claimed, &parcel, Some(500))).is_none());
             secrets

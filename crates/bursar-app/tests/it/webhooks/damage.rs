@@ -88,8 +88,7 @@ fn furnished(db: &Db) -> WebhookId {
     .unwrap();
     group(db, 3, "One");
     group(db, 4, "Two");
-    let claimed = claim(db, 5)[0];
-    let one = first(db, 5, claimed).unwrap();
+    let (claimed, one) = claim_first(db, 5);
     let two = sent(answer(db, 5, claimed, &one, Some(200))).unwrap();
     assert!(sent(answer(db, 5, claimed, &two, Some(500))).is_none());
     done(db, 6, move |act| webhooks::test(act, id)).unwrap();

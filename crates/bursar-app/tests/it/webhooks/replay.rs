@@ -17,13 +17,8 @@ fn prune(db: &Db, seconds: i64) {
 fn a_replay_moves_the_cursor_even_while_an_attempt_is_under_way() {
     both_engines(|test| {
         let db = &test.db;
-        club(db);
-        let id = create(db, 1, new()).unwrap().id;
-        for (seconds, name) in [(2, "One"), (3, "Two"), (4, "Three")] {
-            group(db, seconds, name);
-        }
-        let claimed = claim(db, 5)[0];
-        let one = first(db, 5, claimed).unwrap();
+        let id = endpoint(db, &["One", "Two", "Three"]);
+        let (claimed, one) = claim_first(db, 5);
         let two = sent(answer(db, 5, claimed, &one, Some(200))).unwrap();
         let ahead = refusal(done(db, 6, move |act| webhooks::replay_since(act, id, at(4))));
         assert!(ahead.message().starts_with("since must not be after"), "{ahead}");
@@ -39,12 +34,8 @@ fn a_replay_moves_the_cursor_even_while_an_attempt_is_under_way() {
 fn pruning_waits_for_enabled_endpoints() {
     both_engines(|test| {
         let db = &test.db;
-        club(db);
-        let id = create(db, 1, new()).unwrap().id;
-        group(db, 2, "One");
-        group(db, 3, "Two");
-        let claimed = claim(db, 4)[0];
-        let one = first(db, 4, claimed).unwrap();
+        let id = endpoint(db, &["One", "Two"]);
+        let (claimed, one) = claim_first(db, 4);
         let two = sent(answer(db, 4, claimed, &one, Some(200))).unwrap();
         assert!(sent(answer(db, 4, claimed, &two, Some(500))).is_none());
         prune(db, 40 * DAY);
@@ -73,11 +64,7 @@ fn pruning_waits_for_enabled_endpoints() {
 fn an_event_at_the_time_of_a_replay_is_not_pruned_before_it_is_sent() {
     both_engines(|test| {
         let db = &test.db;
-        club(db);
-        let id = create(db, 1, new()).unwrap().id;
-        for (seconds, name) in [(2, "One"), (3, "Two"), (4, "Three")] {
-            group(db, seconds, name);
-        }
+        let id = endpoint(db, &["One", "Two", "Three"]);
         let claimed = claim(db, 5)[0];
         let mut parcel = first(db, 5, claimed);
         while let Some(now_sent) = parcel {
@@ -91,8 +78,7 @@ fn an_event_at_the_time_of_a_replay_is_not_pruned_before_it_is_sent() {
             "Two and Three"
         );
         assert!(record.cursor_at < at(3), "what it shows was delivered");
-        let claimed = claim(db, 40 * DAY)[0];
-        let two = first(db, 40 * DAY, claimed).unwrap();
+        let (claimed, two) = claim_first(db, 40 * DAY);
         assert_eq!(name_of(&two), "Two");
         let three = sent(answer(db, 40 * DAY, claimed, &two, Some(200))).unwrap();
         assert_eq!(name_of(&three), "Three");
@@ -106,18 +92,14 @@ fn an_event_at_the_time_of_a_replay_is_not_pruned_before_it_is_sent() {
 fn a_replay_from_the_horizon_leaves_no_gap() {
     both_engines(|test| {
         let db = &test.db;
-        club(db);
-        let id = create(db, 1, new()).unwrap().id;
-        group(db, 2, "Pruned");
-        let claimed = claim(db, 3)[0];
-        let pruned = first(db, 3, claimed).unwrap();
+        let id = endpoint(db, &["Pruned"]);
+        let (claimed, pruned) = claim_first(db, 3);
         assert!(sent(answer(db, 3, claimed, &pruned, Some(200))).is_none());
         prune(db, 40 * DAY);
         group(db, 40 * DAY, "Kept");
         done(db, 40 * DAY, move |act| webhooks::replay_since(act, id, at(2))).unwrap();
         done(db, 40 * DAY, move |act| webhooks::disable(act, id)).unwrap();
         done(db, 40 * DAY, move |act| webhooks::enable(act, id, false)).unwrap();
-        let claimed = claim(db, 41 * DAY)[0];
-        assert_eq!(name_of(&first(db, 41 * DAY, claimed).unwrap()), "Kept");
+        assert_eq!(name_of(&claim_first(db, 41 * DAY).1), "Kept");
     });
 }
