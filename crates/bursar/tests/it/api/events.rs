@@ -39,6 +39,15 @@ fn import(world: &World, records: &[Value]) {
     world.run(&["import", file.to_str().unwrap()]);
 }
 
+fn change(caller: &Caller<'_>, n: u32, fields: Value) {
+    let path = format!("/v1/members/{}", member(n));
+    caller.patch(&path).json(fields).ok();
+}
+
+fn create(caller: &Caller<'_>, path: &str, key: &str, fields: Value) {
+    caller.post(path).key(key).json(fields).done(201);
+}
+
 fn every_write_has_its_event(engine: Engine) {
     let world = World::with(engine, FAST);
     let admin = world.admin();
@@ -289,16 +298,10 @@ fn a_copy_follows(engine: Engine) {
                 for turn in 0..12u32 {
                     let n = 500 + (writer * 7 + turn) % 20;
                     let is_active = turn % 3 != 0;
-                    admin
-                        .patch(&format!("/v1/members/{}", member(n)))
-                        .json(json!({ "firstName": format!("W{writer} {turn}"), "isActive": is_active }))
-                        .ok();
-                    let body = json!({ "name": format!("Group {writer} {turn}") });
-                    admin
-                        .post("/v1/groups")
-                        .key(&format!("k{writer}-{turn}"))
-                        .json(body)
-                        .done(201);
+                    let fields = json!({ "firstName": format!("W{writer} {turn}"), "isActive": is_active });
+                    change(admin, n, fields);
+                    let fields = json!({ "name": format!("Group {writer} {turn}") });
+                    create(admin, "/v1/groups", &format!("k{writer}-{turn}"), fields);
                 }
             });
         }
@@ -335,23 +338,13 @@ fn filters_and_scopes(engine: Engine) {
     let world = World::with(engine, FAST);
     let admin = world.admin();
     for turn in 0..6u32 {
-        let n = 500 + turn % 3;
-        admin
-            .patch(&format!("/v1/members/{}", member(n)))
-            .json(json!({ "firstName": format!("Turn {turn}"), "isActive": turn % 2 == 1 }))
-            .ok();
-        let body = json!({ "name": format!("Group {turn}") });
-        admin
-            .post("/v1/groups")
-            .key(&format!("g{turn}"))
-            .json(body)
-            .done(201);
-        let body = json!({ "name": format!("Card {turn}"), "spendLimit": 5, "spendLimitFrequency": "daily" });
-        admin
-            .post("/v1/cards")
-            .key(&format!("c{turn}"))
-            .json(body)
-            .done(201);
+        let fields = json!({ "firstName": format!("Turn {turn}"), "isActive": turn % 2 == 1 });
+        change(&admin, 500 + turn % 3, fields);
+        let fields = json!({ "name": format!("Group {turn}") });
+        create(&admin, "/v1/groups", &format!("g{turn}"), fields);
+        let fields =
+            json!({ "name": format!("Card {turn}"), "spendLimit": 5, "spendLimitFrequency": "daily" });
+        create(&admin, "/v1/cards", &format!("c{turn}"), fields);
     }
     let all = admin.walk("/v1/events?limit=100");
     let subset = |keep: &dyn Fn(&Value) -> bool| -> Vec<Value> {
@@ -440,11 +433,8 @@ fn a_walk_is_a_snapshot(engine: Engine) {
     let world = World::with(engine, FAST);
     let admin = world.admin();
     let write = |turn: u32| {
-        let path = format!("/v1/members/{}", member(500 + turn % 5));
-        admin
-            .patch(&path)
-            .json(json!({ "firstName": format!("Turn {turn}") }))
-            .ok()
+        let fields = json!({ "firstName": format!("Turn {turn}") });
+        change(&admin, 500 + turn % 5, fields);
     };
     for turn in 0..10 {
         write(turn);
