@@ -231,7 +231,7 @@ fn every_event_arrives_in_order_whoever_is_killed(engine: Engine) {
     let (editor, reader) = (world.editor(), world.admin());
     editor.token();
     let chance = Mutex::new(Rng::with_seed(seed()));
-    // A third fails. Most say when to come again: the waits of several failures in a row are long even so much faster.
+    // A third fails, mostly with Retry-After: without it, several failures in a row wait long despite --webhook-faster.
     let receiver = Receiver::start(move |_, _| match chance.lock().unwrap().u8(0..30) {
         0 => (0, String::new()),
         1 => (500, String::new()),
