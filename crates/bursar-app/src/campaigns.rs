@@ -119,13 +119,13 @@ pub fn raised(view: &mut View<'_, '_>) -> Result<HashMap<CampaignId, Money>, App
 #[derive(Clone, Debug)]
 pub struct Raised {
     pub sum: Money,
-    /// The last first, at most [`RECEIPTS_MAX`].
+    /// The last first.
     pub receipts: Vec<Recorded>,
+    pub is_more: bool,
 }
 
-pub const RECEIPTS_MAX: usize = 50;
-
-pub fn raised_for(view: &mut View<'_, '_>, id: CampaignId) -> Result<Raised, AppError> {
+/// With at most `most` receipts.
+pub fn raised_for(view: &mut View<'_, '_>, id: CampaignId, most: usize) -> Result<Raised, AppError> {
     view.allow(&Campaign::READ)?;
     let campaign: Campaign = view.find(id)?;
     let entries = journal::of_campaign(view.tx, view.organization, id)?;
@@ -137,11 +137,13 @@ pub fn raised_for(view: &mut View<'_, '_>, id: CampaignId) -> Result<Raised, App
     let mut ids: Vec<ReceiptId> = entries.iter().rev().filter_map(|entry| entry.receipt).collect();
     let mut seen = HashSet::new();
     ids.retain(|receipt| seen.insert(*receipt));
-    ids.truncate(RECEIPTS_MAX);
+    let is_more = ids.len() > most;
+    ids.truncate(most);
     let receipts: Result<_, AppError> = ids.into_iter().map(|id| receipts::show(view, id)).collect();
     Ok(Raised {
         sum: Money::total("the campaign", sum, campaign.currency)?,
         receipts: receipts?,
+        is_more,
     })
 }
 

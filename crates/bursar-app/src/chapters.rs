@@ -10,7 +10,6 @@ use bursar_domain::organization::{Organization, OrganizationKind};
 use bursar_domain::{Refusal, Stamps, Timestamp};
 
 use crate::act::{Act, View, Whole};
-use crate::desk::PAGE_ROWS;
 use crate::error::AppError;
 use crate::resources::{Page, Readable, Walk, page_of};
 use crate::rule::Rule;
@@ -50,12 +49,13 @@ pub struct Roster {
     pub is_more: bool,
 }
 
-/// Reads a page of a chapter's roster for a person, by the rule of [`roster`], and logs it in the chapter's own activity
-/// log in the same transaction.
+/// Reads at most `most` members of a chapter's roster for a person, by the rule of [`roster`], and logs in the chapter's
+/// own activity log how many, in the same transaction.
 pub fn read_roster(
     act: &mut Act<'_, '_>,
     chapter: OrganizationId,
     after: Option<&MemberPlace>,
+    most: usize,
 ) -> Result<Roster, AppError> {
     act.allow(&READ)?;
     let own = act.own()?;
@@ -64,10 +64,10 @@ pub fn read_roster(
         child.filter(|child| own.kind == OrganizationKind::National && child.parent_id == Some(own.id));
     let missing = || Refusal::missing("there is no such chapter");
     let child = child.ok_or_else(missing)?;
-    let limit = i64::try_from(PAGE_ROWS + 1).unwrap_or(i64::MAX);
+    let limit = i64::try_from(most.saturating_add(1)).unwrap_or(i64::MAX);
     let mut members = desk::members(act.tx, chapter, MemberFilter::default(), after, limit)?;
-    let is_more = members.len() > PAGE_ROWS;
-    members.truncate(PAGE_ROWS);
+    let is_more = members.len() > most;
+    members.truncate(most);
     let count = i64::try_from(members.len()).ok();
     act.log_in(chapter, READ.name, Some(chapter.to_string()), count)?;
     Ok(Roster {

@@ -11,7 +11,7 @@ use crate::asking::{AGAIN, Asking, DONE};
 use crate::failure::{Failure, Problem};
 use crate::forms::{Done, Form, KEY, PLAN, Sent, Telling};
 use crate::reply::see_other;
-use crate::routes::{Log, Make, Route};
+use crate::routes::{Log, Logged, Make, Route};
 use crate::serve::{Answer, Console, Signed};
 
 impl Console {
@@ -71,7 +71,7 @@ impl Console {
         Ok(Answer::Reply(made.await?.reply()))
     }
 
-    /// A page whose reading is logged. It is not sent if it could not be.
+    /// A page or a file whose reading is logged. It is not sent if it could not be.
     pub(crate) async fn logged(&self, signed: &Signed, log: Log, asking: Asking) -> Result<Answer, Failure> {
         let organization = asking.frame.place.organization.id;
         let visit = Visit {
@@ -79,7 +79,10 @@ impl Console {
             request: Some(signed.request),
         };
         let read = self.app.act(visit, organization, move |act| log(act, &asking));
-        Ok(Answer::Page(StatusCode::OK, read.await?))
+        Ok(match read.await? {
+            Logged::Page(page) => Answer::Page(StatusCode::OK, page),
+            Logged::File(file) => Answer::Reply(file.reply()),
+        })
     }
 
     pub(crate) async fn send(

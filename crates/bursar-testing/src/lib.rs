@@ -93,3 +93,12 @@ pub fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
 pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
     eventually(what, || holds().then_some(()));
 }
+
+/// The records of a file, the names of the columns first.
+pub fn csv_rows(text: &str) -> Vec<Vec<String>> {
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .from_reader(text.as_bytes());
+    let cells = |row: csv::StringRecord| row.iter().map(str::to_owned).collect();
+    reader.records().map(|row| cells(row.unwrap())).collect()
+}

@@ -5,7 +5,7 @@ pub(crate) mod import;
 pub(crate) mod line;
 pub(crate) mod lines;
 pub(crate) mod reconcile;
-mod rows;
+pub(super) mod rows;
 pub(crate) mod undo;
 
 use askama::Template;
@@ -56,12 +56,19 @@ struct Page<'a> {
     is_open: bool,
     rows: Vec<Row>,
     older: String,
+    csv: String,
+}
+
+/// The last imported first.
+pub(super) fn found(view: &mut View<'_, '_>) -> Result<Vec<Listed>, Failure> {
+    let mut listed = statements::list(view, None)?;
+    listed.reverse();
+    Ok(listed)
 }
 
 pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<String, Failure> {
     let frame = &asking.frame;
-    let mut listed = statements::list(view, None)?;
-    listed.reverse();
+    let mut listed = found(view)?;
     let open: i64 = listed.iter().map(|one| one.count(LineStatus::Open)).sum();
     let cards = cards(view, &listed)?;
     let id = |one: &Listed| one.statement.id.to_string();
@@ -77,6 +84,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
             .map(|one| row(one, &frame.place.organization.time_zone))
             .collect(),
         older,
+        csv: frame.at("bank/csv"),
     };
     Ok(page.render()?)
 }

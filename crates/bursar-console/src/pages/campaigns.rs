@@ -1,17 +1,21 @@
 //! Campaigns: money collected for a goal.
 
+use std::collections::HashMap;
+
 use askama::Template;
 use bursar_app::books::receipts::RECORD;
 use bursar_app::campaigns::{self, CHANGE, CREATE, CampaignChange, MOVE, Raised};
+use bursar_app::desk::PAGE_ROWS;
 use bursar_app::{View, resources};
 use bursar_domain::campaign::{Campaign, CampaignStatus, CampaignVerb};
-use bursar_domain::ids::kind;
+use bursar_domain::ids::{CampaignId, kind};
 use bursar_domain::money::Money;
 
 use super::ask::{Ask, Field};
 use super::cut;
 use super::rows::ReceiptRow;
 use super::seen::Seen;
+use super::tabbed::{Tabs, by_state, if_any};
 use crate::asking::Asking;
 use crate::failure::{Failure, Problem};
 use crate::forms::{Done, Form, Sent};
@@ -34,35 +38,58 @@ struct Row {
 struct Page<'a> {
     frame: &'a Frame,
     may_create: bool,
+    tabs: Tabs,
     rows: Vec<Row>,
     older: String,
+    csv: String,
 }
 
 /// Of the goal, in percent.
-fn percent(raised: Money, goal: Option<Money>) -> i128 {
+pub(super) fn percent(raised: Money, goal: Option<Money>) -> i128 {
     match goal.map(|goal| goal.minor) {
         None | Some(0) => 0,
         Some(goal) => i128::from(raised.minor.max(0)) * 100 / i128::from(goal),
     }
 }
 
-pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<String, Failure> {
+/// Those that the address asks for, and what came for each.
+pub(super) fn found(
+    view: &mut View<'_, '_>,
+    asking: &Asking,
+) -> Result<(Vec<Campaign>, HashMap<CampaignId, Money>), Failure> {
     let mut found: Vec<Campaign> = Vec::new();
     resources::each(view, |campaign: Campaign| found.push(campaign))?;
+    if let Some(status) = CampaignStatus::parse(asking.query("show")) {
+        found.retain(|campaign| campaign.status == status);
+    }
     let order = |status| match status {
         CampaignStatus::Active => 0,
         CampaignStatus::Draft => 1,
         CampaignStatus::Ended => 2,
     };
     found.sort_by_key(|campaign| (order(campaign.status), campaign.end_date, campaign.name.clone()));
+    Ok((found, campaigns::raised(view)?))
+}
+
+pub(super) fn sum_of(raised: &HashMap<CampaignId, Money>, campaign: &Campaign) -> Money {
+    let sum = raised.get(&campaign.id).copied();
+    sum.unwrap_or_else(|| Money::zero(campaign.currency))
+}
+
+pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<String, Failure> {
+    let (mut found, raised) = found(view, asking)?;
+    let states = [
+        CampaignStatus::Active,
+        CampaignStatus::Draft,
+        CampaignStatus::Ended,
+    ]
+    .map(|status| (status.as_str(), words::label(status.as_str())));
+    let tabs = by_state(asking, "campaigns", ("show", "after"), states);
+    let tabs = if_any(tabs, &found);
     let id = |campaign: &Campaign| campaign.id.to_string();
     let older = cut::page(asking, ("campaigns", "after"), &mut found, id);
-    let raised = campaigns::raised(view)?;
     let row = |campaign: &Campaign| {
-        let sum = raised
-            .get(&campaign.id)
-            .copied()
-            .unwrap_or_else(|| Money::zero(campaign.currency));
+        let sum = sum_of(&raised, campaign);
         Row {
             id: campaign.id.to_string(),
             name: campaign.name.clone(),
@@ -79,8 +106,10 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
     let page = Page {
         frame: &asking.frame,
         may_create: asking.frame.may(&CREATE),
+        tabs,
         rows: found.iter().map(row).collect(),
         older,
+        csv: asking.with("campaigns/csv", &[]),
     };
     Ok(page.render()?)
 }
@@ -106,12 +135,18 @@ struct One<'a> {
     start: String,
     end: String,
     receipts: Vec<ReceiptRow>,
+    is_more: bool,
+    csv: String,
 }
 
 pub(crate) fn show_one(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<String, Failure> {
     let frame = &asking.frame;
     let campaign: Campaign = resources::one(view, asking.id::<kind::Campaign>(0)?)?;
-    let Raised { sum, receipts } = campaigns::raised_for(view, campaign.id)?;
+    let Raised {
+        sum,
+        receipts,
+        is_more,
+    } = campaigns::raised_for(view, campaign.id, PAGE_ROWS)?;
     let percent = percent(sum, campaign.goal_amount);
     let left = campaign
         .goal_amount
@@ -141,6 +176,8 @@ pub(crate) fn show_one(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Re
         start: words::day_or_dash(campaign.start_date),
         end: words::day_or_dash(campaign.end_date),
         receipts: super::rows::receipts(view, &receipts)?,
+        is_more,
+        csv: frame.at(&format!("campaigns/{}/csv", campaign.id)),
         name: campaign.name,
     };
     Ok(page.render()?)

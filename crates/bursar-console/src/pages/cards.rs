@@ -14,6 +14,7 @@ use bursar_domain::text::NAME;
 use super::ask::{Ask, Field};
 use super::cut;
 use super::seen::Seen;
+use super::tabbed::{Tabs, by_state, if_any};
 use super::who;
 use crate::asking::Asking;
 use crate::failure::{Failure, Problem};
@@ -37,13 +38,15 @@ struct Page<'a> {
     may_create: bool,
     may_decide: bool,
     is_approved: bool,
+    tabs: Tabs,
     rows: Vec<Row>,
     older: String,
+    csv: String,
     /// Those that wait for a decision.
     applications: Vec<Row>,
 }
 
-fn status(card: &Card) -> (&'static str, String) {
+pub(super) fn status(card: &Card) -> (&'static str, String) {
     match card.status {
         Some(status) => (status.as_str(), words::label(status.as_str())),
         None => ("", "Being made".to_owned()),
@@ -58,7 +61,7 @@ fn limit(amount: Option<bursar_domain::money::Money>, frequency: Option<LimitFre
     }
 }
 
-const fn often(frequency: LimitFrequency) -> &'static str {
+pub(super) const fn often(frequency: LimitFrequency) -> &'static str {
     match frequency {
         LimitFrequency::Daily => "a day",
         LimitFrequency::Weekly => "a week",
@@ -72,16 +75,30 @@ fn frequencies() -> impl Iterator<Item = (&'static str, String)> {
     LimitFrequency::ALL.iter().map(name)
 }
 
-fn named(card: &Card) -> String {
+pub(super) fn named(card: &Card) -> String {
     card.name.clone().unwrap_or_else(|| "Card".to_owned())
+}
+
+/// Those that the address asks for.
+pub(super) fn found(view: &mut View<'_, '_>, asking: &Asking) -> Result<Vec<Card>, Failure> {
+    let mut found: Vec<Card> = Vec::new();
+    resources::each(view, |card: Card| found.push(card))?;
+    if let Some(status) = CardStatus::parse(asking.query("show")) {
+        found.retain(|card| card.status == Some(status));
+    }
+    let is_over = |card: &Card| matches!(card.status, Some(CardStatus::Canceled | CardStatus::Denied));
+    found.sort_by_key(|card| (is_over(card), named(card)));
+    Ok(found)
 }
 
 pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<String, Failure> {
     let frame = &asking.frame;
-    let mut found: Vec<Card> = Vec::new();
-    resources::each(view, |card: Card| found.push(card))?;
-    let is_over = |card: &Card| matches!(card.status, Some(CardStatus::Canceled | CardStatus::Denied));
-    found.sort_by_key(|card| (is_over(card), named(card)));
+    let mut found = found(view, asking)?;
+    let states = CardStatus::ALL
+        .iter()
+        .map(|status| (status.as_str(), words::label(status.as_str())));
+    let tabs = by_state(asking, "cards", ("show", "after"), states);
+    let tabs = if_any(tabs, &found);
     let older = cut::page(asking, ("cards", "after"), &mut found, |card| card.id.to_string());
     let holders = names::of_references(view, &found)?;
     let row = |card: &Card| {
@@ -121,8 +138,10 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         may_create: frame.may(&CREATE),
         may_decide: frame.may(&DECIDE),
         is_approved: frame.place.organization.card_issuing == CardIssuing::Approved,
+        tabs,
         rows: found.iter().map(row).collect(),
         older,
+        csv: asking.with("cards/csv", &[]),
         applications: waiting.iter().map(application).collect(),
     };
     Ok(page.render()?)

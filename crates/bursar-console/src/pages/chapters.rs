@@ -1,6 +1,7 @@
 //! The chapters of a national organization: totals, and the roster of one, which the chapter sees in its own log.
 
 use askama::Template;
+use bursar_app::desk::PAGE_ROWS;
 use bursar_app::reminders::SCHEDULE;
 use bursar_app::{Act, View, chapters, reports};
 use bursar_domain::ids::{OrganizationId, kind};
@@ -11,6 +12,7 @@ use crate::asking::Asking;
 use crate::failure::Failure;
 use crate::forms::Form;
 use crate::frame::Frame;
+use crate::routes::Logged;
 use crate::words;
 
 struct Row {
@@ -105,13 +107,14 @@ struct One<'a> {
     count: String,
     rows: Vec<Member>,
     older: String,
+    csv: String,
 }
 
 /// The roster. Reading it is logged in the chapter, in the same transaction.
-pub(crate) fn roster(act: &mut Act<'_, '_>, asking: &Asking) -> Result<String, Failure> {
+pub(crate) fn roster(act: &mut Act<'_, '_>, asking: &Asking) -> Result<Logged, Failure> {
     let frame = &asking.frame;
     let id = asking.id::<kind::Organization>(0)?;
-    let found = chapters::read_roster(act, id, asking.member_place().as_ref())?;
+    let found = chapters::read_roster(act, id, asking.member_place().as_ref(), PAGE_ROWS)?;
     let members = &found.members;
     let rows = members.iter().map(|line| Member {
         name: format!("{} {}", line.first_name, line.last_name),
@@ -129,6 +132,7 @@ pub(crate) fn roster(act: &mut Act<'_, '_>, asking: &Asking) -> Result<String, F
             (true, Some(last)) => asking.after_member(&format!("chapters/{id}"), last),
             _ => String::new(),
         },
+        csv: frame.at(&format!("chapters/{id}/csv")),
     };
-    Ok(page.render()?)
+    Ok(Logged::Page(page.render()?))
 }

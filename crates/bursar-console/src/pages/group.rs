@@ -1,7 +1,7 @@
 //! A group: its dues, what was paid and is owed of them this year, and its members.
 
 use askama::Template;
-use bursar_app::desk::{self, Filter, MemberQuery};
+use bursar_app::desk::{self, Filter, MemberPlace, MemberQuery};
 use bursar_app::groups::{ADD, REMOVE_MEMBER, SET};
 use bursar_app::payments::RAISE;
 use bursar_app::reminders::SCHEDULE;
@@ -49,6 +49,20 @@ struct Page<'a> {
     is_overdue: bool,
     rows: Vec<Row>,
     older: String,
+    csv: String,
+}
+
+/// The members of the list.
+pub(super) fn query(id: GroupId, after: Option<MemberPlace>) -> MemberQuery {
+    MemberQuery {
+        filter: Filter {
+            is_active: Some(true),
+            group: Some(id),
+            is_owing: false,
+        },
+        after,
+        ..MemberQuery::default()
+    }
 }
 
 pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<String, Failure> {
@@ -56,16 +70,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
     let id = asking.id::<kind::Group>(0)?;
     let group: Group = resources::one(view, id)?;
     let year = desk::group_year(view, id)?;
-    let query = MemberQuery {
-        filter: Filter {
-            is_active: Some(true),
-            group: Some(id),
-            is_owing: false,
-        },
-        after: asking.member_place(),
-        ..MemberQuery::default()
-    };
-    let found = desk::members(view, &query)?;
+    let found = desk::members(view, &query(id, asking.member_place()))?;
     let ids: Vec<MemberId> = found.rows.iter().map(|row| row.id).collect();
     let balances = desk::balances(view, &ids)?;
     let rows = found.rows.iter().map(|line| {
@@ -114,6 +119,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
             (true, Some(last)) => asking.after_member(&format!("groups/{id}"), last),
             _ => String::new(),
         },
+        csv: frame.at(&format!("groups/{id}/csv")),
         name: group.name,
     };
     Ok(page.render()?)

@@ -1,15 +1,18 @@
 //! The lists as spreadsheets, with the filters of their addresses.
 
 mod books;
+mod office;
+mod raising;
 mod work;
 
-use bursar_app::View;
 use bursar_app::desk::{self, ChargeLine, MemberLine};
-use bursar_app::search;
+use bursar_app::{Act, View, search};
 use bursar_domain::ids::MemberId;
 use bursar_domain::money::{Currency, Money};
 
-pub(crate) use books::{journal, lines, money};
+pub(crate) use books::{journal, lines, money, statements};
+pub(crate) use office::{deliveries, group, people, roster, tokens, webhooks};
+pub(crate) use raising::{campaign, campaigns, cards, listings};
 pub(crate) use work::{activity, chapters, groups, orders, reimbursements, reminders};
 
 use super::rows;
@@ -55,14 +58,14 @@ fn cut() -> Vec<Cell> {
     ))]
 }
 
-fn file(
-    view: &View<'_, '_>,
+fn file<M>(
+    act: &Act<'_, '_, M>,
     asking: &Asking,
     name: &str,
     columns: &[&'static str],
     rows: Vec<Vec<Cell>>,
 ) -> Download {
-    let today = asking.frame.place.organization.time_zone.date(view.now());
+    let today = asking.frame.place.organization.time_zone.date(act.now());
     let sheet = Sheet {
         columns: columns.to_vec(),
         sections: vec![Section {

@@ -32,9 +32,10 @@ struct Page<'a> {
     may_remove: bool,
     rows: Vec<Row>,
     older: String,
+    csv: String,
 }
 
-const fn may(role: Role) -> &'static str {
+pub(super) const fn may(role: Role) -> &'static str {
     match role {
         Role::Viewer => "Sees everything but messages and cards",
         Role::Editor => "Sees and changes: members, charges, money",
@@ -42,15 +43,20 @@ const fn may(role: Role) -> &'static str {
     }
 }
 
-fn name(holder: &Holder) -> String {
+pub(super) fn name(holder: &Holder) -> String {
     let user = &holder.user;
     user.name.clone().unwrap_or_else(|| user.email.clone())
 }
 
-pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<String, Failure> {
-    let frame = &asking.frame;
+pub(super) fn holders(view: &mut View<'_, '_>) -> Result<Vec<Holder>, Failure> {
     let mut holders = roles::list(view)?;
     holders.sort_by_key(|holder| (std::cmp::Reverse(holder.role), name(holder).to_lowercase()));
+    Ok(holders)
+}
+
+pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<String, Failure> {
+    let frame = &asking.frame;
+    let mut holders = holders(view)?;
     let id = |holder: &Holder| holder.user.id.to_string();
     let older = cut::page(asking, ("people", "after"), &mut holders, id);
     let row = |holder: &Holder| Row {
@@ -67,6 +73,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         may_remove: frame.may(&REMOVE),
         rows: holders.iter().map(row).collect(),
         older,
+        csv: frame.at("people/csv"),
     };
     Ok(page.render()?)
 }

@@ -11,6 +11,7 @@ use bursar_domain::order::{OrderLine, OrderStatus};
 
 use super::ask::{Ask, Field, Shape};
 use super::cut;
+use super::tabbed::{Tabs, by_state, if_any};
 use super::who;
 use crate::asking::Asking;
 use crate::failure::{Failure, Problem};
@@ -35,23 +36,19 @@ pub(super) struct OrderRow {
     total: String,
 }
 
-struct Tab {
-    query: String,
-    name: String,
-    is_here: bool,
-}
-
 #[derive(Template)]
 #[template(path = "store.html")]
 struct Page<'a> {
     frame: &'a Frame,
     may_create: bool,
+    listing_tabs: Tabs,
     listings: Vec<ListingRow>,
     more_listings: String,
-    tabs: Vec<Tab>,
+    listings_csv: String,
+    order_tabs: Tabs,
     orders: Vec<OrderRow>,
     older: String,
-    csv: String,
+    orders_csv: String,
 }
 
 fn stock(item: &Item) -> String {
@@ -67,43 +64,65 @@ pub(super) fn which(asking: &Asking) -> Orders {
     OrderStatus::parse(asking.query("show")).map_or(Orders::All, Orders::In)
 }
 
-pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<String, Failure> {
-    let frame = &asking.frame;
+/// The listings that the address asks for.
+pub(super) fn listings(view: &mut View<'_, '_>, asking: &Asking) -> Result<Vec<Listing>, Failure> {
+    let is_active = match asking.query("sale") {
+        "on" => Some(true),
+        "off" => Some(false),
+        _ => None,
+    };
     let mut listings: Vec<Listing> = Vec::new();
     resources::each(view, |listing: Listing| listings.push(listing))?;
+    listings.retain(|listing| is_active.is_none_or(|is_active| listing.is_active == is_active));
     listings.sort_by_key(|listing| (!listing.is_active, listing.name.clone()));
+    Ok(listings)
+}
+
+pub(super) const fn sale(is_active: bool) -> &'static str {
+    match is_active {
+        true => "On sale",
+        false => "Off sale",
+    }
+}
+
+pub(super) fn items(listing: &Listing) -> String {
+    listing.items.iter().map(stock).collect::<Vec<_>>().join(", ")
+}
+
+pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<String, Failure> {
+    let frame = &asking.frame;
+    let mut listings = listings(view, asking)?;
+    let sales = [("on", true), ("off", false)].map(|(word, is_active)| (word, sale(is_active).to_owned()));
+    let listing_tabs = by_state(asking, "store", ("sale", "listing"), sales);
+    let listing_tabs = if_any(listing_tabs, &listings);
     let id = |listing: &Listing| listing.id.to_string();
     let more_listings = cut::page(asking, ("store", "listing"), &mut listings, id);
-    let chosen = OrderStatus::parse(asking.query("show"));
     let found = desk::orders(view, which(asking), asking.place())?;
-    let tab = |status: Option<OrderStatus>| Tab {
-        query: status.map_or_else(String::new, |status| format!("?show={status}")),
-        name: status.map_or_else(|| "All".to_owned(), |status| words::label(status.as_str())),
-        is_here: status == chosen,
-    };
+    let states = OrderStatus::ALL
+        .iter()
+        .map(|status| (status.as_str(), words::label(status.as_str())));
     let page = Page {
         frame,
         may_create: frame.may(&CREATE_LISTING),
+        listing_tabs,
         listings: listings
             .iter()
             .map(|listing| ListingRow {
                 id: listing.id.to_string(),
                 name: listing.name.clone(),
                 is_active: listing.is_active,
-                items: listing.items.iter().map(stock).collect::<Vec<_>>().join(", "),
+                items: items(listing),
             })
             .collect(),
         more_listings,
-        tabs: std::iter::once(None)
-            .chain(OrderStatus::ALL.iter().copied().map(Some))
-            .map(tab)
-            .collect(),
+        listings_csv: asking.with("store/csv", &[("show", ""), ("listing", "")]),
+        order_tabs: by_state(asking, "store", ("show", "after"), states),
         older: match (found.is_more, found.rows.last()) {
             (true, Some(last)) => asking.after("store", last.updated_at, last.id),
             _ => String::new(),
         },
         orders: order_rows(view, frame, &found.rows)?,
-        csv: asking.with("orders/csv", &[("listing", "")]),
+        orders_csv: asking.with("orders/csv", &[("sale", ""), ("listing", "")]),
     };
     Ok(page.render()?)
 }

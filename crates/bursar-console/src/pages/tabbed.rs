@@ -2,6 +2,7 @@
 
 use askama::Template;
 
+use crate::asking::Asking;
 use crate::frame::Frame;
 use crate::words::Moment;
 
@@ -54,14 +55,44 @@ pub(crate) struct Tabbed<'a> {
     pub(crate) title: &'static str,
     /// What can be done about the list: an address, and its words.
     pub(crate) act: Option<(String, &'static str)>,
-    /// Addresses, words, and which is open.
-    pub(crate) tabs: Vec<(String, String, bool)>,
+    pub(crate) tabs: Tabs,
     pub(crate) columns: Vec<Column>,
     pub(crate) rows: Vec<Row>,
     pub(crate) empty: &'static str,
     pub(crate) older: String,
     /// The same list as a file.
     pub(crate) csv: String,
+}
+
+/// Addresses, words, and which is open.
+pub(crate) type Tabs = Vec<(String, String, bool)>;
+
+/// Everything, and each state that the address can ask for. `field` names the state, and `place` the row that the page
+/// before ended with.
+pub(crate) fn by_state(
+    asking: &Asking,
+    end: &str,
+    (field, place): (&str, &str),
+    states: impl IntoIterator<Item = (&'static str, String)>,
+) -> Tabs {
+    let to = |word: &str| asking.with(end, &[(field, word), (place, "")]);
+    let asked = asking.query(field);
+    let mut tabs: Tabs = states
+        .into_iter()
+        .map(|(word, name)| (to(word), name, word == asked))
+        .collect();
+    let is_all = tabs.iter().all(|(.., is_here)| !is_here);
+    tabs.insert(0, (to(""), "All".to_owned(), is_all));
+    tabs
+}
+
+/// Tabs only where there is something to sort into them.
+pub(crate) fn if_any<T>(tabs: Tabs, rows: &[T]) -> Tabs {
+    let is_all = tabs.first().is_some_and(|(.., is_here)| *is_here);
+    match is_all && rows.is_empty() {
+        true => Tabs::new(),
+        false => tabs,
+    }
 }
 
 /// The name of a tab; with a number if something in it waits.

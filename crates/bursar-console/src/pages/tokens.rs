@@ -9,6 +9,7 @@ use bursar_domain::token::TokenKind;
 
 use super::cut;
 use super::policy::in_words;
+use super::tabbed::{Tabs, by_state, if_any};
 use crate::asking::Asking;
 use crate::failure::Failure;
 use crate::forms::Form;
@@ -31,8 +32,10 @@ struct Page<'a> {
     frame: &'a Frame,
     may_create: bool,
     is_all: bool,
+    tabs: Tabs,
     rows: Vec<Row>,
     older: String,
+    csv: String,
 }
 
 pub(super) fn whose(record: &Record) -> String {
@@ -46,15 +49,35 @@ pub(super) fn whose(record: &Record) -> String {
     }
 }
 
-fn used(record: &Record, frame: &Frame) -> Moment {
+pub(super) fn used(record: &Record, frame: &Frame) -> Moment {
     Moment::or(record.last_used_at, &frame.place.organization.time_zone, "Never")
+}
+
+const fn is_live(state: State) -> bool {
+    match state {
+        State::Active | State::Replaced => true,
+        State::Revoked | State::Expired | State::RotatedOut => false,
+    }
+}
+
+/// Those that the address asks for.
+pub(super) fn found(view: &mut View<'_, '_>, asking: &Asking) -> Result<Vec<Record>, Failure> {
+    let mut found = tokens::list(view)?;
+    match asking.query("show") {
+        "live" => found.retain(|record| is_live(record.state)),
+        "ended" => found.retain(|record| !is_live(record.state)),
+        _ => {}
+    }
+    found.sort_by_key(|record| (!is_live(record.state), std::cmp::Reverse(record.created_at)));
+    Ok(found)
 }
 
 pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<String, Failure> {
     let frame = &asking.frame;
-    let mut found = tokens::list(view)?;
-    let is_over = |state| matches!(state, State::Revoked | State::Expired | State::RotatedOut);
-    found.sort_by_key(|record| (is_over(record.state), std::cmp::Reverse(record.created_at)));
+    let mut found = found(view, asking)?;
+    let states = [("live", "In use"), ("ended", "Ended")].map(|(word, name)| (word, name.to_owned()));
+    let tabs = by_state(asking, "tokens", ("show", "after"), states);
+    let tabs = if_any(tabs, &found);
     let older = cut::page(asking, ("tokens", "after"), &mut found, |record| {
         record.id.to_string()
     });
@@ -71,8 +94,10 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         frame,
         may_create: frame.may(&CREATE),
         is_all: frame.may(&tokens::LIST_ALL),
+        tabs,
         rows: found.iter().map(row).collect(),
         older,
+        csv: asking.with("tokens/csv", &[]),
     };
     Ok(page.render()?)
 }
@@ -109,7 +134,7 @@ pub(crate) fn show_one(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Re
     let id = asking.id::<kind::Token>(0)?;
     let record = tokens::get(view, id)?;
     let (explanation, state) = tokens::explain_by_id(view, id)?;
-    let is_live = matches!(state, State::Active | State::Replaced);
+    let is_live = is_live(state);
     let is_own = record.email.as_deref() == Some(frame.email.as_str());
     let page = One {
         frame,

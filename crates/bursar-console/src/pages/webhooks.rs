@@ -7,16 +7,25 @@ use bursar_app::{View, policy};
 use bursar_domain::Timestamp;
 use bursar_domain::access::Scope;
 use bursar_domain::ids::kind;
+use bursar_domain::webhook::outcome::Outcome;
 
 use super::policy::in_words;
+use super::tabbed::{Tabs, by_state, if_any};
 use crate::asking::Asking;
 use crate::failure::Failure;
 use crate::forms::Form;
 use crate::frame::Frame;
 use crate::words::{self, Moment};
 
+/// The states of endpoints, as the address and the page name them.
+const STATES: [(&str, &str); 3] = [
+    ("enabled", "Enabled"),
+    ("failing", "Failing"),
+    ("disabled", "Disabled"),
+];
+
 /// The class and the word of an endpoint's state.
-fn state(record: &Record) -> (&'static str, &'static str) {
+pub(super) fn state(record: &Record) -> (&'static str, &'static str) {
     match (record.state, record.failing_since) {
         (State::Disabled, _) => ("ended", "Disabled"),
         (State::Enabled, Some(_)) => ("failed", "Failing"),
@@ -43,7 +52,20 @@ struct Row {
 struct Page<'a> {
     frame: &'a Frame,
     may_create: bool,
+    tabs: Tabs,
     rows: Vec<Row>,
+    csv: String,
+}
+
+/// Those that the address asks for, and how many there are.
+pub(super) fn found(view: &mut View<'_, '_>, asking: &Asking) -> Result<(Vec<Record>, usize), Failure> {
+    let mut found = webhooks::list(view)?;
+    let count = found.len();
+    let asked = STATES.into_iter().find(|(word, _)| *word == asking.query("show"));
+    if let Some((_, name)) = asked {
+        found.retain(|record| state(record).1 == name);
+    }
+    Ok((found, count))
 }
 
 pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<String, Failure> {
@@ -60,11 +82,15 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
             delivered: Moment::or(record.last_delivered_at, zone, "Never"),
         }
     };
-    let found = webhooks::list(view)?;
+    let (found, count) = found(view, asking)?;
+    let states = STATES.map(|(word, name)| (word, name.to_owned()));
+    let tabs = by_state(asking, "webhooks", ("show", "after"), states);
     let page = Page {
         frame,
-        may_create: frame.may(&CREATE) && found.len() < webhooks::WEBHOOKS_MAX,
+        may_create: frame.may(&CREATE) && count < webhooks::WEBHOOKS_MAX,
+        tabs: if_any(tabs, &found),
         rows: found.into_iter().map(row).collect(),
+        csv: asking.with("webhooks/csv", &[]),
     };
     Ok(page.render()?)
 }
@@ -110,6 +136,7 @@ struct One<'a> {
     scopes: Vec<ScopeRow>,
     deliveries: Vec<DeliveryRow>,
     older: String,
+    csv: String,
 }
 
 pub(crate) fn show_one(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<String, Failure> {
@@ -160,32 +187,44 @@ pub(crate) fn show_one(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Re
             .collect(),
         deliveries: found.into_iter().map(|delivery| row(delivery, frame)).collect(),
         older,
+        csv: frame.at(&format!("webhooks/{id}/csv")),
         url: record.url,
     };
     Ok(page.render()?)
 }
 
-fn row(delivery: Delivery, frame: &Frame) -> DeliveryRow {
-    use bursar_domain::webhook::outcome::Outcome;
-    let (status, outcome) = match delivery.outcome {
-        Outcome::Delivered => ("delivered", "Delivered"),
-        Outcome::Retried => ("pending", "Retried"),
-        Outcome::Failed => ("failed", "Passed over"),
-    };
-    let response = match (delivery.status, delivery.error) {
+pub(super) const fn outcome(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Delivered => "Delivered",
+        Outcome::Retried => "Retried",
+        Outcome::Failed => "Passed over",
+    }
+}
+
+pub(super) fn response(delivery: &Delivery) -> String {
+    match (delivery.status, &delivery.error) {
         (Some(code), None) => code.to_string(),
         (Some(code), Some(error)) => format!("{code}, {error}"),
-        (None, error) => error.unwrap_or_else(|| "None".to_owned()),
+        (None, Some(error)) => error.clone(),
+        (None, None) => "None".to_owned(),
+    }
+}
+
+fn row(delivery: Delivery, frame: &Frame) -> DeliveryRow {
+    let status = match delivery.outcome {
+        Outcome::Delivered => "delivered",
+        Outcome::Retried => "pending",
+        Outcome::Failed => "failed",
     };
     DeliveryRow {
+        response: response(&delivery),
+        outcome: outcome(delivery.outcome),
         at: Moment::there(delivery.at, &frame.place.organization.time_zone),
         event_type: delivery.event_type,
         event: delivery.event_id.to_string(),
         attempt: delivery.attempt,
-        response,
         took: format!("{} ms", words::number(delivery.duration_ms)),
         status,
-        outcome,
     }
 }
 

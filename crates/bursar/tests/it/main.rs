@@ -38,6 +38,8 @@ mod console_conflicts;
 #[cfg(test)]
 mod console_feel;
 #[cfg(test)]
+mod console_files;
+#[cfg(test)]
 mod console_groups;
 #[cfg(test)]
 mod console_import;

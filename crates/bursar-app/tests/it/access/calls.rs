@@ -125,7 +125,7 @@ fn desk() -> Vec<Call> {
         view(&chapters::READ, |view| {
             chapters::roster(view, no(), &walk(), Vec::new())
         }),
-        act(&chapters::READ, |act| chapters::read_roster(act, no(), None)),
+        act(&chapters::READ, |act| chapters::read_roster(act, no(), None, 1)),
         whole(&chapters::READ, |whole| chapters::log_read(whole, org(1), 1)),
         act(&groups::CREATE, |act| groups::create(act, &new_group())),
         act(&groups::CHANGE, |act| {
@@ -192,7 +192,7 @@ fn desk() -> Vec<Call> {
         view(&messages::LIST, |view| messages::of_member(view, no(), 20)),
         view(&messages::LIST, |view| messages::failed(view, None)),
         view(&Campaign::READ, campaigns::raised),
-        view(&Campaign::READ, |view| campaigns::raised_for(view, no())),
+        view(&Campaign::READ, |view| campaigns::raised_for(view, no(), 1)),
         view(&desk::OVERVIEW, desk::overview),
         view(&desk::OVERVIEW, desk::glance),
         whole(&sign_in::MAKE_LINK, |whole| {

@@ -67,7 +67,7 @@ pub(super) fn check_plans(form: &Form, settled: &[Settled]) -> Result<(), AppErr
     Ok(())
 }
 
-pub(super) fn format(format: StatementFormat) -> &'static str {
+pub(crate) fn format(format: StatementFormat) -> &'static str {
     match format {
         StatementFormat::Camt053 => "CAMT.053",
         StatementFormat::Mt940 => "MT940",

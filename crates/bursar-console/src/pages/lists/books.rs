@@ -1,11 +1,14 @@
-//! Money in, the journal and the lines of statements.
+//! Money in, the journal, bank statements and their lines.
 
 use bursar_app::View;
 use bursar_app::books::entries;
+use bursar_app::books::receipts::Recorded;
 use bursar_app::pages;
+use bursar_app::statements::Listed;
 use bursar_domain::Date;
 use bursar_domain::ids::{EntryId, ReceiptId};
 use bursar_domain::money::Money;
+use bursar_domain::statement::LineStatus;
 
 use super::{all, file, next, whole};
 use crate::asking::Asking;
@@ -20,21 +23,27 @@ pub(crate) fn money(view: &mut View<'_, '_>, asking: &Asking) -> Result<Download
     let days: (Date, Date) = money_page::days(asking, today);
     let rows = all(|after: Option<ReceiptId>| {
         let page = pages::receipts(view, days, after)?;
-        let named = rows::receipts(view, &page.rows)?;
-        let found = page.rows.iter().zip(named).map(|(recorded, row)| {
-            vec![
-                Cell::Day(Some(recorded.receipt.date)),
-                Cell::Text(row.who),
-                Cell::Text(row.how),
-                Cell::Text(recorded.receipt.reference.clone().unwrap_or_default()),
-                Cell::Text(row.state),
-                Cell::Money(recorded.amount),
-            ]
-        });
-        Ok((found.collect(), next(&page, |recorded| recorded.receipt.id)))
+        let found = receipt_rows(view, &page.rows)?;
+        Ok((found, next(&page, |recorded| recorded.receipt.id)))
     })?;
-    let columns = ["Day", "From", "How", "Reference", "State", "Amount"];
-    Ok(file(view, asking, "money-in", &columns, rows))
+    Ok(file(view, asking, "money-in", &RECEIPT, rows))
+}
+
+pub(super) const RECEIPT: [&str; 6] = ["Day", "From", "How", "Reference", "State", "Amount"];
+
+pub(super) fn receipt_rows(view: &mut View<'_, '_>, found: &[Recorded]) -> Result<Vec<Vec<Cell>>, Failure> {
+    let named = rows::receipts(view, found)?;
+    let row = |(recorded, row): (&Recorded, rows::ReceiptRow)| {
+        vec![
+            Cell::Day(Some(recorded.receipt.date)),
+            Cell::Text(row.who),
+            Cell::Text(row.how),
+            Cell::Text(recorded.receipt.reference.clone().unwrap_or_default()),
+            Cell::Text(row.state),
+            Cell::Money(recorded.amount),
+        ]
+    };
+    Ok(found.iter().zip(named).map(row).collect())
 }
 
 /// One row a posting, with its entry before it.
@@ -76,6 +85,38 @@ pub(crate) fn journal(view: &mut View<'_, '_>, asking: &Asking) -> Result<Downlo
     })?;
     let columns = ["Day", "Entry", "What", "Note", "Account", "Debit", "Credit"];
     Ok(file(view, asking, "journal", &columns, rows))
+}
+
+pub(crate) fn statements(view: &mut View<'_, '_>, asking: &Asking) -> Result<Download, Failure> {
+    let zone = &asking.frame.place.organization.time_zone;
+    let row = |listed: Listed| {
+        let (statement, currency) = (&listed.statement, listed.currency);
+        let closing = statement
+            .closing
+            .map(|closing| Money::new(closing.amount, currency));
+        vec![
+            Cell::Day(statement.first_date),
+            Cell::Day(statement.last_date),
+            Cell::Text(words::label(&listed.account)),
+            Cell::text(bank::rows::format(statement.format)),
+            Cell::Day(Some(zone.date(statement.imported_at))),
+            Cell::Count(listed.lines()),
+            Cell::Count(listed.count(LineStatus::Open)),
+            Cell::money(closing),
+        ]
+    };
+    let rows = whole(bank::found(view)?.into_iter().map(row).collect());
+    let columns = [
+        "First day",
+        "Last day",
+        "Account",
+        "Format",
+        "Imported",
+        "Lines",
+        "To match",
+        "Closing balance",
+    ];
+    Ok(file(view, asking, "bank-statements", &columns, rows))
 }
 
 /// Of one statement, or all that are to match.

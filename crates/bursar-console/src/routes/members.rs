@@ -1,0 +1,108 @@
+//! Who there is: members and groups.
+
+use super::{Route, board, file, form, page, upload};
+use crate::pages;
+
+pub(super) const ROUTES: &[Route] = &[
+    page("", "", pages::overview::show),
+    page("search", "search", pages::search::show),
+    page("members", "members", pages::members::show),
+    form(
+        "members/new",
+        "members",
+        pages::member_new::show,
+        &bursar_app::members::ADD,
+        pages::member_new::send,
+    ),
+    form(
+        "members/selected",
+        "members",
+        pages::selected::show,
+        &bursar_app::members::CHANGE,
+        pages::selected::send,
+    ),
+    file("members/csv", "members", pages::lists::members),
+    upload(
+        "members/import",
+        "members",
+        pages::member_import::show,
+        &bursar_app::roster::IMPORT,
+        pages::member_import::send,
+    ),
+    form(
+        "members/import/{}",
+        "members",
+        pages::member_import::check::show,
+        &bursar_app::roster::IMPORT,
+        pages::member_import::check::send,
+    ),
+    page("members/{}", "members", pages::member::show),
+    form(
+        "members/{}/edit",
+        "members",
+        pages::member_edit::show,
+        &bursar_app::members::CHANGE,
+        pages::member_edit::send,
+    ),
+    form(
+        "members/{}/archive",
+        "members",
+        pages::archive::show,
+        &bursar_app::members::CHANGE,
+        pages::archive::send,
+    ),
+    form(
+        "members/{}/credit",
+        "members",
+        pages::member_credit::show_apply,
+        &bursar_app::books::credit::APPLY,
+        pages::member_credit::send_apply,
+    ),
+    form(
+        "members/{}/refund",
+        "members",
+        pages::member_credit::show_refund,
+        &bursar_app::books::credit::REFUND,
+        pages::member_credit::send_refund,
+    ),
+    board(
+        "members/{}/statement",
+        "members",
+        pages::statement::show,
+        &bursar_app::member_statement::MAIL,
+        pages::statement::send,
+    ),
+    file("members/{}/statement/pdf", "members", pages::statement::pdf),
+    page("groups", "groups", pages::groups::show),
+    form(
+        "groups/new",
+        "groups",
+        pages::group_form::show_new,
+        &bursar_app::groups::CREATE,
+        pages::group_form::send_new,
+    ),
+    file("groups/csv", "groups", pages::lists::groups),
+    page("groups/{}", "groups", pages::group::show),
+    file("groups/{}/csv", "groups", pages::lists::group),
+    form(
+        "groups/{}/edit",
+        "groups",
+        pages::group_form::show,
+        &bursar_app::groups::SET,
+        pages::group_form::send,
+    ),
+    form(
+        "groups/{}/add",
+        "groups",
+        pages::group_people::show_add,
+        &bursar_app::groups::ADD,
+        pages::group_people::send_add,
+    ),
+    form(
+        "groups/{}/remove/{}",
+        "groups",
+        pages::group_people::show_remove,
+        &bursar_app::groups::REMOVE_MEMBER,
+        pages::group_people::send_remove,
+    ),
+];
