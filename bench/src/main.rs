@@ -18,6 +18,7 @@ mod import;
 mod load;
 mod page;
 mod paths;
+mod pgbench;
 mod plot;
 mod replicas;
 mod report;
@@ -41,6 +42,7 @@ const USAGE: &str = "usage: bench MEASURE [--name value]…
   bare       bursar beside its engines without HTTP         [--rounds 5] [--callers 64] [--milliseconds 1500]
   console    pages of officers, beside the API's page      [--members 100000] [--rounds 5] [--milliseconds 700]
   growth     by members, connections and dead history       [--rounds 9] [--milliseconds 500] [--part history]
+  pgbench    durable writes beside pgbench -N, PostgreSQL  [--rounds 3] [--seconds 5]
   replicas   one, two and three processes on PostgreSQL     [--rounds 3] [--connections 48]
   start      from the command to the first answer           [--rounds 20] [--members 100000]
   bundle     only writes a bundle                           --file FILE [--members N] [--organizations N]
@@ -100,6 +102,7 @@ fn run() -> Outcome {
         "bare" => bare::measure(&args),
         "console" => console::measure(&args),
         "growth" => growth::measure(&args),
+        "pgbench" => pgbench::measure(&args),
         "replicas" => replicas::measure(&args),
         "start" => start::measure(&args),
         "http" => http::measure(&args),

@@ -188,19 +188,11 @@ impl World {
     }
 
     fn patch(&self, tenant: usize, member: MemberId, n: u64, out: &mut Vec<u8>) {
-        head_lines(
-            out,
-            "PATCH",
-            &format!("/v1/members/{member}"),
-            &self.tokens[tenant],
-        );
-        body(out, &format!(r#"{{"firstName":"Name {}{n}"}}"#, self.run));
+        patch(out, &self.tokens[tenant], member, &format!("{}{n}", self.run));
     }
 
     fn create(&self, tenant: usize, key: &str, out: &mut Vec<u8>) {
-        head_lines(out, "POST", "/v1/groups", &self.tokens[tenant]);
-        out.extend_from_slice(format!("Idempotency-Key: {key}\r\n").as_bytes());
-        body(out, r#"{"name":"A committee"}"#);
+        create(out, &self.tokens[tenant], key);
     }
 
     fn fresh_key(&self) -> String {
@@ -277,6 +269,19 @@ fn after(instant: &str) -> String {
     let later = bursar_domain::Timestamp::parse(instant)
         .map(|at| bursar_domain::Timestamp::from_micros(at.micros() + 1));
     later.map_or_else(|| instant.to_owned(), |at| at.to_string())
+}
+
+/// A request that changes a member's name.
+pub(crate) fn patch(out: &mut Vec<u8>, token: &str, member: MemberId, name: &str) {
+    head_lines(out, "PATCH", &format!("/v1/members/{member}"), token);
+    body(out, &format!(r#"{{"firstName":"Name {name}"}}"#));
+}
+
+/// A request that makes a group.
+pub(crate) fn create(out: &mut Vec<u8>, token: &str, key: &str) {
+    head_lines(out, "POST", "/v1/groups", token);
+    out.extend_from_slice(format!("Idempotency-Key: {key}\r\n").as_bytes());
+    body(out, r#"{"name":"A committee"}"#);
 }
 
 fn head_lines(out: &mut Vec<u8>, method: &str, target: &str, token: &str) {
