@@ -16,8 +16,6 @@ use crate::sums::sum;
 use crate::table::{Stored, key};
 use crate::tables::MEMBER_WORDS;
 
-/// Words that one statement adds.
-const WORDS: usize = 8;
 /// From this many words on they are loaded.
 const LOADED_MIN: usize = 64;
 /// Words loaded at a time.
@@ -192,6 +190,17 @@ fn add_balance(
     )
 }
 
+/// A statement that adds one word and these others.
+macro_rules! add_words {
+    ($others:literal) => {
+        concat!(
+            "INSERT INTO member_words (organization_id, word, member_id) VALUES (?1, ?2, ?3)",
+            $others,
+            " ON CONFLICT DO NOTHING"
+        )
+    };
+}
+
 fn add_words(tx: &mut Tx<'_>, added: &[Word]) -> Result<(), DbError> {
     if added.len() >= LOADED_MIN {
         let row = |(organization, word, member): &Word| {
@@ -204,16 +213,29 @@ fn add_words(tx: &mut Tx<'_>, added: &[Word]) -> Result<(), DbError> {
         let rows: Vec<Vec<OwnedValue>> = added.iter().map(row).collect();
         return tx.load(&MEMBER_WORDS, &rows);
     }
-    for chunk in added.chunks(WORDS) {
+    let mut rest = added;
+    while !rest.is_empty() {
+        let (count, sql) = match rest.len() {
+            8.. => (
+                8,
+                add_words!(
+                    ", (?4, ?5, ?6), (?7, ?8, ?9), (?10, ?11, ?12), (?13, ?14, ?15), \
+                               (?16, ?17, ?18), (?19, ?20, ?21), (?22, ?23, ?24)"
+                ),
+            ),
+            4.. => (4, add_words!(", (?4, ?5, ?6), (?7, ?8, ?9), (?10, ?11, ?12)")),
+            2.. => (2, add_words!(", (?4, ?5, ?6)")),
+            _ => (1, add_words!("")),
+        };
+        let (chunk, others) = rest.split_at(count);
+        rest = others;
         let ids: Vec<([u8; 16], [u8; 16])> = chunk
             .iter()
             .map(|(organization, _, member)| (organization.to_bytes(), member.to_bytes()))
             .collect();
-        let rows = ids.iter().zip(chunk);
-        let last = rows.clone().next_back();
-        // The last word fills the places that are left.
-        let rows = rows.chain(last.into_iter().cycle()).take(WORDS);
-        let values: Vec<Value<'_>> = rows
+        let values: Vec<Value<'_>> = ids
+            .iter()
+            .zip(chunk)
             .flat_map(|((organization, member), (_, word, _))| {
                 [
                     Value::Bytes(organization),
@@ -222,12 +244,7 @@ fn add_words(tx: &mut Tx<'_>, added: &[Word]) -> Result<(), DbError> {
                 ]
             })
             .collect();
-        tx.send(
-            "INSERT INTO member_words (organization_id, word, member_id) VALUES (?1, ?2, ?3), (?4, ?5, ?6), \
-             (?7, ?8, ?9), (?10, ?11, ?12), (?13, ?14, ?15), (?16, ?17, ?18), (?19, ?20, ?21), (?22, ?23, ?24) \
-             ON CONFLICT DO NOTHING",
-            &values,
-        )?;
+        tx.send(sql, &values)?;
     }
     Ok(())
 }
