@@ -1,7 +1,8 @@
 //! The change clock: one per organization, strictly ascending in commit order.
 //!
 //! Every write transaction takes it first. That is also the lock that puts an organization's writes in order on all
-//! replicas. It counts up in memory, one microsecond per changed row, and is written back before the commit.
+//! replicas. It counts up in memory, one microsecond per changed row, and is written back before the commit, once for
+//! all jobs of a batch. Until then the row shows what the clock was before.
 //!
 //! The clock also divides history into epochs. A superseded version belongs to the epoch that is open at that moment;
 //! after `EPOCH_CHANGES` changes the next transaction opens another. An epoch is named by the first stamp that can be
@@ -46,14 +47,20 @@ impl Clock {
         organization: OrganizationId,
         now: Timestamp,
     ) -> Result<Option<Self>, DbError> {
-        let params = [Value::Bytes(&organization.to_bytes())];
-        let taken = tx.first_locked(TAKE, &params, read)?;
-        Ok(taken.map(|(taken, last_reference)| Self {
+        let key = organization.to_bytes();
+        let taken = match tx.held(&key) {
+            Some([taken, last_reference, changes]) => Some((taken, last_reference, changes)),
+            None => {
+                let taken: Option<(i64, i64)> = tx.first_locked(TAKE, &[Value::Bytes(&key)], read)?;
+                taken.map(|(taken, last_reference)| (taken, last_reference, 0))
+            }
+        };
+        Ok(taken.map(|(taken, last_reference, changes)| Self {
             organization,
             now: now.micros(),
             taken,
             last: taken,
-            changes: 0,
+            changes,
             reference_taken: last_reference,
             last_reference,
         }))
@@ -108,15 +115,18 @@ impl Clock {
         if self.last == self.taken && self.last_reference == self.reference_taken {
             return Ok(());
         }
+        let key = self.organization.to_bytes();
         let params = [
-            Value::Bytes(&self.organization.to_bytes()),
+            Value::Bytes(&key),
             Value::Int(self.last),
             Value::Int(self.changes),
             Value::Int(EPOCH_CHANGES),
             Value::Int(self.last + 1),
             Value::Int(self.last_reference),
         ];
-        tx.send(
+        tx.hold(
+            key,
+            [self.last, self.last_reference, self.changes],
             "UPDATE organizations SET clock = ?2, last_reference = ?6, \
              epoch = CASE WHEN epoch_changes + ?3 < ?4 THEN epoch ELSE ?5 END, \
              epoch_changes = CASE WHEN epoch_changes + ?3 < ?4 THEN epoch_changes + ?3 ELSE 0 END WHERE id = ?1",

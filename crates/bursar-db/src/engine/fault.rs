@@ -15,6 +15,8 @@ pub(super) enum Class {
     Lost,
     /// A statement failed that nobody had waited for. Run the transaction again, and wait for each.
     Late,
+    /// A job has to be undone in a transaction without savepoints. Run it again with them.
+    Unmarked,
 }
 
 #[derive(Debug, Clone)]
@@ -52,9 +54,19 @@ impl Fault {
         }
     }
 
+    pub(super) fn unmarked() -> Self {
+        Fault {
+            class: Class::Unmarked,
+            error: DbError::Internal("a job is undone without a savepoint".to_owned()),
+        }
+    }
+
     /// Whether the same transaction may succeed if it runs again.
     pub(super) fn may_run_again(&self) -> bool {
-        matches!(self.class, Class::Retryable | Class::Lost | Class::Late)
+        matches!(
+            self.class,
+            Class::Retryable | Class::Lost | Class::Late | Class::Unmarked
+        )
     }
 }
 

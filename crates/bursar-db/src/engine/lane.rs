@@ -14,18 +14,28 @@ use crate::error::DbError;
 const RUNS_MAX: u32 = 3;
 const RERUN_PAUSE: Duration = Duration::from_millis(10);
 
+/// How a batch runs. It begins with the first way and takes a later one when it has to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Way {
+    /// Without savepoints where they cost something: few jobs are undone after they changed something.
+    Quick,
+    /// With a savepoint for each job.
+    Marked,
+    /// It also waits for every statement, so that each failure is known where it happens.
+    Careful,
+}
+
 pub(super) trait Session {
-    /// Sets a savepoint if `marked`. A careful transaction waits for every statement, so that each failure is known
-    /// where it happens.
-    fn begin(&mut self, marked: bool, careful: bool) -> Result<(), Fault>;
+    /// If there are `many` jobs, one of them may have to be undone.
+    fn begin(&mut self, many: bool, way: Way) -> Result<(), Fault>;
     /// A job runs next, and will probably ask this.
     fn foresee(&mut self, _: &[Foreseen]) -> Result<(), Fault> {
         Ok(())
     }
-    /// Keeps what was done since the savepoint and sets a new one.
+    /// Keeps what the jobs have done so far.
     fn mark(&mut self) -> Result<(), Fault>;
-    /// Rolls back to the savepoint.
-    fn undo(&mut self) -> Result<(), Fault>;
+    /// Undoes what was done since the last mark. After a statement that failed, `is_broken` is set.
+    fn undo(&mut self, is_broken: bool) -> Result<(), Fault>;
     /// A connection lost here is not `Lost`: nobody knows what happened, so the batch must not run again.
     fn commit(&mut self) -> Result<(), Fault>;
     /// Does nothing without a transaction.
@@ -80,12 +90,11 @@ fn run_batch(
     batch_duration_max: Duration,
 ) {
     batch.entries.retain(|entry| !entry.job.is_abandoned());
-    let mut careful = false;
-    for run in 1..=RUNS_MAX {
-        if batch.entries.is_empty() {
-            return;
-        }
-        match attempt(session, batch, batch_duration_max, careful) {
+    let mut way = Way::Quick;
+    let mut run = 0;
+    while !batch.entries.is_empty() {
+        run += 1;
+        match attempt(session, batch, batch_duration_max, way) {
             Ok(finished) => {
                 if finished.committed {
                     counters.batches.fetch_add(1, Ordering::Relaxed);
@@ -103,16 +112,20 @@ fn run_batch(
                 // A lock that is not given or a full disk fails every job, whichever was the first.
                 let is_hopeless = fault.class == Class::Late
                     && matches!(fault.error, DbError::Unavailable(_) | DbError::Full(_));
-                if !fault.may_run_again() || is_hopeless || run == RUNS_MAX {
+                let is_last = run >= RUNS_MAX && fault.class != Class::Unmarked;
+                if !fault.may_run_again() || is_hopeless || is_last {
                     for entry in batch.entries.drain(..) {
                         entry.job.fail(fault.error.clone());
                     }
                     return;
                 }
-                careful |= fault.class == Class::Late;
-                if fault.class == Class::Retryable {
+                match fault.class {
+                    Class::Late => way = Way::Careful,
+                    // Once a batch, and nothing was wrong with it.
+                    Class::Unmarked => (way, run) = (Way::Marked, run - 1),
                     // Gives the other transaction time to finish, so that they do not collide again.
-                    std::thread::sleep(RERUN_PAUSE * run);
+                    Class::Retryable => std::thread::sleep(RERUN_PAUSE * run),
+                    Class::Lost | Class::Caller | Class::Statement => {}
                 }
                 tracing::debug!(run, error = %fault.error, "a batch of writes runs again");
             }
@@ -130,10 +143,10 @@ fn attempt(
     session: &mut impl Session,
     batch: &mut Batch,
     batch_duration_max: Duration,
-    careful: bool,
+    way: Way,
 ) -> Result<Finished, Fault> {
-    let marked = batch.entries.len() > 1;
-    session.begin(marked, careful)?;
+    let many = batch.entries.len() > 1;
+    session.begin(many, way)?;
     let begun_at = Instant::now();
     let mut kept = false;
     let mut kept_unmarked = false;
@@ -164,9 +177,10 @@ fn attempt(
         match outcome {
             Outcome::Done => {
                 kept = true;
-                kept_unmarked = marked;
+                kept_unmarked = many;
             }
-            Outcome::Refused | Outcome::Failed(_) if marked => session.undo()?,
+            Outcome::Refused if many => session.undo(false)?,
+            Outcome::Failed(_) if many => session.undo(true)?,
             Outcome::Refused | Outcome::Failed(_) => {}
         }
     }

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::fault::Fault;
-use super::lane::Session;
+use super::lane::{Session, Way};
 use super::shape::{self, Shape};
 use super::tx::Tx;
 use super::{EngineKind, Opening};
@@ -34,7 +34,7 @@ pub(super) fn migrate(
             Err(DbError::SchemaOlder { .. }) if opening == Opening::Migrate => {}
             result => return result.map(drop),
         }
-        session.begin(false, true).map_err(|fault| fault.error)?;
+        session.begin(false, Way::Careful).map_err(|fault| fault.error)?;
         let result = next_step(&mut session.tx(), steps)
             .and_then(|()| session.commit().map_err(|fault: Fault| fault.error));
         if result.is_err() {

@@ -3,6 +3,7 @@
 mod ahead;
 mod dialect;
 mod fault;
+mod held;
 mod job;
 mod lane;
 mod memo;
@@ -32,7 +33,7 @@ pub use self::tx::Tx;
 pub use self::url::{DatabaseUrl, PostgresUrl, TlsMode};
 pub use self::value::{ColumnType, LoadTarget, OwnedValue, Row, Value};
 
-use self::lane::{Counters, Session};
+use self::lane::{Counters, Session, Way};
 use self::schedule::Schedule;
 use crate::error::DbError;
 
@@ -404,7 +405,7 @@ fn exclusive<T, E: From<DbError>>(
     session: &mut impl Session,
     work: impl FnOnce(&mut Tx<'_>) -> Result<T, E>,
 ) -> Result<T, E> {
-    session.begin(false, true).map_err(|fault| fault.error)?;
+    session.begin(false, Way::Careful).map_err(|fault| fault.error)?;
     let mut tx = session.tx();
     let result = work(&mut tx);
     let failure = tx.into_failure();

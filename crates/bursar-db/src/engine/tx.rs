@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::EngineKind;
 use super::dialect;
 use super::fault::{Class, Fault};
+use super::held;
 use super::memo::Memo;
 use super::postgres::PgSession;
 use super::sqlite;
@@ -108,6 +109,32 @@ impl<'c> Tx<'c> {
             ))),
             _ => Ok(()),
         }
+    }
+
+    /// What the last job of this batch left in the row with this key, if the transaction holds it.
+    pub(crate) fn held(&self, key: &held::Key) -> Option<held::Left> {
+        match &self.link {
+            Link::Sqlite(_) => None,
+            Link::Postgres(session) => session.held(key),
+        }
+    }
+
+    /// Changes a row that this transaction has locked. The jobs of a batch on PostgreSQL share it: it is written once,
+    /// before the commit, as the last of them says.
+    pub(crate) fn hold(
+        &mut self,
+        key: held::Key,
+        left: held::Left,
+        sql: &'static str,
+        params: &[Value<'_>],
+    ) -> Result<(), DbError> {
+        if let Link::Postgres(session) = &mut self.link
+            && session.defers()
+        {
+            session.hold(key, left, sql, params);
+            return Ok(());
+        }
+        self.send(sql, params)
     }
 
     /// Rows are not collected, so memory stays bounded however many there are.

@@ -91,7 +91,11 @@ impl Link {
     }
 
     /// Puts what a job will probably ask into the buffer. `after` counts the jobs that come before it.
-    pub(super) fn foresee(&mut self, foreseen: &[Foreseen], after: u64) -> Result<(), Fault> {
+    pub(super) fn foresee<'f>(
+        &mut self,
+        foreseen: impl Iterator<Item = &'f Foreseen>,
+        after: u64,
+    ) -> Result<(), Fault> {
         for Foreseen { sql, locking, params } in foreseen {
             let statement = self.statement(sql, *locking)?;
             self.put(&statement, params.iter().map(OwnedValue::as_value))?;

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use super::super::ahead::Foreseen;
 use super::super::fault::{Class, Fault};
-use super::super::lane::Session;
+use super::super::held::{self, HeldRows};
+use super::super::lane::{Session, Way};
 use super::super::migrate;
 use super::super::tx::{Locking, Tx};
 use super::super::value::{ColumnType, LoadTarget, OwnedValue, Row, Value, oid};
@@ -100,8 +101,12 @@ pub(in super::super) struct PgSession {
     in_transaction: bool,
     /// Whether a read that loses its connection may be repeated on a new one, because nothing was read yet.
     repeatable: bool,
-    /// Whether every statement of the transaction is waited for.
-    is_careful: bool,
+    way: Way,
+    /// Whether the jobs have savepoints.
+    is_marked: bool,
+    /// Whether the job that runs has changed something.
+    has_changed: bool,
+    held: HeldRows,
     away: Option<(Instant, Fault)>,
     /// An attempt to connect that has no response yet. The next attempt waits for it too, so that a silent server holds
     /// only one thread per session.
@@ -118,7 +123,10 @@ impl PgSession {
             link: None,
             in_transaction: false,
             repeatable: false,
-            is_careful: true,
+            way: Way::Careful,
+            is_marked: false,
+            has_changed: false,
+            held: HeldRows::default(),
             away: None,
             dialling: None,
         }
@@ -175,7 +183,7 @@ impl PgSession {
         };
         let put = (0..)
             .zip(jobs)
-            .try_for_each(|(after, ahead)| link.foresee(ahead, after));
+            .try_for_each(|(after, ahead)| link.foresee(ahead.iter(), after));
         if put.and_then(|()| link.post()).is_err() {
             self.disconnect();
         }
@@ -183,7 +191,22 @@ impl PgSession {
 
     /// Whether statements may travel with those after them.
     pub(in super::super) fn defers(&self) -> bool {
-        self.mode == Mode::Write && self.in_transaction && !self.is_careful
+        self.in_transaction && self.defers_all()
+    }
+
+    pub(in super::super) fn held(&self, key: &held::Key) -> Option<held::Left> {
+        self.held.left(key)
+    }
+
+    pub(in super::super) fn hold(
+        &mut self,
+        key: held::Key,
+        left: held::Left,
+        sql: &'static str,
+        params: &[Value<'_>],
+    ) {
+        self.has_changed = true;
+        self.held.put(key, left, sql, params);
     }
 
     pub(in super::super) fn defer(
@@ -192,6 +215,7 @@ impl PgSession {
         params: &[Value<'_>],
         rows: Option<u64>,
     ) -> Result<(), Fault> {
+        self.has_changed = true;
         self.attempt(|link| link.defer(sql, params, rows))
     }
 
@@ -210,6 +234,7 @@ impl PgSession {
     ) -> Result<u64, Fault> {
         // A statement that may have had its effect is not repeated.
         self.repeatable = false;
+        self.has_changed = true;
         self.attempt(|link| link.execute(sql, params))
     }
 
@@ -261,6 +286,7 @@ impl PgSession {
             names.join(", ")
         );
         self.repeatable = false;
+        self.has_changed = true;
         self.attempt(|link| {
             let rows = rows.iter().map(|row| row.iter().map(OwnedValue::as_value));
             Ok(link.wire()?.copy(&sql, &types, rows)?)
@@ -269,6 +295,7 @@ impl PgSession {
 
     pub(in super::super) fn batch(&mut self, sql: &str) -> Result<(), Fault> {
         self.repeatable = false;
+        self.has_changed = true;
         self.attempt(|link| link.run(sql).map(drop))
     }
 
@@ -304,7 +331,7 @@ impl PgSession {
 
     /// Whether this transaction will be one that defers.
     fn defers_all(&self) -> bool {
-        self.mode == Mode::Write && !self.is_careful
+        self.mode == Mode::Write && self.way != Way::Careful
     }
 
     fn run(&mut self, sql: &str) -> Result<(), Fault> {
@@ -461,7 +488,10 @@ fn begin_ahead(link: &mut Link, marked: bool) -> Result<(), Fault> {
 }
 
 /// Sends the commit with what is in the buffer.
-fn commit_ahead(link: &mut Link) -> Result<(), Fault> {
+fn commit_ahead(link: &mut Link, held: &HeldRows) -> Result<(), Fault> {
+    for (sql, params) in held.writes() {
+        link.defer(sql, &params, None)?;
+    }
     // The server skips the commit if a statement fails. What only we can judge must be known before.
     if link.is_expecting() {
         link.catch_up()?;
@@ -471,9 +501,13 @@ fn commit_ahead(link: &mut Link) -> Result<(), Fault> {
 }
 
 impl Session for PgSession {
-    fn begin(&mut self, marked: bool, careful: bool) -> Result<(), Fault> {
+    fn begin(&mut self, many: bool, way: Way) -> Result<(), Fault> {
         self.connect()?;
-        self.is_careful = careful;
+        self.way = way;
+        let marked = many && way != Way::Quick;
+        self.is_marked = marked;
+        self.has_changed = false;
+        self.held.clear();
         if self.defers_all() {
             self.in_transaction = true;
             let begun = self.attempt(|link| begin_ahead(link, marked));
@@ -504,25 +538,40 @@ impl Session for PgSession {
         if !self.defers() {
             return Ok(());
         }
+        // A row that the transaction holds is not read again.
+        let is_needed =
+            |next: &&Foreseen| next.locking != Locking::Lock || !self.held.has(next.params.first());
+        let ahead: Vec<&Foreseen> = ahead.iter().filter(is_needed).collect();
         self.attempt(|link| {
             link.next_turn();
-            link.foresee(ahead, 0)
+            link.foresee(ahead.iter().copied(), 0)
         })
     }
 
     fn mark(&mut self) -> Result<(), Fault> {
-        if !self.defers() {
-            return self.run("RELEASE SAVEPOINT job; SAVEPOINT job");
+        self.held.mark();
+        match (self.is_marked, self.defers()) {
+            (false, _) => {}
+            (true, false) => self.run("RELEASE SAVEPOINT job; SAVEPOINT job")?,
+            (true, true) => {
+                self.defer(RELEASE, &[], None)?;
+                self.defer(SAVEPOINT, &[], None)?;
+            }
         }
-        self.defer(RELEASE, &[], None)?;
-        self.defer(SAVEPOINT, &[], None)
+        self.has_changed = false;
+        Ok(())
     }
 
-    fn undo(&mut self) -> Result<(), Fault> {
-        if !self.defers() {
-            return self.run(UNDO);
+    fn undo(&mut self, is_broken: bool) -> Result<(), Fault> {
+        match (self.is_marked, self.defers()) {
+            (false, _) if is_broken || self.has_changed => return Err(Fault::unmarked()),
+            (false, _) => {}
+            (true, false) => self.run(UNDO)?,
+            (true, true) => self.defer(UNDO, &[], None)?,
         }
-        self.defer(UNDO, &[], None)
+        self.held.undo();
+        self.has_changed = false;
+        Ok(())
     }
 
     fn commit(&mut self) -> Result<(), Fault> {
@@ -534,9 +583,9 @@ impl Session for PgSession {
             self.disconnect();
             return Err(Fault::lost("the connection to PostgreSQL was lost"));
         }
-        let result = match self.is_careful {
-            true => link.run("COMMIT").map(drop),
-            false => commit_ahead(link),
+        let result = match self.way {
+            Way::Careful => link.run(COMMIT).map(drop),
+            Way::Quick | Way::Marked => commit_ahead(link, &self.held),
         };
         let result = result.map_err(|fault| link.judge(fault));
         if matches!(&result, Err(fault) if fault.class == Class::Late) {

@@ -20,7 +20,7 @@ pub(super) use self::statement::{execute, load, visit};
 
 use self::checkpoint::LaneCheckpoint;
 use super::fault::Fault;
-use super::lane::Session;
+use super::lane::{Session, Way};
 use super::tx::Tx;
 use super::{Opening, Options, migrate};
 use crate::error::DbError;
@@ -60,14 +60,14 @@ impl SqliteSession {
 }
 
 impl Session for SqliteSession {
-    fn begin(&mut self, marked: bool, _: bool) -> Result<(), Fault> {
+    fn begin(&mut self, many: bool, _: Way) -> Result<(), Fault> {
         self.run("BEGIN IMMEDIATE")?;
         if let Some(files) = &self.files {
             files.look().map_err(Fault::statement)?;
             // Nobody changes the schema while this transaction holds the lock.
             migrate::require_version(&mut Tx::sqlite(&self.connection)).map_err(Fault::statement)?;
         }
-        if marked { self.run("SAVEPOINT job") } else { Ok(()) }
+        if many { self.run("SAVEPOINT job") } else { Ok(()) }
     }
 
     fn mark(&mut self) -> Result<(), Fault> {
@@ -75,7 +75,7 @@ impl Session for SqliteSession {
         self.run("SAVEPOINT job")
     }
 
-    fn undo(&mut self) -> Result<(), Fault> {
+    fn undo(&mut self, _: bool) -> Result<(), Fault> {
         self.run("ROLLBACK TO job")
     }
 

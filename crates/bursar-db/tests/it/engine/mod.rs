@@ -2,6 +2,7 @@
 
 mod ahead;
 mod deferred;
+mod held;
 mod lanes;
 mod memo;
 mod opening;

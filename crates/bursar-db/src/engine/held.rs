@@ -1,0 +1,68 @@
+//! Rows that a batch holds: read by its first job that needs them, written once before the commit.
+
+use super::value::{OwnedValue, Value};
+
+/// The key of a row, and what a job leaves to the next.
+pub(super) type Key = [u8; 16];
+pub(super) type Left = [i64; 3];
+
+/// A row that the transaction has locked and changes before its commit.
+#[derive(Debug, Clone)]
+struct Held {
+    key: Key,
+    left: Left,
+    sql: &'static str,
+    params: Vec<OwnedValue>,
+}
+
+/// The rows that the jobs of a batch hold. What a job changed counts from its mark on.
+#[derive(Debug, Default)]
+pub(super) struct HeldRows {
+    now: Vec<Held>,
+    marked: Vec<Held>,
+}
+
+impl HeldRows {
+    pub(super) fn left(&self, key: &Key) -> Option<Left> {
+        let held = self.now.iter().find(|held| held.key == *key)?;
+        Some(held.left)
+    }
+
+    /// Whether this is the key of a row that is held, as a parameter.
+    pub(super) fn has(&self, value: Option<&OwnedValue>) -> bool {
+        match value {
+            Some(OwnedValue::Bytes(bytes)) => self.now.iter().any(|held| held.key[..] == bytes[..]),
+            _ => false,
+        }
+    }
+
+    pub(super) fn put(&mut self, key: Key, left: Left, sql: &'static str, params: &[Value<'_>]) {
+        self.now.retain(|held| held.key != key);
+        self.now.push(Held {
+            key,
+            left,
+            sql,
+            params: params.iter().copied().map(OwnedValue::from).collect(),
+        });
+    }
+
+    pub(super) fn mark(&mut self) {
+        self.marked.clone_from(&self.now);
+    }
+
+    pub(super) fn undo(&mut self) {
+        self.now.clone_from(&self.marked);
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.now.clear();
+        self.marked.clear();
+    }
+
+    /// The statements that write them.
+    pub(super) fn writes(&self) -> impl Iterator<Item = (&'static str, Vec<Value<'_>>)> {
+        self.now
+            .iter()
+            .map(|held| (held.sql, held.params.iter().map(OwnedValue::as_value).collect()))
+    }
+}
