@@ -51,9 +51,12 @@ impl Mode {
                  SET idle_in_transaction_session_timeout = '60s'; SET TimeZone = 'UTC'; \
                  SET default_transaction_read_only = on"
             }
+            // A plan is made once, and a table that was small then may grow: without this it would be read as a whole
+            // until PostgreSQL looks at it again. What has no index must not be compiled for it.
             Mode::Write => {
                 "SET lock_timeout = '10s'; SET statement_timeout = '30s'; \
-                 SET idle_in_transaction_session_timeout = '60s'; SET TimeZone = 'UTC'"
+                 SET idle_in_transaction_session_timeout = '60s'; SET TimeZone = 'UTC'; \
+                 SET enable_seqscan = off; SET jit = off"
             }
             Mode::LongWrite => {
                 "SET lock_timeout = '10s'; SET statement_timeout = 0; \
