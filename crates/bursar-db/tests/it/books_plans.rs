@@ -272,8 +272,6 @@ fn sqlite_answers_the_books_from_indexes() {
     check("empty");
     test.db.exclusive(|tx| without_rules(tx, fill)).unwrap();
     check("filled");
-    test.db.exclusive::<_, DbError>(|tx| tx.batch("ANALYZE")).unwrap();
-    check("filled and analyzed");
 }
 
 #[test]

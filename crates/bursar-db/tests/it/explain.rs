@@ -3,16 +3,21 @@
 use bursar_db::testing::{TestDb, postgres_text};
 use bursar_db::{DbError, Tx, Value};
 
+/// Asks a new connection with the settings of a reader: a connection in use keeps the plans that it has made. There are
+/// no statistics that a plan could depend on, because nothing runs ANALYZE on SQLite.
 pub(crate) fn sqlite_plan(test: &TestDb, sql: &'static str) -> Vec<String> {
     let explain: &'static str = Box::leak(format!("EXPLAIN QUERY PLAN {sql}").into_boxed_str());
     let count = (1..=99).rev().find(|n| sql.contains(&format!("?{n}"))).unwrap();
-    let plan: Result<Vec<String>, DbError> = test
-        .db
-        .read(move |tx| {
-            let nothing = vec![Value::Null; count];
-            tx.rows(explain, &nothing, |row| row.text(3).map(str::to_owned))
-        })
-        .wait();
+    let plan: Result<Vec<String>, DbError> = test.db.survey(|tx| {
+        let statistics = "SELECT name FROM sqlite_schema WHERE name = 'sqlite_stat1'";
+        let gathered = tx.first(statistics, &[], |_| Ok(()))?;
+        assert_eq!(
+            gathered, None,
+            "SQLite has statistics, so plans must be checked with them too"
+        );
+        let nothing = vec![Value::Null; count];
+        tx.rows(explain, &nothing, |row| row.text(3).map(str::to_owned))
+    });
     plan.unwrap()
 }
 

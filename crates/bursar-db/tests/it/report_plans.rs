@@ -178,8 +178,6 @@ fn sqlite_answers_reports_from_indexes() {
     check("empty");
     test.db.exclusive(fill).unwrap();
     check("filled");
-    test.db.exclusive::<_, DbError>(|tx| tx.batch("ANALYZE")).unwrap();
-    check("filled and analyzed");
 }
 
 #[test]
