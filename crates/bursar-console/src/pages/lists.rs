@@ -113,19 +113,25 @@ fn member_rows(
     lines: &[MemberLine],
     currency: Currency,
 ) -> Result<Vec<Vec<Cell>>, Failure> {
-    let ids: Vec<MemberId> = lines.iter().map(|line| line.id).collect();
-    let balances = desk::balances(view, &ids)?;
-    let row = |line: &MemberLine| {
-        let balance = balances.get(&line.id).copied();
+    let balances = balances(view, lines, currency)?;
+    let row = |(line, balance): (&MemberLine, Cell)| {
         vec![
             Cell::Text(line.first_name.clone()),
             Cell::Text(line.last_name.clone()),
             Cell::Text(line.email.clone().unwrap_or_default()),
             Cell::text(if line.is_active { "Active" } else { "Archived" }),
-            Cell::Money(balance.unwrap_or_else(|| Money::zero(currency))),
+            balance,
         ]
     };
-    Ok(lines.iter().map(row).collect())
+    Ok(lines.iter().zip(balances).map(row).collect())
+}
+
+/// What each of them owes, in their order.
+fn balances(view: &mut View<'_, '_>, lines: &[MemberLine], currency: Currency) -> Result<Vec<Cell>, Failure> {
+    let ids: Vec<MemberId> = lines.iter().map(|line| line.id).collect();
+    let found = desk::balances(view, &ids)?;
+    let balance = |id| found.get(id).copied().unwrap_or_else(|| Money::zero(currency));
+    Ok(ids.iter().map(|id| Cell::Money(balance(id))).collect())
 }
 
 pub(crate) fn charges(view: &mut View<'_, '_>, asking: &Asking) -> Result<Download, Failure> {

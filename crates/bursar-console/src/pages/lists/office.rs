@@ -8,10 +8,9 @@ use bursar_app::webhooks::{Delivery, Record as Endpoint};
 use bursar_app::{Act, View, chapters, resources, webhooks as app};
 use bursar_domain::Timestamp;
 use bursar_domain::group::Group;
-use bursar_domain::ids::{MemberId, kind};
-use bursar_domain::money::Money;
+use bursar_domain::ids::kind;
 
-use super::{ROWS_MAX, all, cut, file, next, whole};
+use super::{ROWS_MAX, all, balances, cut, file, next, whole};
 use crate::asking::Asking;
 use crate::failure::Failure;
 use crate::pages::{group as group_page, people as people_page, tokens as token_page, webhooks as page};
@@ -25,17 +24,15 @@ pub(crate) fn group(view: &mut View<'_, '_>, asking: &Asking) -> Result<Download
     let group: Group = resources::one(view, asking.id::<kind::Group>(0)?)?;
     let rows = all(|after| {
         let page = desk::members(view, &group_page::query(group.id, after))?;
-        let ids: Vec<MemberId> = page.rows.iter().map(|line| line.id).collect();
-        let balances = desk::balances(view, &ids)?;
-        let row = |line: &MemberLine| {
-            let balance = balances.get(&line.id).copied();
+        let balances = balances(view, &page.rows, currency)?;
+        let row = |(line, balance): (&MemberLine, Cell)| {
             vec![
                 Cell::Text(line.first_name.clone()),
                 Cell::Text(line.last_name.clone()),
-                Cell::Money(balance.unwrap_or_else(|| Money::zero(currency))),
+                balance,
             ]
         };
-        let found = page.rows.iter().map(row).collect();
+        let found = page.rows.iter().zip(balances).map(row).collect();
         Ok((found, next(&page, MemberLine::place)))
     })?;
     let columns = ["First name", "Last name", "Balance"];
