@@ -35,6 +35,7 @@ pub fn organization_line(organization: &Organization, parent_id: Option<Organiza
         auto_credit: bool,
         auto_reference: bool,
         pay_text: Option<&'a str>,
+        iban: Option<&'a str>,
     }
     json(&Line {
         r#type: "organization",
@@ -51,6 +52,7 @@ pub fn organization_line(organization: &Organization, parent_id: Option<Organiza
         auto_credit: organization.auto_credit,
         auto_reference: organization.auto_reference,
         pay_text: organization.pay_text.as_deref(),
+        iban: organization.iban.as_deref(),
     })
 }
 

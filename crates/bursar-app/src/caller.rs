@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use bursar_db::tokens::{self, TokenFacts};
-use bursar_db::{DbError, Tx, organizations, sign_in};
+use bursar_db::{DbError, Tx, member_access, organizations, sign_in};
 use bursar_domain::Timestamp;
 use bursar_domain::access::{Role, ScopeSet, effective, why_withheld};
-use bursar_domain::ids::{OrganizationId, TokenId, UserId};
+use bursar_domain::ids::{MemberId, OrganizationId, TokenId, UserId};
+use bursar_domain::member_access::MemberLink;
 use bursar_domain::money::Currency;
 use bursar_domain::organization::CardIssuing;
 use bursar_domain::sign_in::SecretHash;
@@ -22,6 +23,10 @@ pub enum Identity {
     Person(UserId),
     /// A signed-in browser.
     Session(SecretHash),
+    /// A browser with a member's link.
+    Link(MemberLink),
+    /// A browser in which a member entered a code.
+    MemberSession(SecretHash),
     /// Somebody who has not signed in.
     Visitor,
     Token(TokenHash),
@@ -34,8 +39,17 @@ pub enum Caller {
     Worker,
     /// With the person's current role in the organization, and whether they have proved lately who they are.
     Person(UserId, Option<Role>, Proof),
+    /// About themselves and their household.
+    Member(MemberId, MemberProof),
     Visitor,
     Token(TokenCaller),
+}
+
+/// How a member got in. A code was mailed to the address that is known; a link may have been passed on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum MemberProof {
+    Link,
+    Code,
 }
 
 /// How long ago a person proved who they are. Some acts need a fresh proof.
@@ -67,10 +81,28 @@ impl Caller {
                 }
                 other => Ok(other),
             },
+            Identity::Link(link) => match link.organization == organization {
+                true => Self::look_up_anywhere(tx, who, now),
+                false => Err(AppError::Unrecognised),
+            },
+            Identity::MemberSession(hash) => Self::of_member_session(tx, &hash, Some(organization), now),
             Identity::Operator | Identity::Worker | Identity::Visitor | Identity::Token(_) => {
                 Self::look_up_anywhere(tx, who, now)
             }
         }
+    }
+
+    fn of_member_session(
+        tx: &mut Tx<'_>,
+        hash: &SecretHash,
+        organization: Option<OrganizationId>,
+        now: Timestamp,
+    ) -> Result<Self, AppError> {
+        let session = member_access::session(tx, hash)?.filter(|session| session.is_in_force(now));
+        let session = session.filter(|session| organization.is_none_or(|id| id == session.organization));
+        let member = session.and_then(|session| session.member);
+        let member = member.ok_or(AppError::Unrecognised)?;
+        Ok(Self::Member(member, MemberProof::Code))
     }
 
     /// Looks up a caller for a transaction that is not about one organization. A person has no role there.
@@ -81,6 +113,16 @@ impl Caller {
             // Whoever acts for a person has the machine.
             Identity::Person(user) => Self::Person(user, None, Proof::Fresh),
             Identity::Visitor => Self::Visitor,
+            Identity::Link(link) => {
+                let site = member_access::site(tx)?;
+                let is_ours = site.is_some_and(|(_, key)| link.is_signed_by(&key));
+                let revoked_at = member_access::revoked_at(tx, link.organization, link.member)?;
+                if !is_ours || !link.is_in_force(now, revoked_at) {
+                    return Err(AppError::Unrecognised);
+                }
+                Self::Member(link.member, MemberProof::Link)
+            }
+            Identity::MemberSession(hash) => Self::of_member_session(tx, &hash, None, now)?,
             Identity::Session(hash) => {
                 let session = sign_in::session(tx, &hash)?.filter(|session| session.is_in_force(now));
                 let session = session.ok_or(AppError::Unrecognised)?;
@@ -105,6 +147,7 @@ impl Caller {
             Self::Worker => "worker",
             Self::Token(_) => "token",
             Self::Person(..) => "user",
+            Self::Member(..) => "member",
             Self::Visitor => "visitor",
         }
     }
@@ -114,6 +157,7 @@ impl Caller {
             Self::Operator | Self::Worker | Self::Visitor => None,
             Self::Token(token) => Some(token.id().to_string()),
             Self::Person(user, ..) => Some(user.to_string()),
+            Self::Member(member, _) => Some(member.to_string()),
         }
     }
 
@@ -122,7 +166,7 @@ impl Caller {
         match self {
             Self::Operator | Self::Worker | Self::Visitor => None,
             Self::Token(token) => Some(token.organization()),
-            Self::Person(..) => Some(organization),
+            Self::Person(..) | Self::Member(..) => Some(organization),
         }
     }
 }

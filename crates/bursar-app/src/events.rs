@@ -125,6 +125,6 @@ fn scopes(caller: &Caller) -> ScopeSet {
         Caller::Token(token) => token.scopes(),
         Caller::Person(_, role, _) => role.map_or(ScopeSet::NONE, Role::ceiling),
         Caller::Operator | Caller::Worker => ScopeSet::of(Scope::ALL),
-        Caller::Visitor => ScopeSet::NONE,
+        Caller::Member(..) | Caller::Visitor => ScopeSet::NONE,
     }
 }

@@ -1,6 +1,6 @@
 //! Prunes history, events, deliveries, idempotency records, message texts, sessions and uploads when their time ends.
 
-use bursar_db::{ceremonies, events, housekeeping, messages, sign_in, uploads, webhooks};
+use bursar_db::{ceremonies, events, housekeeping, member_access, messages, sign_in, uploads, webhooks};
 
 use crate::act::Whole;
 use crate::error::AppError;
@@ -33,6 +33,7 @@ pub fn prune(whole: &mut Whole<'_, '_>, retention: Retention) -> Result<bool, Ap
         webhooks::prune(whole.tx, now.plus_days(-DELIVERY_DAYS))?,
         housekeeping::prune_idempotency(whole.tx, now, retention.idempotency_seconds)?,
         sign_in::prune(whole.tx, now)?,
+        member_access::prune(whole.tx, now)?,
         uploads::prune(whole.tx, now.plus_seconds(-crate::uploads::KEPT_SECONDS))?,
         ceremonies::prune(whole.tx, now)?,
         messages::forget(whole.tx, now.plus_seconds(-retention.message_seconds))?,

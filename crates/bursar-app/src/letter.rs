@@ -12,22 +12,28 @@ use crate::sms;
 use crate::statement::{Statement, full_text};
 use crate::texts::{TEXTS, say};
 
-/// Sets everything of a message that depends on the recipient and on the day.
+/// Sets everything of a message that depends on the recipient and on the day. `link` leads to the recipient's own page.
 pub(crate) fn write(
     message: &mut Message,
     reminder: &Reminder,
     organization: &Organization,
     recipient: &Recipient,
+    link: Option<&str>,
     today: Date,
 ) {
     let mut statement = Statement::of(&recipient.owed, today, recipient.reference.as_deref());
     let body = reminder.body.as_deref().unwrap_or_default();
     if let Some(statement) = &mut statement {
         // An officer's text that says how to pay is not said twice.
-        let is_said = template::placeholders(body).any(|placeholder| placeholder == Placeholder::PayText);
-        statement.how_to_pay = organization.pay_text.clone().filter(|_| !is_said);
+        let is_said = |what| template::placeholders(body).any(|placeholder| placeholder == what);
+        let how = organization.pay_text.clone();
+        statement.how_to_pay = how.filter(|_| !is_said(Placeholder::PayText));
+        statement.pay_link = link.filter(|_| !is_said(Placeholder::PayLink)).map(str::to_owned);
     }
-    let value = |placeholder| value(placeholder, organization, recipient, statement.as_ref(), today);
+    let value = |placeholder| match placeholder {
+        Placeholder::PayLink => Some(link.unwrap_or_default().to_owned()),
+        other => value(other, organization, recipient, statement.as_ref(), today),
+    };
     let of_organization = [("organization", organization.name.as_str())];
     message.subject = match reminder.subject.as_deref().filter(|subject| !subject.is_empty()) {
         Some(subject) => template::fill(subject, value),
@@ -108,6 +114,7 @@ fn value(
         Placeholder::LastName => recipient.last_name.clone(),
         Placeholder::Name => recipient.name.clone(),
         Placeholder::Organization => organization.name.clone(),
+        Placeholder::PayLink => return None,
         Placeholder::PayText => organization.pay_text.clone().unwrap_or_default(),
         Placeholder::Owed => {
             let statement = statement?;

@@ -33,6 +33,8 @@ pub mod journal_export;
 pub mod late_fees;
 pub mod letter;
 pub mod lists;
+pub mod member_access;
+pub mod member_page;
 pub mod member_statement;
 pub mod members;
 pub mod messages;
@@ -84,7 +86,7 @@ pub use ahead::Next;
 pub use bursar_db::{
     DatabaseUrl, DbError, EngineKind, Opening, Options, Reply, TlsMode, private, schema_version,
 };
-pub use caller::{Caller, Identity, TokenCaller};
+pub use caller::{Caller, Identity, MemberProof, TokenCaller};
 pub use door::{App, Doing, Visit, WallClock};
 pub use error::AppError;
 pub use once::{Once, Output};

@@ -35,6 +35,15 @@ pub fn change(act: &mut Act<'_, '_>, id: MemberId, change: &MemberChange) -> Res
     change_counted(act, id, change, None)
 }
 
+/// What a member changes themselves. The caller has asked a rule.
+pub(crate) fn change_own(
+    act: &mut Act<'_, '_>,
+    id: MemberId,
+    change: &MemberChange,
+) -> Result<Member, AppError> {
+    change_counted(act, id, change, None)
+}
+
 /// Asks no rule. With `counts` the groups are left to be counted with others.
 fn change_counted(
     act: &mut Act<'_, '_>,

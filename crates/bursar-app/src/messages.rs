@@ -14,6 +14,7 @@ use crate::act::{Act, View};
 use crate::desk::{PAGE_ROWS, Page};
 use crate::error::AppError;
 use crate::letter;
+use crate::member_access::Links;
 use crate::outbox::LOOK_AGAIN_SECONDS;
 use crate::recipients;
 use crate::rule::Rule;
@@ -244,7 +245,15 @@ fn qualifies_still(act: &mut Act<'_, '_>, record: &messages::Record) -> Result<R
     };
     let organization = act.own()?;
     let today = organization.time_zone.date(act.now());
-    letter::write(&mut message, &reminder, &organization, &recipient, today);
+    let link = recipient.link(&reminder, Links::of(act)?.as_ref());
+    letter::write(
+        &mut message,
+        &reminder,
+        &organization,
+        &recipient,
+        link.as_deref(),
+        today,
+    );
     outbox::readdress(act.tx, &message)?;
     Ok(Ok(()))
 }

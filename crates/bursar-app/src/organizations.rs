@@ -7,6 +7,7 @@ use bursar_db::organizations;
 use bursar_domain::Refusal;
 use bursar_domain::access::Role;
 use bursar_domain::email::{check_email, check_phone};
+use bursar_domain::iban;
 use bursar_domain::ids::OrganizationId;
 use bursar_domain::money::Currency;
 use bursar_domain::organization::{CardIssuing, Organization, OrganizationKind};
@@ -153,6 +154,7 @@ pub struct OrganizationChange {
     pub auto_credit: Option<bool>,
     pub auto_reference: Option<bool>,
     pub pay_text: Option<Option<String>>,
+    pub iban: Option<Option<String>>,
 }
 
 /// A new time zone leaves the dates that are there.
@@ -180,6 +182,10 @@ pub fn set(act: &mut Act<'_, '_>, change: &OrganizationChange) -> Result<Organiz
         let text = text.as_deref().map(|text| NOTE.check(text)).transpose();
         let text = text.map_err(Refusal::of_field("pay-text"))?;
         after.pay_text = text.filter(|text| !text.is_empty());
+    }
+    if let Some(iban) = &change.iban {
+        let iban = iban.as_deref().map(iban::parse).transpose();
+        after.iban = iban.map_err(Refusal::of_field("iban"))?;
     }
     after.card_issuing = change.card_issuing.unwrap_or(after.card_issuing);
     after.time_zone = change.time_zone.clone().unwrap_or(after.time_zone);

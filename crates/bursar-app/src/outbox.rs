@@ -14,6 +14,7 @@ use bursar_domain::{Date, Timestamp};
 use crate::act::{Act, Whole};
 use crate::error::AppError;
 use crate::letter;
+use crate::member_access::Links;
 use crate::personal;
 use crate::recipients::{self, Recipient, Recipients};
 use crate::rule::Rule;
@@ -154,8 +155,17 @@ fn expand_reminder(act: &mut Act<'_, '_>, job: &Job) -> Result<Option<[u8; 16]>,
     let organization = act.own()?;
     let page = recipients::page(act, &reminder, job.expanded_to, EXPAND_MAX)?;
     let today = organization.time_zone.date(act.now());
+    let links = Links::of(act)?;
     for recipient in &page.qualify {
-        let message = compose(job, &reminder, &organization, recipient, act.new_id(), today);
+        let link = recipient.link(&reminder, links.as_ref());
+        let message = compose(
+            job,
+            &reminder,
+            &organization,
+            (recipient, link.as_deref()),
+            act.new_id(),
+            today,
+        );
         outbox::add(act.tx, &message, act.now())?;
     }
     note_all_skipped(act, &reminder, job.id, &page)?;
@@ -191,7 +201,7 @@ fn compose(
     job: &Job,
     reminder: &Reminder,
     organization: &Organization,
-    recipient: &Recipient,
+    (recipient, link): (&Recipient, Option<&str>),
     id: MessageId,
     today: Date,
 ) -> Message {
@@ -209,7 +219,7 @@ fn compose(
         headers: unsubscribe(reminder, organization).unwrap_or_default(),
         segments: None,
     };
-    letter::write(&mut message, reminder, organization, recipient, today);
+    letter::write(&mut message, reminder, organization, recipient, link, today);
     message
 }
 

@@ -1,4 +1,4 @@
-//! Messages to people who sign in: codes, notices of what was done in their name, and invitations. They belong to no organization, so
+//! Messages to people and members who sign in: codes, notices of what was done in their name, and invitations. They belong to no organization, so
 //! no officer sees them, and nothing is kept of one that was sent.
 
 use bursar_db::outbox::{self, Claimed, Message};
@@ -25,10 +25,28 @@ pub(crate) enum Letter {
     Invitation,
 }
 
-pub(crate) fn queue(
+/// Whom a message goes to.
+pub(crate) struct Reader<'a> {
+    /// The bytes of the person's or member's id.
+    pub(crate) key: [u8; 16],
+    pub(crate) email: &'a str,
+    pub(crate) name: &'a str,
+}
+
+impl<'a> From<&'a User> for Reader<'a> {
+    fn from(user: &'a User) -> Self {
+        Self {
+            key: user.id.to_bytes(),
+            email: &user.email,
+            name: user.name.as_deref().unwrap_or_default(),
+        }
+    }
+}
+
+pub(crate) fn queue<'a>(
     tx: &mut Tx<'_>,
     id: MessageId,
-    user: &User,
+    reader: impl Into<Reader<'a>>,
     letter: Letter,
     (subject, body): (String, String),
     now: Timestamp,
@@ -38,15 +56,16 @@ pub(crate) fn queue(
         Letter::Act => ACT_HEADER,
         Letter::Invitation => INVITATION_HEADER,
     };
+    let reader = reader.into();
     let message = Message {
         organization: NO_ORGANIZATION,
         id,
         // Nothing but the message is under way.
         job: id.to_bytes(),
-        recipient: user.id.to_bytes(),
+        recipient: reader.key,
         method: Method::Email,
-        address: user.email.clone(),
-        name: user.name.clone().unwrap_or_default(),
+        address: reader.email.to_owned(),
+        name: reader.name.to_owned(),
         subject,
         body,
         owed: None,

@@ -14,6 +14,7 @@ use serde::Serialize;
 use crate::act::{Act, View};
 use crate::error::AppError;
 use crate::letter;
+use crate::member_access::Links;
 use crate::outbox::EXPAND_MAX;
 use crate::recipients::{self, Recipient};
 use crate::reminders::{NewReminder, no_reminder, queue_run, written};
@@ -100,7 +101,15 @@ fn look(view: &mut View<'_, '_>, reminder: &Reminder) -> Result<Preview, AppErro
         let page = recipients::page(view, reminder, after, EXPAND_MAX)?;
         if let (None, Some(first)) = (&preview.message, page.qualify.first()) {
             let mut message = blank(reminder, view.organization, Id::from_bits(0), [0; 16]);
-            letter::write(&mut message, reminder, &organization, first, today);
+            let link = example(view, reminder)?;
+            letter::write(
+                &mut message,
+                reminder,
+                &organization,
+                first,
+                link.as_deref(),
+                today,
+            );
             preview.message = Some(shown(&message, &organization));
         }
         let reached = |recipient: Recipient| Reached {
@@ -146,11 +155,13 @@ pub fn test(act: &mut Act<'_, '_>, id: ReminderId, to: &str) -> Result<MessageId
     let message_id = act.new_id();
     let mut message = blank(&reminder, act.organization, message_id, id.to_bytes());
     message.job = job;
+    let link = example(act, &reminder)?;
     letter::write(
         &mut message,
         &reminder,
         &organization,
         &recipient,
+        link.as_deref(),
         organization.time_zone.date(now),
     );
     message.subject = say(TEXTS.test_subject, &[("subject", &message.subject)]);
@@ -159,6 +170,14 @@ pub fn test(act: &mut Act<'_, '_>, id: ReminderId, to: &str) -> Result<MessageId
     outbox::add(act.tx, &message, now)?;
     act.log(TEST.name, Some(id.to_string()), None)?;
     Ok(message_id)
+}
+
+/// In place of a link that would open a member's page.
+fn example<M>(act: &mut Act<'_, '_, M>, reminder: &Reminder) -> Result<Option<String>, AppError> {
+    let is_for_members = !matches!(reminder.audience(), Audience::Organization(_));
+    Ok(Links::of(act)?
+        .filter(|_| is_for_members)
+        .map(|links| links.example()))
 }
 
 fn first(act: &mut Act<'_, '_>, reminder: &Reminder) -> Result<Option<Recipient>, AppError> {

@@ -15,6 +15,7 @@ use bursar_domain::reminder::{Audience, Method, Reminder};
 
 use crate::act::Act;
 use crate::error::AppError;
+use crate::member_access::Links;
 use crate::organizations::is_near;
 
 /// Candidates read at a time to see whether anybody qualifies.
@@ -38,6 +39,16 @@ pub struct Recipient {
     pub is_concerned: bool,
     /// Only if the reminder says what is owed.
     pub owed: Vec<OwedLine>,
+}
+
+impl Recipient {
+    /// To the reader's own page. An organization has none.
+    pub(crate) fn link(&self, reminder: &Reminder, links: Option<&Links>) -> Option<String> {
+        match reminder.audience() {
+            Audience::Member(_) | Audience::Group(_) => Some(links?.to(MemberId::from_bytes(self.key))),
+            Audience::Organization(_) | Audience::Nobody => None,
+        }
+    }
 }
 
 /// A member whom the reader pays for.

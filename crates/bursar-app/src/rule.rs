@@ -3,7 +3,7 @@
 use bursar_domain::Refusal;
 use bursar_domain::access::{Role, Scope, ScopeSet};
 
-use crate::caller::{Caller, Proof, TokenCaller};
+use crate::caller::{Caller, MemberProof, Proof, TokenCaller};
 use crate::error::AppError;
 
 /// What an operation requires of its caller.
@@ -19,6 +19,8 @@ pub struct Rule {
     pub person: Option<Role>,
     /// Any person may, about themselves, whatever their role.
     pub oneself: bool,
+    /// What a member needs, about themselves and their household. `None` if no member may.
+    pub member: Option<MemberProof>,
     /// Whoever opens a page may, without signing in.
     pub visitor: bool,
     /// A person must have proved lately who they are, and is sent a notice.
@@ -37,6 +39,7 @@ impl Rule {
             worker: false,
             person: Some(least),
             oneself: false,
+            member: None,
             visitor: false,
             guarded: false,
             token: None,
@@ -76,6 +79,15 @@ impl Rule {
         }
     }
 
+    /// For every member, about themselves and their household.
+    pub const fn of_member(name: &'static str, least: MemberProof, deed: &'static str) -> Self {
+        Self {
+            operator: false,
+            ..Self::of_operator(name, deed)
+        }
+        .or_member(least)
+    }
+
     /// For whoever opens a page.
     pub const fn of_visitor(name: &'static str, deed: &'static str) -> Self {
         Self {
@@ -89,6 +101,14 @@ impl Rule {
     pub const fn or_token(self, scopes: &[Scope]) -> Self {
         Self {
             token: Some(ScopeSet::of(scopes)),
+            ..self
+        }
+    }
+
+    #[must_use]
+    pub const fn or_member(self, least: MemberProof) -> Self {
+        Self {
+            member: Some(least),
             ..self
         }
     }
@@ -128,6 +148,13 @@ impl Rule {
                 }
                 may
             }
+            Caller::Member(_, proof) => {
+                let may = self.member.is_some();
+                if may && Some(*proof) < self.member {
+                    return Err(AppError::Stale);
+                }
+                may
+            }
             Caller::Visitor => self.visitor,
             Caller::Token(token) => return self.check_token(token),
         };
@@ -150,6 +177,7 @@ impl Rule {
             (None, true) => "the operator",
             (None, false) if self.token.is_some() => "a token",
             (None, false) if self.oneself => "a signed-in person",
+            (None, false) if self.member.is_some() => "a member",
             (None, false) if self.visitor => "a visitor of the console",
             (None, false) => "the service itself",
         };

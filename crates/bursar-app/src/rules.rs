@@ -3,10 +3,10 @@
 use crate::rule::Rule;
 use crate::{
     act, activity, attachments, audit, backlog, books, campaigns, cards, chapters, check, copy, desk, dues,
-    events, export, groups, housekeeping, import, inspect, journal_export, late_fees, member_statement,
-    members, messages, notices, organizations, outbox, payments, policy, preview, pro_rata, reimbursements,
-    reminders, reports, resources, roles, roster, setup, sign_in, statements, store, tokens, undo, uploads,
-    webhooks, worker_clock,
+    events, export, groups, housekeeping, import, inspect, journal_export, late_fees, member_access,
+    member_page, member_statement, members, messages, notices, organizations, outbox, payments, policy,
+    preview, pro_rata, reimbursements, reminders, reports, resources, roles, roster, setup, sign_in,
+    statements, store, tokens, undo, uploads, webhooks, worker_clock,
 };
 
 const MODULES: &[&[&Rule]] = &[
@@ -37,6 +37,8 @@ const MODULES: &[&[&Rule]] = &[
     inspect::RULES,
     journal_export::RULES,
     late_fees::RULES,
+    member_access::RULES,
+    member_page::RULES,
     member_statement::RULES,
     members::RULES,
     messages::RULES,

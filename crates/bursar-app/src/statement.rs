@@ -29,6 +29,9 @@ pub struct Statement {
     /// The organization's own text.
     #[serde(default)]
     pub how_to_pay: Option<String>,
+    /// Leads to the reader's own page.
+    #[serde(default)]
+    pub pay_link: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -100,6 +103,7 @@ impl Statement {
             to_pay_now: told(sum(Standing::Due)).filter(|_| has_later),
             reference: reference.map(spaced),
             how_to_pay: None,
+            pay_link: None,
             lines: lines
                 .into_iter()
                 .map(|(standing, line)| StatementLine::of(line, standing))
@@ -181,6 +185,9 @@ impl Statement {
         let how = self.pay_paragraphs();
         if !how.is_empty() {
             out += &format!("\n{}:\n{}\n", TEXTS.how_to_pay, how.join("\n"));
+        }
+        if let Some(link) = &self.pay_link {
+            out += &format!("\n{}:\n{link}\n", TEXTS.pay_link);
         }
         out.truncate(out.trim_end().len());
         out
@@ -298,6 +305,7 @@ mod tests {
         ];
         let mut statement = Statement::of(&owed, day("2026-06-01"), Some("RF952")).unwrap();
         statement.how_to_pay = Some("To account 4711.".to_owned());
+        statement.pay_link = Some("https://dues.example.org/m/l/x".to_owned());
         assert_eq!(
             statement.text(),
             "Overdue:\n- Dues of May for Ben Ito (due 2026-05-01): 1250 JPY\n  Reference RF18 1\n\n\
@@ -305,7 +313,8 @@ mod tests {
              Not due yet:\n- Dues of July (due 2026-07-01): 700 JPY\n\n\
              To pay now: 1300 JPY\nTotal owed: 2000 JPY\n\n\
              How to pay:\nTo account 4711.\n\
-             Please give the reference RF95 2 to pay everything at once, or the reference of a single payment."
+             Please give the reference RF95 2 to pay everything at once, or the reference of a single payment.\n\n\
+             See your account and pay online:\nhttps://dues.example.org/m/l/x"
         );
         assert_eq!(
             statement.short_text(2),

@@ -284,10 +284,10 @@ fn its_owner(act: &Act<'_, '_>, owner: Option<UserId>, deed: &str) -> Result<(),
     match act.caller {
         Caller::Operator => Ok(()),
         Caller::Person(me, ..) if owner == Some(me) => Ok(()),
-        Caller::Person(..) | Caller::Visitor | Caller::Token(_) | Caller::Worker => Err(Refusal::Forbidden {
-            message: format!("you may not {deed}: only its owner may"),
+        Caller::Person(..) | Caller::Member(..) | Caller::Visitor | Caller::Token(_) | Caller::Worker => {
+            let message = format!("you may not {deed}: only its owner may");
+            Err(Refusal::Forbidden { message }.into())
         }
-        .into()),
     }
 }
 

@@ -1,4 +1,5 @@
-//! The cookies: of a session, and of a browser that waits for a code, asks for a passkey or is on its way to the provider.
+//! The cookies: of an officer's session, of a browser that waits for a code, asks for a passkey or is on its way to the
+//! provider, and of a member with a link or a session.
 
 use bursar_domain::sign_in::SecretHash;
 use hyper::header::{COOKIE, HeaderMap, HeaderValue};
@@ -13,6 +14,9 @@ pub(crate) struct CookieName {
 }
 
 const SESSION_SECONDS: u32 = 30 * 86_400;
+/// A browser that somebody else uses later should not show the page for as long as the link works.
+const MEMBER_LINK_SECONDS: u32 = 12 * 3_600;
+const MEMBER_SESSION_SECONDS: u32 = 60 * 60;
 const CODE_SECONDS: u32 = 10 * 60;
 const CEREMONY_SECONDS: u32 = 5 * 60;
 /// Away at the provider, then with a code on its way.
@@ -33,6 +37,18 @@ impl CookieName {
 
     pub(crate) fn of_login(base_url: &url::Url) -> Self {
         Self::new(base_url, "bursar-login", LOGIN_SECONDS)
+    }
+
+    pub(crate) fn of_member_link(base_url: &url::Url) -> Self {
+        Self::new(base_url, "bursar-member-link", MEMBER_LINK_SECONDS)
+    }
+
+    pub(crate) fn of_member_session(base_url: &url::Url) -> Self {
+        Self::new(base_url, "bursar-member", MEMBER_SESSION_SECONDS)
+    }
+
+    pub(crate) fn of_member_code(base_url: &url::Url) -> Self {
+        Self::new(base_url, "bursar-member-code", CODE_SECONDS)
     }
 
     fn new(base_url: &url::Url, what: &str, seconds: u32) -> Self {

@@ -13,6 +13,7 @@ mod failure;
 mod forms;
 mod frame;
 mod icons;
+mod member;
 mod oidc;
 mod pages;
 mod passkeys;

@@ -33,6 +33,7 @@ use crate::cookies::CookieName;
 use crate::failure::{Failure, Problem, sentence};
 use crate::forms::Form;
 use crate::frame::{Frame, Place, Webhooks};
+use crate::member::{self, MemberCookies};
 use crate::oidc::{OidcSettings, Provider};
 use crate::pages;
 use crate::reply::{allow_forms_to, compressed, html, is_part, lead_to, see_other};
@@ -73,6 +74,7 @@ pub struct Console {
     pub(crate) code_cookie: CookieName,
     pub(crate) ceremony_cookie: CookieName,
     pub(crate) login_cookie: CookieName,
+    pub(crate) member_cookies: MemberCookies,
     /// `None` where the address has no name.
     pub(crate) passkeys: Option<Arc<Passkeys>>,
     pub(crate) oidc: Option<Arc<Provider>>,
@@ -140,6 +142,7 @@ impl Console {
             code_cookie: CookieName::of_code(&options.base_url),
             ceremony_cookie: CookieName::of_ceremony(&options.base_url),
             login_cookie: CookieName::of_login(&options.base_url),
+            member_cookies: MemberCookies::new(&options.base_url),
             passkeys: Passkeys::of(&options.base_url).map(Arc::new),
             site: options.base_url.authority().to_owned(),
             origin: options.base_url.origin().ascii_serialization(),
@@ -160,9 +163,9 @@ impl Console {
         }
     }
 
-    /// Whether a path is the console's.
+    /// Whether a path is the console's or a member's.
     pub fn is_path(path: &str) -> bool {
-        path == "/console" || path.starts_with("/console/")
+        path == "/console" || path.starts_with("/console/") || member::is_path(path)
     }
 
     /// Handles a request of a path of the console.
@@ -214,6 +217,7 @@ impl Console {
         let route = match seen.route {
             Some(Route { path: "", .. }) => "/console/{organization}".to_owned(),
             Some(Route { path, .. }) => format!("/console/{{organization}}/{path}"),
+            None if member::is_path(parts.uri.path()) => "/m".to_owned(),
             None => "/console".to_owned(),
         };
         stamp(&mut reply, &id_text);
@@ -274,6 +278,11 @@ impl Console {
         Form::parse(parts.uri.query().unwrap_or("")).check()?;
         seen.form = Form::parse(form.as_deref().unwrap_or(""));
         seen.form.check()?;
+        if member::is_path(path) {
+            return self
+                .member(parts, address, form.is_some().then_some(&seen.form))
+                .await;
+        }
         let end = path.trim_end_matches('/').strip_prefix("/console").unwrap_or("");
         let end = end.strip_prefix('/').unwrap_or(end);
         if let Some(answer) = self.outside(parts, address, end, form.as_deref()).await? {
@@ -436,6 +445,9 @@ impl Console {
     fn failed(&self, failure: &Failure, parts: &Parts, form: &Form, request: RequestId) -> Answer {
         if let Some(cause) = failure.cause() {
             tracing::error!(request_id = %request, cause, "a page failed");
+        }
+        if member::is_path(parts.uri.path()) {
+            return member::failed(failure, request);
         }
         let to = query_of_page(&parts.uri);
         if matches!(failure, Failure::SignedOut) && parts.uri.path() == SIGN_OUT {

@@ -27,6 +27,7 @@ pub mod inspect;
 pub mod journal;
 pub mod late_fees;
 pub mod logins;
+pub mod member_access;
 pub mod memberships;
 pub mod messages;
 pub mod names;

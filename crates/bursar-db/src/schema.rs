@@ -8,6 +8,7 @@ mod books;
 mod console;
 mod events;
 mod foundation;
+mod member_pages;
 mod rules;
 
 use self::books::{ATTACHMENTS, BOOKS, LATE_FEES, LEDGER_ENDS, STATEMENTS};
@@ -16,6 +17,7 @@ use self::events::{EVENTS, WEBHOOKS};
 use self::foundation::{
     DUES_OPEN, EPOCHS, FOUNDATION, MORE_LISTS, SENDERS_APART, TIME_SEEN, UNDATED_PAYMENTS,
 };
+use self::member_pages::MEMBER_PAGES;
 use self::rules::RULES;
 use crate::engine::{EngineKind, Tx};
 use crate::error::DbError;
@@ -45,6 +47,7 @@ pub(crate) const STEPS: &[&str] = &[
     LOOKUPS,
     EVENTS,
     WEBHOOKS,
+    MEMBER_PAGES,
 ];
 
 /// What a step does that SQL cannot. It runs after the step's statements, in the same transaction.

@@ -108,7 +108,8 @@ fn is_valid(compact: &str) -> bool {
 }
 
 /// By ISO 7064 MOD 97-10: letters count as 10 to 35.
-fn remainder(text: &str) -> u32 {
+/// Of the number that digits and letters stand for, divided by 97. IBANs use the same.
+pub(crate) fn remainder(text: &str) -> u32 {
     text.bytes().fold(0, |remainder, byte| match byte {
         b'0'..=b'9' => (remainder * 10 + u32::from(byte - b'0')) % 97,
         _ => (remainder * 100 + u32::from(byte.saturating_sub(b'A')) + 10) % 97,

@@ -2,6 +2,7 @@
 
 use crate::access::{Policy, Role, Scope, ScopeSet, unknown_scope};
 use crate::fields::Fields;
+use crate::iban;
 use crate::ids::{OrganizationId, UserId};
 use crate::money::Currency;
 use crate::refusal::Refusal;
@@ -53,6 +54,8 @@ pub struct Organization {
     pub auto_reference: bool,
     /// How members pay, for reminders and statements.
     pub pay_text: Option<String>,
+    /// The bank account that members pay to.
+    pub iban: Option<String>,
 }
 
 impl Organization {
@@ -71,6 +74,7 @@ impl Organization {
             auto_credit: true,
             auto_reference: false,
             pay_text: None,
+            iban: None,
         }
     }
 
@@ -97,6 +101,10 @@ impl Organization {
         fields.boolean("autoCredit")?.set(&mut self.auto_credit)?;
         fields.boolean("autoReference")?.set(&mut self.auto_reference)?;
         fields.text("payText", NOTE)?.or_null().set(&mut self.pay_text)?;
+        fields
+            .string("iban", iban::parse)?
+            .or_null()
+            .set(&mut self.iban)?;
         self.check_parent()
     }
 

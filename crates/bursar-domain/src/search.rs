@@ -38,6 +38,13 @@ pub fn words(names: [&str; 2], email: Option<&str>, phone: Option<&str>) -> Vec<
     words
 }
 
+/// The word that finds whoever has an address.
+pub fn word_of_address(email: &str) -> String {
+    let mut word = address_key(email);
+    cut(&mut word);
+    word
+}
+
 /// What a text looks for: the beginnings of words. The longest first, because the fewest members have it.
 pub fn wanted(text: &str) -> Vec<String> {
     let digits = digits_of(text);

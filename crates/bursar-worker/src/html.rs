@@ -8,6 +8,7 @@ use bursar_app::texts::{TEXTS, say};
 use bursar_domain::text::html_escaped;
 
 const GREY: &str = "#6b6b6b";
+const GREEN: &str = "#1b6e4b";
 const RED: &str = "#b3261e";
 const LINE: &str = "#c8c8c8";
 const PARAGRAPH: &str = "margin:0 0 16px";
@@ -34,6 +35,7 @@ pub(super) fn page(body: &str, statement: Option<&Statement>, sender: &str, sign
         let _ = writeln!(out, "<div lang=\"{}\">", TEXTS.language);
         table(&mut out, statement);
         how_to_pay(&mut out, statement);
+        pay_link(&mut out, statement);
         out.push_str("</div>\n");
     }
     let footer: Vec<String> = signature.iter().map(|line| html_escaped(line)).collect();
@@ -136,6 +138,19 @@ fn how_to_pay(out: &mut String, statement: &Statement) {
         TEXTS.how_to_pay
     );
     paragraphs(out, &told.join("\n\n"));
+}
+
+fn pay_link(out: &mut String, statement: &Statement) {
+    let Some(link) = &statement.pay_link else {
+        return;
+    };
+    let _ = writeln!(
+        out,
+        "<p style=\"margin:24px 0 16px\"><a href=\"{}\" style=\"display:inline-block;padding:12px 20px;border-radius:6px;\
+         background:{GREEN};color:#ffffff;font-weight:600;text-decoration:none\">{}</a></p>",
+        html_escaped(link),
+        TEXTS.pay_link
+    );
 }
 
 /// Turns web addresses into links: mail programs do not do it reliably for HTML.

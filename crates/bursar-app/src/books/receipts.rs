@@ -517,6 +517,17 @@ pub fn show(view: &mut View<'_, '_>, id: ReceiptId) -> Result<Recorded, AppError
     shown(view, &books, receipt)
 }
 
+/// Of one payer, the last first. The caller has asked a rule.
+pub(crate) fn of_member(view: &mut View<'_, '_>, payer: MemberId) -> Result<Vec<Recorded>, AppError> {
+    let books = open(view)?;
+    let mut found = rows::of_payer(view.tx, view.organization, payer)?;
+    found.sort_by_key(|receipt| std::cmp::Reverse((receipt.date, receipt.id)));
+    found
+        .into_iter()
+        .map(|receipt| shown(view, &books, receipt))
+        .collect()
+}
+
 /// Between two days, both included; of one payer if one is given.
 pub fn list(
     view: &mut View<'_, '_>,

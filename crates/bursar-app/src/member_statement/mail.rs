@@ -4,14 +4,17 @@ use bursar_domain::access::Role;
 use bursar_domain::ids::{MemberId, ReminderId};
 use bursar_domain::money::Money;
 use bursar_domain::reminder::{Audience, Method, Outcome};
+use bursar_domain::template::Placeholder;
 use bursar_domain::text::BODY;
 use bursar_domain::{Date, Refusal};
 
 use super::{Line, MemberStatement};
 use crate::act::Act;
 use crate::error::AppError;
+use crate::member_access::Links;
 use crate::reminders::{self, NewReminder};
 use crate::rule::Rule;
+use crate::texts::TEXTS;
 
 pub const MAIL: Rule = Rule::of("report.member.mail", Role::Editor, "mail statements");
 
@@ -34,7 +37,7 @@ pub fn mail(
             "Your statement, {} to {}",
             statement.from, statement.until
         )),
-        body: Some(text(&statement)),
+        body: Some(text(&statement, Links::of(act)?.is_some())),
         every_days: None,
         include_payment_info: false,
     };
@@ -52,7 +55,7 @@ pub fn mail(
 }
 
 /// The statement in lines. A very long one leaves the oldest out.
-fn text(statement: &MemberStatement) -> String {
+fn text(statement: &MemberStatement, has_links: bool) -> String {
     let owed = |amount: Money| match amount.minor < 0 {
         true => format!(
             "{} {} in advance",
@@ -103,7 +106,11 @@ fn text(statement: &MemberStatement) -> String {
     lines.reverse();
     let text = [head, lines.join("\n"), end].join("\n\n");
     // Braces are placeholders in a reminder.
-    text.replace('{', "(").replace('}', ")")
+    let mut text = text.replace('{', "(").replace('}', ")");
+    if has_links {
+        text += &format!("\n\n{}:\n{{{}}}", TEXTS.pay_link, Placeholder::PayLink);
+    }
+    text
 }
 
 #[cfg(test)]
@@ -159,7 +166,7 @@ mod tests {
     #[test]
     fn a_statement_is_told_in_lines() {
         assert_eq!(
-            text(&statement(1)),
+            text(&statement(1), false),
             "This is your account with River Club from 2026-01-01 to 2026-12-31.\n\n\
              Balance before: 2.50 USD in advance\n\n\
              2026-02-01  Dues (0) of a year with a long name: charged 10.00. Balance 10.00\n\n\
@@ -169,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_long_statement_leaves_the_oldest_lines_out() {
-        let long = text(&statement(1_000));
+        let long = text(&statement(1_000), true);
         assert!(long.chars().count() <= BODY.max, "{}", long.len());
         assert!(
             long.contains(" earlier lines)") && long.contains("Dues (999)") && !long.contains("Dues (0)")

@@ -115,7 +115,7 @@ pub fn read(
     statement(view, member, (from, until))
 }
 
-fn statement<M>(
+pub(crate) fn statement<M>(
     view: &mut Act<'_, '_, M>,
     member: MemberId,
     (from, until): (Option<Date>, Option<Date>),
@@ -360,7 +360,7 @@ impl Line {
     }
 }
 
-fn described(payment: &Payment) -> String {
+pub(crate) fn described(payment: &Payment) -> String {
     let one_line = payment
         .description
         .split_whitespace()

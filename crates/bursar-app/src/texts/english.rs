@@ -1,4 +1,5 @@
 use bursar_domain::journal::EntryKind;
+use bursar_domain::receipt::Method;
 
 use super::Texts;
 
@@ -53,10 +54,31 @@ pub(super) const ENGLISH: Texts = Texts {
     in_credit: "On {date} you had {amount} of credit. It is used for your next charges.",
     you_owe: "On {date} you owed {amount}. Nothing of it was overdue.",
     you_owe_overdue: "On {date} you owed {amount}. Of this, {overdue} was overdue.",
+    receipt: "Receipt",
+    receipt_number: "Receipt number",
+    method: "Paid by",
+    total: "Total",
+    received: "{organization} received {amount} from {name} on {date}. Thank you.",
+    receipt_returned: "The bank returned this payment later.",
+    receipt_reversed: "This payment was recorded by mistake and no longer counts.",
+    refunded: "Of this, {amount} was paid back.",
+    as_credit: "Credit for your next charges",
+    method_of,
+    pay_link: "See your account and pay online",
     page: "Page {page} of {pages}",
     missing: "A box stands for a character that the font of this document does not have: {codes}.",
     entry,
 };
+
+const fn method_of(method: Method) -> &'static str {
+    match method {
+        Method::Cash => "Cash",
+        Method::Check => "Check",
+        Method::Transfer => "Bank transfer",
+        Method::Card => "Card",
+        Method::Other => "Other",
+    }
+}
 
 const fn entry(kind: EntryKind) -> &'static str {
     match kind {

@@ -5,6 +5,7 @@
 mod english;
 
 use bursar_domain::journal::EntryKind;
+use bursar_domain::receipt::Method;
 use bursar_domain::template::fill_named;
 
 /// Everything that bursar itself says to members.
@@ -86,6 +87,22 @@ pub struct Texts {
     pub you_owe: &'static str,
     /// `{date}`, `{amount}`, `{overdue}`.
     pub you_owe_overdue: &'static str,
+    /// The title of a receipt.
+    pub receipt: &'static str,
+    pub receipt_number: &'static str,
+    pub method: &'static str,
+    pub total: &'static str,
+    /// `{organization}`, `{name}`, `{amount}`, `{date}`.
+    pub received: &'static str,
+    pub receipt_returned: &'static str,
+    pub receipt_reversed: &'static str,
+    /// `{amount}`.
+    pub refunded: &'static str,
+    /// What of a receipt paid nothing yet.
+    pub as_credit: &'static str,
+    pub method_of: fn(Method) -> &'static str,
+    /// Before the link to the member's page.
+    pub pay_link: &'static str,
     /// `{page}`, `{pages}`.
     pub page: &'static str,
     /// `{codes}`: characters that the fonts of a PDF lack.

@@ -7,15 +7,19 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
+use bursar_app::member_access::{self, Entry};
 use bursar_app::tokens::{self, Holder, NewToken};
 use bursar_app::{Act, App, AppError, Identity, Rule, View, Whole, roles, rules};
 use bursar_db::testing::TestDb;
 use bursar_domain::Refusal;
 use bursar_domain::access::{Role, Scope, ScopeSet};
 use bursar_domain::ids::{Id, TokenId, UserId};
+use bursar_domain::member_access::{LinkKey, MemberLink};
+use bursar_domain::sign_in::SecretHash;
+use bursar_domain::sign_in::code::digits;
 use bursar_domain::token::hash;
 
-use crate::support::{app_at, bundle, import_now, now, org};
+use crate::support::{app_at, bundle, import_now, mem, now, org};
 
 /// What the rule says of the caller, and what the operation says when it is called with things that are not there.
 type Said = (Result<(), AppError>, Result<(), AppError>);
@@ -86,7 +90,34 @@ fn callers(app: &App) -> Vec<(String, Identity)> {
         let holder = Holder::Service(role);
         callers.push((format!("service {role}"), token(app, holder, everything)));
     }
+    let (link, session) = member(app);
+    callers.push(("member's link".to_owned(), link));
+    callers.push(("member's code".to_owned(), session));
     callers
+}
+
+/// A member of the organization, by a link and by a code.
+fn member(app: &App) -> (Identity, Identity) {
+    let key = LinkKey([7; 32]);
+    let announced = app.change(Identity::Operator, org(1), {
+        let key = key.clone();
+        move |whole| member_access::announce(whole, "https://dues.example.org", &key.0)
+    });
+    let announced: Result<(), AppError> = announced.wait();
+    announced.unwrap();
+    let link = Identity::Link(MemberLink::sign(&key, org(1), mem(1), now()));
+    let asked = app.act(link, org(1), |act| {
+        member_access::ask_own(act, "a browser", &[0; 32])
+    });
+    let asked: Result<_, AppError> = asked.wait();
+    asked.unwrap();
+    let session = SecretHash::of("a session");
+    let entered = app.change(Identity::Visitor, org(1), move |whole| {
+        member_access::enter(whole, "a browser", &digits(&[0; 32]), session)
+    });
+    let entered: Result<_, AppError> = entered.wait();
+    assert_eq!(entered.unwrap(), Entry::In);
+    (link, Identity::MemberSession(session))
 }
 
 fn email(role: Role) -> String {
@@ -124,7 +155,7 @@ fn issue(app: &App, holder: Holder, scopes: ScopeSet) -> (Identity, TokenId) {
 const fn is_for_lack_of_rights(error: &AppError) -> bool {
     matches!(
         error,
-        AppError::Refused(Refusal::Forbidden { .. }) | AppError::Withheld { .. }
+        AppError::Refused(Refusal::Forbidden { .. }) | AppError::Withheld { .. } | AppError::Stale
     )
 }
 
@@ -148,7 +179,11 @@ impl Call {
 fn every_operation_by_every_caller() {
     let test = TestDb::sqlite();
     let own = serde_json::json!({ "type": "organization", "id": org(1), "name": "Club", "kind": "national" });
-    import_now(&test.db, &bundle(&[own])).unwrap();
+    let member = serde_json::json!({
+        "type": "member", "id": mem(1), "organizationId": org(1), "firstName": "Ada", "lastName": "Ek",
+        "email": "ada@example.org", "isActive": true, "groups": [],
+    });
+    import_now(&test.db, &bundle(&[own, member])).unwrap();
     let app = app_at(&test.db, now());
     let callers = callers(&app);
     let lacking: Vec<Identity> = Scope::ALL

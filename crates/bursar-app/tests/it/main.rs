@@ -26,6 +26,8 @@ mod import;
 #[cfg(test)]
 mod impossible;
 #[cfg(test)]
+mod member_pages;
+#[cfg(test)]
 mod outbox;
 #[cfg(test)]
 mod reminders;

@@ -123,13 +123,6 @@ fn scheduled_by_the_rules() {
             ),
             (
                 NewReminder {
-                    body: Some("{payLink}".into()),
-                    ..new(Audience::Group(grp(1)))
-                },
-                "body must not have {payLink}: this version has no payment links",
-            ),
-            (
-                NewReminder {
                     body: Some("{payText}".into()),
                     ..new(Audience::Group(grp(1)))
                 },

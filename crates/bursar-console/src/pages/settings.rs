@@ -4,6 +4,7 @@ use askama::Template;
 use bursar_app::View;
 use bursar_app::organizations::{self, OrganizationChange, SET};
 use bursar_app::{activity, webhooks};
+use bursar_domain::creditor_reference::spaced;
 use bursar_domain::organization::Organization;
 use bursar_domain::zone::Zone;
 
@@ -75,6 +76,7 @@ pub(crate) fn show(_: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<St
             ("Time zone", own.time_zone.name().to_owned()),
             ("Contact e-mail", dash(&own.contact_email)),
             ("Contact phone", dash(&own.contact_phone)),
+            ("IBAN", own.iban.as_deref().map_or_else(|| "–".to_owned(), spaced)),
             (
                 "Credit",
                 on(
@@ -85,7 +87,11 @@ pub(crate) fn show(_: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<St
             ),
             (
                 "References",
-                on(own.auto_reference, "Every charge gets one", "None by themselves"),
+                on(
+                    own.auto_reference,
+                    "Bank lines with exactly one are booked by themselves",
+                    "An officer confirms every bank line",
+                ),
             ),
         ],
         pay_text: own.pay_text.clone().unwrap_or_default(),
@@ -109,8 +115,11 @@ fn fields(own: &Organization) -> Vec<Field> {
         Field::area("pay-text", "How to pay")
             .hint("For reminders and statements: the account, a link, the office hours.")
             .value(text(&own.pay_text)),
+        Field::text("iban", "IBAN")
+            .hint("The bank account that members pay to. Where the currency is the euro, their pages show a code for banking apps.")
+            .value(own.iban.as_deref().map(spaced).unwrap_or_default()),
         Field::check("auto-credit", "Use credit for new charges by itself").value(ticked(own.auto_credit)),
-        Field::check("auto-reference", "Give every charge a reference for the bank")
+        Field::check("auto-reference", "Book bank lines with exactly one reference by themselves")
             .value(ticked(own.auto_reference)),
     ]
 }
@@ -135,6 +144,7 @@ pub(crate) fn send_edit(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> R
         auto_credit: Some(form.has("auto-credit")),
         auto_reference: Some(form.has("auto-reference")),
         pay_text: Some(form.some("pay-text")),
+        iban: Some(form.some("iban")),
     };
     let to = asking.frame.at("settings");
     let seen = Seen::new(asking, form, asking.frame.place.organization.id);

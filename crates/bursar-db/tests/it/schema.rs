@@ -119,7 +119,7 @@ fn keys_of_tenant_data_start_with_the_organization() {
         .map(|rows| rows.into_iter().collect());
     for (table, column) in first.unwrap() {
         let expected = match table.as_str() {
-            "organizations" | "users" | "worker_clock" => "id",
+            "organizations" | "users" | "worker_clock" | "site" => "id",
             // They belong to people, who may have roles in several organizations.
             "sessions" | "sign_in_links" | "passkeys" => "hash",
             "sign_in_codes" | "ceremonies" => "browser",

@@ -78,6 +78,9 @@ pub(crate) struct SetArgs {
     /// How members pay, for reminders and statements; an empty value removes it
     #[arg(long, value_name = "TEXT")]
     pay_text: Option<String>,
+    /// Bank account that members pay to; an empty value removes it
+    #[arg(long)]
+    iban: Option<String>,
 }
 
 fn parse_switch(text: &str) -> Result<bool, String> {
@@ -121,6 +124,7 @@ fn set(globals: &Globals, args: SetArgs) -> Outcome {
         auto_credit: args.auto_credit,
         auto_reference: args.auto_reference,
         pay_text: or_none(args.pay_text),
+        iban: or_none(args.iban),
     };
     let made = door.act(id, move |act| organizations::set(act, &change))?;
     if globals.json {
@@ -135,6 +139,7 @@ fn set(globals: &Globals, args: SetArgs) -> Outcome {
         ("auto credit", on(made.auto_credit).to_owned()),
         ("auto reference", on(made.auto_reference).to_owned()),
         ("pay text", or_dash(made.pay_text.as_deref())),
+        ("iban", or_dash(made.iban.as_deref())),
     ];
     output::say(&format!("Settings of {} ({}):", made.name, made.id));
     for (what, value) in lines {
@@ -199,6 +204,6 @@ fn as_json(o: &Organization) -> Value {
         "id": o.id, "name": o.name, "kind": o.kind, "parentId": o.parent_id, "currency": o.currency,
         "contactEmail": o.contact_email, "contactPhone": o.contact_phone, "cardIssuing": o.card_issuing,
         "timeZone": o.time_zone, "closedUntil": o.closed_until, "autoCredit": o.auto_credit,
-        "autoReference": o.auto_reference, "payText": o.pay_text,
+        "autoReference": o.auto_reference, "payText": o.pay_text, "iban": o.iban,
     })
 }

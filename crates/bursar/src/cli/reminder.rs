@@ -58,7 +58,7 @@ pub(crate) struct ScheduleArgs {
     /// The subject line; placeholders as in the text
     #[arg(long)]
     subject: Option<String>,
-    /// The text. {firstName}, {lastName}, {name}, {organization}, {payText} and, with --include-payment-info, {owed},
+    /// The text. {firstName}, {lastName}, {name}, {organization}, {payText}, {payLink} and, with --include-payment-info, {owed},
     /// {overdue}, {dueDate} and {reference} are filled in; {{name}} is the text {name}
     #[arg(long)]
     body: Option<String>,

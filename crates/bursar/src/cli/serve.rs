@@ -11,7 +11,7 @@ use bursar_api::serve::Edge;
 use bursar_api::{Lookups, Readiness, Site, routes};
 use bursar_app::tokens::last_used::LastUsed;
 use bursar_app::{
-    App, AppError, DatabaseUrl, EngineKind, Identity, NO_ORGANIZATION, Opening, Options, setup,
+    App, AppError, DatabaseUrl, EngineKind, Identity, NO_ORGANIZATION, Opening, Options, member_access, setup,
 };
 use bursar_console::Console;
 use bursar_domain::token::masked;
@@ -306,6 +306,20 @@ fn store_last_used(app: &App, bell: &Bell, used: &Arc<LastUsed>) -> std::io::Res
         .spawn(store)
 }
 
+/// Links in messages lead here from now on.
+async fn announce(app: &App, base_url: &str) -> Outcome {
+    let (entropy, base_url) = (ambient::entropy()?, base_url.to_owned());
+    let stored: Result<(), AppError> = app
+        .change(Identity::Operator, NO_ORGANIZATION, move |whole| {
+            member_access::announce(whole, &base_url, &entropy)
+        })
+        .await;
+    if let Err(error) = stored {
+        tracing::warn!(%error, "the base URL was not stored: links in messages lead to the earlier one");
+    }
+    Ok(())
+}
+
 async fn accept(
     (app, url): (App, &DatabaseUrl),
     args: &ServeArgs,
@@ -358,6 +372,7 @@ async fn accept(
         Some(_) => base_url.clone(),
         None => base_url.replacen("://127.0.0.1", "://localhost", 1),
     };
+    announce(&app, &console_url).await?;
     let console = Arc::new(Console::new(bursar_console::Options {
         app: app.clone(),
         base_url: console_url

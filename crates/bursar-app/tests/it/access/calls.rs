@@ -28,9 +28,9 @@ use bursar_app::webhooks::{self, SECRET_ENTROPY, delivery};
 use bursar_app::worker_clock::{self, Seen};
 use bursar_app::{
     Act, App, AppError, Identity, View, activity, attachments, audit, backlog, campaigns, cards, chapters,
-    check, copy, desk, dues, events, groups, inspect, journal_export, late_fees, member_statement, members,
-    messages, names, pages, policy, preview, pro_rata, reports, roles, search, setup, sign_in, store, undo,
-    uploads,
+    check, copy, desk, dues, events, groups, inspect, journal_export, late_fees, member_access, member_page,
+    member_statement, members, messages, names, pages, policy, preview, pro_rata, reports, roles, search,
+    setup, sign_in, store, undo, uploads,
 };
 use bursar_db::testing::TestDb;
 use bursar_domain::access::{Role, ScopeSet};
@@ -222,6 +222,45 @@ fn desk() -> Vec<Call> {
                 "example.org",
                 None,
             )
+        }),
+        whole(&member_access::ANNOUNCE, |whole| {
+            member_access::announce(whole, "https://dues.example.org", &[7; 32])
+        }),
+        view(&member_access::LINK, |view| member_access::link(view, no())),
+        act(&member_access::REVOKE, |act| member_access::revoke(act, no())),
+        whole(&member_access::ASK, |whole| member_access::entrance(whole, no())),
+        whole(&member_access::ASK, |whole| {
+            member_access::ask(whole, no(), "nobody@example.org", "x", &[0; 32])
+        }),
+        whole(&member_access::ASK, |whole| {
+            member_access::asked(whole, &SecretHash::of(""))
+        }),
+        act(&member_access::ASK_OWN, |act| {
+            // Each browser asks once.
+            static BROWSERS: AtomicU32 = AtomicU32::new(0);
+            let browser = format!("member's browser {}", BROWSERS.fetch_add(1, Ordering::Relaxed));
+            member_access::ask_own(act, &browser, &[0; 32])
+        }),
+        whole(&member_access::ENTER, |whole| {
+            member_access::enter(whole, "", "", SecretHash::of("x"))
+        }),
+        whole(&member_access::ENTER, |whole| {
+            member_access::choice(whole, &SecretHash::of(""))
+        }),
+        whole(&member_access::ENTER, |whole| {
+            member_access::choose(whole, &SecretHash::of(""), no())
+        }),
+        whole(&member_access::ENTER, |whole| {
+            member_access::end(whole, &SecretHash::of(""))
+        }),
+        view(&member_page::READ, member_page::read),
+        view(&member_page::READ, |view| member_page::is_own(view, no())),
+        view(&member_page::STATEMENT, |view| {
+            member_page::statement(view, (None, None))
+        }),
+        view(&member_page::RECEIPT, |view| member_page::receipt(view, no())),
+        act(&member_page::CONTACT, |act| {
+            member_page::set_contact(act, "ada@example.org", None)
         }),
         whole(&sign_in::code::ASK, |whole| {
             sign_in::code::asked(whole, &SecretHash::of(""))

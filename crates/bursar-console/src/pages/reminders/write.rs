@@ -24,12 +24,16 @@ use crate::words;
 const SHOWN: &[&str] = &["member", "subject", "body", "day", "time", "every"];
 
 /// What a text can name, for people.
-const PLACEHOLDERS: [(&str, &str); 9] = [
+const PLACEHOLDERS: [(&str, &str); 10] = [
     ("{firstName}", "the first name of whoever reads it"),
     ("{lastName}", "the last name"),
     ("{name}", "the whole name"),
     ("{organization}", "the name of the organization"),
     ("{payText}", "how to pay, from the settings"),
+    (
+        "{payLink}",
+        "a link to the reader's own page, where they see what is open and pay",
+    ),
     ("{owed}", "what is owed in all"),
     ("{overdue}", "what is overdue"),
     ("{dueDate}", "the first due day"),

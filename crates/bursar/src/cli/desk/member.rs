@@ -1,6 +1,6 @@
 use bursar_app::members::{self, NewMember};
 use bursar_app::names::{self, Names};
-use bursar_app::{pro_rata, resources, search};
+use bursar_app::{member_access, pro_rata, resources, search};
 use bursar_domain::creditor_reference;
 use bursar_domain::email::{check_email, check_phone};
 use bursar_domain::ids::{MemberId, OrganizationId, kind};
@@ -8,6 +8,7 @@ use bursar_domain::member::{Member, MemberChange};
 use bursar_domain::text::NAME;
 use bursar_domain::{Date, Refusal, Resource};
 use clap::{Args, Subcommand};
+use serde_json::json;
 
 use super::super::door::{Door, Ref, parse_ref};
 use super::super::{Globals, Outcome, consent, output};
@@ -30,6 +31,10 @@ pub(crate) enum MemberCommand {
     List(MemberListArgs),
     /// Show a member
     Show(OneArgs),
+    /// Print a link to a member's own page; it works for 60 days
+    Link(OneArgs),
+    /// Revoke all links to a member's own page
+    RevokeLinks(OneArgs),
 }
 
 #[derive(Debug, Args)]
@@ -129,7 +134,27 @@ pub(crate) fn run(globals: &Globals, command: MemberCommand) -> Outcome {
         }
         MemberCommand::List(args) => list::members(globals, &args),
         MemberCommand::Show(args) => show(&door, &args),
+        MemberCommand::Link(args) => link(&door, &args),
+        MemberCommand::RevokeLinks(args) => revoke_links(&door, &args),
     }
+}
+
+fn link(door: &Door<'_>, args: &OneArgs) -> Outcome {
+    let (org, id) = door.locate::<Member>(&args.member)?;
+    let (_, link, ends_at) = door.view(org, move |view| member_access::link(view, id))?;
+    match door.globals.json {
+        true => output::json(&json!({ "link": link, "expiresAt": ends_at })),
+        false => {
+            output::say(&link);
+            Ok(())
+        }
+    }
+}
+
+fn revoke_links(door: &Door<'_>, args: &OneArgs) -> Outcome {
+    let (org, id) = door.locate::<Member>(&args.member)?;
+    let member = door.act(org, move |act| member_access::revoke(act, id))?;
+    tell_member(door, org, "Revoked all links of", &member)
 }
 
 fn find(door: &Door<'_>, args: &FindArgs) -> Outcome {

@@ -1,0 +1,478 @@
+//! Members' own pages, below `/m/`: by a link from a message, or by a mailed code.
+//!
+//! A link is put into a cookie and leaves the address at once, so that nothing passes it on. It shows and pays; everything
+//! else needs the code. A link that does not work gets the same page, whatever is wrong with it.
+
+mod page;
+mod transfer_code;
+
+use std::net::IpAddr;
+
+use bursar_app::member_access::{self, Entry};
+use bursar_app::{Act, AppError, DbError, Identity, NO_ORGANIZATION, View, Whole, member_page};
+use bursar_domain::Refusal;
+use bursar_domain::ids::{Id, MemberId, OrganizationId, ReceiptId, RequestId};
+use bursar_domain::member_access::MemberLink;
+use bursar_domain::organization::Organization;
+use bursar_domain::sign_in::{SecretHash, secret};
+use bursar_http::limits::{Bucket, Subject};
+use hyper::StatusCode;
+use hyper::header::{HeaderMap, HeaderValue, SET_COOKIE};
+use hyper::http::request::Parts;
+
+use crate::cookies::CookieName;
+use crate::failure::{Failure, Problem};
+use crate::forms::Form;
+use crate::pages::signing::tries_left;
+use crate::reply::{Download, see_other};
+use crate::serve::{Answer, Console};
+
+const HOME: &str = "/m/";
+
+pub(crate) fn is_path(path: &str) -> bool {
+    path == "/m" || path.starts_with(member_access::PATH)
+}
+
+pub(crate) struct MemberCookies {
+    link: CookieName,
+    session: CookieName,
+    code: CookieName,
+}
+
+impl MemberCookies {
+    pub(crate) fn new(base_url: &url::Url) -> Self {
+        Self {
+            link: CookieName::of_member_link(base_url),
+            session: CookieName::of_member_session(base_url),
+            code: CookieName::of_member_code(base_url),
+        }
+    }
+}
+
+/// A browser that shows a member's page.
+#[derive(Clone, Copy)]
+struct Known {
+    who: Identity,
+    organization: OrganizationId,
+    session: Option<SecretHash>,
+}
+
+/// What a browser presents.
+enum Presented {
+    Known(Known),
+    /// An address that several members have, and none was chosen yet.
+    Undecided(SecretHash),
+    Nothing,
+}
+
+impl Console {
+    /// `form` is what was sent, if something was.
+    pub(crate) async fn member(
+        &self,
+        parts: &Parts,
+        address: IpAddr,
+        form: Option<&Form>,
+    ) -> Result<Answer, Failure> {
+        let path = parts.uri.path();
+        let end = path.strip_prefix(HOME).unwrap_or("").trim_end_matches('/');
+        // Links are guessed, and codes are mailed, from an address.
+        let (bucket, is_outside) = match (end.split('/').next(), form) {
+            (Some("l"), _) => (Bucket::Read, true),
+            (Some("in" | "code"), Some(_)) => (Bucket::Messaging, true),
+            (Some("in"), None) => (Bucket::Read, true),
+            (_, None) => (Bucket::Read, false),
+            (_, Some(_)) => (Bucket::Write, false),
+        };
+        if is_outside {
+            self.charge(Subject::SignIn(address), bucket).await?;
+        }
+        if let Some(link) = end.strip_prefix("l/") {
+            return self.open_member_link(link).await;
+        }
+        if let Some(organization) = end.strip_prefix("in/") {
+            return self.member_entrance(organization, form).await;
+        }
+        if end == "code/enter" {
+            return self.member_code(parts, form).await;
+        }
+        let known = match self.presented(&parts.headers).await? {
+            Presented::Known(known) => known,
+            Presented::Undecided(session) => return self.choose_member(session, form).await,
+            Presented::Nothing => {
+                if !is_outside {
+                    self.charge(Subject::SignIn(address), bucket).await?;
+                }
+                return ended();
+            }
+        };
+        if !is_outside {
+            let subject = Subject::Person(known.key());
+            self.charge(subject, bucket).await?;
+        }
+        let asked = Form::parse(parts.uri.query().unwrap_or(""));
+        match (end, form) {
+            ("", None) => self.member_home(known, asked.get("said")).await,
+            ("statement", None) => self.member_statement(known, asked.get("year")).await,
+            ("contact", None) => self.member_contact(known, &Form::default()).await,
+            ("contact", Some(form)) => self.set_member_contact(known, form).await,
+            ("code", None) => self.offer_code(known, asked.get("to")).await,
+            ("code", Some(form)) => self.mail_member_code(known, form).await,
+            ("choose", form) => match known.session {
+                Some(session) => self.choose_member(session, form).await,
+                None => Ok(Answer::Reply(see_other(HOME))),
+            },
+            ("leave", Some(_)) => self.leave(known).await,
+            (end, None) => match end.strip_prefix("receipts/").and_then(ReceiptId::parse) {
+                Some(receipt) => self.member_receipt(known, receipt).await,
+                None => Err(no_page()),
+            },
+            (_, Some(_)) => Err(no_page()),
+        }
+    }
+
+    /// A session in force, else a link in force.
+    async fn presented(&self, headers: &HeaderMap) -> Result<Presented, Failure> {
+        if let Some(session) = self.member_cookies.session.read(headers) {
+            let look = move |whole: &mut Whole<'_, '_>| member_access::choice(whole, &session);
+            let choice: Result<_, AppError> = self.app.look(Identity::Visitor, look).await;
+            if let Some(choice) = choice? {
+                return Ok(match choice.chosen {
+                    Some(_) => Presented::Known(Known {
+                        who: Identity::MemberSession(session),
+                        organization: choice.organization.id,
+                        session: Some(session),
+                    }),
+                    None => Presented::Undecided(session),
+                });
+            }
+        }
+        let link = self.member_cookies.link.secret(headers);
+        let Some(link) = link.and_then(MemberLink::parse) else {
+            return Ok(Presented::Nothing);
+        };
+        Ok(match self.is_member_link(link).await? {
+            true => Presented::Known(Known {
+                who: Identity::Link(link),
+                organization: link.organization,
+                session: None,
+            }),
+            false => Presented::Nothing,
+        })
+    }
+
+    async fn is_member_link(&self, link: MemberLink) -> Result<bool, Failure> {
+        let look = |_: &mut View<'_, '_>| Ok(());
+        let found: Result<(), AppError> = self.app.view(Identity::Link(link), link.organization, look).await;
+        match found {
+            Ok(()) => Ok(true),
+            Err(AppError::Unrecognised) => Ok(false),
+            Err(other) => Err(other.into()),
+        }
+    }
+
+    /// Changes nothing, because mail programs open links too.
+    async fn open_member_link(&self, text: &str) -> Result<Answer, Failure> {
+        let link = MemberLink::parse(text);
+        let link = match link {
+            Some(link) if self.is_member_link(link).await? => link,
+            _ => return ended(),
+        };
+        let mut reply = see_other(HOME);
+        let cookies = [
+            self.member_cookies.link.set(&link.to_string()),
+            // The link counts from now on, not whoever was signed in before.
+            self.member_cookies.session.clear(),
+        ];
+        set(reply.headers_mut(), cookies);
+        Ok(Answer::Reply(reply))
+    }
+
+    async fn member_entrance(&self, organization: &str, form: Option<&Form>) -> Result<Answer, Failure> {
+        let organization: OrganizationId = Id::parse(organization).ok_or_else(no_page)?;
+        let look = move |whole: &mut Whole<'_, '_>| member_access::entrance(whole, organization);
+        let own: Result<Organization, AppError> = self.app.look(Identity::Visitor, look).await;
+        let own = own?;
+        let Some(form) = form else {
+            return page::ask(&own, &Form::default());
+        };
+        let (browser, entropy) = (secret(&self.entropy()?), self.entropy()?);
+        let (email, kept) = (form.get("email").to_owned(), browser.clone());
+        let ask =
+            move |whole: &mut Whole<'_, '_>| member_access::ask(whole, organization, &email, &kept, &entropy);
+        let asked: Result<(), AppError> = self.app.change(Identity::Visitor, NO_ORGANIZATION, ask).await;
+        if let Err(error) = asked {
+            let failure = Failure::from(error);
+            let problem = failure.problem().ok_or(failure)?;
+            return page::ask(&own, &with(form, problem));
+        }
+        Ok(self.code_on_its_way(&browser, HOME))
+    }
+
+    fn code_on_its_way(&self, browser: &str, to: &str) -> Answer {
+        (self.on_queued)();
+        let mut reply = see_other(&format!("/m/code/enter?to={to}"));
+        set(reply.headers_mut(), [self.member_cookies.code.set(browser)]);
+        Answer::Reply(reply)
+    }
+
+    async fn offer_code(&self, known: Known, to: &str) -> Result<Answer, Failure> {
+        let shown: Result<_, AppError> = self
+            .app
+            .view(known.who, known.organization, member_page::read)
+            .await;
+        page::offer(&shown?, inside(to), None)
+    }
+
+    async fn mail_member_code(&self, known: Known, form: &Form) -> Result<Answer, Failure> {
+        let (browser, entropy) = (secret(&self.entropy()?), self.entropy()?);
+        let kept = browser.clone();
+        let ask = move |act: &mut Act<'_, '_>| member_access::ask_own(act, &kept, &entropy);
+        let asked: Result<String, AppError> = self.app.act(known.who, known.organization, ask).await;
+        let to = inside(form.get("to"));
+        match asked {
+            Ok(_) => Ok(self.code_on_its_way(&browser, to)),
+            Err(error) => {
+                let failure = Failure::from(error);
+                let problem = failure.problem().ok_or(failure)?;
+                let read = member_page::read;
+                let shown: Result<_, AppError> = self.app.view(known.who, known.organization, read).await;
+                page::offer(&shown?, to, Some(&problem.message))
+            }
+        }
+    }
+
+    async fn member_code(&self, parts: &Parts, form: Option<&Form>) -> Result<Answer, Failure> {
+        let Some(browser) = self.member_cookies.code.secret(&parts.headers) else {
+            return ended();
+        };
+        let browser = browser.to_owned();
+        let asked = Form::parse(parts.uri.query().unwrap_or(""));
+        let to = inside(form.unwrap_or(&asked).get("to")).to_owned();
+        let Some(form) = form else {
+            return self.code_page(&browser, &to, "").await;
+        };
+        let (cookie, typed, kept) = (
+            secret(&self.entropy()?),
+            form.get("code").to_owned(),
+            browser.clone(),
+        );
+        let session = SecretHash::of(&cookie);
+        let enter = move |whole: &mut Whole<'_, '_>| member_access::enter(whole, &kept, &typed, session);
+        let entered: Result<_, AppError> = self.app.change(Identity::Visitor, NO_ORGANIZATION, enter).await;
+        match entered? {
+            Entry::In => {
+                let mut reply = see_other(&to);
+                let cookies = [
+                    self.member_cookies.session.set(&cookie),
+                    self.member_cookies.code.clear(),
+                ];
+                set(reply.headers_mut(), cookies);
+                Ok(Answer::Reply(reply))
+            }
+            Entry::Wrong(left) => self.code_page(&browser, &to, &tries_left(left)).await,
+            Entry::Ended => ended(),
+        }
+    }
+
+    async fn code_page(&self, browser: &str, to: &str, wrong: &str) -> Result<Answer, Failure> {
+        let hash = SecretHash::of(browser);
+        let look = move |whole: &mut Whole<'_, '_>| member_access::asked(whole, &hash);
+        let asked: Result<_, AppError> = self.app.look(Identity::Visitor, look).await;
+        match asked? {
+            Some((organization, email)) => page::code(&organization, &email, to, wrong),
+            None => ended(),
+        }
+    }
+
+    async fn choose_member(&self, session: SecretHash, form: Option<&Form>) -> Result<Answer, Failure> {
+        let member: Option<MemberId> = form.and_then(|form| Id::parse(form.get("member")));
+        let Some(member) = member else {
+            let look = move |whole: &mut Whole<'_, '_>| member_access::choice(whole, &session);
+            let choice: Result<_, AppError> = self.app.look(Identity::Visitor, look).await;
+            return match choice? {
+                Some(choice) => page::choose(&choice),
+                None => ended(),
+            };
+        };
+        let choose = move |whole: &mut Whole<'_, '_>| member_access::choose(whole, &session, member);
+        let chosen: Result<(), AppError> = self.app.change(Identity::Visitor, NO_ORGANIZATION, choose).await;
+        chosen?;
+        Ok(Answer::Reply(see_other(HOME)))
+    }
+
+    async fn member_home(&self, known: Known, said: &str) -> Result<Answer, Failure> {
+        let shown: Result<_, AppError> = self
+            .app
+            .view(known.who, known.organization, member_page::read)
+            .await;
+        let sharing = match known.session {
+            Some(session) => {
+                let look = move |whole: &mut Whole<'_, '_>| member_access::choice(whole, &session);
+                let choice: Result<_, AppError> = self.app.look(Identity::Visitor, look).await;
+                choice?.map_or(0, |choice| choice.members.len())
+            }
+            None => 0,
+        };
+        page::home(&shown?, sharing > 1, said)
+    }
+
+    async fn member_statement(&self, known: Known, year: &str) -> Result<Answer, Failure> {
+        let days = page::days_of(year)?;
+        let read = move |view: &mut View<'_, '_>| member_page::statement(view, days);
+        let statement: Result<_, AppError> = self.app.view(known.who, known.organization, read).await;
+        let statement = match statement {
+            Err(AppError::Stale) => return Ok(Answer::Reply(see_other(&to_code("statement")))),
+            statement => statement?,
+        };
+        let name = format!("Statement {} to {}.pdf", statement.from, statement.until);
+        let body = bursar_app::member_statement::pdf(&statement).map_err(unset)?;
+        Ok(Answer::Reply(Download::pdf(name, body).reply()))
+    }
+
+    async fn member_receipt(&self, known: Known, receipt: ReceiptId) -> Result<Answer, Failure> {
+        let read = move |view: &mut View<'_, '_>| member_page::receipt(view, receipt);
+        let own: Result<_, AppError> = self.app.view(known.who, known.organization, read).await;
+        let own = match own {
+            Err(AppError::Stale) => {
+                return Ok(Answer::Reply(see_other(&to_code(&format!("receipts/{receipt}")))));
+            }
+            own => own?,
+        };
+        let name = format!("Receipt {}.pdf", own.recorded.receipt.date);
+        let body = member_page::receipt_pdf(&own).map_err(unset)?;
+        Ok(Answer::Reply(Download::pdf(name, body).reply()))
+    }
+
+    async fn member_contact(&self, known: Known, form: &Form) -> Result<Answer, Failure> {
+        let look = |view: &mut View<'_, '_>| {
+            member_page::CONTACT.check(view.caller())?;
+            member_page::read(view)
+        };
+        let shown: Result<_, AppError> = self.app.view(known.who, known.organization, look).await;
+        match shown {
+            Err(AppError::Stale) => Ok(Answer::Reply(see_other(&to_code("contact")))),
+            shown => page::contact(&shown?, form),
+        }
+    }
+
+    async fn set_member_contact(&self, known: Known, form: &Form) -> Result<Answer, Failure> {
+        let (email, phone) = (form.get("email").to_owned(), form.some("phone"));
+        let set = move |act: &mut Act<'_, '_>| member_page::set_contact(act, &email, phone.as_deref());
+        let done: Result<_, AppError> = self.app.act(known.who, known.organization, set).await;
+        match done {
+            Ok(_) => {
+                (self.on_queued)();
+                Ok(Answer::Reply(see_other("/m/?said=contact")))
+            }
+            Err(AppError::Stale) => Ok(Answer::Reply(see_other(&to_code("contact")))),
+            Err(error) => {
+                let failure = Failure::from(error);
+                let problem = failure.problem().ok_or(failure)?;
+                self.member_contact(known, &with(form, problem)).await
+            }
+        }
+    }
+
+    async fn leave(&self, known: Known) -> Result<Answer, Failure> {
+        if let Some(session) = known.session {
+            let end = move |whole: &mut Whole<'_, '_>| member_access::end(whole, &session);
+            let ended: Result<(), AppError> = self.app.change(Identity::Visitor, NO_ORGANIZATION, end).await;
+            ended?;
+        }
+        let Answer::Page(_, page) = page::left()? else {
+            return ended();
+        };
+        let mut reply = crate::reply::html(StatusCode::OK, page);
+        let cookies = [
+            self.member_cookies.link.clear(),
+            self.member_cookies.session.clear(),
+            self.member_cookies.code.clear(),
+        ];
+        set(reply.headers_mut(), cookies);
+        Ok(Answer::Reply(reply))
+    }
+}
+
+impl Known {
+    /// Who is charged for requests.
+    fn key(&self) -> [u8; 16] {
+        let mut key = [0; 16];
+        match self.who {
+            Identity::Link(link) => key = link.member.to_bytes(),
+            Identity::MemberSession(hash) => key.copy_from_slice(&hash.0[..16]),
+            _ => {}
+        }
+        key
+    }
+}
+
+fn to_code(to: &str) -> String {
+    format!("/m/code?to=/m/{to}")
+}
+
+/// Only a page of the member's: nobody is sent elsewhere after a code.
+fn inside(to: &str) -> &str {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_');
+    match to.strip_prefix(HOME) {
+        Some(end) if !end.starts_with('/') && end.chars().all(is_plain) && end.len() <= 60 => to,
+        _ => HOME,
+    }
+}
+
+fn with(form: &Form, problem: Problem) -> Form {
+    let mut form = form.clone();
+    form.problem = Some(problem);
+    form
+}
+
+fn unset(error: impl std::fmt::Display) -> Failure {
+    DbError::Internal(error.to_string()).into()
+}
+
+fn no_page() -> Failure {
+    Refusal::missing("the address leads nowhere").into()
+}
+
+/// The same page for every link that does not work, and for a browser without one.
+fn ended() -> Result<Answer, Failure> {
+    page::ended()
+}
+
+pub(crate) fn failed(failure: &Failure, request: RequestId) -> Answer {
+    if matches!(failure, Failure::SignedOut)
+        && let Ok(answer) = ended()
+    {
+        return answer;
+    }
+    let (status, title, text) = failure.told();
+    Answer::Page(status, page::problem(title, &text, request))
+}
+
+fn set<const N: usize>(headers: &mut HeaderMap, cookies: [Option<HeaderValue>; N]) {
+    for cookie in cookies.into_iter().flatten() {
+        headers.append(SET_COOKIE, cookie);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_leads_nowhere_else() {
+        for (to, expected) in [
+            ("/m/contact", "/m/contact"),
+            ("/m/receipts/rcp_01", "/m/receipts/rcp_01"),
+            ("/m/", HOME),
+            ("", HOME),
+            ("/m//elsewhere.example.org", HOME),
+            ("//elsewhere.example.org", HOME),
+            ("/console", HOME),
+            ("/m/../console", HOME),
+            ("/m/x?y", HOME),
+            ("/m/a\r\nSet-Cookie: x", HOME),
+        ] {
+            assert_eq!(inside(to), expected, "{to}");
+        }
+    }
+}
