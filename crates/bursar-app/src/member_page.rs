@@ -20,6 +20,7 @@ use crate::member_statement::{self, MemberStatement, OpenCharge};
 use crate::members;
 use crate::personal::{self, Letter, Reader};
 use crate::rule::Rule;
+use crate::statement::Standing;
 
 pub use receipt::pdf as receipt_pdf;
 
@@ -48,8 +49,12 @@ pub struct MemberPage {
     pub receipts: Vec<Recorded>,
     /// What is due today or before.
     pub due: Money,
+    /// Of it, what was due before today.
+    pub overdue: Money,
     /// What is open in all.
     pub total: Money,
+    /// What a transfer is proposed for: what is due, or everything if nothing is.
+    pub to_transfer: Money,
     /// Payment data for a banking app, if the organization has an IBAN and uses the euro.
     pub transfer_code: Option<String>,
 }
@@ -86,10 +91,15 @@ pub fn read(view: &mut View<'_, '_>) -> Result<MemberPage, AppError> {
         let minor = open.map(|owed| i128::from(owed.charge.open.minor)).sum();
         Money::total("what is owed", minor, organization.currency)
     };
-    let due = sum(|owed| owed.charge.standing != crate::statement::Standing::NotDue)?;
+    let due = sum(|owed| owed.charge.standing != Standing::NotDue)?;
+    let overdue = sum(|owed| owed.charge.standing == Standing::Overdue)?;
     let total = sum(|_| true)?;
+    let to_transfer = match due.minor {
+        0 => total,
+        _ => due,
+    };
     let transfer_code = match (&organization.iban, reference(&member, &open)) {
-        (Some(iban), Some(reference)) => epc_text(&organization.name, iban, total, &reference),
+        (Some(iban), Some(reference)) => epc_text(&organization.name, iban, to_transfer, &reference),
         _ => None,
     };
     let receipts = receipts::of_member(view, id)?;
@@ -101,7 +111,9 @@ pub fn read(view: &mut View<'_, '_>) -> Result<MemberPage, AppError> {
         open,
         receipts,
         due,
+        overdue,
         total,
+        to_transfer,
         transfer_code,
     })
 }
@@ -128,8 +140,11 @@ impl MemberPage {
 
 /// The only charge's own, else the member's.
 fn reference(member: &Member, open: &[Owed]) -> Option<String> {
-    let of_charge = match open {
-        [only] => only.charge.reference.as_deref(),
+    let is_due = |owed: &&Owed| owed.charge.standing != Standing::NotDue && owed.can_be_paid();
+    let due: Vec<&Owed> = open.iter().filter(is_due).collect();
+    let of_charge = match (due.as_slice(), open) {
+        ([only], _) => only.charge.reference.as_deref(),
+        ([], [only]) => only.charge.reference.as_deref(),
         _ => None,
     };
     let reference = of_charge.or(member.reference.as_deref())?;

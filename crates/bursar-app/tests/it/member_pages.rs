@@ -132,7 +132,7 @@ fn a_link_shows_the_household_and_nobody_else() {
         let names: Vec<_> = shown.statement.household.iter().map(|p| p.name.clone()).collect();
         assert_eq!(names, ["Ben Ek"]);
         let code = shown.transfer_code.unwrap();
-        assert!(code.contains("\nEUR30.00\n"), "{code}");
+        assert!(code.contains("\nEUR10.00\n"), "{code}");
         for (member, payment, expected) in [(1, 1, true), (1, 2, true), (1, 3, false), (2, 1, false)] {
             let own = view(&app, link(member), org(1), move |view| {
                 member_page::is_own(view, pay(payment))

@@ -35,6 +35,7 @@ struct Home {
     due: String,
     is_due: bool,
     is_overdue: bool,
+    overdue: String,
     later: String,
     credit: String,
     open: Vec<OpenRow>,
@@ -89,11 +90,11 @@ pub(super) fn home(shown: &MemberPage, shares_address: bool, said: &str) -> Resu
     let transfer = own
         .iban
         .as_deref()
-        .filter(|_| shown.total.minor > 0)
+        .filter(|_| shown.to_transfer.minor > 0)
         .map(|iban| Transfer {
             name: own.name.clone(),
             iban: spaced(iban),
-            amount: words::money_in(shown.total),
+            amount: words::money_in(shown.to_transfer),
             reference,
             code: shown.transfer_code.as_deref().and_then(transfer_code::draw),
         });
@@ -111,10 +112,8 @@ pub(super) fn home(shown: &MemberPage, shares_address: bool, said: &str) -> Resu
         },
         due: words::money_in(shown.due),
         is_due: shown.due.minor > 0,
-        is_overdue: shown
-            .open
-            .iter()
-            .any(|owed| owed.charge.standing == Standing::Overdue && owed.can_be_paid()),
+        overdue: words::money_in(shown.overdue),
+        is_overdue: shown.overdue.minor > 0,
         later: match later.minor {
             0 => String::new(),
             _ => words::money_in(later),
@@ -185,12 +184,12 @@ fn open_row(owed: &Owed) -> OpenRow {
         whose: charge.member.clone().unwrap_or_default(),
         due: charge.due_date.map(words::day).unwrap_or_default(),
         state: match (owed.status, charge.standing) {
-            (PaymentStatus::Processing, _) => ("Payment under way", "wait"),
-            (PaymentStatus::Disputed, _) => ("Disputed", "wait"),
-            (PaymentStatus::Failed, _) => ("Payment failed", "late"),
-            (_, Standing::Overdue) => ("Overdue", "late"),
-            (_, Standing::Due) => ("Due now", "wait"),
-            (_, Standing::NotDue) => ("Not due yet", "calm"),
+            (PaymentStatus::Processing, _) => ("Payment under way", "processing"),
+            (PaymentStatus::Disputed, _) => ("Disputed", "disputed"),
+            (PaymentStatus::Failed, _) => ("Payment failed", "failed"),
+            (_, Standing::Overdue) => ("Overdue", "failed"),
+            (_, Standing::Due) => ("Due now", "pending"),
+            (_, Standing::NotDue) => ("Not due yet", ""),
         },
         amount: words::money_in(charge.open),
         reference: charge.reference.clone().unwrap_or_default(),

@@ -31,6 +31,7 @@ struct Page<'a> {
     may_record: bool,
     may_raise: bool,
     may_remind: bool,
+    may_link: bool,
     may_change: bool,
     is_owing: bool,
     balance_name: &'static str,
@@ -91,6 +92,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         may_record: frame.may(&RECORD),
         may_raise: frame.may(&RAISE) && member.is_active,
         may_remind: frame.may(&SCHEDULE) && member.is_active,
+        may_link: frame.may(&bursar_app::member_access::LINK),
         may_change: frame.may(&CHANGE),
         is_owing: balance.minor > 0,
         balance_name: if balance.minor < 0 {

@@ -28,6 +28,7 @@ pub(crate) mod member;
 pub(crate) mod member_credit;
 pub(crate) mod member_edit;
 pub(crate) mod member_import;
+pub(crate) mod member_link;
 pub(crate) mod member_more;
 pub(crate) mod member_new;
 pub(crate) mod members;

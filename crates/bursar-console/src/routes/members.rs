@@ -65,6 +65,13 @@ pub(super) const ROUTES: &[Route] = &[
         &bursar_app::books::credit::REFUND,
         pages::member_credit::send_refund,
     ),
+    form(
+        "members/{}/page",
+        "members",
+        pages::member_link::show,
+        &bursar_app::member_access::REVOKE,
+        pages::member_link::send,
+    ),
     board(
         "members/{}/statement",
         "members",

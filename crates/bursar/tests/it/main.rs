@@ -86,6 +86,8 @@ mod lists;
 #[cfg(test)]
 mod log;
 #[cfg(test)]
+mod member_pages;
+#[cfg(test)]
 mod member_statement;
 #[cfg(test)]
 mod messages;

@@ -104,6 +104,12 @@ impl Reply {
         value
     }
 
+    /// Every header of this name.
+    pub(crate) fn all(&self, name: &str) -> Vec<&str> {
+        let found = self.headers.iter().filter(|(known, _)| known == name);
+        found.map(|(_, value)| value.as_str()).collect()
+    }
+
     /// A header that must be there.
     pub(crate) fn must(&self, name: &str) -> &str {
         self.header(name)
