@@ -140,6 +140,7 @@ mod tests {
             to_pay_now: None,
             reference: None,
             how_to_pay: None,
+            pay_link: None,
             lines: (1..=payments).map(line).collect(),
         };
         Message {
