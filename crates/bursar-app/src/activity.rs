@@ -418,6 +418,8 @@ fn deed(line: &Line, subject: &str) -> String {
         "member.archive" => "archived member",
         "member.archive_many" => return format!("archived {count} members at once{act}"),
         "member.restore" => "restored member",
+        "member.export" => "exported what is known about member",
+        "member.erase" => "erased member",
         "card.create" => "made card",
         "card.apply" => "applied for a card with",
         "card.application.approve" => "approved the application for card",

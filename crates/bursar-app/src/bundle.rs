@@ -36,6 +36,7 @@ pub fn organization_line(organization: &Organization, parent_id: Option<Organiza
         auto_reference: bool,
         pay_text: Option<&'a str>,
         iban: Option<&'a str>,
+        retention_years: i64,
     }
     json(&Line {
         r#type: "organization",
@@ -53,6 +54,7 @@ pub fn organization_line(organization: &Organization, parent_id: Option<Organiza
         auto_reference: organization.auto_reference,
         pay_text: organization.pay_text.as_deref(),
         iban: organization.iban.as_deref(),
+        retention_years: organization.retention_years,
     })
 }
 

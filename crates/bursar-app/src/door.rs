@@ -299,6 +299,12 @@ impl App {
         self.db.backup(to)
     }
 
+    /// Writes an SQLite file anew, without what was removed. Returns its size before and after, in bytes; `None` on
+    /// PostgreSQL.
+    pub fn compact(&self) -> Result<Option<(u64, u64)>, DbError> {
+        self.db.compact()
+    }
+
     /// Takes no new work, finishes the queue and closes the database. Calling it again does nothing.
     pub fn shutdown(&self) {
         self.db.shutdown();

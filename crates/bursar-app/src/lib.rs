@@ -48,6 +48,7 @@ pub mod payments;
 mod personal;
 pub mod policy;
 pub mod preview;
+pub mod privacy;
 pub mod pro_rata;
 pub mod recipients;
 pub mod reimbursements;

@@ -15,6 +15,7 @@ use crate::bulk::{self, Undone};
 use crate::cards;
 use crate::error::AppError;
 use crate::groups::Counts;
+use crate::privacy;
 use crate::pro_rata;
 use crate::resources::Readable;
 use crate::rule::Rule;
@@ -55,6 +56,7 @@ fn change_counted(
     let Some(mut member) = change.clone().apply(&before) else {
         return Ok(before);
     };
+    privacy::check_not_erased(&before)?;
     if let Some(payer) = member.payer_id.filter(|_| member.payer_id != before.payer_id) {
         check_payer(act, id, payer)?;
     }
@@ -149,6 +151,7 @@ fn check_payer(act: &mut Act<'_, '_>, id: MemberId, payer: MemberId) -> Result<(
                 .to_owned(),
         );
     }
+    privacy::check_not_erased(&found)?;
     if let Some(other) = found.payer_id {
         return refuse(format!(
             "must be somebody who pays for themselves; {} has a payer, {other}",
@@ -238,6 +241,7 @@ pub fn add(act: &mut Act<'_, '_>, new: &NewMember) -> Result<Added, AppError> {
         payer_id: None,
         reference: Some(act.next_reference()),
         bank_accounts: Vec::new(),
+        erased_at: None,
         stamps,
     };
     act.insert(&member)?;

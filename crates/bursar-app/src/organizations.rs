@@ -10,7 +10,7 @@ use bursar_domain::email::{check_email, check_phone};
 use bursar_domain::iban;
 use bursar_domain::ids::OrganizationId;
 use bursar_domain::money::Currency;
-use bursar_domain::organization::{CardIssuing, Organization, OrganizationKind};
+use bursar_domain::organization::{CardIssuing, Organization, OrganizationKind, RETENTION_YEARS_MAX};
 use bursar_domain::text::{NAME, NOTE};
 use bursar_domain::zone::Zone;
 
@@ -155,6 +155,7 @@ pub struct OrganizationChange {
     pub auto_reference: Option<bool>,
     pub pay_text: Option<Option<String>>,
     pub iban: Option<Option<String>>,
+    pub retention_years: Option<i64>,
 }
 
 /// A new time zone leaves the dates that are there.
@@ -186,6 +187,13 @@ pub fn set(act: &mut Act<'_, '_>, change: &OrganizationChange) -> Result<Organiz
     if let Some(iban) = &change.iban {
         let iban = iban.as_deref().map(iban::parse).transpose();
         after.iban = iban.map_err(Refusal::of_field("iban"))?;
+    }
+    if let Some(years) = change.retention_years {
+        if !(1..=RETENTION_YEARS_MAX).contains(&years) {
+            let rule = format!("must be 1 to {RETENTION_YEARS_MAX}, got {years}");
+            return Err(Refusal::invalid("retention-years", rule).into());
+        }
+        after.retention_years = years;
     }
     after.card_issuing = change.card_issuing.unwrap_or(after.card_issuing);
     after.time_zone = change.time_zone.clone().unwrap_or(after.time_zone);

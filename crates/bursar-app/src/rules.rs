@@ -5,7 +5,7 @@ use crate::{
     act, activity, attachments, audit, backlog, books, campaigns, cards, chapters, check, copy, desk, dues,
     events, export, groups, housekeeping, import, inspect, journal_export, late_fees, member_access,
     member_page, member_statement, members, messages, notices, organizations, outbox, payments, policy,
-    preview, pro_rata, reimbursements, reminders, reports, resources, roles, roster, setup, sign_in,
+    preview, privacy, pro_rata, reimbursements, reminders, reports, resources, roles, roster, setup, sign_in,
     statements, store, tokens, undo, uploads, webhooks, worker_clock,
 };
 
@@ -47,6 +47,7 @@ const MODULES: &[&[&Rule]] = &[
     outbox::RULES,
     payments::RULES,
     policy::RULES,
+    privacy::RULES,
     pro_rata::RULES,
     reimbursements::RULES,
     reminders::RULES,

@@ -157,6 +157,29 @@ pub fn last_about(
     Ok(found.into_iter().next())
 }
 
+/// Lines whose subject is wanted, oldest first. Reads the whole log.
+pub fn about(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    mut is_wanted: impl FnMut(&str) -> bool,
+) -> Result<Vec<Line>, DbError> {
+    let mut found = Vec::new();
+    tx.each(ALL, &[Value::Bytes(&organization.to_bytes())], |row| {
+        let line: Line = read(row)?;
+        if line.subject.as_deref().is_some_and(&mut is_wanted) {
+            found.push(line);
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+const ALL: &str = concat!(
+    "SELECT ",
+    line_columns!(),
+    " FROM activity WHERE organization_id = ?1 ORDER BY id"
+);
+
 /// The smallest key of this time: the first 48 bits of a UUIDv7 are the milliseconds.
 fn first_id_at(at: Timestamp) -> [u8; 16] {
     let millis = u128::try_from(at.micros().div_euclid(1000)).unwrap_or(0);

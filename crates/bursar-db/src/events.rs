@@ -115,6 +115,19 @@ pub fn document(
     Ok(Some((event_type, document.into_bytes())))
 }
 
+/// The events of one row that are kept, oldest first.
+pub fn of_row(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    resource_id: [u8; 16],
+) -> Result<Vec<String>, DbError> {
+    tx.rows(
+        "SELECT document FROM events WHERE organization_id = ?1 AND resource_id = ?2 ORDER BY created_at, id",
+        &[Value::Bytes(&organization.to_bytes()), Value::Bytes(&resource_id)],
+        read,
+    )
+}
+
 /// Which events a page has.
 #[derive(Clone, Debug)]
 pub struct Wanted {

@@ -19,6 +19,7 @@ pub mod clock;
 pub mod desk;
 pub mod due;
 mod engine;
+pub mod erasure;
 mod error;
 pub mod events;
 pub mod housekeeping;

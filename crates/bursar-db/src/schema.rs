@@ -9,6 +9,7 @@ mod console;
 mod events;
 mod foundation;
 mod member_pages;
+mod privacy;
 mod rules;
 
 use self::books::{ATTACHMENTS, BOOKS, LATE_FEES, LEDGER_ENDS, STATEMENTS};
@@ -18,6 +19,7 @@ use self::foundation::{
     DUES_OPEN, EPOCHS, FOUNDATION, MORE_LISTS, SENDERS_APART, TIME_SEEN, UNDATED_PAYMENTS,
 };
 use self::member_pages::MEMBER_PAGES;
+use self::privacy::ERASURE;
 use self::rules::RULES;
 use crate::engine::{EngineKind, Tx};
 use crate::error::DbError;
@@ -48,6 +50,7 @@ pub(crate) const STEPS: &[&str] = &[
     EVENTS,
     WEBHOOKS,
     MEMBER_PAGES,
+    ERASURE,
 ];
 
 /// What a step does that SQL cannot. It runs after the step's statements, in the same transaction.

@@ -21,7 +21,7 @@ macro_rules! load_target {
 static ORGANIZATIONS: LoadTarget = load_target! { "organizations" {
     id Bytes, name Text, kind Text, parent_id Bytes, currency Text, contact_email Text, contact_phone Text,
     card_issuing Text, clock Int, epoch Int, epoch_changes Int, time_zone Text, closed_until Text, auto_credit Int,
-    auto_reference Int, pay_text Text, last_reference Int, iban Text,
+    auto_reference Int, pay_text Text, last_reference Int, iban Text, retention_years Int,
 } };
 static USERS: LoadTarget = load_target! { "users" { id Bytes, email Text, address_key Text, name Text, } };
 static ROLES: LoadTarget = load_target! { "roles" { organization_id Bytes, user_id Bytes, role Text, } };

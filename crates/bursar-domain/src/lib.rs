@@ -14,6 +14,7 @@ pub mod chapter;
 pub mod creditor_reference;
 pub mod cursor;
 pub mod email;
+pub mod erasure;
 pub mod event;
 pub mod fields;
 pub mod group;

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::aside::Aside;
+use crate::erasure::ERASED_NAME;
 use crate::fields::Fields;
 use crate::ids::{GroupId, MemberId};
 use crate::payment::check_reference;
@@ -10,7 +11,7 @@ use crate::refusal::Refusal;
 use crate::resource::{Invariants, Surroundings, resource};
 use crate::search;
 use crate::text::{CREDITOR_REFERENCE, NAME};
-use crate::time::Date;
+use crate::time::{Date, Timestamp};
 
 resource! {
     /// A person of the organization. Members are archived, never deleted.
@@ -35,6 +36,8 @@ resource! {
         reference: Option<String> => hidden("reference").code(CREDITOR_REFERENCE),
         /// Bank accounts that the member's money came from, learned from confirmed statement lines.
         bank_accounts: Vec<String> => hidden("bankAccounts").text(NAME),
+        /// When everything that names the member was erased.
+        erased_at: Option<Timestamp> => hidden("erasedAt"),
     }
 }
 
@@ -95,6 +98,24 @@ impl Member {
     pub fn name(&self) -> String {
         format!("{} {}", self.first_name, self.last_name)
     }
+
+    /// Makes it the placeholder of somebody who was erased: charges and money go on naming it.
+    pub fn erase(&mut self, now: Timestamp) {
+        let [first, last] = ERASED_NAME.map(str::to_owned);
+        (self.first_name, self.last_name) = (first, last);
+        (self.email, self.phone, self.join_date) = (None, None, None);
+        self.is_active = false;
+        self.groups.clear();
+        self.payer_id = None;
+        self.bank_accounts.clear();
+        self.erased_at = Some(now);
+    }
+
+    fn is_blank(&self) -> bool {
+        let mut blank = self.clone();
+        blank.erase(self.erased_at.unwrap_or(self.stamps.updated_at));
+        blank == *self
+    }
 }
 
 impl Invariants for Member {
@@ -106,6 +127,12 @@ impl Invariants for Member {
 
     fn check(&self, _: &Surroundings) -> Result<(), Refusal> {
         check_reference(self.reference.as_deref())?;
+        if self.erased_at.is_some() && !self.is_blank() {
+            return Err(Refusal::invalid(
+                "erasedAt",
+                "must be null for a member with a name, an address or groups; who was erased has none of it",
+            ));
+        }
         match self.payer_id == Some(self.id) {
             true => Err(Refusal::invalid(
                 "payerId",

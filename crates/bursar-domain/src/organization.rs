@@ -56,7 +56,13 @@ pub struct Organization {
     pub pay_text: Option<String>,
     /// The bank account that members pay to.
     pub iban: Option<String>,
+    /// How many years after its end a year's books are kept.
+    pub retention_years: i64,
 }
+
+/// What most tax laws ask for.
+pub const RETENTION_YEARS: i64 = 10;
+pub const RETENTION_YEARS_MAX: i64 = 100;
 
 impl Organization {
     pub fn blank(id: OrganizationId) -> Self {
@@ -75,6 +81,7 @@ impl Organization {
             auto_reference: false,
             pay_text: None,
             iban: None,
+            retention_years: RETENTION_YEARS,
         }
     }
 
@@ -105,6 +112,9 @@ impl Organization {
             .string("iban", iban::parse)?
             .or_null()
             .set(&mut self.iban)?;
+        fields
+            .integer("retentionYears", 1..=RETENTION_YEARS_MAX)?
+            .set(&mut self.retention_years)?;
         self.check_parent()
     }
 

@@ -6,6 +6,7 @@ mod joining;
 mod late;
 mod member_statement;
 mod model;
+mod privacy;
 mod refunds;
 mod reports;
 mod settings;

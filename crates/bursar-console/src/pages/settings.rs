@@ -93,6 +93,7 @@ pub(crate) fn show(_: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<St
                     "An officer confirms every bank line",
                 ),
             ),
+            ("Books are kept", format!("{} years", own.retention_years)),
         ],
         pay_text: own.pay_text.clone().unwrap_or_default(),
         links,
@@ -121,6 +122,13 @@ fn fields(own: &Organization) -> Vec<Field> {
         Field::check("auto-credit", "Use credit for new charges by itself").value(ticked(own.auto_credit)),
         Field::check("auto-reference", "Book bank lines with exactly one reference by themselves")
             .value(ticked(own.auto_reference)),
+        Field::new(
+            "retention-years",
+            "Years to keep the books",
+            Shape::Line("number"),
+        )
+        .hint("After the end of each year. When a member is erased, amounts and references stay that long.")
+        .value(own.retention_years.to_string()),
     ]
 }
 
@@ -135,6 +143,13 @@ pub(crate) fn show_edit(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -
 pub(crate) fn send_edit(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
     let zone = Zone::parse(form.get("time-zone"));
     let zone = zone.map_err(|rule| Problem::of("time-zone", format!("The time zone {rule}.")))?;
+    let years = form.get("retention-years").parse::<i64>();
+    let years = years.map_err(|_| {
+        Problem::of(
+            "retention-years",
+            "Give a number of years, such as 10.".to_owned(),
+        )
+    })?;
     let change = OrganizationChange {
         name: Some(form.get("name").to_owned()),
         time_zone: Some(zone),
@@ -145,6 +160,7 @@ pub(crate) fn send_edit(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> R
         auto_reference: Some(form.has("auto-reference")),
         pay_text: Some(form.some("pay-text")),
         iban: Some(form.some("iban")),
+        retention_years: Some(years),
     };
     let to = asking.frame.at("settings");
     let seen = Seen::new(asking, form, asking.frame.place.organization.id);

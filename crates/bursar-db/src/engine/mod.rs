@@ -315,6 +315,15 @@ impl Db {
         }
     }
 
+    /// Writes an SQLite file anew, without what was removed. Returns its size before and after, in bytes; `None` on
+    /// PostgreSQL, which looks after its own files.
+    pub fn compact(&self) -> Result<Option<(u64, u64)>, DbError> {
+        match &self.0.engine {
+            Engine::Sqlite { files, .. } => sqlite::compact(files).map(Some),
+            Engine::Postgres { .. } => Ok(None),
+        }
+    }
+
     /// Makes a write without effect, in the same way as every write, and waits at most a second for a lock. Fails if a
     /// write would: the lanes are stuck, the disk is full, the server is read-only, a table is locked.
     pub fn probe_writes(&self) -> Reply<(), DbError> {

@@ -1,4 +1,4 @@
-//! Data in and out: `import`, `export`, `check`, `backup`, `copy`.
+//! Data in and out: `import`, `export`, `check`, `backup`, `compact`, `copy`.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter};
@@ -252,6 +252,21 @@ pub(crate) fn backup(globals: &Globals, args: &BackupArgs) -> Outcome {
         return output::json(&json!({ "file": args.file, "bytes": bytes }));
     }
     output::say(&format!("backed up to {} ({bytes} bytes)", args.file.display()));
+    Ok(())
+}
+
+pub(crate) fn compact(globals: &Globals) -> Outcome {
+    let sizes = globals.open(Opening::Require)?.compact()?;
+    if globals.json {
+        let (before, after) = sizes.unzip();
+        return output::json(&json!({ "bytesBefore": before, "bytes": after }));
+    }
+    output::say(&match sizes {
+        Some((before, after)) => format!("Rewrote the database: {before} bytes before, {after} bytes now"),
+        None => {
+            "PostgreSQL looks after its own files; `VACUUM` removes what old rows left in them".to_owned()
+        }
+    });
     Ok(())
 }
 

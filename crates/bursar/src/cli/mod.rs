@@ -173,6 +173,8 @@ enum Command {
     Clock(clock::ClockArgs),
     /// Back up the embedded database while the server runs
     Backup(data::BackupArgs),
+    /// Rewrite the embedded database file, so that nothing of removed data is left in it
+    Compact,
     /// Print a link into the console that works once, for 15 minutes
     SignInLink(sign_in::SignInLinkArgs),
     /// Print the OpenAPI document
@@ -217,6 +219,7 @@ impl Command {
                 | Self::Doctor(_)
                 | Self::Clock(_)
                 | Self::Backup(_)
+                | Self::Compact
                 | Self::SignInLink(_)
                 | Self::Openapi(_)
                 | Self::Sync(_)
@@ -238,6 +241,7 @@ impl Command {
                 | Self::Doctor(_)
                 | Self::Clock(_)
                 | Self::Backup(_)
+                | Self::Compact
                 | Self::Copy(_)
                 | Self::Sync(_)
                 | Self::Listen(_)
@@ -450,6 +454,7 @@ fn perform(globals: &Globals, command: Command) -> Outcome {
         Command::Doctor(args) => doctor::run(globals, &args),
         Command::Clock(args) => clock::run(globals, &args),
         Command::Backup(args) => data::backup(globals, &args),
+        Command::Compact => data::compact(globals),
         Command::SignInLink(args) => sign_in::link(globals, &args),
         Command::Openapi(args) => serve::openapi(&args),
         Command::Sync(args) => sync::run(globals, &args),

@@ -81,6 +81,9 @@ pub(crate) struct SetArgs {
     /// Bank account that members pay to; an empty value removes it
     #[arg(long)]
     iban: Option<String>,
+    /// How many years after its end a year's books are kept
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..=100))]
+    retention_years: Option<i64>,
 }
 
 fn parse_switch(text: &str) -> Result<bool, String> {
@@ -125,6 +128,7 @@ fn set(globals: &Globals, args: SetArgs) -> Outcome {
         auto_reference: args.auto_reference,
         pay_text: or_none(args.pay_text),
         iban: or_none(args.iban),
+        retention_years: args.retention_years,
     };
     let made = door.act(id, move |act| organizations::set(act, &change))?;
     if globals.json {
@@ -140,6 +144,7 @@ fn set(globals: &Globals, args: SetArgs) -> Outcome {
         ("auto reference", on(made.auto_reference).to_owned()),
         ("pay text", or_dash(made.pay_text.as_deref())),
         ("iban", or_dash(made.iban.as_deref())),
+        ("retention years", made.retention_years.to_string()),
     ];
     output::say(&format!("Settings of {} ({}):", made.name, made.id));
     for (what, value) in lines {
@@ -205,5 +210,6 @@ fn as_json(o: &Organization) -> Value {
         "contactEmail": o.contact_email, "contactPhone": o.contact_phone, "cardIssuing": o.card_issuing,
         "timeZone": o.time_zone, "closedUntil": o.closed_until, "autoCredit": o.auto_credit,
         "autoReference": o.auto_reference, "payText": o.pay_text, "iban": o.iban,
+        "autoReference": o.auto_reference, "payText": o.pay_text, "retentionYears": o.retention_years,
     })
 }

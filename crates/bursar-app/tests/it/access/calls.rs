@@ -29,8 +29,8 @@ use bursar_app::worker_clock::{self, Seen};
 use bursar_app::{
     Act, App, AppError, Identity, View, activity, attachments, audit, backlog, campaigns, cards, chapters,
     check, copy, desk, dues, events, groups, inspect, journal_export, late_fees, member_access, member_page,
-    member_statement, members, messages, names, pages, policy, preview, pro_rata, reports, roles, search,
-    setup, sign_in, store, undo, uploads,
+    member_statement, members, messages, names, pages, policy, preview, privacy, pro_rata, reports, roles,
+    search, setup, sign_in, store, undo, uploads,
 };
 use bursar_db::testing::TestDb;
 use bursar_domain::access::{Role, ScopeSet};
@@ -140,6 +140,13 @@ fn desk() -> Vec<Call> {
             groups::add_by_address(act, no(), &["nobody".into()])
         }),
         act(&groups::ADD, |act| groups::add_many(act, no(), &[no()])),
+        act(&privacy::EXPORT, |act| privacy::export(act, no())),
+        view(&privacy::ERASE, |view| {
+            privacy::preview(view, no(), &privacy::Looking::default())
+        }),
+        act(&privacy::ERASE, |act| {
+            privacy::erase(act, no(), &privacy::Looking::default(), "asked to")
+        }),
         view(&pro_rata::LEAVING, |view| pro_rata::leaving(view, no(), None)),
         act(&pro_rata::ADJUST, |act| pro_rata::adjust(act, no(), None)),
         act(&attachments::ATTACH, |act| {

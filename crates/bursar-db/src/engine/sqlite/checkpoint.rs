@@ -149,7 +149,7 @@ impl LaneCheckpoint {
 }
 
 /// Returns false if another connection was in the way.
-fn checkpoint(connection: &Connection, sql: &str) -> Result<bool, DbError> {
+pub(super) fn checkpoint(connection: &Connection, sql: &str) -> Result<bool, DbError> {
     let busy: i64 = connection
         .prepare_cached(sql)
         .and_then(|mut statement| statement.query_row([], |row| row.get(0)))

@@ -178,6 +178,27 @@ pub(super) fn backup(path: &Path, to: &Path) -> Result<(), DbError> {
     written
 }
 
+/// Writes the file anew, so that nothing of removed and replaced rows is left in it, and empties its log. Waits for other
+/// writers and readers, and they wait for it. Returns its size before and after, in bytes.
+pub(super) fn compact(files: &Files) -> Result<(u64, u64), DbError> {
+    let size = || std::fs::metadata(files.path()).map_or(0, |found| found.len());
+    let before = size();
+    let connection = files.open(Role::Exclusive)?;
+    let run = |sql: &str| {
+        connection
+            .execute_batch(sql)
+            .map_err(|error| Fault::from(error).error)
+    };
+    run("VACUUM")?;
+    match checkpoint::checkpoint(&connection, "PRAGMA wal_checkpoint(TRUNCATE)")? {
+        true => Ok((before, size())),
+        false => Err(DbError::Unavailable(
+            "somebody reads the database for long, so its log still has old content; run it again later"
+                .to_owned(),
+        )),
+    }
+}
+
 fn vacuum_into(path: &Path, temporary: &Path) -> Result<(), DbError> {
     let text = temporary.to_str().ok_or_else(|| {
         DbError::Unwritable(format!(

@@ -13,7 +13,7 @@ use serde_json::json;
 use super::super::door::{Door, Ref, parse_ref};
 use super::super::{Globals, Outcome, consent, output};
 use super::list::{self, MemberListArgs};
-use super::{leaving, names_in, or_dash, parse_date, tell};
+use super::{leaving, names_in, or_dash, parse_date, privacy, tell};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum MemberCommand {
@@ -35,6 +35,10 @@ pub(crate) enum MemberCommand {
     Link(OneArgs),
     /// Revoke all links to a member's own page
     RevokeLinks(OneArgs),
+    /// Export everything that is known about a member, as JSON and PDF
+    Export(privacy::ExportArgs),
+    /// Erase a member: name, addresses and texts go, amounts stay
+    Erase(privacy::EraseArgs),
 }
 
 #[derive(Debug, Args)]
@@ -136,6 +140,8 @@ pub(crate) fn run(globals: &Globals, command: MemberCommand) -> Outcome {
         MemberCommand::Show(args) => show(&door, &args),
         MemberCommand::Link(args) => link(&door, &args),
         MemberCommand::RevokeLinks(args) => revoke_links(&door, &args),
+        MemberCommand::Export(args) => privacy::export(&door, &args),
+        MemberCommand::Erase(args) => privacy::erase(&door, args),
     }
 }
 

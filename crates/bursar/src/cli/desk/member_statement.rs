@@ -59,7 +59,7 @@ pub(crate) fn run(door: &Door<'_>, org: OrganizationId, args: &MemberStatementAr
 }
 
 /// Personal data: readable by its owner only, and never over another file.
-fn write_new(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
+pub(super) fn write_new(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let refused = |error: std::io::Error| not_written(file, &error);
     let mut out = private::create_new(file).map_err(refused)?;
     Ok(out.write_all(bytes).map_err(refused)?)

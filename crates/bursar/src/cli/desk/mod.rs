@@ -14,6 +14,7 @@ pub(crate) mod member;
 pub(crate) mod member_statement;
 pub(crate) mod payment;
 pub(crate) mod period;
+mod privacy;
 pub(crate) mod receipt;
 pub(crate) mod reimbursement;
 pub(crate) mod report;
