@@ -10,6 +10,7 @@ import { doors, national, secretary, viewer } from "./days.js";
 import { Desk, signIn } from "./desk.js";
 import { Keys } from "./keys.js";
 import { lookAtEverything } from "./look.js";
+import { member } from "./member.js";
 import { oidc } from "./oidc.js";
 import { passkey } from "./passkey.js";
 import { takePictures } from "./pictures.js";
@@ -46,6 +47,7 @@ async function everything() {
     const options = { javaScriptEnabled };
     await tell(`secretary, ${mark}`, () => secretary(browser, found, options, mark));
     await tell(`treasurer, ${mark}`, () => treasurersDay(mark, options, Desk));
+    await tell(`member, ${mark}`, () => member(browser, found, options));
     await tell(`viewer, ${mark}`, () => viewer(browser, found, options));
     await tell(`national officer, ${mark}`, () => national(browser, found, options, mark));
   }

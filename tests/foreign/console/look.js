@@ -54,7 +54,7 @@ export async function lookAtEverything(browser, found, user) {
   const pages = await kinds(desk);
   const state = await desk.page.context().storageState();
   await desk.close();
-  const passed = [...passedPages()].filter(([, { path }]) => path.startsWith("/console"));
+  const passed = [...passedPages()].filter(([, { path }]) => /^\/(console|m)\b/.test(path));
   assert.ok(passed.length > 20, `stories came through ${passed.length} pages only`);
   let rules = 0;
   let views = 0;

@@ -20,8 +20,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
             "Whoever has this link sees what {name} and their household owe and paid, and can pay. It works until {ends}. Every \
              mail that says what is owed has such a link."
         ))
-        .rows(vec![("Link".to_owned(), link)])
-        .fields([Field::hidden("revoke", "yes")])
+        .fields([Field::text("link", "Link").value(link)])
         .button("Revoke all links")
         .dangerous()
         .page()
