@@ -41,6 +41,7 @@ pub mod messages;
 pub mod names;
 pub mod notices;
 mod once;
+pub mod online;
 pub mod organizations;
 pub mod outbox;
 pub mod pages;

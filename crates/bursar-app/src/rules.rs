@@ -4,9 +4,9 @@ use crate::rule::Rule;
 use crate::{
     act, activity, attachments, audit, backlog, books, campaigns, cards, chapters, check, copy, desk, dues,
     events, export, groups, housekeeping, import, inspect, journal_export, late_fees, member_access,
-    member_page, member_statement, members, messages, notices, organizations, outbox, payments, policy,
-    preview, privacy, pro_rata, reimbursements, reminders, reports, resources, roles, roster, setup, sign_in,
-    statements, store, tokens, undo, uploads, webhooks, worker_clock,
+    member_page, member_statement, members, messages, notices, online, organizations, outbox, payments,
+    policy, preview, privacy, pro_rata, reimbursements, reminders, reports, resources, roles, roster, setup,
+    sign_in, statements, store, tokens, undo, uploads, webhooks, worker_clock,
 };
 
 const MODULES: &[&[&Rule]] = &[
@@ -43,6 +43,8 @@ const MODULES: &[&[&Rule]] = &[
     members::RULES,
     messages::RULES,
     notices::RULES,
+    online::RULES,
+    online::providers::RULES,
     organizations::RULES,
     outbox::RULES,
     payments::RULES,

@@ -9,7 +9,7 @@ pub mod notice;
 mod record;
 
 use bursar_db::webhooks::{self, Place, Webhook};
-use bursar_db::{events, organizations};
+use bursar_db::{events, online, organizations};
 use bursar_domain::access::{Policy, Role, Scope, ScopeSet};
 use bursar_domain::event::{self, Actor, EventResource, EventType, NAMES};
 use bursar_domain::ids::{EventId, OrganizationId, WebhookId};
@@ -165,7 +165,7 @@ fn is_granted(webhook: &Webhook, policy: Policy, scope: Scope) -> bool {
 /// The key that seals a new secret. One beside the database is made from `random` if nothing is sealed yet.
 pub fn key(view: &mut View<'_, '_>, file: &KeyFile, random: [u8; KEY_BYTES]) -> Result<SecretKey, AppError> {
     view.allow(&LIST)?;
-    let is_first = !webhooks::has_secrets(view.tx)?;
+    let is_first = !webhooks::has_secrets(view.tx)? && !online::providers::is_any(view.tx)?;
     let key = file.read_or_make(is_first.then_some(random));
     Ok(key.map_err(Refusal::conflict)?)
 }

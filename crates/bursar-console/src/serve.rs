@@ -5,6 +5,7 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use bursar_app::online::Teller;
 use bursar_app::sign_in::passkey::Passkeys;
 use bursar_app::sign_in::{self, Oneself};
 use bursar_app::{App, AppError, DbError, Identity, NO_ORGANIZATION, Whole};
@@ -64,6 +65,8 @@ pub struct Options {
     pub trusted_proxies: TrustedProxies,
     /// Whether this is the demonstration, which also has a page of all parts.
     pub is_demo: bool,
+    /// Asks the payment providers of organizations.
+    pub teller: Teller,
     /// Called when something was added to the outbox.
     pub on_queued: Arc<dyn Fn() + Send + Sync>,
 }
@@ -95,6 +98,7 @@ pub struct Console {
     limiter: Arc<Limiter>,
     trusted_proxies: TrustedProxies,
     pub(crate) is_demo: bool,
+    pub teller: Teller,
     pub(crate) on_queued: Arc<dyn Fn() + Send + Sync>,
 }
 
@@ -159,6 +163,7 @@ impl Console {
             limiter: options.limiter,
             trusted_proxies: options.trusted_proxies,
             is_demo: options.is_demo,
+            teller: options.teller,
             on_queued: options.on_queued,
         }
     }

@@ -32,6 +32,7 @@ pub mod member_access;
 pub mod memberships;
 pub mod messages;
 pub mod names;
+pub mod online;
 pub mod open_charges;
 pub mod organizations;
 pub mod outbox;

@@ -9,6 +9,7 @@ use bursar_domain::ids::Id;
 use bursar_domain::journal::EntryKind;
 use bursar_domain::message::{JobKind, MessageState};
 use bursar_domain::money::Currency;
+use bursar_domain::online::{MoveKind, MoveState, OnlineState, ProviderKind};
 use bursar_domain::order::OrderStatus;
 use bursar_domain::organization::{CardIssuing, OrganizationKind};
 use bursar_domain::payment::PaymentStatus;
@@ -137,6 +138,10 @@ from_column! {
     Vec<String>: text_opt, |text: &str| serde_json::from_str(text).ok();
     PaymentStatus: text_opt, Word::parse;
     OrderStatus: text_opt, Word::parse;
+    ProviderKind: text_opt, Word::parse;
+    OnlineState: text_opt, Word::parse;
+    MoveKind: text_opt, Word::parse;
+    MoveState: text_opt, Word::parse;
     ReimbursementStatus: text_opt, Word::parse;
     Zone: text_opt, |name| Self::parse(name).ok();
     ContentType: text_opt, Word::parse;

@@ -9,6 +9,7 @@ mod console;
 mod events;
 mod foundation;
 mod member_pages;
+mod online;
 mod privacy;
 mod rules;
 
@@ -19,6 +20,7 @@ use self::foundation::{
     DUES_OPEN, EPOCHS, FOUNDATION, MORE_LISTS, SENDERS_APART, TIME_SEEN, UNDATED_PAYMENTS,
 };
 use self::member_pages::MEMBER_PAGES;
+use self::online::ONLINE;
 use self::privacy::ERASURE;
 use self::rules::RULES;
 use crate::engine::{EngineKind, Tx};
@@ -51,6 +53,7 @@ pub(crate) const STEPS: &[&str] = &[
     WEBHOOKS,
     MEMBER_PAGES,
     ERASURE,
+    ONLINE,
 ];
 
 /// What a step does that SQL cannot. It runs after the step's statements, in the same transaction.

@@ -125,7 +125,7 @@ static LOGINS: LoadTarget = load_target! { "logins" {
 static WORKER_CLOCK: LoadTarget = load_target! { "worker_clock" { id Int, seen_at Int, steady_since Int, } };
 
 /// A test compares the columns with the schema of both engines. An entry of the journal comes after its postings.
-pub static EVERY_TABLE: [&LoadTarget; 59] = [
+pub static EVERY_TABLE: [&LoadTarget; 63] = [
     &ORGANIZATIONS,
     &USERS,
     &ROLES,
@@ -161,6 +161,10 @@ pub static EVERY_TABLE: [&LoadTarget; 59] = [
     &crate::webhooks::SECRETS,
     &crate::webhooks::EXTRAS,
     &crate::webhooks::DELIVERIES,
+    &crate::online::PROVIDERS,
+    &crate::online::PAYMENTS,
+    &crate::online::ITEMS,
+    &crate::online::MOVES,
     &TOKENS,
     &IDEMPOTENCY,
     &ACTIVITY,

@@ -70,6 +70,8 @@ kinds! {
     Upload UploadId "upl" "upload";
     Event EventId "evt" "event";
     Webhook WebhookId "whk" "webhook endpoint";
+    OnlinePayment OnlinePaymentId "opy" "online payment";
+    OnlineMove OnlineMoveId "omv" "online refund, dispute or payout";
 }
 
 pub struct Id<K> {

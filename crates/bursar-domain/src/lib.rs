@@ -28,6 +28,7 @@ pub mod member;
 pub mod member_access;
 pub mod message;
 pub mod money;
+pub mod online;
 pub mod order;
 pub mod organization;
 pub mod page;

@@ -19,7 +19,7 @@ words! {
     PaymentStatus {
         /// Nothing received.
         Pending "pending",
-        /// A provider is at work. None is connected yet: only an import brings this state.
+        /// A provider is collecting it.
         Processing "processing",
         /// Some received.
         PartiallyPaid "partially_paid",
@@ -121,7 +121,7 @@ resource! {
         paid_to_date: Money => shown("paidToDate"),
         /// The organization's currency: an ISO 4217 code.
         currency: Currency => shown("currency"),
-        /// Where it stands. No payment provider is connected yet, so only an imported payment is `processing`.
+        /// Where it stands. It is `processing` while a payment provider collects it.
         status: PaymentStatus => shown("status"),
         /// The day it is due.
         due_date: Option<Date> => shown("dueDate"),
@@ -201,6 +201,29 @@ impl Payment {
             | PaymentStatus::PartiallyPaid
             | PaymentStatus::Failed => true,
             PaymentStatus::Paid | PaymentStatus::Cancelled | PaymentStatus::Disputed => false,
+        }
+    }
+
+    /// A provider collects money for it. Nothing changes for one that is not owed.
+    pub fn process(&mut self, now: Timestamp) -> Result<(), Refusal> {
+        match self.status.is_owed() {
+            true => self.move_to(PaymentStatus::Processing, now),
+            false => Ok(()),
+        }
+    }
+
+    /// The provider could not collect. Nothing changes for one that is settled, void or disputed.
+    pub fn fail(&mut self, now: Timestamp) -> Result<(), Refusal> {
+        match self.status {
+            PaymentStatus::Pending | PaymentStatus::PartiallyPaid => {
+                self.move_to(PaymentStatus::Processing, now)?;
+                self.move_to(PaymentStatus::Failed, now)
+            }
+            PaymentStatus::Processing => self.move_to(PaymentStatus::Failed, now),
+            PaymentStatus::Paid
+            | PaymentStatus::Cancelled
+            | PaymentStatus::Failed
+            | PaymentStatus::Disputed => Ok(()),
         }
     }
 

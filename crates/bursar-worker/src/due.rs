@@ -7,7 +7,7 @@ use bursar_app::dues::{self, DuesWork, Raising};
 use bursar_app::housekeeping::{self, Retention};
 use bursar_app::late_fees::{self, Charging, LateWork};
 use bursar_app::webhooks::delivery;
-use bursar_app::{AppError, NO_ORGANIZATION, backlog, campaigns, notices, outbox, reminders};
+use bursar_app::{AppError, NO_ORGANIZATION, backlog, campaigns, notices, online, outbox, reminders};
 use bursar_domain::Timestamp;
 use bursar_domain::ids::OrganizationId;
 
@@ -293,6 +293,7 @@ impl DueWork {
         self.base.guard.check(&self.base.app)?;
         self.base.change(NO_ORGANIZATION, outbox::pull_in)?;
         self.base.change(NO_ORGANIZATION, delivery::pull_in)?;
+        self.base.change(NO_ORGANIZATION, online::pull_in)?;
         if !self.base.guard.may_prune() {
             return Ok(());
         }

@@ -10,6 +10,7 @@ mod due;
 pub mod guard;
 mod html;
 pub mod mail;
+mod online;
 pub mod outlet;
 mod sender;
 mod setbacks;
@@ -25,6 +26,7 @@ use std::thread;
 use std::time::Duration;
 
 use bursar_app::housekeeping::Retention;
+use bursar_app::online::Teller;
 use bursar_app::{App, AppError};
 
 pub use bell::{Bell, Heard};
@@ -33,6 +35,7 @@ pub use tally::{Figure, Tally};
 use base::Base;
 use due::DueWork;
 use guard::ClockGuard;
+use online::Asking;
 use outlet::Outlet;
 use sender::{Hand, Sender};
 use webhooks::{Dispatcher, Held};
@@ -58,6 +61,8 @@ pub struct Setup {
     pub tally: Arc<Tally>,
     /// To webhook endpoints.
     pub delivery: Delivery,
+    /// Asks the payment providers.
+    pub teller: Teller,
 }
 
 #[derive(Debug)]
@@ -65,6 +70,7 @@ pub struct Worker {
     due: DueWork,
     senders: [Sender; 2],
     dispatcher: Dispatcher,
+    asking: Asking,
 }
 
 impl Worker {
@@ -79,6 +85,7 @@ impl Worker {
             lease_seconds,
             tally,
             delivery,
+            teller,
         } = setup;
         let clock = guard.clone();
         let app = app.at(Arc::new(move || clock.now()));
@@ -89,11 +96,13 @@ impl Worker {
         });
         let (others, counts) = (base.clone(), Arc::clone(&tally));
         let dispatcher = Dispatcher::new(others, delivery, random.fork(), lease_seconds, counts);
+        let asking = Asking::new(base.clone(), teller, lease_seconds);
         let due = DueWork::new(base, retention, lease_seconds, tally);
         Self {
             due,
             senders,
             dispatcher,
+            asking,
         }
     }
 
@@ -127,6 +136,8 @@ impl Worker {
         for sender in self.senders {
             spawn("bursar-sender", Box::new(move || sender.run()))?;
         }
+        let asking = self.asking;
+        spawn("bursar-online", Box::new(move || asking.run()))?;
         let (dispatcher, others) = (self.dispatcher, alive.clone());
         spawn("bursar-webhooks", Box::new(move || dispatcher.run(&others)))?;
         Ok(Running {
@@ -143,7 +154,7 @@ impl Worker {
         for sender in &mut self.senders {
             done += sender.step()?;
         }
-        Ok(done + self.dispatcher.step()?)
+        Ok(done + self.asking.step()? + self.dispatcher.step()?)
     }
 
     pub fn guard(&self) -> &ClockGuard {

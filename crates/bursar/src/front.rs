@@ -5,17 +5,20 @@ use std::sync::Arc;
 
 use bursar_api::serve::Edge;
 use bursar_console::Console;
-use bursar_http::framing;
+use bursar_http::framing::{self, BadHeader};
 use bursar_http::listen::{Panicked, Service};
-use bursar_http::reply::Reply;
+use bursar_http::reply::{self, Reply};
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{ACCEPT, CONNECTION, HeaderMap, HeaderValue, LOCATION};
 use hyper::{Method, Request, Response, StatusCode, Version};
 
+use crate::hooks::Hooks;
+
 pub(crate) struct Front {
     pub(crate) api: Arc<Edge>,
     pub(crate) console: Arc<Console>,
+    pub(crate) hooks: Arc<Hooks>,
 }
 
 impl Service for Front {
@@ -30,14 +33,21 @@ impl Service for Front {
             reply.headers_mut().insert(LOCATION, console);
             return reply;
         }
-        if !Console::is_path(path) {
+        let is_hook = Hooks::is_path(path);
+        if !is_hook && !Console::is_path(path) {
             return self.api.call(request, peer).await;
         }
         let (parts, body) = request.into_parts();
         let framing = framing::check(&parts);
         // Where such a request ends is ambiguous, so the connection cannot be reused.
         let must_close = framing.is_err() && parts.version < Version::HTTP_2;
-        let mut reply = self.console.call(parts, body, peer, framing).await;
+        let mut reply = match (is_hook, framing) {
+            (true, Ok(())) => self.hooks.call(parts, body, peer).await,
+            (true, Err(BadHeader(name, rule))) => {
+                reply::json(400, format!("{{\"error\":\"{name} {rule}\"}}"))
+            }
+            (false, framing) => self.console.call(parts, body, peer, framing).await,
+        };
         if must_close {
             let close = HeaderValue::from_static("close");
             reply.headers_mut().insert(CONNECTION, close);

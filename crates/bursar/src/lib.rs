@@ -6,6 +6,7 @@ mod cli;
 mod demo;
 mod doctor;
 mod front;
+mod hooks;
 mod open_files;
 mod remote;
 mod sync;

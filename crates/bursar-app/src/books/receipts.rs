@@ -127,6 +127,22 @@ pub fn record(act: &mut Act<'_, '_>, new: &NewReceipt) -> Result<Recorded, AppEr
     shown(act, &books, receipt)
 }
 
+/// Books money that a payment provider collected for these charges. What they do not take is the payer's credit.
+pub(crate) fn collect(
+    act: &mut Act<'_, '_>,
+    books: &Books,
+    receipt: Receipt,
+    open: Vec<Open>,
+) -> Result<(Receipt, Entry), AppError> {
+    let entry = book(act, books, &receipt, &Target::Charges(open))?;
+    let receipt = Receipt {
+        entry: entry.id,
+        ..receipt
+    };
+    rows::insert(act.tx, act.organization, &receipt)?;
+    Ok((receipt, entry))
+}
+
 /// What a receipt would settle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposal {
@@ -335,7 +351,7 @@ pub(crate) fn find<M>(act: &mut Act<'_, '_, M>, id: ReceiptId) -> Result<Receipt
 }
 
 /// One that still counts.
-pub(super) fn standing(act: &mut Act<'_, '_>, id: ReceiptId) -> Result<(Receipt, Entry), AppError> {
+pub(crate) fn standing(act: &mut Act<'_, '_>, id: ReceiptId) -> Result<(Receipt, Entry), AppError> {
     let receipt = find(act, id)?;
     match receipt.status {
         ReceiptStatus::Recorded => {}
@@ -429,7 +445,7 @@ pub(crate) fn unrecord(
 }
 
 /// What is taken back of a cancelled charge is not owed again.
-fn reopen_cancelled(
+pub(crate) fn reopen_cancelled(
     act: &mut Act<'_, '_>,
     books: &Books,
     payment: &Payment,

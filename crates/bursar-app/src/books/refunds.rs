@@ -49,6 +49,20 @@ pub fn refund(act: &mut Act<'_, '_>, id: ReceiptId, refund: &Refund) -> Result<R
         ..Paid::read(act, &books, refund, receipt.method)?
     };
     paid.check_after(receipt.date)?;
+    give_back(act, &books, &receipt, &entry, (amount, &paid))?;
+    act.log(REFUND.name, Some(id.to_string()), None)?;
+    shown(act, &books, receipt)
+}
+
+/// Books that so much of a receipt went back: first what is left of it as credit, then what it settled, the last charge
+/// first.
+pub(crate) fn give_back(
+    act: &mut Act<'_, '_>,
+    books: &Books,
+    receipt: &Receipt,
+    entry: &Entry,
+    (amount, paid): (i64, &Paid),
+) -> Result<(), AppError> {
     let mut left = amount;
     if matches!(entry.kind, EntryKind::Donation | EntryKind::Income)
         && let Some(income) = entry.postings.iter().find(|posting| posting.amount < 0)
@@ -65,7 +79,7 @@ pub fn refund(act: &mut Act<'_, '_>, id: ReceiptId, refund: &Refund) -> Result<R
             };
             let part = left.min(has).min(-posting.amount);
             if part > 0 {
-                credit::pay_back(act, receipt.payer, part, &paid)?;
+                credit::pay_back(act, receipt.payer, part, paid)?;
                 left -= part;
             }
         }
@@ -80,19 +94,19 @@ pub fn refund(act: &mut Act<'_, '_>, id: ReceiptId, refund: &Refund) -> Result<R
         let payment: Payment = act.find(payment)?;
         let part = left.min(-posting.amount).min(payment.paid_to_date.minor);
         if part > 0 {
-            refund_payment(act, &books, payment, (part, &paid))?;
+            refund_payment(act, books, payment, (part, paid))?;
             left -= part;
         }
     }
     if left > 0 {
         let message = format!(
-            "{} of {id} is not there any more: it was refunded or used; nothing was refunded",
-            books.money(left)
+            "{} of {} is not there any more: it was refunded or used; nothing was refunded",
+            books.money(left),
+            receipt.id
         );
         return Err(Refusal::conflict(message).into());
     }
-    act.log(REFUND.name, Some(id.to_string()), None)?;
-    shown(act, &books, receipt)
+    Ok(())
 }
 
 /// What was paid back of a receipt, by its entries.

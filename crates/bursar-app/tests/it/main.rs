@@ -28,6 +28,8 @@ mod impossible;
 #[cfg(test)]
 mod member_pages;
 #[cfg(test)]
+mod online;
+#[cfg(test)]
 mod outbox;
 #[cfg(test)]
 mod reminders;

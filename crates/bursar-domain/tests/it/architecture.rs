@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The crates, and which of the others each may use.
-const CRATES: [(&str, &[&str]); 10] = [
+const CRATES: [(&str, &[&str]); 11] = [
     ("bursar-domain", &[]),
     ("bursar-statements", &[]),
     ("bursar-documents", &[]),
@@ -20,6 +20,7 @@ const CRATES: [(&str, &[&str]); 10] = [
     ),
     ("bursar-http", &[]),
     ("bursar-worker", &["bursar-domain", "bursar-app"]),
+    ("bursar-stripe", &["bursar-domain", "bursar-app"]),
     ("bursar-api", &["bursar-domain", "bursar-app", "bursar-http"]),
     ("bursar-console", &["bursar-domain", "bursar-app", "bursar-http"]),
     (
@@ -29,6 +30,7 @@ const CRATES: [(&str, &[&str]); 10] = [
             "bursar-app",
             "bursar-http",
             "bursar-worker",
+            "bursar-stripe",
             "bursar-api",
             "bursar-console",
         ],
@@ -358,6 +360,7 @@ fn time_randomness_and_the_environment_are_passed_in() {
         "bursar-db",
         "bursar-http",
         "bursar-worker",
+        "bursar-stripe",
         "bursar-api",
         "bursar-console",
     ] {

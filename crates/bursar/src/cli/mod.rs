@@ -16,9 +16,11 @@ mod listen;
 mod manual;
 mod messages;
 mod oidc;
+mod online;
 mod organization;
 pub(crate) mod output;
 mod policy;
+mod provider;
 #[cfg(test)]
 mod reference;
 mod reminder;
@@ -104,6 +106,12 @@ enum Command {
     /// Send events to other programs: create, change, test and replay webhook endpoints
     #[command(subcommand)]
     Webhook(webhook::WebhookCommand),
+    /// Connect, test and remove the payment provider of an organization
+    #[command(subcommand)]
+    Provider(provider::ProviderCommand),
+    /// Start, list, ask about and refund payments by card
+    #[command(subcommand)]
+    Online(online::OnlineCommand),
     /// Show and change the token policy of an organization
     #[command(subcommand)]
     Policy(policy::PolicyCommand),
@@ -428,6 +436,8 @@ fn perform(globals: &Globals, command: Command) -> Outcome {
         Command::Role(command) => role::run(globals, command),
         Command::Token(command) => token::run(globals, command),
         Command::Webhook(command) => webhook::run(globals, command),
+        Command::Provider(command) => provider::run(globals, command),
+        Command::Online(command) => online::run(globals, command),
         Command::Policy(command) => policy::run(globals, command),
         Command::Activity(args) => activity::run(globals, &args),
         Command::Member(command) => desk::member::run(globals, command),

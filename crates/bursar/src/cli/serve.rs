@@ -32,6 +32,7 @@ use super::url::{parse_base_url, parse_origin};
 use super::worker::{SendArgs, Watched};
 use super::{Failure, Globals, Outcome, open, output};
 use crate::front::Front;
+use crate::hooks::Hooks;
 use crate::{ambient, open_files};
 
 /// How often last-used times are collected; each is stored at most once a minute.
@@ -392,11 +393,21 @@ async fn accept(
         limiter: Arc::clone(&limiter),
         trusted_proxies: trusted_proxies.clone(),
         is_demo: args.is_demo,
+        teller: args.send.teller(&app, url),
         on_queued: Arc::new({
             let ring = bell.clone();
             move || ring.ring()
         }),
     }));
+    let hooks = Arc::new(Hooks {
+        teller: args.send.teller(&app, url),
+        app: app.clone(),
+        bell: bell.clone(),
+        ids: Mutex::new(ambient::ids()?),
+        limiter: Arc::clone(&limiter),
+        trusted_proxies: trusted_proxies.clone(),
+        request_log: args.log.of_requests(),
+    });
     let edge = Arc::new(Edge {
         app: app.clone(),
         limiter,
@@ -476,7 +487,11 @@ async fn accept(
         connections_max: open_files::connections_max(files_allowed, open_files::beside(args)),
         ..listen::Options::default()
     };
-    let front = Arc::new(Front { api: edge, console });
+    let front = Arc::new(Front {
+        api: edge,
+        console,
+        hooks,
+    });
     let drained = listen::serve(listener, front, options, leave, stop).await;
     if drained.cut > 0 {
         tracing::warn!(connections = drained.cut, "stopped with connections cut");

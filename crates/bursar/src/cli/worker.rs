@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bursar_app::housekeeping::Retention;
+use bursar_app::online::Teller;
 use bursar_app::{App, DatabaseUrl, Opening};
 use bursar_domain::webhook::back_off::BackOff;
 use bursar_http::metrics;
@@ -16,6 +17,7 @@ use bursar_worker::{Bell, Delivery, Running, Setup, Tally, Worker};
 use clap::Args;
 use tokio::signal::unix::{SignalKind, signal};
 
+use super::provider::ApiArgs;
 use super::serve::{LogArgs, bind, parse_retention, parse_timeout, parse_tolerance, start_log};
 use super::webhook::WebhookArgs;
 use super::{Failure, Globals, Outcome, output};
@@ -57,6 +59,8 @@ pub(crate) struct SendArgs {
     pub(crate) clock_tolerance: i64,
     #[command(flatten)]
     pub(crate) webhook: WebhookArgs,
+    #[command(flatten)]
+    pub(crate) online: ApiArgs,
     /// Divide the waits between deliveries to webhooks by this; for tests
     #[arg(long, value_name = "N", default_value_t = 1, hide = true, value_parser = clap::value_parser!(i64).range(1..=100_000))]
     webhook_faster: i64,
@@ -170,7 +174,13 @@ impl SendArgs {
                     faster: self.webhook_faster,
                 },
             },
+            teller: self.teller(app, url),
         }))
+    }
+
+    /// Who asks the payment providers.
+    pub(crate) fn teller(&self, app: &App, url: &DatabaseUrl) -> Teller {
+        self.online.teller(app, url, &self.webhook.key)
     }
 
     fn folder(&self, url: &DatabaseUrl) -> PathBuf {

@@ -11,6 +11,7 @@ use bursar_app::housekeeping::{self, Retention};
 use bursar_app::import::{self, ImportError};
 use bursar_app::lists::{self, List};
 use bursar_app::notices::{self, Expiring};
+use bursar_app::online::{self, port, providers};
 use bursar_app::organizations::{self, NewOrganization, OrganizationChange};
 use bursar_app::outbox::{self, Attempt, Claimed, Job, Message};
 use bursar_app::payments::{self, Adjustment, Debtor, Every, NewCharges, NewPlan, Received};
@@ -45,6 +46,7 @@ use bursar_domain::listing::Listing;
 use bursar_domain::member::{Member, MemberChange};
 use bursar_domain::message::JobKind;
 use bursar_domain::money::{Currency, Money};
+use bursar_domain::online::ProviderKind;
 use bursar_domain::order::{Order, OrderVerb};
 use bursar_domain::organization::{CardIssuing, OrganizationKind};
 use bursar_domain::page::PageLimit;
@@ -647,6 +649,28 @@ fn access(service: TokenId) -> Vec<Call> {
         act(&webhooks::REPLAY, |act| webhooks::replay_since(act, no(), now())),
         act(&webhooks::DELETE, |act| webhooks::delete(act, no())),
         whole(&webhooks::FIND, |whole| webhooks::organization_of(whole, no())),
+        act(&providers::SET, |act| {
+            providers::set(
+                act,
+                &new_provider(),
+                &SecretKey::new([1; 32]),
+                &[0; providers::ENTROPY],
+            )
+        }),
+        view(&providers::SHOW, providers::show),
+        view(&providers::SHOW, |view| {
+            providers::sealing_key(view, &KeyFile::None, [1; 32])
+        }),
+        view(&providers::TEST, providers::check_test),
+        act(&providers::REMOVE, providers::remove),
+        act(&online::BEGIN, |act| online::begin(act, &new_online())),
+        view(&online::OFFERED, online::is_offered),
+        view(&online::READ, |view| online::list(view, None, 1)),
+        view(&online::READ, |view| online::get(view, no())),
+        view(&online::READ, |view| online::payouts(view, 1)),
+        view(&online::READ, |view| online::of_receipt(view, no())),
+        act(&online::REFUND, |act| online::refund(act, no(), None, None)),
+        whole(&online::FIND, |whole| online::organization_of(whole, no())),
     ]
 }
 
@@ -682,6 +706,22 @@ fn work() -> Vec<Call> {
         whole(&notices::DUE, |whole| notices::due(whole, now(), 1)),
         whole(&notices::QUEUE, |whole| notices::queue(whole, &expiring(), now())),
         whole(&outbox::IS_DUE, |whole| outbox::is_due(whole, Method::Email)),
+        whole(&online::ASK, online::next_due),
+        whole(&online::ASK, |whole| online::claim(whole, now(), 1)),
+        whole(&online::ASK, online::pull_in),
+        view(&online::ASK, |view| online::settle::question(view, no())),
+        act(&online::SETTLE, |act| {
+            online::settle::opened(act, no(), &opened())
+        }),
+        act(&online::SETTLE, |act| online::settle::abandon(act, no())),
+        act(&online::SETTLE, |act| {
+            online::settle::settle(act, no(), &outcome())
+        }),
+        act(&online::HEAR, |act| online::hear(act, &online::Report::Other)),
+        view(&providers::ACCESS, |view| providers::access(view, &KeyFile::None)),
+        view(&providers::ACCESS, |view| {
+            providers::webhook_secret(view, &KeyFile::None)
+        }),
         whole(&delivery::CLAIM, delivery::next_due),
         whole(&delivery::CLAIM, |whole| {
             delivery::claim(whole, now(), delivery::LIMITS, 1)
@@ -909,6 +949,43 @@ fn new_organization() -> NewOrganization {
         contact_phone: None,
         card_issuing: CardIssuing::Pending,
         time_zone: Default::default(),
+    }
+}
+
+fn new_provider() -> providers::NewProvider {
+    providers::NewProvider {
+        kind: ProviderKind::Stripe,
+        key: "rk_test_51abcdefghijklmnop".to_owned(),
+        webhook_secret: None,
+        account: None,
+    }
+}
+
+fn new_online() -> online::NewOnlinePayment {
+    online::NewOnlinePayment {
+        member: no(),
+        charges: vec![(no(), None)],
+        success_url: String::new(),
+        cancel_url: String::new(),
+    }
+}
+
+fn opened() -> port::Opened {
+    port::Opened {
+        session: String::new(),
+        url: String::new(),
+    }
+}
+
+fn outcome() -> port::Outcome {
+    port::Outcome {
+        progress: port::Progress::Waiting,
+        intent: None,
+        charge: None,
+        failure: None,
+        fee: None,
+        refunds: Vec::new(),
+        disputes: Vec::new(),
     }
 }
 

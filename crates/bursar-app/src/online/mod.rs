@@ -1,0 +1,299 @@
+//! Online payments: members pay charges by card, on a page of the organization's provider.
+//!
+//! [`begin`] records what is to be paid. A [`Teller`] asks the provider for the page, and later what became of it; [`settle`]
+//! books that. Reports of the provider only say that there is something to ask. So it does not matter which of them arrive,
+//! how often or in which order: what is booked is the difference between what the provider says now and what is in the
+//! books, and a name of the provider is in the books once.
+//!
+//! For a page of members: ask [`is_offered`], call [`begin`] in an act, give the id to [`Teller::open`] and send the payer to
+//! the URL. On the page after it, call [`Teller::pursue`] and show the [`Record`].
+
+mod disputes;
+mod payouts;
+pub mod port;
+pub mod providers;
+mod record;
+mod refunds;
+pub mod settle;
+mod teller;
+
+use bursar_db::online::{self as rows, Item, OnlinePayment};
+use bursar_db::{online::providers as provider_rows, open_charges};
+use bursar_domain::access::Role;
+use bursar_domain::ids::{MemberId, OnlinePaymentId, OrganizationId, PaymentId, ReceiptId};
+use bursar_domain::member::Member;
+use bursar_domain::money::Money;
+use bursar_domain::online::{CHECKOUT_SECONDS, OnlineState, check_amount};
+use bursar_domain::payment::{Payment, PaymentStatus};
+use bursar_domain::{Refusal, Timestamp};
+
+pub use self::port::Provider;
+pub use self::record::{MoveRecord, Part, Record};
+pub use self::refunds::refund;
+pub use self::teller::Teller;
+use crate::act::{Act, View, Whole};
+use crate::books;
+use crate::error::AppError;
+use crate::rule::Rule;
+
+pub const BEGIN: Rule = Rule::of("online.begin", Role::Editor, "start online payments");
+pub const OFFERED: Rule = Rule::of(
+    "online.offered",
+    Role::Viewer,
+    "see whether online payments are possible",
+)
+.or_worker();
+pub const READ: Rule = Rule::of("online.read", Role::Viewer, "read online payments");
+pub const REFUND: Rule = Rule::of("online.refund", Role::Editor, "refund online payments").guarded();
+pub const FIND: Rule = Rule::of_operator("online.find", "find an online payment by its id");
+pub const ASK: Rule = Rule::of_worker("online.ask", "ask the payment provider");
+pub const SETTLE: Rule = Rule::of_worker("online.settle", "book what the payment provider did");
+pub const HEAR: Rule = Rule::of_worker("online.hear", "take reports of the payment provider");
+pub const RULES: &[&Rule] = &[&BEGIN, &OFFERED, &READ, &REFUND, &FIND, &ASK, &SETTLE, &HEAR];
+
+/// Charges of one online payment.
+pub const CHARGES_MAX: usize = 50;
+pub const PAGE_MAX: usize = 1_000;
+const URL_MAX: usize = 2_000;
+
+/// What a member wants to pay.
+#[derive(Clone, Debug)]
+pub struct NewOnlinePayment {
+    /// Who pays: the member, or the payer of a household.
+    pub member: MemberId,
+    /// The charges, each with an amount as decimal text if it is not all that is open.
+    pub charges: Vec<(PaymentId, Option<String>)>,
+    /// Where the provider sends the payer after paying, and after giving up.
+    pub success_url: String,
+    pub cancel_url: String,
+}
+
+/// Whether members of the organization can pay online.
+pub fn is_offered(view: &mut View<'_, '_>) -> Result<bool, AppError> {
+    view.allow(&OFFERED)?;
+    Ok(provider_rows::get(view.tx, view.organization)?.is_some())
+}
+
+/// Records what is to be paid. The charges stay as they are until the provider says that money is on its way.
+pub fn begin(act: &mut Act<'_, '_>, new: &NewOnlinePayment) -> Result<Record, AppError> {
+    act.allow(&BEGIN)?;
+    let provider = provider_rows::get(act.tx, act.organization)?.ok_or_else(providers::no_provider)?;
+    let books = books::open(act)?;
+    let member: Member = act.find(new.member)?;
+    for (field, url) in [("success-url", &new.success_url), ("cancel-url", &new.cancel_url)] {
+        let is_url = url.starts_with("https://") || url.starts_with("http://");
+        if !is_url || url.len() > URL_MAX || !url.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(Refusal::invalid(field, "must be an http or https address").into());
+        }
+    }
+    if new.charges.is_empty() || new.charges.len() > CHARGES_MAX {
+        let rule = format!("must name 1 to {CHARGES_MAX} charges, got {}", new.charges.len());
+        return Err(Refusal::invalid("payment", rule).into());
+    }
+    let mut household = open_charges::household(act.tx, act.organization, member.id)?;
+    household.push(member.id);
+    let mut items: Vec<Item> = Vec::with_capacity(new.charges.len());
+    for (id, amount) in &new.charges {
+        if items.iter().any(|item| item.payment == *id) {
+            return Err(Refusal::invalid("payment", format!("{id} is given twice")).into());
+        }
+        let payment: Payment = act.find(*id)?;
+        if !payment
+            .member_id
+            .is_some_and(|debtor| household.contains(&debtor))
+        {
+            // The same as for a charge that does not exist: who owes it is nobody's business.
+            return Err(Refusal::missing("there is no such payment").into());
+        }
+        items.push(Item {
+            payment: *id,
+            amount: part(&books, &payment, amount.as_deref())?,
+        });
+    }
+    let total: i128 = items.iter().map(|item| i128::from(item.amount)).sum();
+    let total = Money::total("the sum", total, books.organization.currency)?;
+    check_amount(provider.kind, total)?;
+    let now = act.now();
+    let payment = OnlinePayment {
+        organization_id: act.organization,
+        id: act.new_id(),
+        kind: provider.kind,
+        member_id: member.id,
+        amount: total.minor,
+        currency: total.currency,
+        state: OnlineState::Created,
+        created_at: now,
+        expires_at: now.plus_seconds(CHECKOUT_SECONDS),
+        ended_at: None,
+        success_url: new.success_url.clone(),
+        cancel_url: new.cancel_url.clone(),
+        url: None,
+        session_id: None,
+        intent_id: None,
+        charge_id: None,
+        failure: None,
+        problem: None,
+        receipt_id: None,
+        fee: None,
+        // Whoever began it asks for the page at once. If they cannot, the worker does.
+        due_at: Some(now.plus_seconds(UNOPENED_SECONDS)),
+        attempts: 0,
+        heard: 0,
+    };
+    rows::insert(act.tx, &payment, &items)?;
+    act.log(BEGIN.name, Some(payment.id.to_string()), None)?;
+    record::of(act, payment)
+}
+
+/// How long whoever began a payment has to ask for its page before the worker does.
+const UNOPENED_SECONDS: i64 = 30;
+
+/// What is paid of a charge: all that is open, or less.
+fn part(books: &books::Books, payment: &Payment, wanted: Option<&str>) -> Result<i64, Refusal> {
+    match payment.status {
+        PaymentStatus::Pending | PaymentStatus::PartiallyPaid | PaymentStatus::Failed => {}
+        PaymentStatus::Processing => {
+            return Err(Refusal::conflict(
+                "a payment for this charge is being processed; wait until it has ended",
+            ));
+        }
+        PaymentStatus::Paid | PaymentStatus::Cancelled | PaymentStatus::Disputed => {
+            let message = format!("the charge is {}; nothing can be paid for it", payment.status);
+            return Err(Refusal::conflict(message));
+        }
+    }
+    let open = payment.receivable_minor();
+    let wanted = wanted.map(|text| books.amount("amount", text)).transpose()?;
+    match wanted {
+        Some(more) if more > open => Err(Refusal::invalid(
+            "amount",
+            format!(
+                "must be at most what is open, {}, got {}",
+                books.money(open),
+                books.money(more)
+            ),
+        )),
+        Some(part) => Ok(part),
+        None => Ok(open),
+    }
+}
+
+/// The newest first, of one member if one is given.
+pub fn list(
+    view: &mut View<'_, '_>,
+    member: Option<MemberId>,
+    limit: usize,
+) -> Result<Vec<Record>, AppError> {
+    view.allow(&READ)?;
+    let limit = i64::try_from(limit.min(PAGE_MAX)).unwrap_or(i64::MAX);
+    let found = match member {
+        Some(member) => rows::of_member(view.tx, view.organization, member, limit)?,
+        None => rows::latest(view.tx, view.organization, limit)?,
+    };
+    found
+        .into_iter()
+        .map(|payment| record::of(view, payment))
+        .collect()
+}
+
+pub fn get(view: &mut View<'_, '_>, id: OnlinePaymentId) -> Result<Record, AppError> {
+    view.allow(&READ)?;
+    let payment = find(view, id)?;
+    record::of(view, payment)
+}
+
+/// Payouts to the organization's bank account, the newest first.
+pub fn payouts(view: &mut View<'_, '_>, limit: usize) -> Result<Vec<MoveRecord>, AppError> {
+    view.allow(&READ)?;
+    let limit = i64::try_from(limit.min(PAGE_MAX)).unwrap_or(i64::MAX);
+    record::payouts(view, limit)
+}
+
+/// The online payment that brought the money of a receipt.
+pub fn of_receipt(view: &mut View<'_, '_>, receipt: ReceiptId) -> Result<Option<OnlinePaymentId>, AppError> {
+    view.allow(&READ)?;
+    let found = rows::of_receipt(view.tx, view.organization, receipt)?;
+    Ok(found.map(|payment| payment.id))
+}
+
+pub fn organization_of(whole: &mut Whole<'_, '_>, id: OnlinePaymentId) -> Result<OrganizationId, AppError> {
+    whole.allow(&FIND)?;
+    let found = rows::organization_of(whole.tx, id)?;
+    Ok(found.ok_or_else(no_payment)?)
+}
+
+/// What a report of the provider is about. It only says what to ask.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Report {
+    /// Something happened to a payment that the provider calls one of these.
+    Payment(Vec<String>),
+    /// Something else happened, such as a payout.
+    Other,
+}
+
+/// Takes a report whose signature was verified. Returns whether there is something to ask.
+pub fn hear(act: &mut Act<'_, '_>, report: &Report) -> Result<bool, AppError> {
+    act.allow(&HEAR)?;
+    let (organization, now) = (act.organization, act.now());
+    match report {
+        Report::Other => {
+            provider_rows::hear(act.tx, organization, now)?;
+            Ok(true)
+        }
+        Report::Payment(names) => {
+            let mut found = 0;
+            for name in names {
+                found += rows::hear(act.tx, organization, name, now)?;
+            }
+            Ok(found > 0)
+        }
+    }
+}
+
+fn shown(act: &mut Act<'_, '_>, id: OnlinePaymentId) -> Result<Record, AppError> {
+    act.allow(&SETTLE)?;
+    let payment = find(act, id)?;
+    record::of(act, payment)
+}
+
+pub(crate) fn find<M>(act: &mut Act<'_, '_, M>, id: OnlinePaymentId) -> Result<OnlinePayment, AppError> {
+    let found = rows::get(act.tx, act.organization, id)?;
+    Ok(found.ok_or_else(no_payment)?)
+}
+
+fn no_payment() -> Refusal {
+    Refusal::missing("there is no such online payment; `bursar online list` shows them")
+}
+
+/// What a worker does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task {
+    Pursue(OrganizationId, OnlinePaymentId),
+    Sweep(OrganizationId),
+}
+
+/// When a provider is to be asked next.
+pub fn next_due(whole: &mut Whole<'_, '_>) -> Result<Option<Timestamp>, AppError> {
+    whole.allow(&ASK)?;
+    Ok(rows::next_due(whole.tx)?)
+}
+
+/// Leases what is due.
+pub fn claim(whole: &mut Whole<'_, '_>, until: Timestamp, limit: i64) -> Result<Vec<Task>, AppError> {
+    whole.allow(&ASK)?;
+    let now = whole.now();
+    let payments = rows::claim(whole.tx, now, until, limit)?;
+    let providers = provider_rows::claim(whole.tx, now, until, limit)?;
+    let pursue = payments
+        .into_iter()
+        .map(|claim| Task::Pursue(claim.organization, claim.id));
+    Ok(pursue.chain(providers.into_iter().map(Task::Sweep)).collect())
+}
+
+/// Makes due what was put off while the wall clock ran ahead.
+pub fn pull_in(whole: &mut Whole<'_, '_>) -> Result<(), AppError> {
+    whole.allow(&ASK)?;
+    let now = whole.now();
+    let beyond = now.plus_seconds(2 * bursar_domain::online::DISPUTE_SECONDS);
+    Ok(rows::pull_in(whole.tx, now, beyond)?)
+}

@@ -1,0 +1,289 @@
+//! Refunds, disputes and payouts, and everything at once at random.
+
+use bursar_app::books::entries::{self, NewPosting};
+use bursar_domain::online::MoveState;
+
+use super::till::DISPUTE_FEE;
+use super::*;
+
+#[test]
+fn a_refund_is_booked_when_the_provider_has_done_it() {
+    both_engines(|test| {
+        let club = Club::open(&test.db);
+        let id = club.paid(0, &[(pay(1), None), (pay(2), None)]);
+        let part = move |act: &mut Act<'_, '_>| online::refund(act, id, Some("10.00"), Some("too much"));
+        club.act(1, part).unwrap();
+        assert_eq!(club.charge(2).amount.to_string(), "40.00");
+        club.till.state().is_down = true;
+        let problem = club.pursue(1, id).problem;
+        assert_eq!(problem.as_deref(), Some("the provider is unavailable"));
+        club.till.state().is_down = false;
+        // The answer gets lost, and the refund is asked for only once.
+        club.till.state().lost = 2;
+        for seconds in [2, 3, 4] {
+            club.pursue(seconds, id);
+        }
+        let record = club.pursue(5, id);
+        assert_eq!(record.refunded.to_string(), "10.00");
+        assert_eq!(record.problem, None);
+        assert_eq!(club.till.count("refund"), 1);
+        assert_eq!(club.charge(2).amount.to_string(), "30.00");
+        club.agrees();
+        let refused = club
+            .act(6, move |act| online::refund(act, id, Some("55.01"), None))
+            .unwrap_err();
+        assert!(refused.to_string().contains("at most what is left"), "{refused}");
+        club.act(6, move |act| online::refund(act, id, None, None))
+            .unwrap();
+        let again = club
+            .act(6, move |act| online::refund(act, id, None, None))
+            .unwrap_err();
+        assert!(again.to_string().contains("all of it was refunded"), "{again}");
+        assert_eq!(club.pursue(7, id).state, OnlineState::Refunded);
+        assert_eq!([club.status(1), club.status(2)], [PaymentStatus::Cancelled; 2]);
+        club.agrees();
+    });
+}
+
+#[test]
+fn a_refund_that_the_provider_refuses_is_told_and_not_booked() {
+    both_engines(|test| {
+        let club = Club::open(&test.db);
+        let id = club.paid(0, &[(pay(1), None)]);
+        club.act(1, move |act| online::refund(act, id, None, None))
+            .unwrap();
+        club.till.state().refuses_refunds = true;
+        let record = club.pursue(2, id);
+        assert_eq!(record.moves[0].state, MoveState::Failed);
+        assert_eq!(record.moves[0].reason.as_deref(), Some("the balance is too low"));
+        assert_eq!(club.status(1), PaymentStatus::Paid);
+        club.agrees();
+        // It can be asked for again.
+        club.till.state().refuses_refunds = false;
+        club.act(3, move |act| online::refund(act, id, None, None))
+            .unwrap();
+        assert_eq!(club.pursue(4, id).state, OnlineState::Refunded);
+        club.agrees();
+    });
+}
+
+#[test]
+fn a_refund_at_the_provider_is_found_without_a_report_and_one_that_fails_is_credit() {
+    both_engines(|test| {
+        let club = Club::open(&test.db);
+        let id = club.paid(0, &[(pay(1), None)]);
+        club.work(1);
+        club.till.refund_there(id, 2_500, at(10));
+        assert_eq!(club.work(3_000), 0);
+        assert_eq!(club.work(3_700), 1, "the sweep");
+        assert_eq!(club.work(3_700), 1, "what it found");
+        assert_eq!(club.status(1), PaymentStatus::Cancelled);
+        club.agrees();
+        club.till.fail_refund(id);
+        club.work(8_000);
+        club.work(8_000);
+        assert_eq!(club.balance("credit"), 2_500);
+        let record = club.view(move |view| online::get(view, id)).unwrap();
+        assert_eq!(record.state, OnlineState::Succeeded);
+        club.agrees();
+    });
+}
+
+#[test]
+fn a_dispute_is_withdrawn_and_won() {
+    both_engines(|test| {
+        let club = Club::open(&test.db);
+        let id = club.paid(0, &[(pay(1), None), (pay(2), Some("15.00"))]);
+        club.till.dispute(id, 4_000, MoveState::Inquiry, at(1));
+        club.pursue(1, id);
+        assert_eq!(club.status(1), PaymentStatus::Paid);
+        club.till.dispute(id, 4_000, MoveState::Withdrawn, at(2));
+        club.pursue(2, id);
+        assert_eq!(club.status(1), PaymentStatus::Disputed);
+        assert_eq!(club.status(2), PaymentStatus::PartiallyPaid);
+        assert_eq!(club.balance("disputes"), 4_000);
+        assert_eq!(club.balance("bank-fees"), FEE + DISPUTE_FEE);
+        club.agrees();
+        let refused = club
+            .act(3, move |act| online::refund(act, id, None, None))
+            .unwrap_err();
+        assert!(refused.to_string().contains("dispute has ended"), "{refused}");
+        club.till.dispute(id, 4_000, MoveState::Won, at(3));
+        club.pursue(3, id);
+        assert_eq!(club.status(1), PaymentStatus::Paid);
+        assert_eq!(club.balance("disputes"), 0);
+        club.agrees();
+        // An answer from before comes late.
+        club.till.dispute(id, 4_000, MoveState::Inquiry, at(4));
+        club.pursue(4, id);
+        assert_eq!(club.status(1), PaymentStatus::Paid);
+        assert_eq!(club.balance("disputes"), 0);
+    });
+}
+
+#[test]
+fn a_lost_dispute_is_owed_again() {
+    for seen_withdrawn in [true, false] {
+        both_engines(|test| {
+            let club = Club::open(&test.db);
+            let id = club.paid(0, &[(pay(1), None), (pay(2), Some("15.00"))]);
+            if seen_withdrawn {
+                club.till.dispute(id, 4_000, MoveState::Withdrawn, at(2));
+                club.pursue(2, id);
+            }
+            club.till.dispute(id, 4_000, MoveState::Lost, at(3));
+            club.pursue(3, id);
+            assert_eq!(club.status(1), PaymentStatus::Failed);
+            assert_eq!(club.charge(1).paid_to_date.minor, 0);
+            assert_eq!(club.status(2), PaymentStatus::Failed);
+            assert_eq!((club.balance("disputes"), club.balance("receivable")), (0, 8_500));
+            club.agrees();
+            // And can be paid again.
+            club.paid(4, &[(pay(1), None)]);
+            assert_eq!(club.status(1), PaymentStatus::Paid);
+            club.agrees();
+        });
+    }
+}
+
+#[test]
+fn a_payout_reaches_the_bank_and_one_that_comes_back_leaves_it() {
+    both_engines(|test| {
+        let club = Club::open(&test.db);
+        club.paid(0, &[(pay(1), None)]);
+        let payout = club.till.pay_out(at(10));
+        club.teller(11).sweep(org(1)).unwrap();
+        assert_eq!(club.balance("bank"), 0);
+        club.till.set_payout(payout, MoveState::Paid);
+        for seconds in [12, 13] {
+            club.teller(seconds).sweep(org(1)).unwrap();
+            assert_eq!(club.balance("bank"), 2_500 - FEE);
+            club.agrees();
+        }
+        club.till.set_payout(payout, MoveState::Failed);
+        club.teller(14).sweep(org(1)).unwrap();
+        assert_eq!(club.balance("bank"), 0);
+        club.agrees();
+    });
+}
+
+#[test]
+fn a_payout_that_an_officer_booked_is_not_booked_again() {
+    both_engines(|test| {
+        let club = Club::open(&test.db);
+        club.paid(0, &[(pay(1), None)]);
+        let payout = club.till.pay_out(at(10));
+        let by_hand = NewPosting {
+            debit: "bank".to_owned(),
+            credit: "clearing".to_owned(),
+            amount: "24.41".to_owned(),
+            date: None,
+            memo: None,
+            reference: None,
+        };
+        let entry = club.act(11, move |act| entries::record(act, &by_hand)).unwrap();
+        club.till.set_payout(payout, MoveState::Paid);
+        club.teller(12).sweep(org(1)).unwrap();
+        let payouts = club.view(|view| online::payouts(view, 10)).unwrap();
+        assert_eq!(payouts[0].entry_id, Some(entry.id));
+        club.agrees();
+        // Another one of the same amount is another one.
+        club.paid(20, &[(pay(2), Some("25.00"))]);
+        let payout = club.till.pay_out(at(21));
+        club.till.set_payout(payout, MoveState::Paid);
+        club.teller(22).sweep(org(1)).unwrap();
+        assert_eq!(club.balance("bank"), 2 * (2_500 - FEE));
+        club.agrees();
+    });
+}
+
+/// Whatever happens at the provider, and whichever answers are lost: in the end the books agree.
+#[test]
+fn books_and_provider_agree_in_the_end() {
+    let seed = bursar_testing::seed();
+    for round in 0..6 {
+        both_engines(|test| {
+            let mut random = fastrand::Rng::with_seed(seed.wrapping_add(round));
+            let club = Club::open(&test.db);
+            let mut started: Vec<OnlinePaymentId> = Vec::new();
+            let mut payouts = Vec::new();
+            let mut second = 0;
+            for _ in 0..60 {
+                second += random.i64(1..400);
+                let id = random.choice(&started).copied();
+                let outcome = |id: OnlinePaymentId| {
+                    let state = club.till.state();
+                    state
+                        .payments
+                        .get(&format!("cs_{id}"))
+                        .map(|payment| payment.outcome.clone())
+                };
+                let seen = id.and_then(outcome);
+                match (random.u8(0..12), id, seen) {
+                    (0..=2, ..) => {
+                        let n = random.u128(1..=3);
+                        let part = random.bool().then_some("5.00");
+                        if let Ok(id) = club.begin(second, &[(pay(n), part)]) {
+                            started.push(id);
+                            let _ = club.teller(second).open(org(1), id);
+                        }
+                    }
+                    (3..=4, Some(id), Some(seen)) if seen.progress == Progress::Waiting => {
+                        club.till.pay(id, at(second));
+                    }
+                    (5, Some(id), Some(seen)) if seen.progress == Progress::Waiting => {
+                        club.till.set(id, Progress::Expired, Some("declined"));
+                    }
+                    (6, Some(id), Some(_)) => {
+                        let _ = club.act(second, move |act| online::refund(act, id, Some("3.00"), None));
+                    }
+                    (7, Some(id), Some(seen)) if seen.charge.is_some() && seen.refunds.is_empty() => {
+                        let to = match seen.disputes.first().map(|dispute| dispute.state) {
+                            None | Some(MoveState::Inquiry) => MoveState::Withdrawn,
+                            Some(_) => *random.choice(&[MoveState::Won, MoveState::Lost]).unwrap(),
+                        };
+                        let is_over = seen.disputes.iter().any(|dispute| dispute.state.is_final());
+                        let has_wanted = club
+                            .view(move |view| online::get(view, id))
+                            .is_ok_and(|record| !record.moves.iter().all(|found| found.state.is_final()));
+                        if !is_over && (!has_wanted || !seen.disputes.is_empty()) {
+                            let amount = club.till.state().payments[&format!("cs_{id}")].amount;
+                            club.till.dispute(id, amount, to, at(second));
+                        }
+                    }
+                    (8, ..) => payouts.push(club.till.pay_out(at(second))),
+                    (9, ..) => {
+                        if let Some(payout) = random.choice(&payouts) {
+                            club.till.set_payout(*payout, MoveState::Paid);
+                        }
+                    }
+                    (10, ..) => club.till.state().lost = random.usize(0..3),
+                    (_, Some(id), _) if random.bool() => {
+                        let names = vec![format!("cs_{id}")];
+                        let _ = club.teller(second).hear(org(1), online::Report::Payment(names));
+                    }
+                    _ => drop(club.work(second)),
+                }
+            }
+            club.till.state().lost = 0;
+            // Hours later everything was asked.
+            for hours in 1..60 {
+                club.work(second + hours * 3_600);
+            }
+            let all = club.view(|view| online::list(view, None, 1_000)).unwrap();
+            let odd: Vec<&Record> = all.iter().filter(|record| record.problem.is_some()).collect();
+            assert!(odd.is_empty(), "{odd:#?}");
+            let paid_out: i64 = club
+                .till
+                .state()
+                .payouts
+                .iter()
+                .filter(|payout| payout.state != MoveState::Paid)
+                .map(|payout| payout.amount.minor)
+                .sum();
+            // What is on its way to the bank has left the provider, and is not in the bank.
+            assert_eq!(club.balance("clearing"), club.till.state().balance + paid_out);
+            assert_eq!(problems(&test.db), []);
+        });
+    }
+}
