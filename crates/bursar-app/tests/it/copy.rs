@@ -72,6 +72,13 @@ fn full(test: &TestDb) {
                     ("webhook_secrets", "sealed") => OwnedValue::Bytes(vec![7; 60]),
                     ("webhook_deliveries", "outcome") => OwnedValue::Text("delivered".to_owned()),
                     ("webhook_deliveries", "status") => OwnedValue::Int(200),
+                    ("providers" | "online_payments", "kind") => OwnedValue::Text("stripe".to_owned()),
+                    ("online_payments", "state") => OwnedValue::Text("expired".to_owned()),
+                    ("online_payments", "currency") => OwnedValue::Text("USD".to_owned()),
+                    ("online_payments", "receipt_id" | "due_at" | "fee") => OwnedValue::Null,
+                    ("online_moves", "kind") => OwnedValue::Text("payout".to_owned()),
+                    ("online_moves", "state") => OwnedValue::Text("paid".to_owned()),
+                    ("online_moves", "online_id") => OwnedValue::Null,
                     ("webhooks", "types" | "disabled_at" | "disabled_reason")
                     | ("webhook_secrets", "ends_at")
                     | ("webhook_deliveries", "error") => OwnedValue::Null,

@@ -7,6 +7,10 @@ use std::time::Duration;
 
 use bursar_app::housekeeping::Retention;
 use bursar_app::messages::{self, Query, Sent};
+use bursar_app::online::Teller;
+use bursar_app::online::port::{
+    Access, Checkout, Opened, Outcome, Provider, Recent, RefundOrder, SeenRefund, Tested, Trouble,
+};
 use bursar_app::reminders::{self, NewReminder};
 use bursar_app::secrets::KeyFile;
 use bursar_app::testing::{Db, DbError, TestDb, Value, table};
@@ -16,6 +20,7 @@ use bursar_app::{Act, App, AppError, Identity, import};
 use bursar_domain::Timestamp;
 use bursar_domain::access::{Role, Scope, ScopeSet};
 use bursar_domain::ids::{GroupId, Id, IdSource, MemberId, OrganizationId, ReminderId, TokenId};
+use bursar_domain::money::Currency;
 use bursar_domain::reminder::{Audience, Method, Reminder};
 use bursar_domain::token::ENTROPY_BYTES;
 use bursar_domain::webhook::address::Allowed;
@@ -48,6 +53,35 @@ pub(crate) fn club(members: u128) -> Vec<Json> {
             "email": format!("m{n}@example.org"), "phone": format!("+1202555{n:04}"), "groups": [GROUP]})
     }));
     records
+}
+
+/// A payment provider that nobody can reach.
+struct Nobody;
+
+fn unreachable<T>() -> Result<T, Trouble> {
+    Err(Trouble::Unavailable("nobody is there".to_owned()))
+}
+
+impl Provider for Nobody {
+    fn test(&self, _: &Access) -> Result<Tested, Trouble> {
+        unreachable()
+    }
+
+    fn open(&self, _: &Access, _: &Checkout) -> Result<Opened, Trouble> {
+        unreachable()
+    }
+
+    fn outcome(&self, _: &Access, _: &str, _: Currency) -> Result<Outcome, Trouble> {
+        unreachable()
+    }
+
+    fn refund(&self, _: &Access, _: &RefundOrder) -> Result<SeenRefund, Trouble> {
+        unreachable()
+    }
+
+    fn recent(&self, _: &Access, _: Timestamp) -> Result<Recent, Trouble> {
+        unreachable()
+    }
 }
 
 /// The club, its database, and the time there.
@@ -122,6 +156,7 @@ impl<'a> Office<'a> {
             lease_seconds: 60,
             tally: Arc::default(),
             delivery: self.delivery(),
+            teller: Teller::new(self.app(), self.delivery().keys, Arc::new(Nobody)),
         }
     }
 

@@ -41,10 +41,10 @@ pub(crate) struct StartArgs {
     #[arg(long, value_name = "PAY", required = true, value_parser = parse_charge)]
     payment: Vec<(PaymentId, Option<String>)>,
     /// Where the provider sends the payer after paying
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", hide_env_values = true)]
     success_url: String,
     /// Where the provider sends the payer who gives up [default: the success URL]
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", hide_env_values = true)]
     cancel_url: Option<String>,
     #[command(flatten)]
     online: OnlineArgs,

@@ -45,7 +45,7 @@ pub(crate) struct OnlineArgs {
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ApiArgs {
     /// Address that stands in for Stripe's API; for tests
-    #[arg(long, value_name = "URL", hide = true, value_parser = bursar_stripe::parse_base)]
+    #[arg(long, value_name = "URL", hide = true, hide_env_values = true, value_parser = bursar_stripe::parse_base)]
     stripe_api: Option<String>,
     /// Divide the waits between questions to payment providers by this; for tests
     #[arg(long, value_name = "N", hide = true, value_parser = clap::value_parser!(i64).range(1..=100_000))]

@@ -46,7 +46,7 @@ use bursar_domain::listing::Listing;
 use bursar_domain::member::{Member, MemberChange};
 use bursar_domain::message::JobKind;
 use bursar_domain::money::{Currency, Money};
-use bursar_domain::online::ProviderKind;
+use bursar_domain::online::{OnlineState, ProviderKind};
 use bursar_domain::order::{Order, OrderVerb};
 use bursar_domain::organization::{CardIssuing, OrganizationKind};
 use bursar_domain::page::PageLimit;
@@ -717,6 +717,9 @@ fn work() -> Vec<Call> {
         act(&online::SETTLE, |act| {
             online::settle::settle(act, no(), &outcome())
         }),
+        act(&online::SETTLE, |act| {
+            online::settle::rest(act, &online_payment(), None, 1)
+        }),
         act(&online::HEAR, |act| online::hear(act, &online::Report::Other)),
         view(&providers::ACCESS, |view| providers::access(view, &KeyFile::None)),
         view(&providers::ACCESS, |view| {
@@ -967,6 +970,34 @@ fn new_online() -> online::NewOnlinePayment {
         charges: vec![(no(), None)],
         success_url: String::new(),
         cancel_url: String::new(),
+    }
+}
+
+fn online_payment() -> bursar_db::online::OnlinePayment {
+    bursar_db::online::OnlinePayment {
+        organization_id: org(1),
+        id: no(),
+        kind: ProviderKind::Stripe,
+        member_id: no(),
+        amount: 1,
+        currency: Currency::USD,
+        state: OnlineState::Open,
+        created_at: now(),
+        expires_at: now(),
+        ended_at: None,
+        success_url: String::new(),
+        cancel_url: String::new(),
+        url: None,
+        session_id: None,
+        intent_id: None,
+        charge_id: None,
+        failure: None,
+        problem: None,
+        receipt_id: None,
+        fee: None,
+        due_at: None,
+        attempts: 0,
+        heard: 0,
     }
 }
 
