@@ -6,7 +6,8 @@
 //! books, and a name of the provider is in the books once.
 //!
 //! For a page of members: ask [`is_offered`], call [`begin`] in an act, give the id to [`Teller::open`] and send the payer to
-//! the URL. On the page after it, call [`Teller::pursue`] and show the [`Record`].
+//! the URL of the [`Record`]. On the page after it, ask [`own`] whether it is theirs, call [`Teller::pursue`] and show the record:
+//! a report of the provider may be late.
 
 mod disputes;
 mod payouts;
@@ -33,23 +34,28 @@ pub use self::refunds::refund;
 pub use self::teller::Teller;
 use crate::act::{Act, View, Whole};
 use crate::books;
+use crate::caller::{Caller, MemberProof};
 use crate::error::AppError;
 use crate::rule::Rule;
 
-pub const BEGIN: Rule = Rule::of("online.begin", Role::Editor, "start online payments");
+pub const BEGIN: Rule =
+    Rule::of("online.begin", Role::Editor, "start online payments").or_member(MemberProof::Link);
 pub const OFFERED: Rule = Rule::of(
     "online.offered",
     Role::Viewer,
     "see whether online payments are possible",
 )
-.or_worker();
+.or_member(MemberProof::Link);
+pub const OWN: Rule = Rule::of_member("online.own", MemberProof::Link, "see their online payments");
 pub const READ: Rule = Rule::of("online.read", Role::Viewer, "read online payments");
 pub const REFUND: Rule = Rule::of("online.refund", Role::Editor, "refund online payments").guarded();
 pub const FIND: Rule = Rule::of_operator("online.find", "find an online payment by its id");
 pub const ASK: Rule = Rule::of_worker("online.ask", "ask the payment provider");
 pub const SETTLE: Rule = Rule::of_worker("online.settle", "book what the payment provider did");
 pub const HEAR: Rule = Rule::of_worker("online.hear", "take reports of the payment provider");
-pub const RULES: &[&Rule] = &[&BEGIN, &OFFERED, &READ, &REFUND, &FIND, &ASK, &SETTLE, &HEAR];
+pub const RULES: &[&Rule] = &[
+    &BEGIN, &OFFERED, &OWN, &READ, &REFUND, &FIND, &ASK, &SETTLE, &HEAR,
+];
 
 /// Charges of one online payment.
 pub const CHARGES_MAX: usize = 50;
@@ -79,6 +85,11 @@ pub fn begin(act: &mut Act<'_, '_>, new: &NewOnlinePayment) -> Result<Record, Ap
     act.allow(&BEGIN)?;
     let provider = provider_rows::get(act.tx, act.organization)?.ok_or_else(providers::no_provider)?;
     let books = books::open(act)?;
+    if let Caller::Member(own, _) = act.caller
+        && own != new.member
+    {
+        return Err(Refusal::missing("there is no such member").into());
+    }
     let member: Member = act.find(new.member)?;
     for (field, url) in [("success-url", &new.success_url), ("cancel-url", &new.cancel_url)] {
         let is_url = url.starts_with("https://") || url.starts_with("http://");
@@ -200,6 +211,30 @@ pub fn get(view: &mut View<'_, '_>, id: OnlinePaymentId) -> Result<Record, AppEr
     view.allow(&READ)?;
     let payment = find(view, id)?;
     record::of(view, payment)
+}
+
+/// An online payment of the member who asks.
+pub fn own(view: &mut View<'_, '_>, id: OnlinePaymentId) -> Result<Record, AppError> {
+    view.allow(&OWN)?;
+    let payment = find(view, id)?;
+    match view.caller {
+        Caller::Member(own, _) if own == payment.member_id => record::of(view, payment),
+        _ => Err(no_payment().into()),
+    }
+}
+
+/// The last online payments of the member who asks, the newest first.
+pub fn own_list(view: &mut View<'_, '_>, limit: usize) -> Result<Vec<Record>, AppError> {
+    view.allow(&OWN)?;
+    let Caller::Member(member, _) = view.caller else {
+        return Ok(Vec::new());
+    };
+    let limit = i64::try_from(limit.min(PAGE_MAX)).unwrap_or(i64::MAX);
+    let found = rows::of_member(view.tx, view.organization, member, limit)?;
+    found
+        .into_iter()
+        .map(|payment| record::of(view, payment))
+        .collect()
 }
 
 /// Payouts to the organization's bank account, the newest first.

@@ -63,7 +63,7 @@ fn full(test: &TestDb) {
             if count == 0 {
                 let value = |(name, kind): &(&str, _)| match (table.table, *name) {
                     (_, "account_type") => OwnedValue::Text("asset".to_owned()),
-                    (_, "hash" | "browser") => OwnedValue::Bytes(vec![7; 32]),
+                    (_, "hash" | "browser" | "link_key") => OwnedValue::Bytes(vec![7; 32]),
                     // An endpoint that has got everything.
                     ("webhooks", "url") => OwnedValue::Text("https://hooks.example.org/in".to_owned()),
                     ("webhooks", "scopes") => OwnedValue::Int(ScopeSet::of(&[Scope::MembersRead]).bits()),

@@ -665,6 +665,8 @@ fn access(service: TokenId) -> Vec<Call> {
         act(&providers::REMOVE, providers::remove),
         act(&online::BEGIN, |act| online::begin(act, &new_online())),
         view(&online::OFFERED, online::is_offered),
+        view(&online::OWN, |view| online::own(view, no())),
+        view(&online::OWN, |view| online::own_list(view, 1)),
         view(&online::READ, |view| online::list(view, None, 1)),
         view(&online::READ, |view| online::get(view, no())),
         view(&online::READ, |view| online::payouts(view, 1)),
