@@ -167,11 +167,13 @@ impl Teller {
         outcome: &Outcome,
     ) -> Result<Option<String>, AppError> {
         let mut problem = None;
-        for seen in outcome.refunds.iter().cloned() {
+        for seen in &outcome.refunds {
+            let seen = seen.clone();
             let done = self.act(organization, move |act| refunds::refunded(act, id, &seen));
             problem = problem.or(told(done)?);
         }
-        for seen in outcome.disputes.iter().cloned() {
+        for seen in &outcome.disputes {
+            let seen = seen.clone();
             let done = self.act(organization, move |act| disputes::disputed(act, id, &seen));
             problem = problem.or(told(done)?);
         }

@@ -201,10 +201,7 @@ fn a_payout_that_an_officer_booked_is_not_booked_again() {
 #[test]
 fn books_and_provider_agree_in_the_end() {
     let seed = bursar_testing::seed();
-    let rounds = match std::env::var_os("BURSAR_TEST_FULL") {
-        Some(_) => 12,
-        None => 2,
-    };
+    let rounds = if bursar_testing::is_full() { 12 } else { 1 };
     for round in 0..rounds {
         both_engines(|test| {
             let mut random = fastrand::Rng::with_seed(seed.wrapping_add(round));
