@@ -5,7 +5,7 @@ mod receipt;
 use bursar_db::open_charges;
 use bursar_domain::email::{check_email, check_phone};
 use bursar_domain::iban::epc_text;
-use bursar_domain::ids::{MemberId, PaymentId, ReceiptId};
+use bursar_domain::ids::{MemberId, ReceiptId};
 use bursar_domain::member::{Member, MemberChange};
 use bursar_domain::money::Money;
 use bursar_domain::organization::Organization;
@@ -18,6 +18,7 @@ use crate::caller::{Caller, MemberProof};
 use crate::error::AppError;
 use crate::member_statement::{self, MemberStatement, OpenCharge};
 use crate::members;
+use crate::online;
 use crate::personal::{self, Letter, Reader};
 use crate::rule::Rule;
 use crate::statement::Standing;
@@ -34,6 +35,9 @@ pub const CONTACT: Rule = Rule::of_member(
     "change their contact data",
 );
 pub const RULES: &[&Rule] = &[&READ, &STATEMENT, &RECEIPT, &CONTACT];
+
+/// Payments by card that the page tells of.
+const ONLINE_MAX: usize = 5;
 
 /// What a member sees first.
 #[derive(Clone, Debug)]
@@ -55,6 +59,9 @@ pub struct MemberPage {
     pub total: Money,
     /// What a transfer is proposed for: what is due, or everything if nothing is.
     pub to_transfer: Money,
+    /// Whether members can pay by card, and their last payments by card, the newest first.
+    pub takes_cards: bool,
+    pub online: Vec<online::Record>,
     /// Payment data for a banking app, if the organization has an IBAN and uses the euro.
     pub transfer_code: Option<String>,
 }
@@ -71,6 +78,12 @@ fn member_of<M>(act: &Act<'_, '_, M>) -> Result<(MemberId, MemberProof), AppErro
         Caller::Member(member, proof) => Ok((member, proof)),
         _ => Err(AppError::Unrecognised),
     }
+}
+
+/// The member who asks.
+pub fn who<M>(act: &Act<'_, '_, M>) -> Result<MemberId, AppError> {
+    act.allow(&READ)?;
+    Ok(member_of(act)?.0)
 }
 
 pub fn read(view: &mut View<'_, '_>) -> Result<MemberPage, AppError> {
@@ -103,6 +116,8 @@ pub fn read(view: &mut View<'_, '_>) -> Result<MemberPage, AppError> {
         _ => None,
     };
     let receipts = receipts::of_member(view, id)?;
+    let takes_cards = online::is_offered(view)?;
+    let online = online::own_list(view, ONLINE_MAX)?;
     Ok(MemberPage {
         organization,
         member,
@@ -114,6 +129,8 @@ pub fn read(view: &mut View<'_, '_>) -> Result<MemberPage, AppError> {
         overdue,
         total,
         to_transfer,
+        takes_cards,
+        online,
         transfer_code,
     })
 }
@@ -194,19 +211,6 @@ pub fn receipt(view: &mut View<'_, '_>, id: ReceiptId) -> Result<OwnReceipt, App
         recorded,
         paid,
     })
-}
-
-/// Charges that the member may pay for: their own and the household's.
-pub fn is_own(view: &mut View<'_, '_>, payment: PaymentId) -> Result<bool, AppError> {
-    view.allow(&READ)?;
-    let (member, _) = member_of(view)?;
-    let Some(payment) = view.get::<Payment>(payment)? else {
-        return Ok(false);
-    };
-    let household = open_charges::household(view.tx, view.organization, member)?;
-    Ok(payment
-        .member_id
-        .is_some_and(|whose| whose == member || household.contains(&whose)))
 }
 
 /// Changes the member's own address and number, and tells the address that was known, and the new one.

@@ -4,6 +4,7 @@
 //! else needs the code. A link that does not work gets the same page, whatever is wrong with it.
 
 mod page;
+mod pay;
 mod transfer_code;
 
 use std::net::IpAddr;
@@ -11,7 +12,7 @@ use std::net::IpAddr;
 use bursar_app::member_access::{self, Entry};
 use bursar_app::{Act, AppError, DbError, Identity, NO_ORGANIZATION, View, Whole, member_page};
 use bursar_domain::Refusal;
-use bursar_domain::ids::{Id, MemberId, OrganizationId, ReceiptId, RequestId};
+use bursar_domain::ids::{Id, MemberId, OnlinePaymentId, OrganizationId, ReceiptId, RequestId};
 use bursar_domain::member_access::MemberLink;
 use bursar_domain::organization::Organization;
 use bursar_domain::sign_in::{SecretHash, secret};
@@ -111,7 +112,8 @@ impl Console {
         }
         let asked = Form::parse(parts.uri.query().unwrap_or(""));
         match (end, form) {
-            ("", None) => self.member_home(known, asked.get("said")).await,
+            ("", None) => self.member_home(known, asked.get("said"), &Form::default()).await,
+            ("pay", Some(form)) => self.pay(known, form).await,
             ("statement", None) => self.member_statement(known, asked.get("year")).await,
             ("contact", None) => self.member_contact(known, &Form::default()).await,
             ("contact", Some(form)) => self.set_member_contact(known, form).await,
@@ -122,9 +124,20 @@ impl Console {
                 None => Ok(Answer::Reply(see_other(HOME))),
             },
             ("leave", Some(_)) => self.leave(known).await,
-            (end, None) => match end.strip_prefix("receipts/").and_then(ReceiptId::parse) {
-                Some(receipt) => self.member_receipt(known, receipt).await,
-                None => Err(no_page()),
+            (end, None) => match end.split_once('/') {
+                Some(("receipts", id)) => {
+                    let receipt = ReceiptId::parse(id).ok_or_else(no_page)?;
+                    self.member_receipt(known, receipt).await
+                }
+                Some(("paid", id)) => {
+                    let payment = OnlinePaymentId::parse(id).ok_or_else(no_page)?;
+                    self.paid(known, payment).await
+                }
+                Some(("pay", id)) => {
+                    let payment = OnlinePaymentId::parse(id).ok_or_else(no_page)?;
+                    self.lead_to_provider(known, payment).await
+                }
+                _ => Err(no_page()),
             },
             (_, Some(_)) => Err(no_page()),
         }
@@ -300,7 +313,7 @@ impl Console {
         Ok(Answer::Reply(see_other(HOME)))
     }
 
-    async fn member_home(&self, known: Known, said: &str) -> Result<Answer, Failure> {
+    async fn member_home(&self, known: Known, said: &str, form: &Form) -> Result<Answer, Failure> {
         let shown: Result<_, AppError> = self
             .app
             .view(known.who, known.organization, member_page::read)
@@ -313,7 +326,7 @@ impl Console {
             }
             None => 0,
         };
-        page::home(&shown?, sharing > 1, said)
+        page::home(&shown?, sharing > 1, said, form)
     }
 
     async fn member_statement(&self, known: Known, year: &str) -> Result<Answer, Failure> {

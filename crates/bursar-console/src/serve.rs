@@ -423,6 +423,10 @@ impl Console {
         Ok(oneself)
     }
 
+    pub(crate) fn origin(&self) -> &str {
+        &self.origin
+    }
+
     /// A write must come from a page of ours. Browsers say so; one that says neither is not one.
     fn check_site(&self, headers: &HeaderMap) -> Result<(), Failure> {
         let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());

@@ -69,7 +69,7 @@ pub struct NewOnlinePayment {
     pub member: MemberId,
     /// The charges, each with an amount as decimal text if it is not all that is open.
     pub charges: Vec<(PaymentId, Option<String>)>,
-    /// Where the provider sends the payer after paying, and after giving up.
+    /// Where the provider sends the payer after paying, and after giving up. `{id}` stands for the id of the online payment.
     pub success_url: String,
     pub cancel_url: String,
 }
@@ -125,9 +125,11 @@ pub fn begin(act: &mut Act<'_, '_>, new: &NewOnlinePayment) -> Result<Record, Ap
     let total = Money::total("the sum", total, books.organization.currency)?;
     check_amount(provider.kind, total)?;
     let now = act.now();
+    let id: OnlinePaymentId = act.new_id();
+    let url = |url: &str| url.replace("{id}", &id.to_string());
     let payment = OnlinePayment {
         organization_id: act.organization,
-        id: act.new_id(),
+        id,
         kind: provider.kind,
         member_id: member.id,
         amount: total.minor,
@@ -136,8 +138,8 @@ pub fn begin(act: &mut Act<'_, '_>, new: &NewOnlinePayment) -> Result<Record, Ap
         created_at: now,
         expires_at: now.plus_seconds(CHECKOUT_SECONDS),
         ended_at: None,
-        success_url: new.success_url.clone(),
-        cancel_url: new.cancel_url.clone(),
+        success_url: url(&new.success_url),
+        cancel_url: url(&new.cancel_url),
         url: None,
         session_id: None,
         intent_id: None,

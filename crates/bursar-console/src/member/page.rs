@@ -4,9 +4,11 @@ use askama::Template;
 use bursar_app::MemberProof;
 use bursar_app::member_access::Choice;
 use bursar_app::member_page::{MemberPage, Owed};
+use bursar_app::online::Record;
 use bursar_app::statement::Standing;
 use bursar_domain::creditor_reference::spaced;
 use bursar_domain::ids::RequestId;
+use bursar_domain::online::OnlineState;
 use bursar_domain::organization::Organization;
 use bursar_domain::payment::PaymentStatus;
 use bursar_domain::receipt::ReceiptStatus;
@@ -26,7 +28,10 @@ const RECEIPTS_MAX: usize = 12;
 
 #[derive(Template)]
 #[template(path = "m/home.html")]
-struct Home {
+struct Home<'a> {
+    form: &'a Form,
+    takes_cards: bool,
+    by_card: Vec<ByCard>,
     style: String,
     organization: String,
     contact: String,
@@ -51,7 +56,43 @@ struct Home {
     shares_address: bool,
 }
 
+/// Shown beside the charge, or above the form.
+const PAY_FIELDS: &[&str] = &[];
+
+impl Home<'_> {
+    /// What is due is paid unless something else was chosen.
+    fn is_ticked(&self, row: &OpenRow) -> bool {
+        match self.form.is_sent() {
+            true => self.form.all("charge").any(|id| id == row.id),
+            false => row.is_due || self.open.iter().all(|other| !other.is_due),
+        }
+    }
+
+    fn part<'b>(&'b self, row: &'b OpenRow) -> &'b str {
+        let typed = self.form.get(&format!("amount-{}", row.id));
+        match typed {
+            "" => &row.plain,
+            typed => typed,
+        }
+    }
+}
+
+/// A payment by card that is under way or failed.
+struct ByCard {
+    what: String,
+    /// Where to go on with it; empty if it has ended.
+    to: String,
+    state: (&'static str, &'static str),
+    why: String,
+}
+
 struct OpenRow {
+    id: String,
+    can_be_paid: bool,
+    /// Ticked unless something else was chosen.
+    is_due: bool,
+    /// What is open, without the currency.
+    plain: String,
     what: String,
     whose: String,
     due: String,
@@ -82,7 +123,12 @@ struct Movement {
     is_less: bool,
 }
 
-pub(super) fn home(shown: &MemberPage, shares_address: bool, said: &str) -> Result<Answer, Failure> {
+pub(super) fn home(
+    shown: &MemberPage,
+    shares_address: bool,
+    said: &str,
+    form: &Form,
+) -> Result<Answer, Failure> {
     let (own, statement) = (&shown.organization, &shown.statement);
     let later = bursar_domain::money::Money::new(shown.total.minor - shown.due.minor, own.currency);
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
@@ -101,13 +147,21 @@ pub(super) fn home(shown: &MemberPage, shares_address: bool, said: &str) -> Resu
     let movements = statement.lines.iter().rev().take(MOVEMENTS_MAX);
     let year: i16 = statement.until.to_string()[..4].parse().unwrap_or_default();
     let page = Home {
+        form,
+        takes_cards: shown.takes_cards && shown.open.iter().any(Owed::can_be_paid),
+        by_card: shown
+            .online
+            .iter()
+            .filter_map(|record| by_card(shown, record))
+            .collect(),
         style: assets::style(),
         organization: own.name.clone(),
         contact: text(&own.contact_email),
         name: shown.member.name(),
         said: match said {
             "contact" => "Your contact data is saved. We sent a note to the old and the new address.",
-            "paid" => "Thank you. Your payment is on its way.",
+            "paid" => "Thank you. Your payment has arrived.",
+            "processing" => "Thank you. Your payment is on its way; this page shows when it has arrived.",
             _ => "",
         },
         due: words::money_in(shown.due),
@@ -177,9 +231,60 @@ pub(super) fn home(shown: &MemberPage, shares_address: bool, said: &str) -> Resu
     Ok(Answer::Page(StatusCode::OK, page.render()?))
 }
 
+fn by_card(shown: &MemberPage, record: &Record) -> Option<ByCard> {
+    // What was paid in another way meanwhile is not offered again.
+    let is_open = |payment| {
+        let mut open = shown.open.iter().filter(|owed| owed.can_be_paid());
+        open.any(|owed| owed.charge.payment_id == payment)
+    };
+    let (state, to) = match record.state {
+        OnlineState::Created | OnlineState::Open => {
+            let to = record.url.as_ref().map(|_| format!("/m/pay/{}", record.id));
+            let can_go_on = record.parts.iter().all(|part| is_open(part.payment_id));
+            (("Not finished", "pending"), to.filter(|_| can_go_on)?)
+        }
+        OnlineState::Processing => (("On its way", "processing"), String::new()),
+        OnlineState::Failed => (("Failed", "failed"), String::new()),
+        OnlineState::Refunded => (("Paid back", ""), String::new()),
+        OnlineState::Succeeded | OnlineState::Expired => return None,
+    };
+    let parts: Vec<&str> = record
+        .parts
+        .iter()
+        .map(|part| part.description.as_str())
+        .collect();
+    Some(ByCard {
+        what: format!("{} for {}", words::money_in(record.amount), parts.join(", ")),
+        to,
+        state,
+        why: record.failure.clone().unwrap_or_default(),
+    })
+}
+
+#[derive(Template)]
+#[template(path = "m/leading.html")]
+struct Leading<'a> {
+    style: String,
+    amount: String,
+    url: &'a str,
+}
+
+pub(super) fn leading(record: &Record, url: &str) -> Result<Answer, Failure> {
+    let page = Leading {
+        style: assets::style(),
+        amount: words::money_in(record.amount),
+        url,
+    };
+    Ok(Answer::Page(StatusCode::OK, page.render()?))
+}
+
 fn open_row(owed: &Owed) -> OpenRow {
     let charge = &owed.charge;
     OpenRow {
+        id: charge.payment_id.to_string(),
+        can_be_paid: owed.can_be_paid(),
+        is_due: charge.standing != Standing::NotDue,
+        plain: charge.open.to_string(),
         what: charge.description.clone(),
         whose: charge.member.clone().unwrap_or_default(),
         due: charge.due_date.map(words::day).unwrap_or_default(),

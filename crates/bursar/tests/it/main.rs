@@ -16,6 +16,8 @@ mod bad_rows;
 mod books;
 #[cfg(test)]
 mod by_name;
+#[cfg(test)]
+mod card_desk;
 mod care;
 #[cfg(test)]
 mod cli;

@@ -6,14 +6,17 @@ use serde_json::Value;
 use crate::api::bundle::{NATIONAL, RIVAL, organization};
 use crate::api::http::Reply;
 use crate::api::world::{World, on_both_engines};
+use crate::card_desk::CardDesk;
 use crate::console::posted;
 use crate::console_sign_in::{codes, letters};
+use crate::support::secret_key_file;
 
 on_both_engines! {
     a_reminder_leads_to_the_members_page
     a_code_opens_papers_and_contact_data
     members_sign_in_by_a_code
     no_link_but_the_right_one_opens
+    members_pay_by_card
 }
 
 const ADA: &str = "ada.ek@example.org";
@@ -338,4 +341,110 @@ fn no_link_but_the_right_one_opens(engine: Engine) {
         shut(&format!("/m/l/{}", link.into_iter().collect::<String>()));
     }
     opened(&world, &ada.link);
+}
+
+/// Connects the organization to the desk.
+fn takes_cards(world: &World) {
+    let file = world.place.folder.path().join("stripe-key");
+    std::fs::write(&file, "rk_test_0123456789abcdef").unwrap();
+    let (of, file) = (organization(NATIONAL), file.display().to_string());
+    let set = ["provider", "set", "--organization", &of, "--key-file", &file];
+    world.run(&[&set[..], &["--secret-key-file", secret_key_file()]].concat());
+}
+
+/// Chooses a charge to pay; the address of the provider's page, and where it leads back to.
+fn begun(world: &World, browser: &str, form: &str) -> (String, String) {
+    let sent = posted(world, browser, "/m/pay", "same-origin", form);
+    assert_eq!(sent.status, 303, "{sent:?}");
+    let to = sent.must("location");
+    let page = get(world, browser, to);
+    assert_eq!(page.status, 200, "{page:?}");
+    let (_, rest) = page.body.split_once("content=\"0; url=").unwrap();
+    let url = rest.split('"').next().unwrap();
+    assert!(page.body.contains(&format!("href=\"{url}\"")), "{}", page.body);
+    (url.to_owned(), to.replace("/m/pay/", "/m/paid/"))
+}
+
+fn members_pay_by_card(engine: Engine) {
+    let desk = CardDesk::start();
+    let (url, key) = (desk.url(), secret_key_file());
+    let world = World::with(engine, &["--stripe-api", &url, "--secret-key-file", key]);
+    let ada = ada(&world);
+    let browser = opened(&world, &ada.link);
+    let page = get(&world, &browser, "/m/").body;
+    assert!(!page.contains("Pay by card"), "nobody takes cards: {page}");
+    takes_cards(&world);
+    let page = get(&world, &browser, "/m/").body;
+    let (_, rest) = page
+        .split_once("name=\"charge\" value=\"")
+        .unwrap_or_else(|| panic!("{page}"));
+    let charge = rest.split('"').next().unwrap().to_owned();
+
+    // What cannot be paid is told above the form, and nothing is asked of the provider.
+    let of = organization(NATIONAL);
+    let raise = [
+        "payment",
+        "raise",
+        "--organization",
+        &of,
+        "--member",
+        "m1@members.example",
+    ];
+    let other = world.run(&[&raise[..], &["--amount", "9"]].concat());
+    let other = text(&other["payments"][0], "id");
+    for (form, part) in [
+        (String::new(), "Choose at least one charge"),
+        (
+            format!("charge={charge}&amount-{charge}=21.00"),
+            "at most what is open",
+        ),
+        (format!("charge={charge}&amount-{charge}=x"), "mount"),
+        (format!("charge={charge}&amount-{charge}=0.10"), "at least"),
+    ] {
+        let refused = posted(&world, &browser, "/m/pay", "same-origin", &form);
+        assert_eq!(refused.status, 422, "{form}: {refused:?}");
+        assert!(refused.body.contains(part), "{part}: {}", refused.body);
+    }
+    let foreign = posted(
+        &world,
+        &browser,
+        "/m/pay",
+        "same-origin",
+        &format!("charge={other}"),
+    );
+    assert_eq!(foreign.status, 404, "{foreign:?}");
+    desk.down(true);
+    let form = format!("charge={charge}&amount-{charge}=5.00");
+    let refused = posted(&world, &browser, "/m/pay", "same-origin", &form);
+    assert_eq!(refused.status, 422, "{refused:?}");
+    desk.down(false);
+
+    // A part first; then the rest in two tabs, of which one is paid back.
+    let back = |(_, back): &(String, String)| {
+        let reply = get(&world, &browser, back);
+        assert_eq!(reply.status, 303, "{reply:?}");
+        reply.must("location").to_owned()
+    };
+    let first = begun(&world, &browser, &form);
+    assert_eq!(back(&first), "/m/?said=processing", "not paid yet");
+    desk.pay(&first.0);
+    assert_eq!(back(&first), "/m/?said=paid");
+    let status = || text(&world.run(&["payment", "show", &charge]), "status");
+    assert_eq!(status(), "partially_paid");
+    let rest = format!("charge={charge}");
+    let tabs = [begun(&world, &browser, &rest), begun(&world, &browser, &rest)];
+    desk.pay(&tabs[0].0);
+    assert_eq!(back(&tabs[0]), "/m/?said=paid");
+    assert_eq!(status(), "paid");
+    desk.pay(&tabs[1].0);
+    eventually("the second payment is paid back", || {
+        back(&tabs[1]);
+        (desk.refunded() == 1_500).then_some(())
+    });
+    eventually("the page says so", || {
+        let page = get(&world, &browser, "/m/").body;
+        page.contains("Paid back").then_some(())
+    });
+    assert_eq!(status(), "paid");
+    world.place.check();
 }

@@ -263,7 +263,7 @@ fn desk() -> Vec<Call> {
             member_access::end(whole, &SecretHash::of(""))
         }),
         view(&member_page::READ, member_page::read),
-        view(&member_page::READ, |view| member_page::is_own(view, no())),
+        view(&member_page::READ, |view| member_page::who(view)),
         view(&member_page::STATEMENT, |view| {
             member_page::statement(view, (None, None))
         }),

@@ -1,0 +1,119 @@
+//! Paying by card: what is chosen goes to the provider's page, and the way back says what became of it.
+
+use bursar_app::online::{self, NewOnlinePayment, Record};
+use bursar_app::{Act, AppError, View, member_page};
+use bursar_domain::ids::{Id, OnlinePaymentId, PaymentId};
+use bursar_domain::online::OnlineState;
+use hyper::StatusCode;
+
+use super::{HOME, Known, page};
+use crate::failure::{Failure, Problem};
+use crate::forms::Form;
+use crate::reply::see_other;
+use crate::serve::{Answer, Console};
+
+impl Console {
+    /// Begins a payment of the chosen charges.
+    pub(super) async fn pay(&self, known: Known, form: &Form) -> Result<Answer, Failure> {
+        let chosen: Result<Vec<(PaymentId, Option<String>)>, Failure> = form
+            .all("charge")
+            .map(|text| {
+                let id = Id::parse(text).ok_or_else(super::no_page)?;
+                Ok((id, form.amount(&format!("amount-{text}"))))
+            })
+            .collect();
+        let charges = chosen?;
+        if charges.is_empty() {
+            let problem = Problem::new("Choose at least one charge to pay.");
+            return self.home_again(known, form, problem).await;
+        }
+        let origin = self.origin().to_owned();
+        let begin = move |act: &mut Act<'_, '_>| {
+            let member = member_page::who(act)?;
+            let new = NewOnlinePayment {
+                member,
+                charges: charges.clone(),
+                success_url: format!("{origin}{HOME}paid/{{id}}"),
+                cancel_url: format!("{origin}{HOME}"),
+            };
+            online::begin(act, &new)
+        };
+        let begun: Result<Record, AppError> = self.app.act(known.who, known.organization, begin).await;
+        let opened = match begun {
+            Ok(begun) => self.ask(known, begun.id, Question::Open).await,
+            Err(error) => Err(error),
+        };
+        match opened {
+            Ok(record) => match record.url {
+                Some(_) => Ok(Answer::Reply(see_other(&format!("{HOME}pay/{}", record.id)))),
+                None => Ok(Answer::Reply(see_other(&format!("{HOME}paid/{}", record.id)))),
+            },
+            Err(error) => {
+                let failure = Failure::from(error);
+                let problem = failure.problem().ok_or(failure)?;
+                self.home_again(known, form, problem).await
+            }
+        }
+    }
+
+    /// Leads to the provider's page. It is a page of its own, because browsers hold a form to our own addresses.
+    pub(super) async fn lead_to_provider(
+        &self,
+        known: Known,
+        id: OnlinePaymentId,
+    ) -> Result<Answer, Failure> {
+        let own = move |view: &mut View<'_, '_>| online::own(view, id);
+        let record: Result<Record, AppError> = self.app.view(known.who, known.organization, own).await;
+        let record = record?;
+        match record.url.as_deref().filter(|url| url.starts_with("http")) {
+            Some(url) => page::leading(&record, url),
+            None => Ok(Answer::Reply(see_other(&format!("{HOME}paid/{id}")))),
+        }
+    }
+
+    /// The provider sent the member back. Its report may be late, so it is asked.
+    pub(super) async fn paid(&self, known: Known, id: OnlinePaymentId) -> Result<Answer, Failure> {
+        let own = move |view: &mut View<'_, '_>| online::own(view, id);
+        let record: Result<Record, AppError> = self.app.view(known.who, known.organization, own).await;
+        let mut record = record?;
+        if record.state.is_under_way() {
+            match self.ask(known, id, Question::Pursue).await {
+                Ok(asked) => record = asked,
+                // The worker asks again.
+                Err(error) => tracing::debug!(%error, "the payment provider was not asked"),
+            }
+        }
+        let said = match record.state {
+            OnlineState::Succeeded => "paid",
+            OnlineState::Created | OnlineState::Open | OnlineState::Processing => "processing",
+            // The page has these among the payments by card.
+            OnlineState::Failed | OnlineState::Expired | OnlineState::Refunded => "",
+        };
+        Ok(Answer::Reply(see_other(&format!("{HOME}?said={said}"))))
+    }
+
+    async fn ask(&self, known: Known, id: OnlinePaymentId, question: Question) -> Result<Record, AppError> {
+        let (teller, organization) = (self.teller.clone(), known.organization);
+        let asked = tokio::task::spawn_blocking(move || match question {
+            Question::Open => teller.open(organization, id),
+            Question::Pursue => teller.pursue(organization, id),
+        });
+        asked
+            .await
+            .unwrap_or_else(|error| Err(bursar_app::DbError::Internal(error.to_string()).into()))
+    }
+
+    async fn home_again(&self, known: Known, form: &Form, problem: Problem) -> Result<Answer, Failure> {
+        let form = super::with(form, problem);
+        let Answer::Page(_, page) = self.member_home(known, "", &form).await? else {
+            return super::ended();
+        };
+        Ok(Answer::Page(StatusCode::UNPROCESSABLE_ENTITY, page))
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Question {
+    Open,
+    Pursue,
+}
