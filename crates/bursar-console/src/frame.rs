@@ -1,5 +1,6 @@
 //! What stands around every page: who is signed in, where, and what was just done.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use bursar_app::Rule;
@@ -111,6 +112,8 @@ pub(crate) struct Frame {
     pub(crate) entropy: Entropy,
     /// Where webhooks may go, and what seals their secrets.
     pub(crate) webhooks: Arc<Webhooks>,
+    /// Where messages go as files if no server sends them.
+    pub(crate) outbox: PathBuf,
 }
 
 /// What webhook endpoints need from whoever runs the server.
@@ -147,6 +150,7 @@ impl Frame {
             origin: String::new(),
             entropy: || Err("there is no randomness here".to_owned()),
             webhooks,
+            outbox: PathBuf::new(),
         }
     }
 

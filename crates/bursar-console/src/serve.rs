@@ -1,6 +1,7 @@
 //! The way of a request through the console: what it may be, who asks, where, for which page.
 
 use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -56,6 +57,8 @@ pub struct Options {
     /// Fails where the system has no randomness.
     pub entropy: fn() -> Result<[u8; ENTROPY_BYTES], String>,
     pub webhooks: Webhooks,
+    /// Where messages go as files if no server sends them.
+    pub outbox: PathBuf,
     pub body_limit: usize,
     pub request_timeout: Duration,
     /// How long a form's key is remembered.
@@ -85,6 +88,7 @@ pub struct Console {
     pub(crate) site: String,
     pub(crate) entropy: fn() -> Result<[u8; ENTROPY_BYTES], String>,
     pub(crate) webhooks: Arc<Webhooks>,
+    outbox: PathBuf,
     origin: String,
     /// Cookies would travel in the clear otherwise.
     is_safe: bool,
@@ -155,6 +159,7 @@ impl Console {
             app: options.app,
             entropy: options.entropy,
             webhooks: Arc::new(options.webhooks),
+            outbox: options.outbox,
             ids: Mutex::new(options.ids),
             body_limit: options.body_limit,
             request_timeout: options.request_timeout,
@@ -322,6 +327,7 @@ impl Console {
             Arc::clone(&self.webhooks),
         );
         (frame.origin, frame.entropy) = (self.origin.clone(), self.entropy);
+        frame.outbox.clone_from(&self.outbox);
         let mut asking = Asking::new(frame, params, parts.uri.query().unwrap_or(""));
         asking.is_part = is_part(&parts.headers);
         match form {

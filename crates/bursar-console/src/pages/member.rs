@@ -28,6 +28,9 @@ struct Page<'a> {
     id: MemberId,
     name: String,
     is_active: bool,
+    is_erased: bool,
+    may_export: bool,
+    may_erase: bool,
     may_record: bool,
     may_raise: bool,
     may_remind: bool,
@@ -84,16 +87,20 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
     let payer = names::of(view, member.payer_id.as_slice())?.told(member.payer_id);
     let more = super::member_more::of(view, frame, id)?;
     let dash = || "\u{2013}".to_owned();
+    let is_erased = member.erased_at.is_some();
     let page = Page {
         frame,
         id,
         name: member.name(),
         is_active: member.is_active,
+        is_erased,
+        may_export: frame.may(&bursar_app::privacy::EXPORT) && !is_erased,
+        may_erase: frame.may(&bursar_app::privacy::ERASE) && !is_erased,
         may_record: frame.may(&RECORD),
         may_raise: frame.may(&RAISE) && member.is_active,
         may_remind: frame.may(&SCHEDULE) && member.is_active,
-        may_link: frame.may(&bursar_app::member_access::LINK),
-        may_change: frame.may(&CHANGE),
+        may_link: frame.may(&bursar_app::member_access::LINK) && !is_erased,
+        may_change: frame.may(&CHANGE) && !is_erased,
         is_owing: balance.minor > 0,
         balance_name: if balance.minor < 0 {
             "Paid in advance"

@@ -1,6 +1,6 @@
 //! Who there is: members and groups.
 
-use super::{Route, board, file, form, page, upload};
+use super::{Route, board, file, form, logged, page, upload};
 use crate::pages;
 
 pub(super) const ROUTES: &[Route] = &[
@@ -80,6 +80,15 @@ pub(super) const ROUTES: &[Route] = &[
         pages::statement::send,
     ),
     file("members/{}/statement/pdf", "members", pages::statement::pdf),
+    logged("members/{}/data/json", "members", pages::member_data::json),
+    logged("members/{}/data/pdf", "members", pages::member_data::pdf),
+    form(
+        "members/{}/erase",
+        "members",
+        pages::member_erase::show,
+        &bursar_app::privacy::ERASE,
+        pages::member_erase::send,
+    ),
     page("groups", "groups", pages::groups::show),
     form(
         "groups/new",

@@ -386,6 +386,7 @@ async fn accept(
             reach: args.send.webhook.reach.reach(),
             key: args.send.webhook.key.file(url),
         },
+        outbox: args.send.folder(url),
         body_limit: args.body_limit,
         request_timeout: args.request_timeout,
         key_seconds: args.send.idempotency_retention,

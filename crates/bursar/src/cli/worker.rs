@@ -183,7 +183,7 @@ impl SendArgs {
         self.online.teller(app, url, &self.webhook.key)
     }
 
-    fn folder(&self, url: &DatabaseUrl) -> PathBuf {
+    pub(crate) fn folder(&self, url: &DatabaseUrl) -> PathBuf {
         self.outbox.clone().unwrap_or_else(|| outbox_folder(url))
     }
 

@@ -54,6 +54,8 @@ mod console_oidc;
 #[cfg(test)]
 mod console_people;
 #[cfg(test)]
+mod console_privacy;
+#[cfg(test)]
 mod console_record;
 #[cfg(test)]
 mod console_reimbursements;
@@ -99,6 +101,8 @@ mod money;
 mod names;
 #[cfg(test)]
 mod pooler;
+#[cfg(test)]
+mod privacy;
 #[cfg(test)]
 mod private;
 #[cfg(test)]
