@@ -9,7 +9,9 @@ use std::sync::{LazyLock, PoisonError, RwLock};
 
 use bursar_domain::Timestamp;
 use bursar_domain::erasure::ERASED;
-use bursar_domain::ids::{EntryId, MemberId, MessageId, OrganizationId, StatementLineId, UserId};
+use bursar_domain::ids::{
+    EntryId, MemberId, MessageId, OnlinePaymentId, OrganizationId, StatementLineId, UserId,
+};
 
 use crate::engine::{OwnedValue, Tx, Value};
 use crate::error::DbError;
@@ -231,6 +233,53 @@ pub fn blank_messages(
             Value::Bytes(&member),
             Value::Int(now.micros()),
         ],
+    )
+}
+
+/// A payment of the member through a provider.
+#[derive(Clone, Debug)]
+pub struct Online {
+    pub id: OnlinePaymentId,
+    pub amount: i64,
+    pub state: String,
+    pub created_at: Timestamp,
+    pub ended_at: Option<Timestamp>,
+    pub failure: Option<String>,
+    /// The provider's name of it.
+    pub intent_id: Option<String>,
+}
+
+crate::rows::record! { online_columns: Online { id, amount, state, created_at, ended_at, failure, intent_id } }
+
+/// Oldest first.
+pub fn online_payments(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    member: MemberId,
+) -> Result<Vec<Online>, DbError> {
+    let (organization, member) = (organization.to_bytes(), member.to_bytes());
+    tx.rows(
+        concat!(
+            "SELECT ",
+            online_columns!(),
+            " FROM online_payments WHERE organization_id = ?1 AND member_id = ?2 ORDER BY id"
+        ),
+        &[Value::Bytes(&organization), Value::Bytes(&member)],
+        read,
+    )
+}
+
+/// The addresses of the member's payment pages, and what the provider said of failures.
+pub fn blank_online_payments(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    member: MemberId,
+) -> Result<(), DbError> {
+    let (organization, member) = (organization.to_bytes(), member.to_bytes());
+    tx.send(
+        "UPDATE online_payments SET success_url = '', cancel_url = '', url = NULL, failure = NULL, problem = NULL \
+         WHERE organization_id = ?1 AND member_id = ?2",
+        &[Value::Bytes(&organization), Value::Bytes(&member)],
     )
 }
 

@@ -8,7 +8,7 @@ use crate::fields::Fields;
 use crate::ids::{GroupId, MemberId};
 use crate::payment::check_reference;
 use crate::refusal::Refusal;
-use crate::resource::{Invariants, Surroundings, resource};
+use crate::resource::{Invariants, Surroundings, resource, take_fields};
 use crate::search;
 use crate::text::{CREDITOR_REFERENCE, NAME};
 use crate::time::{Date, Timestamp};
@@ -119,6 +119,14 @@ impl Member {
 }
 
 impl Invariants for Member {
+    /// Nothing takes back that a member was erased: an older record is refused by `check`.
+    fn apply(&mut self, fields: &mut Fields<'_>) -> Result<(), Refusal> {
+        let erased_at = self.erased_at;
+        take_fields(self, fields)?;
+        self.erased_at = self.erased_at.or(erased_at);
+        Ok(())
+    }
+
     fn aside(&self) -> Option<Aside> {
         let names = [self.first_name.as_str(), &self.last_name];
         let words = search::words(names, self.email.as_deref(), self.phone.as_deref());
@@ -130,7 +138,7 @@ impl Invariants for Member {
         if self.erased_at.is_some() && !self.is_blank() {
             return Err(Refusal::invalid(
                 "erasedAt",
-                "must be null for a member with a name, an address or groups; who was erased has none of it",
+                "is set: the member was erased, so a name, an address and groups cannot come back; leave the record out",
             ));
         }
         match self.payer_id == Some(self.id) {

@@ -119,6 +119,7 @@ pub(super) fn others(act: &mut Act<'_, '_>, known: &Known) -> Result<(), AppErro
     let (id, now) = (known.member.id, act.now());
     erasure::blank_messages(act.tx, act.organization, id, now)?;
     erasure::blank_applications(act.tx, act.organization, id)?;
+    erasure::blank_online_payments(act.tx, act.organization, id)?;
     erasure::remove_uploads(act.tx, act.organization)?;
     let email = known.member.email.as_deref().filter(|email| known.is_own(email));
     member_access::revoke(act.tx, act.organization, id, now)?;

@@ -51,6 +51,17 @@ const PARTS: &[Part] = &[
         "payerName",
     ),
     part(
+        "Online payments",
+        "onlinePayments",
+        [
+            ("Date", "createdAt"),
+            ("Provider's id", "providerId"),
+            ("State", "state"),
+            ("Amount", "amount"),
+        ],
+        "failure",
+    ),
+    part(
         "Reimbursements",
         "reimbursements",
         [

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bursar_db::erasure::{self, Written};
+use bursar_db::erasure::{self, Online, Written};
 use bursar_db::{DbError, attachments, journal, open_charges, organizations, receipts, statements};
 use bursar_domain::attachment::{Attachment, Subject};
 use bursar_domain::card::Card;
@@ -46,6 +46,8 @@ pub(super) struct Known {
     /// Of entries that are about others too.
     pub(super) attachments_of_others: usize,
     pub(super) messages: Vec<Written>,
+    /// Through a payment provider.
+    pub(super) online: Vec<Online>,
     /// Who signs in with the member's address, unless another member has the same one.
     pub(super) user: Option<User>,
     pub(super) credit: i64,
@@ -168,6 +170,7 @@ fn read<M>(act: &mut Act<'_, '_, M>, member: Member) -> Result<Known, AppError> 
         attachments: files,
         attachments_of_others,
         messages: erasure::messages(act.tx, organization, id)?,
+        online: erasure::online_payments(act.tx, organization, id)?,
         user: None,
         credit: journal::credit_of(act.tx, organization, id)?,
         naming: Naming::default(),

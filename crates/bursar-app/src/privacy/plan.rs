@@ -173,6 +173,9 @@ fn open<M>(act: &mut Act<'_, '_, M>, known: &Known) -> Result<Vec<String>, AppEr
             are(count, "order")
         ));
     }
+    if known.online.iter().any(|online| online.ended_at.is_none()) {
+        open.push("an online payment is under way; wait until it ended".to_owned());
+    }
     if known.messages.iter().any(|message| message.state == "sending") {
         open.push("a message is being sent right now; try again in a minute".to_owned());
     }
@@ -320,7 +323,8 @@ fn stays<M>(act: &mut Act<'_, '_, M>, known: &Known) -> Result<Vec<Item>, AppErr
         ("Receipts", known.receipts.len(), books.clone()),
         ("Journal entries", known.entries.len(), books.clone()),
         ("Reimbursements", known.reimbursements.len(), books.clone()),
-        ("Orders", known.orders.len(), books),
+        ("Orders", known.orders.len(), books.clone()),
+        ("Online payments", known.online.len(), books),
         (
             "Cards",
             known.cards.len(),

@@ -79,7 +79,7 @@ const NO_PERSON: &str = "nothing about a person";
 const SHORT: &str = "gone within minutes or a day";
 
 /// A test compares the names with the schema.
-pub static FATES: [(&str, Fate); 59] = [
+pub static FATES: [(&str, Fate); 63] = [
     (
         "organizations",
         Fate::Texts(place!("organizations", "settings", "id", ["id" Bytes], ["pay_text" Text])),
@@ -195,6 +195,22 @@ pub static FATES: [(&str, Fate); 59] = [
         "webhook_deliveries",
         Fate::Texts(place!("webhook_deliveries", "webhook deliveries",
             ["webhook_id" Bytes, "at" Int, "event_id" Bytes, "attempt" Int], ["error" Text])),
+    ),
+    (
+        "providers",
+        Fate::Texts(place!("providers", "payment providers", ["kind" Text], ["problem" Text])),
+    ),
+    (
+        "online_payments",
+        Fate::OwnAndTexts(
+            "addresses of the member's payment pages are removed; amounts and the provider's ids stay",
+            place!("online_payments", "online payments", ["id" Bytes], ["failure" Text, "problem" Text]),
+        ),
+    ),
+    ("online_items", Fate::Stays(AMOUNTS)),
+    (
+        "online_moves",
+        Fate::Texts(place!("online_moves", "refunds and disputes", ["id" Bytes], ["reason" Text])),
     ),
     (
         "tokens",

@@ -22,7 +22,7 @@ use bursar_domain::reimbursement::ReimbursementVerb;
 use bursar_domain::reminder::{Audience, Method, ReminderStatus};
 
 use super::*;
-use crate::support::{export_all, numbers, plant};
+use crate::support::{export_all, import_at, numbers, plant, record};
 
 /// In lower case. The first four are the person's, the others were.
 const NEEDLES: [&str; 8] = [
@@ -433,5 +433,158 @@ fn a_member_who_touched_everything_is_gone_from_every_table() {
         for needle in NEEDLES {
             assert!(!bundle.to_lowercase().contains(needle), "{needle}");
         }
+    });
+}
+
+#[test]
+fn what_is_left_imports_again_and_an_old_record_does_not_bring_the_name_back() {
+    both_engines(|test| {
+        let story = story(test);
+        let (desk, id) = (&story.desk, story.member.id);
+        let old = record(&desk.db, id);
+        story.erase().unwrap();
+        let left = export_all(&desk.db);
+        let fresh = TestDb::sqlite();
+        import_at(&fresh.db, &left, noon("2026-03-03")).unwrap();
+        assert_eq!(export_all(&fresh.db), left);
+        assert_eq!(problems(&fresh.db), []);
+        let refused = import_at(&desk.db, &format!("{old}\n"), noon("2026-03-03")).unwrap_err();
+        assert!(refused.contains("erasedAt"), "{refused}");
+        for change in [
+            MemberChange {
+                is_active: Some(true),
+                ..MemberChange::default()
+            },
+            MemberChange {
+                first_name: Some("Xanthippe".into()),
+                ..MemberChange::default()
+            },
+        ] {
+            let refused = desk.refused(move |act| members::change(act, id, &change));
+            assert!(refused.contains("was erased on 2026-03-02"), "{refused}");
+        }
+        let refused = story.erase().unwrap_err();
+        assert!(refused.contains("was erased on"), "{refused}");
+        let other = story.other.id;
+        let payer = MemberChange {
+            payer_id: Some(Some(id)),
+            ..MemberChange::default()
+        };
+        let refused = desk.refused(move |act| members::change(act, other, &payer));
+        assert!(refused.contains("was erased on"), "{refused}");
+    });
+}
+
+/// A family shares an address, a phone and a name.
+#[test]
+fn what_somebody_else_has_too_stays_theirs() {
+    both_engines(|test| {
+        let desk = Desk::open(test, 12, noon("2026-03-02"));
+        let add = |first: &str| {
+            let new = NewMember {
+                first_name: first.into(),
+                last_name: "Larsen".into(),
+                email: Some("family@example.org".into()),
+                phone: Some("+12025550123".into()),
+                ..NewMember::default()
+            };
+            desk.act(move |act| members::add(act, &new)).member
+        };
+        let (ada, bo) = (add("Ada"), add("Bo"));
+        let group = desk.group("Larsen crew, led by Ada Larsen");
+        let texts = NewCharges {
+            description: "Larsen, family@example.org, 202 555 0123; Larsen, Ada".into(),
+            ..charges(Debtor::Member(bo.id), "5.00")
+        };
+        let charge = desk.act(move |act| payments::raise(act, &texts, None)).payments[0].id;
+        let id = ada.id;
+        let plan = desk
+            .look(move |view| privacy::preview(view, id, &Looking::default()))
+            .unwrap();
+        assert_eq!(plan.shared, ["+12025550123", "Larsen", "family@example.org"]);
+        desk.act(move |act| privacy::erase(act, id, &Looking::default(), "asked for it"));
+        let left = desk.get::<Member>(bo.id);
+        assert_eq!(
+            (left.email, left.phone, left.last_name),
+            (bo.email, bo.phone, bo.last_name)
+        );
+        assert_eq!(
+            desk.get::<Payment>(charge).description,
+            "Larsen, family@example.org, 202 555 0123; (erased)"
+        );
+        assert_eq!(desk.get::<Group>(group.id).name, "Larsen crew, led by (erased)");
+        assert_eq!(problems(&desk.db), []);
+    });
+}
+
+#[test]
+fn who_is_still_needed_stays() {
+    both_engines(|test| {
+        let desk = Desk::open(test, 13, noon("2026-03-02"));
+        let member = desk.member("Quentin", &[]);
+        let id = member.id;
+        let erase = move |act: &mut Act<'_, '_>| privacy::erase(act, id, &Looking::default(), "asked for it");
+        desk.officer("quentin@example.org", Role::Viewer);
+        let refused = desk.refused(erase);
+        assert!(refused.contains("quentin@example.org has a role"), "{refused}");
+        desk.act(|act| roles::remove(act, "quentin@example.org"));
+        let contact = |email: &str| organizations::OrganizationChange {
+            contact_email: Some(Some(email.into())),
+            ..organizations::OrganizationChange::default()
+        };
+        let own = contact("Quentin@example.org");
+        desk.act(move |act| organizations::set(act, &own));
+        let refused = desk.refused(erase);
+        assert!(refused.contains("the organization's contact"), "{refused}");
+        let office = contact("office@example.org");
+        desk.act(move |act| organizations::set(act, &office));
+        // Who may, and why.
+        let editor = desk.officer("editor@example.org", Role::Editor);
+        let refused = desk.try_as(editor, erase).unwrap_err();
+        assert!(refused.contains("only an admin"), "{refused}");
+        let refused = desk.refused(move |act| privacy::erase(act, id, &Looking::default(), " "));
+        assert!(refused.contains("reason"), "{refused}");
+        desk.act(erase);
+        // The sign-in went with the last role.
+        let users = numbers(
+            &desk.db,
+            "SELECT COUNT(*) FROM users WHERE email LIKE '%quentin%'",
+            &[],
+        );
+        assert_eq!(users, [0]);
+        assert_eq!(problems(&desk.db), []);
+    });
+}
+
+#[test]
+fn references_go_when_the_books_are_old() {
+    both_engines(|test| {
+        let desk = Desk::open(test, 14, noon("2013-03-02"));
+        let member = desk.member("Quentin", &[]);
+        let id = member.id;
+        let raise = |amount: &str, due: &str| {
+            let new = NewCharges {
+                due_date: Some(day(due)),
+                ..charges(Debtor::Member(id), amount)
+            };
+            desk.act(move |act| payments::raise(act, &new, None)).payments[0].clone()
+        };
+        let old = raise("10.00", "2013-03-31");
+        let paid = receipt(Some(id), "10.00", "old");
+        desk.act(move |act| receipts::record(act, &paid));
+        desk.set_clock(noon("2016-06-01"));
+        let new = raise("20.00", "2016-06-30");
+        let paid = receipt(Some(id), "20.00", "new");
+        desk.act(move |act| receipts::record(act, &paid));
+        desk.set_clock(noon("2026-03-02"));
+        let erased = desk.act(move |act| privacy::erase(act, id, &Looking::default(), "asked for it"));
+        assert_eq!(erased.plan.kept_until, Some(day("2026-12-31")));
+        // 2016 is kept until the end of 2026, 2013 is not.
+        assert_eq!(desk.get::<Payment>(old.id).reference, None);
+        assert!(desk.get::<Payment>(new.id).reference.is_some());
+        assert!(desk.get::<Member>(id).reference.is_some());
+        let stays: Vec<&str> = erased.plan.stays.iter().map(|item| item.what.as_str()).collect();
+        assert!(stays.contains(&"Charges from before the retention"), "{stays:?}");
+        assert_eq!(problems(&desk.db), []);
     });
 }
