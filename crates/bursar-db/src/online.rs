@@ -204,6 +204,26 @@ pub fn of_receipt(
     )
 }
 
+/// Oldest first.
+pub fn all(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Vec<OnlinePayment>, DbError> {
+    tx.rows(
+        select!("WHERE organization_id = ?1 ORDER BY id"),
+        &[Value::Bytes(&organization.to_bytes())],
+        read,
+    )
+}
+
+/// Online payments that items name and that do not exist.
+pub fn stray_items(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Vec<OnlinePaymentId>, DbError> {
+    tx.rows(
+        "SELECT DISTINCT i.online_id FROM online_items i LEFT JOIN online_payments p \
+         ON p.organization_id = i.organization_id AND p.id = i.online_id \
+         WHERE i.organization_id = ?1 AND p.id IS NULL ORDER BY i.online_id",
+        &[Value::Bytes(&organization.to_bytes())],
+        read,
+    )
+}
+
 /// The newest first.
 pub fn latest(
     tx: &mut Tx<'_>,

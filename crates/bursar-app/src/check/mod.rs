@@ -3,6 +3,7 @@
 mod aside;
 mod books;
 mod events;
+mod online;
 mod people;
 mod rows;
 mod webhooks;
@@ -245,11 +246,13 @@ impl Check<'_> {
         self.chapters(tx, organization, &mut seen)?;
         self.counts(tx, id, &seen)?;
         self.references_again(id, &seen);
+        let accounts = seen.accounts.clone();
         self.statements(tx, id, &seen.accounts)?;
         self.journal(tx, id, seen.owed, &seen.accounts)?;
         self.aside(tx, id, seen.beside)?;
         self.attachments(tx, id)?;
         self.webhooks(tx, id, clock, seen.fresh.horizon)?;
+        self.online(tx, id, &accounts)?;
         self.events(tx, id, clock, seen.fresh)?;
         if clock < seen.newest {
             let (clock, newest) = (Timestamp::from_micros(clock), Timestamp::from_micros(seen.newest));

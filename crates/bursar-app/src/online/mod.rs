@@ -61,6 +61,8 @@ pub const RULES: &[&Rule] = &[
 pub const CHARGES_MAX: usize = 50;
 pub const PAGE_MAX: usize = 1_000;
 const URL_MAX: usize = 2_000;
+/// Why money goes back by itself.
+const PAID_TWICE: &str = "paid twice";
 
 /// What a member wants to pay.
 #[derive(Clone, Debug)]

@@ -6,9 +6,12 @@ use bursar_domain::Refusal;
 use bursar_domain::account::{Account, Standing};
 use bursar_domain::ids::{OnlineMoveId, OnlinePaymentId};
 use bursar_domain::journal::{About, EntryKind, Note, Postings};
+use bursar_domain::member::Member;
+use bursar_domain::money::Money;
 use bursar_domain::online::{MoveKind, MoveState};
 use bursar_domain::text::REFERENCE;
 
+use super::PAID_TWICE;
 use super::port::SeenRefund;
 use super::record::{self, Record};
 use super::settle::money_date;
@@ -16,6 +19,7 @@ use super::{REFUND, SETTLE, find};
 use crate::act::Act;
 use crate::books::{self, Closed, NewEntry, post, receipts, text};
 use crate::error::AppError;
+use crate::personal::{self, Letter, Reader};
 
 /// Wants money paid back, all that is left if no amount is given. It is booked when the provider has done it.
 pub fn refund(
@@ -117,7 +121,12 @@ pub(super) fn refunded(
     found.reference = Some(seen.reference.clone());
     if found.state.is_before(seen.state) {
         match seen.state {
-            MoveState::Succeeded => went(act, &payment, seen)?,
+            MoveState::Succeeded => {
+                went(act, &payment, seen)?;
+                if found.reason.as_deref() == Some(PAID_TWICE) {
+                    tell(act, &payment, seen.amount)?;
+                }
+            }
             MoveState::Failed if found.state == MoveState::Succeeded => came_back(act, &payment, &found)?,
             _ => {}
         }
@@ -134,6 +143,28 @@ pub(super) fn refunded(
         Some(id.to_string()),
         None,
     )
+}
+
+/// Writes to the payer that what was paid twice went back.
+fn tell(act: &mut Act<'_, '_>, payment: &rows::OnlinePayment, amount: i64) -> Result<(), AppError> {
+    let (organization, member) = (act.own()?, act.find::<Member>(payment.member_id)?);
+    let Some(email) = &member.email else {
+        return Ok(());
+    };
+    let (name, amount) = (&organization.name, Money::new(amount, payment.currency));
+    let body = format!(
+        "You paid the same charge at {name} twice by card. {amount} {} went back to your card; your bank may take some days to \
+         show it.\n\nThere is nothing to do.",
+        payment.currency
+    );
+    let reader = Reader {
+        key: member.id.to_bytes(),
+        email,
+        name: &member.name(),
+    };
+    let letter = (format!("{name} sent back what you paid twice"), body);
+    let (id, now) = (act.new_id(), act.now());
+    Ok(personal::queue(act.tx, id, reader, Letter::Act, letter, now)?)
 }
 
 /// The provider will not do it.

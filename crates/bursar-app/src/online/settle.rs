@@ -17,7 +17,7 @@ use bursar_domain::{Date, Refusal, Timestamp};
 
 use super::port::{Checkout, Opened, Outcome, Progress};
 use super::record::{self, Record, refunded};
-use super::{ASK, SETTLE, find};
+use super::{ASK, PAID_TWICE, SETTLE, find};
 use crate::act::{Act, View};
 use crate::books::{self, Books, Closed, NewEntry, post, receipts};
 use crate::error::AppError;
@@ -232,7 +232,7 @@ fn came(
             amount: back,
             fee: 0,
             state: MoveState::Wanted,
-            reason: Some("paid twice".to_owned()),
+            reason: Some(PAID_TWICE.to_owned()),
             created_at: act.now(),
             entry_id: None,
         };

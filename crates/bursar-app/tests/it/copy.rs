@@ -7,6 +7,7 @@ use bursar_db::testing::TestDb;
 use bursar_db::worker_clock::{self, Seen};
 use bursar_db::{Db, DbError, OwnedValue, tokens};
 use bursar_domain::access::{Role, Scope, ScopeSet};
+use bursar_domain::account::Standing;
 use bursar_domain::ids::OrganizationId;
 use bursar_domain::token::TokenKind;
 use serde_json::json;
@@ -76,6 +77,10 @@ fn full(test: &TestDb) {
                     ("online_payments", "state") => OwnedValue::Text("expired".to_owned()),
                     ("online_payments", "currency") => OwnedValue::Text("USD".to_owned()),
                     ("online_payments", "receipt_id" | "due_at" | "fee") => OwnedValue::Null,
+                    ("providers", "key_sealed" | "secret_sealed") => OwnedValue::Bytes(vec![7; 60]),
+                    ("providers", "payout_account_id") => {
+                        OwnedValue::Bytes(Standing::Bank.id().to_bytes().to_vec())
+                    }
                     ("online_moves", "kind") => OwnedValue::Text("payout".to_owned()),
                     ("online_moves", "state") => OwnedValue::Text("paid".to_owned()),
                     ("online_moves", "online_id") => OwnedValue::Null,

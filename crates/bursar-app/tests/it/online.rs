@@ -301,6 +301,11 @@ fn of_two_tabs_the_second_is_refunded() {
         assert_eq!(second.state, OnlineState::Succeeded);
         assert_eq!(second.refunded.to_string(), "25.00");
         assert_eq!(second.moves[0].reason.as_deref(), Some("paid twice"));
+        let told = &dump(&test.db)["outbox_messages"];
+        assert!(
+            told.len() == 1 && told[0].contains("25.00 USD went back to your card"),
+            "{told:?}"
+        );
         assert_eq!([club.status(1), club.status(3)], [PaymentStatus::Paid; 2]);
         assert_eq!(club.balance("credit"), 0);
         club.agrees();

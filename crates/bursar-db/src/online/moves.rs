@@ -126,6 +126,19 @@ pub fn of_payment(
     )
 }
 
+/// Oldest first.
+pub fn all(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Vec<Move>, DbError> {
+    tx.rows(
+        concat!(
+            "SELECT ",
+            move_columns!(),
+            " FROM online_moves WHERE organization_id = ?1 ORDER BY id"
+        ),
+        &[Value::Bytes(&organization.to_bytes())],
+        read,
+    )
+}
+
 /// The newest first.
 pub fn latest(
     tx: &mut Tx<'_>,

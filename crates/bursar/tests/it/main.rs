@@ -100,6 +100,8 @@ mod money;
 #[cfg(test)]
 mod names;
 #[cfg(test)]
+mod online;
+#[cfg(test)]
 mod pooler;
 #[cfg(test)]
 mod privacy;
