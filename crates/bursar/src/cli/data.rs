@@ -263,9 +263,8 @@ pub(crate) fn compact(globals: &Globals) -> Outcome {
     }
     output::say(&match sizes {
         Some((before, after)) => format!("Rewrote the database: {before} bytes before, {after} bytes now"),
-        None => {
-            "PostgreSQL looks after its own files; `VACUUM` removes what old rows left in them".to_owned()
-        }
+        None => "PostgreSQL looks after its own files; `vacuumdb --full` removes what old rows left in them"
+            .to_owned(),
     });
     Ok(())
 }
