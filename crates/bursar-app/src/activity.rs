@@ -3,15 +3,15 @@
 use std::collections::HashMap;
 
 use bursar_db::activity::{self, Filter};
-use bursar_db::{Tx, attachments, journal, organizations, receipts, statements, tokens, webhooks};
+use bursar_db::{Tx, attachments, journal, online, organizations, receipts, statements, tokens, webhooks};
 use bursar_domain::access::Role;
 use bursar_domain::campaign::Campaign;
 use bursar_domain::card::Card;
 use bursar_domain::group::Group;
 use bursar_domain::ids::{
-    ActivityId, AttachmentId, BulkId, CampaignId, CardId, EntryId, GroupId, ListingId, MemberId, OrderId,
-    OrganizationId, PaymentId, ReceiptId, ReimbursementId, ReminderId, RequestId, StatementId,
-    StatementLineId, TokenId, UserId, WebhookId,
+    ActivityId, AttachmentId, BulkId, CampaignId, CardId, EntryId, GroupId, ListingId, MemberId,
+    OnlinePaymentId, OrderId, OrganizationId, PaymentId, ReceiptId, ReimbursementId, ReminderId, RequestId,
+    StatementId, StatementLineId, TokenId, UserId, WebhookId,
 };
 use bursar_domain::listing::Listing;
 use bursar_domain::member::Member;
@@ -141,6 +141,11 @@ pub fn last(view: &mut View<'_, '_>, about: About<'_>, since: Timestamp) -> Resu
             None => "somebody".to_owned(),
         },
         (None, None, "token") => "a program".to_owned(),
+        (None, None, "member") => {
+            let id = line.actor_id.as_deref().and_then(MemberId::parse);
+            let member = id.map(|id| view.get::<Member>(id)).transpose()?.flatten();
+            member.map_or_else(|| "somebody".to_owned(), |member| member.name())
+        }
         (None, None, "operator") => "the operator".to_owned(),
         (None, None, _) => "the service".to_owned(),
     };
@@ -187,7 +192,8 @@ pub fn list(view: &mut View<'_, '_>, query: &Query) -> Result<Vec<Line>, AppErro
 
 /// Turns a person's address into the user id that the log stores; `None` if nobody has it.
 fn actor_key(tx: &mut Tx<'_>, actor: &str) -> Result<Option<String>, AppError> {
-    let known = matches!(actor, "operator" | "worker" | "token" | "user")
+    let known = matches!(actor, "operator" | "worker" | "token" | "user" | "member")
+        || MemberId::parse(actor).is_some()
         || TokenId::parse(actor).is_some()
         || UserId::parse(actor).is_some();
     if known {
@@ -199,7 +205,9 @@ fn actor_key(tx: &mut Tx<'_>, actor: &str) -> Result<Option<String>, AppError> {
     }
     Err(Refusal::invalid(
         "actor",
-        format!("must be operator, worker, token, user, an id (tok_… or usr_…) or an address, got {actor:?}"),
+        format!(
+            "must be operator, worker, token, user, member, an id (tok_…, usr_… or mem_…) or an address, got {actor:?}"
+        ),
     )
     .into())
 }
@@ -220,6 +228,12 @@ pub fn names(view: &mut View<'_, '_>, lines: &[Line]) -> Result<HashMap<String, 
             {
                 names.insert(id.to_owned(), name);
             }
+        }
+        if line.actor_kind == "member"
+            && let Some(id) = actor
+            && let Some(name) = subject(view, id)?
+        {
+            names.insert(id.to_owned(), name);
         }
     }
     Ok(names)
@@ -302,6 +316,15 @@ fn subject(view: &mut View<'_, '_>, id: &str) -> Result<Option<String>, AppError
         let from = payer.unwrap_or_else(|| receipt.date.to_string());
         return Ok(Some(format!("of {amount} {currency} from {from}")));
     }
+    if let Some(id) = OnlinePaymentId::parse(id) {
+        let Some(payment) = online::get(view.tx, view.organization, id)? else {
+            return Ok(None);
+        };
+        let payer = view.get::<Member>(payment.member_id)?.map(|member| member.name());
+        let amount = Money::new(payment.amount, payment.currency);
+        let from = payer.unwrap_or_default();
+        return Ok(Some(format!("of {amount} {} from {from}", payment.currency)));
+    }
     if let Some(id) = StatementId::parse(id) {
         let statement = statements::get(view.tx, view.organization, id)?;
         let days = statement.and_then(|one| Some((one.first_date?, one.last_date?)));
@@ -363,6 +386,7 @@ pub fn sentence(line: &Line, organization: OrganizationId, names: &HashMap<Strin
         ("worker", _) => "the service".to_owned(),
         ("token", Some(id)) if is_elsewhere => somebody.cloned().unwrap_or_else(|| format!("token {id}")),
         ("token", Some(id)) => format!("token {}", name(id)),
+        ("member", Some(id)) => format!("member {}", name(id)),
         (_, Some(id)) if is_elsewhere => somebody.cloned().unwrap_or_else(|| id.to_owned()),
         (_, Some(id)) => name(id),
         (kind, None) => kind.to_owned(),
@@ -420,6 +444,12 @@ fn deed(line: &Line, subject: &str) -> String {
         "member.restore" => "restored member",
         "member.export" => "exported what is known about member",
         "member.erase" => "erased member",
+        "member.link.revoke" => "revoked all links to the page of member",
+        "provider.set" => "connected the payment provider",
+        "provider.remove" => "disconnected the payment provider",
+        "online.begin" => "began online payment",
+        "online.refund" => "asked the provider to refund online payment",
+        "online.refund.failed" => return format!("could not refund online payment {subject}"),
         "card.create" => "made card",
         "card.apply" => "applied for a card with",
         "card.application.approve" => "approved the application for card",
@@ -495,6 +525,13 @@ fn other_deed(action: &str, subject: &str, count: Option<i64>) -> String {
     let count = count.map(|count| format!(" ({count})")).unwrap_or_default();
     if let Some(role) = action.strip_prefix("role.set.") {
         return format!("made {subject} {role}");
+    }
+    if let Some(noted) = action.strip_prefix("online.") {
+        return match noted.split_once('.') {
+            Some(("payout", state)) => format!("noted payout {subject}: {state}"),
+            Some((what, state)) => format!("noted the {what} of online payment {subject}: {state}"),
+            None => format!("noted online payment {subject}: {noted}"),
+        };
     }
     if let Some((noun @ ("campaign" | "card" | "order" | "payment" | "reimbursement" | "reminder"), status)) =
         action.split_once('.')

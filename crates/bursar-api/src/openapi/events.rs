@@ -58,15 +58,15 @@ fn envelope(name: Value, resource: Value, resource_id: Value, data: Value) -> Ve
         (
             "kind",
             says(
-                one_of(["token", "user", "operator", "worker"]),
-                "`user` is a person, `operator` the command line, `worker` the service itself.",
+                one_of(["token", "user", "member", "operator", "worker"]),
+                "`user` is a person, `member` a member on their own page, `operator` the command line, `worker` the service itself.",
             ),
         ),
         (
             "id",
             says(
                 or_null(json!({"type": "string"})),
-                "The token or the user. Null for the others.",
+                "The token, the user or the member. Null for the others.",
             ),
         ),
     ]);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bursar_app::activity::{self, Query};
 use bursar_app::books::receipts::{self, NewReceipt};
 use bursar_app::member_access::{self, Entry};
 use bursar_app::{
@@ -293,6 +294,17 @@ fn a_member_changes_contact_data_and_both_addresses_are_told() {
         );
         act(&at, who, set).unwrap();
         assert_eq!(mails(&at), [], "nothing changed");
+        let told = view(&at, Identity::Operator, org(1), |view| {
+            let query = Query {
+                limit: 1,
+                actor: Some("member".to_owned()),
+                ..Query::default()
+            };
+            let lines = activity::list(view, &query)?;
+            let names = activity::names(view, &lines)?;
+            Ok(activity::sentence(&lines[0], org(1), &names))
+        });
+        assert_eq!(told.unwrap(), "member Ada Ek changed member Ada Ek");
         // The old address is no way in any more.
         let ask = |whole: &mut Whole<'_, '_>| {
             member_access::ask(whole, org(2), "ada@new.example.org", "c", &[4; 32])

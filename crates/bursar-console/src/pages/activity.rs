@@ -108,7 +108,7 @@ pub(crate) fn rows(
 /// Starts with a capital, unless it starts with an address.
 fn told(text: &str) -> String {
     match text.split_once(' ') {
-        Some((first @ ("the" | "somebody" | "a" | "token"), rest)) => {
+        Some((first @ ("the" | "somebody" | "a" | "token" | "member"), rest)) => {
             format!("{} {rest}", words::label(first))
         }
         _ => text.to_owned(),

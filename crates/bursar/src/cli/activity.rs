@@ -16,7 +16,7 @@ pub(crate) struct ActivityArgs {
     /// Start at this time (2026-11-15T01:39:08Z) or UTC day (2026-11-15)
     #[arg(long, value_name = "TIME", value_parser = parse_since)]
     since: Option<Timestamp>,
-    /// Only lines by this actor: operator, worker, token, user, an id (tok_…, usr_…) or an e-mail address
+    /// Only lines by this actor: operator, worker, token, user, member, an id (tok_…, usr_…, mem_…) or an e-mail address
     #[arg(long)]
     actor: Option<String>,
     /// Only this action, or actions that start with it: token, role.set
