@@ -210,6 +210,6 @@ fn as_json(o: &Organization) -> Value {
         "contactEmail": o.contact_email, "contactPhone": o.contact_phone, "cardIssuing": o.card_issuing,
         "timeZone": o.time_zone, "closedUntil": o.closed_until, "autoCredit": o.auto_credit,
         "autoReference": o.auto_reference, "payText": o.pay_text, "iban": o.iban,
-        "autoReference": o.auto_reference, "payText": o.pay_text, "retentionYears": o.retention_years,
+        "retentionYears": o.retention_years,
     })
 }

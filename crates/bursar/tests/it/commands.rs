@@ -32,7 +32,8 @@ fn organizations_are_made_and_listed() {
         let expected = json!({
             "id": id, "name": "Union of River Clubs", "kind": "national", "parentId": null, "currency": "EUR",
             "contactEmail": "office@example.org", "contactPhone": null, "cardIssuing": "pending",
-            "timeZone": "UTC", "closedUntil": null, "autoCredit": true, "autoReference": false, "payText": null, "iban": null,
+            "timeZone": "UTC", "closedUntil": null, "autoCredit": true, "autoReference": false, "payText": null,
+            "iban": null, "retentionYears": 10,
         });
         assert_eq!(made, expected);
         let said = place.ok(&[
