@@ -3,6 +3,7 @@
 //! A link is put into a cookie and leaves the address at once, so that nothing passes it on. It shows and pays; everything
 //! else needs the code. A link that does not work gets the same page, whatever is wrong with it.
 
+mod home;
 mod page;
 mod pay;
 mod transfer_code;
@@ -326,7 +327,7 @@ impl Console {
             }
             None => 0,
         };
-        page::home(&shown?, sharing > 1, said, form)
+        home::home(&shown?, sharing > 1, said, form)
     }
 
     async fn member_statement(&self, known: Known, year: &str) -> Result<Answer, Failure> {

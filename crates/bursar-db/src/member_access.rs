@@ -10,15 +10,10 @@ use bursar_domain::sign_in::SecretHash;
 use bursar_domain::sign_in::code::{self, TRIES_MAX};
 
 use crate::aside;
-use crate::engine::{ColumnType, LoadTarget, Tx, Value};
+use crate::engine::{LoadTarget, Tx, Value};
 use crate::error::DbError;
 use crate::rows::{read, record};
-
-macro_rules! load_target {
-    ($table:literal { $($column:ident $kind:ident,)* }) => {
-        LoadTarget { table: $table, columns: &[$((stringify!($column), ColumnType::$kind),)*] }
-    };
-}
+use crate::tables::load_target;
 
 pub(crate) static SITE: LoadTarget = load_target! { "site" { id Int, base_url Text, link_key Bytes, } };
 pub(crate) static REVOCATIONS: LoadTarget =

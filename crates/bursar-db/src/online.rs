@@ -9,15 +9,10 @@ use bursar_domain::ids::{MemberId, OnlinePaymentId, OrganizationId, PaymentId, R
 use bursar_domain::money::Currency;
 use bursar_domain::online::{OnlineState, ProviderKind};
 
-use crate::engine::{ColumnType, LoadTarget, Tx, Value};
+use crate::engine::{LoadTarget, Tx, Value};
 use crate::error::DbError;
 use crate::rows::{read, record};
-
-macro_rules! load_target {
-    ($table:literal { $($column:ident $kind:ident,)* }) => {
-        LoadTarget { table: $table, columns: &[$((stringify!($column), ColumnType::$kind),)*] }
-    };
-}
+use crate::tables::load_target;
 
 pub(crate) static PROVIDERS: LoadTarget = load_target! { "providers" {
     organization_id Bytes, kind Text, key_sealed Bytes, key_hint Text, secret_sealed Bytes, payout_account_id Bytes,

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use bursar_domain::ids::OrganizationId;
 
-use crate::engine::{ColumnType, LoadTarget, OwnedValue, Tx};
+use crate::engine::{LoadTarget, OwnedValue, Tx};
 use crate::error::DbError;
 use crate::resources::{
     CAMPAIGNS, CARDS, CHAPTERS, GROUPS, LISTINGS, MEMBERS, ORDERS, PAYMENTS, REIMBURSEMENTS, REMINDERS,
@@ -12,11 +12,16 @@ use crate::resources::{
 use crate::rows::read;
 use crate::table::read_cell;
 
+/// A table by its name, and its columns with their types.
 macro_rules! load_target {
     ($table:literal { $($column:ident $kind:ident,)* }) => {
-        LoadTarget { table: $table, columns: &[$((stringify!($column), ColumnType::$kind),)*] }
+        $crate::engine::LoadTarget {
+            table: $table,
+            columns: &[$((stringify!($column), $crate::engine::ColumnType::$kind),)*],
+        }
     };
 }
+pub(crate) use load_target;
 
 static ORGANIZATIONS: LoadTarget = load_target! { "organizations" {
     id Bytes, name Text, kind Text, parent_id Bytes, currency Text, contact_email Text, contact_phone Text,

@@ -9,16 +9,11 @@ use bursar_domain::access::ScopeSet;
 use bursar_domain::ids::{EventId, OrganizationId, WebhookId};
 use bursar_domain::webhook::outcome::Outcome;
 
-use crate::engine::{ColumnType, LoadTarget, Tx, Value};
+use crate::engine::{LoadTarget, Tx, Value};
 use crate::error::DbError;
 use crate::housekeeping::PRUNE_ROWS_MAX;
 use crate::rows::{read, record};
-
-macro_rules! load_target {
-    ($table:literal { $($column:ident $kind:ident,)* }) => {
-        LoadTarget { table: $table, columns: &[$((stringify!($column), ColumnType::$kind),)*] }
-    };
-}
+use crate::tables::load_target;
 
 pub(crate) static WEBHOOKS: LoadTarget = load_target! { "webhooks" {
     organization_id Bytes, id Bytes, url Text, description Text, types Text, scopes Int, is_enabled Int,
