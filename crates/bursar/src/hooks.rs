@@ -123,7 +123,7 @@ impl Hooks {
             }
             Ok(Ok(None)) => self.forged(parts, peer).await,
             Ok(Err(error)) => {
-                tracing::warn!(%error, "a report of the payment provider was not taken; it is sent again");
+                tracing::warn!(%error, "a webhook of the payment provider failed; the provider retries it");
                 unavailable()
             }
             Err(_) => unavailable(),
