@@ -253,6 +253,9 @@ pub fn refund(act: &mut Act<'_, '_>, id: PaymentId, refund: &Refund) -> Result<P
         None => Method::Transfer,
     };
     let paid = Paid::read(act, &books, refund, method)?;
+    for receipt in came.clone().filter_map(|entry| entry.receipt) {
+        paid.refuse_online(act, receipt)?;
+    }
     if let Some(first) = came.map(|entry| entry.date).min() {
         paid.check_after(first)?;
     }
@@ -268,6 +271,7 @@ pub fn refund(act: &mut Act<'_, '_>, id: PaymentId, refund: &Refund) -> Result<P
 pub fn dispute(act: &mut Act<'_, '_>, id: PaymentId) -> Result<Payment, AppError> {
     act.allow(&CHANGE)?;
     let (mut payment, books) = (act.find::<Payment>(id)?, open(act)?);
+    refuse_at_provider(act, id)?;
     payment.dispute(act.now())?;
     let postings = Postings::pair(
         Standing::Disputes,
@@ -283,11 +287,24 @@ pub fn dispute(act: &mut Act<'_, '_>, id: PaymentId) -> Result<Payment, AppError
 pub fn win_dispute(act: &mut Act<'_, '_>, id: PaymentId) -> Result<Payment, AppError> {
     act.allow(&CHANGE)?;
     let (mut payment, books) = (act.find::<Payment>(id)?, open(act)?);
+    refuse_at_provider(act, id)?;
     let at = charges::paid_at(act, &books, &payment, None)?;
     payment.win_dispute(at)?;
     let postings = won(&payment, payment.paid_to_date.minor);
     post(act, NewEntry::of(EntryKind::DisputeWon, books.today, postings))?;
     disputed(act, payment)
+}
+
+/// What the payment provider says about its dispute is booked when it says it.
+fn refuse_at_provider(act: &mut Act<'_, '_>, id: PaymentId) -> Result<(), AppError> {
+    match charges::in_dispute(act, id)?.by_provider {
+        0 => Ok(()),
+        _ => {
+            let message =
+                "the dispute is at the payment provider; answer it there, and its end is booked by itself";
+            Err(Refusal::conflict(message).into())
+        }
+    }
 }
 
 fn won(payment: &Payment, minor: i64) -> Postings {
@@ -300,6 +317,7 @@ fn won(payment: &Payment, minor: i64) -> Postings {
 pub fn lose_dispute(act: &mut Act<'_, '_>, id: PaymentId, named: &[EntryId]) -> Result<Payment, AppError> {
     act.allow(&CHANGE)?;
     let (mut payment, books) = (act.find::<Payment>(id)?, open(act)?);
+    refuse_at_provider(act, id)?;
     let paid = payment.paid_to_date.minor;
     let entries = journal::of_payment(act.tx, act.organization, id)?;
     let taken: Vec<&Entry> = match named {

@@ -179,10 +179,18 @@ impl Entry {
 
     /// What the entry adds to what is owed for a payment.
     pub fn owed_for(&self, payment: PaymentId) -> i64 {
-        let receivable = Standing::Receivable.id();
+        self.about_payment(Standing::Receivable, payment)
+    }
+
+    /// What the entry adds to what is disputed of a payment.
+    pub fn disputed_of(&self, payment: PaymentId) -> i64 {
+        self.about_payment(Standing::Disputes, payment)
+    }
+
+    fn about_payment(&self, account: Standing, payment: PaymentId) -> i64 {
         self.postings
             .iter()
-            .filter(|posting| posting.account == receivable && posting.about.payment == Some(payment))
+            .filter(|posting| posting.account == account.id() && posting.about.payment == Some(payment))
             .map(|posting| posting.amount)
             .sum()
     }

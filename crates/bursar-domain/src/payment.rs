@@ -365,26 +365,33 @@ impl Payment {
         }
     }
 
-    /// Pays back money: `amount` and `paidToDate` go down together. All of it leaves the amount and cancels.
-    pub fn refund(&mut self, minor: i64, now: Timestamp) -> Result<(), Refusal> {
-        match self.status {
-            PaymentStatus::PartiallyPaid | PaymentStatus::Failed | PaymentStatus::Paid => {}
-            PaymentStatus::Pending
-            | PaymentStatus::Processing
-            | PaymentStatus::Cancelled
-            | PaymentStatus::Disputed => {
-                return Err(Refusal::conflict(format!(
-                    "the payment is {}; only a paid, partially paid or failed one can be refunded",
-                    self.status
-                )));
-            }
+    /// Pays back money: `amount` and `paidToDate` go down together. All of it leaves the amount and cancels. What is
+    /// disputed of it, in minor units, is not there to be paid back.
+    pub fn refund(&mut self, minor: i64, disputed: i64, now: Timestamp) -> Result<(), Refusal> {
+        let (paid, left) = (self.paid_to_date, self.paid_to_date.minor - disputed);
+        let is_there = match self.status {
+            PaymentStatus::PartiallyPaid | PaymentStatus::Failed | PaymentStatus::Paid => true,
+            PaymentStatus::Disputed => left > 0,
+            PaymentStatus::Pending | PaymentStatus::Processing | PaymentStatus::Cancelled => false,
+        };
+        if !is_there {
+            return Err(Refusal::conflict(format!(
+                "the payment is {}; only a paid, partially paid or failed one can be refunded",
+                self.status
+            )));
         }
-        let paid = self.paid_to_date;
-        if minor <= 0 || minor > paid.minor {
+        if minor <= 0 || minor > left {
+            let most = match disputed {
+                0 => format!("what was paid, {paid}"),
+                _ => format!(
+                    "what was paid and is not disputed, {}",
+                    Money::new(left, paid.currency)
+                ),
+            };
             return Err(Refusal::invalid(
                 "amount",
                 format!(
-                    "must be greater than 0 and at most what was paid, {paid}, got {}",
+                    "must be greater than 0 and at most {most}, got {}",
                     Money::new(minor, paid.currency)
                 ),
             ));

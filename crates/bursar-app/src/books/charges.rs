@@ -175,6 +175,34 @@ pub(crate) fn cancel_fees(act: &mut Act<'_, '_>, books: &Books, payment: Payment
     Ok(())
 }
 
+/// How much of a charge's money its payers' banks withdrew, in disputes that have not ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct InDispute {
+    /// Said by officers.
+    pub(crate) by_hand: i64,
+    /// Said by the payment provider, which ends them too.
+    pub(crate) by_provider: i64,
+}
+
+impl InDispute {
+    pub(crate) const fn sum(self) -> i64 {
+        self.by_hand + self.by_provider
+    }
+}
+
+pub(crate) fn in_dispute(act: &mut Act<'_, '_>, id: PaymentId) -> Result<InDispute, AppError> {
+    let mut found = InDispute::default();
+    for entry in journal::of_payment(act.tx, act.organization, id)? {
+        // The provider's disputes are of a receipt, an officer's are of the charge.
+        let sum = match entry.receipt {
+            Some(_) => &mut found.by_provider,
+            None => &mut found.by_hand,
+        };
+        *sum += entry.disputed_of(id);
+    }
+    Ok(found)
+}
+
 /// The instant of the latest money on a payment, with `new` money beside it.
 pub(crate) fn paid_at(
     act: &mut Act<'_, '_>,

@@ -15,7 +15,7 @@ use bursar_domain::text::{NAME, REFERENCE};
 use bursar_domain::{Date, Refusal};
 use serde::Serialize;
 
-use super::refunds::{refunded, refuse_refunded};
+use super::refunds::{refunded, refuse_online, refuse_refunded};
 use super::{Books, Closed, NewEntry, charges, credit, money_account, open, post, reason, settle, text};
 use crate::act::{Act, View};
 use crate::error::AppError;
@@ -384,6 +384,13 @@ pub fn move_to(act: &mut Act<'_, '_>, id: ReceiptId, member: MemberId) -> Result
         return Err(Refusal::conflict(format!("{id} is the money of {} already", found.name())).into());
     }
     refuse_refunded(act, &books, &receipt)?;
+    for payment in entry.postings.iter().filter_map(|posting| posting.about.payment) {
+        if charges::in_dispute(act, payment)?.by_provider != 0 {
+            let message =
+                format!("the payer's bank has withdrawn the money of {id}; wait until the dispute has ended");
+            return Err(Refusal::conflict(message).into());
+        }
+    }
     let lines = links::held(act, entry.id)?;
     unrecord(act, &books, &entry, None)?;
     receipt.payer = Some(member);
@@ -408,6 +415,7 @@ pub fn reverse(act: &mut Act<'_, '_>, id: ReceiptId, why: Option<&str>) -> Resul
     let books = open(act)?;
     let (mut receipt, entry) = standing(act, id)?;
     refuse_refunded(act, &books, &receipt)?;
+    refuse_online(act, id)?;
     unrecord(act, &books, &entry, reason(why)?)?;
     receipt.status = ReceiptStatus::Reversed;
     rows::update(act.tx, act.organization, &receipt)?;
@@ -471,6 +479,7 @@ pub fn bounce(
     let date = books.money_date(date)?;
     let (mut receipt, entry) = standing(act, id)?;
     refuse_refunded(act, &books, &receipt)?;
+    refuse_online(act, id)?;
     bounce_entry(act, &books, &entry, (date, reason(why)?))?;
     receipt.status = ReceiptStatus::Bounced;
     rows::update(act.tx, act.organization, &receipt)?;

@@ -10,7 +10,7 @@ use bursar_domain::receipt::{Method, Receipt};
 use bursar_domain::{Date, Refusal};
 
 use super::receipts::{Recorded, shown, standing};
-use super::{Books, NewEntry, credit, money_account, open, post, settle};
+use super::{Books, NewEntry, charges, credit, money_account, open, post, settle};
 use crate::act::Act;
 use crate::error::AppError;
 use crate::rule::Rule;
@@ -48,6 +48,7 @@ pub fn refund(act: &mut Act<'_, '_>, id: ReceiptId, refund: &Refund) -> Result<R
         receipt: Some(id),
         ..Paid::read(act, &books, refund, receipt.method)?
     };
+    paid.refuse_online(act, id)?;
     paid.check_after(receipt.date)?;
     give_back(act, &books, &receipt, &entry, (amount, &paid))?;
     act.log(REFUND.name, Some(id.to_string()), None)?;
@@ -92,7 +93,10 @@ pub(crate) fn give_back(
             continue;
         };
         let payment: Payment = act.find(payment)?;
-        let part = left.min(-posting.amount).min(payment.paid_to_date.minor);
+        let disputed = charges::in_dispute(act, payment.id)?.sum();
+        let part = left
+            .min(-posting.amount)
+            .min(payment.paid_to_date.minor - disputed);
         if part > 0 {
             refund_payment(act, books, payment, (part, paid))?;
             left -= part;
@@ -137,6 +141,19 @@ pub(super) fn refuse_refunded(
     }
 }
 
+/// What a member paid online goes back through the payment provider; otherwise it and the books disagree.
+pub(super) fn refuse_online(act: &mut Act<'_, '_>, receipt: ReceiptId) -> Result<(), AppError> {
+    match bursar_db::online::of_receipt(act.tx, act.organization, receipt)? {
+        None => Ok(()),
+        Some(online) => Err(Refusal::conflict(format!(
+            "the money of {receipt} came through the payment provider and goes back the same way; `bursar online refund \
+             {}` pays it back",
+            online.id
+        ))
+        .into()),
+    }
+}
+
 /// From where and when money goes back.
 pub(crate) struct Paid {
     pub date: Date,
@@ -157,6 +174,14 @@ impl Paid {
             account: money_account(act, refund.account.as_deref(), refund.method.unwrap_or(method))?,
             receipt: None,
         })
+    }
+
+    /// Only the provider pays from where the provider's money is.
+    pub(crate) fn refuse_online(&self, act: &mut Act<'_, '_>, receipt: ReceiptId) -> Result<(), AppError> {
+        match self.account.id == Standing::Clearing.id() {
+            true => refuse_online(act, receipt),
+            false => Ok(()),
+        }
     }
 
     /// Money goes back on the day it came at the earliest.
@@ -188,7 +213,8 @@ pub(crate) fn refund_payment(
     (part, paid): (i64, &Paid),
 ) -> Result<Payment, AppError> {
     let open = payment.receivable_minor();
-    payment.refund(part, act.now())?;
+    let disputed = charges::in_dispute(act, payment.id)?.sum();
+    payment.refund(part, disputed, act.now())?;
     let (about, income) = (payment.about(), payment.income_account());
     let postings = Postings::default()
         .debit(income, part, About::default())

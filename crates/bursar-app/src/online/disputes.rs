@@ -113,11 +113,12 @@ fn withdraw(
         let most = match posting.about.payment {
             Some(id) if posting.account == Standing::Receivable.id() => {
                 let payment: Payment = act.find(id)?;
-                if payment.status == PaymentStatus::Disputed {
-                    let message = format!("{id} is disputed already; resolve that first");
+                let before = charges::in_dispute(act, id)?;
+                if before.by_hand != 0 {
+                    let message = format!("{id} was marked as disputed by hand; resolve that first");
                     return Err(Refusal::conflict(message).into());
                 }
-                let most = (-posting.amount).min(payment.paid_to_date.minor);
+                let most = (-posting.amount).min(payment.paid_to_date.minor - before.by_provider);
                 charged.push(payment);
                 most
             }
@@ -173,7 +174,9 @@ fn win(act: &mut Act<'_, '_>, books: &Books, withdrawn: &Entry, note: Note) -> R
         .filter_map(|posting| posting.about.payment)
     {
         let mut payment: Payment = act.find(id)?;
-        if payment.status == PaymentStatus::Disputed {
+        // The money of a charge can come in parts, and each can be disputed.
+        let is_last = charges::in_dispute(act, id)?.by_provider == 0;
+        if payment.status == PaymentStatus::Disputed && is_last {
             let at = charges::paid_at(act, books, &payment, None)?;
             payment.win_dispute(at)?;
             settle(act, &mut payment)?;

@@ -1,6 +1,9 @@
 //! Refunds, disputes and payouts, and everything at once at random.
 
 use bursar_app::books::entries::{self, NewPosting};
+use bursar_app::books::receipts;
+use bursar_app::books::refunds::{self, Refund};
+use bursar_app::payments;
 use bursar_domain::online::MoveState;
 
 use super::till::DISPUTE_FEE;
@@ -144,6 +147,123 @@ fn a_lost_dispute_is_owed_again() {
             club.agrees();
         });
     }
+}
+
+/// A charge is paid in parts, and the payer disputes each of them.
+#[test]
+fn two_disputes_of_one_charge_end_as_each_of_them_ends() {
+    for (ends, status, paid) in [
+        ([MoveState::Won, MoveState::Won], PaymentStatus::Paid, 2_500),
+        ([MoveState::Lost, MoveState::Won], PaymentStatus::Failed, 1_500),
+        ([MoveState::Won, MoveState::Lost], PaymentStatus::Failed, 1_000),
+        ([MoveState::Lost, MoveState::Lost], PaymentStatus::Failed, 0),
+    ] {
+        both_engines(|test| {
+            let club = Club::open(&test.db);
+            let parts = [(Some("10.00"), 1_000), (None, 1_500)];
+            let disputed = parts.map(|(part, amount)| {
+                let id = club.paid(amount, &[(pay(1), part)]);
+                (id, amount)
+            });
+            for (id, amount) in disputed {
+                club.till.dispute(id, amount, MoveState::Withdrawn, at(2_000));
+                assert_eq!(club.pursue(2_001, id).problem, None);
+            }
+            assert_eq!(club.status(1), PaymentStatus::Disputed);
+            assert_eq!(club.balance("disputes"), 2_500);
+            // What the provider says cannot be said by hand meanwhile.
+            let said = |done: Result<Payment, AppError>| done.unwrap_err().to_string();
+            for refused in [
+                said(club.act(2_002, |act| payments::win_dispute(act, pay(1)))),
+                said(club.act(2_002, |act| payments::lose_dispute(act, pay(1), &[]))),
+            ] {
+                assert!(refused.contains("answer it there"), "{refused}");
+            }
+            for ((id, amount), end) in disputed.into_iter().zip(ends) {
+                assert_ne!(club.status(1), PaymentStatus::Paid, "one is open");
+                club.till.dispute(id, amount, end, at(2_003));
+                assert_eq!(club.pursue(2_004, id).problem, None);
+            }
+            assert_eq!(
+                (club.status(1), club.charge(1).paid_to_date.minor),
+                (status, paid)
+            );
+            assert_eq!(club.balance("disputes"), 0);
+            club.agrees();
+        });
+    }
+}
+
+/// The rest of the charge's money is there, and can go back.
+#[test]
+fn a_part_goes_back_while_another_is_disputed() {
+    both_engines(|test| {
+        let club = Club::open(&test.db);
+        let (first, second) = (
+            club.paid(0, &[(pay(1), Some("10.00"))]),
+            club.paid(1, &[(pay(1), None)]),
+        );
+        club.till.dispute(second, 1_500, MoveState::Withdrawn, at(2));
+        club.pursue(2, second);
+        club.act(3, move |act| online::refund(act, first, Some("4.00"), None))
+            .unwrap();
+        assert_eq!(club.pursue(4, first).problem, None);
+        let charge = club.charge(1);
+        assert_eq!(
+            (charge.status, charge.amount.minor),
+            (PaymentStatus::Disputed, 2_100)
+        );
+        club.till.dispute(second, 1_500, MoveState::Lost, at(5));
+        club.pursue(5, second);
+        let charge = club.charge(1);
+        assert_eq!(
+            (charge.status, charge.paid_to_date.minor),
+            (PaymentStatus::Failed, 600)
+        );
+        club.agrees();
+    });
+}
+
+#[test]
+fn money_of_the_provider_goes_back_through_the_provider_alone() {
+    both_engines(|test| {
+        let club = Club::open(&test.db);
+        let id = club.paid(0, &[(pay(1), None)]);
+        let receipt = club
+            .view(move |view| online::get(view, id))
+            .unwrap()
+            .receipt_id
+            .unwrap();
+        let back = |account: Option<&str>| Refund {
+            amount: "25.00".to_owned(),
+            date: None,
+            method: None,
+            account: account.map(str::to_owned),
+        };
+        let (first, second) = (back(None), back(None));
+        for refused in [
+            club.act(1, move |act| receipts::reverse(act, receipt, None))
+                .map(drop),
+            club.act(1, move |act| receipts::bounce(act, receipt, None, None))
+                .map(drop),
+            club.act(1, move |act| refunds::refund(act, receipt, &first))
+                .map(drop),
+            club.act(1, move |act| payments::refund(act, pay(1), &second))
+                .map(drop),
+        ] {
+            let refused = refused.unwrap_err().to_string();
+            assert!(
+                refused.contains(&format!("`bursar online refund {id}`")),
+                "{refused}"
+            );
+        }
+        // By transfer an officer may pay it back.
+        let transfer = back(Some("bank"));
+        club.act(1, move |act| payments::refund(act, pay(1), &transfer))
+            .unwrap();
+        assert_eq!(club.balance("bank"), -2_500);
+        club.agrees();
+    });
 }
 
 #[test]
