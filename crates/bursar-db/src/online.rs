@@ -333,7 +333,7 @@ pub fn ask_soon(
     organization: OrganizationId,
     id: OnlinePaymentId,
     now: Timestamp,
-) -> Result<(), DbError> {
+) -> Result<u64, DbError> {
     tx.execute(
         "UPDATE online_payments SET due_at = ?3, attempts = 0, heard = heard + 1 WHERE organization_id = ?1 AND id = ?2",
         &[
@@ -342,7 +342,6 @@ pub fn ask_soon(
             Value::Int(now.micros()),
         ],
     )
-    .map(drop)
 }
 
 /// When to ask next, and gives the lease back. A report that came since `heard` was read counts first.

@@ -45,7 +45,7 @@ pub(crate) fn to_stripe(amount: Money) -> Result<i64, Trouble> {
     }
 }
 
-pub(crate) fn from_stripe(count: i64, currency: Currency) -> Option<Money> {
+pub fn from_stripe(count: i64, currency: Currency) -> Option<Money> {
     let (ours, theirs) = digits(currency);
     let minor = match ours >= theirs {
         true => count.checked_mul(10_i64.pow(ours - theirs))?,
@@ -56,7 +56,7 @@ pub(crate) fn from_stripe(count: i64, currency: Currency) -> Option<Money> {
 }
 
 /// Stripe writes codes in lower case.
-pub(crate) fn currency_of(value: &Value) -> Option<Currency> {
+pub fn currency_of(value: &Value) -> Option<Currency> {
     Currency::parse(&value.as_str()?.to_ascii_uppercase())
 }
 

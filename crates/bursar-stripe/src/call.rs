@@ -9,6 +9,8 @@ use ureq::{Agent, Body, Error};
 use url::Url;
 use url::form_urlencoded::Serializer;
 
+use crate::{API, DEMO_KEY};
+
 /// For the whole call.
 const TIMEOUT: Duration = Duration::from_secs(20);
 /// More of a response is not read.
@@ -69,7 +71,18 @@ impl Client {
         }
     }
 
+    /// A key of the demo is good for the demo's own provider only.
+    fn check(&self, access: &Access) -> Result<(), Trouble> {
+        match self.base == API && access.key.starts_with(DEMO_KEY) {
+            true => Err(Trouble::Unavailable(
+                "the card payments of the demo need `bursar demo` to be running".to_owned(),
+            )),
+            false => Ok(()),
+        }
+    }
+
     pub(crate) fn get(&self, access: &Access, path: &str, query: &Form) -> Result<Value, Trouble> {
+        self.check(access)?;
         let query = query.encoded();
         let url = match query.is_empty() {
             true => format!("{}{path}", self.base),
@@ -86,6 +99,7 @@ impl Client {
 
     /// Two calls with one key are one.
     pub(crate) fn post(&self, access: &Access, path: &str, form: &Form, key: &str) -> Result<Value, Trouble> {
+        self.check(access)?;
         let sent = self
             .agent
             .post(format!("{}{path}", self.base))
@@ -166,6 +180,19 @@ mod tests {
         ] {
             parse_base(bad).unwrap_err();
         }
+    }
+
+    #[test]
+    fn stripe_gets_no_key_of_the_demo() {
+        let access = Access {
+            kind: bursar_domain::online::ProviderKind::Stripe,
+            key: format!("{DEMO_KEY}org_1"),
+        };
+        let asked = Client::new(API).get(&access, "/v1/balance", &Form::default());
+        let Err(Trouble::Unavailable(why)) = asked else {
+            panic!("{asked:?}");
+        };
+        assert!(why.contains("`bursar demo`"), "{why}");
     }
 
     #[test]

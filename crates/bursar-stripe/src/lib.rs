@@ -3,7 +3,7 @@
 //! [`Stripe`] asks Stripe's API: hosted Checkout pages, what became of them, refunds, disputes and payouts. [`signature`]
 //! verifies the reports that Stripe sends, and [`report`] reads what they are about. Nothing is kept here.
 
-mod amount;
+pub mod amount;
 mod call;
 mod read;
 pub mod report;
@@ -23,6 +23,8 @@ pub use self::call::parse_base;
 
 /// Where Stripe answers.
 pub const API: &str = "https://api.stripe.com";
+/// How the keys of `bursar demo` begin. Stripe does not know them.
+pub const DEMO_KEY: &str = "rk_test_demo_";
 /// Objects of one page of a list, and pages of one list.
 const PAGE: &str = "100";
 const PAGES_MAX: usize = 20;

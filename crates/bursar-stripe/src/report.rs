@@ -3,6 +3,7 @@
 use bursar_app::online::Report;
 use serde_json::Value;
 
+use crate::PAYMENT;
 use crate::read::id_of;
 
 /// `None` for what has nothing to do with payments.
@@ -11,7 +12,9 @@ pub fn read(body: &[u8]) -> Option<Report> {
     let object = &event["data"]["object"];
     let names = |fields: &[&str]| {
         let named = fields.iter().filter_map(|field| id_of(&object[*field]));
-        let names: Vec<String> = named.collect();
+        // A card can be declined before bursar has heard of the intent.
+        let ours = object["metadata"][PAYMENT].as_str().map(str::to_owned);
+        let names: Vec<String> = named.chain(ours).collect();
         (!names.is_empty()).then_some(Report::Payment(names))
     };
     match object["object"].as_str()? {
@@ -48,6 +51,10 @@ mod tests {
         assert_eq!(
             about(json!({"object": "charge", "id": "ch_1", "payment_intent": "pi_1"})),
             payment(&["ch_1", "pi_1"])
+        );
+        assert_eq!(
+            about(json!({"object": "payment_intent", "id": "pi_1", "metadata": {"bursar_payment": "onl_1"}})),
+            payment(&["pi_1", "onl_1"])
         );
         assert_eq!(
             about(json!({"object": "dispute", "id": "dp_1", "charge": {"id": "ch_1"}})),

@@ -13,12 +13,15 @@ use hyper::body::{Bytes, Incoming};
 use hyper::header::{ACCEPT, CONNECTION, HeaderMap, HeaderValue, LOCATION};
 use hyper::{Method, Request, Response, StatusCode, Version};
 
+use crate::demo::cards::{self, Counter};
 use crate::hooks::Hooks;
 
 pub(crate) struct Front {
     pub(crate) api: Arc<Edge>,
     pub(crate) console: Arc<Console>,
     pub(crate) hooks: Arc<Hooks>,
+    /// Payers' pages of the demo's card provider.
+    pub(crate) cards: Option<Arc<Counter>>,
 }
 
 impl Service for Front {
@@ -34,6 +37,10 @@ impl Service for Front {
             return reply;
         }
         let is_hook = Hooks::is_path(path);
+        if let Some(cards) = self.cards.as_ref().filter(|_| path.starts_with(cards::PATH)) {
+            let (parts, mut body) = request.into_parts();
+            return cards.page(&parts, &mut body).await;
+        }
         if !is_hook && !Console::is_path(path) {
             return self.api.call(request, peer).await;
         }

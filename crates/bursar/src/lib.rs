@@ -13,3 +13,4 @@ mod sync;
 
 pub use cli::here;
 pub use cli::run;
+pub use demo::cards::CardDesk;

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { pass } from "./passed.js";
 
-const { BURSAR, BURSAR_DATABASE, BURSAR_URL, CARDS_PORT, ORGANIZATION } = process.env;
+const { BURSAR, BURSAR_DATABASE, BURSAR_URL, ORGANIZATION } = process.env;
 
 export const WIDTHS = { desk: { width: 1280, height: 900 }, phone: { width: 390, height: 844 } };
 /** A slow machine must not fail a story. */
@@ -21,7 +21,7 @@ export async function sitDown(browser, found, user, options = {}) {
   const page = await context.newPage();
   const say = (line) => found.push(`${user}: ${new URL(page.url()).pathname}: ${line}`);
   page.on("request", (request) => {
-    const isOwn = [BURSAR_URL, "data:", `http://localhost:${CARDS_PORT}/pay/`].some((start) => request.url().startsWith(start));
+    const isOwn = [BURSAR_URL, "data:"].some((start) => request.url().startsWith(start));
     if (!isOwn) say(`asks for ${request.url()}`);
   });
   page.on("console", (message) => {

@@ -1,11 +1,9 @@
 // A member on a phone: from the link in a mail to the own page, to the code that papers and changes need, and to a payment
 // by card.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { playCards } from "./cards.js";
 import { bursar, Desk, sitDown, WIDTHS } from "./desk.js";
 
-const { BURSAR, BURSAR_DATABASE, BURSAR_URL, CARDS_PORT, ORGANIZATION } = process.env;
+const { BURSAR_URL, ORGANIZATION } = process.env;
 
 export async function member(browser, found, options) {
   const [owing] = bursar("member", "list", "--organization", ORGANIZATION, "--owing");
@@ -34,28 +32,24 @@ export async function member(browser, found, options) {
   await desk.close();
 }
 
-/** Pays everything that is open on the page of a provider. */
+/** Pays everything that is open on the page of the demo's provider: with a card that is declined, then with another. */
 async function payByCard(desk) {
   const { page } = desk;
-  // The key of no account.
-  const args = ["--database", BURSAR_DATABASE, "provider", "set", "--organization", ORGANIZATION, "--key-file", "-"];
-  execFileSync(BURSAR, args, { input: "rk_test_0123456789abcdef", stdio: ["pipe", "ignore", "inherit"] });
-  const cards = await playCards(Number(CARDS_PORT));
-  try {
-    await page.goto(`${BURSAR_URL}/m/`);
-    await desk.title();
-    for (const box of await page.getByRole("checkbox").all()) await box.check();
-    await page.getByRole("button", { name: "Pay by card" }).click();
-    await page.getByRole("heading", { name: "Your card" }).waitFor();
-    await page.getByRole("button", { name: "Pay" }).click();
-    await page.getByRole("heading", { name: "Nothing to pay now" }).waitFor();
-    await desk.title();
-    await desk.said(/^Thank you\. Your payment has arrived\.$/);
-    await desk.hasNo("Open charges");
-    await desk.has("Payment received");
-  } finally {
-    cards.closeAllConnections();
-    cards.close();
-    bursar("provider", "remove", "--organization", ORGANIZATION);
-  }
+  await page.goto(`${BURSAR_URL}/m/`);
+  await desk.title();
+  for (const box of await page.getByRole("checkbox").all()) await box.check();
+  await page.getByRole("button", { name: "Pay by card" }).click();
+  await page.getByRole("group", { name: "Choose a test card" }).waitFor();
+  const title = await desk.title();
+  await desk.has("no real card, no money moves");
+  await page.getByRole("radio", { name: /0002/ }).check();
+  assert.equal(await desk.press(title), title);
+  await desk.has("Your card was declined.");
+  await page.getByRole("radio", { name: /4242/ }).check();
+  await page.getByRole("button", { name: title }).click();
+  await page.getByRole("heading", { name: "Nothing to pay now" }).waitFor();
+  await desk.title();
+  await desk.said(/^Thank you\. Your payment has arrived\.$/);
+  await desk.hasNo("Open charges");
+  await desk.has("Payment received");
 }

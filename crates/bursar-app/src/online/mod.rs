@@ -264,7 +264,7 @@ pub fn organization_of(whole: &mut Whole<'_, '_>, id: OnlinePaymentId) -> Result
 /// What a report of the provider is about. It only says what to ask.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Report {
-    /// Something happened to a payment that the provider calls one of these.
+    /// Something happened to a payment that the provider calls one of these. It may also have our id.
     Payment(Vec<String>),
     /// Something else happened, such as a payout.
     Other,
@@ -282,7 +282,10 @@ pub fn hear(act: &mut Act<'_, '_>, report: &Report) -> Result<bool, AppError> {
         Report::Payment(names) => {
             let mut found = 0;
             for name in names {
-                found += rows::hear(act.tx, organization, name, now)?;
+                found += match OnlinePaymentId::parse(name) {
+                    Some(id) => rows::ask_soon(act.tx, organization, id, now)?,
+                    None => rows::hear(act.tx, organization, name, now)?,
+                };
             }
             Ok(found > 0)
         }

@@ -53,6 +53,11 @@ pub(crate) struct ApiArgs {
 }
 
 impl ApiArgs {
+    /// Something else answers in place of Stripe.
+    pub(crate) fn stand_in(&mut self, base: String) {
+        self.stripe_api = Some(base);
+    }
+
     pub(crate) fn teller(&self, app: &App, url: &DatabaseUrl, key: &KeyArgs) -> Teller {
         let base = self.stripe_api.as_deref().unwrap_or(bursar_stripe::API);
         let teller = Teller::new(app.clone(), key.file(url), Arc::new(Stripe::new(base)));

@@ -1,5 +1,5 @@
 use std::fs::File;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::AsFd;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,6 +31,7 @@ use super::oidc::OidcArgs;
 use super::url::{parse_base_url, parse_origin};
 use super::worker::{SendArgs, Watched};
 use super::{Failure, Globals, Outcome, open, output};
+use crate::demo::cards::Counter;
 use crate::front::Front;
 use crate::hooks::Hooks;
 use crate::{ambient, open_files};
@@ -88,9 +89,9 @@ pub(crate) struct ServeArgs {
     /// Do not run the background worker in this process
     #[arg(long)]
     pub(crate) no_worker: bool,
-    /// Whether `bursar demo` serves
+    /// The card provider of `bursar demo`
     #[arg(skip)]
-    pub(crate) is_demo: bool,
+    pub(crate) demo: Option<Arc<Counter>>,
 }
 
 /// What is logged, and how.
@@ -337,7 +338,8 @@ async fn accept(
             args.listen
         )
     })?;
-    let address = format!("http://{}", listener.local_addr()?);
+    let listening = listener.local_addr()?;
+    let address = format!("http://{listening}");
     let base_url = args.base_url.clone().unwrap_or_else(|| address.clone());
     let base_url = base_url.trim_end_matches('/').to_owned();
     let limits = Limits {
@@ -393,7 +395,7 @@ async fn accept(
         request_log: args.log.of_requests(),
         limiter: Arc::clone(&limiter),
         trusted_proxies: trusted_proxies.clone(),
-        is_demo: args.is_demo,
+        is_demo: args.demo.is_some(),
         teller: args.send.teller(&app, url),
         on_queued: Arc::new({
             let ring = bell.clone();
@@ -483,6 +485,9 @@ async fn accept(
         };
         tokio::spawn(metrics::serve(bind(address).await?, metrics, figures));
     }
+    if let Some(cards) = &args.demo {
+        cards.opened_at(&console_url, &reached_at(listening));
+    }
     started(&address);
     let options = listen::Options {
         connections_max: open_files::connections_max(files_allowed, open_files::beside(args)),
@@ -492,12 +497,25 @@ async fn accept(
         api: edge,
         console,
         hooks,
+        cards: args.demo.clone(),
     });
     let drained = listen::serve(listener, front, options, leave, stop).await;
     if drained.cut > 0 {
         tracing::warn!(connections = drained.cut, "stopped with connections cut");
     }
     Ok(())
+}
+
+/// The same server, from this machine.
+fn reached_at(listening: SocketAddr) -> String {
+    let mut here = listening;
+    if here.ip().is_unspecified() {
+        here.set_ip(match here {
+            SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+            SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+        });
+    }
+    format!("http://{here}")
 }
 
 /// For metrics.

@@ -116,7 +116,10 @@ fn receipt(what: &str, amount: &str) -> String {
     )
 }
 
-fn all<R: Readable>(whole: &mut Whole<'_, '_>, organization: OrganizationId) -> Result<Vec<R>, AppError> {
+pub(super) fn all<R: Readable>(
+    whole: &mut Whole<'_, '_>,
+    organization: OrganizationId,
+) -> Result<Vec<R>, AppError> {
     let mut found = Vec::new();
     whole.view(organization, |view| {
         resources::each(view, |resource| found.push(resource))

@@ -1,27 +1,34 @@
 //! `bursar demo`: a database worth looking at, and a server on it.
 
 mod bank;
+pub(crate) mod cards;
 mod data;
 mod life;
 mod mail;
 mod names;
+mod online;
 mod welcome;
 
 use std::io::{BufRead, Cursor};
+use std::net::Ipv4Addr;
 use std::sync::Arc;
+use std::{fs, thread};
 
 use bursar_app::import::{Progress, Source, import};
 use bursar_app::tokens::{self, Holder, NewToken};
-use bursar_app::{App, AppError, DatabaseUrl, Identity, Opening, Options, organizations, roles};
+use bursar_app::{
+    App, AppError, DatabaseUrl, Identity, Opening, Options, member_access, organizations, roles,
+};
 use bursar_domain::Date;
 use bursar_domain::access::{Scope, ScopeSet};
-use bursar_domain::ids::{IdSource, OrganizationId, TokenId};
+use bursar_domain::ids::{IdSource, MemberId, OrganizationId, TokenId};
 use bursar_domain::organization::{Organization, OrganizationKind};
 use clap::Args;
 
 use crate::ambient;
 use crate::cli::serve::{ServeArgs, Until, serve, start_log};
 use crate::cli::{Failure, Globals, Outcome, open, output, sign_in};
+use cards::CardDesk;
 use welcome::Welcome;
 
 /// Never a file that may hold real data.
@@ -43,7 +50,13 @@ pub(crate) struct DemoArgs {
 
 pub(crate) fn run(globals: &Globals, args: &DemoArgs) -> Outcome {
     let mut serve_args = args.serve.clone();
-    serve_args.is_demo = true;
+    // Where browsers reach a server that listens on all addresses, such as one in a container.
+    if serve_args.listen.ip().is_unspecified() && serve_args.listen.port() != 0 {
+        let port = serve_args.listen.port();
+        serve_args
+            .base_url
+            .get_or_insert_with(|| format!("http://localhost:{port}"));
+    }
     // Request lines would bury what the newcomer should read.
     if serve_args.log.log_level == "info" {
         serve_args.log.log_level = "warn".to_owned();
@@ -58,6 +71,16 @@ pub(crate) fn run(globals: &Globals, args: &DemoArgs) -> Outcome {
     }
     let (organization, name) = national(&app)?;
     live(&app, args.seed, today)?;
+    let desk = card_desk(&url, is_new, &app)?;
+    let key = &mut serve_args.send.webhook.key;
+    if key.secret_key_file.is_none() {
+        key.secret_key_file = online::key_file(&url)?;
+    }
+    online::connect(&app, &key.file(&url), &desk, args.seed, today)?;
+    mail::send(&app, args.seed, today)?;
+    serve_args.send.online.stand_in(desk.url());
+    serve_args.demo = Some(Arc::clone(&desk.counter));
+    let member = online::somebody(&app, organization)?;
     let welcome = Welcome {
         token: token(&app, organization)?,
         sign_in: sign_in::make(&app, data::OFFICER)?,
@@ -69,16 +92,51 @@ pub(crate) fn run(globals: &Globals, args: &DemoArgs) -> Outcome {
         is_new,
         since: today.plus_days(-7),
     };
-    serve(
-        app,
-        &url,
-        &serve_args,
-        Until::Signalled,
-        &mut |address| match globals.json {
-            true => output::document(&welcome.for_machines(address).to_string()),
-            false => welcome.show(address),
-        },
-    )
+    let door = app.clone();
+    serve(app, &url, &serve_args, Until::Signalled, &mut |address| {
+        let page = member.and_then(|member| member_page(&door, organization, member));
+        match globals.json {
+            true => output::document(&welcome.for_machines(address, page.as_ref()).to_string()),
+            false => welcome.show(address, page.as_ref()),
+        }
+    })
+}
+
+/// The demo's own card provider, with what it knew before.
+fn card_desk(url: &DatabaseUrl, is_new: bool, app: &App) -> Result<CardDesk, Failure> {
+    let file = online::state_file(url);
+    // That of a database that is gone.
+    if is_new && file.exists() {
+        fs::remove_file(&file).map_err(|error| format!("{} cannot be removed: {error}", file.display()))?;
+    }
+    // Without its file it must not give ids a second time.
+    let number = match is_new {
+        true => 0,
+        false => app.now().micros().div_euclid(1_000_000).unsigned_abs(),
+    };
+    Ok(CardDesk::start(
+        (Ipv4Addr::LOCALHOST, 0).into(),
+        Some(file),
+        number,
+    )?)
+}
+
+/// A member's name and a link to their page. The server that has just started has said where it is.
+fn member_page(app: &App, organization: OrganizationId, member: MemberId) -> Option<(String, String)> {
+    // This is called on a thread that must not wait.
+    let asked = thread::scope(|scope| {
+        let ask = || {
+            let link = app.view::<_, AppError>(Identity::Operator, organization, move |view| {
+                member_access::link(view, member)
+            });
+            link.wait()
+        };
+        scope.spawn(ask).join()
+    });
+    match asked {
+        Ok(Ok((member, link, _))) => Some((format!("{} {}", member.first_name, member.last_name), link)),
+        _ => None,
+    }
 }
 
 /// Imports the bundle of everything up to two months ago.
@@ -117,7 +175,7 @@ fn live(app: &App, seed: u64, today: Date) -> Outcome {
     for life in lives {
         life.wait()?;
     }
-    mail::send(app, seed, today)
+    Ok(())
 }
 
 fn national(app: &App) -> Result<(OrganizationId, String), Failure> {
@@ -173,6 +231,7 @@ fn contents(app: &App) -> Result<String, Failure> {
 mod tests {
     use bursar_app::check::check;
     use bursar_app::export::export;
+    use bursar_app::secrets::KeyFile;
 
     use super::*;
 
@@ -196,13 +255,20 @@ mod tests {
             let today = Date::parse(day).unwrap();
             let app = app.at(Arc::new(move || today.plus_days(1).start()));
             bring_in(&app, 3, today).unwrap();
-            live(&app, 3, today).unwrap();
+            let desk = CardDesk::start((Ipv4Addr::LOCALHOST, 0).into(), None, 0).unwrap();
+            let keys = KeyFile::of(&url.parse().unwrap(), None);
+            let live = || {
+                live(&app, 3, today).unwrap();
+                online::connect(&app, &keys, &desk, 3, today).unwrap();
+                mail::send(&app, 3, today).unwrap();
+            };
+            live();
             let done = app
                 .survey::<_, AppError>(Identity::Operator, |whole| check(whole, &mut |_| {}))
                 .unwrap();
             assert!(done.problems.is_empty(), "{day}: {:?}", done.problems);
             let bundle = exported(&app);
-            live(&app, 3, today).unwrap();
+            live();
             assert!(exported(&app) == bundle, "what was lived is not lived again");
             for line in bundle.lines() {
                 let record: serde_json::Value = serde_json::from_str(line).unwrap();

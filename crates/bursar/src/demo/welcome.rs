@@ -63,17 +63,19 @@ impl Welcome {
         }
     }
 
-    pub(super) fn for_machines(&self, address: &str) -> Value {
+    /// With a member's name and a link to their page, if there is one.
+    pub(super) fn for_machines(&self, address: &str, member: Option<&(String, String)>) -> Value {
         let base = self.base(address);
         let lines = self.lines(&base);
         json!({
             "address": address, "console": self.console(&base), "docs": format!("{base}/docs"), "token": self.token,
+            "member": member.map(|(_, link)| link),
             "organizationId": self.organization, "database": self.database, "isNew": self.is_new,
             "curl": lines.list, "curlSync": lines.sync, "curlCreate": lines.create,
         })
     }
 
-    pub(super) fn show(&self, address: &str) {
+    pub(super) fn show(&self, address: &str, member: Option<&(String, String)>) {
         let base = self.base(address);
         let lines = self.lines(&base);
         // As it was called, so that the command works even if the program is not on the path.
@@ -91,6 +93,12 @@ impl Welcome {
         say("");
         say(&format!("  Console  {}", self.console(&base)));
         say("           signs in as the treasurer, once, within 15 minutes");
+        if let Some((name, link)) = member {
+            say(&format!("  Member   {link}"));
+            say(&format!(
+                "           is the page of {name}, who can pay there by card: test cards, no real money"
+            ));
+        }
         say(&format!("  API      {base}/v1"));
         say(&format!("  Docs     {base}/docs"));
         say(&format!("  Token    {}", self.token));

@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
+use bursar_testing::eventually;
 use serde_json::Value;
 
+use crate::cards::{self, Answer};
 use crate::support::{Place, finish};
 
 /// A demonstration that runs, and what it said until it was listening.
@@ -16,8 +18,12 @@ struct Demo {
 
 impl Demo {
     fn start(place: &Place, flags: &[&str]) -> Self {
+        Self::start_at(place, "127.0.0.1:0", flags)
+    }
+
+    fn start_at(place: &Place, listen: &str, flags: &[&str]) -> Self {
         let mut child = place
-            .command(&["demo", "--listen", "127.0.0.1:0"])
+            .command(&["demo", "--listen", listen])
             .args(flags)
             .stdout(Stdio::piped())
             .spawn()
@@ -272,4 +278,138 @@ fn it_keeps_away_from_real_data() {
     let said = place.refused(&["demo", "--listen", "127.0.0.1:0"]);
     assert!(said.contains("not the demonstration's"), "{said}");
     assert_eq!(place.export(), before);
+}
+
+/// A browser with a member's page open.
+struct Payer {
+    base: String,
+    cookie: String,
+}
+
+impl Payer {
+    fn open(link: &str) -> Self {
+        let mut opened = cards::agent().get(link).call().unwrap();
+        assert_eq!(opened.status(), 303, "{:?}", opened.body_mut().read_to_string());
+        let cookie = opened.headers()["set-cookie"].to_str().unwrap();
+        let base = link.split("/m/").next().unwrap().to_owned();
+        let cookie = cookie.split(';').next().unwrap().to_owned();
+        Self { base, cookie }
+    }
+
+    fn get(&self, path: &str) -> Answer {
+        let asked = cards::agent().get(format!("{}{path}", self.base));
+        cards::answer(asked.header("cookie", &self.cookie).call())
+    }
+
+    /// Starts to pay the first charge, or so much of it; the charge, and the provider's page.
+    fn begin(&self, amount: &str) -> (String, String) {
+        let page = self.get("/m/").text;
+        let (_, rest) = page
+            .split_once("name=\"charge\" value=\"")
+            .unwrap_or_else(|| panic!("{page}"));
+        let charge = rest.split('"').next().unwrap().to_owned();
+        let field = format!("amount-{charge}");
+        let sent = cards::agent()
+            .post(format!("{}/m/pay", self.base))
+            .header("cookie", &self.cookie)
+            .header("sec-fetch-site", "same-origin")
+            .send_form([("charge", charge.as_str()), (field.as_str(), amount)]);
+        let sent = cards::answer(sent);
+        let leading = self
+            .get(sent.location.as_ref().unwrap_or_else(|| panic!("{sent:?}")))
+            .text;
+        let (_, url) = leading.split_once("content=\"0; url=").unwrap();
+        (charge, url.split('"').next().unwrap().to_owned())
+    }
+}
+
+#[test]
+fn a_newcomer_pays_by_card() {
+    let place = Place::sqlite();
+    // The same address in both runs, as a newcomer has it.
+    let port = std::net::TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let listen = port.to_string();
+    let start = || {
+        let demo = Demo::start_at(&place, &listen, &["--json"]);
+        let told: Value = serde_json::from_str(&demo.said[0]).unwrap();
+        (demo, told["member"].as_str().unwrap().to_owned())
+    };
+    let (demo, link) = start();
+    let payer = Payer::open(&link);
+    let (charge, page) = payer.begin("2.00");
+    let paid = || {
+        place.json(&["payment", "show", &charge])["paidToDate"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    let before = paid();
+    assert!(
+        page.starts_with(&format!("{}/demo/cards/pay/", payer.base)),
+        "{page}"
+    );
+    let shown = cards::answer(cards::agent().get(&page).call());
+    assert!(shown.text.contains("no real card, no money moves"), "{shown:?}");
+    assert!(
+        shown.text.contains("Pay 2.00 USD") && shown.text.contains("Federation of Community Rowing"),
+        "{shown:?}"
+    );
+    let declined = cards::choose(&page, "0002");
+    assert_eq!(declined.status, 422, "{declined:?}");
+    // The report tells it, although nobody came back.
+    eventually("the member's page says why", || {
+        payer
+            .get("/m/")
+            .text
+            .contains("Your card was declined.")
+            .then_some(())
+    });
+    let done = cards::choose(&page, "4242");
+    let back = done.location.unwrap();
+    assert_eq!(
+        cards::choose(&page, "4242").location.as_ref(),
+        Some(&back),
+        "paid once"
+    );
+    assert_eq!(
+        payer
+            .get(back.strip_prefix(&payer.base).unwrap())
+            .location
+            .unwrap(),
+        "/m/?said=paid"
+    );
+    let after = paid();
+    assert_ne!(after, before);
+
+    // What is under way goes on after a restart.
+    let (_, page) = payer.begin("3.00");
+    demo.stop();
+    place.check();
+    let (demo, link) = start();
+    assert_eq!(cards::choose(&page, "4242").status, 303);
+    eventually("the second payment is booked", || (paid() != after).then_some(()));
+    let payer = Payer::open(&link);
+    let (charge, page) = payer.begin("");
+    assert_eq!(cards::choose(&page, "0259").status, 303);
+    eventually("the bank disputes it", || {
+        (place.json(&["payment", "show", &charge])["status"] == "disputed").then_some(())
+    });
+    demo.stop();
+    place.check();
+    // Nothing of the demo goes to Stripe.
+    let organization = place.json(&["organization", "list"]);
+    let national = organization
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|o| o["kind"] == "national")
+        .unwrap();
+    let of = ["--organization", national["id"].as_str().unwrap()];
+    let refused = place.refused(&[&["provider", "test"][..], &of].concat());
+    assert!(refused.contains("need `bursar demo` to be running"), "{refused}");
+    let payouts = place.json(&[&["online", "payouts"][..], &of].concat());
+    assert!(payouts.as_array().unwrap().len() >= 2, "{payouts}");
 }

@@ -17,7 +17,7 @@ mod books;
 #[cfg(test)]
 mod by_name;
 #[cfg(test)]
-mod card_desk;
+mod cards;
 mod care;
 #[cfg(test)]
 mod cli;

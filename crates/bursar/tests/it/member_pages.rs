@@ -1,12 +1,13 @@
 //! Members' own pages, from the mail to the receipt, and who is kept out.
 
+use bursar::CardDesk;
 use bursar_testing::{Engine, eventually, is_full};
 use serde_json::Value;
 
 use crate::api::bundle::{NATIONAL, RIVAL, organization};
 use crate::api::http::Reply;
 use crate::api::world::{World, on_both_engines};
-use crate::card_desk::CardDesk;
+use crate::cards;
 use crate::console::posted;
 use crate::console_sign_in::{codes, letters};
 use crate::support::secret_key_file;
@@ -366,7 +367,9 @@ fn begun(world: &World, browser: &str, form: &str) -> (String, String) {
 }
 
 fn members_pay_by_card(engine: Engine) {
-    let desk = CardDesk::start();
+    let folder = tempfile::tempdir().unwrap();
+    let file = Some(folder.path().join("cards.json"));
+    let desk = cards::desk(file.clone());
     let (url, key) = (desk.url(), secret_key_file());
     let world = World::with(engine, &["--stripe-api", &url, "--secret-key-file", key]);
     let ada = ada(&world);
@@ -413,11 +416,12 @@ fn members_pay_by_card(engine: Engine) {
         &format!("charge={other}"),
     );
     assert_eq!(foreign.status, 404, "{foreign:?}");
-    desk.down(true);
+    let address = desk.address();
+    drop(desk);
     let form = format!("charge={charge}&amount-{charge}=5.00");
     let refused = posted(&world, &browser, "/m/pay", "same-origin", &form);
     assert_eq!(refused.status, 422, "{refused:?}");
-    desk.down(false);
+    let desk = CardDesk::start(address, file, 0).unwrap();
 
     // A part first; then the rest in two tabs, of which one is paid back.
     let back = |(_, back): &(String, String)| {
@@ -427,16 +431,31 @@ fn members_pay_by_card(engine: Engine) {
     };
     let first = begun(&world, &browser, &form);
     assert_eq!(back(&first), "/m/?said=processing", "not paid yet");
-    desk.pay(&first.0);
+    let declined = cards::choose(&first.0, "0002");
+    assert_eq!(declined.status, 422, "{declined:?}");
+    assert!(declined.text.contains("Your card was declined."), "{declined:?}");
+    assert_eq!(
+        back(&first),
+        "/m/?said=processing",
+        "declined, and can be tried again"
+    );
+    let page = get(&world, &browser, "/m/").body;
+    assert!(page.contains("Your card was declined."), "{page}");
+    let pay = |page: &str| {
+        let paid = cards::choose(page, "4242");
+        assert_eq!(paid.status, 303, "{paid:?}");
+        paid.location.unwrap()
+    };
+    assert!(pay(&first.0).ends_with(&first.1), "{first:?}");
     assert_eq!(back(&first), "/m/?said=paid");
     let status = || text(&world.run(&["payment", "show", &charge]), "status");
     assert_eq!(status(), "partially_paid");
     let rest = format!("charge={charge}");
     let tabs = [begun(&world, &browser, &rest), begun(&world, &browser, &rest)];
-    desk.pay(&tabs[0].0);
+    pay(&tabs[0].0);
     assert_eq!(back(&tabs[0]), "/m/?said=paid");
     assert_eq!(status(), "paid");
-    desk.pay(&tabs[1].0);
+    pay(&tabs[1].0);
     eventually("the second payment is paid back", || {
         back(&tabs[1]);
         (desk.refunded() == 1_500).then_some(())
