@@ -656,11 +656,13 @@ mod tests {
     fn what_officers_change() {
         type Deed = fn(&mut Payment, i64, Timestamp) -> Result<(), Refusal>;
         type State = (i64, i64, PaymentStatus);
-        let (unrecord, adjust, refund): (Deed, Deed, Deed) =
-            (Payment::unrecord, Payment::adjust, Payment::refund);
+        let (unrecord, adjust): (Deed, Deed) = (Payment::unrecord, Payment::adjust);
+        let refund: Deed = |payment, minor, at| payment.refund(minor, 0, at);
+        // 40 of it are disputed.
+        let refund_rest: Deed = |payment, minor, at| payment.refund(minor, 40, at);
         let at = Timestamp::from_micros(5);
         use PaymentStatus::{Cancelled, Disputed, Failed, Paid, PartiallyPaid, Pending};
-        let table: [(State, Deed, i64, Result<State, &str>); 15] = [
+        let table: [(State, Deed, i64, Result<State, &str>); 16] = [
             ((100, 100, Paid), unrecord, 100, Ok((100, 0, Pending))),
             ((100, 100, Paid), unrecord, 40, Ok((100, 60, PartiallyPaid))),
             ((100, 60, PartiallyPaid), unrecord, 60, Ok((100, 0, Pending))),
@@ -686,6 +688,12 @@ mod tests {
             ((100, 100, Paid), refund, 30, Ok((70, 70, Paid))),
             ((100, 60, PartiallyPaid), refund, 60, Ok((100, 0, Cancelled))),
             ((100, 60, PartiallyPaid), refund, 61, Err("at most what was paid")),
+            (
+                (100, 100, Disputed),
+                refund_rest,
+                61,
+                Err("and is not disputed, 0.60"),
+            ),
         ];
         for ((amount, paid, status), deed, minor, expected) in table {
             let mut payment = Payment::blank(PaymentId::from_bits(1), Currency::USD, Stamps::at(at));
