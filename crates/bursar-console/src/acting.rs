@@ -9,7 +9,7 @@ use hyper::StatusCode;
 
 use crate::asking::{AGAIN, Asking, DONE};
 use crate::failure::{Failure, Problem};
-use crate::forms::{Done, Form, KEY, PLAN, Sent, Telling};
+use crate::forms::{Done, Form, KEY, PLAN, Sent, Telling, Work};
 use crate::reply::see_other;
 use crate::routes::{Log, Logged, Make, Route};
 use crate::serve::{Answer, Console, Signed};
@@ -103,9 +103,13 @@ impl Console {
         let user = signed.oneself.user.id;
         let once = Once::of_person(organization, user, key.clone(), fingerprint, self.key_seconds);
         let look = move |view: &mut View<'_, '_>| (send)(view, &asked, &read);
-        let work: Telling = match self.view(signed, organization, look.clone()).await {
-            Ok(Sent::Do(mut work)) => Box::new(move |act| Ok((work(act)?, String::new()))),
-            Ok(Sent::Tell(work)) => work,
+        let without_page =
+            |mut work: Work| -> Telling { Box::new(move |act| Ok((work(act)?, String::new()))) };
+        let (work, asked_after) = match self.view(signed, organization, look.clone()).await {
+            Ok(Sent::Do(work)) => (without_page(work), None),
+            Ok(Sent::DoAndAsk(work, payment)) => (without_page(work), Some(payment)),
+            Ok(Sent::Tell(work)) => (work, None),
+            Ok(Sent::Ask(question)) => return self.ask_provider(organization, question).await,
             other => {
                 // What the form did may be why it cannot be done again.
                 let given = self.app.view(who, organization, move |view| once.given(view));
@@ -113,7 +117,9 @@ impl Console {
                     (Ok(Some(output)), _) if is_key(&key) => Ok(went(&output, &key, true)),
                     (_, Ok(Sent::Show(page))) => Ok(Answer::Page(StatusCode::OK, page)),
                     (_, Err(failure)) => self.again(signed, route, asking, form, failure).await,
-                    (_, Ok(Sent::Do(_) | Sent::Tell(_))) => Err(no_form().into()),
+                    (_, Ok(Sent::Do(_) | Sent::DoAndAsk(..) | Sent::Tell(_) | Sent::Ask(_))) => {
+                        Err(no_form().into())
+                    }
                 };
             }
         };
@@ -137,6 +143,9 @@ impl Console {
         match doing.reply.await {
             Ok((output, is_again)) => {
                 (self.on_queued)();
+                if let Some(payment) = asked_after {
+                    self.pursue(organization, payment).await;
+                }
                 let page = std::mem::take(&mut *told.lock().unwrap_or_else(PoisonError::into_inner));
                 if !page.is_empty() {
                     return Ok(Answer::Page(StatusCode::OK, page));

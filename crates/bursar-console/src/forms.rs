@@ -3,6 +3,7 @@
 use bursar_app::Act;
 use bursar_app::AppError;
 use bursar_domain::Date;
+use bursar_domain::ids::OnlinePaymentId;
 use bursar_http::body::{FormFile, FormParts};
 use hyper::StatusCode;
 use serde::{Deserialize, Serialize};
@@ -11,6 +12,7 @@ use url::form_urlencoded;
 
 use crate::asking::Asking;
 use crate::failure::{Choice, Failure, Problem};
+use crate::questions::Question;
 
 /// The hidden field with the idempotency key.
 pub(crate) const KEY: &str = "key";
@@ -62,7 +64,11 @@ pub(crate) enum Sent {
     /// A page that asks for more, such as a preview.
     Show(String),
     Do(Work),
+    /// Does it, and then asks the payment provider about this payment.
+    DoAndAsk(Work, OnlinePaymentId),
     Tell(Telling),
+    /// Only asks the payment provider.
+    Ask(Question),
 }
 
 impl Done {

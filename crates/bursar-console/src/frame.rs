@@ -65,6 +65,7 @@ const MENU: &[&[Entry]] = &[
     &[
         entry("charges", "Charges"),
         entry("money", "Money in"),
+        entry("online", "Card payments"),
         entry("bank", "Bank"),
         entry("reimbursements", "Reimbursements"),
         entry("journal", "Journal"),

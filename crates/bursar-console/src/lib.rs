@@ -17,6 +17,7 @@ mod member;
 mod oidc;
 mod pages;
 mod passkeys;
+mod questions;
 mod reply;
 mod routes;
 mod serve;

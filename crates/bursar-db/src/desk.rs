@@ -468,6 +468,12 @@ pub struct Waiting {
     pub lines: i64,
     /// Tokens that expire until the time asked.
     pub expiring: i64,
+    /// Disputes of card payments that have not ended.
+    pub disputes: i64,
+    /// Card payments that cannot be asked about or booked.
+    pub stuck: i64,
+    /// 1 if the payment provider cannot be asked.
+    pub unasked: i64,
 }
 
 record! { waiting_columns: Waiting {
@@ -476,6 +482,10 @@ record! { waiting_columns: Waiting {
     lines = "(SELECT COUNT(*) FROM statement_lines WHERE organization_id = ?1 AND status = 'open')",
     expiring = "(SELECT COUNT(*) FROM tokens WHERE organization_id = ?1 AND revoked_at IS NULL \
         AND successor_id IS NULL AND expires_at > ?3 AND expires_at <= ?4)",
+    disputes = "(SELECT COUNT(*) FROM online_moves WHERE organization_id = ?1 AND kind = 'dispute' \
+        AND state NOT IN ('won', 'lost', 'failed'))",
+    stuck = "(SELECT COUNT(*) FROM online_payments WHERE organization_id = ?1 AND problem IS NOT NULL)",
+    unasked = "(SELECT COUNT(*) FROM providers WHERE organization_id = ?1 AND problem IS NOT NULL)",
 } }
 const WAITING: &str = concat!("SELECT ", waiting_columns!());
 

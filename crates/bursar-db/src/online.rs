@@ -82,6 +82,11 @@ macro_rules! select {
     };
 }
 
+pub mod lists;
+
+/// Sorts after every id.
+const AFTER_ALL: [u8; 16] = [0xff; 16];
+
 /// A part of an online payment: a charge and how much of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Item {
@@ -215,19 +220,6 @@ pub fn stray_items(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Vec<
          ON p.organization_id = i.organization_id AND p.id = i.online_id \
          WHERE i.organization_id = ?1 AND p.id IS NULL ORDER BY i.online_id",
         &[Value::Bytes(&organization.to_bytes())],
-        read,
-    )
-}
-
-/// The newest first.
-pub fn latest(
-    tx: &mut Tx<'_>,
-    organization: OrganizationId,
-    limit: i64,
-) -> Result<Vec<OnlinePayment>, DbError> {
-    tx.rows(
-        select!("WHERE organization_id = ?1 ORDER BY id DESC LIMIT ?2"),
-        &[Value::Bytes(&organization.to_bytes()), Value::Int(limit)],
         read,
     )
 }

@@ -10,6 +10,7 @@
 //! a report of the provider may be late.
 
 mod disputes;
+pub mod lists;
 mod payouts;
 pub mod port;
 pub mod providers;
@@ -18,6 +19,7 @@ mod refunds;
 pub mod settle;
 mod teller;
 
+use bursar_db::online::lists::{self as listed, Which};
 use bursar_db::online::{self as rows, Item, OnlinePayment};
 use bursar_db::{online::providers as provider_rows, open_charges};
 use bursar_domain::access::Role;
@@ -203,7 +205,7 @@ pub fn list(
     let limit = i64::try_from(limit.min(PAGE_MAX)).unwrap_or(i64::MAX);
     let found = match member {
         Some(member) => rows::of_member(view.tx, view.organization, member, limit)?,
-        None => rows::latest(view.tx, view.organization, limit)?,
+        None => listed::payments(view.tx, view.organization, Which::All, None, limit)?,
     };
     found
         .into_iter()

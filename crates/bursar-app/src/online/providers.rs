@@ -33,8 +33,8 @@ const TEXT_MAX: usize = 255;
 #[derive(Clone)]
 pub struct NewProvider {
     pub kind: ProviderKind,
-    /// A restricted key.
-    pub key: String,
+    /// A restricted key; the one before stays if it is left out.
+    pub key: Option<String>,
     /// What signs the provider's reports. Without it, none is accepted.
     pub webhook_secret: Option<String>,
     /// The account that payouts go to, by name; `bank` if left out.
@@ -60,6 +60,8 @@ pub struct ProviderRecord {
     pub asked_at: Option<Timestamp>,
     /// Why the last question failed.
     pub problem: Option<String>,
+    /// Payments that are still to be asked about: under way, or with a refund or dispute that has not ended.
+    pub under_way: i64,
 }
 
 #[derive(Clone, Copy)]
@@ -130,7 +132,7 @@ fn checked_secret(secret: &str) -> Result<&str, Refusal> {
     }
 }
 
-/// In place of the one before. A webhook secret that is left out stays, and so does what is known about payouts.
+/// In place of the one before. What is left out stays, and so does what is known about payouts.
 pub fn set(
     act: &mut Act<'_, '_>,
     new: &NewProvider,
@@ -138,7 +140,10 @@ pub fn set(
     entropy: &[u8; ENTROPY],
 ) -> Result<ProviderRecord, AppError> {
     act.allow(&SET)?;
-    let text = checked_key(new.kind, &new.key)?;
+    let text = match &new.key {
+        Some(key) => Some(checked_key(new.kind, key)?),
+        None => None,
+    };
     let secret = new.webhook_secret.as_deref().map(checked_secret).transpose()?;
     let (mut first, mut second) = ([0; NONCE_BYTES], [0; NONCE_BYTES]);
     first.copy_from_slice(&entropy[..NONCE_BYTES]);
@@ -157,11 +162,19 @@ pub fn set(
     let (now, organization) = (act.now(), act.organization);
     let seal = |nonce, which, text: &str| key.seal(nonce, &owner(organization, which), text.as_bytes());
     let sealed_before = before.as_ref().and_then(|before| before.secret_sealed.clone());
+    let (key_sealed, key_hint) = match (text, &before) {
+        (Some(text), _) => (seal(first, Sealed::Key, text), hint(text)),
+        (None, Some(before)) => (before.key_sealed.clone(), before.key_hint.clone()),
+        (None, None) => {
+            let rule = "must be given to connect a provider; it is a restricted key of Stripe, rk_live_… or rk_test_…";
+            return Err(Refusal::invalid("key", rule).into());
+        }
+    };
     let provider = Row {
         organization_id: organization,
         kind: new.kind,
-        key_sealed: seal(first, Sealed::Key, text),
-        key_hint: hint(text),
+        key_sealed,
+        key_hint,
         secret_sealed: match secret {
             Some(secret) => Some(seal(second, Sealed::Secret, secret)),
             None => sealed_before,
@@ -227,6 +240,7 @@ fn shown<M>(act: &mut Act<'_, '_, M>, row: Row) -> Result<ProviderRecord, AppErr
         created_by: row.created_by,
         asked_at: Some(row.swept_at).filter(|at| *at > row.created_at),
         problem: row.problem,
+        under_way: bursar_db::online::expected(act.tx, act.organization)?,
     })
 }
 

@@ -71,7 +71,7 @@ pub struct MoveRecord {
     pub entry_id: Option<EntryId>,
 }
 
-fn of_move(found: Move, money: impl Fn(i64) -> Money) -> MoveRecord {
+pub(super) fn of_move(found: Move, money: impl Fn(i64) -> Money) -> MoveRecord {
     MoveRecord {
         id: found.id,
         kind: found.kind,
@@ -98,12 +98,12 @@ pub(super) fn of<M>(act: &mut Act<'_, '_, M>, payment: OnlinePayment) -> Result<
         });
     }
     let moves = moves::of_payment(act.tx, organization, id)?;
-    let member: Option<Member> = act.get(payment.member_id)?;
+    let member_name = payer(act, payment.member_id)?;
     Ok(Record {
         id,
         provider: payment.kind,
         member_id: payment.member_id,
-        member_name: member.map_or_else(|| payment.member_id.to_string(), |member| member.name()),
+        member_name,
         amount: money(payment.amount),
         currency: payment.currency.code().to_owned(),
         state: payment.state,
@@ -124,6 +124,12 @@ pub(super) fn of<M>(act: &mut Act<'_, '_, M>, payment: OnlinePayment) -> Result<
     })
 }
 
+/// A member's name, or the id of one who is no longer there.
+pub(super) fn payer<M>(act: &mut Act<'_, '_, M>, id: MemberId) -> Result<String, AppError> {
+    let member: Option<Member> = act.get(id)?;
+    Ok(member.map_or_else(|| id.to_string(), |member| member.name()))
+}
+
 /// What reached the payer.
 pub(super) fn refunded(moves: &[Move]) -> i64 {
     let reached = |found: &&Move| found.kind == MoveKind::Refund && found.state == MoveState::Succeeded;
@@ -132,7 +138,7 @@ pub(super) fn refunded(moves: &[Move]) -> i64 {
 
 pub(super) fn payouts(view: &mut View<'_, '_>, limit: i64) -> Result<Vec<MoveRecord>, AppError> {
     let currency = view.own()?.currency;
-    let found = moves::latest(view.tx, view.organization, MoveKind::Payout, limit)?;
+    let found = moves::page(view.tx, view.organization, MoveKind::Payout, None, limit)?;
     Ok(found
         .into_iter()
         .map(|payout| of_move(payout, |minor| Money::new(minor, currency)))

@@ -1,5 +1,6 @@
 //! Online payments: what is booked when, whatever a provider says, how often and in which order.
 
+mod lists;
 mod moves;
 mod till;
 
@@ -78,7 +79,7 @@ impl<'a> Club<'a> {
     fn set_key(&self, key: &str, secret: Option<&str>) -> Result<ProviderRecord, AppError> {
         let new = NewProvider {
             kind: ProviderKind::Stripe,
-            key: key.to_owned(),
+            key: Some(key.to_owned()),
             webhook_secret: secret.map(str::to_owned),
             account: None,
         };

@@ -21,6 +21,8 @@ pub(crate) enum Shape {
     /// Boxes to tick, all of one name.
     Boxes,
     Hidden,
+    /// A line that is not shown again, whatever was typed.
+    Secret,
 }
 
 pub(crate) struct Field {
@@ -58,6 +60,10 @@ impl Field {
 
     pub(crate) fn text(name: &'static str, label: &str) -> Self {
         Self::new(name, label, Shape::Line("text"))
+    }
+
+    pub(crate) fn secret(name: &'static str, label: &str) -> Self {
+        Self::new(name, label, Shape::Secret).asked()
     }
 
     /// A member by name.
@@ -185,7 +191,7 @@ impl Field {
             chosen.map(|(_, label)| label.clone()).collect()
         };
         let (is_same, now) = match self.shape {
-            Shape::Hidden => (true, String::new()),
+            Shape::Hidden | Shape::Secret => (true, String::new()),
             Shape::Check => {
                 let is_on = !self.value.is_empty();
                 let told = if is_on { "ticked" } else { "not ticked" };
@@ -218,13 +224,17 @@ impl Field {
     fn input(&self) -> &'static str {
         match self.shape {
             Shape::Line(kind) => kind,
+            Shape::Secret => "password",
             _ => "text",
         }
     }
 
     /// What was typed, else the value.
     fn shown<'a>(&'a self, form: &'a Form) -> &'a str {
-        form.or(self.name, &self.value)
+        match self.shape {
+            Shape::Secret => "",
+            _ => form.or(self.name, &self.value),
+        }
     }
 
     fn is_ticked(&self, form: &Form) -> bool {
@@ -250,6 +260,8 @@ pub(crate) struct Ask<'a> {
     pub(crate) title: String,
     /// Where "Cancel" and the link above the title lead, and its name.
     pub(crate) back: (String, String),
+    /// Another way that is often the better one: an address, its words, and why.
+    pub(crate) instead: Option<(String, String, String)>,
     /// What will happen.
     pub(crate) lead: String,
     /// Rows of a preview: a name and what becomes of it.
@@ -273,6 +285,7 @@ impl<'a> Ask<'a> {
             form,
             title: title.into(),
             back,
+            instead: None,
             lead: String::new(),
             rows: Vec::new(),
             fields: Vec::new(),
@@ -296,6 +309,12 @@ impl<'a> Ask<'a> {
             true => self.form.get(SEEN).to_owned(),
             false => seen::of(opened, &self.fields),
         })
+    }
+
+    #[must_use]
+    pub(crate) fn instead(mut self, instead: Option<(String, String, String)>) -> Self {
+        self.instead = instead;
+        self
     }
 
     #[must_use]

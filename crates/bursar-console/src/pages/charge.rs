@@ -5,13 +5,14 @@ use bursar_app::books::entries;
 use bursar_app::books::receipts::RECORD;
 use bursar_app::payments::{self, CHANGE, REFUND, REVERSE};
 use bursar_app::reminders::SCHEDULE;
-use bursar_app::{View, names, resources};
+use bursar_app::{View, names, online, resources};
 use bursar_domain::creditor_reference;
 use bursar_domain::ids::{PaymentId, kind};
 use bursar_domain::journal::{Entry, EntryKind};
 use bursar_domain::money::Money;
 use bursar_domain::payment::{Payment, PaymentStatus};
 
+use super::online::open_disputes;
 use super::rows::{self, EntryRow};
 use crate::asking::Asking;
 use crate::failure::Failure;
@@ -26,6 +27,14 @@ struct Settled {
     amount: String,
     to: String,
     act: &'static str,
+}
+
+/// A card payment that brought money for it.
+struct PaidByCard {
+    to: String,
+    told: String,
+    /// The payer's bank claims the money back, and the provider tells how that ends.
+    is_disputed: bool,
 }
 
 #[derive(Template)]
@@ -53,6 +62,7 @@ struct Page<'a> {
     due: String,
     reference: String,
     settled: Vec<Settled>,
+    online: Vec<PaidByCard>,
     entries: Vec<EntryRow>,
 }
 
@@ -62,6 +72,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
     let payment = shown.payment;
     let names = names::of_references(view, std::slice::from_ref(&payment))?;
     let (accounts, currency) = entries::accounts(view)?;
+    let online = paid_by_card(view, frame, payment.id)?;
     let open = open(&payment);
     let is_owed = payment.status.is_owed() && open.minor > 0;
     let page = Page {
@@ -80,7 +91,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
             }
             _ => String::new(),
         },
-        acts: acts(frame, &payment),
+        acts: acts(frame, &payment, online.iter().any(|paid| paid.is_disputed)),
         amount: words::money_in(payment.amount),
         paid: words::money_in(payment.paid_to_date),
         open: words::money_in(open),
@@ -97,9 +108,27 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
             .as_deref()
             .map_or_else(|| "\u{2013}".to_owned(), creditor_reference::spaced),
         settled: settled(frame, &payment, &shown.entries),
+        online,
         entries: rows::entries(&shown.entries, &accounts, currency),
     };
     Ok(page.render()?)
+}
+
+fn paid_by_card(
+    view: &mut View<'_, '_>,
+    frame: &Frame,
+    charge: PaymentId,
+) -> Result<Vec<PaidByCard>, Failure> {
+    let mut found = Vec::new();
+    for id in online::lists::of_charge(view, charge)? {
+        let record = online::get(view, id)?;
+        found.push(PaidByCard {
+            to: frame.at(&format!("online/{id}")),
+            told: format!("{} from {}", words::money_in(record.amount), record.member_name),
+            is_disputed: open_disputes(&record).next().is_some(),
+        });
+    }
+    Ok(found)
 }
 
 /// What is open of it.
@@ -111,7 +140,7 @@ pub(super) fn open(payment: &Payment) -> Money {
     Money::new(minor, payment.amount.currency)
 }
 
-fn acts(frame: &Frame, payment: &Payment) -> Vec<(&'static str, &'static str)> {
+fn acts(frame: &Frame, payment: &Payment, is_at_provider: bool) -> Vec<(&'static str, &'static str)> {
     let mut acts = Vec::new();
     if frame.may(&CHANGE) {
         if payment.status.is_owed() {
@@ -124,6 +153,8 @@ fn acts(frame: &Frame, payment: &Payment) -> Vec<(&'static str, &'static str)> {
         }
         match payment.status {
             PaymentStatus::Paid => acts.extend([("adjust", "Change the amount"), ("dispute", "Dispute")]),
+            // The provider's end of the dispute is booked by itself.
+            PaymentStatus::Disputed if is_at_provider => {}
             PaymentStatus::Disputed => acts.push(("resolve", "Resolve the dispute")),
             PaymentStatus::Pending
             | PaymentStatus::PartiallyPaid

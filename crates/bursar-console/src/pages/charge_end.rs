@@ -8,6 +8,7 @@ use bursar_domain::receipt::Method;
 
 use super::ask::{Ask, Field};
 use super::charge::{of, open};
+use super::online::refund::instead_of_charge;
 use crate::asking::Asking;
 use crate::failure::{Failure, Problem};
 use crate::forms::{Done, Form, Sent};
@@ -128,7 +129,9 @@ pub(super) fn read_refund(form: &Form) -> Result<Refund, Failure> {
 pub(crate) fn show_refund(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
     let (payment, back) = of(view, asking)?;
     let today = asking.frame.place.organization.time_zone.date(view.now());
+    let instead = instead_of_charge(view, &asking.frame, payment.id)?;
     Ask::new(&asking.frame, form, "Refund", back)
+        .instead(instead)
         .lead(format!(
             "{} was paid. Refunding all of it cancels the charge. Send the money yourself; this records it.",
             words::money_in(payment.paid_to_date)

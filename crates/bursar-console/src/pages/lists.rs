@@ -2,6 +2,7 @@
 
 mod books;
 mod office;
+mod online;
 mod raising;
 mod work;
 
@@ -12,6 +13,7 @@ use bursar_domain::money::{Currency, Money};
 
 pub(crate) use books::{journal, lines, money, statements};
 pub(crate) use office::{deliveries, group, people, roster, tokens, webhooks};
+pub(crate) use online::{disputes, online, payouts};
 pub(crate) use raising::{campaign, campaigns, cards, listings};
 pub(crate) use work::{activity, chapters, groups, orders, reimbursements, reminders};
 

@@ -11,6 +11,7 @@ use bursar_domain::receipt::ReceiptStatus;
 
 use super::ask::{Ask, Field};
 use super::charge_end::{read_refund, refund_fields};
+use super::online::refund;
 use super::rows::{self, EntryRow};
 use super::who;
 use crate::asking::Asking;
@@ -36,6 +37,8 @@ struct Page<'a> {
     payer: String,
     who: String,
     reference: String,
+    /// The id of the card payment that brought it; empty if none did.
+    online: String,
     counts_for: String,
     /// Address, name, amount.
     paid: Vec<(String, String, String)>,
@@ -66,6 +69,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         ));
     }
     let (accounts, currency) = entries::accounts(view)?;
+    let online = refund::of_receipt(view, &recorded)?;
     let receipt = &recorded.receipt;
     let page = Page {
         frame,
@@ -88,6 +92,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         payer: receipt.payer.map(|id| id.to_string()).unwrap_or_default(),
         who,
         reference: receipt.reference.clone().unwrap_or_else(|| "\u{2013}".to_owned()),
+        online: online.map(|id| id.to_string()).unwrap_or_default(),
         counts_for: recorded.counts_for.clone().unwrap_or_default(),
         paid,
         entries: rows::entries(&recorded.entries, &accounts, currency),
@@ -162,7 +167,9 @@ pub(crate) fn send_undo(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> R
 pub(crate) fn show_refund(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
     let (recorded, back) = of(view, asking)?;
     let today = asking.frame.place.organization.time_zone.date(view.now());
+    let online = refund::of_receipt(view, &recorded)?;
     Ask::new(&asking.frame, form, "Refund", back)
+        .instead(online.map(|id| refund::instead(&asking.frame, id)))
         .lead("Credit goes back first, then what it paid, the last charge first. Send the money yourself; this records it.")
         .fields(refund_fields(
             &asking.frame.currency(),

@@ -2,6 +2,7 @@
 
 use askama::Template;
 use bursar_app::View;
+use bursar_app::online::providers;
 use bursar_app::organizations::{self, OrganizationChange, SET};
 use bursar_app::{activity, webhooks};
 use bursar_domain::creditor_reference::spaced;
@@ -28,6 +29,8 @@ struct Page<'a> {
     may_set: bool,
     facts: Vec<(&'static str, String)>,
     pay_text: String,
+    /// Where members sign in to their own pages.
+    entrance: String,
     links: Vec<Link>,
 }
 
@@ -53,6 +56,16 @@ pub(crate) fn show(_: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<St
             about: "What no token may do here, and how long one may live.",
         },
     ];
+    if frame.may(&providers::SHOW) {
+        links.insert(
+            0,
+            Link {
+                to: frame.at("provider"),
+                name: "Card payments",
+                about: "Connect Stripe, so that members can pay by card.",
+            },
+        );
+    }
     if frame.may(&webhooks::LIST) {
         links.push(Link {
             to: frame.at("webhooks"),
@@ -96,6 +109,7 @@ pub(crate) fn show(_: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<St
             ("Books are kept", format!("{} years", own.retention_years)),
         ],
         pay_text: own.pay_text.clone().unwrap_or_default(),
+        entrance: format!("{}/m/in/{}", frame.origin, own.id),
         links,
     };
     Ok(page.render()?)

@@ -35,6 +35,8 @@ impl Column {
 pub(crate) enum Cell {
     Text(String),
     Num(String),
+    /// A number beside the one that counts.
+    Minor(String),
     /// Its class, and its word.
     Badge(&'static str, String),
     Moment(Moment),

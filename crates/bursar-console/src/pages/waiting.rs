@@ -2,7 +2,7 @@
 
 use bursar_app::desk::Waiting;
 use bursar_app::resources::Readable;
-use bursar_app::{Rule, messages, statements, tokens};
+use bursar_app::{Rule, messages, online, statements, tokens};
 use bursar_domain::access::Role;
 use bursar_domain::reimbursement::Reimbursement;
 
@@ -10,7 +10,7 @@ use crate::words;
 
 /// Where it is in the organization, and what there is to do. Each is for those who may read that list.
 pub(crate) fn words(waiting: Waiting, role: Role) -> Vec<(&'static str, String)> {
-    let all: [(i64, &Rule, _, _, _); 4] = [
+    let all: [(i64, &Rule, _, _, _); 7] = [
         (
             waiting.submitted,
             &Reimbursement::READ,
@@ -24,6 +24,27 @@ pub(crate) fn words(waiting: Waiting, role: Role) -> Vec<(&'static str, String)>
             ("bank statement line", "bank statement lines"),
             "bank/open",
             "to match",
+        ),
+        (
+            waiting.disputes,
+            &online::READ,
+            ("dispute of a card payment", "disputes of card payments"),
+            "online/disputes",
+            "to answer",
+        ),
+        (
+            waiting.stuck,
+            &online::READ,
+            ("card payment", "card payments"),
+            "online?show=problem",
+            "with a problem",
+        ),
+        (
+            waiting.unasked,
+            &online::providers::SHOW,
+            ("payment provider", "payment providers"),
+            "provider",
+            "that cannot be asked",
         ),
         (
             waiting.failed,

@@ -19,6 +19,28 @@ pub(super) const ROUTES: &[Route] = &[
         &bursar_app::organizations::SET,
         pages::settings::send_edit,
     ),
+    page("provider", "settings", pages::provider::show),
+    form(
+        "provider/set",
+        "settings",
+        pages::provider::show_set,
+        &bursar_app::online::providers::SET,
+        pages::provider::send_set,
+    ),
+    form(
+        "provider/test",
+        "settings",
+        pages::provider::show_test,
+        &bursar_app::online::providers::TEST,
+        pages::provider::send_test,
+    ),
+    form(
+        "provider/remove",
+        "settings",
+        pages::provider::show_remove,
+        &bursar_app::online::providers::REMOVE,
+        pages::provider::send_remove,
+    ),
     page("people", "settings", pages::people::show),
     file("people/csv", "settings", pages::lists::people),
     form(

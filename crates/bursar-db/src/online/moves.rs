@@ -139,24 +139,40 @@ pub fn all(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<Vec<Move>, D
     )
 }
 
-/// The newest first.
-pub fn latest(
+/// Of one kind, before `after`, the newest first.
+pub fn page(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
     kind: MoveKind,
+    after: Option<OnlineMoveId>,
     limit: i64,
 ) -> Result<Vec<Move>, DbError> {
     tx.rows(
         concat!(
             "SELECT ",
             move_columns!(),
-            " FROM online_moves WHERE organization_id = ?1 AND kind = ?2 ORDER BY id DESC LIMIT ?3"
+            " FROM online_moves WHERE organization_id = ?1 AND kind = ?2 AND id < ?3 ORDER BY id DESC LIMIT ?4"
         ),
         &[
             Value::Bytes(&organization.to_bytes()),
             Value::Text(kind.as_str()),
+            Value::Bytes(&after.map_or(super::AFTER_ALL, |id| id.to_bytes())),
             Value::Int(limit),
         ],
+        read,
+    )
+}
+
+/// Disputes: those that have not ended first, each the newest first.
+pub fn disputes(tx: &mut Tx<'_>, organization: OrganizationId, limit: i64) -> Result<Vec<Move>, DbError> {
+    tx.rows(
+        concat!(
+            "SELECT ",
+            move_columns!(),
+            " FROM online_moves WHERE organization_id = ?1 AND kind = 'dispute' \
+             ORDER BY CASE WHEN state IN ('won', 'lost', 'failed') THEN 1 ELSE 0 END, id DESC LIMIT ?2"
+        ),
+        &[Value::Bytes(&organization.to_bytes()), Value::Int(limit)],
         read,
     )
 }

@@ -73,9 +73,10 @@ impl OnlineArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct SetArgs {
-    /// File with the restricted key of Stripe (rk_live_… or rk_test_…); - reads it from standard input
+    /// File with the restricted key of Stripe (rk_live_… or rk_test_…); - reads it from standard input; left out, the one
+    /// before stays
     #[arg(long, value_name = "FILE")]
-    key_file: PathBuf,
+    key_file: Option<PathBuf>,
     /// File with the signing secret of the webhook endpoint at Stripe (whsec_…); left out, the one before stays
     #[arg(long, value_name = "FILE")]
     webhook_secret_file: Option<PathBuf>,
@@ -86,7 +87,10 @@ pub(crate) struct SetArgs {
     key: KeyArgs,
 }
 
-fn read(flag: &str, file: &PathBuf) -> Result<String, Failure> {
+fn secret(flag: &str, file: Option<&PathBuf>) -> Result<Option<String>, Failure> {
+    let Some(file) = file else {
+        return Ok(None);
+    };
     let mut text = String::new();
     let read = match file.as_os_str() == "-" {
         true => std::io::stdin().take(SECRET_BYTES_MAX).read_to_string(&mut text),
@@ -94,7 +98,7 @@ fn read(flag: &str, file: &PathBuf) -> Result<String, Failure> {
             .and_then(|opened| opened.take(SECRET_BYTES_MAX).read_to_string(&mut text)),
     };
     read.map_err(|error| format!("{flag} {} cannot be read: {error}", file.display()))?;
-    Ok(text)
+    Ok(Some(text))
 }
 
 pub(crate) fn run(globals: &Globals, command: ProviderCommand) -> Outcome {
@@ -135,23 +139,16 @@ pub(crate) fn run(globals: &Globals, command: ProviderCommand) -> Outcome {
 
 fn set(globals: &Globals, door: &Door<'_>, args: SetArgs) -> Outcome {
     let organization = door.organization()?;
-    if args.key_file.as_os_str() == "-"
-        && args
-            .webhook_secret_file
-            .as_ref()
-            .is_some_and(|file| file.as_os_str() == "-")
-    {
+    let is_input = |file: &Option<PathBuf>| file.as_ref().is_some_and(|file| file.as_os_str() == "-");
+    if is_input(&args.key_file) && is_input(&args.webhook_secret_file) {
         return Err(
             "only one of --key-file and --webhook-secret-file can be read from standard input".into(),
         );
     }
     let new = NewProvider {
         kind: ProviderKind::Stripe,
-        key: read("--key-file", &args.key_file)?,
-        webhook_secret: match &args.webhook_secret_file {
-            Some(file) => Some(read("--webhook-secret-file", file)?),
-            None => None,
-        },
+        key: secret("--key-file", args.key_file.as_ref())?,
+        webhook_secret: secret("--webhook-secret-file", args.webhook_secret_file.as_ref())?,
         account: args.account,
     };
     let (file, random) = (args.key.file(&globals.database().parse()?), ambient::entropy()?);

@@ -171,7 +171,7 @@ impl<'a> Past<'a> {
         let (sealing, entropy) = (sealing.wait()?, ambient::entropy::<ENTROPY>()?);
         let new = NewProvider {
             kind: ProviderKind::Stripe,
-            key: key.to_owned(),
+            key: Some(key.to_owned()),
             webhook_secret: Some(secret),
             account: None,
         };

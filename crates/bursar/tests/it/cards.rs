@@ -5,9 +5,40 @@ use std::path::PathBuf;
 use bursar::CardDesk;
 use ureq::Agent;
 
+use crate::api::world::World;
+use crate::support::secret_key_file;
+
 /// One that is on a port of its own.
 pub(crate) fn desk(file: Option<PathBuf>) -> CardDesk {
     CardDesk::start("127.0.0.1:0".parse().unwrap(), file, 0).unwrap()
+}
+
+/// Begins a payment of a charge by command: the id, and the page to pay on.
+pub(crate) fn start_payment(
+    world: &World,
+    desk: &CardDesk,
+    (organization, payer): (&str, &str),
+    charge: &str,
+) -> (String, String) {
+    let url = desk.url();
+    let begun = world.run(&[
+        "online",
+        "start",
+        "--organization",
+        organization,
+        "--member",
+        payer,
+        "--payment",
+        charge,
+        "--success-url",
+        "https://club.example/",
+        "--stripe-api",
+        &url,
+        "--secret-key-file",
+        secret_key_file(),
+    ]);
+    let text = |name: &str| begun[name].as_str().unwrap().to_owned();
+    (text("id"), text("url"))
 }
 
 /// What a call or a page answered.

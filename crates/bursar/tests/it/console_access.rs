@@ -5,6 +5,7 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
+use bursar::CardDesk;
 use bursar_console::{PageRule, page_rules};
 use bursar_domain::access::{Role, Scope, ScopeSet};
 use bursar_testing::Engine;
@@ -12,6 +13,7 @@ use bursar_testing::Engine;
 use crate::api::bundle::{NATIONAL, NORTH, RIVAL, group, id, member, organization, reminder};
 use crate::api::http::Reply;
 use crate::api::world::{World, on_both_engines};
+use crate::cards;
 use crate::console::{Browser, at, posted};
 use crate::console_bank::between;
 use crate::support::secret_key_file;
@@ -26,7 +28,7 @@ const NONE: &str = "00000000000000000000000000";
 
 impl Things {
     /// Makes what the bundle lacks. `n` is the number of the organization's things in the bundle.
-    fn of(world: &World, admin: &Browser<'_>, of: u32, n: u32) -> Self {
+    fn of(world: &World, desk: &CardDesk, admin: &Browser<'_>, of: u32, n: u32) -> Self {
         let path = |end: &str| at(of, end);
         let payer = format!("m{n}@members.example");
         admin.sent(
@@ -89,6 +91,7 @@ impl Things {
             "--secret-key-file",
             secret_key_file(),
         ]);
+        let online = online_payment(world, desk, admin, of, n);
         let or_none = |text: &str, start: &str, prefix: &str| match text.split_once(start) {
             Some((_, rest)) => rest.split('"').next().unwrap().to_owned(),
             None => format!("{prefix}_{NONE}"),
@@ -132,6 +135,7 @@ impl Things {
             ("chapter", organization(if of == NATIONAL { NORTH } else { of })),
             ("person", id("usr", if of == NATIONAL { 4 } else { 5 })),
             ("token", token.id),
+            ("online", online),
             ("webhook", webhook["id"].as_str().unwrap().to_owned()),
         ]))
     }
@@ -149,6 +153,7 @@ impl Things {
             (_, "bank/lines/{}") => &["line"],
             (_, "bank/reconcile/{}") => &["account"],
             ("bank", _) => &["statement"],
+            ("online", _) => &["online"],
             (_, "undo/lines/{}") => &["=key"],
             (_, "undo/statement/{}") => &["statement"],
             ("undo", _) => &["bulk"],
@@ -181,6 +186,17 @@ impl Things {
             path => at(NATIONAL, &format!("/{path}")),
         }
     }
+}
+
+/// Connects the organization to a provider, and pays a charge of a member there.
+fn online_payment(world: &World, desk: &CardDesk, admin: &Browser<'_>, of: u32, n: u32) -> String {
+    let form = "account=bank&stripe-key=rk_test_0123456789abcdef&key=a7";
+    admin.sent(&at(of, "/provider/set"), form);
+    let (home, payer) = (organization(of), format!("m{n}@members.example"));
+    let raise = ["payment", "raise", "--organization", &home, "--member", &payer];
+    let raised = world.run(&[&raise[..], &["--amount", "9", "--description", "Cards"]].concat());
+    let charge = raised["payments"][0]["id"].as_str().unwrap().to_owned();
+    cards::start_payment(world, desk, (&home, &payer), &charge).0
 }
 
 /// Whether an id of the organization is in the address.
@@ -236,7 +252,11 @@ impl Table {
 }
 
 fn every_page_by_everybody(engine: Engine) {
+    let desk = cards::desk(None);
+    let url = desk.url();
     let many = [
+        "--stripe-api",
+        &url,
         "--rate-limit-read",
         "100000",
         "--rate-limit-write",
@@ -249,8 +269,8 @@ fn every_page_by_everybody(engine: Engine) {
     let world = World::with(engine, &many);
     let admin = Browser::of(&world, "admin@people.example");
     let rival = Browser::of(&world, "admin5@people.example");
-    let own = Things::of(&world, &admin, NATIONAL, 1);
-    let theirs = Things::of(&world, &rival, RIVAL, 900);
+    let own = Things::of(&world, &desk, &admin, NATIONAL, 1);
+    let theirs = Things::of(&world, &desk, &rival, RIVAL, 900);
     let (viewer, editor) = (
         Browser::of(&world, "viewer@people.example"),
         Browser::of(&world, "editor@people.example"),

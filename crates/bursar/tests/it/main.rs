@@ -52,6 +52,8 @@ mod console_member;
 #[cfg(test)]
 mod console_oidc;
 #[cfg(test)]
+mod console_online;
+#[cfg(test)]
 mod console_people;
 #[cfg(test)]
 mod console_privacy;

@@ -671,6 +671,14 @@ fn access(service: TokenId) -> Vec<Call> {
         view(&online::READ, |view| online::get(view, no())),
         view(&online::READ, |view| online::payouts(view, 1)),
         view(&online::READ, |view| online::of_receipt(view, no())),
+        view(&online::READ, |view| {
+            online::lists::payments(view, online::lists::Which::All, None)
+        }),
+        view(&online::READ, |view| online::lists::of_charge(view, no())),
+        view(&online::READ, |view| online::lists::by_name(view, "pi_1")),
+        view(&online::READ, online::lists::disputes),
+        view(&online::READ, online::lists::counts),
+        view(&online::READ, |view| online::lists::payouts(view, None)),
         act(&online::REFUND, |act| online::refund(act, no(), None, None)),
         whole(&online::FIND, |whole| online::organization_of(whole, no())),
     ]
@@ -960,7 +968,7 @@ fn new_organization() -> NewOrganization {
 fn new_provider() -> providers::NewProvider {
     providers::NewProvider {
         kind: ProviderKind::Stripe,
-        key: "rk_test_51abcdefghijklmnop".to_owned(),
+        key: Some("rk_test_51abcdefghijklmnop".to_owned()),
         webhook_secret: None,
         account: None,
     }

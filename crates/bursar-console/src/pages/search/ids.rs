@@ -1,8 +1,10 @@
 //! What has an id and no list of the API: tokens, entries of the journal, statements, their lines, applications, people.
 
 use bursar_app::books::entries;
-use bursar_app::{AppError, Rule, View, cards, roles, statements, tokens};
-use bursar_domain::ids::{ApplicationId, EntryId, Id, StatementId, StatementLineId, TokenId, UserId};
+use bursar_app::{AppError, Rule, View, cards, online, roles, statements, tokens};
+use bursar_domain::ids::{
+    ApplicationId, EntryId, Id, OnlinePaymentId, StatementId, StatementLineId, TokenId, UserId,
+};
 
 use super::Hit;
 use crate::failure::Failure;
@@ -16,6 +18,13 @@ fn there<T>(found: Result<T, AppError>) -> Result<Option<T>, Failure> {
         Err(AppError::Refused(_)) => Ok(None),
         Err(error) => Err(error.into()),
     }
+}
+
+/// As Stripe names payments, charges and checkouts.
+fn is_name_at_stripe(text: &str) -> bool {
+    ["pi_", "ch_", "py_", "cs_"]
+        .iter()
+        .any(|start| text.starts_with(start))
 }
 
 pub(super) fn add(
@@ -38,6 +47,23 @@ pub(super) fn add(
         hit(
             format!("tokens/{id}"),
             format!("Token \u{201c}{}\u{201d}", token.name),
+        );
+    }
+    let online: Option<OnlinePaymentId> = match Id::parse(text) {
+        Some(id) => Some(id),
+        None if is_name_at_stripe(text) && may(&online::READ) => online::lists::by_name(view, text)?,
+        None => None,
+    };
+    if let Some(id) = online.filter(|_| may(&online::READ))
+        && let Some(record) = there(online::get(view, id))?
+    {
+        hit(
+            format!("online/{id}"),
+            format!(
+                "Card payment of {} from {}",
+                words::money_in(record.amount),
+                record.member_name
+            ),
         );
     }
     let entry: Option<EntryId> = Id::parse(text);

@@ -125,6 +125,14 @@ impl CardDesk {
         self.address
     }
 
+    /// Makes it so many seconds later from now on, and does what is due by then.
+    pub fn pass(&self, seconds: i64) {
+        let then = self.counter.now() + seconds;
+        self.counter
+            .set_time(Some(Timestamp::from_micros(then * 1_000_000)));
+        self.counter.tick();
+    }
+
     /// What was paid back in all, in the smallest unit.
     pub fn refunded(&self) -> i64 {
         let state = self.counter.state();
