@@ -86,7 +86,7 @@ pub mod testing {
 pub use act::{Act, Looking, NO_ORGANIZATION, View, Whole};
 pub use ahead::Next;
 pub use bursar_db::{
-    DatabaseUrl, DbError, EngineKind, Opening, Options, Reply, TlsMode, private, schema_version,
+    DatabaseUrl, DbError, EngineKind, Opening, Options, Reply, TlsMode, in_use, private, schema_version,
 };
 pub use caller::{Caller, Identity, MemberProof, TokenCaller};
 pub use door::{App, Doing, Visit, WallClock};

@@ -139,6 +139,10 @@ impl Rule {
     /// The refusal says who may.
     pub fn check(&self, caller: &Caller) -> Result<(), AppError> {
         let may = match caller {
+            Caller::Operator if !self.operator && self.person.is_some() => {
+                let message = format!("{}; name the person with --as EMAIL", self.rule_in_words());
+                return Err(Refusal::Forbidden { message }.into());
+            }
             Caller::Operator => self.operator,
             Caller::Worker => self.worker,
             Caller::Person(_, role, proof) => {
@@ -170,6 +174,11 @@ impl Rule {
     }
 
     pub(crate) fn forbidden(&self) -> AppError {
+        let message = self.rule_in_words();
+        Refusal::Forbidden { message }.into()
+    }
+
+    fn rule_in_words(&self) -> String {
         let who = match (self.person, self.operator) {
             (Some(Role::Admin), _) => "an admin of the organization",
             (Some(Role::Editor), _) => "an editor or admin of the organization",
@@ -181,10 +190,9 @@ impl Rule {
             (None, false) if self.visitor => "a visitor of the console",
             (None, false) => "the service itself",
         };
-        let message = match self.operator || self.person.is_none() {
+        match self.operator || self.person.is_none() {
             true => format!("only {who} may {}", self.deed),
             false => format!("only {who} may {}, under their own name", self.deed),
-        };
-        Refusal::Forbidden { message }.into()
+        }
     }
 }

@@ -24,7 +24,10 @@ pub struct ServerFacts {
     /// For everybody together, without those reserved for superusers.
     pub connections_max: i64,
     pub connections_of_others: i64,
+    pub encoding: String,
     pub collation: String,
+    /// Whether texts are in the order of C.
+    pub sorts_by_bytes: bool,
     pub is_standby: bool,
     /// Settings that can lose acknowledged writes or more: `fsync = off`.
     pub unsafe_settings: Vec<String>,
@@ -60,6 +63,8 @@ fn server(tx: &mut Tx<'_>) -> Result<ServerFacts, DbError> {
             tx,
             "SELECT COUNT(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()",
         )?,
+        encoding: one(tx, "SELECT current_setting('server_encoding')")?,
+        sorts_by_bytes: one(tx, "SELECT CASE WHEN 'B' < 'a' THEN 1 ELSE 0 END")?,
         collation: one(
             tx,
             "SELECT CAST(datcollate AS TEXT) FROM pg_database WHERE datname = current_database()",

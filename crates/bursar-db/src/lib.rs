@@ -60,7 +60,7 @@ pub mod worker_clock;
 
 pub use engine::{
     ColumnType, DatabaseUrl, Db, EngineKind, Foreseen, LoadTarget, Opening, Options, OwnedValue, PostgresUrl,
-    Reply, Row, Stats, TlsMode, Tx, Value,
+    Reply, Row, Stats, TlsMode, Tx, Value, in_use,
 };
 pub use error::DbError;
 pub use table::Stored;

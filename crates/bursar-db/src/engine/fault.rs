@@ -95,6 +95,24 @@ pub(super) fn sqlite_error(error: &rusqlite::Error) -> DbError {
     }
 }
 
+/// PostgreSQL's code for a right that the user does not have.
+pub(super) const NO_RIGHT: &str = "42501";
+
+/// What an administrator of PostgreSQL runs, by what was denied.
+pub(super) fn way_to_right(message: &str) -> String {
+    let named = |start: &str| message.strip_prefix(start).map(str::trim);
+    let statement = if let Some(schema) = named("permission denied for schema") {
+        format!("GRANT USAGE, CREATE ON SCHEMA {schema} TO USER")
+    } else if let Some(database) = named("permission denied for database") {
+        format!("GRANT CONNECT ON DATABASE {database} TO USER")
+    } else if let Some(table) = named("must be owner of table").or(named("must be owner of relation")) {
+        format!("ALTER TABLE {table} OWNER TO USER")
+    } else {
+        "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO USER".to_owned()
+    };
+    format!("let an administrator run `{statement}`, with the user of the database URL as USER")
+}
+
 impl From<WireError> for Fault {
     fn from(error: WireError) -> Self {
         match error {
@@ -140,6 +158,8 @@ impl Fault {
         }
         Fault::statement(if code.starts_with("23") {
             DbError::Constraint(message)
+        } else if code == NO_RIGHT {
+            DbError::Unwritable(format!("PostgreSQL says: {message}; {}", way_to_right(&message)))
         } else if code == DISK_FULL {
             DbError::Full(message)
         } else if code == LOCK_NOT_AVAILABLE || code == CANCELED || code.starts_with("53") {

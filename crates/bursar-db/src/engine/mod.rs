@@ -4,6 +4,7 @@ mod ahead;
 mod dialect;
 mod fault;
 mod held;
+mod in_use;
 mod job;
 mod lane;
 mod memo;
@@ -27,6 +28,7 @@ pub use self::ahead::Foreseen;
 pub(crate) use self::dialect::RAW_DOCUMENT;
 #[cfg(feature = "testing")]
 pub(crate) use self::dialect::postgres_text;
+pub use self::in_use::in_use;
 pub use self::lane::Stats;
 pub use self::reply::Reply;
 pub use self::tx::Tx;

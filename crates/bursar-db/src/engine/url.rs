@@ -64,6 +64,7 @@ impl FromStr for DatabaseUrl {
 
 impl PostgresUrl {
     fn parse(text: &str) -> Result<Self, DbError> {
+        check_password(text)?;
         let (base, query) = text.split_once('?').unwrap_or((text, ""));
         let mut tls = None;
         let mut root_certificate = None;
@@ -165,6 +166,28 @@ impl TlsMode {
     }
 }
 
+/// A password with a character that ends a part of the URL would be taken for a host or an option, and shown in an error.
+fn check_password(text: &str) -> Result<(), DbError> {
+    let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (authority, after) = rest.split_at(end);
+    let before_options = after.split('?').next().unwrap_or_default();
+    let option_names = after.split(['?', '&']).skip(1);
+    let is_late = before_options.contains('@')
+        || option_names
+            .map(|pair| pair.split('=').next().unwrap_or_default())
+            .any(|name| name.contains('@'));
+    match authority.matches('@').count() {
+        0 if is_late => Err(DbError::BadUrl(
+            "the database URL: write a / in the password as %2F, a ? as %3F and a # as %23".to_owned(),
+        )),
+        0 | 1 => Ok(()),
+        _ => Err(DbError::BadUrl(
+            "the database URL: write an @ in the user or the password as %40".to_owned(),
+        )),
+    }
+}
+
 /// Whether any host is neither a socket nor this machine. A name with an address beside it is remote if either is: the
 /// certificate must be the name's.
 fn is_remote(config: &postgres::Config) -> bool {
@@ -257,6 +280,24 @@ mod tests {
             matches!(&error, DbError::BadUrl(line) if !line.contains("secret")),
             "{error:?}"
         );
+        for (text, way) in [
+            ("postgres://u:sec@ret@h/d", "%40"),
+            ("postgres://u@x:secret@h:1/d?connect_timeout=3", "%40"),
+            ("postgres://u:sec/ret@h/d", "%2F"),
+            ("postgres://u:sec?ret@h/d", "%3F"),
+            ("postgres://u:sec#ret@h/d", "%23"),
+            ("postgres://u:sec?r&et@h/d?a=b", "%3F"),
+        ] {
+            let error = text.parse::<DatabaseUrl>().unwrap_err().to_string();
+            assert!(error.contains(way) && !error.contains("ret"), "{text}: {error}");
+        }
+        for good in [
+            "postgres://u:sec%40ret@h/d",
+            "postgres://h/d?user=a@b",
+            "postgres://u:p@h/d?application_name=a@b",
+        ] {
+            good.parse::<DatabaseUrl>().unwrap();
+        }
         let error = "postgres://h/d?sslmode=maybe"
             .parse::<DatabaseUrl>()
             .unwrap_err()

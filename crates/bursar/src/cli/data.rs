@@ -9,9 +9,9 @@ use bursar_app::export::{ExportError, Exported};
 use bursar_app::import::{Progress, Source};
 use bursar_app::journal_export::{self, Format};
 use bursar_app::lists::{self, List};
-use bursar_app::{App, AppError, Identity, Opening, Options};
+use bursar_app::{App, AppError, DatabaseUrl, Identity, Opening, Options, in_use};
 use bursar_app::{check as checking, copy as copying, export as exporting, import as importing};
-use bursar_domain::Date;
+use bursar_domain::{Date, Refusal};
 use clap::Args;
 use serde_json::json;
 
@@ -61,6 +61,9 @@ pub(crate) struct CopyArgs {
     /// Target database, which must be empty: `sqlite:FILE` or `postgres://…`
     #[arg(long, value_name = "URL", hide_env_values = true)]
     to: String,
+    /// Copy although a server or worker uses the database; what it writes afterwards is not in the copy
+    #[arg(long)]
+    live: bool,
 }
 
 pub(crate) fn import(globals: &Globals, args: &ImportArgs) -> Outcome {
@@ -269,10 +272,26 @@ pub(crate) fn compact(globals: &Globals) -> Outcome {
     Ok(())
 }
 
+/// What a server writes during and after the copy would be missing in it.
+fn refuse_use(what: &str, url: &DatabaseUrl, otherwise: &str) -> Outcome {
+    match in_use(url)? {
+        None => Ok(()),
+        Some(by) => Err(Refusal::conflict(format!(
+            "{what} is in use by {by}; stop every server and worker on it first{otherwise}"
+        ))
+        .into()),
+    }
+}
+
 pub(crate) fn copy(globals: &Globals, args: &CopyArgs) -> Outcome {
+    let (source, target) = (globals.database().parse()?, args.to.parse()?);
+    if !args.live {
+        refuse_use("the database", &source, ", or copy what is there now with --live")?;
+    }
+    refuse_use("the database to copy to", &target, "")?;
     let from = globals.open(Opening::Require)?;
     let who = globals.who(&from)?;
-    let to = open(&args.to.parse()?, &Options::default(), Opening::Migrate)?;
+    let to = open(&target, &Options::default(), Opening::Migrate)?;
     let bar = output::progress(0, "records");
     let copied = copying::copy(&from, who, &to, &mut |table, rows| {
         bar.set_message(table.to_owned());

@@ -42,10 +42,10 @@ const LAST_USED_EVERY: Duration = Duration::from_secs(10);
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ServeArgs {
     /// Listen address; port 0 picks a free port
-    #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDRESS")]
+    #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDRESS", value_parser = parse_listen)]
     pub(crate) listen: SocketAddr,
     /// Listen address for Prometheus metrics; off by default
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = parse_listen)]
     pub(crate) metrics_listen: Option<SocketAddr>,
     /// Redis server for rate limits shared by several servers
     #[arg(long, value_name = "URL", hide_env_values = true)]
@@ -152,6 +152,12 @@ fn parse_seconds(text: &str) -> Result<i64, String> {
         .parse()
         .map_err(|_| "must be a time such as 30s, 5m, 36h or 7d".to_owned())?;
     number.checked_mul(factor).ok_or_else(|| "is too long".to_owned())
+}
+
+pub(crate) fn parse_listen(text: &str) -> Result<SocketAddr, String> {
+    let rule =
+        "must be an address of this machine and a port, such as 127.0.0.1:8080, 0.0.0.0:8080 or [::1]:8080";
+    text.parse().map_err(|_| rule.to_owned())
 }
 
 pub(crate) fn parse_retention(text: &str) -> Result<i64, String> {

@@ -18,7 +18,7 @@ use clap::Args;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::provider::ApiArgs;
-use super::serve::{LogArgs, bind, parse_retention, parse_timeout, parse_tolerance, start_log};
+use super::serve::{LogArgs, bind, parse_listen, parse_retention, parse_timeout, parse_tolerance, start_log};
 use super::webhook::WebhookArgs;
 use super::{Failure, Globals, Outcome, output};
 use crate::ambient;
@@ -73,7 +73,7 @@ pub(crate) struct SendArgs {
 pub(crate) struct WorkerArgs {
     // Not `--metrics-listen`: both services of a machine can share one file of variables, and each needs its own port.
     /// Where to serve the worker's metrics for Prometheus; nowhere by default
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = parse_listen)]
     worker_metrics_listen: Option<SocketAddr>,
     #[command(flatten)]
     send: SendArgs,

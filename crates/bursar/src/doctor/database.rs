@@ -153,12 +153,15 @@ fn server(setup: &Setup<'_>, facts: &ServerFacts) -> Vec<Finding> {
             "turn it on in postgresql.conf, and reload",
         ));
     }
-    if !matches!(facts.collation.as_str(), "C" | "POSIX" | "C.UTF-8" | "C.utf8") {
-        findings.push(Finding::warning(
-            "collation",
-            format!("the database sorts texts as {}", facts.collation),
-            "create it with LC_COLLATE 'C', so that an upgrade of the system cannot change the order under an index",
-        ));
+    let another = "create another with `createdb --template=template0 --locale=C --encoding=UTF8 NAME`, and move the data \
+                   there with `bursar copy`; the server does not start on this one";
+    if facts.encoding != "UTF8" {
+        let what = format!("the database is encoded in {}, not in UTF8", facts.encoding);
+        findings.push(Finding::problem("encoding", what, another));
+    }
+    if !facts.sorts_by_bytes {
+        let what = format!("the database sorts texts as {}, not as C", facts.collation);
+        findings.push(Finding::problem("collation", what, another));
     }
     findings.push(connections(setup, facts));
     findings

@@ -378,7 +378,12 @@ fn reimbursements(club: &mut Club<'_>, chapter: &str) {
     );
     club.move_reimbursement(paid, "submit", EDITOR);
     club.refused_reimbursement(paid, "approve", Some(ADA), "own");
-    club.refused_reimbursement(paid, "approve", None, "under their own name");
+    club.refused_reimbursement(
+        paid,
+        "approve",
+        None,
+        "under their own name; name the person with --as EMAIL",
+    );
     club.refused_reimbursement(paid, "approve", Some(EDITOR), "admin");
     club.refused_reimbursement(paid, "pay", Some(TREASURER), "cannot become paid");
     club.move_reimbursement(paid, "approve", TREASURER);

@@ -281,6 +281,20 @@ fn exit_codes_are_as_told() {
 }
 
 #[test]
+fn an_address_to_listen_on_is_shown_by_an_example() {
+    let place = Place::sqlite();
+    for (command, flag) in [
+        ("serve", "--listen"),
+        ("serve", "--metrics-listen"),
+        ("worker", "--worker-metrics-listen"),
+    ] {
+        let done = place.run(&[command, flag, "8080"]);
+        assert_eq!(done.code, Some(2), "{done:?}");
+        assert!(done.stderr.contains("such as 127.0.0.1:8080"), "{done:?}");
+    }
+}
+
+#[test]
 fn health_asks_a_running_server() {
     let place = place();
     let mut serve = place.command(&["serve", "--listen", "127.0.0.1:0", "--log-level", "off"]);

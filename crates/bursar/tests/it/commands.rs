@@ -1,6 +1,7 @@
 //! Every command that works on the data, for people and for machines, on both engines.
 
 use std::ffi::OsStr;
+use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
 use serde_json::{Value, json};
@@ -375,6 +376,41 @@ fn a_copy_to_the_other_engine_and_back_is_the_same() {
             .refused(&["copy", "--to", "nowhere"])
             .contains("sqlite:FILE or postgres://")
     );
+}
+
+/// What a server wrote later would be missing in the copy.
+#[test]
+fn a_copy_notices_a_running_server() {
+    for place in [Place::sqlite(), Place::postgres()] {
+        place.import(EVERY_RECORD);
+        let (to, later) = (Place::sqlite(), Place::sqlite());
+        let mut serve = place.command(&[
+            "serve",
+            "--listen",
+            "127.0.0.1:0",
+            "--no-worker",
+            "--log-level",
+            "off",
+        ]);
+        let mut served = serve.stdout(Stdio::piped()).spawn().unwrap();
+        let mut said = String::new();
+        BufReader::new(served.stdout.take().unwrap())
+            .read_line(&mut said)
+            .unwrap();
+        let done = place.run(&["copy", "--to", &to.database]);
+        assert_eq!(done.code, Some(4), "{done:?}");
+        assert!(
+            done.stderr.contains("is in use by") && done.stderr.contains("--live"),
+            "{done:?}"
+        );
+        assert!(!to.database_file().exists(), "nothing was begun");
+        place.ok(&["copy", "--live", "--to", &to.database]);
+        let back = to.run(&["copy", "--to", &place.database]);
+        assert!(back.stderr.contains("to copy to is in use"), "{back:?}");
+        served.kill().unwrap();
+        served.wait().unwrap();
+        place.ok(&["copy", "--to", &later.database]);
+    }
 }
 
 /// Every command is somebody's: the person's whom `--as` names, with their role, or the operator's.

@@ -15,7 +15,7 @@ pub(super) use self::session::{Mode, PgSession};
 pub(super) use self::wire::{Told, WireError};
 
 use self::wire::{Target, Wire};
-use super::fault::{Class, Fault};
+use super::fault::{Class, Fault, NO_RIGHT, way_to_right};
 use super::tx::Tx;
 use super::url::{PostgresUrl, TlsMode};
 use super::{Opening, migrate};
@@ -140,6 +140,12 @@ impl Server {
                     "PostgreSQL at {name} refuses the connection: {error}; check the database URL"
                 )))
             }
+            WireError::Told(Told { code, message }) if code == NO_RIGHT => {
+                Fault::statement(DbError::BadUrl(format!(
+                    "PostgreSQL at {name} refuses the connection: {message}; {}",
+                    way_to_right(message)
+                )))
+            }
             WireError::Login(_) => Fault::statement(DbError::BadUrl(format!(
                 "PostgreSQL at {name} cannot be used: {error}; check the database URL"
             ))),
@@ -170,7 +176,12 @@ pub(super) fn prepare_schema(server: &Arc<Server>, opening: Opening) -> Result<(
         .spawn(move || {
             let mut session = PgSession::new(server, Mode::Schema);
             session.connect_once().map_err(|fault| fault.error)?;
-            refuse_foreign(&mut Tx::postgres(&mut session))?;
+            let tx = &mut Tx::postgres(&mut session);
+            refuse_foreign(tx)?;
+            // Data in such a database can still be read, to move it.
+            if opening == Opening::Migrate {
+                refuse_text(tx)?;
+            }
             migrate::migrate(&mut session, crate::schema::STEPS, opening)
         });
     let worker =
@@ -191,6 +202,22 @@ fn refuse_foreign(tx: &mut Tx<'_>) -> Result<(), DbError> {
         ));
     }
     Ok(())
+}
+
+/// Refuses a database that could not keep every text, or does not sort texts by their bytes: then an index could come out of
+/// order with an upgrade of the system, and pages of a list with each other.
+fn refuse_text(tx: &mut Tx<'_>) -> Result<(), DbError> {
+    let sql = "SELECT current_setting('server_encoding'), CASE WHEN 'B' < 'a' THEN 1 ELSE 0 END";
+    let found = tx.first(sql, &[], |row| Ok((row.text(0)?.to_owned(), row.int(1)?)))?;
+    let what = match found {
+        Some((encoding, _)) if encoding != "UTF8" => format!("is encoded in {encoding}, not in UTF8"),
+        Some((_, 0)) => "sorts texts by the rules of a language, not in the order of C".to_owned(),
+        _ => return Ok(()),
+    };
+    Err(DbError::Foreign(format!(
+        "the PostgreSQL database {what}; create another with `createdb --template=template0 --locale=C --encoding=UTF8 \
+         NAME`, and move data that is in this one with `bursar copy`"
+    )))
 }
 
 /// Locks every table as a write would, to find one that somebody else has locked.

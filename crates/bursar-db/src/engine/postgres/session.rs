@@ -374,7 +374,7 @@ impl PgSession {
     }
 
     /// With the full connection timeout, and a look at what is in between.
-    pub(super) fn connect_once(&mut self) -> Result<(), Fault> {
+    pub(in super::super) fn connect_once(&mut self) -> Result<(), Fault> {
         let mut wire = self.dial(None)?;
         self.server.refuse_shared(&mut wire)?;
         self.link = Some(Link::new(wire, false));

@@ -401,3 +401,90 @@ fn of_several_hosts_only_one_that_takes_writes_is_used() {
     assert_eq!(ids(&test.db), [1, 3]);
     db.shutdown();
 }
+
+/// Texts would be lost, or sorted by the rules of a language.
+#[test]
+fn a_database_of_another_encoding_or_order_is_refused_at_the_start() {
+    let test = TestDb::postgres();
+    let (host, name) = test.place.database.rsplit_once('/').unwrap();
+    for (number, how, part) in [
+        (
+            1,
+            "ENCODING 'LATIN1' LOCALE 'C'",
+            "is encoded in LATIN1, not in UTF8",
+        ),
+        (
+            2,
+            "ENCODING 'UTF8' LOCALE 'C' LOCALE_PROVIDER icu ICU_LOCALE 'en-US'",
+            "by the rules of a language",
+        ),
+    ] {
+        let other = format!("{name}_{number}");
+        test.place
+            .beside(&format!("CREATE DATABASE {other} TEMPLATE template0 {how}"));
+        let url: DatabaseUrl = format!("{host}/{other}").parse().unwrap();
+        let opened = Db::open(&url, &Options::default(), Opening::Migrate);
+        let error = opened.map(drop).unwrap_err().to_string();
+        // What is in it can be read, and there is nothing.
+        let read = Db::open(&url, &Options::default(), Opening::Require)
+            .map(drop)
+            .unwrap_err();
+        test.place.beside(&format!("DROP DATABASE {other} WITH (FORCE)"));
+        assert!(
+            error.contains(part) && error.contains("--locale=C --encoding=UTF8"),
+            "{error}"
+        );
+        assert!(
+            matches!(read, DbError::NoDatabase(_) | DbError::SchemaOlder { .. }),
+            "{read:?}"
+        );
+    }
+}
+
+#[test]
+fn a_missing_right_is_told_with_the_statement_that_gives_it() {
+    let test = TestDb::postgres();
+    let (host, name) = test.place.database.rsplit_once('/').unwrap();
+    let (_, server) = host.rsplit_once('@').unwrap();
+    let user = format!("{name}_user");
+    test.place.beside(&format!("CREATE ROLE {user} LOGIN"));
+    let url: DatabaseUrl = format!("postgres://{user}@{server}/{name}").parse().unwrap();
+    let refused = |opening| {
+        let opened = Db::open(&url, &Options::default(), opening);
+        let read = opened.and_then(|db| {
+            db.read(|tx| tx.first("SELECT COUNT(*) FROM members", &[], |row| row.int(0)))
+                .wait()
+        });
+        read.unwrap_err().to_string()
+    };
+    let no_table = refused(Opening::Require);
+    test.place
+        .beside(&format!("REVOKE CONNECT ON DATABASE {name} FROM PUBLIC"));
+    let no_database = refused(Opening::Require);
+    test.place.beside(&format!(
+        "GRANT CONNECT ON DATABASE {name} TO {user}; REVOKE ALL ON SCHEMA public FROM PUBLIC"
+    ));
+    test.place
+        .beside("DROP SCHEMA public CASCADE; CREATE SCHEMA public");
+    test.place
+        .beside(&format!("GRANT USAGE ON SCHEMA public TO {user}"));
+    let no_schema = refused(Opening::Migrate);
+    test.place
+        .beside(&format!("DROP OWNED BY {user}; DROP ROLE {user}"));
+    for (error, statement) in [
+        (
+            no_table,
+            "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO USER".to_owned(),
+        ),
+        (
+            no_database,
+            format!("GRANT CONNECT ON DATABASE \"{name}\" TO USER"),
+        ),
+        (
+            no_schema,
+            "GRANT USAGE, CREATE ON SCHEMA public TO USER".to_owned(),
+        ),
+    ] {
+        assert!(error.contains(&statement), "{statement}: {error}");
+    }
+}
