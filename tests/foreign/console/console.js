@@ -6,6 +6,7 @@
 // pictures of ten screens) and ONLY_PICTURES.
 import assert from "node:assert/strict";
 import { chromium } from "playwright-core";
+import { cards } from "./cards.js";
 import { doors, national, secretary, viewer } from "./days.js";
 import { Desk, signIn } from "./desk.js";
 import { Keys } from "./keys.js";
@@ -48,6 +49,7 @@ async function everything() {
     await tell(`secretary, ${mark}`, () => secretary(browser, found, options, mark));
     await tell(`treasurer, ${mark}`, () => treasurersDay(mark, options, Desk));
     await tell(`member, ${mark}`, () => member(browser, found, options));
+    await tell(`card payments, ${mark}`, () => cards(browser, found, options, mark));
     await tell(`viewer, ${mark}`, () => viewer(browser, found, options));
     await tell(`national officer, ${mark}`, () => national(browser, found, options, mark));
   }

@@ -267,6 +267,7 @@ pub(crate) struct Ask<'a> {
     /// Rows of a preview: a name and what becomes of it.
     pub(crate) rows: Vec<(String, String)>,
     pub(crate) fields: Vec<Field>,
+    /// Empty where there is nothing to do now; the lead says why.
     pub(crate) button: String,
     pub(crate) is_dangerous: bool,
     /// When it was opened, for a form that changes what is there.

@@ -90,16 +90,10 @@ fn tabs(view: &mut View<'_, '_>, asking: &Asking, open: &str) -> Result<Tabs, Fa
     Ok(tabs)
 }
 
-/// Where cards are set up, for those who may.
+/// Where cards are set up, for those who may, until they are.
 fn setup(view: &mut View<'_, '_>, frame: &Frame) -> Result<Option<(String, &'static str)>, Failure> {
-    if !frame.may(&providers::SHOW) {
-        return Ok(None);
-    }
-    let words = match online::is_offered(view)? {
-        true => "Settings for card payments",
-        false => "Connect Stripe",
-    };
-    Ok(Some((frame.at("provider"), words)))
+    let is_missing = frame.may(&providers::SET) && !online::is_offered(view)?;
+    Ok(is_missing.then(|| (frame.at("provider"), "Connect Stripe")))
 }
 
 pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<String, Failure> {
@@ -118,7 +112,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         columns: vec![
             Column::new("From"),
             Column::new("For"),
-            Column::new("When"),
+            Column::new("Day"),
             Column::new("State"),
             Column::new("Remark"),
             Column::money("Fee", frame),
@@ -140,7 +134,7 @@ fn row(frame: &Frame, record: &Record) -> Row {
         what: record.member_name.clone(),
         cells: vec![
             Cell::Text(paid_for(record)),
-            Cell::Moment(Moment::there(
+            Cell::Moment(Moment::day_there(
                 record.created_at,
                 &frame.place.organization.time_zone,
             )),
@@ -263,7 +257,7 @@ pub(crate) fn show_disputes(view: &mut View<'_, '_>, asking: &Asking, _: &Form) 
         tabs: tabs(view, asking, "disputes")?,
         columns: vec![
             Column::new("From"),
-            Column::new("Since"),
+            Column::new("Day"),
             Column::new("State"),
             Column::new("Reason"),
             Column::new("What to do"),

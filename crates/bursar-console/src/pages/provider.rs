@@ -294,19 +294,22 @@ pub(crate) fn show_remove(view: &mut View<'_, '_>, asking: &Asking, form: &Form)
     let frame = &asking.frame;
     let record = providers::show(view)?;
     let waiting = under_way(&record);
-    let lead = match waiting.is_empty() {
-        true => {
-            "Members can no longer pay by card. What was paid stays in the books; payouts that come later are booked by hand from \
-                 the bank statement."
-        }
-        false => {
-            "It cannot be removed now: nobody could ask what became of them. Refunds, disputes and payments must have ended."
-        }
+    let (lead, button) = match waiting.is_empty() {
+        true => (
+            "Members can no longer pay by card. What was paid stays in the books; payouts that come later are booked by hand \
+             from the bank statement.",
+            "Disconnect Stripe",
+        ),
+        false => (
+            "Stripe cannot be disconnected now: nobody could ask what became of them. Come back when payments, refunds and \
+             disputes have ended.",
+            "",
+        ),
     };
     let instead = (!waiting.is_empty()).then(|| {
         (
-            frame.at("online?show=under-way"),
-            "Payments that are under way".to_owned(),
+            frame.at("online"),
+            "See the card payments".to_owned(),
             format!(
                 "{waiting} still {} to be asked about: under way, or with a refund, a dispute or a problem that has not ended.",
                 if record.under_way == 1 { "has" } else { "have" }
@@ -316,7 +319,7 @@ pub(crate) fn show_remove(view: &mut View<'_, '_>, asking: &Asking, form: &Form)
     Ask::new(frame, form, "Disconnect Stripe?", back(frame))
         .instead(instead)
         .lead(lead)
-        .button("Disconnect Stripe")
+        .button(button)
         .dangerous()
         .page()
 }

@@ -38,7 +38,7 @@ pub(crate) fn online(view: &mut View<'_, '_>, asking: &Asking) -> Result<Downloa
     let columns = [
         "From",
         "For",
-        "Started",
+        "Day",
         "State",
         "Remark",
         "Fee",
@@ -73,7 +73,7 @@ pub(crate) fn disputes(view: &mut View<'_, '_>, asking: &Asking) -> Result<Downl
     let rows = whole(lists::disputes(view)?.into_iter().map(row).collect());
     let columns = [
         "From",
-        "Since",
+        "Day",
         "State",
         "Reason",
         "What to do",

@@ -17,29 +17,29 @@ use crate::words;
 pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
     let (record, back) = of(view, asking)?;
     let left = left(&record);
-    let lead = match left.minor {
-        0 => "Nothing of it can be refunded now.".to_owned(),
-        _ => format!(
-            "Stripe pays the money back to the card of {}. It is booked when Stripe has done it: credit goes back first, then what \
-             it paid, the last charge first. Stripe keeps its fee.",
-            record.member_name
-        ),
-    };
-    Ask::new(&asking.frame, form, "Refund by card", back)
-        .lead(lead)
-        .fields([
-            Field::text("amount", "Amount")
-                .hint(format!(
-                    "In {}. At most {}.",
-                    asking.frame.currency(),
-                    words::money(left)
-                ))
-                .value(left.to_string()),
-            Field::text("reason", "Reason").hint("For the books. It can be empty."),
-        ])
-        .button("Refund through Stripe")
-        .dangerous()
-        .page()
+    let ask = Ask::new(&asking.frame, form, "Refund by card", back).dangerous();
+    if left.minor == 0 {
+        let lead =
+            "Nothing of it can be refunded now: all of it went back, or the payer's bank has the money.";
+        return ask.lead(lead).button("").page();
+    }
+    ask.lead(format!(
+        "Stripe pays the money back to the card of {}. It is booked when Stripe has done it: credit goes back first, then what it \
+         paid, the last charge first. Stripe keeps its fee.",
+        record.member_name
+    ))
+    .fields([
+        Field::text("amount", "Amount")
+            .hint(format!(
+                "In {}. At most {}.",
+                asking.frame.currency(),
+                words::money(left)
+            ))
+            .value(left.to_string()),
+        Field::text("reason", "Reason").hint("For the books. It can be empty."),
+    ])
+    .button("Refund through Stripe")
+    .page()
 }
 
 pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
