@@ -447,6 +447,8 @@ fn deed(line: &Line, subject: &str) -> String {
         "member.link.revoke" => "revoked all links to the page of member",
         "provider.set" => "connected the payment provider",
         "provider.remove" => "disconnected the payment provider",
+        "autopay.start" => "saved a card for the dues of member",
+        "autopay.stop" => "stopped the automatic payments of member",
         "online.begin" => "began online payment",
         "online.refund" => "asked the provider to refund online payment",
         "online.refund.failed" => return format!("could not refund online payment {subject}"),

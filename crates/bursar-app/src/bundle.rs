@@ -37,6 +37,7 @@ pub fn organization_line(organization: &Organization, parent_id: Option<Organiza
         pay_text: Option<&'a str>,
         iban: Option<&'a str>,
         retention_years: i64,
+        autopay_retries: String,
     }
     json(&Line {
         r#type: "organization",
@@ -55,6 +56,7 @@ pub fn organization_line(organization: &Organization, parent_id: Option<Organiza
         pay_text: organization.pay_text.as_deref(),
         iban: organization.iban.as_deref(),
         retention_years: organization.retention_years,
+        autopay_retries: organization.autopay_retries.to_string(),
     })
 }
 

@@ -18,7 +18,7 @@ use crate::caller::{Caller, MemberProof};
 use crate::error::AppError;
 use crate::member_statement::{self, MemberStatement, OpenCharge};
 use crate::members;
-use crate::online;
+use crate::online::{self, autopay::AutopayRecord};
 use crate::personal::{self, Letter, Reader};
 use crate::rule::Rule;
 use crate::statement::Standing;
@@ -62,6 +62,8 @@ pub struct MemberPage {
     /// Whether members can pay by card, and their last payments by card, the newest first.
     pub takes_cards: bool,
     pub online: Vec<online::Record>,
+    /// The card that dues are charged to.
+    pub autopay: Option<AutopayRecord>,
     /// Payment data for a banking app, if the organization has an IBAN and uses the euro.
     pub transfer_code: Option<String>,
 }
@@ -118,6 +120,7 @@ pub fn read(view: &mut View<'_, '_>) -> Result<MemberPage, AppError> {
     let receipts = receipts::of_member(view, id)?;
     let takes_cards = online::is_offered(view)?;
     let online = online::own_list(view, ONLINE_MAX)?;
+    let autopay = online::autopay::own(view)?;
     Ok(MemberPage {
         organization,
         member,
@@ -131,6 +134,7 @@ pub fn read(view: &mut View<'_, '_>) -> Result<MemberPage, AppError> {
         to_transfer,
         takes_cards,
         online,
+        autopay,
         transfer_code,
     })
 }

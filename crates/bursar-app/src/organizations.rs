@@ -6,6 +6,7 @@ use bursar_db::clock::Clock;
 use bursar_db::organizations;
 use bursar_domain::Refusal;
 use bursar_domain::access::Role;
+use bursar_domain::autopay::RetryDays;
 use bursar_domain::email::{check_email, check_phone};
 use bursar_domain::iban;
 use bursar_domain::ids::OrganizationId;
@@ -156,6 +157,8 @@ pub struct OrganizationChange {
     pub pay_text: Option<Option<String>>,
     pub iban: Option<Option<String>>,
     pub retention_years: Option<i64>,
+    /// Days as text.
+    pub autopay_retries: Option<String>,
 }
 
 /// A new time zone leaves the dates that are there.
@@ -194,6 +197,10 @@ pub fn set(act: &mut Act<'_, '_>, change: &OrganizationChange) -> Result<Organiz
             return Err(Refusal::invalid("retention-years", rule).into());
         }
         after.retention_years = years;
+    }
+    if let Some(days) = &change.autopay_retries {
+        let days = RetryDays::parse(days);
+        after.autopay_retries = days.map_err(Refusal::of_field("autopay-retries"))?;
     }
     after.card_issuing = change.card_issuing.unwrap_or(after.card_issuing);
     after.time_zone = change.time_zone.clone().unwrap_or(after.time_zone);

@@ -45,6 +45,7 @@ const MODULES: &[&[&Rule]] = &[
     notices::RULES,
     online::RULES,
     online::providers::RULES,
+    online::autopay::RULES,
     organizations::RULES,
     outbox::RULES,
     payments::RULES,

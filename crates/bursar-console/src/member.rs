@@ -3,6 +3,7 @@
 //! A link is put into a cookie and leaves the address at once, so that nothing passes it on. It shows and pays; everything
 //! else needs the code. A link that does not work gets the same page, whatever is wrong with it.
 
+mod autopay;
 mod home;
 mod page;
 mod pay;
@@ -13,7 +14,7 @@ use std::net::IpAddr;
 use bursar_app::member_access::{self, Entry};
 use bursar_app::{Act, AppError, DbError, Identity, NO_ORGANIZATION, View, Whole, member_page};
 use bursar_domain::Refusal;
-use bursar_domain::ids::{Id, MemberId, OnlinePaymentId, OrganizationId, ReceiptId, RequestId};
+use bursar_domain::ids::{AutopayId, Id, MemberId, OnlinePaymentId, OrganizationId, ReceiptId, RequestId};
 use bursar_domain::member_access::MemberLink;
 use bursar_domain::organization::Organization;
 use bursar_domain::sign_in::{SecretHash, secret};
@@ -115,6 +116,9 @@ impl Console {
         match (end, form) {
             ("", None) => self.member_home(known, asked.get("said"), &Form::default()).await,
             ("pay", Some(form)) => self.pay(known, form).await,
+            ("autopay", None) => self.autopay_page(known, None).await,
+            ("autopay", Some(_)) => self.start_autopay(known).await,
+            ("autopay/stop", Some(_)) => self.stop_autopay(known).await,
             ("statement", None) => self.member_statement(known, asked.get("year")).await,
             ("contact", None) => self.member_contact(known, &Form::default()).await,
             ("contact", Some(form)) => self.set_member_contact(known, form).await,
@@ -133,6 +137,14 @@ impl Console {
                 Some(("paid", id)) => {
                     let payment = OnlinePaymentId::parse(id).ok_or_else(no_page)?;
                     self.paid(known, payment).await
+                }
+                Some(("autopay", id)) => {
+                    let autopay = AutopayId::parse(id).ok_or_else(no_page)?;
+                    self.lead_to_card_page(known, autopay).await
+                }
+                Some(("card", id)) => {
+                    let autopay = AutopayId::parse(id).ok_or_else(no_page)?;
+                    self.card_saved(known, autopay).await
                 }
                 Some(("pay", id)) => {
                     let payment = OnlinePaymentId::parse(id).ok_or_else(no_page)?;

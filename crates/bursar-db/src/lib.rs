@@ -9,6 +9,7 @@ pub mod applications;
 pub mod aside;
 pub mod attachments;
 pub mod audit;
+pub mod autopay;
 mod begin_books;
 pub mod bulk;
 pub mod cards;

@@ -5,7 +5,7 @@ pub mod moves;
 pub mod providers;
 
 use bursar_domain::Timestamp;
-use bursar_domain::ids::{MemberId, OnlinePaymentId, OrganizationId, PaymentId, ReceiptId};
+use bursar_domain::ids::{AutopayId, MemberId, OnlinePaymentId, OrganizationId, PaymentId, ReceiptId};
 use bursar_domain::money::Currency;
 use bursar_domain::online::{OnlineState, ProviderKind};
 
@@ -22,7 +22,7 @@ pub(crate) static PAYMENTS: LoadTarget = load_target! { "online_payments" {
     organization_id Bytes, id Bytes, kind Text, member_id Bytes, amount Int, currency Text, state Text, created_at Int,
     expires_at Int, ended_at Int, success_url Text, cancel_url Text, url Text, session_id Text, intent_id Text,
     charge_id Text, failure Text, problem Text, receipt_id Bytes, fee Int, due_at Int, attempts Int, heard Int,
-    leased_until Int,
+    leased_until Int, autopay_id Bytes,
 } };
 pub(crate) static ITEMS: LoadTarget = load_target! { "online_items" {
     organization_id Bytes, online_id Bytes, number Int, payment_id Bytes, amount Int,
@@ -69,11 +69,14 @@ pub struct OnlinePayment {
     pub attempts: i64,
     /// Counts reports that something happened.
     pub heard: i64,
+    /// The saved card that it is charged to. `None` if the payer pays on the provider's page.
+    pub autopay_id: Option<AutopayId>,
 }
 
 record! { payment_columns: OnlinePayment {
     organization_id, id, kind, member_id, amount, currency, state, created_at, expires_at, ended_at, success_url,
     cancel_url, url, session_id, intent_id, charge_id, failure, problem, receipt_id, fee, due_at, attempts, heard,
+    autopay_id,
 } }
 
 macro_rules! select {
@@ -108,10 +111,11 @@ record! { claim_columns: Claim { organization = "organization_id", id } }
 
 pub fn insert(tx: &mut Tx<'_>, new: &OnlinePayment, items: &[Item]) -> Result<(), DbError> {
     let (organization, id) = (new.organization_id.to_bytes(), new.id.to_bytes());
+    let autopay = new.autopay_id.map(|id| id.to_bytes());
     tx.execute(
         "INSERT INTO online_payments (organization_id, id, kind, member_id, amount, currency, state, created_at, \
-         expires_at, success_url, cancel_url, due_at, attempts, heard, leased_until) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 0, 0, 0)",
+         expires_at, success_url, cancel_url, due_at, autopay_id, attempts, heard, leased_until) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 0, 0, 0)",
         &[
             Value::Bytes(&organization),
             Value::Bytes(&id),
@@ -125,6 +129,7 @@ pub fn insert(tx: &mut Tx<'_>, new: &OnlinePayment, items: &[Item]) -> Result<()
             Value::Text(&new.success_url),
             Value::Text(&new.cancel_url),
             new.due_at.map(Timestamp::micros).into(),
+            autopay.as_ref().into(),
         ],
     )?;
     for (number, item) in (1..).zip(items) {
@@ -369,6 +374,7 @@ pub fn next_due(tx: &mut Tx<'_>) -> Result<Option<Timestamp>, DbError> {
     let found = tx.first(
         "SELECT MIN(at) FROM (SELECT MIN(CASE WHEN leased_until > due_at THEN leased_until ELSE due_at END) AS at \
          FROM online_payments WHERE due_at IS NOT NULL UNION ALL \
+         SELECT MIN(due_at) AS at FROM autopays UNION ALL \
          SELECT MIN(CASE WHEN leased_until > due_at THEN leased_until ELSE due_at END) AS at FROM providers) AS times",
         &[],
         read::<Option<Timestamp>>,
@@ -402,6 +408,7 @@ pub fn pull_in(tx: &mut Tx<'_>, now: Timestamp, beyond: Timestamp) -> Result<(),
     for sql in [
         "UPDATE online_payments SET due_at = ?1, leased_until = 0 WHERE due_at IS NOT NULL AND (due_at > ?2 OR leased_until > ?2)",
         "UPDATE providers SET due_at = ?1, leased_until = 0 WHERE due_at > ?2 OR leased_until > ?2",
+        "UPDATE autopays SET due_at = ?1, leased_until = 0 WHERE due_at > ?2 OR leased_until > ?2",
     ] {
         tx.execute(sql, &[Value::Int(now.micros()), Value::Int(beyond.micros())])?;
     }

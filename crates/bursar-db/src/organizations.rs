@@ -11,7 +11,7 @@ use crate::rows::{Columns, FromColumns, read, record};
 
 record! { organization_columns: Organization {
     id, name, kind, parent_id, currency, contact_email, contact_phone, card_issuing, time_zone, closed_until,
-    auto_credit, auto_reference, pay_text, iban, retention_years,
+    auto_credit, auto_reference, pay_text, iban, retention_years, autopay_retries,
 } }
 record! { user_columns: User { id, email, name } }
 
@@ -119,8 +119,8 @@ pub fn insert(tx: &mut Tx<'_>, organization: &Organization, clock: Timestamp) ->
     write(
         tx,
         "INSERT INTO organizations (id, name, kind, parent_id, currency, contact_email, contact_phone, card_issuing, \
-         time_zone, closed_until, auto_credit, auto_reference, pay_text, iban, retention_years, clock) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+         time_zone, closed_until, auto_credit, auto_reference, pay_text, iban, retention_years, autopay_retries, clock) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
         organization,
         Some(clock),
     )
@@ -132,7 +132,7 @@ pub fn update(tx: &mut Tx<'_>, organization: &Organization) -> Result<(), DbErro
         tx,
         "UPDATE organizations SET name = ?2, kind = ?3, parent_id = ?4, currency = ?5, contact_email = ?6, \
          contact_phone = ?7, card_issuing = ?8, time_zone = ?9, closed_until = ?10, auto_credit = ?11, \
-         auto_reference = ?12, pay_text = ?13, iban = ?14, retention_years = ?15 WHERE id = ?1",
+         auto_reference = ?12, pay_text = ?13, iban = ?14, retention_years = ?15, autopay_retries = ?16 WHERE id = ?1",
         organization,
         None,
     )
@@ -148,6 +148,7 @@ fn write(
         organization.id.to_bytes(),
         organization.parent_id.map(|id| id.to_bytes()),
     );
+    let autopay_retries = organization.autopay_retries.to_string();
     let closed_until = organization.closed_until.map(|day| day.to_string());
     let mut params = vec![
         Value::Bytes(&id),
@@ -165,6 +166,7 @@ fn write(
         organization.pay_text.as_deref().into(),
         organization.iban.as_deref().into(),
         Value::Int(organization.retention_years),
+        Value::Text(&autopay_retries),
     ];
     params.extend(clock.map(|clock| Value::Int(clock.micros())));
     tx.execute(sql, &params).map(drop)

@@ -4,6 +4,7 @@
 use bursar_domain::access::{Role, ScopeSet};
 use bursar_domain::account::AccountType;
 use bursar_domain::attachment::ContentType;
+use bursar_domain::autopay::{AutopayState, AutopayStep, RetryDays};
 use bursar_domain::card::LimitFrequency;
 use bursar_domain::ids::Id;
 use bursar_domain::journal::EntryKind;
@@ -121,6 +122,9 @@ from_column! {
     Date: text_opt, Self::parse;
     Currency: text_opt, Self::parse;
     Role: text_opt, Word::parse;
+    AutopayState: text_opt, Word::parse;
+    AutopayStep: text_opt, Word::parse;
+    RetryDays: text_opt, |text: &str| Self::parse(text).ok();
     TokenKind: text_opt, Word::parse;
     OrganizationKind: text_opt, Word::parse;
     CardIssuing: text_opt, Word::parse;

@@ -4,6 +4,7 @@
 //! key, `PLAIN` the others, `CARRYING` what an index holds beside its key, `APART` a column that no other index may
 //! stand in for. Keys of tenant data start with the organization, so that the data can be sharded by it.
 
+mod autopay;
 mod books;
 mod console;
 mod events;
@@ -13,6 +14,7 @@ mod online;
 mod privacy;
 mod rules;
 
+use self::autopay::AUTOPAY;
 use self::books::{ATTACHMENTS, BOOKS, LATE_FEES, LEDGER_ENDS, STATEMENTS};
 use self::console::{ASIDE, LOGINS, LOOKUPS, PASSKEYS, REMINDERS_BY_TIME, SESSIONS, SIGN_IN_CODES, UPLOADS};
 use self::events::{EVENTS, WEBHOOKS};
@@ -54,6 +56,7 @@ pub(crate) const STEPS: &[&str] = &[
     MEMBER_PAGES,
     ERASURE,
     ONLINE,
+    AUTOPAY,
 ];
 
 /// What a step does that SQL cannot. It runs after the step's statements, in the same transaction.

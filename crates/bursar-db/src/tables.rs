@@ -26,7 +26,7 @@ pub(crate) use load_target;
 static ORGANIZATIONS: LoadTarget = load_target! { "organizations" {
     id Bytes, name Text, kind Text, parent_id Bytes, currency Text, contact_email Text, contact_phone Text,
     card_issuing Text, clock Int, epoch Int, epoch_changes Int, time_zone Text, closed_until Text, auto_credit Int,
-    auto_reference Int, pay_text Text, last_reference Int, iban Text, retention_years Int,
+    auto_reference Int, pay_text Text, last_reference Int, iban Text, retention_years Int, autopay_retries Text,
 } };
 static USERS: LoadTarget = load_target! { "users" { id Bytes, email Text, address_key Text, name Text, } };
 static ROLES: LoadTarget = load_target! { "roles" { organization_id Bytes, user_id Bytes, role Text, } };
@@ -130,7 +130,7 @@ static LOGINS: LoadTarget = load_target! { "logins" {
 static WORKER_CLOCK: LoadTarget = load_target! { "worker_clock" { id Int, seen_at Int, steady_since Int, } };
 
 /// A test compares the columns with the schema of both engines. An entry of the journal comes after its postings.
-pub static EVERY_TABLE: [&LoadTarget; 63] = [
+pub static EVERY_TABLE: [&LoadTarget; 65] = [
     &ORGANIZATIONS,
     &USERS,
     &ROLES,
@@ -170,6 +170,8 @@ pub static EVERY_TABLE: [&LoadTarget; 63] = [
     &crate::online::PAYMENTS,
     &crate::online::ITEMS,
     &crate::online::MOVES,
+    &crate::autopay::AUTOPAYS,
+    &crate::autopay::CHARGES,
     &TOKENS,
     &IDEMPOTENCY,
     &ACTIVITY,

@@ -71,6 +71,7 @@ kinds! {
     Event EventId "evt" "event";
     Webhook WebhookId "whk" "webhook endpoint";
     OnlinePayment OnlinePaymentId "opy" "online payment";
+    Autopay AutopayId "aut" "saved card";
     OnlineMove OnlineMoveId "omv" "online refund, dispute or payout";
 }
 

@@ -7,6 +7,7 @@ pub mod access;
 pub mod account;
 pub mod aside;
 pub mod attachment;
+pub mod autopay;
 pub mod campaign;
 pub mod card;
 pub mod catch_up;

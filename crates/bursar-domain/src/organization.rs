@@ -1,6 +1,7 @@
 //! Organizations, the people who act for them, and their permissions.
 
 use crate::access::{Policy, Role, Scope, ScopeSet, unknown_scope};
+use crate::autopay::RetryDays;
 use crate::fields::Fields;
 use crate::iban;
 use crate::ids::{OrganizationId, UserId};
@@ -58,6 +59,8 @@ pub struct Organization {
     pub iban: Option<String>,
     /// How many years after its end a year's books are kept.
     pub retention_years: i64,
+    /// When a failed charge to a saved card is tried again.
+    pub autopay_retries: RetryDays,
 }
 
 /// What most tax laws ask for.
@@ -82,6 +85,7 @@ impl Organization {
             pay_text: None,
             iban: None,
             retention_years: RETENTION_YEARS,
+            autopay_retries: RetryDays::default(),
         }
     }
 
@@ -115,6 +119,9 @@ impl Organization {
         fields
             .integer("retentionYears", 1..=RETENTION_YEARS_MAX)?
             .set(&mut self.retention_years)?;
+        fields
+            .string("autopayRetries", RetryDays::parse)?
+            .set(&mut self.autopay_retries)?;
         self.check_parent()
     }
 

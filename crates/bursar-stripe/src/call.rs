@@ -94,11 +94,22 @@ impl Client {
             .header("authorization", bearer(access))
             .header("stripe-version", VERSION)
             .call();
-        answer(path, sent)
+        read(sent)?.good(path)
     }
 
     /// Two calls with one key are one.
     pub(crate) fn post(&self, access: &Access, path: &str, form: &Form, key: &str) -> Result<Value, Trouble> {
+        self.post_for(access, path, form, key)?.good(path)
+    }
+
+    /// The same for a call whose refusal says more than words.
+    pub(crate) fn post_for(
+        &self,
+        access: &Access,
+        path: &str,
+        form: &Form,
+        key: &str,
+    ) -> Result<Answer, Trouble> {
         self.check(access)?;
         let sent = self
             .agent
@@ -108,7 +119,7 @@ impl Client {
             .header("idempotency-key", key)
             .header("content-type", "application/x-www-form-urlencoded")
             .send(form.encoded());
-        answer(path, sent)
+        read(sent)
     }
 }
 
@@ -116,7 +127,15 @@ fn bearer(access: &Access) -> String {
     format!("Bearer {}", access.key)
 }
 
-fn answer(path: &str, sent: Result<Response<Body>, Error>) -> Result<Value, Trouble> {
+/// What Stripe answered.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    /// Null if it is no JSON.
+    pub(crate) value: Value,
+}
+
+fn read(sent: Result<Response<Body>, Error>) -> Result<Answer, Trouble> {
     let mut response = match sent {
         Ok(response) => response,
         Err(Error::Timeout(_)) => {
@@ -134,28 +153,47 @@ fn answer(path: &str, sent: Result<Response<Body>, Error>) -> Result<Value, Trou
     let text = body
         .read_to_string()
         .map_err(|error| Trouble::Unavailable(format!("Stripe's response cannot be read: {error}")))?;
-    let value: Value = serde_json::from_str(&text).unwrap_or_default();
-    if (200..300).contains(&status) && value.is_object() {
-        return Ok(value);
-    }
-    let words = value["error"]["message"].as_str().unwrap_or("no reason given");
-    let words: String = words
-        .chars()
-        .filter(|c| !c.is_control())
-        .take(WORDS_MAX)
-        .collect();
-    let told = format!("Stripe answered {status} to {path}: {words}");
-    Err(match status {
-        401 => Trouble::Refused(
-            "Stripe does not accept the key; set another with `bursar provider set`".to_owned(),
-        ),
-        403 => Trouble::Refused(format!(
-            "the key may not use {path}; give it that permission in the Stripe dashboard ({words})"
-        )),
-        // A conflict of two calls with one key, too many calls, or trouble at Stripe.
-        409 | 424 | 429 | 500..=599 => Trouble::Unavailable(told),
-        _ => Trouble::Refused(told),
+    Ok(Answer {
+        status,
+        value: serde_json::from_str(&text).unwrap_or_default(),
     })
+}
+
+impl Answer {
+    /// Why it was refused, in Stripe's words.
+    pub(crate) fn words(&self) -> String {
+        let words = self.value["error"]["message"]
+            .as_str()
+            .unwrap_or("no reason given");
+        words
+            .chars()
+            .filter(|c| !c.is_control())
+            .take(WORDS_MAX)
+            .collect()
+    }
+
+    pub(crate) fn is_missing(&self) -> bool {
+        self.value["error"]["code"] == "resource_missing"
+    }
+
+    pub(crate) fn good(self, path: &str) -> Result<Value, Trouble> {
+        if (200..300).contains(&self.status) && self.value.is_object() {
+            return Ok(self.value);
+        }
+        let (status, words) = (self.status, self.words());
+        let told = format!("Stripe answered {status} to {path}: {words}");
+        Err(match status {
+            401 => Trouble::Refused(
+                "Stripe does not accept the key; set another with `bursar provider set`".to_owned(),
+            ),
+            403 => Trouble::Refused(format!(
+                "the key may not use {path}; give it that permission in the Stripe dashboard ({words})"
+            )),
+            // A conflict of two calls with one key, too many calls, or trouble at Stripe.
+            409 | 424 | 429 | 500..=599 => Trouble::Unavailable(told),
+            _ => Trouble::Refused(told),
+        })
+    }
 }
 
 #[cfg(test)]

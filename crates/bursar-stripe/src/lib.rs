@@ -5,12 +5,14 @@
 
 pub mod amount;
 mod call;
+mod cards;
 mod read;
 pub mod report;
 pub mod signature;
 
 use bursar_app::online::port::{
-    Access, Checkout, Opened, Outcome, Provider, Recent, RefundOrder, SeenRefund, Tested, Trouble,
+    Access, CardOrder, CardPage, Charged, Checkout, Opened, Outcome, Provider, Recent, RefundOrder, Saved,
+    SeenRefund, Tested, Trouble,
 };
 use bursar_domain::Timestamp;
 use bursar_domain::money::Currency;
@@ -84,6 +86,19 @@ impl Stripe {
             .get(access, &format!("/v1/payment_intents/{id}"), &query)
     }
 
+    fn open_page(&self, access: &Access, form: &Form, key: &str) -> Result<Opened, Trouble> {
+        let session = self.client.post(access, "/v1/checkout/sessions", form, key)?;
+        match (session["id"].as_str(), session["url"].as_str()) {
+            (Some(id), Some(url)) => Ok(Opened {
+                session: id.to_owned(),
+                url: url.to_owned(),
+            }),
+            _ => Err(Trouble::Unavailable(
+                "Stripe returned a checkout page without an address".to_owned(),
+            )),
+        }
+    }
+
     fn of_intent(&self, access: &Access, path: &str, intent: &str) -> Result<Vec<Value>, Trouble> {
         let mut query = Form::default();
         query.add("payment_intent", intent);
@@ -148,23 +163,18 @@ impl Provider for Stripe {
             );
             form.add(&format!("{start}[price_data][product_data][name]"), &name);
         }
-        let session = self
-            .client
-            .post(access, "/v1/checkout/sessions", &form, &checkout.id.to_string())?;
-        match (session["id"].as_str(), session["url"].as_str()) {
-            (Some(id), Some(url)) => Ok(Opened {
-                session: id.to_owned(),
-                url: url.to_owned(),
-            }),
-            _ => Err(Trouble::Unavailable(
-                "Stripe returned a checkout page without an address".to_owned(),
-            )),
-        }
+        self.open_page(access, &form, &checkout.id.to_string())
     }
 
     fn outcome(&self, access: &Access, session: &str, currency: Currency) -> Result<Outcome, Trouble> {
-        let path = format!("/v1/checkout/sessions/{session}");
-        let session = self.client.get(access, &path, &Form::default())?;
+        // One that is charged to a saved card has no page: it is an intent from the beginning.
+        let session = match session.starts_with(cards::INTENT) {
+            true => cards::page_of(session),
+            false => {
+                let path = format!("/v1/checkout/sessions/{session}");
+                self.client.get(access, &path, &Form::default())?
+            }
+        };
         let Some(id) = read::id_of(&session["payment_intent"]) else {
             return Ok(read::unpaid(&session));
         };
@@ -215,5 +225,21 @@ impl Provider for Stripe {
             payouts: payouts.iter().map(read::payout).collect::<Result<_, _>>()?,
             touched,
         })
+    }
+
+    fn save_card(&self, access: &Access, page: &CardPage) -> Result<Opened, Trouble> {
+        cards::save(self, access, page)
+    }
+
+    fn saved(&self, access: &Access, session: &str) -> Result<Saved, Trouble> {
+        cards::saved(self, access, session)
+    }
+
+    fn charge(&self, access: &Access, order: &CardOrder) -> Result<Charged, Trouble> {
+        cards::charge(self, access, order)
+    }
+
+    fn forget(&self, access: &Access, method: &str) -> Result<(), Trouble> {
+        cards::forget(self, access, method)
     }
 }

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use bursar_db::online::{self, OnlinePayment, moves, providers};
-use bursar_db::{DbError, Tx, receipts};
+use bursar_db::{DbError, Tx, autopay, receipts};
+use bursar_domain::autopay::{AutopayState, AutopayStep};
 use bursar_domain::ids::{AccountId, OnlinePaymentId, OrganizationId};
 use bursar_domain::online::{MoveKind, OnlineState};
 use bursar_domain::sealed::{NONCE_BYTES, TAG_BYTES};
@@ -50,6 +51,28 @@ impl Check<'_> {
                 let message = "belongs to an online payment that does not exist";
                 self.problem("reference", Some(organization), found.id, message);
             }
+        }
+        let all = autopay::all(tx, organization);
+        for saved in self.readable(organization, "autopays", all) {
+            self.done.rows += 1;
+            let has_card = saved.customer_id.is_some() && saved.method_id.is_some();
+            if saved.state == AutopayState::Active && !has_card {
+                let message = "dues are charged to it, and the provider's names of the card are missing";
+                self.problem("rule", Some(organization), saved.id, message);
+            }
+        }
+        let all = autopay::all_charges(tx, organization);
+        for charge in self.readable(organization, "autopay_charges", all) {
+            self.done.rows += 1;
+            let tried = charge.online_id.filter(|id| known.contains(id));
+            if charge.step == AutopayStep::Trying && tried.is_none() {
+                let message = "a saved card is charged for it by an online payment that does not exist";
+                self.problem("reference", Some(organization), charge.payment_id, message);
+            }
+        }
+        for id in autopay::stray_charges(tx, organization)? {
+            let message = "is to be paid by a saved card, and does not exist";
+            self.problem("reference", Some(organization), id, message);
         }
         for id in online::stray_items(tx, organization)? {
             let message = "has charges, but there is no such online payment";

@@ -9,6 +9,7 @@
 //! the URL of the [`Record`]. On the page after it, ask [`own`] whether it is theirs, call [`Teller::pursue`] and show the record:
 //! a report of the provider may be late.
 
+pub mod autopay;
 mod disputes;
 pub mod lists;
 mod payouts;
@@ -23,10 +24,10 @@ use bursar_db::online::lists::{self as listed, Which};
 use bursar_db::online::{self as rows, Item, OnlinePayment};
 use bursar_db::{online::providers as provider_rows, open_charges};
 use bursar_domain::access::Role;
-use bursar_domain::ids::{MemberId, OnlinePaymentId, OrganizationId, PaymentId, ReceiptId};
+use bursar_domain::ids::{AutopayId, MemberId, OnlinePaymentId, OrganizationId, PaymentId, ReceiptId};
 use bursar_domain::member::Member;
 use bursar_domain::money::Money;
-use bursar_domain::online::{CHECKOUT_SECONDS, OnlineState, check_amount};
+use bursar_domain::online::{CHECKOUT_SECONDS, OnlineState, ProviderKind, check_amount};
 use bursar_domain::payment::{Payment, PaymentStatus};
 use bursar_domain::{Refusal, Timestamp};
 
@@ -95,12 +96,7 @@ pub fn begin(act: &mut Act<'_, '_>, new: &NewOnlinePayment) -> Result<Record, Ap
         return Err(Refusal::missing("there is no such member").into());
     }
     let member: Member = act.find(new.member)?;
-    for (field, url) in [("success-url", &new.success_url), ("cancel-url", &new.cancel_url)] {
-        let is_url = url.starts_with("https://") || url.starts_with("http://");
-        if !is_url || url.len() > URL_MAX || !url.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(Refusal::invalid(field, "must be an http or https address").into());
-        }
-    }
+    check_urls(&new.success_url, &new.cancel_url)?;
     if new.charges.is_empty() || new.charges.len() > CHARGES_MAX {
         let rule = format!("must name 1 to {CHARGES_MAX} charges, got {}", new.charges.len());
         return Err(Refusal::invalid("payment", rule).into());
@@ -128,22 +124,48 @@ pub fn begin(act: &mut Act<'_, '_>, new: &NewOnlinePayment) -> Result<Record, Ap
     let total: i128 = items.iter().map(|item| i128::from(item.amount)).sum();
     let total = Money::total("the sum", total, books.organization.currency)?;
     check_amount(provider.kind, total)?;
+    let urls = (new.success_url.as_str(), new.cancel_url.as_str());
+    let payment = blank(act, (provider.kind, member.id), total, urls, None);
+    rows::insert(act.tx, &payment, &items)?;
+    act.log(BEGIN.name, Some(payment.id.to_string()), None)?;
+    record::of(act, payment)
+}
+
+/// Where the provider sends a member back to.
+fn check_urls(success: &str, cancel: &str) -> Result<(), Refusal> {
+    for (field, url) in [("success-url", success), ("cancel-url", cancel)] {
+        let is_url = url.starts_with("https://") || url.starts_with("http://");
+        if !is_url || url.len() > URL_MAX || !url.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(Refusal::invalid(field, "must be an http or https address"));
+        }
+    }
+    Ok(())
+}
+
+/// A payment that the provider does not know yet.
+fn blank(
+    act: &mut Act<'_, '_>,
+    (kind, member_id): (ProviderKind, MemberId),
+    amount: Money,
+    (success_url, cancel_url): (&str, &str),
+    autopay_id: Option<AutopayId>,
+) -> OnlinePayment {
     let now = act.now();
     let id: OnlinePaymentId = act.new_id();
     let url = |url: &str| url.replace("{id}", &id.to_string());
-    let payment = OnlinePayment {
+    OnlinePayment {
         organization_id: act.organization,
         id,
-        kind: provider.kind,
-        member_id: member.id,
-        amount: total.minor,
-        currency: total.currency,
+        kind,
+        member_id,
+        amount: amount.minor,
+        currency: amount.currency,
         state: OnlineState::Created,
         created_at: now,
         expires_at: now.plus_seconds(CHECKOUT_SECONDS),
         ended_at: None,
-        success_url: url(&new.success_url),
-        cancel_url: url(&new.cancel_url),
+        success_url: url(success_url),
+        cancel_url: url(cancel_url),
         url: None,
         session_id: None,
         intent_id: None,
@@ -156,10 +178,8 @@ pub fn begin(act: &mut Act<'_, '_>, new: &NewOnlinePayment) -> Result<Record, Ap
         due_at: Some(now.plus_seconds(UNOPENED_SECONDS)),
         attempts: 0,
         heard: 0,
-    };
-    rows::insert(act.tx, &payment, &items)?;
-    act.log(BEGIN.name, Some(payment.id.to_string()), None)?;
-    record::of(act, payment)
+        autopay_id,
+    }
 }
 
 /// How long whoever began a payment has to ask for its page before the worker does.
@@ -288,6 +308,7 @@ pub fn hear(act: &mut Act<'_, '_>, report: &Report) -> Result<bool, AppError> {
                     Some(id) => rows::ask_soon(act.tx, organization, id, now)?,
                     None => rows::hear(act.tx, organization, name, now)?,
                 };
+                found += bursar_db::autopay::hear(act.tx, organization, name, now)?;
             }
             Ok(found > 0)
         }
@@ -314,6 +335,8 @@ fn no_payment() -> Refusal {
 pub enum Task {
     Pursue(OrganizationId, OnlinePaymentId),
     Sweep(OrganizationId),
+    /// Looks after a saved card.
+    Tend(OrganizationId, AutopayId),
 }
 
 /// When a provider is to be asked next.
@@ -331,7 +354,12 @@ pub fn claim(whole: &mut Whole<'_, '_>, until: Timestamp, limit: i64) -> Result<
     let pursue = payments
         .into_iter()
         .map(|claim| Task::Pursue(claim.organization, claim.id));
-    Ok(pursue.chain(providers.into_iter().map(Task::Sweep)).collect())
+    let cards = bursar_db::autopay::claim(whole.tx, now, until, limit)?;
+    let tend = cards
+        .into_iter()
+        .map(|(organization, id)| Task::Tend(organization, id));
+    let sweep = providers.into_iter().map(Task::Sweep);
+    Ok(pursue.chain(sweep).chain(tend).collect())
 }
 
 /// Makes due what was put off while the wall clock ran ahead.

@@ -4,7 +4,7 @@
 use std::fmt;
 
 use bursar_domain::Timestamp;
-use bursar_domain::ids::{OnlineMoveId, OnlinePaymentId, OrganizationId};
+use bursar_domain::ids::{AutopayId, OnlineMoveId, OnlinePaymentId, OrganizationId};
 use bursar_domain::money::{Currency, Money};
 use bursar_domain::online::{MoveState, ProviderKind};
 
@@ -58,6 +58,65 @@ pub struct Opened {
     pub url: String,
 }
 
+/// A card that a member wants to save on the provider's page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CardPage {
+    pub id: AutopayId,
+    pub organization: OrganizationId,
+    pub currency: Currency,
+    pub email: Option<String>,
+    pub success_url: String,
+    pub cancel_url: String,
+    pub expires_at: Timestamp,
+}
+
+/// What became of such a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Saved {
+    /// The member has not saved a card, and can.
+    Waiting,
+    Card(SavedCard),
+    /// Nobody can save a card there any more.
+    Gone,
+}
+
+/// A card that the provider keeps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SavedCard {
+    /// The provider's names for whose it is, and for the card.
+    pub customer: String,
+    pub method: String,
+    /// `Visa ending in 4242`.
+    pub words: String,
+    /// Its last month: `2028-04`.
+    pub until: Option<String>,
+}
+
+/// A payment that is charged to a saved card while the payer is away.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CardOrder {
+    pub id: OnlinePaymentId,
+    pub organization: OrganizationId,
+    pub customer: String,
+    pub method: String,
+    pub amount: Money,
+    /// What is paid for.
+    pub words: String,
+    /// Whether it may still be charged. Otherwise the provider is only asked whether it was.
+    pub may_begin: bool,
+}
+
+/// What became of such an order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Charged {
+    /// The provider has it under this name, whatever came of it.
+    Made(String),
+    /// The provider has nothing to charge it to; why, in words for the payer.
+    Declined(String),
+    /// It was not charged, and is not going to be.
+    Never,
+}
+
 /// How far a payment is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Progress {
@@ -86,6 +145,21 @@ pub struct Outcome {
     pub fee: Option<Money>,
     pub refunds: Vec<SeenRefund>,
     pub disputes: Vec<SeenDispute>,
+}
+
+impl Outcome {
+    /// Nothing came of it, and the provider has nothing more to tell.
+    pub fn failed(why: String) -> Self {
+        Self {
+            progress: Progress::Failed,
+            intent: None,
+            charge: None,
+            failure: Some(why),
+            fee: None,
+            refunds: Vec::new(),
+            disputes: Vec::new(),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -154,4 +228,9 @@ pub trait Provider: Send + Sync {
     fn outcome(&self, access: &Access, session: &str, currency: Currency) -> Result<Outcome, Trouble>;
     fn refund(&self, access: &Access, order: &RefundOrder) -> Result<SeenRefund, Trouble>;
     fn recent(&self, access: &Access, since: Timestamp) -> Result<Recent, Trouble>;
+    fn save_card(&self, access: &Access, page: &CardPage) -> Result<Opened, Trouble>;
+    fn saved(&self, access: &Access, session: &str) -> Result<Saved, Trouble>;
+    fn charge(&self, access: &Access, order: &CardOrder) -> Result<Charged, Trouble>;
+    /// Lets the provider forget a card. One that it does not have is forgotten.
+    fn forget(&self, access: &Access, method: &str) -> Result<(), Trouble>;
 }

@@ -219,6 +219,7 @@ pub fn remove(act: &mut Act<'_, '_>) -> Result<(), AppError> {
         ))
         .into());
     }
+    super::autopay::stop_all(act)?;
     rows::delete(act.tx, act.organization)?;
     act.log(REMOVE.name, None, None)
 }

@@ -34,6 +34,8 @@ pub struct Record {
     pub failure: Option<String>,
     /// What keeps it from being asked or booked, for officers.
     pub problem: Option<String>,
+    /// Whether a saved card is charged, without the payer.
+    pub is_automatic: bool,
     /// The provider's names.
     pub session_id: Option<String>,
     pub intent_id: Option<String>,
@@ -114,6 +116,7 @@ pub(super) fn of<M>(act: &mut Act<'_, '_, M>, payment: OnlinePayment) -> Result<
         url: payment.url.filter(|_| payment.state == OnlineState::Open),
         failure: payment.failure,
         problem: payment.problem,
+        is_automatic: payment.autopay_id.is_some(),
         session_id: payment.session_id,
         intent_id: payment.intent_id,
         charge_id: payment.charge_id,

@@ -15,9 +15,9 @@ use bursar_domain::payment::Payment;
 use bursar_domain::receipt::{Method, Open, Receipt, ReceiptStatus};
 use bursar_domain::{Date, Refusal, Timestamp};
 
-use super::port::{Checkout, Opened, Outcome, Progress};
+use super::port::{CardOrder, Checkout, Opened, Outcome, Progress};
 use super::record::{self, Record, refunded};
-use super::{ASK, PAID_TWICE, SETTLE, find};
+use super::{ASK, PAID_TWICE, SETTLE, autopay, find};
 use crate::act::{Act, View};
 use crate::books::{self, Books, Closed, NewEntry, post, receipts};
 use crate::error::AppError;
@@ -35,6 +35,8 @@ pub struct Question {
     pub payment: OnlinePayment,
     /// To open the provider's page with.
     pub checkout: Checkout,
+    /// To charge a saved card with, if it is one's.
+    pub card: Option<CardOrder>,
     /// Refunds that the provider may not know of.
     pub wanted: Vec<Move>,
 }
@@ -53,6 +55,7 @@ pub fn question(view: &mut View<'_, '_>, id: OnlinePaymentId) -> Result<Question
         lines.push((words, Money::new(item.amount, payment.currency)));
     }
     let member: Option<Member> = view.get(payment.member_id)?;
+    let card = autopay::order(view, &payment, &lines)?;
     let moves = moves::of_payment(view.tx, view.organization, id)?;
     let is_wanted = |found: &Move| found.kind == MoveKind::Refund && found.state == MoveState::Wanted;
     Ok(Question {
@@ -65,6 +68,7 @@ pub fn question(view: &mut View<'_, '_>, id: OnlinePaymentId) -> Result<Question
             cancel_url: payment.cancel_url.clone(),
             expires_at: payment.expires_at,
         },
+        card,
         wanted: moves.into_iter().filter(is_wanted).collect(),
         payment,
     })
@@ -88,6 +92,19 @@ pub fn opened(act: &mut Act<'_, '_>, id: OnlinePaymentId, opened: &Opened) -> Re
     record::of(act, payment)
 }
 
+/// The provider has it, charged to a saved card. What came of it is asked next.
+pub(super) fn charged(act: &mut Act<'_, '_>, id: OnlinePaymentId, name: &str) -> Result<(), AppError> {
+    act.allow(&SETTLE)?;
+    let mut payment = find(act, id)?;
+    if payment.session_id.is_none() && payment.state.is_under_way() {
+        payment.session_id = Some(name.to_owned());
+        payment.state = OnlineState::Processing;
+        rows::update(act.tx, &payment)?;
+        each_charge(act, &payment, Payment::process)?;
+    }
+    Ok(())
+}
+
 /// Nobody can pay it: the provider has no page for it, and makes none any more.
 pub fn abandon(act: &mut Act<'_, '_>, id: OnlinePaymentId) -> Result<Record, AppError> {
     act.allow(&SETTLE)?;
@@ -97,6 +114,7 @@ pub fn abandon(act: &mut Act<'_, '_>, id: OnlinePaymentId) -> Result<Record, App
         payment.ended_at = Some(act.now());
         rows::update(act.tx, &payment)?;
         rows::rest(act.tx, &payment, None, 0)?;
+        autopay::ended(act, &payment)?;
     }
     record::of(act, payment)
 }
@@ -121,6 +139,7 @@ pub fn settle(act: &mut Act<'_, '_>, id: OnlinePaymentId, outcome: &Outcome) -> 
     }
     if payment.state != before.state {
         act.log(&format!("online.{}", payment.state), Some(id.to_string()), None)?;
+        autopay::ended(act, &payment)?;
     }
     record::of(act, payment)
 }

@@ -3,11 +3,14 @@
 
 use std::sync::Arc;
 
+use bursar_db::autopay::Autopay;
 use bursar_domain::Refusal;
-use bursar_domain::ids::{OnlinePaymentId, OrganizationId};
+use bursar_domain::autopay::AutopayState;
+use bursar_domain::ids::{AutopayId, OnlinePaymentId, OrganizationId};
 use bursar_domain::money::Money;
 
-use super::port::{Access, Outcome, Provider, RefundOrder, Tested, Trouble};
+use super::autopay::{self, AutopayRecord};
+use super::port::{Access, CardOrder, Charged, Outcome, Provider, RefundOrder, Tested, Trouble};
 use super::record::Record;
 use super::settle::{self, Question};
 use super::{Task, disputes, payouts, providers, refunds};
@@ -128,6 +131,9 @@ impl Teller {
     fn ask(&self, access: &Access, question: &Question) -> Result<Option<String>, AppError> {
         let (organization, id) = (question.payment.organization_id, question.payment.id);
         let Some(session) = &question.payment.session_id else {
+            if let Some(order) = &question.card {
+                return self.charge(access, order);
+            }
             // The provider may have a page whose answer got lost. It tells the same again, and makes no page that is over.
             return match self.provider.open(access, &question.checkout) {
                 Ok(opened) => {
@@ -156,6 +162,85 @@ impl Teller {
         match problem {
             Some(problem) => Ok(Some(problem)),
             None => self.send_back(access, (organization, id), &outcome),
+        }
+    }
+
+    /// Charges a saved card, and books what came of it.
+    fn charge(&self, access: &Access, order: &CardOrder) -> Result<Option<String>, AppError> {
+        let (organization, id) = (order.organization, order.id);
+        match self.provider.charge(access, order) {
+            Ok(Charged::Made(name)) => {
+                self.act(organization, move |act| settle::charged(act, id, &name))?;
+                let question = self.view(organization, move |view| settle::question(view, id))?;
+                match question.payment.session_id {
+                    Some(_) => self.ask(access, &question),
+                    None => Ok(None),
+                }
+            }
+            Ok(Charged::Declined(why)) => {
+                let outcome = Outcome::failed(why);
+                told(
+                    self.act(organization, move |act| settle::settle(act, id, &outcome))
+                        .map(drop),
+                )
+            }
+            Ok(Charged::Never) => {
+                self.act(organization, move |act| settle::abandon(act, id))?;
+                Ok(None)
+            }
+            Err(trouble) => Ok(Some(trouble.to_string())),
+        }
+    }
+
+    /// The provider's page on which a member saves a card.
+    pub fn open_autopay(
+        &self,
+        organization: OrganizationId,
+        id: AutopayId,
+    ) -> Result<AutopayRecord, AppError> {
+        let access = self.access(organization)?;
+        let page = self.view(organization, move |view| autopay::page(view, id))?;
+        let opened = self.provider.save_card(&access, &page).map_err(refused)?;
+        self.act(organization, move |act| autopay::opened(act, id, &opened))
+    }
+
+    /// Looks after a saved card: whether it was saved, what is to be charged to it, or that it is to be forgotten.
+    pub fn tend(&self, organization: OrganizationId, id: AutopayId) -> Result<(), AppError> {
+        let Some(asked) = self.view(organization, move |view| autopay::asked(view, id))? else {
+            return Ok(());
+        };
+        let problem = match self.access(organization) {
+            Ok(access) => self.tend_with(&access, &asked)?,
+            Err(AppError::Refused(refusal)) => Some(refusal.message().to_owned()),
+            Err(other) => return Err(other),
+        };
+        let faster = self.faster;
+        self.act(organization, move |act| {
+            autopay::rest(act, &asked, problem.as_deref(), faster)
+        })
+    }
+
+    fn tend_with(&self, access: &Access, asked: &Autopay) -> Result<Option<String>, AppError> {
+        let (organization, id) = (asked.organization_id, asked.id);
+        match (asked.state, &asked.session_id, &asked.method_id) {
+            (AutopayState::Active, ..) => {
+                for payment in self.act(organization, move |act| autopay::look(act, id))? {
+                    self.pursue(organization, payment)?;
+                }
+                Ok(None)
+            }
+            (AutopayState::Saving, Some(session), _) => match self.provider.saved(access, session) {
+                Ok(saved) => told(self.act(organization, move |act| autopay::saved(act, id, &saved))),
+                Err(trouble) => Ok(Some(trouble.to_string())),
+            },
+            (AutopayState::Ending, _, Some(method)) => match self.provider.forget(access, method) {
+                Ok(()) => told(self.act(organization, move |act| autopay::forgotten(act, id))),
+                Err(trouble) => Ok(Some(trouble.to_string())),
+            },
+            // Nobody went to the page, so there is no card.
+            (AutopayState::Saving, None, _) | (AutopayState::Ending, _, None) => {
+                told(self.act(organization, move |act| autopay::forgotten(act, id)))
+            }
         }
     }
 
@@ -246,6 +331,7 @@ impl Teller {
         match task {
             Task::Pursue(organization, id) => self.pursue(organization, id).map(drop),
             Task::Sweep(organization) => self.sweep(organization),
+            Task::Tend(organization, id) => self.tend(organization, id),
         }
     }
 }

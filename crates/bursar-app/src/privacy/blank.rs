@@ -120,6 +120,7 @@ pub(super) fn others(act: &mut Act<'_, '_>, known: &Known) -> Result<(), AppErro
     erasure::blank_messages(act.tx, act.organization, id, now)?;
     erasure::blank_applications(act.tx, act.organization, id)?;
     erasure::blank_online_payments(act.tx, act.organization, id)?;
+    crate::online::autopay::stop_erased(act, id)?;
     erasure::remove_uploads(act.tx, act.organization)?;
     let email = known.member.email.as_deref().filter(|email| known.is_own(email));
     member_access::revoke(act.tx, act.organization, id, now)?;

@@ -62,6 +62,17 @@ const PARTS: &[Part] = &[
         "failure",
     ),
     part(
+        "Saved cards",
+        "savedCards",
+        [
+            ("Since", "startedAt"),
+            ("Card", "card"),
+            ("State", "state"),
+            ("Valid until", "cardUntil"),
+        ],
+        "providerId",
+    ),
+    part(
         "Reimbursements",
         "reimbursements",
         [

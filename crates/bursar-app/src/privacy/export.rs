@@ -99,6 +99,13 @@ fn value(act: &mut Act<'_, '_>, known: &Known) -> Result<Value, AppError> {
             "failure": online.failure,
             "providerId": online.intent_id,
         })).collect::<Vec<_>>(),
+        "savedCards": known.autopays.iter().map(|saved| json!({
+            "card": saved.card,
+            "cardUntil": saved.card_until,
+            "state": saved.state,
+            "startedAt": saved.started_at,
+            "providerId": saved.method_id,
+        })).collect::<Vec<_>>(),
         "statementLines": parsed(lines)?,
         "signIn": sign_in(act, known)?,
         "activity": activity(act, known)?,

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use bursar_db::autopay::{self, Autopay};
 use bursar_db::erasure::{self, Online, Written};
 use bursar_db::{DbError, attachments, journal, open_charges, organizations, receipts, statements};
 use bursar_domain::attachment::{Attachment, Subject};
@@ -48,6 +49,7 @@ pub(super) struct Known {
     pub(super) messages: Vec<Written>,
     /// Through a payment provider.
     pub(super) online: Vec<Online>,
+    pub(super) autopays: Vec<Autopay>,
     /// Who signs in with the member's address, unless another member has the same one.
     pub(super) user: Option<User>,
     pub(super) credit: i64,
@@ -171,6 +173,7 @@ fn read<M>(act: &mut Act<'_, '_, M>, member: Member) -> Result<Known, AppError> 
         attachments_of_others,
         messages: erasure::messages(act.tx, organization, id)?,
         online: erasure::online_payments(act.tx, organization, id)?,
+        autopays: autopay::of_member(act.tx, organization, id)?,
         user: None,
         credit: journal::credit_of(act.tx, organization, id)?,
         naming: Naming::default(),

@@ -234,6 +234,11 @@ fn goes<M>(act: &mut Act<'_, '_, M>, known: &Known) -> Result<Vec<Item>, AppErro
         ("Group memberships", member.groups.len(), "removed".to_owned()),
         ("Bank accounts", member.bank_accounts.len(), "removed".to_owned()),
         (
+            "Saved cards",
+            known.autopays.len(),
+            "the payment provider is told to forget them".to_owned(),
+        ),
+        (
             "Members paid for",
             household.len(),
             format!("pay for themselves from now on: {}", household.join(", ")),

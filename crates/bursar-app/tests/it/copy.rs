@@ -47,13 +47,17 @@ fn full(test: &TestDb) {
     };
     let filled: Result<(), DbError> = test.db.exclusive(|tx| {
         tokens::insert(tx, &token, &[7; 32])?;
-        let mut clock = OwnedValue::Null;
+        let (mut clock, mut charge) = (OwnedValue::Null, OwnedValue::Null);
         for table in EVERY_TABLE {
             let mut count = 0;
             let is_clock = |(name, _): &(&str, _)| table.table == "organizations" && *name == "clock";
             let of_clock = table.columns.iter().position(is_clock);
             bursar_db::tables::read_rows(tx, table, &mut |mut row| {
                 count += 1;
+                if table.table == "payments" && row[0] == OwnedValue::Bytes(organization.to_bytes().to_vec())
+                {
+                    charge = row[1].clone();
+                }
                 if let Some(place) = of_clock
                     && row[0] == OwnedValue::Bytes(organization.to_bytes().to_vec())
                 {
@@ -73,7 +77,9 @@ fn full(test: &TestDb) {
                     ("webhook_secrets", "sealed") => OwnedValue::Bytes(vec![7; 60]),
                     ("webhook_deliveries", "outcome") => OwnedValue::Text("delivered".to_owned()),
                     ("webhook_deliveries", "status") => OwnedValue::Int(200),
-                    ("providers" | "online_payments", "kind") => OwnedValue::Text("stripe".to_owned()),
+                    ("providers" | "online_payments" | "autopays", "kind") => {
+                        OwnedValue::Text("stripe".to_owned())
+                    }
                     ("online_payments", "state") => OwnedValue::Text("expired".to_owned()),
                     ("online_payments", "currency") => OwnedValue::Text("USD".to_owned()),
                     ("online_payments", "receipt_id" | "due_at" | "fee") => OwnedValue::Null,
@@ -84,6 +90,10 @@ fn full(test: &TestDb) {
                     ("online_moves", "kind") => OwnedValue::Text("payout".to_owned()),
                     ("online_moves", "state") => OwnedValue::Text("paid".to_owned()),
                     ("online_moves", "online_id") => OwnedValue::Null,
+                    ("autopays", "state") => OwnedValue::Text("saving".to_owned()),
+                    ("autopay_charges", "step") => OwnedValue::Text("waiting".to_owned()),
+                    ("autopay_charges", "first_on" | "try_on") => OwnedValue::Text("2026-11-20".to_owned()),
+                    ("autopay_charges", "payment_id") => charge.clone(),
                     ("webhooks", "types" | "disabled_at" | "disabled_reason")
                     | ("webhook_secrets", "ends_at")
                     | ("webhook_deliveries", "error") => OwnedValue::Null,

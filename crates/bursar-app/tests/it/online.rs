@@ -1,14 +1,16 @@
 //! Online payments: what is booked when, whatever a provider says, how often and in which order.
 
+mod autopay;
 mod lists;
 mod moves;
 mod till;
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use bursar_app::books::accounts;
-use bursar_app::online::port::Progress;
+use bursar_app::online::port::{Progress, Saved};
 use bursar_app::online::providers::{self, ENTROPY, NewProvider, ProviderRecord};
 use bursar_app::online::{self, NewOnlinePayment, Record, Teller};
 use bursar_app::payments::{self, Received};
@@ -18,7 +20,7 @@ use bursar_app::{Act, AppError, Identity, NO_ORGANIZATION, View};
 use bursar_db::Db;
 use bursar_db::testing::both_engines;
 use bursar_domain::Timestamp;
-use bursar_domain::ids::{OnlinePaymentId, PaymentId};
+use bursar_domain::ids::{MessageId, OnlinePaymentId, PaymentId};
 use bursar_domain::online::{OnlineState, ProviderKind};
 use bursar_domain::payment::{Payment, PaymentStatus};
 use bursar_domain::receipt::Method;
@@ -36,6 +38,8 @@ struct Club<'a> {
     db: &'a Db,
     till: Till,
     folder: tempfile::TempDir,
+    /// Mails that were looked at.
+    told: RefCell<HashSet<MessageId>>,
 }
 
 fn at(seconds: i64) -> Timestamp {
@@ -65,6 +69,7 @@ impl<'a> Club<'a> {
             db,
             till: Till::default(),
             folder: tempfile::tempdir().unwrap(),
+            told: RefCell::default(),
         };
         let key = SecretKey::new([9; 32]);
         std::fs::write(club.folder.path().join("key"), key.text()).unwrap();

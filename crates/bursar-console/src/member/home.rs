@@ -4,6 +4,7 @@ use askama::Template;
 use bursar_app::MemberProof;
 use bursar_app::member_page::{MemberPage, Owed};
 use bursar_app::online::Record;
+use bursar_app::online::autopay::AutopayRecord;
 use bursar_app::statement::Standing;
 use bursar_domain::creditor_reference::spaced;
 use bursar_domain::online::OnlineState;
@@ -29,6 +30,8 @@ struct Home<'a> {
     form: &'a Form,
     takes_cards: bool,
     by_card: Vec<ByCard>,
+    autopay: Option<SavedCard>,
+    offers_autopay: bool,
     style: String,
     organization: String,
     contact: String,
@@ -81,6 +84,13 @@ struct ByCard {
     to: String,
     state: (&'static str, &'static str),
     why: String,
+}
+
+/// The card that dues are charged to, and what is going to be.
+struct SavedCard {
+    card: String,
+    until: String,
+    planned: Vec<Movement>,
 }
 
 struct OpenRow {
@@ -151,12 +161,19 @@ pub(super) fn home(
             .iter()
             .filter_map(|record| by_card(shown, record))
             .collect(),
+        autopay: shown.autopay.as_ref().map(saved_card),
+        offers_autopay: shown.takes_cards,
         style: assets::style(),
         organization: own.name.clone(),
         contact: text(&own.contact_email),
         name: shown.member.name(),
         said: match said {
             "contact" => "Your contact data is saved. We sent a note to the old and the new address.",
+            "card" => {
+                "Your card is saved. Your dues are charged to it from now on; we sent you a mail about it."
+            }
+            "saving" => "Your card is being saved; this page shows when that is done.",
+            "stopped" => "Automatic payments are stopped. Nothing more is charged to your card.",
             "paid" => "Thank you. Your payment has arrived.",
             "processing" => "Thank you. Your payment is on its way; this page shows when it has arrived.",
             _ => "",
@@ -226,6 +243,23 @@ pub(super) fn home(
         shares_address,
     };
     Ok(Answer::Page(StatusCode::OK, page.render()?))
+}
+
+fn saved_card(own: &AutopayRecord) -> SavedCard {
+    SavedCard {
+        card: own.card.clone().unwrap_or_default(),
+        until: own.card_until.clone().unwrap_or_default(),
+        planned: own
+            .planned
+            .iter()
+            .map(|planned| Movement {
+                day: words::day(planned.on),
+                what: planned.description.clone(),
+                amount: words::money_in(planned.amount),
+                is_less: false,
+            })
+            .collect(),
+    }
 }
 
 fn by_card(shown: &MemberPage, record: &Record) -> Option<ByCard> {

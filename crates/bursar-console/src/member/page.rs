@@ -3,7 +3,6 @@
 use askama::Template;
 use bursar_app::member_access::Choice;
 use bursar_app::member_page::MemberPage;
-use bursar_app::online::Record;
 use bursar_domain::ids::RequestId;
 use bursar_domain::organization::Organization;
 use bursar_domain::{Date, Refusal};
@@ -13,20 +12,19 @@ use crate::assets;
 use crate::failure::Failure;
 use crate::forms::Form;
 use crate::serve::Answer;
-use crate::words;
 
 #[derive(Template)]
 #[template(path = "m/leading.html")]
 struct Leading<'a> {
     style: String,
-    amount: String,
+    title: &'a str,
     url: &'a str,
 }
 
-pub(super) fn leading(record: &Record, url: &str) -> Result<Answer, Failure> {
+pub(super) fn leading(title: &str, url: &str) -> Result<Answer, Failure> {
     let page = Leading {
         style: assets::style(),
-        amount: words::money_in(record.amount),
+        title,
         url,
     };
     Ok(Answer::Page(StatusCode::OK, page.render()?))

@@ -11,6 +11,7 @@ use crate::failure::{Failure, Problem};
 use crate::forms::Form;
 use crate::reply::see_other;
 use crate::serve::{Answer, Console};
+use crate::words;
 
 impl Console {
     /// Begins a payment of the chosen charges.
@@ -66,7 +67,7 @@ impl Console {
         let record: Result<Record, AppError> = self.app.view(known.who, known.organization, own).await;
         let record = record?;
         match record.url.as_deref().filter(|url| url.starts_with("http")) {
-            Some(url) => page::leading(&record, url),
+            Some(url) => page::leading(&format!("Pay {}", words::money_in(record.amount)), url),
             None => Ok(Answer::Reply(see_other(&format!("{HOME}paid/{id}")))),
         }
     }

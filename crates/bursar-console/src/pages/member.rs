@@ -5,6 +5,7 @@ use bursar_app::books::credit;
 use bursar_app::books::receipts::RECORD;
 use bursar_app::desk::{self, ChargeQuery};
 use bursar_app::members::CHANGE;
+use bursar_app::online::autopay;
 use bursar_app::payments::RAISE;
 use bursar_app::reminders::SCHEDULE;
 use bursar_app::{View, names, resources};
@@ -46,6 +47,9 @@ struct Page<'a> {
     groups: Vec<(String, String)>,
     may_credit: bool,
     more: Vec<More>,
+    /// The saved card; empty without one.
+    card: String,
+    may_stop: bool,
     reference: String,
     /// The id, for a link; empty for who pays for themselves.
     payer_id: String,
@@ -114,6 +118,10 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         groups: groups.collect(),
         may_credit: frame.may(&credit::APPLY) && balance.minor < 0,
         more,
+        card: autopay::of_member(view, id)?
+            .and_then(|saved| saved.card)
+            .unwrap_or_default(),
+        may_stop: frame.may(&autopay::STOP),
         reference: member
             .reference
             .as_deref()

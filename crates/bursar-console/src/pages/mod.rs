@@ -25,6 +25,7 @@ pub(crate) mod listing_form;
 pub(crate) mod lists;
 pub(crate) mod logins;
 pub(crate) mod member;
+pub(crate) mod member_autopay;
 pub(crate) mod member_credit;
 pub(crate) mod member_data;
 pub(crate) mod member_edit;

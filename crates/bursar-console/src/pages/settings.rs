@@ -5,6 +5,7 @@ use bursar_app::View;
 use bursar_app::online::providers;
 use bursar_app::organizations::{self, OrganizationChange, SET};
 use bursar_app::{activity, webhooks};
+use bursar_domain::autopay::RetryDays;
 use bursar_domain::creditor_reference::spaced;
 use bursar_domain::organization::Organization;
 use bursar_domain::zone::Zone;
@@ -107,12 +108,20 @@ pub(crate) fn show(_: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<St
                 ),
             ),
             ("Books are kept", format!("{} years", own.retention_years)),
+            ("A failed automatic payment", retries(&own.autopay_retries)),
         ],
         pay_text: own.pay_text.clone().unwrap_or_default(),
         entrance: format!("{}/m/in/{}", frame.origin, own.id),
         links,
     };
     Ok(page.render()?)
+}
+
+fn retries(days: &RetryDays) -> String {
+    match days.to_string().as_str() {
+        "none" => "Is not tried again".to_owned(),
+        days => format!("Is tried again after {} days", days.replace(',', ", ")),
+    }
 }
 
 fn fields(own: &Organization) -> Vec<Field> {
@@ -143,6 +152,9 @@ fn fields(own: &Organization) -> Vec<Field> {
         )
         .hint("After the end of each year. When a member is erased, amounts and references stay that long.")
         .value(own.retention_years.to_string()),
+        Field::text("autopay-retries", "Days until a failed automatic payment is tried again")
+            .hint("Counted from the first try, such as 3,5,7, or none. Only where members can pay by card.")
+            .value(own.autopay_retries.to_string()),
     ]
 }
 
@@ -175,6 +187,7 @@ pub(crate) fn send_edit(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> R
         pay_text: Some(form.some("pay-text")),
         iban: Some(form.some("iban")),
         retention_years: Some(years),
+        autopay_retries: Some(form.get("autopay-retries").to_owned()),
     };
     let to = asking.frame.at("settings");
     let seen = Seen::new(asking, form, asking.frame.place.organization.id);

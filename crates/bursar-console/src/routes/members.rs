@@ -72,6 +72,13 @@ pub(super) const ROUTES: &[Route] = &[
         &bursar_app::member_access::REVOKE,
         pages::member_link::send,
     ),
+    form(
+        "members/{}/autopay",
+        "members",
+        pages::member_autopay::show,
+        &bursar_app::online::autopay::STOP,
+        pages::member_autopay::send,
+    ),
     board(
         "members/{}/statement",
         "members",

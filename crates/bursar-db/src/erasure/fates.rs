@@ -79,7 +79,7 @@ const NO_PERSON: &str = "nothing about a person";
 const SHORT: &str = "gone within minutes or a day";
 
 /// A test compares the names with the schema.
-pub static FATES: [(&str, Fate); 63] = [
+pub static FATES: [(&str, Fate); 65] = [
     (
         "organizations",
         Fate::Texts(place!("organizations", "settings", "id", ["id" Bytes], ["pay_text" Text])),
@@ -212,6 +212,11 @@ pub static FATES: [(&str, Fate); 63] = [
         "online_moves",
         Fate::Texts(place!("online_moves", "refunds and disputes", ["id" Bytes], ["reason" Text])),
     ),
+    (
+        "autopays",
+        Fate::Own("stopped; the provider is told to forget the card, and then the row goes"),
+    ),
+    ("autopay_charges", Fate::Stays(AMOUNTS)),
     (
         "tokens",
         Fate::Texts(place!("tokens", "names of tokens", ["id" Bytes], ["name" Text])),

@@ -9,7 +9,8 @@ use bursar_app::housekeeping::Retention;
 use bursar_app::messages::{self, Query, Sent};
 use bursar_app::online::Teller;
 use bursar_app::online::port::{
-    Access, Checkout, Opened, Outcome, Provider, Recent, RefundOrder, SeenRefund, Tested, Trouble,
+    Access, CardOrder, CardPage, Charged, Checkout, Opened, Outcome, Provider, Recent, RefundOrder, Saved,
+    SeenRefund, Tested, Trouble,
 };
 use bursar_app::reminders::{self, NewReminder};
 use bursar_app::secrets::KeyFile;
@@ -80,6 +81,22 @@ impl Provider for Nobody {
     }
 
     fn recent(&self, _: &Access, _: Timestamp) -> Result<Recent, Trouble> {
+        unreachable()
+    }
+
+    fn save_card(&self, _: &Access, _: &CardPage) -> Result<Opened, Trouble> {
+        unreachable()
+    }
+
+    fn saved(&self, _: &Access, _: &str) -> Result<Saved, Trouble> {
+        unreachable()
+    }
+
+    fn charge(&self, _: &Access, _: &CardOrder) -> Result<Charged, Trouble> {
+        unreachable()
+    }
+
+    fn forget(&self, _: &Access, _: &str) -> Result<(), Trouble> {
         unreachable()
     }
 }

@@ -1,6 +1,6 @@
 //! `bursar online`: payments that members make by card.
 
-use bursar_app::online::{self, NewOnlinePayment, Record};
+use bursar_app::online::{self, NewOnlinePayment, Record, autopay};
 use bursar_app::{AppError, Identity};
 use bursar_domain::ids::{OnlinePaymentId, OrganizationId, PaymentId, kind};
 use clap::{Args, Subcommand};
@@ -23,6 +23,10 @@ pub(crate) enum OnlineCommand {
     Refund(RefundArgs),
     /// List payouts to the bank account, newest first
     Payouts(PayoutsArgs),
+    /// List who pays dues automatically, and what is going to be charged
+    Autopays,
+    /// Stop a member's automatic payments; the provider forgets the card
+    StopAutopay(StopAutopayArgs),
 }
 
 #[derive(Debug, Args)]
@@ -89,6 +93,13 @@ pub(crate) struct PayoutsArgs {
     limit: u64,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct StopAutopayArgs {
+    /// The member who pays
+    #[arg(value_name = "MEMBER", value_parser = parse_ref::<kind::Member>)]
+    member: Ref<kind::Member>,
+}
+
 fn parse_charge(text: &str) -> Result<(PaymentId, Option<String>), String> {
     let (id, amount) = match text.split_once('=') {
         Some((id, amount)) => (id, Some(amount.to_owned())),
@@ -134,6 +145,8 @@ pub(crate) fn run(globals: &Globals, command: OnlineCommand) -> Outcome {
             Ok(())
         }
         OnlineCommand::Payouts(args) => payouts(globals, &door, &args),
+        OnlineCommand::Autopays => autopays(globals, &door),
+        OnlineCommand::StopAutopay(args) => stop_autopay(globals, &door, &args),
     }
 }
 
@@ -257,5 +270,43 @@ fn payouts(globals: &Globals, door: &Door<'_>, args: &PayoutsArgs) -> Outcome {
     });
     let header = ["seen", "amount", "state", "provider's payout", "entry"];
     output::table(header, rows.collect(), "no payouts");
+    Ok(())
+}
+
+fn autopays(globals: &Globals, door: &Door<'_>) -> Outcome {
+    let found = door.view(door.organization()?, autopay::list)?;
+    if globals.json {
+        return output::json(&found);
+    }
+    let rows = found.iter().map(|saved| {
+        let next = saved.planned.first();
+        [
+            saved.member_name.clone(),
+            saved.card.clone().unwrap_or_default(),
+            saved.card_until.clone().unwrap_or_default(),
+            next.map_or_else(
+                || "-".to_owned(),
+                |next| format!("{} on {}", next.amount, next.on),
+            ),
+            saved.problem.clone().unwrap_or_default(),
+            saved.member_id.to_string(),
+        ]
+    });
+    let header = ["member", "card", "valid until", "next", "remark", "id"];
+    output::table(header, rows.collect(), "nobody pays automatically");
+    Ok(())
+}
+
+fn stop_autopay(globals: &Globals, door: &Door<'_>, args: &StopAutopayArgs) -> Outcome {
+    let organization = door.organization()?;
+    let member = door.find(organization, &args.member)?;
+    let stopped = door.act(organization, move |act| autopay::stop(act, Some(member)))?;
+    if globals.json {
+        return output::json(&stopped);
+    }
+    output::say(&format!(
+        "{} pays nothing automatically any more, and was told so by mail",
+        stopped.member_name
+    ));
     Ok(())
 }

@@ -84,6 +84,9 @@ pub(crate) struct SetArgs {
     /// How many years after its end a year's books are kept
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..=100))]
     retention_years: Option<i64>,
+    /// Days after which a failed charge to a saved card is tried again, such as 3,5,7, or none
+    #[arg(long, value_name = "DAYS")]
+    autopay_retries: Option<String>,
 }
 
 fn parse_switch(text: &str) -> Result<bool, String> {
@@ -129,6 +132,7 @@ fn set(globals: &Globals, args: SetArgs) -> Outcome {
         pay_text: or_none(args.pay_text),
         iban: or_none(args.iban),
         retention_years: args.retention_years,
+        autopay_retries: args.autopay_retries,
     };
     let made = door.act(id, move |act| organizations::set(act, &change))?;
     if globals.json {
@@ -145,10 +149,11 @@ fn set(globals: &Globals, args: SetArgs) -> Outcome {
         ("pay text", or_dash(made.pay_text.as_deref())),
         ("iban", or_dash(made.iban.as_deref())),
         ("retention years", made.retention_years.to_string()),
+        ("autopay retries", made.autopay_retries.to_string()),
     ];
     output::say(&format!("Settings of {} ({}):", made.name, made.id));
     for (what, value) in lines {
-        output::say(&format!("  {what:<16}{value}"));
+        output::say(&format!("  {what:<17}{value}"));
     }
     Ok(())
 }
@@ -210,6 +215,6 @@ fn as_json(o: &Organization) -> Value {
         "contactEmail": o.contact_email, "contactPhone": o.contact_phone, "cardIssuing": o.card_issuing,
         "timeZone": o.time_zone, "closedUntil": o.closed_until, "autoCredit": o.auto_credit,
         "autoReference": o.auto_reference, "payText": o.pay_text, "iban": o.iban,
-        "retentionYears": o.retention_years,
+        "retentionYears": o.retention_years, "autopayRetries": o.autopay_retries.to_string(),
     })
 }

@@ -11,7 +11,7 @@ use bursar_app::housekeeping::{self, Retention};
 use bursar_app::import::{self, ImportError};
 use bursar_app::lists::{self, List};
 use bursar_app::notices::{self, Expiring};
-use bursar_app::online::{self, port, providers};
+use bursar_app::online::{self, autopay, port, providers};
 use bursar_app::organizations::{self, NewOrganization, OrganizationChange};
 use bursar_app::outbox::{self, Attempt, Claimed, Job, Message};
 use bursar_app::payments::{self, Adjustment, Debtor, Every, NewCharges, NewPlan, Received};
@@ -681,6 +681,12 @@ fn access(service: TokenId) -> Vec<Call> {
         view(&online::READ, |view| online::lists::payouts(view, None)),
         act(&online::REFUND, |act| online::refund(act, no(), None, None)),
         whole(&online::FIND, |whole| online::organization_of(whole, no())),
+        act(&autopay::START, |act| autopay::start(act, "", "")),
+        act(&autopay::STOP, |act| autopay::stop(act, Some(no()))),
+        view(&autopay::OWN, autopay::own),
+        view(&autopay::OWN, |view| autopay::own_begun(view, no())),
+        view(&autopay::READ, |view| autopay::of_member(view, no())),
+        view(&autopay::READ, autopay::list),
     ]
 }
 
@@ -1008,6 +1014,7 @@ fn online_payment() -> bursar_db::online::OnlinePayment {
         due_at: None,
         attempts: 0,
         heard: 0,
+        autopay_id: None,
     }
 }
 

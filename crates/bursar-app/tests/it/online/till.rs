@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bursar_app::online::port::{
-    Access, Checkout, Opened, Outcome, Progress, Provider, Recent, RefundOrder, SeenDispute, SeenPayout,
-    SeenRefund, Tested, Trouble,
+    Access, CardOrder, CardPage, Charged, Checkout, Opened, Outcome, Progress, Provider, Recent, RefundOrder,
+    Saved, SavedCard, SeenDispute, SeenPayout, SeenRefund, Tested, Trouble,
 };
 use bursar_domain::Timestamp;
-use bursar_domain::ids::OnlinePaymentId;
+use bursar_domain::ids::{AutopayId, OnlinePaymentId};
 use bursar_domain::money::{Currency, Money};
 use bursar_domain::online::MoveState;
 
@@ -39,6 +39,10 @@ pub(crate) struct State {
     pub(crate) is_down: bool,
     /// No refund is made.
     pub(crate) refuses_refunds: bool,
+    /// Pages for saving a card, by session.
+    pub(crate) cards: BTreeMap<String, Saved>,
+    /// No saved card pays, for this reason.
+    pub(crate) declines: Option<String>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -94,6 +98,17 @@ impl Till {
             payment.outcome.intent = Some(format!("pi_{id}"));
             payment.outcome.failure = failure.map(str::to_owned);
         });
+    }
+
+    /// The member saves a card on the page.
+    pub(crate) fn save(&self, id: AutopayId) {
+        let card = SavedCard {
+            customer: format!("cus_{id}"),
+            method: format!("pm_{id}"),
+            words: "Visa ending in 4242".to_owned(),
+            until: Some("2028-04".to_owned()),
+        };
+        self.state().cards.insert(format!("cs_{id}"), Saved::Card(card));
     }
 
     /// Somebody refunds in the provider's dashboard.
@@ -264,6 +279,63 @@ impl Provider for Till {
             payment.outcome.refunds.push(seen.clone());
             state.balance -= order.amount.minor;
             Ok(seen)
+        })
+    }
+
+    fn save_card(&self, _: &Access, page: &CardPage) -> Result<Opened, Trouble> {
+        self.answer("save", |state| {
+            let session = format!("cs_{}", page.id);
+            state.cards.entry(session.clone()).or_insert(Saved::Waiting);
+            let url = format!("https://pay.example.org/{session}");
+            Ok(Opened { session, url })
+        })
+    }
+
+    fn saved(&self, _: &Access, session: &str) -> Result<Saved, Trouble> {
+        self.answer("saved", |state| Ok(state.cards[session].clone()))
+    }
+
+    fn charge(&self, _: &Access, order: &CardOrder) -> Result<Charged, Trouble> {
+        self.answer("charge", |state| {
+            let (id, name) = (order.id, format!("pi_{}", order.id));
+            if state.payments.contains_key(&name) {
+                return Ok(Charged::Made(name));
+            }
+            let method = order.method.clone();
+            let is_method = |saved: &Saved| matches!(saved, Saved::Card(card) if card.method == method);
+            if !order.may_begin {
+                return Ok(Charged::Never);
+            }
+            if !state.cards.values().any(is_method) {
+                return Ok(Charged::Declined("no such card".to_owned()));
+            }
+            let mut outcome = Outcome::failed(String::new());
+            outcome.intent = Some(name.clone());
+            outcome.failure.clone_from(&state.declines);
+            if state.declines.is_none() {
+                outcome.progress = Progress::Succeeded {
+                    amount: order.amount.minor,
+                    currency: usd(),
+                    at: state.now.unwrap(),
+                };
+                outcome.charge = Some(format!("ch_{id}"));
+                outcome.fee = Some(Money::new(FEE, usd()));
+                state.balance += order.amount.minor - FEE;
+            }
+            let amount = order.amount.minor;
+            state
+                .payments
+                .insert(name.clone(), Payment { id, amount, outcome });
+            Ok(Charged::Made(name))
+        })
+    }
+
+    fn forget(&self, _: &Access, method: &str) -> Result<(), Trouble> {
+        self.answer("forget", |state| {
+            state
+                .cards
+                .retain(|_, saved| !matches!(saved, Saved::Card(card) if card.method == method));
+            Ok(())
         })
     }
 
