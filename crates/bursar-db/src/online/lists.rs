@@ -97,14 +97,22 @@ pub fn by_name(
     Ok(None)
 }
 
+const WAITING: &str = "SELECT (SELECT COUNT(*) FROM online_payments WHERE organization_id = ?1 AND problem > ''), \
+     (SELECT COUNT(*) FROM online_moves WHERE organization_id = ?1 AND kind = 'dispute' \
+     AND state NOT IN ('won', 'lost', 'failed'))";
+
+/// For tests that read query plans.
+pub const fn statements() -> [(&'static str, &'static str); 4] {
+    [
+        ("a page of all", ALL),
+        ("a page of a state", IN_STATE),
+        ("a page of those with a problem", WITH_PROBLEM),
+        ("what waits", WAITING),
+    ]
+}
+
 /// How many payments have a problem, and how many disputes have not ended.
 pub fn waiting(tx: &mut Tx<'_>, organization: OrganizationId) -> Result<(i64, i64), DbError> {
-    let found = tx.first(
-        "SELECT (SELECT COUNT(*) FROM online_payments WHERE organization_id = ?1 AND problem IS NOT NULL), \
-         (SELECT COUNT(*) FROM online_moves WHERE organization_id = ?1 AND kind = 'dispute' \
-         AND state NOT IN ('won', 'lost', 'failed'))",
-        &[Value::Bytes(&organization.to_bytes())],
-        read,
-    )?;
+    let found = tx.first(WAITING, &[Value::Bytes(&organization.to_bytes())], read)?;
     Ok(found.unwrap_or((0, 0)))
 }

@@ -24,8 +24,8 @@ CREATE TABLE autopay_charges (
 CREATE INDEX autopay_charges_member ON autopay_charges (organization_id, member_id, payment_id);
 CREATE INDEX autopay_charges_online ON autopay_charges (organization_id, online_id) WHERE online_id IS NOT NULL;
 CREATE INDEX online_payments_state ON online_payments (organization_id, state, id);
-CREATE INDEX online_payments_problem ON online_payments (organization_id, id) WHERE problem IS NOT NULL;
-CREATE INDEX online_moves_kind ON online_moves (organization_id, kind, id);
+CREATE INDEX online_payments_problem ON online_payments (organization_id, problem) WHERE problem IS NOT NULL;
+CREATE INDEX online_moves_kind ON online_moves (organization_id, kind, state);
 ALTER TABLE autopays ADD CONSTRAINT autopays_form CHECK (length(organization_id) = 16 AND length(id) = 16
     AND length(member_id) = 16 AND attempts >= 0 AND heard >= 0);
 ALTER TABLE autopay_charges ADD CONSTRAINT autopay_charges_form CHECK (length(organization_id) = 16

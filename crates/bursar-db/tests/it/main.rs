@@ -18,6 +18,7 @@ mod journal;
 #[cfg(test)]
 mod migration;
 #[cfg(test)]
+mod online_plans;
 mod plans;
 #[cfg(test)]
 mod report_plans;

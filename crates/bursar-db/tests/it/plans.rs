@@ -315,6 +315,8 @@ pub(crate) fn fill(tx: &mut Tx<'_>, wanted: &[&str], count: i64) -> Result<(), D
         let value = |(name, kind): &(&str, ColumnType)| match (*name, kind) {
             ("organization_id", _) => key("n % 3"),
             ("id" | "hash", _) => key("n"),
+            ("receipt_id" | "payment_id", _) if table.table != "events" => key("n"),
+            ("session_id" | "intent_id" | "charge_id", ColumnType::Text) => "CAST(n AS TEXT)".to_owned(),
             ("member_id", _) => key("n / 3 % 10"),
             ("listing_id", _) => key("n / 3 % 4"),
             ("updated_at", _) => "n / 4".to_owned(),
