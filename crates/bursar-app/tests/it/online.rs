@@ -1,6 +1,7 @@
 //! Online payments: what is booked when, whatever a provider says, how often and in which order.
 
 mod autopay;
+mod damage;
 mod lists;
 mod moves;
 mod till;

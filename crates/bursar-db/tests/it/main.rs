@@ -19,6 +19,7 @@ mod journal;
 mod migration;
 #[cfg(test)]
 mod online_plans;
+#[cfg(test)]
 mod plans;
 #[cfg(test)]
 mod report_plans;

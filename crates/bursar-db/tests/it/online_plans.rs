@@ -14,13 +14,15 @@ const KEY: (&str, &str) = ("bytea", "CAST('0000000000000001' AS BYTEA)");
 const NUMBER: (&str, &str) = ("bigint", "50");
 const STATE: (&str, &str) = ("text", "'failed'");
 
-/// Each with its parameters on PostgreSQL, and the indexes that SQLite uses.
-fn every_statement() -> Vec<(
+/// A statement with its name, its parameters on PostgreSQL, and the indexes that SQLite uses.
+type Asked = (
     &'static str,
     &'static str,
     Vec<(&'static str, &'static str)>,
     &'static [&'static str],
-)> {
+);
+
+fn every_statement() -> Vec<Asked> {
     let mut found: Vec<_> = lists::statements()
         .into_iter()
         .map(|(name, sql)| match name {

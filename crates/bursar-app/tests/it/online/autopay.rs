@@ -26,7 +26,7 @@ fn link(member: u128) -> Identity {
 
 impl Club<'_> {
     /// A club whose members get mail. Mia owes dues on the 25th, and Max, for whom she pays, on the 26th.
-    fn with_dues(db: &Db) -> Club<'_> {
+    pub(super) fn with_dues(db: &Db) -> Club<'_> {
         let club = Club::open(db);
         let dues = |n: u128, member: u128, amount: &str, due: &str| {
             json!({"type": "payment", "id": pay(n), "organizationId": org(1), "memberId": mem(member), "amount": amount,
@@ -87,7 +87,7 @@ impl Club<'_> {
     }
 
     /// Mia saves a card.
-    fn save_card(&self, seconds: i64) -> AutopayId {
+    pub(super) fn save_card(&self, seconds: i64) -> AutopayId {
         let begun = self.start_autopay(seconds, self.by_code(seconds)).unwrap();
         self.till.save(begun.id);
         self.teller(seconds).tend(org(1), begun.id).unwrap();
@@ -95,7 +95,7 @@ impl Club<'_> {
     }
 
     /// What the workers do on the morning so many days later, and what is mailed: subjects, then texts.
-    fn morning(&self, days: i64) -> (Vec<String>, String) {
+    pub(super) fn morning(&self, days: i64) -> (Vec<String>, String) {
         let seconds = days * DAY + MORNING + 1;
         while self.work(seconds) > 0 {}
         self.mails(seconds)
