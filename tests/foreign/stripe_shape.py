@@ -29,9 +29,10 @@ class Stripe:
         self.lock = threading.RLock()
         self.sessions, self.keys, self.disputes, self.payouts = {}, {}, {}, {}
         self.balance = 0
-        self.outages = 0
         # Calls whose answer is cut off after they were carried out.
         self.cuts = 0
+        # Is told "before" and "after" each call. The caller gets no answer if it returns true.
+        self.watch = lambda moment: False
         self.inner_port = free_port()
         self.inner = subprocess.Popen(
             [sys.executable, "-m", "localstripe", "--port", str(self.inner_port), "--from-scratch"],
@@ -63,15 +64,16 @@ class Stripe:
                 split = urllib.parse.urlsplit(self.path)
                 query = dict(urllib.parse.parse_qsl(split.query))
                 with stripe.lock:
-                    if stripe.outages:
-                        stripe.outages -= 1
-                        status, body = 503, {"error": {"message": "Stripe is down"}}
-                    else:
+                    is_cut = stripe.watch("before")
+                    if not is_cut:
                         status, body = stripe.call(method, split.path, query, form, self.headers)
-                    if stripe.cuts and status == 200:
-                        stripe.cuts -= 1
-                        self.close_connection = True
-                        return
+                        is_cut = stripe.watch("after")
+                        if stripe.cuts and status == 200:
+                            stripe.cuts -= 1
+                            is_cut = True
+                if is_cut:
+                    self.close_connection = True
+                    return
                 text = json.dumps(body).encode()
                 self.send_response(status)
                 self.send_header("content-type", "application/json")
@@ -212,19 +214,25 @@ class Stripe:
         with self.lock:
             session = self.session_of(online)
             name = f"dp_{online}"
+            # What was refunded is not disputed.
+            amount = session["amount"] - sum(refund["amount"] for refund in self.refunds_of(online))
             if name not in self.disputes:
                 self.disputes[name] = {
-                    "id": name, "object": "dispute", "amount": session["amount"], "currency": "usd", "status": status,
+                    "id": name, "object": "dispute", "amount": amount, "currency": "usd", "status": status,
                     "payment_intent": session["object"]["payment_intent"], "reason": "fraudulent",
                     "created": int(time.time()),
-                    "balance_transactions": [{"amount": -session["amount"], "fee": DISPUTE_FEE, "currency": "usd"}],
+                    "balance_transactions": [{"amount": -amount, "fee": DISPUTE_FEE, "currency": "usd"}],
                 }
-                self.balance -= session["amount"] + DISPUTE_FEE
+                self.balance -= amount + DISPUTE_FEE
             elif status == "won":
-                self.disputes[name]["balance_transactions"].append(
-                    {"amount": session["amount"], "fee": 0, "currency": "usd"})
-                self.balance += session["amount"]
+                self.disputes[name]["balance_transactions"].append({"amount": amount, "fee": 0, "currency": "usd"})
+                self.balance += amount
             self.disputes[name]["status"] = status
+            return self.disputes[name]
+
+    def refunds_of(self, online):
+        intent = self.session_of(online)["object"]["payment_intent"]
+        return self.local("GET", f"/v1/refunds?limit=100&payment_intent={intent}")[1]["data"]
 
     def pay_out(self):
         with self.lock:
@@ -234,4 +242,4 @@ class Stripe:
                 "created": int(time.time()), "arrival_date": int(time.time()),
             }
             self.balance = 0
-            return name
+            return self.payouts[name]
