@@ -132,12 +132,22 @@ fn settled<'a>(entries: &BTreeMap<&'a str, Vec<&'a Posting>>) -> (Settled<'a>, S
             }
         }
     }
-    for postings in entries.values().filter(|postings| postings[0].kind == "plan") {
-        let whole = postings.iter().find(|posting| posting.amount < 0).unwrap();
-        let account = income[whole.payment.as_str()];
-        for part in postings {
-            income.insert(&part.payment, account);
-        }
+    // An instalment can have instalments of its own, and ids of one millisecond are in no order.
+    let mut plans: Vec<_> = entries
+        .values()
+        .filter(|postings| postings[0].kind == "plan")
+        .collect();
+    while !plans.is_empty() {
+        let before = plans.len();
+        plans.retain(|postings| {
+            let whole = postings.iter().find(|posting| posting.amount < 0).unwrap();
+            let account = income.get(whole.payment.as_str()).copied();
+            if let Some(account) = account {
+                income.extend(postings.iter().map(|part| (part.payment.as_str(), account)));
+            }
+            account.is_none()
+        });
+        assert!(plans.len() < before, "instalments of no charge: {plans:?}");
     }
     (income, expense)
 }

@@ -448,6 +448,7 @@ impl Play<'_> {
             due: made[1].due_date.unwrap(),
             amount: made[1].amount.minor,
             paid: 0,
+            came: None,
             ..charge
         });
         // The claim moves within its account.
