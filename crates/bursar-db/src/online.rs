@@ -408,7 +408,8 @@ pub fn pull_in(tx: &mut Tx<'_>, now: Timestamp, beyond: Timestamp) -> Result<(),
     for sql in [
         "UPDATE online_payments SET due_at = ?1, leased_until = 0 WHERE due_at IS NOT NULL AND (due_at > ?2 OR leased_until > ?2)",
         "UPDATE providers SET due_at = ?1, leased_until = 0 WHERE due_at > ?2 OR leased_until > ?2",
-        "UPDATE autopays SET due_at = ?1, leased_until = 0 WHERE due_at > ?2 OR leased_until > ?2",
+        // These wait until the next morning.
+        "UPDATE autopays SET due_at = ?1, leased_until = 0 WHERE due_at > ?2 + 86400000000 OR leased_until > ?2",
     ] {
         tx.execute(sql, &[Value::Int(now.micros()), Value::Int(beyond.micros())])?;
     }

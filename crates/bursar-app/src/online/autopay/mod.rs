@@ -226,7 +226,8 @@ pub(super) fn saved(act: &mut Act<'_, '_>, id: AutopayId, saved: &Saved) -> Resu
 pub(super) fn forgotten(act: &mut Act<'_, '_>, id: AutopayId) -> Result<(), AppError> {
     act.allow(&SETTLE)?;
     match rows::get(act.tx, act.organization, id)? {
-        Some(autopay) if autopay.state != AutopayState::Active => {
+        // While the provider works on a payment, its names are needed to learn of it.
+        Some(autopay) if autopay.state != AutopayState::Active && !tries::is_trying(act, &autopay)? => {
             Ok(rows::delete(act.tx, act.organization, id)?)
         }
         _ => Ok(()),

@@ -299,6 +299,22 @@ fn failed(
     }
 }
 
+/// Whether a payment by this card is under way.
+pub(super) fn is_trying(act: &mut Act<'_, '_>, autopay: &Autopay) -> Result<bool, AppError> {
+    for charge in rows::charges_of(act.tx, act.organization, autopay.member_id)? {
+        let Some(id) = charge.online_id.filter(|_| charge.step == AutopayStep::Trying) else {
+            continue;
+        };
+        let payment = payments::get(act.tx, act.organization, id)?;
+        if payment
+            .is_some_and(|payment| payment.autopay_id == Some(autopay.id) && payment.state.is_under_way())
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// What is announced is not charged. What the provider is working on ends by itself.
 pub(super) fn call_off(act: &mut Act<'_, '_>, member: MemberId) -> Result<(), AppError> {
     let charges = rows::charges_of(act.tx, act.organization, member)?;

@@ -271,6 +271,37 @@ fn a_card_is_charged_once() {
     });
 }
 
+/// The card is forgotten, and the money that it paid just before is booked all the same.
+#[test]
+fn money_of_a_card_that_is_stopped_meanwhile_is_booked() {
+    both_engines(|test| {
+        let club = Club::with_dues(&test.db);
+        let id = club.save_card(0);
+        for days in 1..10 {
+            club.morning(days);
+        }
+        let seconds = 10 * DAY + MORNING;
+        // The card is charged, and then nothing is heard of the provider.
+        club.till.state().lost = 1;
+        club.teller(seconds + 1).tend(org(1), id).unwrap();
+        club.till.state().is_down = true;
+        act(club.db, link(1), at(seconds + 2), |act| autopay::stop(act, None)).unwrap();
+        club.till.state().is_down = false;
+        club.teller(seconds + 3).tend(org(1), id).unwrap();
+        assert_eq!(club.till.count("forget"), 1);
+        assert_eq!(club.status(11), PaymentStatus::Pending);
+        for later in [10, 100, 1_000, 5_000] {
+            while club.work(seconds + later) > 0 {}
+        }
+        assert_eq!(club.status(11), PaymentStatus::Paid);
+        club.agrees();
+        while club.work(seconds + 20_000) > 0 {}
+        let left = club.view(autopay::list).unwrap();
+        assert_eq!(left, []);
+        assert_eq!(club.till.state().payments.len(), 1);
+    });
+}
+
 #[test]
 fn what_was_paid_or_stopped_meanwhile_is_not_charged() {
     both_engines(|test| {
