@@ -8,6 +8,7 @@ use bursar_db::open_charges;
 use bursar_domain::Date;
 use bursar_domain::autopay::{AutopayState, AutopayStep, NOTICE_DAYS, first_try, is_announced_on};
 use bursar_domain::ids::{AutopayId, MemberId, OnlinePaymentId, PaymentId};
+use bursar_domain::member::Member;
 use bursar_domain::money::Money;
 use bursar_domain::online::{OnlineState, check_amount};
 use bursar_domain::payment::{Payment, PaymentStatus};
@@ -15,7 +16,7 @@ use bursar_domain::payment::{Payment, PaymentStatus};
 use super::super::port::CardOrder;
 use super::super::{ASK, BEGIN, CHARGES_MAX, blank};
 use super::letters::{self, Line};
-use super::{Planned, active, find};
+use super::{Planned, STOP, active, find, stop_one};
 use crate::act::{Act, View};
 use crate::books::{self, Books};
 use crate::error::AppError;
@@ -85,6 +86,13 @@ pub(in crate::online) fn look(
     act.allow(&ASK)?;
     let autopay = find(act, id)?;
     if autopay.state != AutopayState::Active {
+        return Ok(Vec::new());
+    }
+    // Who has left agreed to nothing more.
+    if !act.find::<Member>(autopay.member_id)?.is_active {
+        let member = autopay.member_id.to_string();
+        stop_one(act, autopay)?;
+        act.log(STOP.name, Some(member), None)?;
         return Ok(Vec::new());
     }
     let books = books::open(act)?;

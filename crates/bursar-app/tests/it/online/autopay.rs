@@ -1,6 +1,7 @@
 //! Dues that are charged to a saved card: announced, charged, tried again, and stopped.
 
 use bursar_app::member_access::{self, Entry};
+use bursar_app::members;
 use bursar_app::online::autopay::{self, AutopayRecord};
 use bursar_app::organizations::{self, OrganizationChange};
 use bursar_app::payments::Adjustment;
@@ -330,6 +331,27 @@ fn what_was_paid_or_stopped_meanwhile_is_not_charged() {
         let gone = club.view(move |view| autopay::of_member(view, mem(1))).unwrap();
         assert_eq!(gone.map(|found| found.id == id), None);
         club.agrees();
+    });
+}
+
+#[test]
+fn who_was_archived_is_not_charged() {
+    both_engines(|test| {
+        let club = Club::with_dues(&test.db);
+        club.save_card(0);
+        for days in 1..9 {
+            club.morning(days);
+        }
+        club.act(8 * DAY, |act| members::archive_many(act, &[mem(1)]))
+            .unwrap();
+        let (told, _) = club.morning(9);
+        assert_eq!(
+            told,
+            ["mia@example.org: Your automatic payments at Club are stopped"]
+        );
+        club.morning(10);
+        assert_eq!((club.till.count("charge"), club.till.count("forget")), (0, 1));
+        assert_eq!(club.status(11), PaymentStatus::Pending);
     });
 }
 
