@@ -34,7 +34,7 @@ fn organizations_are_made_and_listed() {
             "id": id, "name": "Union of River Clubs", "kind": "national", "parentId": null, "currency": "EUR",
             "contactEmail": "office@example.org", "contactPhone": null, "cardIssuing": "pending",
             "timeZone": "UTC", "closedUntil": null, "autoCredit": true, "autoReference": false, "payText": null,
-            "iban": null, "retentionYears": 10,
+            "iban": null, "retentionYears": 10, "autopayRetries": "3,5,7",
         });
         assert_eq!(made, expected);
         let said = place.ok(&[
