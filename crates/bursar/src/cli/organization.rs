@@ -153,7 +153,7 @@ fn set(globals: &Globals, args: SetArgs) -> Outcome {
     ];
     output::say(&format!("Settings of {} ({}):", made.name, made.id));
     for (what, value) in lines {
-        output::say(&format!("  {what:<17}{value}"));
+        output::say(&format!("  {what:<16}{value}"));
     }
     Ok(())
 }

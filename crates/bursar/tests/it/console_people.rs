@@ -217,7 +217,7 @@ fn settings_are_the_admins(engine: Engine) {
     );
     let done = admin.post(
         &edit,
-        "name=%3Cscript%3EClub&time-zone=Europe/Oslo&pay-text=%3Cscript%3EBank&retention-years=10&auto-credit=yes&key=k2",
+        "name=%3Cscript%3EClub&time-zone=Europe/Oslo&pay-text=%3Cscript%3EBank&retention-years=10&autopay-retries=3,5&auto-credit=yes&key=k2",
     );
     assert_eq!(done.status, 303, "{}", done.body);
     let page = admin.page(done.must("location"));

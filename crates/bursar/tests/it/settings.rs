@@ -46,6 +46,8 @@ fn settings_are_set_by_name_and_shown() {
             "kasse@example.org",
             "--card-issuing",
             "approved",
+            "--autopay-retries",
+            "2,4",
         ]);
         for (field, value) in [
             ("timeZone", json!("Europe/Berlin")),
@@ -54,6 +56,7 @@ fn settings_are_set_by_name_and_shown() {
             ("payText", json!("IBAN DE12")),
             ("contactEmail", json!("kasse@example.org")),
             ("cardIssuing", json!("approved")),
+            ("autopayRetries", json!("2,4")),
             ("name", json!("River Club")),
         ] {
             assert_eq!(set[field], value, "{field}");
@@ -77,6 +80,7 @@ fn settings_are_set_by_name_and_shown() {
             ),
             (["--auto-credit", "maybe"], "must be on or off"),
             (["--contact-email", "nobody"], "contact-email"),
+            (["--autopay-retries", "7,3"], "in ascending order, such as 3,5,7"),
         ] {
             let said = place.run(&[&["organization", "set", "Lake Club"][..], &args].concat());
             assert!(said.code != Some(0) && said.stderr.contains(part), "{said:?}");
