@@ -29,6 +29,12 @@ struct Lines {
     create: String,
 }
 
+/// A passkey cannot belong to an IP address, so links for browsers have the machine's name.
+fn by_name(url: &str) -> String {
+    url.replace("//127.0.0.1:", "//localhost:")
+        .replace("//[::1]:", "//localhost:")
+}
+
 impl Welcome {
     /// A server that listens on all addresses is called on loopback.
     fn base(&self, address: &str) -> String {
@@ -40,12 +46,8 @@ impl Welcome {
         }
     }
 
-    /// A passkey cannot belong to an IP address, so the link has the machine's name.
     fn console(&self, base: &str) -> String {
-        let base = base
-            .replace("//127.0.0.1:", "//localhost:")
-            .replace("//[::1]:", "//localhost:");
-        format!("{base}/console/sign-in/{}", self.sign_in)
+        format!("{}/console/sign-in/{}", by_name(base), self.sign_in)
     }
 
     fn lines(&self, base: &str) -> Lines {
@@ -94,7 +96,7 @@ impl Welcome {
         say(&format!("  Console  {}", self.console(&base)));
         say("           signs in as the treasurer, once, within 15 minutes");
         if let Some((name, link)) = member {
-            say(&format!("  Member   {link}"));
+            say(&format!("  Member   {}", by_name(link)));
             say(&format!(
                 "           is the page of {name}, who can pay there by card: test cards, no real money"
             ));
