@@ -1,4 +1,4 @@
-//! Saved cards: a Checkout page in setup mode, and payments of the card while its owner is away.
+//! Saved cards: a Checkout page in setup mode, and payments by the card without its owner.
 
 use bursar_app::online::port::{Access, CardOrder, CardPage, Charged, Opened, Saved, SavedCard, Trouble};
 use serde_json::{Value, json};

@@ -92,7 +92,7 @@ pub struct SavedCard {
     pub until: Option<String>,
 }
 
-/// A payment that is charged to a saved card while the payer is away.
+/// A payment that is charged to a saved card, without the payer on the provider's page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CardOrder {
     pub id: OnlinePaymentId,

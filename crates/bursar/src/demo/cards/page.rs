@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use bursar_domain::text::html_escaped;
 use bursar_http::reply::Reply;
 use bursar_stripe::amount::{currency_of, from_stripe};
 use http_body_util::Full;
@@ -138,7 +139,7 @@ impl Till<'_> {
             Some("complete") => return away(&session["success_url"]),
             Some("open") if number_of(&session["expires_at"]) > self.now => {}
             _ => {
-                let back = escaped(session["cancel_url"].as_str().unwrap_or("/"));
+                let back = html_escaped(session["cancel_url"].as_str().unwrap_or("/"));
                 let text = format!(
                     "<h1>This page has expired</h1><p>Nothing was paid here.</p><p><a href=\"{back}\">Back</a></p>"
                 );
@@ -146,7 +147,7 @@ impl Till<'_> {
             }
         }
         let is_setup = session["mode"] == "setup";
-        let whom = self.account.name.as_deref().map(escaped).unwrap_or_default();
+        let whom = self.account.name.as_deref().map(html_escaped).unwrap_or_default();
         let amount = words(session, number_of(&session["amount_total"]));
         let (title, act) = match is_setup {
             true => ("Save a card".to_owned(), "Save this card".to_owned()),
@@ -167,7 +168,7 @@ impl Till<'_> {
         if !lines.is_empty() {
             text.push_str("<ul class=\"lines\">");
             for line in lines {
-                let name = escaped(line["name"].as_str().unwrap_or("Payment"));
+                let name = html_escaped(line["name"].as_str().unwrap_or("Payment"));
                 let part = words(session, number_of(&line["amount"]));
                 let _ = write!(
                     text,
@@ -202,7 +203,7 @@ impl Till<'_> {
             let _ = write!(
                 text,
                 "<p class=\"back\"><a href=\"{}\">{words}</a></p>",
-                escaped(back)
+                html_escaped(back)
             );
         }
         let status = match said.wrong {
@@ -219,21 +220,6 @@ fn words(session: &Value, count: i64) -> String {
         || count.to_string(),
         |money| format!("{money} {}", money.currency),
     )
-}
-
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c => out.push(c),
-        }
-    }
-    out
 }
 
 pub(super) fn missing() -> Reply {
