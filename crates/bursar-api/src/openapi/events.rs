@@ -6,7 +6,9 @@ use serde_json::{Map, Value, json};
 
 use super::examples;
 use super::schemas::{Field, object};
-use super::values::{id, id_with, one_of, or_null, reference, resource_id, says, timestamp, words};
+use super::values::{
+    capitalized, id, id_with, one_of, or_null, reference, resource_id, says, timestamp, words,
+};
 
 /// The tag of the webhooks.
 pub(crate) const WEBHOOKS: &str = "Webhooks";
@@ -17,8 +19,8 @@ const TEST: &str = "test";
 pub(super) fn schemas() -> Vec<(String, Value)> {
     let any = json!({"anyOf": EventResource::ALL.iter().map(|resource| reference(schema_of(*resource))).collect::<Vec<_>>()});
     let event = envelope(
-        one_of(NAMES.iter().copied()),
-        words::<EventResource>(),
+        one_of("EventType", NAMES.iter().copied()),
+        words::<EventResource>("EventResource"),
         resource_id(),
         any,
     );
@@ -27,18 +29,19 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
         says(object(event), "A write of a resource's row."),
     )];
     for resource in EventResource::ALL {
+        let name = name_of(*resource);
         let event = envelope(
-            one_of(resource.types().map(|known| known.name)),
-            one_of([resource.as_str()]),
+            one_of(&format!("{name}Type"), resource.types().map(|known| known.name)),
+            one_of(&format!("{name}Resource"), [resource.as_str()]),
             id_with(resource.prefix()),
             reference(schema_of(*resource)),
         );
         let about = format!("A write of {}.", a(*resource));
-        all.push((name_of(*resource), says(object(event), &about)));
+        all.push((name, says(object(event), &about)));
     }
     let nothing = json!({"type": "object", "maxProperties": 0});
     let test = envelope(
-        one_of([TEST]),
+        one_of("TestEventType", [TEST]),
         json!({"type": "null"}),
         json!({"type": "null"}),
         nothing,
@@ -58,7 +61,7 @@ fn envelope(name: Value, resource: Value, resource_id: Value, data: Value) -> Ve
         (
             "kind",
             says(
-                one_of(["token", "user", "member", "operator", "worker"]),
+                one_of("ActorKind", ["token", "user", "member", "operator", "worker"]),
                 "`user` is a person, `member` a member on their own page, `operator` the command line, `worker` the service itself.",
             ),
         ),
@@ -110,9 +113,10 @@ fn envelope(name: Value, resource: Value, resource_id: Value, data: Value) -> Ve
 pub(super) fn webhooks() -> Value {
     let mut all = Map::new();
     for known in TYPES {
+        let title = format!("{}Type", pascal(known.name));
         let schema = json!({"allOf": [
             reference(&name_of(known.resource)),
-            {"type": "object", "properties": {"type": one_of([known.name])}},
+            {"type": "object", "properties": {"type": one_of(&title, [known.name])}},
         ]});
         all.insert(
             known.name.to_owned(),
@@ -136,13 +140,12 @@ fn webhook(name: &str, summary: &str, schema: Value) -> Value {
             ((*status).to_owned(), json!({"$ref": place}))
         })
         .collect();
-    let words: Vec<String> = name.split(['.', '_']).map(capitalized).collect();
     let mut content = json!({"schema": schema});
     if let Some(example) = examples::delivered(name) {
         content["examples"] = json!({"example": {"summary": "An example", "value": example}});
     }
     json!({"post": {
-        "operationId": format!("on{}", words.concat()),
+        "operationId": format!("on{}", pascal(name)),
         "tags": [WEBHOOKS],
         "summary": summary,
         "description": format!("Sent to webhook endpoints that ask for `{name}`. The body is the event, as `GET /v1/events` lists it."),
@@ -259,6 +262,11 @@ const fn schema_of(resource: EventResource) -> &'static str {
     }
 }
 
+/// `PaymentPaid` of `payment.paid`.
+fn pascal(name: &str) -> String {
+    name.split(['.', '_']).map(capitalized).collect()
+}
+
 /// The name of the schema of its events.
 fn name_of(resource: EventResource) -> String {
     format!("{}Event", schema_of(resource))
@@ -277,10 +285,4 @@ const fn a(resource: EventResource) -> &'static str {
         EventResource::Listing => "a listing",
         EventResource::Order => "an order",
     }
-}
-
-fn capitalized(word: &str) -> String {
-    let mut letters = word.chars();
-    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
-    first.into_iter().chain(letters).collect()
 }

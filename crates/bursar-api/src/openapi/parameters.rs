@@ -68,30 +68,34 @@ pub(super) fn all() -> Value {
         ),
     );
     for (name, schema, example) in [
-        ("cardStatus", words::<CardStatus>(), CardStatus::Active.as_str()),
+        (
+            "cardStatus",
+            words::<CardStatus>("CardStatus"),
+            CardStatus::Active.as_str(),
+        ),
         (
             "reminderStatus",
-            words::<ReminderStatus>(),
+            words::<ReminderStatus>("ReminderStatus"),
             ReminderStatus::Scheduled.as_str(),
         ),
         (
             "reimbursementStatus",
-            words::<ReimbursementStatus>(),
+            words::<ReimbursementStatus>("ReimbursementStatus"),
             ReimbursementStatus::Submitted.as_str(),
         ),
         (
             "paymentStatus",
-            words::<PaymentStatus>(),
+            words::<PaymentStatus>("PaymentStatus"),
             PaymentStatus::Pending.as_str(),
         ),
         (
             "campaignStatus",
-            words::<CampaignStatus>(),
+            words::<CampaignStatus>("CampaignStatus"),
             CampaignStatus::Active.as_str(),
         ),
         (
             "orderStatus",
-            words::<OrderStatus>(),
+            words::<OrderStatus>("StoreOrderStatus"),
             OrderStatus::Pending.as_str(),
         ),
     ] {
@@ -132,7 +136,7 @@ pub(super) fn all() -> Value {
         "eventType",
         query(
             "type",
-            one_of(NAMES.iter().copied()),
+            one_of("EventType", NAMES.iter().copied()),
             json!("payment.paid"),
             "Only events of this type.",
         ),

@@ -22,8 +22,8 @@ use serde_json::{Map, Value, json};
 use super::errors::CODES;
 use super::events;
 use super::values::{
-    boolean, currency, cursor, date, email, id, id_with, integer, limit, money, one_of, or_null, reference,
-    says, text, timestamp, with, words,
+    boolean, capitalized, currency, cursor, date, email, id, id_with, integer, limit, money, one_of, or_null,
+    reference, says, text, timestamp, with, words,
 };
 
 /// In the order of the representation.
@@ -61,7 +61,7 @@ pub(super) fn all() -> Value {
     sent.push((
         "outcome",
         says(
-            words::<Outcome>(),
+            words::<Outcome>("ReminderOutcome"),
             "`sent`: at least one message is on its way. `skipped`: nobody qualified.",
         ),
     ));
@@ -156,7 +156,7 @@ fn fields_of<R: Resource>() -> Vec<Field> {
     fields
 }
 
-fn of_field<R>(field: &resource::Field<R>) -> Value {
+fn of_field<R: Resource>(field: &resource::Field<R>) -> Value {
     let schema = match (field.field_type, field.spec.rule) {
         (FieldType::Text, ValueRule::Text(rule)) => text(rule),
         (FieldType::Text, ValueRule::Code(rule)) => {
@@ -174,7 +174,7 @@ fn of_field<R>(field: &resource::Field<R>) -> Value {
         (FieldType::Ids(prefix), _) => {
             json!({"type": "array", "items": id_with(prefix), "uniqueItems": true})
         }
-        (FieldType::Word(words), _) => one_of(words.iter().copied()),
+        (FieldType::Word(words), _) => one_of(&title_of(R::TYPE, field.spec.name), words.iter().copied()),
         (FieldType::List, _) => json!({"type": "array"}),
     };
     let schema = if field.is_nullable {
@@ -189,13 +189,22 @@ fn of_field<R>(field: &resource::Field<R>) -> Value {
     says(schema, field.about)
 }
 
+/// A field of one word says too little by itself: `ReminderMethod`, but `RecurringInterval`.
+fn title_of(resource: &str, field: &str) -> String {
+    if field.contains(|letter: char| letter.is_ascii_uppercase()) {
+        capitalized(field)
+    } else {
+        capitalized(resource) + &capitalized(field)
+    }
+}
+
 fn card_creation() -> Vec<Field> {
     let card = json!({"anyOf": [reference("Card"), {"type": "null"}]});
     vec![
         (
             "kind",
             says(
-                one_of(["card", "application"]),
+                one_of("CardCreationKind", ["card", "application"]),
                 "`card`: the card is there. `application`: the organization is not approved for issuing yet.",
             ),
         ),
@@ -211,9 +220,12 @@ fn card_creation() -> Vec<Field> {
 }
 
 fn token() -> Vec<Field> {
-    let scope = || one_of(Scope::ALL.iter().map(|scope| scope.as_str()));
+    let scope = || one_of("Scope", Scope::ALL.iter().map(|scope| scope.as_str()));
     let scopes = || json!({"type": "array", "items": scope(), "uniqueItems": true});
-    let by = one_of([Withheld::Role, Withheld::Policy].map(Withheld::as_str));
+    let by = one_of(
+        "WithheldBy",
+        [Withheld::Role, Withheld::Policy].map(Withheld::as_str),
+    );
     let withheld = object(vec![
         ("scope", scope()),
         (
@@ -229,7 +241,7 @@ fn token() -> Vec<Field> {
         (
             "kind",
             says(
-                words::<TokenKind>(),
+                words::<TokenKind>("TokenKind"),
                 "`personal` acts as a user, `service` as the organization.",
             ),
         ),
@@ -241,7 +253,7 @@ fn token() -> Vec<Field> {
             "organizationId",
             says(id::<kind::Organization>(), "The organization it works in."),
         ),
-        ("role", says(words::<Role>(), "The role it acts with now.")),
+        ("role", says(words::<Role>("Role"), "The role it acts with now.")),
         ("expiresAt", says(timestamp(), "When it stops working.")),
         ("scopes", says(scopes(), "What it was given.")),
         ("effectiveScopes", says(scopes(), "What it can do now.")),
@@ -328,7 +340,7 @@ fn new_card() -> Value {
         (
             "spendLimitFrequency",
             says(
-                words::<LimitFrequency>(),
+                words::<LimitFrequency>("SpendLimitFrequency"),
                 "The time that the spend limit counts over.",
             ),
         ),

@@ -137,13 +137,20 @@ fn without(mut schema: Value, keyword: &str) -> Value {
     schema
 }
 
-pub(super) fn one_of<'a>(words: impl IntoIterator<Item = &'a str>) -> Value {
+/// Generators name their types by the title.
+pub(super) fn one_of<'a>(title: &str, words: impl IntoIterator<Item = &'a str>) -> Value {
     let words: Vec<&str> = words.into_iter().collect();
-    json!({"type": "string", "enum": words})
+    json!({"title": title, "type": "string", "enum": words})
 }
 
-pub(super) fn words<W: Word>() -> Value {
-    one_of(W::TEXTS.iter().copied())
+pub(super) fn words<W: Word>(title: &str) -> Value {
+    one_of(title, W::TEXTS.iter().copied())
+}
+
+pub(super) fn capitalized(word: &str) -> String {
+    let mut letters = word.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
 }
 
 pub(super) fn boolean() -> Value {
@@ -179,8 +186,8 @@ mod tests {
     #[test]
     fn null_joins_the_type_and_the_words() {
         assert_eq!(
-            or_null(one_of(["a"])),
-            json!({"type": ["string", "null"], "enum": ["a", null]})
+            or_null(one_of("Letter", ["a"])),
+            json!({"title": "Letter", "type": ["string", "null"], "enum": ["a", null]})
         );
     }
 }

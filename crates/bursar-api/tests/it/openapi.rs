@@ -1,6 +1,6 @@
 //! The OpenAPI document: it agrees with the table of routes and the domain, and holds together.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use bursar_api::routes::ROUTES;
@@ -302,6 +302,38 @@ fn a_webhook_takes_the_events_of_its_type_alone() {
         assert_eq!(fits(name, test), name == "test", "{name}");
     }
     assert_eq!(keys(event), keys(test), "the same envelope");
+}
+
+/// Generators make a type of each enum, and would number those without a name.
+#[test]
+fn every_enum_has_a_name_and_a_name_has_one_meaning() {
+    let document = document();
+    let mut named: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    each(&document, "", &mut |way, value| {
+        let Some(words) = value["enum"].as_array() else {
+            return;
+        };
+        let title = value["title"]
+            .as_str()
+            .unwrap_or_else(|| panic!("{way} has no title"));
+        // A field that can be null has null among its words; the name is of the others.
+        let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+        let known = named.entry(title).or_insert_with(|| words.clone());
+        assert_eq!(*known, words, "{way}: {title} has two meanings");
+    });
+    for name in keys(&document["components"]["schemas"]) {
+        assert!(!named.contains_key(name), "{name} is a schema too");
+    }
+    for name in [
+        "CardStatus",
+        "StoreOrderStatus",
+        "RecurringInterval",
+        "ReminderMethod",
+        "EventType",
+        "Scope",
+    ] {
+        assert!(named.contains_key(name), "no enum is called {name}");
+    }
 }
 
 /// The committed document shows in a review what a change does to the interface.
