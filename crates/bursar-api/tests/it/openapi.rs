@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::process::Command;
 
 use bursar_api::routes::ROUTES;
 use bursar_api::{openapi, pages};
@@ -341,6 +342,24 @@ fn every_enum_has_a_name_and_a_name_has_one_meaning() {
 fn the_document_is_as_committed() {
     let now = serde_json::to_string_pretty(&document()).unwrap() + "\n";
     bursar_testing::snapshot!("openapi.json", &now);
+    generate_clients();
+}
+
+/// Those in `clients` are made from the committed document, and committed too.
+fn generate_clients() {
+    let mut generate = Command::new("python3");
+    generate
+        .arg("-B")
+        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../../clients/generate"));
+    if bursar_testing::variable("UPDATE_SNAPSHOTS").is_none() {
+        generate.arg("--check");
+    }
+    let output = generate.output().expect("python3 runs");
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
 }
 
 #[test]
