@@ -196,4 +196,5 @@ def main(file):
     sys.exit(failed > 0)
 
 
-main(sys.argv[1])
+if __name__ == "__main__":
+    main(sys.argv[1])

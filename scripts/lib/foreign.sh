@@ -3,7 +3,8 @@
 # process.sh and packages.sh by a script that has set `root`; shellcheck cannot see that here.
 # shellcheck disable=SC2154,SC2034
 
-cache=$root/target/foreign
+# A clone of this repository can share what is built and installed here.
+cache=${BURSAR_TEST_CACHE:-$root/target/foreign}
 organization=org_01jbst1c00e008000000000000
 scopes=cards:read,cards:write,reminders:read,reminders:write,members:read,members:write,groups:read,groups:write
 scopes+=,chapters:read,payments:read,reimbursements:read,fundraise:read,store:read,events:read

@@ -53,6 +53,11 @@ find_missing() {
             curl) command -v curl >/dev/null || missing+=(curl) ;;
             pgbouncer) command -v pgbouncer >/dev/null || [[ -x /usr/sbin/pgbouncer ]] || missing+=(pgbouncer) ;;
             python) has_python || missing+=(python3 python3-venv) ;;
+            musl) command -v musl-gcc >/dev/null || missing+=(musl-tools) ;;
+            mmdebstrap | lintian | shellcheck) command -v "$need" >/dev/null || missing+=("$need") ;;
+            nspawn) command -v systemd-nspawn >/dev/null || missing+=(systemd-container) ;;
+            prometheus) command -v promtool >/dev/null || missing+=(prometheus) ;;
+            caddy) command -v caddy >/dev/null || missing+=(caddy) ;;
             git) command -v git >/dev/null || missing+=(git) ;;
             nginx) [[ -x /usr/sbin/nginx ]] || missing+=(nginx) ;;
             haproxy) command -v haproxy >/dev/null || missing+=(haproxy) ;;

@@ -171,11 +171,16 @@ fn every_command_and_flag_says_what_it_is_and_has_its_variable() {
 fn the_services_settings_are_the_servers() {
     let settings = include_str!("../../../../packaging/systemd/bursar.env");
     let (_, commands) = every_command();
-    let (_, serve) = commands.iter().find(|(name, _)| name == "bursar serve").unwrap();
-    let known: Vec<&str> = serve
-        .get_arguments()
+    let services = ["bursar serve", "bursar worker"];
+    let mut known: Vec<&str> = commands
+        .iter()
+        .filter(|(name, _)| services.contains(&name.as_str()))
+        .flat_map(|(_, command)| command.get_arguments())
         .filter_map(|arg| arg.get_env()?.to_str())
         .collect();
+    let backup = include_str!("../../../../packaging/debian/backup");
+    assert!(backup.contains("${BURSAR_BACKUP_KEEP:-"));
+    known.push("BURSAR_BACKUP_KEEP");
     let mut count = 0;
     for line in settings.lines().filter_map(|line| line.strip_prefix("#BURSAR_")) {
         let name = line.split('=').next().unwrap_or_default();
