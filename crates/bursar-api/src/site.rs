@@ -23,10 +23,13 @@ pub struct Site {
 
 impl Site {
     pub fn new(base_url: &str) -> Self {
-        let render = |path: &&'static str| Some((*path, Page::new(pages::page(path, base_url)?)));
+        let pages = pages::all(base_url);
         Self {
             document: Bytes::from(openapi::document(base_url).to_string()),
-            pages: pages::PATHS.iter().filter_map(render).collect(),
+            pages: pages
+                .into_iter()
+                .map(|(path, content)| (path, Page::new(content)))
+                .collect(),
         }
     }
 

@@ -11,11 +11,11 @@ use crate::words;
 words! {
     /// Where a campaign stands.
     CampaignStatus {
-        /// Being prepared.
+        /// It is being prepared.
         Draft "draft",
-        /// Running.
+        /// It is running.
         Active "active",
-        /// Over.
+        /// It is over.
         Ended "ended",
     }
 }

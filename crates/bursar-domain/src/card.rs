@@ -15,15 +15,15 @@ use crate::words;
 words! {
     /// Where a card stands.
     CardStatus {
-        /// Can be used.
+        /// It can be used.
         Active "active",
-        /// Cannot be used for now.
+        /// It cannot be used for now.
         Frozen "frozen",
-        /// Ended for good.
+        /// It ended for good.
         Canceled "canceled",
-        /// Waits for its holder.
+        /// It waits for its holder to accept.
         Invited "invited",
-        /// The holder declined.
+        /// The holder declined it.
         Denied "denied",
     }
 }

@@ -15,15 +15,15 @@ use crate::words;
 words! {
     /// Where an order stands.
     OrderStatus {
-        /// Waits for the money.
+        /// It waits to be paid.
         Pending "pending",
-        /// The money is here.
+        /// It was paid.
         Paid "paid",
-        /// The goods are handed over.
+        /// The goods were handed over.
         Fulfilled "fulfilled",
-        /// Called off before it was paid.
+        /// It was called off before it was paid.
         Cancelled "cancelled",
-        /// The money went back.
+        /// The money was returned.
         Refunded "refunded",
     }
 }

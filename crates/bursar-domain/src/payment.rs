@@ -17,19 +17,19 @@ use crate::words;
 words! {
     /// Where a payment stands.
     PaymentStatus {
-        /// Nothing received.
+        /// Nothing was received yet.
         Pending "pending",
-        /// A provider is collecting it.
+        /// A payment provider is collecting it.
         Processing "processing",
-        /// Some received.
+        /// Part of it was received.
         PartiallyPaid "partially_paid",
-        /// All received.
+        /// It was received in full.
         Paid "paid",
-        /// Void.
+        /// It was called off. Nothing is owed.
         Cancelled "cancelled",
-        /// The provider could not collect.
+        /// The provider could not collect it, or a dispute was lost.
         Failed "failed",
-        /// The payer objects.
+        /// The payer disputes it with their bank.
         Disputed "disputed",
     }
 }

@@ -12,17 +12,17 @@ use crate::words;
 words! {
     /// Where a reimbursement stands.
     ReimbursementStatus {
-        /// Being written.
+        /// It is being written.
         Draft "draft",
-        /// Waits for a reviewer.
+        /// It waits for a reviewer.
         Submitted "submitted",
-        /// To be paid.
+        /// A reviewer agreed. It waits to be paid.
         Approved "approved",
-        /// Sent back.
+        /// A reviewer sent it back.
         Rejected "rejected",
-        /// Paid out.
+        /// It was paid out.
         Paid "paid",
-        /// Withdrawn.
+        /// It was withdrawn.
         Voided "voided",
     }
 }

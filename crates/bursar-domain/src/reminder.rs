@@ -23,17 +23,17 @@ words! {
 words! {
     /// Where a reminder stands.
     ReminderStatus {
-        /// Waits for its time.
+        /// It waits for its time.
         Scheduled "scheduled",
-        /// Messages are on their way.
+        /// Messages are being delivered.
         Sending "sending",
         /// At least one message was delivered.
         Sent "sent",
         /// No message was delivered.
         Failed "failed",
-        /// There was nobody to write to.
+        /// Nobody qualified, so nothing was sent.
         Completed "completed",
-        /// Called off.
+        /// It was called off.
         Cancelled "cancelled",
     }
 }

@@ -3,10 +3,10 @@
 /// Declares an enum of words with their text form.
 #[macro_export]
 macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident $text:literal,)* }) => {
+    ($(#[$doc:meta])* $name:ident { $($(#[doc = $about:literal])* $variant:ident $text:literal,)* }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum $name { $($(#[$vdoc])* $variant),* }
+        pub enum $name { $($(#[doc = $about])* $variant),* }
 
         impl $name {
             /// In the order of the OpenAPI document.
@@ -33,6 +33,10 @@ macro_rules! words {
 
             fn parse(text: &str) -> Option<Self> {
                 Self::parse(text)
+            }
+
+            fn about(self) -> &'static str {
+                match self { $(Self::$variant => concat!($($about),*).trim_ascii()),* }
             }
         }
 
@@ -65,6 +69,8 @@ pub trait Word: Copy + serde::Serialize + 'static {
 
     fn as_str(self) -> &'static str;
     fn parse(text: &str) -> Option<Self>;
+    /// The comment on its declaration: what it means, in a sentence.
+    fn about(self) -> &'static str;
 }
 
 pub trait Machine: Copy + PartialEq + std::fmt::Display + 'static {

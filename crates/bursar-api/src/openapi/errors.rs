@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use super::parameters::headers;
 use super::{events, examples};
 use crate::error::Error;
-use crate::routes::{BodyRule, KeyRule, Operation, Route};
+use crate::routes::{BodyRule, KeyRule, Operation, ROUTES, Route};
 
 #[derive(Clone, Copy, Debug)]
 pub struct ErrorDoc {
@@ -232,8 +232,25 @@ pub(super) fn of(route: &Route, base_url: &str) -> Map<String, Value> {
     all
 }
 
+/// The body of an error with this code.
+pub(crate) fn example(code: &str, base_url: &str) -> Option<Value> {
+    let error = match code {
+        "insufficient_scope" => withheld(
+            ROUTES
+                .iter()
+                .find(|route| route.operation == Operation::CreateGroup)?,
+        ),
+        _ => sample(code)?,
+    };
+    Some(body(base_url, &error))
+}
+
 fn forbidden(route: &Route, base_url: &str) -> Value {
-    let error = Error::InsufficientScope {
+    response(403, one("insufficient_scope", &body(base_url, &withheld(route))))
+}
+
+fn withheld(route: &Route) -> Error {
+    Error::InsufficientScope {
         required: route.scopes(),
         message: why_withheld(
             TokenKind::Personal,
@@ -242,8 +259,7 @@ fn forbidden(route: &Route, base_url: &str) -> Value {
             route.role(),
             Policy::default(),
         ),
-    };
-    response(403, one("insufficient_scope", &body(base_url, &error)))
+    }
 }
 
 fn shared(name: &str) -> Value {

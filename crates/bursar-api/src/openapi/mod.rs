@@ -12,8 +12,8 @@ use bursar_domain::access::{Role, Scope};
 use bursar_domain::token::TokenKind;
 use serde_json::{Value, json};
 
-pub(super) use self::errors::title;
 pub use self::errors::{CODES, ErrorDoc};
+pub(super) use self::errors::{example, title};
 pub(super) use self::events::WEBHOOKS;
 
 const OPENAPI: &str = "3.1.0";

@@ -7,45 +7,58 @@ use bursar_domain::text::html_escaped;
 use bursar_domain::token::SCANNER_PATTERN;
 use bursar_http::limits::{Bucket, Limits};
 
-use super::html::{Frame, code};
+use super::document::Document;
+use super::frame::Page;
+use super::highlight::Language;
+use super::html::{Sample, Tab, code, row};
+use super::places::GUIDE;
 use crate::openapi;
 
 const TEXT: &str = include_str!("guide.html");
-const PYTHON: &str = include_str!("samples/client.py");
-const TYPESCRIPT: &str = include_str!("samples/client.ts");
-/// Of the sample programs.
-const PARTS: [&str; 9] = [
-    "setup", "call", "sync", "verify", "receive", "apply", "catch_up", "first", "write",
-];
+/// With our clients.
+const CLIENTS: Programs = Programs {
+    curl: include_str!("samples/guide.sh"),
+    python: include_str!("samples/guide.py"),
+    typescript: include_str!("samples/guide.ts"),
+};
+/// With an HTTP library alone.
+const PLAIN: Programs = Programs {
+    curl: "",
+    python: include_str!("samples/client.py"),
+    typescript: include_str!("samples/client.ts"),
+};
 /// The address that the sample programs use; the page shows the real one.
 const SAMPLE_URL: &str = "http://127.0.0.1:8080";
 
-pub(super) fn render(base_url: &str) -> String {
-    let mut main = TEXT.to_owned();
-    for name in PARTS {
-        for (language, source) in [("Python", PYTHON), ("TypeScript", TYPESCRIPT)] {
-            let mark = format!("<!-- {name} {language} -->");
-            let sample = section(source, name).replace(SAMPLE_URL, base_url);
-            main = main.replace(&mark, &code(language, &sample));
-        }
-    }
-    main = main
-        .replace("<!-- scopes -->", &scopes())
-        .replace("<!-- buckets -->", &buckets())
-        .replace("{scanner}", &html_escaped(SCANNER_PATTERN))
-        .replace("{base_url}", &html_escaped(base_url));
-    let aside = aside(&main);
-    Frame {
-        title: "Guide",
-        path: "/docs/guide",
-        aside: &aside,
-        main: &main,
-    }
-    .render()
+/// Programs that say the same in each language, in parts that begin with a line such as `# [sync]`.
+pub(super) struct Programs {
+    pub(super) curl: &'static str,
+    pub(super) python: &'static str,
+    pub(super) typescript: &'static str,
 }
 
-/// The part of a sample between its marker and the next.
-fn section<'a>(source: &'a str, name: &str) -> &'a str {
+impl Programs {
+    /// A part, in the languages that have it, under a name that is unique on its page.
+    pub(super) fn sample(&self, part_name: &str, name: &str, base_url: &str) -> Sample {
+        let source = |tab| match tab {
+            Tab::Curl => self.curl,
+            Tab::Python => self.python,
+            Tab::TypeScript => self.typescript,
+        };
+        let versions = Tab::ALL
+            .into_iter()
+            .map(|tab| (tab, part(source(tab), part_name).replace(SAMPLE_URL, base_url)))
+            .filter(|(_, text)| !text.is_empty())
+            .collect();
+        Sample {
+            name: name.to_owned(),
+            versions,
+        }
+    }
+}
+
+/// The part of a program between its marker and the next.
+fn part<'a>(source: &'a str, name: &str) -> &'a str {
     let mark = format!("[{name}]\n");
     let after = source.split_once(&mark).map_or("", |(_, after)| after);
     let end = ["\n# [", "\n// ["]
@@ -56,50 +69,87 @@ fn section<'a>(source: &'a str, name: &str) -> &'a str {
     after[..end].trim()
 }
 
+pub(super) fn render(document: &Document) -> Page {
+    let text = TEXT
+        .replace("<!-- scopes -->", &scopes())
+        .replace("<!-- buckets -->", &buckets())
+        .replace("{base_url}", &html_escaped(&document.base_url));
+    let (intro, sections) = text.split_once("<section data-id=\"").unwrap_or((&text, ""));
+    let mut main = format!("<div class=\"intro\">{}</div>\n", intro.trim());
+    for section in sections.split("<section data-id=\"") {
+        main.push_str(&guide_row(section, &document.base_url));
+    }
+    Page {
+        path: GUIDE,
+        title: "Guide".to_owned(),
+        main,
+    }
+}
+
+/// A section of the text, with its samples beside it. A line `<!-- sample NAME -->` names one of the clients, and
+/// `<!-- plain NAME -->` one without.
+fn guide_row(section: &str, base_url: &str) -> String {
+    let (id, inner) = section.split_once("\">\n").unwrap_or(("", section));
+    let inner = inner.trim_end().trim_end_matches("</section>");
+    let (mut text, mut side) = (String::new(), String::new());
+    for line in inner.lines() {
+        let mark = line
+            .trim()
+            .strip_prefix("<!-- ")
+            .and_then(|mark| mark.strip_suffix(" -->"));
+        match mark.and_then(|mark| mark.split_once(' ')) {
+            Some(("sample", name)) => side.push_str(&CLIENTS.sample(name, name, base_url).render()),
+            Some(("plain", name)) => {
+                let shown = format!("plain-{name}");
+                side.push_str(&PLAIN.sample(name, &shown, base_url).render());
+            }
+            Some(("code", "scanner")) => {
+                side.push_str(&code(Language::Plain, "Regular expression", SCANNER_PATTERN));
+            }
+            _ => {
+                text.push_str(line);
+                text.push('\n');
+            }
+        }
+    }
+    row(id, &text, &side)
+}
+
 fn scopes() -> String {
-    let mut out = String::from("<dl class=\"fields\">\n");
+    let mut out = String::from(
+        "<table class=\"index\">\n<thead><tr><th scope=\"col\">Scope</th><th scope=\"col\">Lets a token</th><th scope=\"col\">Roles</th></tr></thead>\n<tbody>\n",
+    );
     for scope in Scope::ALL {
         let role = Role::ALL.iter().copied().find(|role| role.ceiling().has(*scope));
         let _ = writeln!(
             out,
-            "<div><dt><code>{scope}</code> <span class=\"kind\">{}</span></dt><dd>Lets a token {}.</dd></div>",
+            "<tr><th scope=\"row\"><code>{scope}</code></th><td>{}</td><td>{}</td></tr>",
+            scope.in_words(),
             role.map_or("", openapi::reach),
-            scope.in_words()
         );
     }
-    out + "</dl>\n"
+    out + "</tbody>\n</table>\n"
 }
 
 fn buckets() -> String {
     let limits = Limits::default();
-    let mut out = String::from("<dl class=\"fields\">\n");
+    let mut out = String::from(
+        "<table class=\"index\">\n<thead><tr><th scope=\"col\">Bucket</th><th scope=\"col\">Requests</th><th scope=\"col\">Units a minute</th></tr></thead>\n<tbody>\n",
+    );
     for bucket in Bucket::ALL {
         let what = match bucket {
-            Bucket::Read => "<code>GET</code> and <code>HEAD</code>.",
-            Bucket::Write => "<code>POST</code>, <code>PATCH</code> and <code>DELETE</code>.",
-            Bucket::Messaging => "What sends e-mail or SMS: sending a reminder now.",
+            Bucket::Read => "<code>GET</code> and <code>HEAD</code>",
+            Bucket::Write => "<code>POST</code>, <code>PATCH</code> and <code>DELETE</code>",
+            Bucket::Messaging => "Requests that send e-mail or SMS: sending a reminder now",
         };
         let _ = writeln!(
             out,
-            "<div><dt><code>{}</code> <span class=\"kind\">{} units a minute</span></dt><dd>{what}</dd></div>",
+            "<tr><th scope=\"row\"><code>{}</code></th><td>{what}</td><td>{}</td></tr>",
             bucket.name(),
             limits.of(bucket)
         );
     }
-    out + "</dl>\n"
-}
-
-/// Links to the second-level headings.
-fn aside(main: &str) -> String {
-    let mut out = String::from("<p class=\"aside-title\">Guide</p>\n<ul>\n");
-    for heading in main.split("<h2 id=\"").skip(1) {
-        if let Some((id, rest)) = heading.split_once("\">")
-            && let Some((title, _)) = rest.split_once("</h2>")
-        {
-            let _ = writeln!(out, "<li><a href=\"#{id}\">{title}</a></li>");
-        }
-    }
-    out + "</ul>\n"
+    out + "</tbody>\n</table>\n"
 }
 
 #[cfg(test)]
@@ -108,13 +158,28 @@ mod tests {
 
     #[test]
     fn every_sample_is_shown_with_the_readers_address() {
-        let page = render("https://dues.example.org");
-        assert!(!page.contains("<!-- "), "a mark that nothing replaced");
-        assert!(!page.contains(SAMPLE_URL) && !page.contains("{base_url}"));
-        assert!(page.contains("BASE_URL = &quot;https://dues.example.org&quot;"));
-        for source in [PYTHON, TYPESCRIPT] {
-            for name in PARTS {
-                assert!(!section(source, name).is_empty(), "{name}");
+        let page = render(&Document {
+            root: serde_json::Value::Null,
+            base_url: "https://dues.example.org".to_owned(),
+        });
+        assert!(!page.main.contains("<!-- "), "a mark that nothing replaced");
+        assert!(!page.main.contains(SAMPLE_URL) && !page.main.contains("{base_url}"));
+        assert!(page.main.contains("https://dues.example.org"));
+        assert!(
+            !page.main.contains("<div class=\"langs\">\n</div>"),
+            "an empty sample"
+        );
+        for (programs, prefix) in [(&CLIENTS, ""), (&PLAIN, "plain-")] {
+            for source in [programs.curl, programs.python, programs.typescript] {
+                let marks = source
+                    .lines()
+                    .filter_map(|line| line.split_once(' ')?.1.strip_prefix('[')?.strip_suffix(']'));
+                for name in marks {
+                    assert!(
+                        page.main.contains(&format!("data-sample=\"{prefix}{name}\"")),
+                        "{name} is not shown"
+                    );
+                }
             }
         }
     }

@@ -1,8 +1,10 @@
-//! HTML output: escaping, the small markup of descriptions, and the frame around every page.
+//! HTML output: escaping, the small markup of descriptions, blocks of code, and what a page's headings say.
 
 use std::fmt::Write as _;
 
 use bursar_domain::text::html_escaped;
+
+use super::highlight::{Language, highlighted};
 
 /// Escapes one line and turns backticks into `<code>`.
 pub(super) fn inline(text: &str) -> String {
@@ -36,107 +38,174 @@ pub(super) fn prose(text: &str) -> String {
     out
 }
 
-pub(super) fn code(label: &str, text: &str) -> String {
+/// One block of code with a caption.
+pub(super) fn code(language: Language, caption: &str, text: &str) -> String {
     format!(
         "<figure class=\"code\"><figcaption>{}</figcaption><pre><code>{}</code></pre></figure>\n",
-        html_escaped(label),
-        html_escaped(text.trim_end())
+        html_escaped(caption),
+        highlighted(language, text.trim_end())
     )
 }
 
-pub(super) struct Frame<'a> {
-    pub(super) title: &'a str,
-    /// The page's own path, such as `/docs/guide`.
-    pub(super) path: &'a str,
-    /// The sidebar with links into the page.
-    pub(super) aside: &'a str,
-    pub(super) main: &'a str,
+/// One program in several languages. The reader chooses one, for all blocks at once; without scripts all are shown.
+pub(super) struct Sample {
+    /// Unique on the page.
+    pub(super) name: String,
+    pub(super) versions: Vec<(Tab, String)>,
 }
 
-const PAGES: [(&str, &str); 3] = [
-    ("/docs", "Reference"),
-    ("/docs/guide", "Guide"),
-    ("/docs/errors", "Errors"),
-];
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tab {
+    Curl,
+    Python,
+    TypeScript,
+}
 
-const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='4' fill='%231f5f4b'/%3E%3Cpath d='M5 3h4a2.5 2.5 0 0 1 1.4 4.5A2.7 2.7 0 0 1 9.3 13H5z' fill='%23fff'/%3E%3C/svg%3E";
+impl Tab {
+    pub(super) const ALL: [Self; 3] = [Self::Curl, Self::Python, Self::TypeScript];
 
-impl Frame<'_> {
-    /// Relative, so that it works behind a proxy's path prefix.
-    pub(super) fn link(&self, path: &str) -> String {
-        relative(self.path, path)
-    }
-
-    pub(super) fn render(&self) -> String {
-        let mut links = String::new();
-        for (path, name) in PAGES {
-            let here = if path == self.path {
-                " aria-current=\"page\""
-            } else {
-                ""
-            };
-            let _ = write!(links, "<li><a href=\"{}\"{here}>{name}</a></li>", self.link(path));
+    pub(super) const fn id(self) -> &'static str {
+        match self {
+            Self::Curl => "curl",
+            Self::Python => "python",
+            Self::TypeScript => "typescript",
         }
-        let _ = write!(
-            links,
-            "<li><a href=\"{}\">openapi.json</a></li>",
-            self.link("/v1/openapi.json")
-        );
-        format!(
-            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-             <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title} · bursar</title>\n\
-             <link rel=\"icon\" href=\"{ICON}\">\n<link rel=\"stylesheet\" href=\"{style}\">\n\
-             <script src=\"{script}\" defer></script>\n</head>\n<body>\n\
-             <a class=\"skip\" href=\"#main\">Skip to the text</a>\n\
-             <header class=\"top\"><p class=\"brand\"><a href=\"{home}\">bursar</a></p>\
-             <nav aria-label=\"Pages\"><ul>{links}</ul></nav></header>\n\
-             <div class=\"columns\">\n<nav class=\"aside\" aria-label=\"On this page\">\n<details open>\
-             <summary>On this page</summary>\n{aside}</details>\n</nav>\n\
-             <main id=\"main\" tabindex=\"-1\">\n{main}</main>\n</div>\n\
-             <footer><p>bursar, version 1.0.0 of the interface. This page comes from the server itself and needs no \
-             network beyond it.</p></footer>\n</body>\n</html>\n",
-            title = html_escaped(self.title),
-            style = self.link("/docs/style.css"),
-            script = self.link("/docs/docs.js"),
-            home = self.link("/docs"),
-            aside = self.aside,
-            main = self.main,
-        )
+    }
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Curl => "curl",
+            Self::Python => "Python",
+            Self::TypeScript => "TypeScript",
+        }
+    }
+
+    const fn language(self) -> Language {
+        match self {
+            Self::Curl => Language::Shell,
+            Self::Python => Language::Python,
+            Self::TypeScript => Language::TypeScript,
+        }
     }
 }
 
-/// The relative link from one path of this server to another.
-pub(super) fn relative(from: &str, to: &str) -> String {
-    let from: Vec<&str> = from.trim_start_matches('/').split('/').collect();
-    let to: Vec<&str> = to.trim_start_matches('/').split('/').collect();
-    // The last part is the page, not a folder.
-    let folders = from.len() - 1;
-    let shared = from[..folders]
-        .iter()
-        .zip(&to[..to.len() - 1])
-        .take_while(|(a, b)| a == b)
-        .count();
-    format!("{}{}", "../".repeat(folders - shared), to[shared..].join("/"))
+impl Sample {
+    pub(super) fn render(&self) -> String {
+        let name = html_escaped(&self.name);
+        let has_curl = self.versions.iter().any(|(tab, _)| *tab == Tab::Curl);
+        // Who chose curl sees Python where there is no curl.
+        let class = if has_curl { "langs" } else { "langs no-curl" };
+        let mut out = format!("<div class=\"{class}\">\n");
+        for (tab, text) in &self.versions {
+            let _ = writeln!(
+                out,
+                "<figure class=\"code\" id=\"{name}-{id}\" data-lang=\"{id}\" data-sample=\"{name}\"><figcaption>{}</figcaption>\
+                 <pre><code>{}</code></pre></figure>",
+                tab.name(),
+                highlighted(tab.language(), text.trim_end()),
+                id = tab.id(),
+            );
+        }
+        out + "</div>\n"
+    }
+}
+
+/// A row of a page: the text, and the code beside it where the screen is wide.
+pub(super) fn row(id: &str, text: &str, side: &str) -> String {
+    let side = if side.is_empty() {
+        String::new()
+    } else {
+        format!("<div class=\"side\"><div class=\"stick\">\n{side}</div></div>\n")
+    };
+    format!(
+        "<section class=\"row\" aria-labelledby=\"{id}\">\n<div class=\"text\">\n{text}</div>\n{side}</section>\n"
+    )
+}
+
+/// A heading that links to itself.
+pub(super) fn heading(level: u8, id: &str, title: &str) -> String {
+    format!("<h{level} id=\"{id}\"><a href=\"#{id}\">{title}</a></h{level}>\n")
+}
+
+/// A heading of a rendered page, with the text up to the next one.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Section {
+    pub(super) id: String,
+    pub(super) title: String,
+    pub(super) method: Option<String>,
+    pub(super) level: u8,
+    pub(super) text: String,
+}
+
+/// Reads the headings with an id out of a page.
+pub(super) fn sections(main: &str) -> Vec<Section> {
+    let mut found = Vec::new();
+    let starts: Vec<usize> = main
+        .match_indices("<h")
+        .filter(|(at, _)| main[at + 2..].starts_with(['2', '3']) && main[at + 3..].starts_with(" id=\""))
+        .map(|(at, _)| at)
+        .collect();
+    for (i, at) in starts.iter().enumerate() {
+        let part = &main[*at..starts.get(i + 1).copied().unwrap_or(main.len())];
+        let level = if part.starts_with("<h2") { 2 } else { 3 };
+        let Some((head, body)) = part.split_once(if level == 2 { "</h2>" } else { "</h3>" }) else {
+            continue;
+        };
+        let value = |name: &str| {
+            let (_, after) = head.split_once(&format!(" {name}=\""))?;
+            after.split_once('"').map(|(value, _)| value.to_owned())
+        };
+        found.push(Section {
+            id: value("id").unwrap_or_default(),
+            title: plain(head),
+            method: value("data-method"),
+            level,
+            text: plain(body),
+        });
+    }
+    found
+}
+
+/// The text of HTML that this module wrote, without code, forms and drawings.
+fn plain(html: &str) -> String {
+    let mut out = String::new();
+    let mut skipped: Option<&str> = None;
+    for part in html.split('<') {
+        let Some((tag, text)) = part.split_once('>') else {
+            out.push_str(part);
+            continue;
+        };
+        match skipped {
+            Some(until) if tag == until => skipped = None,
+            Some(_) => continue,
+            None if tag.starts_with("figure") => skipped = Some("/figure"),
+            None if tag.starts_with("form") => skipped = Some("/form"),
+            None if tag.starts_with("svg") => skipped = Some("/svg"),
+            None => {}
+        }
+        if skipped.is_none() {
+            // Words that only tags kept apart.
+            if !out.ends_with([' ', '(']) && !tag.starts_with("code") && !tag.starts_with("/code") {
+                out.push(' ');
+            }
+            out.push_str(text);
+        }
+    }
+    let words: Vec<&str> = out.split_whitespace().collect();
+    unescaped(&words.join(" "))
+}
+
+fn unescaped(text: &str) -> String {
+    text.replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&quot;", "\"")
+        .replace("&#39;", "'")
+        .replace("&amp;", "&")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn links_are_relative() {
-        for (from, to, way) in [
-            ("/docs", "/docs/errors", "docs/errors"),
-            ("/docs", "/docs", "docs"),
-            ("/docs/errors", "/docs", "../docs"),
-            ("/docs/errors", "/docs/style.css", "style.css"),
-            ("/docs", "/v1/openapi.json", "v1/openapi.json"),
-            ("/docs/guide", "/v1/openapi.json", "../v1/openapi.json"),
-        ] {
-            assert_eq!(relative(from, to), way, "{from} {to}");
-        }
-    }
 
     #[test]
     fn markup_is_escaped_also_inside_code() {
@@ -145,5 +214,25 @@ mod tests {
             "a &lt;b&gt; <code>x&lt;y</code> &amp; c"
         );
         assert_eq!(prose("- a\n- b"), "<ul>\n<li>a</li>\n<li>b</li>\n</ul>\n");
+    }
+
+    #[test]
+    fn headings_are_read_with_their_text() {
+        let page = "<h1>Top</h1><p>Before</p><h2 id=\"a\" data-method=\"get\"><a href=\"#a\">A &amp; B</a></h2>\n<p>One <code>two</code>.</p>\
+                    <figure><pre>not this</pre></figure><p>Three</p><h3 id=\"c\">C</h3><p>Last</p>";
+        let section = |id: &str, title: &str, method: Option<&str>, level, text: &str| Section {
+            id: id.to_owned(),
+            title: title.to_owned(),
+            method: method.map(str::to_owned),
+            level,
+            text: text.to_owned(),
+        };
+        assert_eq!(
+            sections(page),
+            [
+                section("a", "A & B", Some("get"), 2, "One two. Three"),
+                section("c", "C", None, 3, "Last")
+            ]
+        );
     }
 }

@@ -363,18 +363,36 @@ fn generate_clients() {
 }
 
 #[test]
-fn every_page_renders_and_its_own_links_lead_somewhere() {
-    for path in pages::PATHS {
-        let page = pages::page(path, BASE_URL).unwrap_or_else(|| panic!("{path} is missing"));
-        let body = String::from_utf8(page.body.into_owned()).unwrap();
-        if !page.content_type.starts_with("text/html") {
-            continue;
-        }
-        let all: Vec<&str> = attribute(&body, " id=\"");
-        let ids: BTreeSet<&str> = all.iter().copied().collect();
-        assert_eq!(ids.len(), all.len(), "{path} has an id twice");
-        for link in attribute(&body, " href=\"#") {
-            assert!(ids.contains(link), "{path}: #{link} leads nowhere");
+fn every_page_renders_and_its_links_lead_somewhere() {
+    let pages: BTreeMap<&str, String> = pages::all(BASE_URL)
+        .into_iter()
+        .map(|(path, page)| (path, String::from_utf8(page.body.into_owned()).unwrap()))
+        .collect();
+    let ids = |path: &str| -> BTreeSet<&str> { attribute(&pages[path], " id=\"").into_iter().collect() };
+    for (path, body) in pages.iter().filter(|(path, _)| !path.contains('.')) {
+        assert_eq!(
+            ids(path).len(),
+            attribute(body, " id=\"").len(),
+            "{path} has an id twice"
+        );
+        for link in attribute(body, " href=\"") {
+            if link.starts_with("http") || link.starts_with("data:") {
+                continue;
+            }
+            let (to, id) = link.split_once('#').unwrap_or((link, ""));
+            let to = if to.is_empty() {
+                (*path).to_owned()
+            } else {
+                absolute(path, to)
+            };
+            if to == "/v1/openapi.json" {
+                continue;
+            }
+            assert!(pages.contains_key(to.as_str()), "{path}: {link} leads nowhere");
+            assert!(
+                id.is_empty() || ids(&to).contains(id),
+                "{path}: {link} leads nowhere"
+            );
         }
         assert!(
             !body.contains(" style=") && !body.contains("<script>"),
@@ -382,14 +400,72 @@ fn every_page_renders_and_its_own_links_lead_somewhere() {
         );
         assert!(!body.contains("src=\"http"), "{path} loads from elsewhere");
     }
-    let errors = String::from_utf8(pages::page("/docs/errors", BASE_URL).unwrap().body.into_owned()).unwrap();
     for doc in openapi::CODES {
         assert!(
-            errors.contains(&format!("id=\"{}\"", doc.code)),
+            ids("/docs/errors").contains(doc.code),
             "{} has no anchor",
             doc.code
         );
     }
+    let index: Value = serde_json::from_str(&pages["/docs/search.json"]).unwrap();
+    for entry in index.as_array().unwrap() {
+        let (to, id) = entry["u"]
+            .as_str()
+            .unwrap()
+            .split_once('#')
+            .unwrap_or((entry["u"].as_str().unwrap(), ""));
+        let to = format!("/{to}");
+        assert!(id.is_empty() || ids(&to).contains(id), "{entry} leads nowhere");
+    }
+}
+
+/// Links that were given out when the reference was one page lead on to the page of the resource.
+#[test]
+fn old_anchors_of_the_reference_lead_on() {
+    let pages: BTreeMap<&str, String> = pages::all(BASE_URL)
+        .into_iter()
+        .map(|(path, page)| (path, String::from_utf8(page.body.into_owned()).unwrap()))
+        .collect();
+    let home = &pages["/docs"];
+    let document = document();
+    let operations = document["paths"]
+        .as_object()
+        .unwrap()
+        .values()
+        .flat_map(|methods| methods.as_object().unwrap().values())
+        .map(|operation| operation["operationId"].as_str().unwrap().to_owned());
+    let schemas = keys(&document["components"]["schemas"])
+        .into_iter()
+        .map(|name| format!("schema-{name}"));
+    let others = ["delivery", "event-types", "tag-members", "tag-service"].map(str::to_owned);
+    for id in operations.chain(schemas).chain(others) {
+        let (_, row) = home
+            .split_once(&format!(" id=\"{id}\" data-moved=\""))
+            .unwrap_or_else(|| panic!("#{id} is gone"));
+        let to = row.split('"').next().unwrap();
+        let (page, anchor) = to.split_once('#').unwrap_or((to, ""));
+        let page = absolute("/docs", page);
+        let is_there = page == "/v1/openapi.json"
+            || anchor.is_empty()
+            || pages[page.as_str()].contains(&format!(" id=\"{anchor}\""));
+        assert!(is_there, "#{id} leads to {to}, which is not there");
+    }
+    for id in ["basics", "token", "responses", "schemas"] {
+        assert!(home.contains(&format!(" id=\"{id}\"")), "#{id} is gone");
+    }
+}
+
+/// Where a relative link of a page leads.
+fn absolute(from: &str, link: &str) -> String {
+    let mut parts: Vec<&str> = from.split('/').collect();
+    parts.pop();
+    for part in link.split('/') {
+        match part {
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
 }
 
 fn attribute<'a>(html: &'a str, start: &str) -> Vec<&'a str> {

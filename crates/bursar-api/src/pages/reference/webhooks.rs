@@ -1,26 +1,27 @@
-//! The webhooks on the reference page: what a delivery has, what its response means, and the types.
+//! What a delivery has, what its response means, and the types of events.
 
 use std::fmt::Write as _;
 
 use bursar_domain::text::html_escaped;
 use serde_json::Value;
 
-use super::{Reader, code, entries, field, inline, items, text, type_of};
+use super::fields::{Writer, field};
+use crate::pages::document::{entries, items, text};
+use crate::pages::highlight::Language;
+use crate::pages::html::{code, heading, inline, row};
+use crate::pages::places::{self, GUIDE, relative};
 
-pub(super) const ASIDE: &str =
-    "<li><a href=\"#delivery\">A delivery</a></li>\n<li><a href=\"#event-types\">Types of events</a></li>\n";
-
-impl<'a> Reader<'a> {
+impl<'a> Writer<'a> {
     /// Deliveries differ only in the event, so what they share is shown once.
-    pub(super) fn webhooks(&self, out: &mut String) {
-        let all = || entries(&self.document["webhooks"]).map(|(name, item)| (name, &item["post"]));
+    pub(super) fn webhooks(&self) -> String {
+        let all = || entries(&self.document.root["webhooks"]).map(|(name, item)| (name, &item["post"]));
         let shown =
             all().find(|(_, post)| !post["requestBody"]["content"]["application/json"]["examples"].is_null());
-        if let Some((_, post)) = shown {
-            self.delivery(out, post);
-        }
-        out.push_str(
-            "<article class=\"entry\" aria-labelledby=\"event-types\">\n<h3 id=\"event-types\"><a href=\"#event-types\">Types of events</a></h3>\n<dl class=\"fields\">\n",
+        let mut out = shown.map_or_else(String::new, |(_, post)| self.delivery(post));
+        let mut body = heading(2, "event-types", "Types of events");
+        body.push_str(
+            "<p>An endpoint gets all of them, or those that it asks for. The name after the dot is the most specific word for what happened.</p>\n\
+             <table class=\"types\">\n<thead><tr><th scope=\"col\">Type</th><th scope=\"col\">When</th><th scope=\"col\">Schema</th></tr></thead>\n<tbody>\n",
         );
         for (name, post) in all() {
             let schema = &post["requestBody"]["content"]["application/json"]["schema"];
@@ -29,57 +30,55 @@ impl<'a> Reader<'a> {
             } else {
                 schema
             };
-            field(
-                out,
-                name,
-                &type_of(schema),
-                "",
-                &format!("{}.", html_escaped(text(&post["summary"]))),
+            let _ = writeln!(
+                body,
+                "<tr id=\"{id}\"><th scope=\"row\"><code>{id}</code></th><td>{}</td><td>{}</td></tr>",
+                html_escaped(text(&post["summary"])),
+                self.type_of(schema),
+                id = html_escaped(name),
             );
         }
-        out.push_str("</dl>\n</article>\n");
+        body.push_str("</tbody>\n</table>\n");
+        out.push_str(&row("event-types", &body, ""));
+        out
     }
 
-    fn delivery(&self, out: &mut String, post: &'a Value) {
-        out.push_str(
-            "<article class=\"entry\" aria-labelledby=\"delivery\">\n<h3 id=\"delivery\"><a href=\"#delivery\">A delivery</a></h3>\n\
-             <p class=\"route\"><span class=\"method post\">post</span> <code>your address</code></p>\n\
-             <p>The body is the event, byte for byte as it was signed.</p>\n<h4>Headers</h4>\n<dl class=\"fields\">\n",
+    fn delivery(&self, post: &'a Value) -> String {
+        let mut body = heading(2, "delivery", "A delivery");
+        let _ = write!(
+            body,
+            "<p class=\"route\"><span class=\"method post\">post</span> <code>your URL</code></p>\n\
+             <p>The body is the event, byte for byte as it was signed: verify it before you parse it. The \
+             <a href=\"{}#webhooks\">guide</a> has a receiver, and <a href=\"{}#listEvents\">List events</a> gives the same \
+             events to those who ask.</p>\n<h3>Headers</h3>\n<dl class=\"fields\">\n",
+            relative(self.path, GUIDE),
+            relative(self.path, places::of_tag("Events")),
         );
-        for header in items(&post["parameters"]).map(|header| self.resolve(header)) {
-            field(
-                out,
-                text(&header["name"]),
-                &type_of(&header["schema"]),
-                "",
-                &inline(text(&header["description"])),
-            );
+        for header in items(&post["parameters"]).map(|header| self.document.resolve(header)) {
+            body.push_str(&self.parameter(header));
         }
-        out.push_str("</dl>\n<h4>Your response</h4>\n<dl class=\"fields\">\n");
+        body.push_str("</dl>\n<h3>Your response</h3>\n<dl class=\"fields\">\n");
         for (status, response) in entries(&post["responses"]) {
             let status = if status == "default" {
                 "anything else"
             } else {
                 status
             };
-            field(
-                out,
-                status,
-                "",
-                "",
-                &inline(text(&self.resolve(response)["description"])),
-            );
+            let about = inline(text(&self.document.resolve(response)["description"]));
+            body.push_str(&field(None, status, "", "", &about));
+            body.push_str("</div>\n");
         }
-        out.push_str("</dl>\n");
+        body.push_str("</dl>\n");
+        let mut side = String::new();
         for (_, example) in entries(&post["requestBody"]["content"]["application/json"]["examples"]) {
+            let mut head = String::from("POST /your/path HTTP/1.1\ncontent-type: application/json\n");
+            for header in items(&post["parameters"]).map(|header| self.document.resolve(header)) {
+                let _ = writeln!(head, "{}: {}", text(&header["name"]), text(&header["example"]));
+            }
+            side.push_str(&code(Language::Plain, "Request", &head));
             let pretty = serde_json::to_string_pretty(&example["value"]).unwrap_or_default();
-            let _ = write!(
-                out,
-                "<details open><summary>{}</summary>\n{}</details>\n",
-                html_escaped(text(&example["summary"])),
-                code("JSON", &pretty)
-            );
+            side.push_str(&code(Language::Json, "Body", &pretty));
         }
-        out.push_str("</article>\n");
+        row("delivery", &body, &side)
     }
 }

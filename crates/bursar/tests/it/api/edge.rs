@@ -163,6 +163,8 @@ fn pages_have_tags_are_compressed_and_are_found_with_a_slash() {
         "/docs",
         "/docs/guide",
         "/docs/errors",
+        "/docs/members",
+        "/docs/search.json",
         "/docs/style.css",
         "/docs/docs.js",
     ] {
