@@ -58,11 +58,11 @@ build_bursar() {
     bursar=$(realpath -- "$bursar")
 }
 
-# Starts a server on a new database with the records of the fixture. Sets `url`, and `token` to an
+# Starts a server with the records of the fixture, on the empty database given or on a new one. Sets `url`, and `token` to an
 # administrator's token with every scope. Its limits are out of the way.
 start_bursar() {
     build_bursar
-    export BURSAR_DATABASE=sqlite:$tmp/bursar.db
+    export BURSAR_DATABASE=${1:-sqlite:$tmp/bursar.db}
     {
         "$bursar" import "$root/fixtures/every-record.ndjson" &&
             # The fixture's policy blocks these two.

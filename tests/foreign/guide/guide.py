@@ -1,8 +1,7 @@
 """Runs the programs of docs/integrating.md, Python and TypeScript, against a server whose answers get lost.
 
-Between a program and the server stands a proxy that spoils answers by turns: it does the work and cuts the connection,
-does it and sends half of the answer, refuses with 503 or 429, or answers like a proxy whose server is down. However often
-that happens, a key has one effect, and a copy equals the source.
+Between a program and the server stands the proxy of spoiling.py. However often it spoils answers, a key has one effect, and a
+copy equals the source.
 
 The receivers get events from `bursar listen`, deliveries that were changed, recorded ones, and old ones late.
 
@@ -13,29 +12,25 @@ writes what is to be compiled, `guide.py js FILE` runs that.
 import base64
 import datetime
 import hmac
-import http.client
-import http.server
-import itertools
 import json
 import os
 import pathlib
 import re
 import subprocess
 import sys
-import threading
 import time
 import urllib.error
-import urllib.parse
 import urllib.request
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+
+import spoiling
 
 ROOT = pathlib.Path(__file__).parents[3]
 SAMPLES = ROOT / "crates/bursar-api/src/pages/samples"
 DOCUMENT = ROOT / "docs/integrating.md"
 URL, TOKEN = os.environ["BURSAR_URL"], os.environ["BURSAR_TOKEN"]
 SAMPLE_URL = "http://127.0.0.1:8080"
-# Not twice in a row for long, or the programs would rightly give up.
-SPOILED = itertools.cycle(["cut", None, "half", "503", None, "429", "502", None, None])
-spoiled = []
 
 # With RECEIVE the program is a receiver, until its input ends.
 PYTHON_MORE = """
@@ -80,40 +75,6 @@ console.log("COPY" + JSON.stringify(Object.fromEntries(copy)), "GROUP" + group.i
 """
 
 
-class Proxy(http.server.BaseHTTPRequestHandler):
-    def handle_any(self):
-        how = next(SPOILED)
-        spoiled.append(how)
-        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        if how in ("503", "429", "502"):
-            self.send_response(int(how))
-            if how != "502":
-                self.send_header("Retry-After", "1")
-            self.end_headers()
-            self.wfile.write(b"<html>not JSON</html>")
-            return
-        server = http.client.HTTPConnection(urllib.parse.urlsplit(URL).netloc)
-        headers = {name: value for name, value in self.headers.items() if name.lower() != "host"}
-        server.request(self.command, self.path, body or None, headers)
-        response = server.getresponse()
-        answer = response.read()
-        if how == "cut":
-            self.connection.close()
-            return
-        self.send_response(response.status)
-        for name, value in response.getheaders():
-            if name.lower() != "transfer-encoding":
-                self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(answer[: len(answer) // 2] if how == "half" else answer)
-        self.close_connection = True
-
-    do_GET = do_POST = do_PATCH = handle_any
-
-    def log_message(self, *args):
-        pass
-
-
 def get(path):
     request = urllib.request.Request(URL + path, headers={"Authorization": f"Bearer {TOKEN}"})
     with urllib.request.urlopen(request) as response:
@@ -142,11 +103,10 @@ def sample(language, file):
 
 
 def check(name, command):
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Proxy)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    proxy = spoiling.Proxy(URL)
     alumni = lambda: {id for id, group in rows("/v1/groups").items() if group["name"] == "Alumni"}
     before = alumni()
-    environment = os.environ | {"BURSAR_TOKEN": TOKEN, "ADDRESS": f"http://127.0.0.1:{server.server_port}"}
+    environment = os.environ | {"BURSAR_TOKEN": TOKEN, "ADDRESS": proxy.address}
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]
     *printed, last = done.stdout.strip().splitlines()
@@ -156,9 +116,9 @@ def check(name, command):
     members = rows("/v1/members")
     assert json.loads(copy) == members, "the copy equals the source"
     assert {line.split()[0] for line in printed} == set(members)
-    faults = sum(how is not None for how in spoiled)
+    faults = proxy.spoiled()
     assert faults > 3 and any(row["firstName"].startswith("Changed by") for row in members.values())
-    print(f"{name}: {len(spoiled)} requests, {faults} answers spoiled, one effect for one key, {len(members)} rows equal")
+    print(f"{name}: {len(proxy.requests)} requests, {faults} answers spoiled, one effect for one key, {len(members)} rows equal")
 
 
 def patch(path, body):

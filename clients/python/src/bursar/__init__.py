@@ -29,6 +29,7 @@ from ._generated.enums import *  # noqa: F403
 from ._generated.models import *  # noqa: F403
 from ._http import new_key
 from ._paging import Page, Walk
+from ._values import Model
 from ._version import VERSION as __version__
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "InvalidRequest",
     "InvalidSignature",
     "InvalidToken",
+    "Model",
     "NotFound",
     "Page",
     "RateLimited",
