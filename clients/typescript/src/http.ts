@@ -6,6 +6,9 @@ import { VERSION } from "./version.js";
 const PAUSE_MAX_SECONDS = 30;
 const RETRIED = new Set([429, 500, 502, 503, 504]);
 
+// Codes of Node's errors for a certificate that is not trusted. Trying again would not help.
+const UNTRUSTED = /CERT|UNABLE_TO_(GET|VERIFY)/;
+
 export interface RequestOptions {
     /** Cancels the call. */
     signal?: AbortSignal | undefined;
@@ -93,10 +96,12 @@ export class Http {
             } catch (thrown) {
                 signal?.throwIfAborted();
                 if (thrown instanceof BursarError) throw thrown;
+                const isUntrusted = thrown instanceof Error && UNTRUSTED.test(codeOf(thrown.cause));
                 // No response, or half of one. The same key makes it safe to send a write again.
                 const tried = attempt === 0 ? "once" : `${attempt + 1} times`;
                 const message = `${init.method} ${new URL(url).pathname} was tried ${tried}, last: ${reason(thrown)}`;
                 error = new ConnectionFailed(message, { code: "connection_failed", cause: thrown });
+                if (isUntrusted) throw error;
             }
             // Never sooner than Retry-After. The random part keeps workers from coming back all at once.
             const pause = (error.retryAfter ?? 0) + Math.random() * Math.min(PAUSE_MAX_SECONDS, 0.5 * 2 ** attempt);
@@ -145,6 +150,10 @@ function queryText(query: Query): string {
     return given.size > 0 ? `?${given}` : "";
 }
 
+function codeOf(cause: unknown): string {
+    return String((cause as { code?: unknown } | undefined)?.code ?? "");
+}
+
 /** fetch hides what happened in the cause. */
 function reason(thrown: unknown): string {
     if (!(thrown instanceof Error)) return String(thrown);
@@ -153,6 +162,7 @@ function reason(thrown: unknown): string {
 
 function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
+        if (signal?.aborted) return reject(signal.reason);
         const stop = () => {
             clearTimeout(timer);
             reject(signal?.reason);

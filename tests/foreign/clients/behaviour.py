@@ -1,8 +1,10 @@
 """How the Python client takes what the server of odd.py does. behaviour.ts does the same."""
 
+import base64
 import json
 import os
 import socket
+import ssl
 import time
 import urllib.request
 from collections.abc import Callable
@@ -27,7 +29,8 @@ def client(behaviour: str, **options: Any) -> Bursar:
 
 
 def requests(behaviour: str) -> list[dict[str, str]]:
-    with urllib.request.urlopen(f"{ODD}/{behaviour}/requests") as response:
+    directly = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    with directly.open(f"{ODD}/{behaviour}/requests") as response:
         found: list[dict[str, str]] = json.load(response)
         return found
 
@@ -94,6 +97,25 @@ for _ in range(3):
     closing.groups.get("grp_1")
     time.sleep(0.05)
 assert len(requests("closing")) == 3
+
+# TLS: only whom it trusts, also through a proxy that the environment names.
+SECURE = os.environ["SECURE_URL"]
+untrusted = Bursar("odd_token", f"{SECURE}/newer")
+assert "certificate" in str(refused(ConnectionFailed, lambda: untrusted.groups.get("grp_1")))
+trust = ssl.create_default_context(cafile=os.environ["ODD_CERTIFICATE"])
+assert Bursar("odd_token", f"{SECURE}/newer", ssl_context=trust).groups.get("grp_1").name == "Odd"
+os.environ.update({name: ODD.replace("//", "//me:p%40ss@") for name in ("http_proxy", "https_proxy")}, no_proxy="")
+basic = "Basic " + base64.b64encode(b"me:p@ss").decode()
+assert Bursar("odd_token", "http://bursar.invalid/elsewhere").groups.get("grp_1").name == "Odd"
+(proxied,) = requests("elsewhere")
+assert (proxied["host"], proxied["proxy-authorization"]) == ("bursar.invalid", basic)
+through = Bursar("odd_token", f"{SECURE}/tunnelled", ssl_context=trust)
+assert [through.groups.get("grp_1").name for _ in range(2)] == ["Odd", "Odd"]
+(connect,) = requests("connect")
+assert connect["proxy-authorization"] == basic and "authorization" not in connect
+assert all("proxy-authorization" not in request for request in requests("tunnelled"))
+os.environ.update(http_proxy="http://127.0.0.1:1", no_proxy="127.0.0.1")
+assert client("newer").groups.get("grp_1").name == "Odd"
 
 for wrong in ("", "bursar.example.org", "ftp://x", "http://user:secret@x", "http://x/?y"):
     try:

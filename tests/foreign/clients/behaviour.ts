@@ -90,6 +90,11 @@ for (let i = 0; i < 3; i++) {
     await new Promise((resolve) => setTimeout(resolve, 50));
 }
 
+// TLS: only whom it trusts, and no second attempt.
+const secure = `${process.env["SECURE_URL"]}/newer`;
+const untrusted = new Bursar({ token: "odd_token", baseUrl: secure });
+assert.match((await refused(untrusted.groups.get("grp_1"), ConnectionFailed)).message, /once.*certificate/);
+
 for (const baseUrl of ["", "bursar.example.org", "ftp://x", "http://user:secret@x", "http://x/?y"]) {
     assert.throws(() => new Bursar({ token: "odd_token", baseUrl }), TypeError);
 }

@@ -59,8 +59,8 @@ assert list(walk) == members
 again = bursar.members.list(updated_since=walk.watermark)
 assert list(again) == [member for member in members if member.updated_at == walk.watermark]
 assert again.watermark == walk.watermark
-none = bursar.members.list(updated_since="2199-01-01T00:00:00Z")
-assert list(none) == [] and str(none.watermark) == "2199-01-01 00:00:00+00:00"
+none = bursar.members.list(updated_since="2199-01-01t00:00:00.5z")
+assert list(none) == [] and str(none.watermark) == "2199-01-01 00:00:00.500000+00:00"
 
 # Pages, and a walk that is not finished.
 page = bursar.members.list(limit=1).first_page()

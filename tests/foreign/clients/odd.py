@@ -1,17 +1,22 @@
 """A server that behaves oddly. The first part of the path says how: a client's base URL is ADDRESS/BEHAVIOUR.
 
-Runs a program with ODD_URL in its environment, until that ends. GET ADDRESS/BEHAVIOUR/requests has the headers of all
-requests so far. `odd.py COMMAND…`.
+Runs a program until it ends, with ODD_URL in its environment, and for TLS SECURE_URL with ODD_CERTIFICATE. It is a proxy too. GET
+ADDRESS/BEHAVIOUR/requests has the headers of all requests so far. `odd.py COMMAND…`.
 """
 
 import collections
 import http.server
 import json
 import os
+import select
+import socket
+import ssl
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+import urllib.parse
 
 came = collections.defaultdict(list)
 GROUP = {
@@ -30,7 +35,8 @@ class Odd(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def handle_any(self):
-        _, behaviour, *rest = self.path.split("/")
+        # A proxy gets the whole address.
+        _, behaviour, *rest = urllib.parse.urlsplit(self.path).path.split("/")
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         if rest == ["requests"]:
             return self.respond(200, came[behaviour])
@@ -38,6 +44,21 @@ class Odd(http.server.BaseHTTPRequestHandler):
         getattr(self, behaviour)(len(came[behaviour]))
 
     do_GET = do_POST = handle_any
+
+    def do_CONNECT(self):
+        """A tunnel, to this machine alone."""
+        came["connect"].append({name.lower(): value for name, value in self.headers.items()})
+        self.send_response(200)
+        self.end_headers()
+        with socket.create_connection(("127.0.0.1", int(self.path.rpartition(":")[2]))) as to:
+            ends = {self.connection: to, to: self.connection}
+            while True:
+                for ready in select.select(list(ends), [], [])[0]:
+                    data = ready.recv(65536)
+                    if not data:
+                        self.close_connection = True
+                        return
+                    ends[ready].sendall(data)
 
     def respond(self, status, value, **headers):
         body = json.dumps(value).encode()
@@ -54,6 +75,8 @@ class Odd(http.server.BaseHTTPRequestHandler):
             self.respond(200, {"data": [EVENT], "hasMore": False, "nextCursor": None, "total": 1})
         else:
             self.respond(200, GROUP)
+
+    tunnelled = newer
 
     def older(self, _):
         self.respond(200, {"id": "grp_1"})
@@ -112,7 +135,28 @@ class Odd(http.server.BaseHTTPRequestHandler):
         pass
 
 
-server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Odd)
-server.daemon_threads = True
-threading.Thread(target=server.serve_forever, daemon=True).start()
-sys.exit(subprocess.run(sys.argv[1:], env=os.environ | {"ODD_URL": f"http://127.0.0.1:{server.server_port}"}).returncode)
+def listen():
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Odd)
+    server.daemon_threads = True
+    return server
+
+
+def start(server):
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server.server_port
+
+
+with tempfile.TemporaryDirectory() as folder:
+    key, certificate = f"{folder}/key.pem", f"{folder}/certificate.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
+        + ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", certificate],
+        check=True, stderr=subprocess.DEVNULL,
+    )
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    secure = listen()
+    secure.socket = context.wrap_socket(secure.socket, server_side=True)
+    odd = {"ODD_URL": f"http://127.0.0.1:{start(listen())}", "SECURE_URL": f"https://localhost:{start(secure)}"}
+    done = subprocess.run(sys.argv[1:], env=os.environ | odd | {"ODD_CERTIFICATE": certificate})
+sys.exit(done.returncode)

@@ -15,7 +15,7 @@ from ._errors import EventsGone, InvalidRequest
 from ._generated.models import Event
 from ._generated.resources import Operations
 from ._http import Http
-from ._values import parse_timestamp
+from ._values import parse_given
 
 
 class Webhooks:
@@ -82,7 +82,7 @@ class Bursar(Operations):
 
         Raises EventsGone if events from that time on are no longer kept (30 days unless the operator chose otherwise).
         """
-        after = parse_timestamp(since) if isinstance(since, str) else since
+        after = parse_given(since)
         try:
             for event in self.events.list(created_since=after):
                 if event.created_at > after:

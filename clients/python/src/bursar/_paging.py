@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Generic, TypeVar
 
 from ._http import Http
-from ._values import parse_timestamp
+from ._values import parse_given
 
 T = TypeVar("T")
 
@@ -52,7 +52,7 @@ class Walk(Generic[T]):
         self._query = query
         self._time = time
         given = query[since]
-        self._since = parse_timestamp(given) if isinstance(given, str) else given
+        self._since = parse_given(given) if isinstance(given, (str, datetime)) else None
         self._is_finished = False
         self._watermark: datetime | None = None
 
@@ -63,7 +63,7 @@ class Walk(Generic[T]):
 
     def pages(self) -> Iterator[Page[T]]:
         self._is_finished = False
-        last = self._since if isinstance(self._since, datetime) else None
+        last = self._since
         query = {**self._query, "limit": self._query.get("limit") or PAGE_MAX_ROWS}
         while True:
             page = self._page(query)

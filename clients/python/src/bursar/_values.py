@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -51,6 +52,14 @@ class Model:
 def parse_timestamp(text: str) -> datetime:
     # Python 3.10 does not read the `Z`.
     return datetime.fromisoformat(text.replace("Z", "+00:00"))
+
+
+def parse_given(given: datetime | str) -> datetime:
+    """A time that a caller wrote: any RFC 3339, of which Python 3.10 reads only a part."""
+    if isinstance(given, datetime):
+        return given
+    text = given.upper().replace("Z", "+00:00")
+    return datetime.fromisoformat(re.sub(r"\.(\d+)", lambda fraction: f".{fraction[1][:6]:0<6}", text))
 
 
 def parse_date(text: str) -> date:
