@@ -62,7 +62,7 @@ async function readAnchors() {
 }
 
 /** A new page that must not ask other hosts nor complain. Each has storage of its own. */
-async function open(name = "a page", viewport = WIDTHS[1280]) {
+async function open(name = "a page", viewport = WIDTHS[1280], scheme = "light") {
   const context = await browser.createBrowserContext();
   const page = await context.newPage();
   const say = (line) => found.push(`${name}: ${line}`);
@@ -72,13 +72,14 @@ async function open(name = "a page", viewport = WIDTHS[1280]) {
   page.on("console", (message) => ["error", "warn"].includes(message.type()) && say(`console: ${message.text()}`));
   page.on("pageerror", (error) => say(`script: ${error.message}`));
   await page.setViewport(viewport);
+  // Else a click can miss what is still scrolling.
+  await page.emulateMediaFeatures([{ name: "prefers-reduced-motion", value: "reduce" }, { name: "prefers-color-scheme", value: scheme }]);
   return page;
 }
 
 async function look(name, path, viewport, scheme, anchors) {
   const say = (line) => found.push(`${name}: ${line}`);
-  const page = await open(name, viewport);
-  await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
+  const page = await open(name, viewport, scheme);
   const response = await page.goto(BURSAR_URL + path, { waitUntil: "networkidle0" });
   assert.equal(response.status(), 200);
 
@@ -127,7 +128,7 @@ async function look(name, path, viewport, scheme, anchors) {
 /** The languages of the samples that can be seen. */
 function languages(page) {
   return page.$$eval(".langs", (all) => [...new Set(all.map((each) =>
-    [...each.querySelectorAll("figure")].filter((figure) => figure.checkVisibility()).map((figure) => figure.dataset.lang).join("+")))]);
+    [...each.querySelectorAll(".code")].filter((block) => block.checkVisibility()).map((block) => block.dataset.lang).join("+")))]);
 }
 
 async function tabs(page) {
@@ -148,7 +149,7 @@ async function search(page) {
   await page.keyboard.press("/");
   await page.keyboard.type("send remind");
   await page.waitForSelector("#found [role=option]");
-  assert.match(await page.$eval("#found [aria-selected=true]", (each) => each.textContent), /Send a reminder now/i);
+  assert.match(await page.$eval("#found [aria-selected=true]", (each) => each.textContent), /Send a scheduled reminder now/);
   await page.screenshot({ path: `${PICTURES}/search-1280-light.png` });
   await page.evaluate(AXE);
   const result = await page.evaluate(() => axe.run(document));
@@ -197,7 +198,9 @@ async function fill(page, selector, text) {
   await page.type(selector, text);
 }
 
-const responses = (page, form) => page.waitForFunction((form) => document.querySelector(`${form} .try-result .code`), {}, form);
+function responses(page, form) {
+  return page.waitForFunction((form) => document.querySelector(`${form} .try-result .code`), {}, form);
+}
 
 async function tryReading(page) {
   await page.goto(`${BURSAR_URL}/docs/members#listMembers`);
@@ -209,7 +212,7 @@ async function tryReading(page) {
   await page.click(`${form} button[type=submit]`);
   await responses(page, form);
   assert.match(await page.$eval(`${form} .try-result`, (each) => each.textContent), /^200 .* ms · \d+ bytes/);
-  const shown = JSON.parse(await page.$eval(`${form} .try-result code:not(th code)`, (each) => each.textContent.startsWith("{") ? each.textContent : document.querySelector(".try-result pre code").textContent));
+  const shown = JSON.parse(await page.$eval(`${form} .try-result pre`, (each) => each.textContent));
   assert.equal(shown.data.length, 2);
   assert.match(await page.$eval(`${form} .try-result table`, (each) => each.textContent), /ratelimit-remaining/);
   await page.screenshot({ path: `${PICTURES}/try-1280-light.png` });

@@ -10,7 +10,7 @@ use super::guide::Programs;
 use super::highlight::Language;
 use super::html::{code, heading, inline, row};
 use super::places::ERRORS;
-use super::reference::Writer;
+use super::reference::{Purpose, Writer};
 use crate::openapi::{self, CODES, ErrorDoc, title};
 
 const PROGRAMS: Programs = Programs {
@@ -66,7 +66,7 @@ fn body(document: &Document) -> String {
     };
     let id = "schema-Error";
     let text = heading(2, id, "The Error object")
-        + &writer.fields(document.schema("Error"), Some("Error"))
+        + &writer.fields(document.schema("Error"), Some("Error"), Purpose::Response)
         + "<ul>\n<li>An error changed nothing, with one exception: after a 500, a 503 or a broken connection you cannot know. \
            Retry such a write with the same <code>Idempotency-Key</code>.</li>\n\
            <li>Give the <code>requestId</code> to the operator when you ask for help. It is in the <code>X-Request-Id</code> header \
@@ -79,9 +79,11 @@ fn body(document: &Document) -> String {
 fn error(document: &Document, doc: &ErrorDoc) -> String {
     let id = html_escaped(doc.code);
     let text = format!(
-        "<h2 id=\"{id}\"><a href=\"#{id}\"><code>{id}</code></a> <span class=\"status\">{}</span></h2>\n\
+        "<h2 id=\"{id}\"><a href=\"#{id}\"><code>{id}</code></a></h2>\n\
+         <p class=\"needs\"><span class=\"status\">{}</span> {}</p>\n\
          <dl class=\"why\">\n<dt>Cause</dt><dd>{}</dd>\n<dt>What to do</dt><dd>{}</dd>\n</dl>\n",
         doc.status,
+        title(doc.status),
         inline(doc.why),
         inline(doc.what_to_do),
     );

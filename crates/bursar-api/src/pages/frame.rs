@@ -111,7 +111,7 @@ fn inside(sections: &[Section]) -> String {
         });
         let _ = writeln!(
             out,
-            "<li><a href=\"#{}\">{method}{}</a></li>",
+            "<li><a href=\"#{}\">{method}<span>{}</span></a></li>",
             section.id,
             html_escaped(&section.title)
         );

@@ -84,8 +84,8 @@ fn first_request(document: &Document) -> String {
 fn install() -> String {
     code(
         Language::Shell,
-        "The clients, from a checkout of bursar",
-        "pip install ./clients/python\nnpm install ./clients/typescript",
+        "Install a client, from a checkout of bursar",
+        "scripts/clients\npip install target/clients/*.whl\nnpm install target/clients/*.tgz",
     )
 }
 

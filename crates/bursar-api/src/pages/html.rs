@@ -99,8 +99,8 @@ impl Sample {
         for (tab, text) in &self.versions {
             let _ = writeln!(
                 out,
-                "<figure class=\"code\" id=\"{name}-{id}\" data-lang=\"{id}\" data-sample=\"{name}\"><figcaption>{}</figcaption>\
-                 <pre><code>{}</code></pre></figure>",
+                "<div class=\"code\" id=\"{name}-{id}\" data-lang=\"{id}\" data-sample=\"{name}\"><p class=\"caption\">{}</p>\
+                 <pre><code>{}</code></pre></div>",
                 tab.name(),
                 highlighted(tab.language(), text.trim_end()),
                 id = tab.id(),
@@ -179,6 +179,8 @@ fn plain(html: &str) -> String {
             Some(until) if tag == until => skipped = None,
             Some(_) => continue,
             None if tag.starts_with("figure") => skipped = Some("/figure"),
+            None if tag.starts_with("pre") => skipped = Some("/pre"),
+            None if tag.starts_with("p class=\"caption\"") => skipped = Some("/p"),
             None if tag.starts_with("form") => skipped = Some("/form"),
             None if tag.starts_with("svg") => skipped = Some("/svg"),
             None => {}

@@ -48,7 +48,11 @@ pub(super) const PLACES: [Place; 16] = [
     resource("/docs/chapters", "Chapters"),
     resource("/docs/events", "Events"),
     resource("/docs/webhooks", WEBHOOKS),
-    resource("/docs/service", "Service"),
+    Place {
+        path: "/docs/service",
+        name: "Token and OpenAPI",
+        tag: Some("Service"),
+    },
 ];
 
 pub(super) fn of_tag(tag: &str) -> &'static str {

@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use bursar_domain::text::html_escaped;
 use serde_json::Value;
 
-pub(super) use self::fields::Writer;
+pub(super) use self::fields::{Purpose, Writer};
 use super::document::{Document, entries, text};
 use super::frame::Page;
 use super::highlight::Language;
@@ -96,7 +96,7 @@ impl<'a> Writer<'a> {
         let id = format!("schema-{name}");
         let mut body = heading(2, &id, &format!("The {name} object"));
         body.push_str(&prose(text(&schema["description"])));
-        body.push_str(&self.fields(schema, Some(name)));
+        body.push_str(&self.fields(schema, Some(name), Purpose::Response));
         let side = self.example_of(name).map_or_else(String::new, |example| {
             let pretty = serde_json::to_string_pretty(&example).unwrap_or_default();
             code(Language::Json, &format!("The {name} object"), &pretty)
@@ -126,11 +126,13 @@ impl<'a> Writer<'a> {
         let mut body = heading(2, "schemas", "Other schemas");
         body.push_str("<p>Bodies of requests, and responses that are no resource.</p>\n");
         for (name, schema) in schemas {
+            let is_body = name.starts_with("New") || name.ends_with("Change");
+            let purpose = if is_body { Purpose::Body } else { Purpose::Response };
             let _ = write!(
                 body,
                 "<details class=\"schema\" id=\"schema-{name}\"><summary><code>{name}</code></summary>\n{}{}</details>\n",
                 prose(text(&schema["description"])),
-                self.fields(schema, None)
+                self.fields(schema, None, purpose)
             );
         }
         row("schemas", &body, "")

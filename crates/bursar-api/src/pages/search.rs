@@ -34,22 +34,20 @@ pub(super) fn index(pages: &[Page]) -> String {
             }
             entries.push(entry);
         }
-        for (id, title) in marked(&page.main) {
-            entries.push(json!({"g": group, "p": name, "t": title, "u": format!("{path}#{id}"), "x": ""}));
+        for id in marked(&page.main) {
+            entries.push(json!({"g": group, "p": name, "t": id, "u": format!("{path}#{id}"), "x": ""}));
         }
     }
     Value::Array(entries).to_string()
 }
 
-/// Fields of objects and types of events: rows with an id and a name in code.
-fn marked(main: &str) -> Vec<(&str, &str)> {
+/// The ids of fields of objects and of types of events.
+fn marked(main: &str) -> Vec<&str> {
     ["<div id=\"", "<tr id=\""]
         .iter()
         .flat_map(|start| main.split(*start).skip(1))
-        .filter_map(|rest| {
-            let id = rest.split('"').next()?;
-            // A field is named with its object, as `Member.email`.
-            Some((id, id))
-        })
+        .filter_map(|rest| rest.split('"').next())
+        // A field is named with its object, as `Member.email`, and a type with its resource.
+        .filter(|id| id.contains('.'))
         .collect()
 }

@@ -9,6 +9,13 @@ use crate::pages::document::{Document, entries, items, schema_name, text};
 use crate::pages::html::inline;
 use crate::pages::places::{self, relative};
 
+/// What fields are part of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::pages) enum Purpose {
+    Body,
+    Response,
+}
+
 /// Writes parts of one page.
 pub(in crate::pages) struct Writer<'a> {
     pub(in crate::pages) document: &'a Document,
@@ -18,14 +25,24 @@ pub(in crate::pages) struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     /// With ids for links if the object has a name.
-    pub(in crate::pages) fn fields(&self, schema: &'a Value, object: Option<&str>) -> String {
+    pub(in crate::pages) fn fields(
+        &self,
+        schema: &'a Value,
+        object: Option<&str>,
+        purpose: Purpose,
+    ) -> String {
         if entries(&schema["properties"]).next().is_none() {
             return String::new();
         }
         let required: Vec<&str> = items(&schema["required"]).map(text).collect();
         let mut out = String::from("<dl class=\"fields\">\n");
         for (name, property) in entries(&schema["properties"]) {
-            let need = if required.contains(&name) { "" } else { "optional" };
+            // Responses have all of their fields; bodies only those that must be sent.
+            let need = match (required.contains(&name), purpose) {
+                (true, Purpose::Body) => "required",
+                (false, Purpose::Response) => "optional",
+                _ => "",
+            };
             let id = object.map(|object| format!("{object}.{name}"));
             // Also list the fields of a nested object, such as an error's details.
             let inner = if property["type"] == "array" {
@@ -35,7 +52,7 @@ impl<'a> Writer<'a> {
             };
             let mut about = inline(text(&property["description"]));
             if inner["properties"].is_object() {
-                about.push_str(&self.fields(inner, None));
+                about.push_str(&self.fields(inner, None, purpose));
             }
             out.push_str(&field(id.as_deref(), name, &self.type_of(property), need, &about));
             out.push_str(&values(inner));

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use bursar_domain::text::html_escaped;
 
-use super::fields::Writer;
+use super::fields::{Purpose, Writer};
 use super::try_it;
 use crate::pages::document::{Operation, entries, schema_name, text};
 use crate::pages::highlight::Language;
@@ -51,7 +51,7 @@ impl<'a> Writer<'a> {
                 body,
                 "<h3>Body</h3>\n<p>{}</p>\n{}",
                 inline(text(&request["description"])),
-                self.fields(self.document.resolve(schema), None)
+                self.fields(self.document.resolve(schema), None, Purpose::Body)
             );
         }
         body.push_str(&self.returns(operation));

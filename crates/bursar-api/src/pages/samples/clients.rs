@@ -30,7 +30,7 @@ pub(super) fn python(call: &Call<'_>) -> String {
         arguments.push(format!("{}={}", snake_case(name), python_value(value)));
     }
     if call.takes_key {
-        out.push_str("# Keep the key with the job: a retry with it has no second effect.\nkey = new_key()\n");
+        out.push_str("# Save the key with the job: a retry with it acts once.\nkey = new_key()\n");
         arguments.push("idempotency_key=key".to_owned());
     }
     let thing = thing(call);
@@ -88,9 +88,7 @@ pub(super) fn typescript(call: &Call<'_>) -> String {
         arguments.push(wrapped("{ ", &fields, " }", "  "));
     }
     if call.takes_key {
-        out.push_str(
-            "// Keep the key with the job: a retry with it has no second effect.\nconst key = newKey();\n",
-        );
+        out.push_str("// Save the key with the job: a retry with it acts once.\nconst key = newKey();\n");
         arguments.push("{ idempotencyKey: key }".to_owned());
     }
     let thing = thing(call);

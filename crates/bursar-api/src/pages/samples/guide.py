@@ -20,18 +20,16 @@ bursar = Bursar(base_url="http://127.0.0.1:8080")
 copy, since = {}, None
 
 
-def sync():
-    """Bring the copy up to date."""
-    global since
-    latest = since
-    for member in bursar.members.list(limit=100, updated_since=since):
+def sync(since):
+    """Bring the copy up to date. Save what it returns for the next time."""
+    walk = bursar.members.list(updated_since=since)
+    for member in walk:
         copy[member.id] = member
-        latest = member.updated_at  # Oldest change first: the last one's is the largest.
-    since = latest  # Only now that the walk is finished.
+    return walk.watermark  # The largest updated_at of the finished walk.
 
 
-sync()  # All of them.
-sync()  # What changed since.
+since = sync(since)  # All of them.
+since = sync(since)  # What changed since.
 print(len(copy), "members up to", since)
 
 # [write]
@@ -58,15 +56,15 @@ except BursarError as error:
 # [limits]
 from bursar import Bursar
 
-# How often a request is sent at most, with pauses between.
-bursar = Bursar(base_url="http://127.0.0.1:8080", max_attempts=8)
+# Retries for a call at most, and seconds for all of them together.
+bursar = Bursar(base_url="http://127.0.0.1:8080", max_retries=5, timeout=60)
 print(bursar.get_token().name)
 
 # [receive]
 import http.server
 import os
 
-from bursar import webhooks
+from bursar import InvalidSignature, webhooks
 
 SECRET = os.environ["WEBHOOK_SECRET"]
 last = {}  # The last event of each resource.
@@ -77,7 +75,7 @@ class Receiver(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         try:
             event = webhooks.verify(body, self.headers, SECRET)
-        except ValueError:
+        except InvalidSignature:
             self.send_response(401)
         else:
             apply(event)
@@ -86,6 +84,8 @@ class Receiver(http.server.BaseHTTPRequestHandler):
 
 
 def apply(event):
+    if event.type == "test":
+        return
     held = last.get(event.resource_id)
     # A repetition or an older event changes nothing.
     if held is None or event.created_at > held.created_at:
@@ -99,8 +99,9 @@ http.server.HTTPServer(("127.0.0.1", 3000), Receiver).serve_forever()
 from bursar import Bursar
 
 bursar = Bursar(base_url="http://127.0.0.1:8080")
-since = None  # The created_at of the last event that you have.
 
-for event in bursar.events.list(limit=100, created_since=since):
-    print(event.created_at, event.type, event.resource_id)
-    since = event.created_at
+# The created_at of the last event that you have.
+since = "2026-11-15T01:39:08.123456Z"
+for event in bursar.catch_up(since):
+    print(event.type, event.resource_id)
+    since = event.created_at  # Save it with what you make of the event.

@@ -6,6 +6,7 @@ curl 'http://127.0.0.1:8080/v1/token' \
 # [list]
 PAGE=$(curl 'http://127.0.0.1:8080/v1/members?limit=100' \
   -H "Authorization: Bearer $BURSAR_TOKEN")
+echo "$PAGE"
 CURSOR=$(echo "$PAGE" | sed -n 's/.*"nextCursor":"\([^"]*\)".*/\1/p')
 
 # Until there is no next page:

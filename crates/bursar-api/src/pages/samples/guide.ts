@@ -19,20 +19,16 @@ import { Bursar, type Member } from "bursar";
 
 const bursar = new Bursar({ baseUrl: "http://127.0.0.1:8080" });
 const copy = new Map<string, Member>();
-let since: string | undefined;
 
-/** Brings the copy up to date. */
-async function sync() {
-  let latest = since;
-  for await (const member of bursar.members.list({ limit: 100, updatedSince: since })) {
-    copy.set(member.id, member);
-    latest = member.updatedAt; // Oldest change first: the last one's is the largest.
-  }
-  since = latest; // Only now that the walk is finished.
+/** Brings the copy up to date. Save what it returns for the next time. */
+async function sync(since?: string) {
+  const walk = bursar.members.list({ updatedSince: since });
+  for await (const member of walk) copy.set(member.id, member);
+  return walk.watermark; // The largest updatedAt of the finished walk.
 }
 
-await sync(); // All of them.
-await sync(); // What changed since.
+let since = await sync(); // All of them.
+since = await sync(since); // What changed since.
 console.log(copy.size, "members up to", since);
 
 // [write]
@@ -61,29 +57,30 @@ try {
 // [limits]
 import { Bursar } from "bursar";
 
-// How often a request is sent at most, with pauses between.
-const bursar = new Bursar({ baseUrl: "http://127.0.0.1:8080", maxAttempts: 8 });
+// Retries for a call at most, and seconds for all of them together.
+const bursar = new Bursar({ baseUrl: "http://127.0.0.1:8080", maxRetries: 5, timeout: 60 });
 console.log((await bursar.getToken()).name);
 
 // [receive]
 import { createServer } from "node:http";
-import { webhooks, type Event } from "bursar";
+import { verify, type WebhookEvent } from "bursar";
 
 const secret = process.env.WEBHOOK_SECRET!;
-const last = new Map<string, Event>(); // The last event of each resource.
+const last = new Map<string, WebhookEvent>(); // The last event of each resource.
 
 createServer(async (request, response) => {
   const parts: Buffer[] = [];
   for await (const part of request) parts.push(part);
   try {
-    apply(webhooks.verify(Buffer.concat(parts), request.headers, secret));
+    apply(verify(Buffer.concat(parts), request.headers, secret));
     response.writeHead(204).end(); // Only now that the event is safe.
   } catch {
     response.writeHead(401).end();
   }
 }).listen(3000, "127.0.0.1");
 
-function apply(event: Event) {
+function apply(event: WebhookEvent) {
+  if (event.type === "test") return;
   const held = last.get(event.resourceId);
   // A repetition or an older event changes nothing.
   if (held && event.createdAt <= held.createdAt) return;
@@ -95,9 +92,10 @@ function apply(event: Event) {
 import { Bursar } from "bursar";
 
 const bursar = new Bursar({ baseUrl: "http://127.0.0.1:8080" });
-let since: string | undefined; // The createdAt of the last event that you have.
 
-for await (const event of bursar.events.list({ limit: 100, createdSince: since })) {
-  console.log(event.createdAt, event.type, event.resourceId);
-  since = event.createdAt;
+// The createdAt of the last event that you have.
+let since = "2026-11-15T01:39:08.123456Z";
+for await (const event of bursar.catchUp(since)) {
+  console.log(event.type, event.resourceId);
+  since = event.createdAt; // Save it with what you make of the event.
 }

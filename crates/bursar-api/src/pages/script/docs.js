@@ -81,17 +81,17 @@
     list.className = "tabs";
     list.setAttribute("role", "tablist");
     list.setAttribute("aria-label", "Language");
-    const tabs = [...group.querySelectorAll("figure")].map((figure) => {
+    const tabs = [...group.querySelectorAll(".code")].map((block) => {
       const tab = document.createElement("button");
       tab.type = "button";
-      tab.id = `${figure.id}-tab`;
-      tab.dataset.lang = figure.dataset.lang;
-      tab.textContent = NAMES[figure.dataset.lang];
+      tab.id = `${block.id}-tab`;
+      tab.dataset.lang = block.dataset.lang;
+      tab.textContent = NAMES[block.dataset.lang];
       tab.setAttribute("role", "tab");
-      tab.setAttribute("aria-controls", figure.id);
-      figure.setAttribute("role", "tabpanel");
-      figure.setAttribute("aria-labelledby", tab.id);
-      figure.querySelector("figcaption").setAttribute("aria-hidden", "true");
+      tab.setAttribute("aria-controls", block.id);
+      block.setAttribute("role", "tabpanel");
+      block.setAttribute("aria-labelledby", tab.id);
+      block.querySelector(".caption").setAttribute("aria-hidden", "true");
       tab.addEventListener("click", () => choose(tab.dataset.lang, tab));
       list.append(tab);
       return tab;
@@ -127,17 +127,17 @@
 
 // Copying a block.
 if (navigator.clipboard) {
-  for (const figure of document.querySelectorAll("figure.code")) {
+  for (const block of document.querySelectorAll(".code")) {
     const button = document.createElement("button");
     button.type = "button";
     button.className = "copy";
     button.textContent = "Copy";
-    button.setAttribute("aria-label", `Copy: ${figure.querySelector("figcaption").textContent}`);
+    button.setAttribute("aria-label", `Copy: ${block.querySelector("figcaption, .caption").textContent}`);
     button.addEventListener("click", async () => {
-      await navigator.clipboard.writeText(figure.querySelector("code").textContent);
+      await navigator.clipboard.writeText(block.querySelector("code").textContent);
       button.textContent = "Copied";
       setTimeout(() => { button.textContent = "Copy"; }, 2000);
     });
-    figure.append(button);
+    block.append(button);
   }
 }

@@ -29,7 +29,8 @@
       else if (text.includes(word)) sum += 5;
       else return 0;
     }
-    return sum - title.length / 100;
+    // Operations before headings, headings before fields.
+    return sum + (entry.m ? 30 : entry.x ? 15 : 0) - title.length / 100;
   };
 
   const emphasized = (text, words) => {
@@ -49,8 +50,9 @@
 
   // The words around the first one that was found.
   const excerpt = (entry, words) => {
-    const start = Math.max(0, entry.x.toLowerCase().indexOf(words[0]) - 30);
-    return entry.x.slice(start, start + 110);
+    const at = entry.x.toLowerCase().indexOf(words[0]);
+    const start = at < 30 ? 0 : entry.x.lastIndexOf(" ", at - 20) + 1;
+    return (start > 0 ? "… " : "") + entry.x.slice(start, start + 110);
   };
 
   const show = (open) => {
