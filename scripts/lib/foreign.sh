@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # What the checks with programs of others share: those programs, and a server for them to call. Sourced after
 # process.sh and packages.sh by a script that has set `root`; shellcheck cannot see that here.
-# shellcheck disable=SC2154,SC2034
+# shellcheck disable=SC2154,SC2034,SC2120
 
 # A clone of this repository can share what is built and installed here.
 cache=${BURSAR_TEST_CACHE:-$root/target/foreign}

@@ -57,6 +57,8 @@ find_missing() {
             mmdebstrap | lintian | shellcheck) command -v "$need" >/dev/null || missing+=("$need") ;;
             nspawn) command -v systemd-nspawn >/dev/null || missing+=(systemd-container) ;;
             prometheus) command -v promtool >/dev/null || missing+=(prometheus) ;;
+            systemd) command -v systemd-analyze >/dev/null || missing+=(systemd) ;;
+            openssl) command -v openssl >/dev/null || missing+=(openssl) ;;
             caddy) command -v caddy >/dev/null || missing+=(caddy) ;;
             git) command -v git >/dev/null || missing+=(git) ;;
             nginx) [[ -x /usr/sbin/nginx ]] || missing+=(nginx) ;;
