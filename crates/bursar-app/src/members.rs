@@ -114,7 +114,9 @@ pub(crate) fn undo_archive(
 ) -> Result<(), AppError> {
     let id = MemberId::from_bytes(subject.id);
     match act.get::<Member>(id)? {
-        None => undone.left.push((id.to_string(), "it is gone".to_owned())),
+        None => undone
+            .left
+            .push((id.to_string(), "it no longer exists".to_owned())),
         Some(member) if member.stamps.updated_at != subject.updated_at => {
             let why = "the member has changed since".to_owned();
             undone.left.push((id.to_string(), why));

@@ -237,7 +237,7 @@ fn qualifies_still(act: &mut Act<'_, '_>, record: &messages::Record) -> Result<R
     let found = act.get::<Reminder>(id)?;
     let message = outbox::message(act.tx, act.organization, record.id)?;
     let (Some(reminder), Some(mut message)) = (found, message) else {
-        return Ok(Err("the reminder is gone".to_owned()));
+        return Ok(Err("the reminder does not exist".to_owned()));
     };
     let recipient = match recipients::again(act, &reminder, record.recipient)? {
         Ok(recipient) => recipient,

@@ -384,7 +384,7 @@ pub fn only_organization(whole: &mut Whole<'_, '_>) -> Result<OrganizationId, Ap
         [] => Err(Refusal::missing(match whole.caller {
             Caller::Person(..) => "this person has no role in any organization; `bursar role set` gives one",
             _ => {
-                "there is no organization yet; make one with `bursar organization create` or `bursar import`"
+                "there is no organization yet; create one with `bursar organization create` or `bursar import`"
             }
         })
         .into()),

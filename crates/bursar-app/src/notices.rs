@@ -128,7 +128,7 @@ pub(crate) fn still_due(act: &mut Act<'_, '_>, id: TokenId) -> Result<Result<(),
         Some(token) if token.successor_id.is_some() => Err("the token was rotated".to_owned()),
         Some(token) if token.expires_at <= now => Err("the token has expired".to_owned()),
         Some(_) => Ok(()),
-        None => Err("the token is gone".to_owned()),
+        None => Err("the token does not exist".to_owned()),
     })
 }
 
@@ -156,7 +156,7 @@ fn compose(
     id: MessageId,
 ) -> Message {
     let what_to_do = match token.user_id {
-        Some(_) => "Make a new personal token, move your programs to it, and revoke this one.",
+        Some(_) => "Create a new personal token, move your programs to it, and revoke this one.",
         None => "Rotate it: the successor has the same role and scopes, and both work for the overlap.",
     };
     Message {
@@ -169,7 +169,7 @@ fn compose(
         name: user.name.clone().unwrap_or_default(),
         subject: format!("Access token \"{}\" expires in {days} days", token.name),
         body: format!(
-            "The access token \"{}\" ({}) of {organization} expires at {}.\n\nWhat still uses it will then get 401 answers. {what_to_do}",
+            "The access token \"{}\" ({}) of {organization} expires at {}.\n\nPrograms that still use it will then get 401 responses. {what_to_do}",
             token.name, token.id, token.expires_at
         ),
         owed: None,

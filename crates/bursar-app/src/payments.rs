@@ -300,8 +300,7 @@ fn refuse_at_provider(act: &mut Act<'_, '_>, id: PaymentId) -> Result<(), AppErr
     match charges::in_dispute(act, id)?.by_provider {
         0 => Ok(()),
         _ => {
-            let message =
-                "the dispute is at the payment provider; answer it there, and its end is booked by itself";
+            let message = "the dispute is at the payment provider; respond there, and the outcome is booked automatically";
             Err(Refusal::conflict(message).into())
         }
     }

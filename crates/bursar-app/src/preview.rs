@@ -23,7 +23,7 @@ use crate::sms;
 use crate::statement::Statement;
 use crate::texts::{TEXTS, say};
 
-pub const PREVIEW: Rule = Rule::of("reminder.preview", Role::Editor, "see whom its reminders reach");
+pub const PREVIEW: Rule = Rule::of("reminder.preview", Role::Editor, "see who its reminders reach");
 pub const TEST: Rule = Rule::of("reminder.test", Role::Editor, "send test messages");
 pub const RULES: &[&Rule] = &[&PREVIEW, &TEST];
 

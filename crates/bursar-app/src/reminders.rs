@@ -131,7 +131,7 @@ fn check_texts(
             true => Ok(()),
             false => Err(Refusal::invalid(
                 "body",
-                "is required, unless the reminder tells what is owed (--include-payment-info)",
+                "is required, unless the reminder says what is owed (--include-payment-info)",
             )),
         };
     };

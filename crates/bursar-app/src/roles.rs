@@ -27,7 +27,7 @@ pub const RULES: &[&Rule] = &[&SET, &REMOVE, &LIST, &PERSON];
 pub fn person(whole: &mut Whole<'_, '_>, email: &str) -> Result<UserId, AppError> {
     whole.allow(&PERSON)?;
     let user = organizations::user_by_email(whole.tx, email.trim())?;
-    let missing = || Refusal::missing(format!("there is no user {email}; `bursar role set` makes one"));
+    let missing = || Refusal::missing(format!("there is no user {email}; `bursar role set` creates one"));
     Ok(user.ok_or_else(missing)?.id)
 }
 

@@ -43,7 +43,7 @@ impl KeyFile {
             Self::Beside(path) => read(path)?.ok_or_else(|| {
                 format!(
                     "the key {0} is missing, and without it the secrets in the database cannot be read. Restore the file. If \
-                     it is lost for good, make another with `head -c 32 /dev/urandom | base64 > {0}` and rotate every \
+                     it is lost, create another with `head -c 32 /dev/urandom | base64 > {0}` and rotate every \
                      webhook endpoint with `bursar webhook rotate ID --overlap-hours 0` and set every payment provider with \
                      `bursar provider set`",
                     path.display()

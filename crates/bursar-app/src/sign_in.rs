@@ -57,7 +57,7 @@ pub fn make_link(
 ) -> Result<(User, String), AppError> {
     whole.allow(&MAKE_LINK)?;
     let user = organizations::user_by_email(whole.tx, email.trim())?;
-    let missing = || Refusal::missing(format!("there is no user {email}; `bursar role set` makes one"));
+    let missing = || Refusal::missing(format!("there is no user {email}; `bursar role set` creates one"));
     let user = user.ok_or_else(missing)?;
     let text = secret(entropy);
     let link = Link {

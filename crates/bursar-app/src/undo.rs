@@ -142,7 +142,9 @@ fn undo_payment(
 ) -> Result<(), AppError> {
     let payment: Option<Payment> = act.get(id)?;
     match payment {
-        None => undone.left.push((id.to_string(), "it is gone".to_owned())),
+        None => undone
+            .left
+            .push((id.to_string(), "it no longer exists".to_owned())),
         Some(payment) if payment.stamps.updated_at != subject.updated_at => {
             undone.left.push((
                 id.to_string(),
@@ -167,7 +169,9 @@ fn undo_membership(
     undone: &mut Undone,
 ) -> Result<(), AppError> {
     let (Some(before), Some(group)) = (act.get::<Member>(id)?, act.get::<Group>(group)?) else {
-        undone.left.push((id.to_string(), "it is gone".to_owned()));
+        undone
+            .left
+            .push((id.to_string(), "it no longer exists".to_owned()));
         return Ok(());
     };
     let left = match memberships::joined_at(act.tx, act.organization, group.id, id)? {

@@ -106,7 +106,7 @@ impl Failure {
                 Some(told(refusal))
             }
             Self::App(AppError::KeyReused) => Some(Problem::new(
-                "This form was sent before with other values. Look at what it did, then fill it in anew.",
+                "This form was sent before with other values. Check what it did, then fill it in again.",
             )),
             _ => None,
         }
@@ -123,19 +123,19 @@ impl Failure {
             Self::Unsafe => (
                 StatusCode::FORBIDDEN,
                 "The console needs https",
-                "Put a proxy with TLS before the server, and start it with --base-url https://…".to_owned(),
+                "Put a TLS proxy in front of the server, and start it with --base-url https://…".to_owned(),
             ),
             Self::CrossSite => (
                 StatusCode::FORBIDDEN,
                 "This form came from another site",
                 "Nothing was changed. Open the page here and send the form from it.".to_owned(),
             ),
-            Self::Bad(status, rule) => (*status, "That cannot be read", sentence(rule)),
+            Self::Bad(status, rule) => (*status, "The request cannot be read", sentence(rule)),
             Self::TooSlow => (
                 StatusCode::SERVICE_UNAVAILABLE,
                 "This takes longer than usual",
-                "The server is still at it, and a form that was sent will be carried out. Do not send it again: look in a minute \
-                 at the page that it changes."
+                "The server is still working. A form that you sent will be processed, so do not send it again. Check the page \
+                 that it changes in a minute."
                     .to_owned(),
             ),
             Self::TooMany(seconds) => (
@@ -146,19 +146,19 @@ impl Failure {
             Self::App(AppError::Stale) => (
                 StatusCode::FORBIDDEN,
                 "Confirm that it is you",
-                "It is more than 30 minutes since you last proved who you are."
+                "You last signed in more than 30 minutes ago."
                     .to_owned(),
             ),
             Self::App(AppError::Refused(Refusal::Missing { message, .. })) => {
-                (StatusCode::NOT_FOUND, "There is no such page", sentence(message))
+                (StatusCode::NOT_FOUND, "Page not found", sentence(message))
             }
             Self::App(AppError::Refused(Refusal::Forbidden { message })) => {
-                (StatusCode::FORBIDDEN, "You may not do that", sentence(message))
+                (StatusCode::FORBIDDEN, "You do not have permission", sentence(message))
             }
             Self::App(AppError::Db(DbError::Unavailable(_))) => (
                 StatusCode::SERVICE_UNAVAILABLE,
                 "Not now",
-                "The database does not answer at the moment. Nothing was changed. Try again in a minute."
+                "The database is unavailable. Nothing was changed. Try again in a minute."
                     .to_owned(),
             ),
             other => match other.problem() {
@@ -170,7 +170,7 @@ impl Failure {
                 None => (
                     StatusCode::INTERNAL_SERVER_ERROR,
                     "Something went wrong",
-                    "It was written to the log with the id of this request.".to_owned(),
+                    "The error is in the server's log, with the id of this request.".to_owned(),
                 ),
             },
         }

@@ -152,7 +152,7 @@ impl Form {
             .any(|(name, value)| has_nul(name) || has_nul(value))
         {
             true => {
-                let rule = "a text has a character that cannot be kept (NUL); remove it";
+                let rule = "a field contains a character that is not allowed (NUL); remove it";
                 Err(Failure::Bad(StatusCode::BAD_REQUEST, rule.to_owned()))
             }
             false => Ok(()),
@@ -212,7 +212,7 @@ impl Form {
         let Some(text) = self.some(name) else {
             return Ok(None);
         };
-        let read = Date::parse(&text).ok_or_else(|| Problem::of(name, "Write a day as 2026-05-31."));
+        let read = Date::parse(&text).ok_or_else(|| Problem::of(name, "Enter a date such as 2026-05-31."));
         read.map(Some)
     }
 

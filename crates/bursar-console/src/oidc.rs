@@ -95,7 +95,7 @@ impl Console {
             return denied(&provider, &Denied::Unproven);
         }
         if told.has("error") || !told.has("code") {
-            tracing::info!(error = ?told.get("error"), "the OpenID Connect provider let somebody not in");
+            tracing::info!(error = ?told.get("error"), "the OpenID Connect provider refused a sign-in");
             return denied(&provider, &Denied::Refused);
         }
         let proved = provider.prove(told.get("code").to_owned(), &begun, self.app.now());

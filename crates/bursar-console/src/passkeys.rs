@@ -129,7 +129,7 @@ impl Console {
     }
 
     fn place_of_passkeys(&self) -> Result<Arc<Passkeys>, Failure> {
-        let missing = || Refusal::missing("passkeys need an address with a name; this one is a number");
+        let missing = || Refusal::missing("passkeys need a host name; this address is an IP address");
         Ok(self.passkeys.clone().ok_or_else(missing)?)
     }
 }

@@ -316,7 +316,7 @@ impl Console {
         }
         let (place, rest) = end.split_once('/').unwrap_or((end, ""));
         let place = self.place(&signed, place)?;
-        let missing = || Refusal::missing("the address leads nowhere; the menu shows what there is");
+        let missing = || Refusal::missing("there is no such page; use the menu");
         let (route, params) = routes::find(rest).ok_or_else(missing)?;
         seen.route = Some(route);
         let mut frame = Frame::new(
@@ -364,7 +364,7 @@ impl Console {
         let (rule, _) = route.send.ok_or_else(no_form)?;
         check_role(asking, rule)?;
         if !route.takes_files {
-            let rule = "This form takes no files. Open the page anew and send it from there.";
+            let rule = "This form accepts no files. Open the page again and send it from there.";
             return Err(Problem::new(rule).into());
         }
         let read = body::read_parts(incoming, &parts.headers, UPLOAD_BYTES_MAX, given).await;
@@ -496,7 +496,7 @@ fn unread(bad: BadBody) -> Failure {
     match bad {
         // The form is shown again, with what was typed.
         BadBody::TooLarge(UPLOAD_BYTES_MAX) => Problem::new(
-            "The files are larger than 10 MB together. Choose smaller ones, or send them one by one.",
+            "The files are larger than 10 MB in total. Choose smaller ones, or send them one by one.",
         )
         .into(),
         BadBody::TooLarge(limit) => Failure::Bad(

@@ -281,7 +281,7 @@ pub fn why_withheld(
                 "which no service token can have: use a personal token of an admin"
             }
             (TokenKind::Service, _) => {
-                "and a service token keeps the role it was made with: make another one"
+                "and a service token keeps the role it was created with: create another one"
             }
         };
         reasons.push(format!(

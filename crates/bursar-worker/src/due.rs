@@ -70,7 +70,7 @@ impl DueWork {
             Ok(done)
         };
         base.run(step, |error| {
-            tracing::error!(%error, "the worker has stopped; it goes on when this is over");
+            tracing::error!(%error, "the worker has stopped; it continues when this is resolved");
         });
     }
 

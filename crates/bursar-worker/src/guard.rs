@@ -254,7 +254,7 @@ impl ClockGuard {
             return None;
         }
         if let Some(held) = state.held.take() {
-            tracing::info!(%wall, doubt = %held.doubt, "the clock is believed again: automatic work goes on");
+            tracing::info!(%wall, doubt = %held.doubt, "the clock is trusted again: automatic work continues");
         }
         self.0.is_held.store(false, Ordering::Relaxed);
         let at = known.server_now.unwrap_or(wall);

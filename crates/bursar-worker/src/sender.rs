@@ -254,7 +254,7 @@ impl Sender {
     fn go_on(&mut self) {
         if self.pause.take().is_some() {
             let method = self.outlet.method();
-            tracing::info!(%method, "sending goes on");
+            tracing::info!(%method, "sending resumed");
             self.counts().is_paused.store(false, Ordering::Relaxed);
         }
     }

@@ -113,7 +113,7 @@ impl Tally {
             ),
             (
                 "bursar_worker_messages_total",
-                "Attempts to send a message, by what came of them.",
+                "Attempts to send a message, by outcome.",
                 messages,
             ),
             (
@@ -123,7 +123,7 @@ impl Tally {
             ),
             (
                 "bursar_worker_webhook_attempts_total",
-                "Attempts to deliver an event to a webhook endpoint, by what came of them.",
+                "Attempts to deliver an event to a webhook endpoint, by outcome.",
                 vec![
                     (
                         "outcome=\"delivered\"".to_owned(),

@@ -25,9 +25,9 @@ export async function secretary(browser, found, options, mark) {
   await desk.has("+12025550147");
 
   await desk.menu("Reimbursements");
-  await desk.open("Write one down");
+  await desk.open("Add an expense");
   const receipt = { name: "varnish.png", mimeType: "image/png", buffer: PIXEL };
-  await desk.fill({ "Who is paid back": "newcomer.5@example.org", Amount: "48.20", "What it was for": `Varnish ${mark}`, Receipts: receipt });
+  await desk.fill({ "Who is reimbursed": "newcomer.5@example.org", Amount: "48.20", "What it was for": `Varnish ${mark}`, Receipts: receipt });
   await desk.press("Submit for approval");
   await desk.said(/^Submitted 48\.20 USD/);
   await desk.hasNo("Approve 48.20 USD");

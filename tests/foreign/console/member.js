@@ -24,7 +24,7 @@ export async function member(browser, found, options) {
   await desk.has("This is not the code.");
 
   await payByCard(desk);
-  assert.equal(await desk.press("Leave this page"), "You have left your page");
+  assert.equal(await desk.press("Leave this page"), "You have signed out");
   await desk.page.goto(`${BURSAR_URL}/m/in/${ORGANIZATION}`);
   await desk.title();
   await desk.fill({ "E-mail address": "nobody@example.org" });

@@ -40,7 +40,7 @@ async function bringIn(desk, { mark, crew, last }) {
     if (!isUndone) break;
     await desk.open("Undo");
     await desk.press("Undo it");
-    await desk.said(/^Undone: 4 things were taken back/);
+    await desk.said(/^Undone: 4 things were undone/);
   }
 }
 
@@ -70,7 +70,7 @@ async function raise(desk, { crew, last, what }) {
     if (!isUndone) break;
     await desk.open("Undo");
     await desk.press("Undo it");
-    await desk.said(/^Undone: 4 things were taken back/);
+    await desk.said(/^Undone: 4 things were undone/);
   }
 }
 
@@ -102,14 +102,14 @@ async function match(desk, { mark, last, what }) {
   await desk.press(`Book 25.00 USD for Ada ${last}`);
   await desk.said(/^Booked 25\.00 USD/);
   await desk.check(new RegExp(kiosk));
-  await desk.press("Keep the selected lines out of the books");
-  await desk.said(/^Kept 1 line out of the books/);
+  await desk.press("Exclude the selected lines");
+  await desk.said(/^Excluded 1 line from the books/);
   await desk.open("Undo");
-  await desk.press("Take back");
-  await desk.said(/^Taken back: 1 line to match again/);
+  await desk.press("Undo");
+  await desk.said(/^Undone: 1 line to match again/);
   await desk.open(kiosk);
-  await desk.press("Keep it out");
-  await desk.said(/out of the books/);
+  await desk.press("Exclude it");
+  await desk.said(/^Excluded .* from the books/);
 }
 
 /** Planned with a preview, then sent now. Only Dov still owes. */

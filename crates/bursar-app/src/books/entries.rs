@@ -89,7 +89,7 @@ pub fn reverse(act: &mut Act<'_, '_>, id: EntryId, why: &str) -> Result<Entry, A
     let why = reason(Some(why))?.ok_or_else(|| Refusal::invalid("reason", "is required"))?;
     let entry = find(act, id)?;
     let way_out = match entry.kind {
-        _ if entry.receipt.is_some() => Some("`bursar receipt reverse` takes a receipt back"),
+        _ if entry.receipt.is_some() => Some("`bursar receipt reverse` reverses a receipt"),
         EntryKind::Income | EntryKind::Transfer | EntryKind::Opening | EntryKind::Expense
             if entry
                 .postings
@@ -111,7 +111,7 @@ pub fn reverse(act: &mut Act<'_, '_>, id: EntryId, why: &str) -> Result<Entry, A
         _ => Some("undo it with the command of the charge, reimbursement or order that it belongs to"),
     };
     if let Some(way_out) = way_out {
-        let message = format!("{id} ({}) cannot be reversed by itself; {way_out}", entry.kind);
+        let message = format!("{id} ({}) cannot be reversed on its own; {way_out}", entry.kind);
         return Err(Refusal::conflict(message).into());
     }
     if let Some(other) = journal::reversal_of(act.tx, act.organization, id)? {

@@ -364,7 +364,7 @@ pub(crate) fn standing(act: &mut Act<'_, '_>, id: ReceiptId) -> Result<(Receipt,
     let missing = || bursar_db::DbError::Internal(format!("{id} has no entry"));
     let entry = entry.ok_or_else(missing)?;
     if let Some(other) = journal::reversal_of(act.tx, act.organization, entry.id)? {
-        let message = format!("the money of {id} was taken back before, by {other}");
+        let message = format!("{id} was already reversed, by {other}");
         return Err(Refusal::conflict(message).into());
     }
     Ok((receipt, entry))
@@ -607,7 +607,7 @@ pub(crate) fn shown<M>(
         allocations: postings.iter().filter_map(allocation).collect(),
         credit: Money::total("the credit", credit, books.organization.currency)?,
         refunded: books.money(refunded(&entries)),
-        account: account.ok_or_else(|| Refusal::missing("the receipt's account is gone"))?,
+        account: account.ok_or_else(|| Refusal::missing("the receipt's account does not exist"))?,
         counts_for,
         receipt,
         entries,

@@ -19,7 +19,9 @@ pub(crate) fn undo(act: &mut Act<'_, '_>, subjects: &[Subject], undone: &mut Und
     for subject in subjects {
         let id = MemberId::from_bytes(subject.id);
         let Some(now) = act.get::<Member>(id)? else {
-            undone.left.push((id.to_string(), "it is gone".to_owned()));
+            undone
+                .left
+                .push((id.to_string(), "it no longer exists".to_owned()));
             continue;
         };
         if now.stamps.updated_at != subject.updated_at {

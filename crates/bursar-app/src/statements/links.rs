@@ -73,7 +73,7 @@ pub(super) fn check_entries(
             && journal::get(act.tx, organization, other)?
                 .is_some_and(|other| other.kind == bursar_domain::journal::EntryKind::Reversal)
         {
-            let message = format!("{id} was taken back by {other}; choose another entry");
+            let message = format!("{id} was reversed by {other}; choose another entry");
             return Err(Refusal::conflict(message).into());
         }
         let links = rows::links_of_entry(act.tx, organization, *id)?;

@@ -192,8 +192,8 @@ pub(super) fn ended() -> Result<Answer, Failure> {
 pub(super) fn left() -> Result<Answer, Failure> {
     let page = Ended {
         style: assets::style(),
-        title: "You have left your page",
-        text: "This browser has forgotten it. The link in your message opens it again.",
+        title: "You have signed out",
+        text: "To open your page again, use the link in your message.",
         request: String::new(),
     };
     Ok(Answer::Page(StatusCode::OK, page.render()?))

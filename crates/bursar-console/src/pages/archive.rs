@@ -56,7 +56,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
     let open = pro_rata::leaving(view, member.id, None)?;
     Ask::new(frame, form, format!("Archive {name}?"), back)
         .lead(
-            "Nobody is deleted: what was charged and paid stays in the books. No dues are raised for them any more, \
+            "Nobody is deleted: what was charged and paid stays in the books. They are charged no more dues, \
              and their active cards are frozen. You can restore them later.",
         )
         .rows(told_leaving(&open))
@@ -81,7 +81,7 @@ pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
         if member.is_active == is_active {
             // Somebody else was faster, or another tab.
             let state = if is_active { "active" } else { "archived" };
-            let said = format!("{} is {state} already. Nothing was changed.", member.name());
+            let said = format!("{} is already {state}. Nothing was changed.", member.name());
             return Ok(Done::new(to.clone(), said));
         }
         let changed = match is_adjusted {

@@ -198,14 +198,14 @@ fn fields(currency: &str, campaign: Option<&Campaign>) -> Vec<Field> {
             })),
         Field::date("start-date", "First day").value(day(campaign.and_then(|campaign| campaign.start_date))),
         Field::date("end-date", "Last day")
-            .hint("It ends by itself after this day.")
+            .hint("It ends automatically after this day.")
             .value(day(campaign.and_then(|campaign| campaign.end_date))),
     ]
 }
 
 fn read(form: &Form) -> Result<CampaignChange, Failure> {
     Ok(CampaignChange {
-        name: Some(form.required("name", "Write a name.")?),
+        name: Some(form.required("name", "Enter a name.")?),
         note: Some(form.get("note").to_owned()),
         goal_amount: form.has("goal").then(|| form.amount("goal")),
         start_date: form.has("start-date").then_some(form.date("start-date")?),
@@ -216,10 +216,10 @@ fn read(form: &Form) -> Result<CampaignChange, Failure> {
 pub(crate) fn show_new(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
     let frame = &asking.frame;
     let back = (frame.at("campaigns"), "Campaigns".to_owned());
-    Ask::new(frame, form, "Make a campaign", back)
+    Ask::new(frame, form, "Create a campaign", back)
         .lead("It is a draft until you start it.")
         .fields(fields(&frame.currency(), None))
-        .button("Make the draft")
+        .button("Create the draft")
         .page()
 }
 
@@ -227,7 +227,7 @@ pub(crate) fn send_new(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Re
     let (new, to) = (read(form)?, asking.frame.at("campaigns"));
     Ok(Sent::Do(Box::new(move |act| {
         let campaign = campaigns::create(act, &new)?;
-        let said = format!("Made {}. Start it when it is ready.", campaign.name);
+        let said = format!("Created {}. Start it when it is ready.", campaign.name);
         Ok(Done::new(format!("{to}/{}", campaign.id), said))
     })))
 }
@@ -278,8 +278,8 @@ pub(crate) fn show_move(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -
         ),
         CampaignVerb::End => (
             format!("End {}?", campaign.name),
-            "No more money can be recorded for it. What came stays.",
-            "End for good",
+            "No more money can be recorded for it. What it received stays.",
+            "End permanently",
         ),
     };
     let ask = Ask::new(&asking.frame, form, title, back)
@@ -316,10 +316,10 @@ pub(crate) fn show_record(view: &mut View<'_, '_>, asking: &Asking, form: &Form)
     )
     .fields([
         Field::text("amount", "Amount").hint(format!("In {}.", asking.frame.currency())),
-        Field::text("payer-name", "Who gave it").hint("A name, or nothing for an unnamed gift."),
-        Field::method("How it came"),
+        Field::text("payer-name", "Who gave it").hint("Leave it empty for an anonymous gift."),
+        Field::method("Payment method"),
         Field::date("date", "Day").value(today.to_string()),
-        Field::text("reference", "Reference").hint("What the bank says, if anything."),
+        Field::text("reference", "Reference").hint("The text of the bank transfer, if any."),
     ])
     .page()
 }
@@ -329,9 +329,9 @@ pub(crate) fn send_record(view: &mut View<'_, '_>, asking: &Asking, form: &Form)
     use bursar_domain::receipt::Method;
     let (campaign, (to, name)) = of(view, asking)?;
     let new = NewReceipt {
-        amount: form.required_amount("amount", "Write how much came.")?,
+        amount: form.required_amount("amount", "Enter the amount received.")?,
         method: Method::parse(form.get("method"))
-            .ok_or_else(|| Problem::of("method", "Choose how it came."))?,
+            .ok_or_else(|| Problem::of("method", "Choose a payment method."))?,
         date: form.date("date")?,
         account: None,
         payer: None,

@@ -239,7 +239,7 @@ pub(crate) fn show_new(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Re
     Ask::new(
         frame,
         form,
-        "Make a card",
+        "Create a card",
         (frame.at("cards"), "Cards".to_owned()),
     )
     .lead(lead)
@@ -253,7 +253,7 @@ pub(crate) fn show_new(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Re
             .hint(format!("{in_currency} Leave it empty for none.")),
     ])
     .button(if is_approved {
-        "Make the card"
+        "Create the card"
     } else {
         "Apply for the card"
     })
@@ -270,7 +270,7 @@ pub(crate) fn send_new(view: &mut View<'_, '_>, asking: &Asking, form: &Form) ->
     let holder = who::member(view, form, "member")?;
     let new = NewCard {
         name: NAME.check(form.get("name")).map_err(Refusal::of_field("name"))?,
-        spend_limit: amount("spend-limit", &form.required("spend-limit", "Write the limit.")?)?,
+        spend_limit: amount("spend-limit", &form.required("spend-limit", "Enter the limit.")?)?,
         spend_limit_frequency: LimitFrequency::parse(form.get("frequency"))
             .ok_or_else(|| Problem::of("frequency", "Choose how often."))?,
         transaction_limit: match form.some("transaction-limit") {
@@ -348,8 +348,8 @@ pub(crate) fn show_move(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -
         CardVerb::Activate => "The holder has accepted. The card can be used from now on.",
         CardVerb::Freeze => "Purchases are refused until you unfreeze it.",
         CardVerb::Unfreeze => "The card can be used again.",
-        CardVerb::Cancel => "It ends for good. You can make another one.",
-        CardVerb::Deny => "The holder does not want it. You can make another one.",
+        CardVerb::Cancel => "The card is cancelled permanently. You can create another one.",
+        CardVerb::Deny => "The holder does not want it. You can create another one.",
     };
     let ask = Ask::new(
         &asking.frame,
@@ -382,7 +382,7 @@ pub(crate) fn show_decide(view: &mut View<'_, '_>, asking: &Asking, form: &Form)
         .into_iter()
         .find(|(other, ..)| *other == id);
     let (_, _, new) = found.ok_or_else(|| Refusal::missing("there is no such application"))?;
-    let ways = [("approve", "Approve: make the card"), ("deny", "Deny")];
+    let ways = [("approve", "Approve and create the card"), ("deny", "Deny")];
     Ask::new(
         frame,
         form,

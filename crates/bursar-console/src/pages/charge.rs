@@ -33,7 +33,7 @@ struct Settled {
 struct PaidByCard {
     to: String,
     told: String,
-    /// The payer's bank claims the money back, and the provider tells how that ends.
+    /// The payer's bank disputes the payment, and the provider reports the outcome.
     is_disputed: bool,
 }
 
@@ -193,7 +193,7 @@ fn settled(frame: &Frame, payment: &Payment, entries: &[Entry]) -> Vec<Settled> 
         },
         act: match entry.receipt {
             Some(_) => "Open the receipt",
-            None => "Take back",
+            None => "Reverse",
         },
     };
     standing.map(row).collect()

@@ -34,7 +34,7 @@ pub(crate) fn show_adjust(view: &mut View<'_, '_>, asking: &Asking, form: &Form)
         .fields([amount(&payment)])
         .editing(view.now())
         .fields([
-            Field::choice("kind", "Why it changes", kinds).asked(),
+            Field::choice("kind", "Reason for the change", kinds).asked(),
             Field::text("reason", "Reason")
                 .hint("It is kept in the books.")
                 .asked(),
@@ -46,16 +46,16 @@ pub(crate) fn show_adjust(view: &mut View<'_, '_>, asking: &Asking, form: &Form)
 fn amount(payment: &Payment) -> Field {
     let currency = payment.amount.currency;
     Field::text("amount", "New amount")
-        .hint(format!("In {currency}. 0 with a waiver takes all of it away."))
+        .hint(format!("In {currency}. 0 with a waiver removes all of it."))
         .value(payment.amount.to_string())
 }
 
 pub(crate) fn send_adjust(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
     let (payment, (to, _)) = of(view, asking)?;
     let kind = Adjustment::parse(form.get("kind"));
-    let kind = kind.ok_or_else(|| Problem::of("kind", "Choose why it changes."))?;
-    let new = form.required_amount("amount", "Write the new amount.")?;
-    let why = form.required("reason", "Write the reason: it is kept in the books.")?;
+    let kind = kind.ok_or_else(|| Problem::of("kind", "Choose a reason."))?;
+    let new = form.required_amount("amount", "Enter the new amount.")?;
+    let why = form.required("reason", "Enter the reason. It is kept in the books.")?;
     let (id, seen) = (payment.id, Seen::new(asking, form, payment.id));
     Ok(Sent::Do(Box::new(move |act| {
         seen.check(act, |view| Ok(vec![amount(&resources::one(view, id)?)]))?;
@@ -72,7 +72,7 @@ pub(crate) fn show_plan(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -
         .map(|every| (every.as_str(), format!("Every {}", every.as_str())));
     Ask::new(&asking.frame, form, "Pay in instalments", back)
         .lead(format!(
-            "{} are open. The charge becomes several, each with a due day of its own.",
+            "{} are open. The charge is split into several, each with its own due day.",
             words::money_in(open(&payment))
         ))
         .fields([
@@ -91,7 +91,7 @@ pub(crate) fn send_plan(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -
     let (payment, (to, _)) = of(view, asking)?;
     let into = form.get("into").parse();
     let plan = NewPlan {
-        into: into.map_err(|_| Problem::of("into", "Write a number from 2 to 24."))?,
+        into: into.map_err(|_| Problem::of("into", "Enter a number from 2 to 24."))?,
         every: Every::parse(form.get("every")).ok_or_else(|| Problem::of("every", "Choose how often."))?,
         first: form.date("first")?,
     };
@@ -126,7 +126,7 @@ fn fields(payment: &Payment) -> Vec<Field> {
             .hint("The member reads this in reminders.")
             .value(payment.description.clone()),
         Field::date("due-date", "Due")
-            .hint("Leave it empty if there is no day.")
+            .hint("Leave it empty for no due day.")
             .value(payment.due_date.map_or_else(String::new, |day| day.to_string())),
     ]
 }

@@ -19,15 +19,15 @@ pub(crate) fn show_cancel(view: &mut View<'_, '_>, asking: &Asking, form: &Form)
     let open = words::money_in(open(&payment));
     let ways = [
         ("cancel", "It was never owed: no income is counted"),
-        ("write-off", "It will not come: it counts as written off"),
+        ("write-off", "It will not be paid: count it as written off"),
     ];
     Ask::new(&asking.frame, form, "Cancel the charge", back)
         .lead(format!(
-            "{open} are open and will not be asked for any more. What was paid stays."
+            "{open} are open and will no longer be owed. What was paid stays."
         ))
         .fields([
-            Field::choice("how", "Why it is not asked for", ways),
-            Field::text("reason", "Reason").hint("It is kept in the books. It can be empty."),
+            Field::choice("how", "Reason", ways),
+            Field::text("reason", "Reason").hint("Optional. It is kept in the books."),
         ])
         .button(format!("Cancel {open}"))
         .dangerous()
@@ -97,7 +97,7 @@ pub(crate) fn send_resolve(view: &mut View<'_, '_>, asking: &Asking, form: &Form
             }
             false => {
                 payments::lose_dispute(act, id, &[])?;
-                "The money is gone; the charge is owed again."
+                "The money was returned; the charge is owed again."
             }
         };
         Ok(Done::new(to.clone(), said))
@@ -110,16 +110,16 @@ pub(super) fn refund_fields(currency: &str, amount: String, today: String) -> [F
         Field::text("amount", "Amount")
             .hint(format!("In {currency}."))
             .value(amount),
-        Field::method("How it goes back"),
+        Field::method("Refund method"),
         Field::date("date", "Day")
-            .hint("The day the money went.")
+            .hint("The day the money was sent.")
             .value(today),
     ]
 }
 
 pub(super) fn read_refund(form: &Form) -> Result<Refund, Failure> {
     Ok(Refund {
-        amount: form.required_amount("amount", "Write how much goes back.")?,
+        amount: form.required_amount("amount", "Enter the amount to refund.")?,
         date: form.date("date")?,
         method: Method::parse(form.get("method")),
         account: None,
@@ -133,7 +133,7 @@ pub(crate) fn show_refund(view: &mut View<'_, '_>, asking: &Asking, form: &Form)
     Ask::new(&asking.frame, form, "Refund", back)
         .instead(instead)
         .lead(format!(
-            "{} was paid. Refunding all of it cancels the charge. Send the money yourself; this records it.",
+            "{} was paid. Refunding all of it cancels the charge. Send the money yourself; this only records it.",
             words::money_in(payment.paid_to_date)
         ))
         .fields(refund_fields(
@@ -163,16 +163,16 @@ pub(crate) fn show_reverse(view: &mut View<'_, '_>, asking: &Asking, form: &Form
     let (_, back) = of(view, asking)?;
     asking.id::<kind::Entry>(1)?;
     let ways = [
-        ("returned", "The money went back"),
+        ("returned", "The money was returned"),
         ("mistake", "It was recorded by mistake"),
     ];
-    Ask::new(&asking.frame, form, "Take back", back)
-        .lead("What it paid is owed again. The entry stays in the books, with its reversal.")
+    Ask::new(&asking.frame, form, "Reverse the payment", back)
+        .lead("What it paid is owed again. The entry and its reversal stay in the books.")
         .fields([
             Field::choice("how", "What happened", ways),
-            Field::text("reason", "Reason").hint("It can be empty."),
+            Field::text("reason", "Reason").hint("Optional."),
         ])
-        .button("Take it back")
+        .button("Reverse it")
         .dangerous()
         .page()
 }

@@ -107,7 +107,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         late: late(&group),
         joining: match group.pro_rata {
             ProRata::None => "Pays from the next due day on",
-            ProRata::Monthly => "Pays the months left of the period at once",
+            ProRata::Monthly => "Pays the remaining months of the period immediately",
         },
         expected: words::money_in(year.expected),
         collected: words::money_in(year.collected),

@@ -19,13 +19,13 @@ use crate::forms::{Done, Form, Sent};
 pub(crate) fn show_new(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
     let frame = &asking.frame;
     let back = (frame.at("groups"), "Groups".to_owned());
-    Ask::new(frame, form, "Make a group", back)
+    Ask::new(frame, form, "Create a group", back)
         .lead("A group has members who owe the same dues. The dues come next.")
         .fields([
             Field::text("name", "Name"),
-            Field::text("description", "What it is for").hint("Leave it empty if the name says it."),
+            Field::text("description", "What it is for").hint("Optional."),
         ])
-        .button("Make the group")
+        .button("Create the group")
         .page()
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn send_new(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Re
     let to = asking.frame.at("groups");
     Ok(Sent::Do(Box::new(move |act| {
         let group = groups::create(act, &new)?;
-        let said = format!("Made {}. Set its dues, then add people.", group.name);
+        let said = format!("Created {}. Set its dues, then add people.", group.name);
         Ok(Done::new(format!("{to}/{}", group.id), said))
     })))
 }
@@ -61,7 +61,7 @@ fn fields(currency: &str, group: &Group) -> Vec<Field> {
             .hint(format!("{in_currency} Leave it empty for a group without dues."))
             .value(text(group.amount_due)),
         Field::date("dueDate", "Next due day")
-            .hint("Dues are raised by themselves on this day.")
+            .hint("Dues are charged automatically on this day.")
             .value(text(group.next_due())),
         Field::choice(
             "interval",
@@ -80,10 +80,10 @@ fn fields(currency: &str, group: &Group) -> Vec<Field> {
             .value(text(group.late_cap)),
         Field::choice(
             "pro-rata",
-            "Who joins within a period",
+            "Joining within a period",
             [
                 ("none", "Pays from the next due day on"),
-                ("monthly", "Pays the months left at once"),
+                ("monthly", "Pays the remaining months immediately"),
             ],
         )
         .value(group.pro_rata.as_str()),
@@ -110,7 +110,7 @@ pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
     let late_after = form.some("late-after").map(|days| days.parse());
     let late_after = late_after
         .transpose()
-        .map_err(|_| Problem::of("late-after", "Write a number of days, such as 14."))?;
+        .map_err(|_| Problem::of("late-after", "Enter a number of days, such as 14."))?;
     let settings = GroupSettings {
         name: Some(form.get("name").to_owned()),
         description: Some(form.get("description").to_owned()),

@@ -30,7 +30,7 @@ pub(crate) fn show_add(view: &mut View<'_, '_>, asking: &Asking, form: &Form) ->
     let back = back(asking, &group);
     Ask::new(&asking.frame, form, format!("Add people to {}", group.name), back)
         .fields([Field::area("people", "Who")
-            .hint("One name or e-mail address a line.")
+            .hint("One name or e-mail address per line.")
             .of_members()])
         .button("Add them")
         .page()
@@ -38,14 +38,14 @@ pub(crate) fn show_add(view: &mut View<'_, '_>, asking: &Asking, form: &Form) ->
 
 pub(crate) fn send_add(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
     let group: Group = resources::one(view, asking.id::<kind::Group>(0)?)?;
-    let text = form.required("people", "Write at least one name.")?;
+    let text = form.required("people", "Enter at least one name.")?;
     let lines: Vec<&str> = text
         .lines()
         .map(str::trim)
         .filter(|line| !line.is_empty())
         .collect();
     if lines.len() > LINES_MAX {
-        let message = format!("At most {LINES_MAX} names at a time; use the import for more.");
+        let message = format!("Enter at most {LINES_MAX} names at a time, or import a spreadsheet.");
         return Err(Problem::of("people", message).into());
     }
     let mut members = Vec::with_capacity(lines.len());

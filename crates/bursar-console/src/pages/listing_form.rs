@@ -34,7 +34,7 @@ fn fields(listing: Option<&Listing>) -> Vec<Field> {
         Field::area("description", "Description")
             .value(listing.map_or("", |listing| listing.description.as_str())),
         Field::area("item", "Items")
-            .hint("One a line: name = price, or name = price : stock. Such as M = 15.00 : 20")
+            .hint("One per line: name = price, or name = price : stock. For example M = 15.00 : 20")
             .value(lines(items))
             .changes_with(prices.collect::<String>()),
     ]
@@ -65,10 +65,10 @@ fn items(text: &str) -> Result<Vec<NewItem>, Problem> {
 fn read(form: &Form) -> Result<ListingChange, Failure> {
     let items = items(form.get("item"))?;
     if items.is_empty() {
-        return Err(Problem::of("item", "Write at least one item, such as M = 15.00 : 20.").into());
+        return Err(Problem::of("item", "Enter at least one item, such as M = 15.00 : 20.").into());
     }
     Ok(ListingChange {
-        name: Some(form.required("name", "Write a name.")?),
+        name: Some(form.required("name", "Enter a name.")?),
         description: Some(form.get("description").to_owned()),
         items,
     })
@@ -116,8 +116,8 @@ fn was(form: &Form, listing: &Listing) -> String {
 
 pub(crate) fn show_new(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
     let back = (asking.frame.at("store"), "Store".to_owned());
-    Ask::new(&asking.frame, form, "Make a listing", back)
-        .lead("It is on sale at once.")
+    Ask::new(&asking.frame, form, "Create a listing", back)
+        .lead("It is on sale immediately.")
         .fields(fields(None))
         .button("Put it on sale")
         .page()

@@ -56,7 +56,7 @@ fn whole(mut rows: Vec<Vec<Cell>>) -> Vec<Vec<Cell>> {
 fn cut() -> Vec<Cell> {
     let most = words::number(i64::try_from(ROWS_MAX).unwrap_or(i64::MAX));
     vec![Cell::Text(format!(
-        "This file ends after {most} rows, and the list goes on. Choose fewer with the filters of the page."
+        "This file was cut off after {most} rows. Use the filters of the page to export fewer rows."
     ))]
 }
 

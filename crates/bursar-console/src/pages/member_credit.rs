@@ -30,10 +30,10 @@ pub(crate) fn show_refund(view: &mut View<'_, '_>, asking: &Asking, form: &Form)
     Ask::new(
         &asking.frame,
         form,
-        format!("Pay credit of {} back", member.name()),
+        format!("Refund credit of {}", member.name()),
         back,
     )
-    .lead("Send the money yourself; this records it.")
+    .lead("Send the money yourself; this only records it.")
     .fields(refund_fields(
         &asking.frame.currency(),
         Money::new(credit, currency).to_string(),

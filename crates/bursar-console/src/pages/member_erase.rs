@@ -24,16 +24,16 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
             .page();
     }
     ask.lead(format!(
-        "This cannot be undone. Names, addresses and texts go. Amounts, dates, accounts and references stay: your books are kept \
-         for {} years. Backups have the member until they are deleted.",
+        "This cannot be undone. Names, addresses and texts are removed. Amounts, dates, accounts and references stay: your books are kept \
+         for {} years. Backups keep the member until they are deleted.",
         plan.retention_years
     ))
     .fields([
-        Field::text("name", "Type the name of the member").hint(plan.name.clone()),
+        Field::text("name", "Enter the name of the member").hint(plan.name.clone()),
         Field::text("reason", "Why").hint("For the activity log, without the name."),
         Field::text("also", "Another name to look for").hint("A nickname or an earlier name, if there is one."),
     ])
-    .button("Erase for good")
+    .button("Erase permanently")
     .dangerous()
     .page()
 }
@@ -70,10 +70,10 @@ pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
     let id = member.id;
     let plan = privacy::preview(view, id, &Looking::default())?;
     if plan.open.is_empty() && form.get("name").to_lowercase() != plan.name.to_lowercase() {
-        return Err(Problem::of("name", format!("Type {} to erase this member.", plan.name)).into());
+        return Err(Problem::of("name", format!("Enter {} to erase this member.", plan.name)).into());
     }
     let reason = match plan.open.is_empty() {
-        true => form.required("reason", "Say why, for the activity log.")?,
+        true => form.required("reason", "Enter a reason for the activity log.")?,
         false => "refused".to_owned(),
     };
     let looking = Looking {
@@ -92,7 +92,7 @@ pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
                 "the files of the member's messages cannot be removed: {error}"
             ))
         })?;
-        let said = "Erased the member. Whoever runs the server removes old content from the database file with `bursar compact`.";
+        let said = "Erased the member. The server administrator removes old content from the database file with `bursar compact`.";
         Ok(Done::new(to.clone(), said))
     })))
 }

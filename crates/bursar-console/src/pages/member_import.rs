@@ -46,7 +46,7 @@ pub(crate) fn send(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result
         let id = uploads::park(act, &name, &bytes)?;
         Ok(Done::new(
             format!("{to}/{id}"),
-            "The file is here, and nothing is changed yet.",
+            "The file was uploaded. Nothing is changed yet.",
         ))
     })))
 }

@@ -19,7 +19,7 @@ pub(super) fn fields(member: Option<&Member>, joined: String) -> Vec<Field> {
         Field::text("first-name", "First name").value(of(|member| Some(member.first_name.clone()))),
         Field::text("last-name", "Last name").value(of(|member| Some(member.last_name.clone()))),
         Field::new("email", "E-mail", Shape::Line("email"))
-            .hint("Leave it empty for somebody without an address.")
+            .hint("Leave it empty if they have none.")
             .value(of(|member| member.email.clone())),
         Field::new("phone", "Phone", Shape::Line("tel"))
             .hint("With the country code: +46 70 123 45 67")
@@ -48,8 +48,8 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
 
 pub(crate) fn send(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
     let new = NewMember {
-        first_name: form.required("first-name", "Write the first name.")?,
-        last_name: form.required("last-name", "Write the last name.")?,
+        first_name: form.required("first-name", "Enter the first name.")?,
+        last_name: form.required("last-name", "Enter the last name.")?,
         email: form.some("email"),
         phone: form.some("phone"),
         join_date: form.date("join-date")?,

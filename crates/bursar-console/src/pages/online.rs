@@ -211,9 +211,9 @@ pub(super) fn progress(found: &MoveRecord) -> (&'static str, &'static str) {
 pub(super) const fn answer(state: MoveState) -> &'static str {
     match state {
         MoveState::Wanted | MoveState::Inquiry | MoveState::Pending => {
-            "Answer the bank's question at Stripe, before it becomes a dispute"
+            "Respond to the bank's inquiry at Stripe before it becomes a dispute"
         }
-        MoveState::Withdrawn => "Answer it at Stripe with proof, or accept it there",
+        MoveState::Withdrawn => "Respond at Stripe with evidence, or accept it there",
         MoveState::Won | MoveState::Succeeded | MoveState::Paid => "Nothing: the money is back",
         MoveState::Lost => "The charge is owed again: write to the member",
         MoveState::Failed => "Nothing",
@@ -265,7 +265,7 @@ pub(crate) fn show_disputes(view: &mut View<'_, '_>, asking: &Asking, _: &Form) 
             Column::money("Amount", frame),
         ],
         rows: found.iter().map(row).collect(),
-        empty: "No bank has claimed a payment back.",
+        empty: "No payment is disputed.",
         older,
         csv: asking.with("online/disputes/csv", &[]),
     };
@@ -309,7 +309,7 @@ pub(crate) fn show_payouts(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -
             Column::money("Amount", frame),
         ],
         rows: found.rows.iter().map(row).collect(),
-        empty: "Stripe has paid nothing out yet.",
+        empty: "No payouts from Stripe yet.",
         older,
         csv: asking.with("online/payouts/csv", &[]),
     };

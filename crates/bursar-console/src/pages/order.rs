@@ -118,16 +118,18 @@ pub(crate) fn show_move(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -
     let ask = Ask::new(&asking.frame, form, verb_name(verb), back).button(verb_name(verb));
     match verb {
         OrderVerb::Pay => ask
-            .lead(format!("{total} came in. It is posted as income of the store."))
-            .fields(money("How it came"))
+            .lead(format!(
+                "{total} was received. It is posted as income of the store."
+            ))
+            .fields(money("Payment method"))
             .page(),
         OrderVerb::Fulfil => ask.lead("The buyer has it.").page(),
-        OrderVerb::Cancel => ask.lead("Its items go back into the stock.").dangerous().page(),
+        OrderVerb::Cancel => ask.lead("Its items return to stock.").dangerous().page(),
         OrderVerb::Refund => ask
             .lead(format!(
-                "{total} go back. Send the money yourself; this records it."
+                "{total} is refunded. Send the money yourself; this only records it."
             ))
-            .fields(money("How it goes back"))
+            .fields(money("Refund method"))
             .dangerous()
             .page(),
     }

@@ -74,7 +74,7 @@ struct Page<'a> {
     is_overdue: bool,
     bars: Vec<Bar>,
     ages: Vec<Age>,
-    /// What waits: where it is, and what to do.
+    /// Needs attention: where it is, and what to do.
     waiting: Vec<(&'static str, String)>,
     has_credit: bool,
     credit: String,

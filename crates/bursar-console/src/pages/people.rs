@@ -37,9 +37,9 @@ struct Page<'a> {
 
 pub(super) const fn may(role: Role) -> &'static str {
     match role {
-        Role::Viewer => "Sees everything but messages and cards",
-        Role::Editor => "Sees and changes: members, charges, money",
-        Role::Admin => "Everything, with settings, people and approvals",
+        Role::Viewer => "Can view everything except messages and cards",
+        Role::Editor => "Can view and change members, charges and money",
+        Role::Admin => "Can do everything, including settings, people and approvals",
     }
 }
 
@@ -97,7 +97,7 @@ fn back(asking: &Asking) -> (String, String) {
 }
 
 pub(crate) fn show_new(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
-    Ask::new(&asking.frame, form, "Invite somebody", back(asking))
+    Ask::new(&asking.frame, form, "Invite someone", back(asking))
         .lead("They get a mail with the address of this console, and sign in with their e-mail address.")
         .fields([
             Field::new("user", "E-mail", Shape::Line("email")),
@@ -109,7 +109,7 @@ pub(crate) fn show_new(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Re
 
 pub(crate) fn send_new(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
     let (email, role) = (
-        form.required("user", "Write the e-mail address.")?,
+        form.required("user", "Enter the e-mail address.")?,
         read_role(form)?,
     );
     let to = asking.frame.at("people");
@@ -118,7 +118,7 @@ pub(crate) fn send_new(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Re
         let holder = roles::invite(act, &email, role, &console)?;
         // By the address that was written: what somebody is called elsewhere is not told here.
         let said = format!(
-            "{} is {} now. A mail tells them how to sign in.",
+            "{} is now {}. They get a mail that explains how to sign in.",
             holder.user.email,
             with_article(role)
         );
@@ -145,7 +145,7 @@ pub(crate) fn show_change(view: &mut View<'_, '_>, asking: &Asking, form: &Form)
     let holder = of(view, asking)?;
     let lead = match holder.user.email.eq_ignore_ascii_case(&asking.frame.email) {
         true => "This is you. With less than admin you cannot change it back yourself.",
-        false => "It counts from their next click on. Tokens of their own follow the role.",
+        false => "It takes effect with their next request. Their personal tokens follow the role.",
     };
     Ask::new(
         &asking.frame,
@@ -172,7 +172,7 @@ pub(crate) fn send_change(view: &mut View<'_, '_>, asking: &Asking, form: &Form)
 pub(crate) fn show_remove(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
     let holder = of(view, asking)?;
     Ask::new(&asking.frame, form, format!("Remove {}?", name(&holder)), back(asking))
-        .lead("They cannot open this organization any more, and their tokens here are revoked for good. What they did stays in the activity log.")
+        .lead("They can no longer open this organization, and their tokens here are revoked permanently. What they did stays in the activity log.")
         .button(format!("Remove {}", name(&holder)))
         .dangerous()
         .page()

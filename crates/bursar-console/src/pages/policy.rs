@@ -1,4 +1,4 @@
-//! What no token may do here, and how long one may live.
+//! What no token may do here, and how long tokens may last.
 
 use askama::Template;
 use bursar_app::View;
@@ -65,10 +65,10 @@ fn fields(policy: &Policy) -> Vec<Field> {
         Field::boxes("block", "No token may", options.collect(), blocked.collect()).changes_with(""),
         Field::new(
             "max-token-days",
-            "Longest life of a new token, in days",
+            "Maximum lifetime of a new token, in days",
             Shape::Line("number"),
         )
-        .hint("Leave it empty for the longest there is, a year.")
+        .hint("Leave it empty for the maximum, a year.")
         .value(
             policy
                 .max_token_days
@@ -87,7 +87,7 @@ pub(crate) fn show_edit(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -
     let blocked = blocked.join(" ");
     let back = (asking.frame.at("policy"), "Policy for tokens".to_owned());
     Ask::new(&asking.frame, form, "Edit the policy", back)
-        .lead("A change counts at once, for tokens that exist too.")
+        .lead("A change takes effect immediately, for existing tokens too.")
         .fields(fields(&policy))
         .fields([Field::hidden(WAS, form.or(WAS, &blocked))])
         .editing(view.now())
@@ -114,7 +114,7 @@ pub(crate) fn send_edit(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> R
     let days = form.some("max-token-days").map(|days| days.parse());
     let days = days
         .transpose()
-        .map_err(|_| Problem::of("max-token-days", "Write a number of days, or nothing."))?;
+        .map_err(|_| Problem::of("max-token-days", "Enter a number of days, or leave it empty."))?;
     let change = PolicyChange {
         block: block.without(was),
         allow: was.without(block),

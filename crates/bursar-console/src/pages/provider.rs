@@ -123,7 +123,7 @@ fn sealing_key(view: &mut View<'_, '_>, frame: &Frame) -> Result<SecretKey, Fail
         Err(AppError::Refused(Refusal::Conflict { message, .. })) => {
             tracing::error!("the key of a payment provider cannot be kept: {message}");
             Err(Problem::new(
-                "The server has no key to keep secrets with, or has lost it. Its log tells whoever runs it what to do.",
+                "The server has no key for stored secrets, or has lost it. Its log says what to do.",
             )
             .into())
         }
@@ -161,8 +161,8 @@ pub(crate) fn show_set(view: &mut View<'_, '_>, asking: &Asking, form: &Form) ->
     let (title, lead, button) = match &record {
         Some(_) => (
             "Change the connection to Stripe",
-            "Use a key of the same Stripe account: payments that are under way are asked about with it. What you leave empty stays \
-             as it is.",
+            "Use a key of the same Stripe account: it looks up the payments in progress. Fields that you leave empty stay \
+             unchanged.",
             "Save",
         ),
         None => (
@@ -173,11 +173,11 @@ pub(crate) fn show_set(view: &mut View<'_, '_>, asking: &Asking, form: &Form) ->
         ),
     };
     let key_hint = match &record {
-        Some(record) => format!("Now {}. Empty keeps it.", record.key_hint),
+        Some(record) => format!("Currently {}. Leave it empty to keep it.", record.key_hint),
         None => "It begins with rk_live_, or with rk_test_ to try it without real money.".to_owned(),
     };
     let secret_hint = match record.as_ref().map(|record| record.has_webhook_secret) {
-        Some(true) => "One is stored. Empty keeps it.",
+        Some(true) => "One is stored. Leave it empty to keep it.",
         Some(false) | None => {
             "Of the endpoint that you added at Stripe; it begins with whsec_. Without it payments are booked some minutes later."
         }
@@ -273,7 +273,7 @@ fn found(frame: &Frame, tested: Result<Tested, String>) -> Found {
         true => String::new(),
         false => format!(
             "The Stripe account holds no {own}, the currency of {}. Stripe would settle in another currency, and such payments \
-             cannot be booked by themselves. Add a bank account in {own} at Stripe first.",
+             cannot be booked automatically. Add a bank account in {own} at Stripe first.",
             frame.name()
         ),
     };
@@ -296,13 +296,13 @@ pub(crate) fn show_remove(view: &mut View<'_, '_>, asking: &Asking, form: &Form)
     let waiting = under_way(&record);
     let (lead, button) = match waiting.is_empty() {
         true => (
-            "Members can no longer pay by card. What was paid stays in the books; payouts that come later are booked by hand \
-             from the bank statement.",
+            "Members can no longer pay by card. What was paid stays in the books; book later payouts by hand from the bank \
+             statement.",
             "Disconnect Stripe",
         ),
         false => (
-            "Stripe cannot be disconnected now: nobody could ask what became of them. Come back when payments, refunds and \
-             disputes have ended.",
+            "Stripe cannot be disconnected yet: their outcome could no longer be looked up. Try again when all payments, \
+             refunds and disputes have ended.",
             "",
         ),
     };

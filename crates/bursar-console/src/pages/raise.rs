@@ -53,7 +53,7 @@ pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
     let group: Option<GroupId> = Id::parse(form.get("group"));
     let debtor = match (group, who::member(view, form, "member")?) {
         (Some(group), None) => Debtor::Group(group),
-        (None, None) => return Err(Problem::of("member", "Choose a group, or write a member's name.").into()),
+        (None, None) => return Err(Problem::of("member", "Choose a group, or enter a member's name.").into()),
         (None, Some(member)) => Debtor::Member(member),
         (Some(group), Some(member)) => Debtor::MemberOf(member, group),
     };
@@ -177,7 +177,7 @@ fn look(
             words::count(count, "charge", "charges")
         ),
         nothing: if count == 0 {
-            "Nobody is left to charge."
+            "There is nobody to charge."
         } else {
             ""
         },

@@ -120,14 +120,14 @@ pub(crate) fn show_reverse(view: &mut View<'_, '_>, asking: &Asking, form: &Form
         ),
         ("mistake", "It was recorded by mistake"),
     ];
-    Ask::new(&asking.frame, form, "Take back the receipt", back)
-        .lead("What it paid is owed again. The entries stay in the books, with their reversals.")
+    Ask::new(&asking.frame, form, "Reverse the receipt", back)
+        .lead("What it paid is owed again. The entries and their reversals stay in the books.")
         .fields([
             Field::choice("how", "What happened", ways),
             Field::date("date", "Day").hint("The day the bank took it. Leave it empty for today."),
-            Field::text("reason", "Reason").hint("It can be empty."),
+            Field::text("reason", "Reason").hint("Optional."),
         ])
-        .button("Take it back")
+        .button("Reverse it")
         .dangerous()
         .page()
 }
@@ -141,16 +141,16 @@ pub(crate) fn send_reverse(view: &mut View<'_, '_>, asking: &Asking, form: &Form
             true => receipts::reverse(act, id, why.as_deref())?,
             false => receipts::bounce(act, id, date, why.as_deref())?,
         };
-        Ok(Done::new(to.clone(), "Took the receipt back."))
+        Ok(Done::new(to.clone(), "Reversed the receipt."))
     })))
 }
 
 /// Right after it was recorded.
 pub(crate) fn show_undo(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
     let (_, back) = of(view, asking)?;
-    Ask::new(&asking.frame, form, format!("Take back {}?", back.1), back)
-        .lead("It was recorded by mistake, and no money came. What it paid is owed again. The entries stay in the books, with their reversals.")
-        .button("Take it back")
+    Ask::new(&asking.frame, form, format!("Undo {}?", back.1), back)
+        .lead("It was recorded by mistake, and no money was received. What it paid is owed again. The entries and their reversals stay in the books.")
+        .button("Undo it")
         .dangerous()
         .page()
 }
@@ -160,7 +160,7 @@ pub(crate) fn send_undo(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> R
     let (id, to) = (recorded.receipt.id, asking.frame.at("money"));
     Ok(Sent::Do(Box::new(move |act| {
         receipts::reverse(act, id, None)?;
-        Ok(Done::new(to.clone(), format!("Took back {name}.")))
+        Ok(Done::new(to.clone(), format!("Undid {name}.")))
     })))
 }
 
@@ -170,7 +170,7 @@ pub(crate) fn show_refund(view: &mut View<'_, '_>, asking: &Asking, form: &Form)
     let online = refund::of_receipt(view, &recorded)?;
     Ask::new(&asking.frame, form, "Refund", back)
         .instead(online.map(|id| refund::instead(&asking.frame, id)))
-        .lead("Credit goes back first, then what it paid, the last charge first. Send the money yourself; this records it.")
+        .lead("Credit is refunded first, then the charges that it paid, newest first. Send the money yourself; this only records it.")
         .fields(refund_fields(
             &asking.frame.currency(),
             recorded.amount.to_string(),
@@ -193,7 +193,7 @@ pub(crate) fn send_refund(view: &mut View<'_, '_>, asking: &Asking, form: &Form)
 pub(crate) fn show_move(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
     let (_, back) = of(view, asking)?;
     Ask::new(&asking.frame, form, "Move to another member", back)
-        .lead("The money was somebody else's. It pays what they owe instead, and what it paid here is owed again.")
+        .lead("The money is from another member. It pays what they owe instead, and what it paid here is owed again.")
         .fields([Field::member("member", "Whose money it is").hint("Name or e-mail address")])
         .button("Move it")
         .page()
@@ -201,7 +201,7 @@ pub(crate) fn show_move(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -
 
 pub(crate) fn send_move(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
     let (recorded, (to, _)) = of(view, asking)?;
-    let member = who::required(view, form, "member", "Write whose money it is.")?;
+    let member = who::required(view, form, "member", "Enter whose money it is.")?;
     let id = recorded.receipt.id;
     Ok(Sent::Do(Box::new(move |act| {
         let moved = receipts::move_to(act, id, member)?;

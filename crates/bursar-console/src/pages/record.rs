@@ -166,12 +166,12 @@ fn read(view: &mut View<'_, '_>, form: &Form) -> Result<NewReceipt, Failure> {
     let payments: Vec<_> = Id::parse(form.get("payment")).into_iter().collect();
     let payer = who::member(view, form, "payer")?;
     if payer.is_none() && payments.is_empty() {
-        return Err(Problem::of("payer", "Write who paid.").into());
+        return Err(Problem::of("payer", "Enter who paid.").into());
     }
     let method = form.get("method");
     Ok(NewReceipt {
-        amount: form.required_amount("amount", "Write how much came.")?,
-        method: Method::parse(method).ok_or_else(|| Problem::of("method", "Choose how it came."))?,
+        amount: form.required_amount("amount", "Enter the amount received.")?,
+        method: Method::parse(method).ok_or_else(|| Problem::of("method", "Choose a payment method."))?,
         date: form.date("date")?,
         account: None,
         payer,

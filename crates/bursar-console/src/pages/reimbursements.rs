@@ -18,19 +18,15 @@ const TABS: [(ReimbursementStatus, &str, &str); 6] = [
     (
         ReimbursementStatus::Submitted,
         "To approve",
-        "Nothing waits for an approval.",
+        "Nothing to approve.",
     ),
-    (
-        ReimbursementStatus::Approved,
-        "To pay",
-        "Nothing waits to be paid.",
-    ),
+    (ReimbursementStatus::Approved, "To pay", "Nothing to pay."),
     (
         ReimbursementStatus::Draft,
         "Drafts",
-        "There are no drafts. Write one down when somebody spent their own money for the organization.",
+        "There are no drafts. Add an expense when somebody spent their own money for the organization.",
     ),
-    (ReimbursementStatus::Paid, "Paid", "Nothing was paid back yet."),
+    (ReimbursementStatus::Paid, "Paid", "Nothing was reimbursed yet."),
     (ReimbursementStatus::Rejected, "Rejected", "Nothing was rejected."),
     (ReimbursementStatus::Voided, "Withdrawn", "Nothing was withdrawn."),
 ];
@@ -84,7 +80,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         title: "Reimbursements",
         act: frame
             .may(&DRAFT)
-            .then(|| (frame.at("reimbursements/new"), "Write one down")),
+            .then(|| (frame.at("reimbursements/new"), "Add an expense")),
         tabs,
         columns: vec![
             Column::new("What for"),

@@ -56,7 +56,7 @@ pub(crate) fn changed() -> Refusal {
 }
 
 /// Said above a preview that is another by now.
-pub(crate) const CHANGED: &str = "This has changed since you looked. Nothing was done: check it once more.";
+pub(crate) const CHANGED: &str = "This has changed since you looked. Nothing was done. Check it again.";
 
 /// When a form was opened, and what the fields were.
 pub(super) fn of(at: Timestamp, fields: &[Field]) -> String {
@@ -125,7 +125,7 @@ impl Seen {
             }
         };
         format!(
-            "{changed} Nothing is saved yet. Beside each field that differs is what it is now: correct the field, or save again to keep what you typed."
+            "{changed} Nothing is saved yet. Each field that differs shows its current value: correct the field, or save again to keep what you entered."
         )
     }
 }

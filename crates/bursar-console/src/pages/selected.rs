@@ -37,7 +37,7 @@ fn chosen(form: &Form) -> Result<Vec<MemberId>, Failure> {
     ids.sort_unstable();
     ids.dedup();
     match ids.len() {
-        0 => Err(Problem::of("member", "Tick at least one member in the list.").into()),
+        0 => Err(Problem::of("member", "Select at least one member in the list.").into()),
         1..=SELECTED_MAX => Ok(ids),
         _ => Err(Problem::of("member", format!("Choose at most {SELECTED_MAX} members.")).into()),
     }
@@ -66,7 +66,7 @@ fn ask(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, 
             .fields([
                 Field::text("amount", "Amount each").hint(format!("In {}.", frame.currency())),
                 Field::text("description", "What it is for").hint("The members read this in their reminders."),
-                Field::date("due-date", "Due").hint("Leave it empty if there is no day."),
+                Field::date("due-date", "Due").hint("Leave it empty for no due day."),
             ])
             .button("Preview".to_owned())
             .page(),
@@ -118,7 +118,7 @@ pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
             let (active, archived) = by_state(view, &ids)?;
             let new = NewCharges {
                 debtor: Debtor::Members(active),
-                amount: Some(form.required_amount("amount", "Write how much each of them is charged.")?),
+                amount: Some(form.required_amount("amount", "Enter the amount for each member.")?),
                 description: form.get("description").to_owned(),
                 due_date: form.date("due-date")?,
                 category: None,

@@ -49,12 +49,12 @@ pub(crate) fn show(_: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<St
         Link {
             to: frame.at("tokens"),
             name: "Tokens",
-            about: "Access for programs: what each may do, when it was last used, when it ends.",
+            about: "Access for programs: what each may do, when it was last used, when it expires.",
         },
         Link {
             to: frame.at("policy"),
             name: "Policy for tokens",
-            about: "What no token may do here, and how long one may live.",
+            about: "What no token may do here, and how long tokens may last.",
         },
     ];
     if frame.may(&providers::SHOW) {
@@ -71,7 +71,7 @@ pub(crate) fn show(_: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<St
         links.push(Link {
             to: frame.at("webhooks"),
             name: "Webhooks",
-            about: "Programs that are told what happens, as it happens.",
+            about: "Programs that are notified of events as they happen.",
         });
     }
     if frame.may(&activity::LIST) {
@@ -95,7 +95,7 @@ pub(crate) fn show(_: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<St
                 "Credit",
                 on(
                     own.auto_credit,
-                    "Pays new charges by itself",
+                    "Is used for new charges automatically",
                     "Is kept until an officer uses it",
                 ),
             ),
@@ -103,7 +103,7 @@ pub(crate) fn show(_: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<St
                 "References",
                 on(
                     own.auto_reference,
-                    "Bank lines with exactly one are booked by themselves",
+                    "Bank lines with exactly one are booked automatically",
                     "An officer confirms every bank line",
                 ),
             ),
@@ -142,15 +142,15 @@ fn fields(own: &Organization) -> Vec<Field> {
         Field::text("iban", "IBAN")
             .hint("The bank account that members pay to. Where the currency is the euro, their pages show a code for banking apps.")
             .value(own.iban.as_deref().map(spaced).unwrap_or_default()),
-        Field::check("auto-credit", "Use credit for new charges by itself").value(ticked(own.auto_credit)),
-        Field::check("auto-reference", "Book bank lines with exactly one reference by themselves")
+        Field::check("auto-credit", "Use credit for new charges automatically").value(ticked(own.auto_credit)),
+        Field::check("auto-reference", "Book bank lines with exactly one reference automatically")
             .value(ticked(own.auto_reference)),
         Field::new(
             "retention-years",
             "Years to keep the books",
             Shape::Line("number"),
         )
-        .hint("After the end of each year. When a member is erased, amounts and references stay that long.")
+        .hint("After the end of each year. After a member is erased, amounts and references are kept that long.")
         .value(own.retention_years.to_string()),
         Field::text("autopay-retries", "Days until a failed automatic payment is tried again")
             .hint("Counted from the first try, such as 3,5,7, or none. Only where members can pay by card.")
@@ -173,7 +173,7 @@ pub(crate) fn send_edit(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> R
     let years = years.map_err(|_| {
         Problem::of(
             "retention-years",
-            "Give a number of years, such as 10.".to_owned(),
+            "Enter a number of years, such as 10.".to_owned(),
         )
     })?;
     let change = OrganizationChange {

@@ -59,10 +59,10 @@ pub(crate) fn show(form: &Form) -> Result<String, Failure> {
 /// What the form asks for.
 pub(crate) fn read(form: &Form) -> Result<NewOrganization, Problem> {
     let currency = form.get("currency").to_ascii_uppercase();
-    let unknown = || Problem::of("currency", "Write the three letters of a currency, such as USD.");
+    let unknown = || Problem::of("currency", "Enter the three letters of a currency, such as USD.");
     let zone = Zone::parse(form.get("time-zone"));
     Ok(NewOrganization {
-        name: form.required("name", "Write the name of the organization.")?,
+        name: form.required("name", "Enter the name of the organization.")?,
         kind: match form.get("kind") {
             "national" => OrganizationKind::National,
             _ => OrganizationKind::Independent,

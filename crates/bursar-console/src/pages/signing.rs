@@ -116,7 +116,7 @@ pub(crate) fn code(email: &str, wrong: &str, to: &str, login: &str) -> Result<St
 pub(crate) fn tries_left(left: i64) -> String {
     let left = usize::try_from(left).unwrap_or(0);
     format!(
-        "This is not the code. You have {} left.",
+        "The code is wrong. You have {} left.",
         words::count(left, "try", "tries")
     )
 }
@@ -146,11 +146,11 @@ pub(crate) fn confirm(user: &User, link: &str) -> Result<String, Failure> {
 pub(crate) fn ended(what: End) -> Result<String, Failure> {
     let (title, text) = match what {
         End::Link => (
-            "This link does not work any more",
+            "This link no longer works",
             "It was used, or it is older than 15 minutes. Ask for a code instead.",
         ),
         End::Code => (
-            "This code does not work any more",
+            "This code no longer works",
             "It was used, tried too often, is older than 10 minutes, or was asked for in another browser. Ask for a new one.",
         ),
         End::Login => (
@@ -158,8 +158,8 @@ pub(crate) fn ended(what: End) -> Result<String, Failure> {
             "It took longer than 10 minutes, was used before, or began in another browser. Begin again.",
         ),
         End::Setup => (
-            "This link does not work any more",
-            "It was used, or is not one of this server's. If an organization was set up here, sign in with the address of its admin.",
+            "This link no longer works",
+            "It was used, or was not created by this server. If an organization was set up here, sign in with the address of its admin.",
         ),
     };
     not_in(title, text)

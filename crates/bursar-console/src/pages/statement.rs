@@ -98,7 +98,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
         is_overdue: statement.overdue.minor > 0,
         how_to_pay: statement.how_to_pay.clone().unwrap_or_default(),
         sheet: Sheet {
-            columns: vec!["Day", "What", "Charged", "Paid or taken off", "Balance"],
+            columns: vec!["Day", "What", "Charged", "Paid or deducted", "Balance"],
             amounts: 2,
             sections: vec![Section {
                 rows,

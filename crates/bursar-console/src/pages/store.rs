@@ -174,7 +174,7 @@ pub(crate) fn show_listing(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -
             item.name.clone(),
             words::money(item.price),
             item.inventory
-                .map_or_else(|| "As many as wanted".to_owned(), words::number),
+                .map_or_else(|| "Unlimited".to_owned(), words::number),
         )
     };
     let page = One {
@@ -204,7 +204,7 @@ pub(crate) fn show_sale(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -
     let (title, lead, button) = match listing.is_active {
         true => (
             format!("Take {} off sale?", listing.name),
-            "It cannot be ordered any more. Orders that were taken stay.",
+            "It can no longer be ordered. Existing orders stay.",
             "Take it off sale",
         ),
         false => (
@@ -249,7 +249,7 @@ pub(crate) fn send_order(view: &mut View<'_, '_>, asking: &Asking, form: &Form) 
     let quantity = form.get("quantity").parse();
     let line = OrderLine {
         item: form.required("item", "Choose an item.")?,
-        quantity: quantity.map_err(|_| Problem::of("quantity", "Write a number, such as 1."))?,
+        quantity: quantity.map_err(|_| Problem::of("quantity", "Enter a number, such as 1."))?,
     };
     let member = who::member(view, form, "member")?;
     let (id, to) = (listing.id, asking.frame.at("orders"));

@@ -73,19 +73,19 @@ pub(crate) fn show_new(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Re
     Ask::new(
         frame,
         form,
-        "Make a token",
+        "Create a token",
         (frame.at("tokens"), "Tokens".to_owned()),
     )
-    .lead("You see its secret once, on the next page.")
+    .lead("The secret is shown once, on the next page.")
     .fields([
         Field::text("name", "Name").hint("What it is for, such as \u{201c}Website\u{201d}."),
         Field::choice("holder", "Whose it is", holders),
         Field::boxes("scopes", "What it may do", options.collect(), Vec::new()),
-        Field::new("days", "Days until it ends", Shape::Line("number"))
+        Field::new("days", "Days until it expires", Shape::Line("number"))
             .hint("1 to 365")
             .value(tokens::DAYS_DEFAULT.to_string()),
     ])
-    .button("Make the token")
+    .button("Create the token")
     .page()
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn send_new(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Re
         scopes = scopes.or(ScopeSet::of(&[scope]));
     }
     if scopes.is_empty() {
-        return Err(Problem::of("scopes", "Tick at least one.").into());
+        return Err(Problem::of("scopes", "Select at least one.").into());
     }
     let days = form.some("days").map(|days| days.parse());
     let new = NewToken {
@@ -106,17 +106,17 @@ pub(crate) fn send_new(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Re
             (_, Some(role)) => Holder::Service(role),
             (_, None) => return Err(Problem::of("holder", "Choose whose it is.").into()),
         },
-        name: Some(form.required("name", "Write what it is for.")?),
+        name: Some(form.required("name", "Enter what it is for.")?),
         scopes,
         days: days
             .transpose()
-            .map_err(|_| Problem::of("days", "Write a number of days."))?,
+            .map_err(|_| Problem::of("days", "Enter a number of days."))?,
     };
     let entropy = entropy(&frame)?;
     Ok(Sent::Tell(Box::new(move |act| {
         let issued = tokens::create(act, &new, &entropy)?;
         let said = format!(
-            "Made {}. It ends on {}.",
+            "Created {}. It expires on {}.",
             issued.record.name,
             words::moment_there(issued.record.expires_at, &frame.place.organization.time_zone)
         );
@@ -131,9 +131,9 @@ pub(crate) fn show_rotate(view: &mut View<'_, '_>, asking: &Asking, form: &Form)
     Ask::new(frame, form, format!("Rotate {}", record.name), back)
         .lead("A new secret with the same role and scopes takes its place. The old one works until the overlap ends, so that you can change the program without a gap.")
         .fields([Field::new("overlap-days", "Days both work", Shape::Line("number"))
-            .hint("0 to 30. 0 ends the old one at once.")
+            .hint("0 to 30. With 0 the old one stops working immediately.")
             .value(tokens::OVERLAP_DAYS_DEFAULT.to_string())])
-        .button("Make the new secret")
+        .button("Create the new secret")
         .page()
 }
 
@@ -144,7 +144,7 @@ pub(crate) fn send_rotate(view: &mut View<'_, '_>, asking: &Asking, form: &Form)
     let days = form.some("overlap-days").map(|days| days.parse());
     let days = days
         .transpose()
-        .map_err(|_| Problem::of("overlap-days", "Write a number of days."))?;
+        .map_err(|_| Problem::of("overlap-days", "Enter a number of days."))?;
     let entropy = entropy(&frame)?;
     Ok(Sent::Tell(Box::new(move |act| {
         let rotated = tokens::rotate(act, id, days, &entropy)?;
@@ -175,7 +175,7 @@ pub(crate) fn show_revoke(view: &mut View<'_, '_>, asking: &Asking, form: &Form)
     );
     Ask::new(frame, form, format!("Revoke {}?", record.name), back)
         .lead(format!("{used} Revocation is immediate and permanent."))
-        .button(format!("Revoke {} for good", record.name))
+        .button(format!("Revoke {} permanently", record.name))
         .dangerous()
         .page()
 }

@@ -43,7 +43,7 @@ pub(super) fn whose(record: &Record) -> String {
         (TokenKind::Personal, _) => record
             .email
             .clone()
-            .unwrap_or_else(|| "Somebody who left".to_owned()),
+            .unwrap_or_else(|| "A former officer".to_owned()),
         (TokenKind::Service, Some(role)) => format!("A service, as {role}"),
         (TokenKind::Service, None) => "A service".to_owned(),
     }
@@ -179,7 +179,7 @@ fn scopes(explanation: &Explanation, is_live: bool) -> Vec<ScopeRow> {
             .iter()
             .find(|withheld| withheld.scope == scope);
         match found.map(|withheld| withheld.by) {
-            _ if !is_live => "the token has ended",
+            _ if !is_live => "the token has expired",
             Some(Withheld::Role) => "the role",
             Some(Withheld::Policy) => "the policy",
             Some(Withheld::Token) => "the token",

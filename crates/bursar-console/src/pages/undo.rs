@@ -12,7 +12,7 @@ use crate::frame::Frame;
 use crate::words::{self, Moment};
 
 const SHOWN: &[&str] = &[];
-const CHARGES: &str = "The charges are cancelled, and credit that they used is given back.";
+const CHARGES: &str = "The charges are cancelled, and the credit they used is restored.";
 
 #[derive(Template)]
 #[template(path = "undo.html")]
@@ -41,7 +41,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
         What::LateFees => (format!("Charged {}", count("late fee", "late fees")), CHARGES),
         What::Added => (
             format!("Added people to a group: {}", count("change", "changes")),
-            "They leave the group again, and what they were charged for joining is cancelled.",
+            "They are removed from the group, and what they were charged for joining is cancelled.",
         ),
         What::Archived => (
             format!("Archived {}", count("member", "members")),
@@ -49,7 +49,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
         ),
         What::Imported => (
             format!("Imported members: {}", count("change", "changes")),
-            "Members whom it added are archived, values that it changed are restored, and charges that it raised are cancelled.",
+            "Members it added are archived, values it changed are restored, and charges it raised are cancelled.",
         ),
     };
     let page = Page {
@@ -68,15 +68,11 @@ pub(crate) fn send(_: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<Se
     let to = asking.frame.at("");
     Ok(Sent::Do(Box::new(move |act| {
         let undone = undo::undo(act, id)?;
-        let back = words::count(
-            undone.reversed.len(),
-            "thing was taken back",
-            "things were taken back",
-        );
+        let back = words::count(undone.reversed.len(), "thing was undone", "things were undone");
         let said = match undone.left.as_slice() {
             [] => format!("Undone: {back}."),
             left => format!(
-                "Undone: {back}; {} since and stays as it is.",
+                "Undone: {back}; {} since and is left unchanged.",
                 words::count(left.len(), "has changed", "have changed")
             ),
         };

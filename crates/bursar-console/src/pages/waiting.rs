@@ -1,4 +1,4 @@
-//! What waits for an officer, in words.
+//! Needs attention for an officer, in words.
 
 use bursar_app::desk::Waiting;
 use bursar_app::resources::Readable;

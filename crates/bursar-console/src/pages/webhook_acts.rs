@@ -59,7 +59,7 @@ fn means(view: &mut View<'_, '_>, frame: &Frame) -> Result<(SecretKey, [u8; SECR
         Err(AppError::Refused(Refusal::Conflict { message, .. })) => {
             tracing::error!("no secret of a webhook endpoint can be made: {message}");
             return Err(Problem::new(
-                "The server has no key to keep secrets with, or has lost it. Its log tells whoever runs it what to do.",
+                "The server has no key for stored secrets, or has lost it. Its log says what to do.",
             )
             .into());
         }
@@ -93,7 +93,7 @@ fn scopes(form: &Form) -> Result<ScopeSet, Failure> {
         scopes = scopes.or(ScopeSet::of(&[scope]));
     }
     match scopes.is_empty() {
-        true => Err(Problem::of("scopes", "Tick at least one.").into()),
+        true => Err(Problem::of("scopes", "Select at least one.").into()),
         false => Ok(scopes),
     }
 }
@@ -113,7 +113,7 @@ fn fields(record: Option<&Record>) -> Vec<Field> {
             .value(record.map(|record| record.url.clone()).unwrap_or_default()),
         Field::text("description", "What it is for").value(description),
         Field::area("types", "Only these types of events")
-            .hint("One a line, such as payment.paid. Empty means every type.")
+            .hint("One per line, such as payment.paid. Leave it empty for every type.")
             .value(types.join("\n")),
         Field::boxes(
             "scopes",
@@ -134,7 +134,7 @@ fn fields(record: Option<&Record>) -> Vec<Field> {
 pub(crate) fn show_new(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
     let back = (asking.frame.at("webhooks"), "Webhooks".to_owned());
     Ask::new(&asking.frame, form, "Add an endpoint", back)
-        .lead("It gets what happens from now on. You see its secret once, on the next page.")
+        .lead("It gets events from now on. The secret is shown once, on the next page.")
         .fields(fields(None))
         .button("Add the endpoint")
         .page()
@@ -143,7 +143,7 @@ pub(crate) fn show_new(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Re
 pub(crate) fn send_new(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
     let frame = asking.frame.clone();
     let new = NewWebhook {
-        destination: destination(&frame, &form.required("url", "Write the address.")?)?,
+        destination: destination(&frame, &form.required("url", "Enter the address.")?)?,
         types: types(form)?,
         scopes: Some(scopes(form)?),
         description: form.some("description"),
@@ -166,7 +166,7 @@ fn found(view: &mut View<'_, '_>, asking: &Asking) -> Result<(Record, (String, S
 pub(crate) fn show_edit(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
     let (record, back) = found(view, asking)?;
     Ask::new(&asking.frame, form, format!("Edit {}", name(&record)), back)
-        .lead("What it gets changes from the next event on.")
+        .lead("The change takes effect with the next event.")
         .fields(fields(Some(&record)))
         .editing(view.now())
         .page()
@@ -174,7 +174,7 @@ pub(crate) fn show_edit(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -
 
 pub(crate) fn send_edit(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
     let (record, (to, _)) = found(view, asking)?;
-    let url = form.required("url", "Write the address.")?;
+    let url = form.required("url", "Enter the address.")?;
     // An address that stays was checked before, and is again at every delivery.
     let destination = match url == record.url {
         true => None,
@@ -197,11 +197,11 @@ pub(crate) fn send_edit(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -
 pub(crate) fn show_rotate(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
     let (record, back) = found(view, asking)?;
     Ask::new(&asking.frame, form, format!("Rotate the secret of {}", name(&record)), back)
-        .lead("You see the new secret once, on the next page. Until the overlap ends every delivery is signed with both, so that you can change the receiver without a gap.")
+        .lead("The new secret is shown once, on the next page. Until the overlap ends every delivery is signed with both, so that you can change the receiver without a gap.")
         .fields([Field::new("overlap-hours", "Hours both sign", Shape::Line("number"))
-            .hint("0 to 168. 0 ends the old one at once.")
+            .hint("0 to 168. With 0 the old one stops signing immediately.")
             .value(OVERLAP_HOURS_DEFAULT.to_string())])
-        .button("Make the new secret")
+        .button("Create the new secret")
         .page()
 }
 
@@ -211,7 +211,7 @@ pub(crate) fn send_rotate(view: &mut View<'_, '_>, asking: &Asking, form: &Form)
     let hours = form.some("overlap-hours").map(|hours| hours.parse());
     let hours = hours
         .transpose()
-        .map_err(|_| Problem::of("overlap-hours", "Write a number of hours."))?;
+        .map_err(|_| Problem::of("overlap-hours", "Enter a number of hours."))?;
     let (key, entropy) = means(view, &frame)?;
     Ok(Sent::Tell(Box::new(move |act| {
         let issued = webhooks::rotate(act, record.id, hours, &key, &entropy)?;
@@ -229,7 +229,7 @@ pub(crate) fn send_rotate(view: &mut View<'_, '_>, asking: &Asking, form: &Form)
 pub(crate) fn show_disable(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
     let (record, back) = found(view, asking)?;
     Ask::new(&asking.frame, form, format!("Disable {}?", name(&record)), back)
-        .lead("Nothing more is sent to it, except an attempt that is under way. It keeps its place in the list of events.")
+        .lead("Nothing more is sent to it, except an attempt in progress. It keeps its position in the list of events.")
         .button("Disable it")
         .page()
 }
@@ -269,7 +269,7 @@ pub(crate) fn send_enable(view: &mut View<'_, '_>, asking: &Asking, form: &Form)
 pub(crate) fn show_test(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
     let (record, back) = found(view, asking)?;
     Ask::new(&asking.frame, form, format!("Test {}", name(&record)), back)
-        .lead("It gets one event of type test, with empty data, signed as every other. The deliveries show what it said.")
+        .lead("Sends one event of type test with empty data, signed like every other. The deliveries show the response.")
         .button("Send a test event")
         .page()
 }
@@ -278,8 +278,7 @@ pub(crate) fn send_test(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> R
     let (record, (to, _)) = found(view, asking)?;
     Ok(Sent::Do(Box::new(move |act| {
         let event = webhooks::test(act, record.id)?;
-        let said =
-            format!("The test event {event} is on its way. Open this page again to see what came of it.");
+        let said = format!("The test event {event} is on its way. Reload this page to see the result.");
         Ok(Done::new(to.clone(), said))
     })))
 }
@@ -287,7 +286,7 @@ pub(crate) fn send_test(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> R
 pub(crate) fn show_replay(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
     let (record, back) = found(view, asking)?;
     Ask::new(&asking.frame, form, format!("Replay to {}", name(&record)), back)
-        .lead("Sends one event again, out of turn; or everything since a time, in order. The receiver drops what is not newer than what it has.")
+        .lead("Sends one event again, out of turn; or everything since a time, in order. The receiver ignores what it already has.")
         .fields([
             Field::text("event", "One event").hint("Its id, such as evt_01h455vb4pex5vsknk084sn02q.").value(asking.query("event")),
             Field::text("since", "Or everything since").hint("A day such as 2026-11-15, or a time such as 2026-11-15T01:39:08Z."),
@@ -302,7 +301,7 @@ pub(crate) fn send_replay(view: &mut View<'_, '_>, asking: &Asking, form: &Form)
     match (form.some("event"), form.some("since")) {
         (Some(event), None) => {
             let event: EventId = EventId::parse(&event)
-                .ok_or_else(|| Problem::of("event", "This is no id of an event: it begins with evt_."))?;
+                .ok_or_else(|| Problem::of("event", "This is not an event id: those begin with evt_."))?;
             Ok(Sent::Do(Box::new(move |act| {
                 webhooks::replay(act, id, event)?;
                 Ok(Done::new(to.clone(), format!("{event} is on its way.")))
@@ -315,7 +314,7 @@ pub(crate) fn send_replay(view: &mut View<'_, '_>, asking: &Asking, form: &Form)
             let since = since.ok_or_else(|| {
                 Problem::of(
                     "since",
-                    "Write a day such as 2026-11-15, or a time with an offset.",
+                    "Enter a date such as 2026-11-15, or a time with an offset.",
                 )
             })?;
             Ok(Sent::Do(Box::new(move |act| {
@@ -326,15 +325,15 @@ pub(crate) fn send_replay(view: &mut View<'_, '_>, asking: &Asking, form: &Form)
                 ))
             })))
         }
-        _ => Err(Problem::of("event", "Write one of the two: an event, or a time.").into()),
+        _ => Err(Problem::of("event", "Enter either an event or a time.").into()),
     }
 }
 
 pub(crate) fn show_delete(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
     let (record, back) = found(view, asking)?;
     Ask::new(&asking.frame, form, format!("Delete {}?", name(&record)), back)
-        .lead("Its secrets, its place in the list of events and its deliveries are gone for good. To stop for a while, disable it.")
-        .button("Delete it for good")
+        .lead("Its secrets, its position in the list of events and its deliveries are deleted permanently. To pause it, disable it instead.")
+        .button("Delete permanently")
         .dangerous()
         .page()
 }

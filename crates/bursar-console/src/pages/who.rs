@@ -66,7 +66,7 @@ pub(crate) fn named(
         Meant::Several(found, more) => (several(text, more), found),
         Meant::Nobody(near) => {
             let way_out = match near.is_empty() {
-                true => "Write the name or the e-mail address as the list of members has it.",
+                true => "Enter the name or e-mail address as in the list of members.",
                 false => "Choose who is meant, or correct the name.",
             };
             (
@@ -91,7 +91,7 @@ fn several(text: &str, more: usize) -> String {
         0 => format!("{what} Choose one."),
         more => {
             let others = words::count(more, "other is", "others are");
-            format!("{what} Choose one, or write an e-mail address: {others} not listed.")
+            format!("{what} Choose one, or enter an e-mail address: {others} not listed.")
         }
     }
 }

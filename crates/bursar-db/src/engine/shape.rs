@@ -231,7 +231,7 @@ impl Index {
         match found {
             None => Some(format!("table {table} lacks index {name}")),
             Some(found) if found != self => Some(format!(
-                "index {name} of table {table} is not the one that bursar makes ({})",
+                "index {name} of table {table} is not the one that bursar creates ({})",
                 self.columns
             )),
             Some(_) => None,

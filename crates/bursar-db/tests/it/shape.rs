@@ -28,11 +28,11 @@ fn a_missing_table_column_index_or_rule_is_named() {
         ),
         (
             "DROP INDEX tokens_hash; CREATE INDEX tokens_hash ON tokens (hash)",
-            "index tokens_hash of table tokens is not the one that bursar makes (hash)",
+            "index tokens_hash of table tokens is not the one that bursar creates (hash)",
         ),
         (
             "DROP INDEX payments_status; CREATE INDEX payments_status ON payments (organization_id, status)",
-            "index payments_status of table payments is not the one that bursar makes (organization_id, status, updated_at, id)",
+            "index payments_status of table payments is not the one that bursar creates (organization_id, status, updated_at, id)",
         ),
         (
             "DROP TABLE policies; CREATE TABLE policies (organization_id BYTEA NOT NULL, blocked_scopes TEXT NOT NULL, \

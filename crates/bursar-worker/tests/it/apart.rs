@@ -246,7 +246,7 @@ fn a_refused_login_pauses_all_mail_and_is_no_attempt() {
         assert_eq!(office.reminder(id).status, ReminderStatus::Sent);
         assert_eq!(log.lines_with("sending is paused"), 1);
         assert_eq!(log.lines_with("535"), 1);
-        assert_eq!(log.lines_with("sending goes on"), 1);
+        assert_eq!(log.lines_with("sending resumed"), 1);
     });
 }
 

@@ -10,15 +10,15 @@ use super::{Failure, Globals, Outcome, output};
 const FOR_GOOD: &[(&[&str], &str)] = &[
     (
         &["token", "revoke"],
-        "the token stops working at once, and for good",
+        "the token stops working immediately and permanently",
     ),
     (
         &["webhook", "delete"],
-        "the endpoint loses its place in the list of events and its secrets, for good",
+        "the endpoint loses its position in the list of events and its secrets permanently",
     ),
     (
         &["role", "remove"],
-        "the person's tokens in this organization stop working for good",
+        "the person's tokens in this organization stop working permanently",
     ),
     (
         &["reimbursement", "void"],
@@ -72,7 +72,7 @@ fn ask(plan: &str) -> Outcome {
     match answer.trim().to_lowercase().as_str() {
         "y" | "yes" => Ok(()),
         _ => Err(Failure::new(
-            "nothing was changed; --yes goes on without asking".into(),
+            "nothing was changed; --yes skips the question".into(),
         )),
     }
 }

@@ -29,7 +29,7 @@ fn is_secret(text: &str) -> bool {
 pub(crate) fn not_an_id<K: Kind>(text: &str) -> String {
     if is_secret(text) {
         return "that is the secret of a token, not an id; `bursar token list` shows ids. Your shell may remember the \
-                secret: `bursar token revoke ID` makes it worthless"
+                secret: revoke it with `bursar token revoke ID`"
             .to_owned();
     }
     let wanted = with_article(K::NOUN);

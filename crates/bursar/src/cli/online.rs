@@ -305,7 +305,7 @@ fn stop_autopay(globals: &Globals, door: &Door<'_>, args: &StopAutopayArgs) -> O
         return output::json(&stopped);
     }
     output::say(&format!(
-        "{} pays nothing automatically any more, and was told so by mail",
+        "Stopped the automatic payments of {}, who gets a mail about it",
         stopped.member_name
     ));
     Ok(())

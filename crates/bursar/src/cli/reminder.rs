@@ -257,7 +257,7 @@ fn plan_to_cancel(door: &Door<'_>, org: OrganizationId, id: ReminderId) -> Resul
     })?;
     door.rehearse(org, |act| reminders::cancel(act, id))?;
     Ok(format!(
-        "Cancel for good: {}, {}, scheduled for {}.",
+        "Cancel permanently: {}, {}, scheduled for {}.",
         told(door, org, &reminder)?,
         output::many(count.unsigned_abs(), "recipient"),
         reminder

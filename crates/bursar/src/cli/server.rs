@@ -63,7 +63,7 @@ impl ServerArgs {
             (None, Some(token)) => token.clone(),
             (None, None) => {
                 return Err(
-                    "a token is needed: --token-file FILE, or the variable BURSAR_TOKEN; `bursar token create` makes one"
+                    "a token is needed: --token-file FILE, or the variable BURSAR_TOKEN; `bursar token create` creates one"
                         .to_owned(),
                 );
             }

@@ -434,7 +434,7 @@ fn test(globals: &Globals, door: &Door<'_>, id: WebhookId) -> Outcome {
         return output::json(&json!({ "id": id, "eventId": event }));
     }
     output::say(&format!(
-        "Test event {event} is queued; `bursar webhook deliveries {id}` shows what came of it"
+        "Test event {event} is queued; `bursar webhook deliveries {id}` shows the result"
     ));
     Ok(())
 }

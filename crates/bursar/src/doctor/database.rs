@@ -86,12 +86,12 @@ fn not_opened(error: &DbError) -> Finding {
         DbError::NoDatabase(line) => Finding::warning(
             "database",
             line.split("; ").next().unwrap_or(line),
-            "`bursar serve` makes it at its first start; if there should be one, check --database and the working directory",
+            "`bursar serve` creates it on first start; if it should exist, check --database and the working directory",
         ),
         DbError::SchemaOlder { found: 0, wanted } => Finding::warning(
             "schema",
             format!("the database is empty, this program has version {wanted}"),
-            "`bursar serve` makes the tables at its first start",
+            "`bursar serve` creates the tables on first start",
         ),
         DbError::SchemaOlder { found, wanted } => Finding::warning(
             "schema",
@@ -101,7 +101,7 @@ fn not_opened(error: &DbError) -> Finding {
         DbError::SchemaNewer { found, known } => Finding::problem(
             "schema",
             format!("version {found}, this program knows only {known}"),
-            "use the newer bursar that made it",
+            "use the newer version of bursar that created it",
         ),
         DbError::SchemaDamaged(what) => Finding::problem(
             "schema",

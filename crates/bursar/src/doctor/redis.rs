@@ -31,7 +31,7 @@ pub(super) fn check(setup: &Setup<'_>) -> Finding {
                 seen.charge.as_millis(),
                 deadline.as_millis()
             ),
-            "put it nearer: later counts are made in the process alone",
+            "move it closer: slow counts fall back to this process alone",
         ),
         Ok(seen) => Finding::ok(CHECK, format!("Redis {} answers and counts", seen.version)),
         Err(why) => Finding::problem(

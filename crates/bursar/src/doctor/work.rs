@@ -51,7 +51,7 @@ pub(super) fn check(setup: &Setup<'_>, app: Option<&App>) -> Vec<Finding> {
         findings.push(Finding::warning(
             "messages",
             format!("given up in the last {FAILED_DAYS} days: {failed}"),
-            "`bursar messages --organization ORG` says why; `--retry ID` sends one once more",
+            "`bursar messages --organization ORG` says why; `--retry ID` sends one again",
         ));
     }
     if let Some(first) = first {

@@ -177,7 +177,7 @@ impl Client {
             random: settings.random,
             clock: settings.clock,
             again: match settings.can_resume {
-                true => ", it goes on where it stopped",
+                true => ", it continues where it stopped",
                 false => "",
             },
             served_at: None,

@@ -386,7 +386,7 @@ impl Walker<'_> {
 
     fn broken(&self, error: &std::io::Error) -> Stop {
         Stop::Fatal(format!(
-            "{}: {error}; free some space or give the folder back its rights and run it again, or mirror anew with --full",
+            "{}: {error}; free some space or restore the folder's permissions and run it again, or start over with --full",
             self.list.name
         ))
     }

@@ -89,18 +89,18 @@ fn undo_cancel_and_archive_say_what_they_do_and_ask() {
             (
                 &["payment", "cancel", payment],
                 format!(
-                    "Cancel for good: {payment} of Ada Ek for Seniors, \"Dues\", is pending: 0.00 of 50.00 USD paid, due \
+                    "Cancel permanently: {payment} of Ada Ek for Seniors, \"Dues\", is pending: 0.00 of 50.00 USD paid, due \
                      2027-01-31. "
                 ),
             ),
             (
                 &["order", "cancel", order],
-                format!("Cancel for good: {order} of Ada Ek from Hoodies (2 × M) is pending: 30.00 USD. "),
+                format!("Cancel permanently: {order} of Ada Ek from Hoodies (2 × M) is pending: 30.00 USD. "),
             ),
             (
                 &["reminder", "cancel", reminder],
                 format!(
-                    "Cancel for good: reminder {reminder} to Seniors (\"Dues\"), 3 recipients, scheduled for \
+                    "Cancel permanently: reminder {reminder} to Seniors (\"Dues\"), 3 recipients, scheduled for \
                      2027-01-01T09:00:00.000000Z. "
                 ),
             ),

@@ -159,7 +159,7 @@ fn a_terminal_is_asked_before_what_cannot_be_undone() {
         let (code, screen) = on_a_terminal(&place, &["token", "revoke", &token], &plain, answer);
         assert_eq!(code, Some(1), "{answer:?}: {screen}");
         assert!(
-            screen.contains("The token stops working at once, and for good. Go on? [y/N] ")
+            screen.contains("The token stops working immediately and permanently. Go on? [y/N] ")
                 && screen.contains("nothing was changed"),
             "{screen}"
         );

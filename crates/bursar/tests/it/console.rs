@@ -128,7 +128,7 @@ fn a_link_signs_in_once(engine: Engine) {
         world.nobody().get("/console/sign-in/0123"),
     ] {
         assert_eq!(again.status, 404);
-        assert!(again.body.contains("does not work any more"), "{}", again.body);
+        assert!(again.body.contains("no longer works"), "{}", again.body);
     }
     let admin = Browser {
         world: &world,
@@ -188,7 +188,11 @@ fn forms_act_once_and_can_be_undone(engine: Engine) {
     let new = "first-name=Ada&last-name=%3Cb%3EEk%3C%2Fb%3E&email=ada@example.org&key=k1";
     let refused = viewer.post(&at(NATIONAL, "/members/new"), new);
     assert_eq!(refused.status, 403, "{}", refused.body);
-    assert!(refused.body.contains("You may not do that"), "{}", refused.body);
+    assert!(
+        refused.body.contains("You do not have permission"),
+        "{}",
+        refused.body
+    );
 
     // A double click acts once; markup is text.
     let first = editor.sent(&at(NATIONAL, "/members/new"), new);
@@ -244,7 +248,7 @@ fn forms_act_once_and_can_be_undone(engine: Engine) {
         .next()
         .unwrap();
     let undone = editor.sent(&at(NATIONAL, &format!("/undo/{undo}")), "key=k4");
-    assert!(editor.page(&undone).contains("1 thing was taken back"));
+    assert!(editor.page(&undone).contains("1 thing was undone"));
     let money = at(NATIONAL, "/money/new");
     let stack = editor.sent(
         &money,

@@ -341,7 +341,7 @@ fn every_page_by_everybody(engine: Engine) {
                 if least.is_some_and(|least| role < least) {
                     assert_eq!(reply.status, 403, "{name} {path}: {}", reply.body);
                     assert!(
-                        reply.body.contains("You may not do that"),
+                        reply.body.contains("You do not have permission"),
                         "{name} {path}: {}",
                         reply.body
                     );

@@ -168,9 +168,9 @@ fn a_statement_goes_from_the_file_to_the_books(engine: Engine) {
             .contains("0.00 USD")
     );
     let undo = format!("{}{}", at(NATIONAL, "/undo/"), between(&page, "/undo/", "\""));
-    assert!(editor.page(&undo).contains("Take back 1 line?"));
+    assert!(editor.page(&undo).contains("Undo 1 line?"));
     let back = editor.page(&editor.sent(&undo, "key=k3"));
-    assert!(back.contains("Taken back: 1 line to match again."), "{back}");
+    assert!(back.contains("Undone: 1 line to match again."), "{back}");
 
     one_by_one(&editor, &viewer, &all, &ada);
 
@@ -270,7 +270,7 @@ fn one_by_one(editor: &Browser<'_>, viewer: &Browser<'_>, all: &[String], ada: &
     // Out of the books, and back again.
     editor.sent(&line(&all[2]), "do=ignore&key=l6");
     let out = editor.page(&line(&all[2]));
-    assert!(out.contains("stays out of the books"), "{out}");
+    assert!(out.contains("excluded from the books"), "{out}");
     editor.sent(&line(&all[2]), "do=undo&key=l7");
     assert!(editor.page(&line(&all[2])).contains("To match"));
     editor.sent(&line(&all[2]), "do=ignore&key=l8");
@@ -287,7 +287,7 @@ fn columns_are_asked_for_and_remembered(engine: Engine) {
     let asked = editor.uploaded(&import, &fields, &[("file", "m<b>.csv", file.as_bytes())]);
     let page = editor.page(&asked);
     assert!(
-        page.contains("Say what the columns are") && page.contains("m&#60;b&#62;.csv"),
+        page.contains("Identify the columns") && page.contains("m&#60;b&#62;.csv"),
         "{page}"
     );
     assert!(
@@ -325,7 +325,7 @@ fn columns_are_asked_for_and_remembered(engine: Engine) {
         between(&page, "/undo/statement/", "\"")
     );
     let back = editor.page(&editor.sent(&undo, "key=k5"));
-    assert!(back.contains("Took the import of 1 line back."), "{back}");
+    assert!(back.contains("Undid the import of 1 line."), "{back}");
     world.place.check();
 }
 
@@ -396,7 +396,7 @@ fn bad_uploads_are_told(engine: Engine) {
     // A page without files takes none, and nobody is read before they are known.
     let form = editor.upload(&at(NATIONAL, "/members/new"), &[("first-name", "A")], &[]);
     assert_eq!(form.status, 422);
-    assert!(form.body.contains("takes no files"), "{}", form.body);
+    assert!(form.body.contains("accepts no files"), "{}", form.body);
     let stranger = Browser {
         world: &world,
         cookie: "a=b".to_owned(),

@@ -250,7 +250,7 @@ fn figures_lead_to_what_is_behind_them(engine: Engine) {
     let there = Browser::of(&world, "admin7@people.example");
     let new = there.page(&at(DINAR, ""));
     assert!(
-        new.contains("Three steps to begin") && !new.contains("bursar import"),
+        new.contains("Get started in three steps") && !new.contains("bursar import"),
         "{new}"
     );
     assert!(new.contains(&format!(
@@ -258,15 +258,15 @@ fn figures_lead_to_what_is_behind_them(engine: Engine) {
         at(DINAR, "/members/import")
     )));
     there.sent(&at(DINAR, "/members/new"), "first-name=Ada&last-name=Ek&key=k1");
-    assert!(there.page(&at(DINAR, "")).contains("Three steps to begin"));
+    assert!(there.page(&at(DINAR, "")).contains("Get started in three steps"));
     let made = there.sent(&at(DINAR, "/groups/new"), "name=Crew&key=k2");
     let group = made.split('?').next().unwrap();
-    assert!(there.page(&at(DINAR, "")).contains("Three steps to begin"));
+    assert!(there.page(&at(DINAR, "")).contains("Get started in three steps"));
     there.sent(
         &format!("{group}/edit"),
         "name=Crew&amountDue=5&dueDate=2035-01-01&key=k3",
     );
-    assert!(!there.page(&at(DINAR, "")).contains("Three steps to begin"));
+    assert!(!there.page(&at(DINAR, "")).contains("Get started in three steps"));
 }
 
 fn messages_that_failed_are_listed(engine: Engine) {
@@ -453,7 +453,7 @@ fn ticked_members_are_charged_and_reminded(engine: Engine) {
     let who = format!("member={}&member={}", member(1), member(4));
     let write = editor.post(&selected, &format!("{who}&act=remind"));
     assert!(
-        write.status == 200 && write.body.contains("selected>The 2 members that you ticked<"),
+        write.status == 200 && write.body.contains("selected>The 2 members that you selected<"),
         "{}",
         write.body
     );
@@ -483,7 +483,7 @@ fn ticked_members_are_charged_and_reminded(engine: Engine) {
     });
     let nobody = editor.post(&new, "to=chosen&method=email&body=Pay&step=preview");
     assert!(
-        nobody.status == 422 && nobody.body.contains("Tick at least one member"),
+        nobody.status == 422 && nobody.body.contains("Select at least one member"),
         "{}",
         nobody.body
     );

@@ -146,7 +146,7 @@ fn money_and_the_journal_have_pages(engine: Engine) {
         assert!(all >= at_least && found.len() > 1, "{end}: {all}");
     }
     let none = editor.page(&at(NATIONAL, "/journal?from=2020-01-01&until=2020-01-31"));
-    assert!(none.contains("Nothing was booked in this time."), "{none}");
+    assert!(none.contains("Nothing was booked in this period."), "{none}");
     let wrong = editor.get(&at(NATIONAL, "/journal?account=nothing"));
     assert_ne!(wrong.status, 200);
 }

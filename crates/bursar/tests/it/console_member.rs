@@ -266,7 +266,7 @@ fn many_members_are_acted_on_at_once(engine: Engine) {
 fn undo(editor: &Browser<'_>, page: &str, key: &str) {
     let undo = page.split("/undo/").nth(1).unwrap().split('"').next().unwrap();
     let undone = editor.sent(&at(NATIONAL, &format!("/undo/{undo}")), &format!("key={key}"));
-    assert!(editor.page(&undone).contains("2 things were taken back"));
+    assert!(editor.page(&undone).contains("2 things were undone"));
 }
 
 fn a_member_leaves_and_comes_back(engine: Engine) {
@@ -295,7 +295,7 @@ fn a_member_leaves_and_comes_back(engine: Engine) {
     let second = editor.sent(&archive, "to=archived&adjust=yes&key=k1b");
     let said = editor.page(&second);
     assert!(
-        said.contains("is archived already. Nothing was changed.") && said.contains("Archived</span>"),
+        said.contains("is already archived. Nothing was changed.") && said.contains("Archived</span>"),
         "{said}"
     );
     editor.sent(&archive, "to=active&key=k2");

@@ -25,8 +25,8 @@ fn people_are_invited_changed_and_removed(engine: Engine) {
     let admin = Browser::of(&world, "admin@people.example");
     let editor = Browser::of(&world, "editor@people.example");
     let people = at(NATIONAL, "/people");
-    assert!(admin.page(&people).contains("Invite somebody"));
-    assert!(!editor.page(&people).contains("Invite somebody"));
+    assert!(admin.page(&people).contains("Invite someone"));
+    assert!(!editor.page(&people).contains("Invite someone"));
     let invite = at(NATIONAL, "/people/new");
     assert_eq!(
         editor.post(&invite, "user=x@example.org&role=admin&key=e").status,
@@ -47,7 +47,7 @@ fn people_are_invited_changed_and_removed(engine: Engine) {
         admin.sent(&invite, "user=new@example.org&role=editor&key=k2"),
         again(&done)
     );
-    assert!(admin.page(&done).contains("new@example.org is an editor now."));
+    assert!(admin.page(&done).contains("new@example.org is now an editor."));
     // One mail with the console's address, which is in no list of messages.
     let letter = eventually("an invitation is mailed", || to_new(&world).pop());
     assert!(
@@ -110,7 +110,7 @@ fn a_token_shows_its_secret_once(engine: Engine) {
     let new = at(NATIONAL, "/tokens/new");
     let wrong = admin.post(&new, "name=Site&holder=viewer&days=30&key=k1");
     assert!(
-        wrong.status == 422 && wrong.body.contains("Tick at least one."),
+        wrong.status == 422 && wrong.body.contains("Select at least one."),
         "{}",
         wrong.body
     );

@@ -87,7 +87,7 @@ fn an_admin_exports_and_erases_a_member(engine: Engine) {
     for said in [
         "Goes: E-mail address",
         "Stays: Charges",
-        "Type the name of the member",
+        "Enter the name of the member",
         "10 years",
     ] {
         assert!(preview.contains(said), "{said}: {preview}");

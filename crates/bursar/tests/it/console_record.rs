@@ -97,14 +97,14 @@ fn money_proposes_what_it_pays_and_is_taken_back(engine: Engine) {
     assert!(
         editor
             .page(&undo)
-            .contains("Take back 1,000.00 USD from First 5 Last?")
+            .contains("Undo 1,000.00 USD from First 5 Last?")
     );
     let undone = editor.sent(&undo, "key=k3");
     assert!(
         undone.starts_with(&list)
             && editor
                 .page(&undone)
-                .contains("Took back 1,000.00 USD from First 5 Last.")
+                .contains("Undid 1,000.00 USD from First 5 Last.")
     );
     let twice = editor.post(&undo, "key=k4");
     assert_eq!(twice.status, 422, "{}", twice.body);

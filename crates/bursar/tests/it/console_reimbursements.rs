@@ -23,8 +23,8 @@ fn an_expense_goes_from_draft_to_payout(engine: Engine) {
         at(NATIONAL, "/reimbursements"),
         at(NATIONAL, "/reimbursements/new"),
     );
-    assert!(editor.page(&list).contains("Write one down"));
-    assert!(!viewer.page(&list).contains("Write one down"));
+    assert!(editor.page(&list).contains("Add an expense"));
+    assert!(!viewer.page(&list).contains("Add an expense"));
     let fields = |amount: &'static str, key: &'static str| {
         [
             ("member", "m1@members.example"),
@@ -134,7 +134,7 @@ fn an_expense_goes_from_draft_to_payout(engine: Engine) {
     );
     let page = admin.page(&own);
     assert!(
-        page.contains("TRF-1") && page.contains("The payout came back"),
+        page.contains("TRF-1") && page.contains("The payout was returned"),
         "{page}"
     );
     assert!(admin.page(&format!("{list}?show=paid")).contains("Oars"));

@@ -35,7 +35,7 @@ fn a_campaign_is_made_and_collects(engine: Engine) {
     let viewer = Browser::of(&world, "viewer@people.example");
     let list = at(NATIONAL, "/campaigns");
     assert!(
-        editor.page(&list).contains("Make a campaign") && !viewer.page(&list).contains("Make a campaign")
+        editor.page(&list).contains("Create a campaign") && !viewer.page(&list).contains("Create a campaign")
     );
     let new = at(NATIONAL, "/campaigns/new");
     assert_eq!(viewer.post(&new, "name=X&key=v").status, 403);
@@ -90,7 +90,7 @@ fn the_store_sells_and_takes_back(engine: Engine) {
     let editor = Browser::of(&world, "editor@people.example");
     let viewer = Browser::of(&world, "viewer@people.example");
     let store = at(NATIONAL, "/store");
-    assert!(viewer.page(&store).contains("Shirt") && !viewer.page(&store).contains("Make a listing"));
+    assert!(viewer.page(&store).contains("Shirt") && !viewer.page(&store).contains("Create a listing"));
     let new = at(NATIONAL, "/store/new");
     assert_eq!(viewer.post(&new, "name=X&item=a=1&key=v").status, 403);
     assert_wrong(&editor, &new, "name=Cap&item=&key=k1", "item");
@@ -171,7 +171,7 @@ fn cards_are_made_limited_and_stopped(engine: Engine) {
     let list = at(NATIONAL, "/cards");
     assert_eq!(viewer.get(&list).status, 403);
     assert!(!viewer.page(&at(NATIONAL, "")).contains("/cards\""));
-    assert!(!editor.page(&list).contains("Make a card") && admin.page(&list).contains("Make a card"));
+    assert!(!editor.page(&list).contains("Create a card") && admin.page(&list).contains("Create a card"));
     let new = at(NATIONAL, "/cards/new");
     assert_eq!(
         editor
@@ -228,7 +228,7 @@ fn cards_are_made_limited_and_stopped(engine: Engine) {
     );
     let page = north.page(&done);
     assert!(
-        page.contains("Applied for Boat.") && page.contains("Applications that wait"),
+        page.contains("Applied for Boat.") && page.contains("Pending applications"),
         "{page}"
     );
     let decide = page
@@ -242,7 +242,7 @@ fn cards_are_made_limited_and_stopped(engine: Engine) {
     let early = north.post(&decide, "how=approve&key=n2");
     assert_eq!(early.status, 422, "{}", early.body);
     let done = north.sent(&decide, "how=deny&key=n3");
-    assert!(!north.page(&done).contains("Applications that wait"));
+    assert!(!north.page(&done).contains("Pending applications"));
     world.place.check();
 }
 

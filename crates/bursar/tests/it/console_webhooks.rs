@@ -45,14 +45,14 @@ fn the_life_of_an_endpoint(engine: Engine) {
     );
     let new = at(NATIONAL, "/webhooks/new");
     for (form, said) in [
-        ("scopes=members:read", "Write the address."),
+        ("scopes=members:read", "Enter the address."),
         (
             "url=ftp://example.org&scopes=members:read",
             "The address must start with https://",
         ),
         ("url=http://10.0.0.1/&scopes=members:read", "https"),
         ("url=https://10.0.0.1/&scopes=members:read", "10.0.0.1"),
-        ("url=http://127.0.0.1:9/", "Tick at least one."),
+        ("url=http://127.0.0.1:9/", "Select at least one."),
         (
             "url=http://127.0.0.1:9/&scopes=members:read&types=payment.payed",
             "payment.payed",

@@ -88,7 +88,7 @@ fn paste_the_lines_of(place: &Place) -> String {
     assert_eq!(list["data"].as_array().unwrap().len(), 2);
     let sync = demo.paste(demo.line_below("See what has changed"));
     assert!(!sync["data"].as_array().unwrap().is_empty(), "{sync}");
-    let create = demo.line_below("Make a group");
+    let create = demo.line_below("Create a group");
     let group = demo.paste(create);
     assert_eq!(group["name"], "Night rowers");
     assert_eq!(demo.paste(create), group, "pasted twice, there is one");

@@ -54,7 +54,7 @@ const fn label(field: Field) -> &'static str {
 }
 
 fn guesses(bytes: &[u8]) -> Result<Vec<Guess>, Problem> {
-    statements::guess(bytes).ok_or_else(|| Problem::of("file", "The file is no table."))
+    statements::guess(bytes).ok_or_else(|| Problem::of("file", "The file is not a table."))
 }
 
 pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {

@@ -58,7 +58,7 @@ pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
                 let id = uploads::park(act, &name, &new.bytes)?;
                 Ok(Done::new(
                     format!("{bank}/import/{id}?account={account}"),
-                    "The file is here, and nothing is imported yet.",
+                    "The file was uploaded. Nothing is imported yet.",
                 ))
             })))
         }
@@ -88,7 +88,7 @@ fn said(imported: &Imported) -> String {
     if imported.new == 0 {
         return match imported.lines {
             0 => "The file has no lines.".to_owned(),
-            _ => "Nothing is new: every line of this file was imported before.".to_owned(),
+            _ => "Every line of this file was imported before.".to_owned(),
         };
     }
     let mut said = format!("Imported {}", words::count(imported.new, "line", "lines"));
@@ -104,7 +104,7 @@ fn said(imported: &Imported) -> String {
     }
     match (imported.proposed, imported.new - imported.booked) {
         (_, 0) => {}
-        (0, _) => said += " Nothing was found that they fit; say what they are.",
+        (0, _) => said += " No match was found for them; choose what they are.",
         (proposed, left) if proposed == left => said += " All of them have a proposal.",
         (proposed, _) => said += &format!(" {proposed} of them have a proposal."),
     }

@@ -156,8 +156,8 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
         unclear,
         done,
         empty: match tab {
-            "done" => "Nothing was done with these lines yet.",
-            _ => "Every line is dealt with.",
+            "done" => "No line is done yet.",
+            _ => "Every line is done.",
         },
         older,
         csv: asking.with(&format!("{end}/csv"), &[]),
@@ -199,14 +199,14 @@ pub(crate) fn send(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result
         }
         "ignore" => Box::new(move |act| {
             let ignored = statements::ignore(act, &lines)?;
-            let said = format!("Kept {} out of the books.", many(ignored.len()));
+            let said = format!("Excluded {} from the books.", many(ignored.len()));
             Ok(settled_by(&to, said, &undo, &lines))
         }),
         "undo" => Box::new(move |act| -> Result<Done, AppError> {
             let undone = statements::undo(act, &lines)?;
             Ok(Done::new(
                 to.clone(),
-                format!("Taken back: {} to match again.", many(undone.len())),
+                format!("Undone: {} to match again.", many(undone.len())),
             ))
         }),
         _ => return Err(Problem::of("do", "Choose what to do with the lines.").into()),

@@ -59,7 +59,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         minus(held.open_total),
     );
     step(
-        "Without lines that stay out of the books".to_owned(),
+        "Without lines excluded from the books".to_owned(),
         held.ignored_total,
         minus(held.ignored_total),
     );

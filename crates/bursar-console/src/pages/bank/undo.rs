@@ -35,7 +35,7 @@ fn lines(view: &mut View<'_, '_>, asking: &Asking) -> Result<Vec<StatementLineId
         .unwrap_or_default();
     match lines.is_empty() {
         true => {
-            Err(Refusal::missing("it is too late to undo this here; open the lines of the statement").into())
+            Err(Refusal::missing("this can no longer be undone here; open the lines of the statement").into())
         }
         false => Ok(lines),
     }
@@ -46,9 +46,9 @@ pub(crate) fn show_lines(view: &mut View<'_, '_>, asking: &Asking, form: &Form) 
     let page = Page {
         frame: &asking.frame,
         form,
-        title: format!("Take back {}?", words::count(lines.len(), "line", "lines")),
+        title: format!("Undo {}?", words::count(lines.len(), "line", "lines")),
         text: "What was booked from them is reversed, charges are open again, and the lines are to match.",
-        button: "Take back",
+        button: "Undo",
     };
     Ok(page.render()?)
 }
@@ -59,10 +59,7 @@ pub(crate) fn send_lines(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> 
     Ok(Sent::Do(Box::new(move |act| {
         let undone = statements::undo(act, &lines)?;
         let many = words::count(undone.len(), "line", "lines");
-        Ok(Done::new(
-            to.clone(),
-            format!("Taken back: {many} to match again."),
-        ))
+        Ok(Done::new(to.clone(), format!("Undone: {many} to match again.")))
     })))
 }
 
@@ -82,12 +79,9 @@ pub(crate) fn show_statement(
     let page = Page {
         frame: &asking.frame,
         form,
-        title: format!(
-            "Take back the import of {}?",
-            words::count(count, "line", "lines")
-        ),
+        title: format!("Undo the import of {}?", words::count(count, "line", "lines")),
         text: "The statement and its lines are removed, as if the file had never been imported. The books stay as they are.",
-        button: "Take the import back",
+        button: "Undo the import",
     };
     Ok(page.render()?)
 }
@@ -98,6 +92,6 @@ pub(crate) fn send_statement(_: &mut View<'_, '_>, asking: &Asking, _: &Form) ->
     Ok(Sent::Do(Box::new(move |act| {
         let (_, lines) = statements::remove(act, id)?;
         let many = words::count(lines, "line", "lines");
-        Ok(Done::new(to.clone(), format!("Took the import of {many} back.")))
+        Ok(Done::new(to.clone(), format!("Undid the import of {many}.")))
     })))
 }

@@ -180,7 +180,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
 pub(crate) fn show_ask(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
     let (_, back) = of(view, asking)?;
     Ask::new(&asking.frame, form, "Ask Stripe now", back)
-        .lead("Stripe is asked what became of this payment, and what is new is booked. This happens by itself too.")
+        .lead("Asks Stripe for the current state of this payment and books what changed. This also happens automatically.")
         .button("Ask Stripe now")
         .page()
 }

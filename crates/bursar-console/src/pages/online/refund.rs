@@ -20,12 +20,12 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
     let ask = Ask::new(&asking.frame, form, "Refund by card", back).dangerous();
     if left.minor == 0 {
         let lead =
-            "Nothing of it can be refunded now: all of it went back, or the payer's bank has the money.";
+            "Nothing can be refunded now: all of it was refunded, or the payer's bank holds the money.";
         return ask.lead(lead).button("").page();
     }
     ask.lead(format!(
-        "Stripe pays the money back to the card of {}. It is booked when Stripe has done it: credit goes back first, then what it \
-         paid, the last charge first. Stripe keeps its fee.",
+        "Stripe refunds the money to the card of {}. It is booked once Stripe has done so: credit is refunded first, then the \
+         charges that it paid, newest first. Stripe keeps its fee.",
         record.member_name
     ))
     .fields([
@@ -36,7 +36,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
                 words::money(left)
             ))
             .value(left.to_string()),
-        Field::text("reason", "Reason").hint("For the books. It can be empty."),
+        Field::text("reason", "Reason").hint("Optional. It is kept in the books."),
     ])
     .button("Refund through Stripe")
     .page()
@@ -44,7 +44,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
 
 pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
     let (record, (to, _)) = of(view, asking)?;
-    let amount = form.required_amount("amount", "Write how much goes back.")?;
+    let amount = form.required_amount("amount", "Enter the amount to refund.")?;
     let (id, reason) = (record.id, form.some("reason"));
     let said = format!("Asked Stripe to refund {amount} {}.", record.currency);
     let work = move |act: &mut bursar_app::Act<'_, '_>| {

@@ -76,13 +76,13 @@ pub(super) fn attach(
 }
 
 pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
-    let member = who::required(view, form, "member", "Write who is paid back.")?;
+    let member = who::required(view, form, "member", "Enter who is reimbursed.")?;
     let new = Draft {
         member_id: Some(member),
         recipient_organization_id: None,
-        amount: form.required_amount("amount", "Write how much was spent.")?,
+        amount: form.required_amount("amount", "Enter the amount spent.")?,
         category: form.some("category"),
-        description: form.required("description", "Write what it was for.")?,
+        description: form.required("description", "Enter what it was for.")?,
         incurred_at: form.date("incurred-at")?,
         receipts: Vec::new(),
     };
@@ -97,7 +97,7 @@ pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
         }
         let amount = words::money_in(drafted.amount);
         let said = match is_submitted {
-            true => format!("Submitted {amount}. It waits for an approval."),
+            true => format!("Submitted {amount}. It is waiting for approval."),
             false => format!("Kept {amount} as a draft."),
         };
         Ok(Done::new(format!("{to}/{}", drafted.id), said))

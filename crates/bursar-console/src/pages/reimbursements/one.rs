@@ -144,13 +144,16 @@ pub(crate) fn send(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result
                 Ok(Done::new(to.clone(), format!("Removed {}.", removed.name)))
             })));
         }
-        "submit" => (Submit, "Submitted. It waits for an approval."),
-        "approve" => (Approve, "Approved. It waits to be paid."),
+        "submit" => (Submit, "Submitted. It is waiting for approval."),
+        "approve" => (Approve, "Approved. It is waiting for payment."),
         "reject" => (Reject, "Rejected."),
         "reopen" => (Reopen, "It is a draft again."),
         "pay" => (Pay, "Recorded as paid."),
         "void" => (Void, "Withdrawn."),
-        "return" => (Return, "The payout is taken back. It waits to be paid again."),
+        "return" => (
+            Return,
+            "Reversed the payout. The reimbursement is to be paid again.",
+        ),
         _ => return Err(Problem::of("do", "Choose what to do.").into()),
     };
     let is_money = matches!(verb, Pay | Return);
@@ -165,7 +168,7 @@ pub(crate) fn send(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result
         account: None,
     };
     if verb == Reject && remarks.note.is_none() {
-        return Err(Problem::of("note", "Write why, so that it can be corrected.").into());
+        return Err(Problem::of("note", "Enter a reason, so that it can be corrected.").into());
     }
     Ok(Sent::Do(Box::new(move |act| {
         reimbursements::perform(act, id, verb, &remarks)?;

@@ -199,7 +199,7 @@ pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
             })
         }
         "test" => {
-            let address = form.required("to", "Write where the test goes.")?;
+            let address = form.required("to", "Enter where to send the test.")?;
             Box::new(move |act| {
                 preview::test(act, id, &address)?;
                 Ok(Done::new(to.clone(), format!("A test goes to {address}.")))

@@ -25,7 +25,7 @@ const SHOWN: &[&str] = &["member", "subject", "body", "day", "time", "every"];
 
 /// What a text can name, for people.
 const PLACEHOLDERS: [(&str, &str); 10] = [
-    ("{firstName}", "the first name of whoever reads it"),
+    ("{firstName}", "the reader's first name"),
     ("{lastName}", "the last name"),
     ("{name}", "the whole name"),
     ("{organization}", "the name of the organization"),
@@ -125,9 +125,9 @@ fn when(asking: &Asking, form: &Form) -> Result<Option<Timestamp>, Problem> {
         .and_then(|(hour, minute)| Some((hour.parse().ok()?, minute.get(..2)?.parse().ok()?)));
     let zone = &asking.frame.place.organization.time_zone;
     let at = read.and_then(|(hour, minute)| zone.instant(day, hour, minute));
-    Ok(Some(
-        at.ok_or_else(|| Problem::of("time", "Write a time as 09:30."))?,
-    ))
+    Ok(Some(at.ok_or_else(|| {
+        Problem::of("time", "Enter a time such as 09:30.")
+    })?))
 }
 
 /// What is scheduled, one for each audience, and when.
@@ -142,7 +142,7 @@ fn planned(
         "" => None,
         text => Some(
             text.parse()
-                .map_err(|_| Problem::of("every", "Write a number of days."))?,
+                .map_err(|_| Problem::of("every", "Enter a number of days."))?,
         ),
     };
     let new = |audience| NewReminder {
@@ -157,7 +157,7 @@ fn planned(
     if at.is_some_and(|at| at < view.now()) {
         return Err(Problem::of(
             "day",
-            "This time is past. Leave day and time empty to send it now.",
+            "This time is in the past. Leave day and time empty to send it now.",
         )
         .into());
     }
@@ -238,7 +238,7 @@ pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
             to,
             match at {
                 Some(at) => format!("Planned for {}.", words::moment_there(at, &zone)),
-                None if sent == 0 => "Nobody is reached, so nothing was sent.".to_owned(),
+                None if sent == 0 => "It would reach nobody, so nothing was sent.".to_owned(),
                 None => "It is on its way.".to_owned(),
             },
         ))
@@ -287,11 +287,7 @@ fn show_preview(
             Some(when) => format!("Plan it for {when}"),
             None => format!("Send to {people} now"),
         },
-        nothing: if is_empty {
-            "Nobody would be written to."
-        } else {
-            ""
-        },
+        nothing: if is_empty { "It would reach nobody." } else { "" },
         letter: previews.iter().find_map(|preview| preview.message.clone()),
         heading: "Who gets it",
         columns,

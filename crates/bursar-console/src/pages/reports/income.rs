@@ -64,7 +64,7 @@ pub(super) fn make(view: &mut View<'_, '_>, asked: &Asked<'_>) -> Result<Report,
     }
     let counted = match report.basis {
         Basis::Accrual => "What was charged and spent",
-        Basis::Cash => "Money that came and went",
+        Basis::Cash => "Money received and spent",
     };
     let before_days = report.before.map_or_else(String::new, |before| {
         format!(", beside {}", days(before.from, before.until))

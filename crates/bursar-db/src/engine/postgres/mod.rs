@@ -154,7 +154,7 @@ impl Server {
             }
             WireError::Tls(_) => Fault::statement(DbError::BadUrl(format!(
                 "PostgreSQL at {name} cannot be trusted: {error}; name its certificate authority with sslrootcert=FILE \
-                 in the database URL, or a weaker sslmode if nobody can come in between"
+                 in the database URL, or a weaker sslmode if the network is trusted"
             ))),
             WireError::Silent => self.is_silent(),
             // A standby may be promoted in a moment.

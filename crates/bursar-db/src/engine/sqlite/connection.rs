@@ -62,7 +62,7 @@ pub(in super::super) fn open(path: &Path, role: Role) -> Result<Connection, DbEr
     let create = matches!(role, Role::Lane { create: true });
     if !create && matches!(path.try_exists(), Ok(false)) {
         return Err(DbError::NoDatabase(format!(
-            "there is no database at {}; `bursar serve` or `bursar import` makes one",
+            "there is no database at {}; `bursar serve` or `bursar import` creates one",
             path.display()
         )));
     }

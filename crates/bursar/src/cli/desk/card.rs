@@ -108,7 +108,7 @@ fn cancel(door: &Door<'_>, id: CardId) -> Outcome {
     if !door.globals.yes {
         let card = door.view(org, move |view| resources::one::<Card>(view, id))?;
         door.rehearse(org, |act| cards::perform(act, id, CardVerb::Cancel))?;
-        let plan = format!("Cancel for good: {}.", told(door, org, &card)?);
+        let plan = format!("Cancel permanently: {}.", told(door, org, &card)?);
         consent::confirm(door.globals, &plan)?;
     }
     change(door, id, CardVerb::Cancel)

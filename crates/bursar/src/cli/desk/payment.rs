@@ -355,7 +355,7 @@ fn cancel(globals: &Globals, args: &CancelArgs) -> Outcome {
             payments::cancel(act, id, is_write_off, reason.as_deref())
         })?;
         let plan = format!(
-            "{} for good: {}, due {}.",
+            "{} permanently: {}, due {}.",
             if is_write_off { "Write off" } else { "Cancel" },
             told(&door, org, &payment)?,
             or_dash(payment.due_date)

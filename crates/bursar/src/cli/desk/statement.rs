@@ -392,7 +392,7 @@ fn undo(door: &Door<'_>, org: OrganizationId, ids: &[Either]) -> Outcome {
         match id {
             Either::Line(id) => lines.push(*id),
             Either::Statement(id) => {
-                return Err(Failure::new(format!("{id} is a statement; undo it by itself")));
+                return Err(Failure::new(format!("{id} is a statement; undo it separately")));
             }
         }
     }

@@ -202,7 +202,7 @@ pub(crate) fn run_order(globals: &Globals, command: OrderCommand) -> Outcome {
     if verb == OrderVerb::Cancel && !globals.yes {
         let order = door.view(org, move |view| resources::one::<Order>(view, id))?;
         door.rehearse(org, |act| store::perform_order(act, id, verb, &money))?;
-        let plan = format!("Cancel for good: {}.", told(&door, org, &order)?);
+        let plan = format!("Cancel permanently: {}.", told(&door, org, &order)?);
         consent::confirm(globals, &plan)?;
     }
     let order = door.act(org, move |act| store::perform_order(act, id, verb, &money))?;

@@ -65,13 +65,13 @@ pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
         }
         "ignore" => Box::new(move |act| {
             statements::ignore(act, &[id])?;
-            Ok(done(format!("Kept {amount} out of the books.")))
+            Ok(done(format!("Excluded {amount} from the books.")))
         }),
         "undo" => {
             let to = asking.frame.at(&format!("bank/lines/{id}"));
             Box::new(move |act| {
                 statements::undo(act, &[id])?;
-                Ok(Done::new(to.clone(), "Taken back. The line is to match again."))
+                Ok(Done::new(to.clone(), "Undone. The line is to match again."))
             })
         }
         _ => return Err(Problem::of("do", "Choose what to do with the line.").into()),
@@ -112,11 +112,11 @@ fn parts(view: &mut View<'_, '_>, form: &Form) -> Result<Vec<Part>, Failure> {
             (None, "") if amount.is_empty() => continue,
             (Some(account), "") => PartOf::Account(account.to_string()),
             (None, "") => {
-                let rule = format!("Part {number}: write a member's name, or choose an account.");
+                let rule = format!("Part {number}: enter a member's name, or choose an account.");
                 return Err(Problem::of("parts", rule).into());
             }
             (Some(_), _) => {
-                let rule = format!("Part {number}: a member or an account, not both.");
+                let rule = format!("Part {number}: enter a member or an account, not both.");
                 return Err(Problem::of("parts", rule).into());
             }
             (None, text) => PartOf::Member(who::named(view, form, &format!("member-{number}"), text)?),

@@ -57,15 +57,15 @@ pub(super) fn audiences(view: &mut View<'_, '_>, form: &Form) -> Result<Vec<Audi
     }
     match form.get("to") {
         "member" => {
-            let empty = "Write the member's name or e-mail address.";
+            let empty = "Enter the member's name or e-mail address.";
             Ok(vec![of(who::required(view, form, "member", empty)?)])
         }
         CHOSEN => match chosen(form)? {
-            ids if ids.is_empty() => Err(Problem::of("to", "Tick at least one member in the list.").into()),
+            ids if ids.is_empty() => Err(Problem::of("to", "Select at least one member in the list.").into()),
             ids => Ok(ids.into_iter().map(of).collect()),
         },
         "owing" => Ok(owing(view)?.into_iter().map(of).collect()),
-        _ => Err(Problem::of("to", "Choose whom it is to.").into()),
+        _ => Err(Problem::of("to", "Choose who gets it.").into()),
     }
 }
 
@@ -84,8 +84,7 @@ fn owing(view: &mut View<'_, '_>) -> Result<Vec<MemberId>, Failure> {
         let page = desk::members(view, &query)?;
         all.extend(page.rows.iter().map(|row| row.id));
         if all.len() > OWING_MAX {
-            let rule =
-                format!("More than {OWING_MAX} members owe something. Write to one group after the other.");
+            let rule = format!("More than {OWING_MAX} members owe something. Write to one group at a time.");
             return Err(Problem::of("to", rule).into());
         }
         if !page.is_more {

@@ -192,7 +192,7 @@ pub(super) fn plan_of_undo(
     let (all, made) = (shown.len() as u64, booked.count() as u64);
     let made = match made {
         0 => "nothing in the books changes".to_owned(),
-        made => format!("what {} made is taken back, {sum}", output::many(made, "line")),
+        made => format!("what {} booked is reversed, {sum}", output::many(made, "line")),
     };
     Ok(format!(
         "{} open again; {made}.",
