@@ -8,6 +8,7 @@ mod headers;
 mod memory;
 mod probe;
 mod redis;
+mod servers;
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -18,7 +19,8 @@ use hyper::HeaderMap;
 use self::headers::HeaderFields;
 pub use self::memory::{Capacity, Memory};
 pub use self::probe::{Probed, probe};
-pub use self::redis::{InvalidRedisUrl, Redis, RedisOptions};
+pub use self::redis::{Redis, RedisOptions};
+pub use self::servers::InvalidRedisUrl;
 
 const WINDOW_MICROS: u64 = 60_000_000;
 

@@ -2,10 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use redis::{AsyncConnectionConfig, Client, RedisError};
+use redis::RedisError;
+use redis::cluster_routing::{RoutingInfo, SingleNodeRoutingInfo};
 use tokio::time::timeout;
 
-use super::redis::{InvalidRedisUrl, SCRIPT};
+use super::redis::SCRIPT;
+use super::servers::{Connection, Servers};
 
 /// Redis deletes this window after a minute.
 const KEY: &str = "bursar:rl:{look}:read";
@@ -19,27 +21,17 @@ pub struct Probed {
 
 /// Connects, reads the version, and charges as a request would.
 pub async fn probe(url: &str, at_most: Duration) -> Result<Probed, String> {
-    let client = Client::open(url).map_err(|error| InvalidRedisUrl(error).to_string())?;
-    let look = look(&client, at_most);
-    match timeout(at_most, look).await {
+    let servers = Servers::parse(url).map_err(|error| error.to_string())?;
+    match timeout(at_most, look(&servers, at_most / 3)).await {
         Ok(seen) => seen.map_err(|error| error.to_string()),
-        Err(_) => Err(format!("no answer in {} s", at_most.as_secs())),
+        Err(_) => Err(format!("no response in {} s", at_most.as_secs())),
     }
 }
 
-async fn look(client: &Client, at_most: Duration) -> Result<Probed, RedisError> {
-    let config = AsyncConnectionConfig::new()
-        .set_connection_timeout(Some(at_most))
-        .set_response_timeout(None);
-    let mut connection = client
-        .get_multiplexed_async_connection_with_config(&config)
-        .await?;
+async fn look(servers: &Servers, each_step: Duration) -> Result<Probed, RedisError> {
+    let mut connection = servers.connect(each_step).await?;
     redis::cmd("PING").query_async::<()>(&mut connection).await?;
-    let info: String = redis::cmd("INFO")
-        .arg("server")
-        .query_async(&mut connection)
-        .await?;
-    let version = info.lines().find_map(|line| line.strip_prefix("redis_version:"));
+    let version = version(&mut connection).await?;
     let mut charge = redis::cmd("EVAL");
     charge.arg(SCRIPT).arg(1).arg(KEY).arg(1).arg(u32::MAX);
     // The first charge loads the script; a request finds it loaded.
@@ -47,7 +39,21 @@ async fn look(client: &Client, at_most: Duration) -> Result<Probed, RedisError> 
     let since = Instant::now();
     charge.query_async::<(u32, u32, u64)>(&mut connection).await?;
     Ok(Probed {
-        version: version.unwrap_or("of an unknown version").trim().to_owned(),
+        version,
         charge: since.elapsed(),
     })
+}
+
+async fn version(connection: &mut Connection) -> Result<String, RedisError> {
+    let mut info = redis::cmd("INFO");
+    info.arg("server");
+    let info: String = match connection {
+        Connection::One(connection) => info.query_async(connection).await?,
+        Connection::Cluster(connection) => {
+            let node = RoutingInfo::SingleNode(SingleNodeRoutingInfo::Random);
+            redis::from_redis_value(connection.route_command(info, node).await?)?
+        }
+    };
+    let version = info.lines().find_map(|line| line.strip_prefix("redis_version:"));
+    Ok(version.unwrap_or("of an unknown version").trim().to_owned())
 }

@@ -10,13 +10,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 use std::time::Duration;
 
-use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, Client, ErrorKind, RedisError, Script, ServerErrorKind};
+use redis::{ErrorKind, RedisError, Script, ServerErrorKind};
 use tokio::sync::{Notify, watch};
 use tokio::task::AbortHandle;
-use tokio::time::error::Elapsed;
 use tokio::time::{sleep, timeout};
 
+use super::servers::{Connection, InvalidRedisUrl, Servers, late};
 use super::{BackendState, Bucket, Limits, Memory, Quota, Subject};
 use crate::address;
 
@@ -66,22 +65,6 @@ impl Default for RedisOptions {
     }
 }
 
-/// The message never contains the URL, which may hold a password.
-#[derive(Debug)]
-pub struct InvalidRedisUrl(pub(super) RedisError);
-
-impl fmt::Display for InvalidRedisUrl {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "not a usable Redis URL ({}); give redis://[USER:PASSWORD@]HOST[:PORT][/DB], or rediss:// for TLS",
-            self.0
-        )
-    }
-}
-
-impl std::error::Error for InvalidRedisUrl {}
-
 /// Dropping it ends its background task.
 #[derive(Debug)]
 pub struct Redis {
@@ -98,7 +81,7 @@ impl Drop for Redis {
 impl Redis {
     /// Connects in the background and returns at once, even if Redis is unavailable. Must be called inside a tokio runtime.
     pub fn connect(url: &str, memory: Memory, options: RedisOptions) -> Result<Self, InvalidRedisUrl> {
-        let client = Client::open(url).map_err(InvalidRedisUrl)?;
+        let servers = Servers::parse(url)?;
         let link = Arc::new(Link {
             memory,
             options,
@@ -108,7 +91,7 @@ impl Redis {
             state: watch::Sender::new(None),
             opened: Notify::new(),
         });
-        let keeper = tokio::spawn(keep_connected(Arc::clone(&link), client)).abort_handle();
+        let keeper = tokio::spawn(keep_connected(Arc::clone(&link), servers)).abort_handle();
         Ok(Self { link, keeper })
     }
 
@@ -158,7 +141,7 @@ struct Link {
     memory: Memory,
     options: RedisOptions,
     script: Script,
-    connection: RwLock<Option<MultiplexedConnection>>,
+    connection: RwLock<Option<Connection>>,
     failures: AtomicU32,
     /// `None` until the first attempt to connect has ended.
     state: watch::Sender<Option<BackendState>>,
@@ -175,7 +158,7 @@ impl fmt::Debug for Link {
 }
 
 impl Link {
-    fn connection(&self) -> Option<MultiplexedConnection> {
+    fn connection(&self) -> Option<Connection> {
         self.connection
             .read()
             .unwrap_or_else(PoisonError::into_inner)
@@ -184,7 +167,7 @@ impl Link {
 
     async fn ask(
         &self,
-        mut connection: MultiplexedConnection,
+        mut connection: Connection,
         subject: Subject,
         bucket: Bucket,
         cost: u32,
@@ -231,7 +214,7 @@ impl Link {
         }
     }
 
-    fn close(&self, fresh: MultiplexedConnection) {
+    fn close(&self, fresh: Connection) {
         let mut connection = self.connection_mut();
         *connection = Some(fresh);
         self.failures.store(0, Ordering::Relaxed);
@@ -241,7 +224,7 @@ impl Link {
     }
 
     /// Held while the state changes too, so that connection and state never disagree.
-    fn connection_mut(&self) -> RwLockWriteGuard<'_, Option<MultiplexedConnection>> {
+    fn connection_mut(&self) -> RwLockWriteGuard<'_, Option<Connection>> {
         self.connection.write().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -252,7 +235,7 @@ impl Link {
 }
 
 /// The background task that connects, checks and reconnects. Requests never wait for a probe.
-async fn keep_connected(link: Arc<Link>, client: Client) {
+async fn keep_connected(link: Arc<Link>, servers: Servers) {
     let options = link.options;
     let mut retry = options.retry_min;
     loop {
@@ -266,7 +249,7 @@ async fn keep_connected(link: Arc<Link>, client: Client) {
                 }
                 options.check_every
             }
-            None => match probe(&link, &client).await {
+            None => match probe(&link, &servers).await {
                 Ok(connection) => {
                     link.close(connection);
                     retry = options.retry_min;
@@ -289,26 +272,12 @@ async fn keep_connected(link: Arc<Link>, client: Client) {
 }
 
 /// Opens a connection that responds within a request's deadline; loading the script proves it.
-async fn probe(link: &Link, client: &Client) -> Result<MultiplexedConnection, RedisError> {
-    let config = AsyncConnectionConfig::new()
-        .set_connection_timeout(Some(link.options.connect_timeout))
-        // Each call has its own deadline.
-        .set_response_timeout(None)
-        // Requests wait in this queue within their deadline; if it is full, they count locally.
-        .set_pipeline_buffer_size(1024);
-    // The connection's own timeout does not cover the DNS look-up.
-    let connecting = client.get_multiplexed_async_connection_with_config(&config);
-    let mut connection = timeout(link.options.connect_timeout, connecting)
-        .await
-        .map_err(late)??;
+async fn probe(link: &Link, servers: &Servers) -> Result<Connection, RedisError> {
+    let mut connection = servers.connect(link.options.connect_timeout).await?;
     timeout(link.options.deadline, link.script.load_async(&mut connection))
         .await
         .map_err(late)??;
     Ok(connection)
-}
-
-fn late(_: Elapsed) -> RedisError {
-    std::io::Error::from(std::io::ErrorKind::TimedOut).into()
 }
 
 /// The braces keep a subject's windows on one node of a cluster.

@@ -16,12 +16,12 @@ use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
 /// A token nobody else uses, in this run or an earlier one.
-fn somebody() -> Subject {
+pub(crate) fn somebody() -> Subject {
     let half = || u128::from(RandomState::new().hash_one(std::process::id()));
     Subject::Token((half() << 64 | half()).to_be_bytes())
 }
 
-fn quick() -> RedisOptions {
+pub(crate) fn quick() -> RedisOptions {
     RedisOptions {
         // A busy machine must not turn a test of counting into one of falling back.
         deadline: Duration::from_secs(2),
@@ -32,12 +32,12 @@ fn quick() -> RedisOptions {
     }
 }
 
-fn limiter(url: &str, limits: Limits, options: RedisOptions) -> Limiter {
+pub(crate) fn limiter(url: &str, limits: Limits, options: RedisOptions) -> Limiter {
     let memory = Memory::new(limits, Capacity::default(), monotonic_clock(), 3);
     Limiter::redis(Redis::connect(url, memory, options).unwrap())
 }
 
-async fn shared(url: &str, options: RedisOptions) -> Arc<Limiter> {
+pub(crate) async fn shared(url: &str, options: RedisOptions) -> Arc<Limiter> {
     let limiter = limiter(url, Limits::default(), options);
     assert_eq!(
         limiter.settle(Duration::from_secs(10)).await,
@@ -68,7 +68,7 @@ fn key(subject: Subject, bucket: Bucket) -> String {
     }
 }
 
-async fn until(what: &str, limiter: &Limiter, state: BackendState) {
+pub(crate) async fn until(what: &str, limiter: &Limiter, state: BackendState) {
     let start = Instant::now();
     while limiter.backend_state() != state {
         assert!(
@@ -81,7 +81,12 @@ async fn until(what: &str, limiter: &Limiter, state: BackendState) {
 }
 
 /// How many of so many charges of one unit fit, sent at once to these limiters in turn.
-async fn fitting(limiters: &[Arc<Limiter>], subject: Subject, bucket: Bucket, count: usize) -> usize {
+pub(crate) async fn fitting(
+    limiters: &[Arc<Limiter>],
+    subject: Subject,
+    bucket: Bucket,
+    count: usize,
+) -> usize {
     let charges: Vec<_> = (0..count)
         .map(|number| {
             let limiter = Arc::clone(&limiters[number % limiters.len()]);

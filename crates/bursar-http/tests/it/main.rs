@@ -10,5 +10,6 @@
 mod address;
 mod limits;
 mod limits_redis;
+mod limits_redis_kinds;
 mod listen;
 mod listen_slow;

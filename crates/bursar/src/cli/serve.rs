@@ -47,7 +47,7 @@ pub(crate) struct ServeArgs {
     /// Listen address for Prometheus metrics; off by default
     #[arg(long, value_name = "ADDRESS", value_parser = parse_listen)]
     pub(crate) metrics_listen: Option<SocketAddr>,
-    /// Redis server for rate limits shared by several servers
+    /// Redis for rate limits shared by several servers: redis://…, redis+sentinel://… or redis+cluster://…
     #[arg(long, value_name = "URL", hide_env_values = true)]
     pub(crate) redis: Option<String>,
     /// Base of the URLs in responses; the listen address by default
