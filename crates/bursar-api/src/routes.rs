@@ -241,7 +241,7 @@ routes! {
     GetEvent "getEvent" Get "/v1/events/{eventId}":
         Work::Of(&events::READ, handlers::events::get), "Get an event";
     GetToken "getToken" Get "/v1/token":
-        Work::Of(&tokens::SELF, handlers::token::explain), "Explain the calling token to itself";
+        Work::Of(&tokens::SELF, handlers::token::explain), "Inspect the current token";
     GetOpenapi "getOpenapi" Get "/v1/openapi.json":
         Work::Document, "Get this document";
 }

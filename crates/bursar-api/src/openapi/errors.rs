@@ -41,15 +41,15 @@ pub const CODES: &[ErrorDoc] = &[
          or a parameter or field is unknown or given twice. Unknown names are refused on purpose, so that a mistyped \
          filter never returns unfiltered data.",
         "Read `message`: it names the rule. `param` names the field or parameter, when there is one. Change the request; \
-         sending it again unchanged gives the same answer.",
+         sending it again unchanged gives the same response.",
     ),
     doc(
         "invalid_cursor",
         400,
-        "The cursor is damaged, belongs to another list, other filters or another organization, or its walk began more \
-         than 24 hours ago.",
-        "Start the walk again without `cursor`. To save work, give `updatedSince` the largest `updatedAt` of your last \
-         finished walk. Pass cursors back exactly as they came.",
+        "The cursor is damaged, belongs to another list, other filters or another organization, or its first page \
+         was read more than 24 hours ago.",
+        "Start again without `cursor`. To save work, set `updatedSince` to the largest `updatedAt` that you have read to \
+         the end. Pass cursors back unchanged.",
     ),
     doc(
         "idempotency_key_required",
@@ -67,7 +67,7 @@ pub const CODES: &[ErrorDoc] = &[
         "invalid_token",
         401,
         "There is no usable token: it is missing, malformed, unknown, expired, revoked or rotated out, or its user left \
-         the organization. The answer is the same for all of them, so that it tells a stranger nothing.",
+         the organization. The response is the same for all of them, so that it reveals nothing.",
         "Check the header: `Authorization: Bearer` and the whole token. Ask an officer whether the token was revoked or \
          expired, and create a new one. Do not retry with the same token.",
     ),
@@ -77,7 +77,7 @@ pub const CODES: &[ErrorDoc] = &[
         "The token is valid, but may not do this now. A request's permissions are the token's scopes, within the role's \
          reach, less what the organization's policy blocks. `message` says which of the three withholds it. This can \
          begin without a change to the token: a role was lowered, or a scope was blocked.",
-        "Compare `requiredScopes` with the answer of `GET /v1/token`. Ask an admin for the scope, the role or the policy \
+        "Compare `requiredScopes` with the response of `GET /v1/token`. Ask an admin for the scope, the role or the policy \
          that is missing.",
     ),
     doc(
@@ -98,51 +98,51 @@ pub const CODES: &[ErrorDoc] = &[
         409,
         "The resource is in a state that does not allow this: a reminder that is not scheduled, or a card for an archived \
          member.",
-        "Read the resource again and decide anew. `message` names the state and the way out.",
+        "Read the resource again and decide again. `message` names the state and what you can do.",
     ),
     doc(
         "idempotency_key_reused",
         409,
         "The `Idempotency-Key` was already used for another request: another path, method or body.",
-        "Make a new key for a new operation. If you meant to retry, send exactly the first body.",
+        "Use a new key for a new operation. If you meant to retry, send exactly the first body.",
     ),
     doc(
         "idempotency_key_in_use",
         409,
         "The first request with this `Idempotency-Key` is still running.",
-        "Wait the seconds in `Retry-After`, then send the same request with the same key: you get the first one's answer.",
+        "Wait the seconds in `Retry-After`, then send the same request with the same key: you get the response to the first one.",
     ),
     doc(
         "payload_too_large",
         413,
-        "The body is larger than the server takes (64 KiB, unless its operator chose another limit).",
+        "The body is larger than the server accepts (64 KiB, unless its operator chose another limit).",
         "Send a smaller body. Every valid body fits.",
     ),
     doc(
         "unsupported_media_type",
         415,
         "The body is not declared as JSON, or it is compressed.",
-        "Send `Content-Type: application/json` and the body as it is.",
+        "Send `Content-Type: application/json` and an uncompressed body.",
     ),
     doc(
         "rate_limited",
         429,
-        "The bucket that this request draws from is empty until its minute is over. `message` names the bucket and its \
+        "The rate limit of this request's bucket is used up until the end of the minute. `message` names the bucket and its \
          limit. Requests without a valid token are counted by address.",
-        "Wait the seconds in `Retry-After`, plus a random part when several workers share the token. Nothing was charged \
+        "Wait the seconds in `Retry-After`, plus a random delay when several workers share the token. Nothing was charged \
          and nothing happened.",
     ),
     doc(
         "internal",
         500,
-        "The server failed. It is not the request's fault.",
-        "Retry with growing pauses; with an `Idempotency-Key` that is safe. If it stays, tell the operator the `requestId`.",
+        "The server failed. The request is not the cause.",
+        "Retry with exponential backoff; with an `Idempotency-Key` that is safe. If it persists, tell the operator the `requestId`.",
     ),
     doc(
         "unavailable",
         503,
-        "The server cannot answer now: it is busy, starting or stopping, its database is unavailable, or the request took too long.",
-        "Wait the seconds in `Retry-After` and retry. A write may have happened before the answer was lost: retry it with \
+        "The server cannot respond now: it is busy, starting or stopping, its database is unavailable, or the request took too long.",
+        "Wait the seconds in `Retry-After` and retry. A write may have happened before the response was lost: retry it with \
          the same `Idempotency-Key`.",
     ),
 ];
@@ -316,7 +316,7 @@ pub(crate) fn title(status: u16) -> &'static str {
         415 => "The body is not JSON",
         429 => "Too many requests",
         500 => "The server failed",
-        _ => "The server cannot answer now",
+        _ => "The server cannot respond now",
     }
 }
 

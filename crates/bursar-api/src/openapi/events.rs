@@ -172,13 +172,13 @@ const HEADERS: &[Header] = &[
         key: "webhookId",
         name: "webhook-id",
         pattern: None,
-        about: "The event's `id`. The same on every attempt, so it tells a repeated delivery.",
+        about: "The event's `id`. The same on every attempt, so it identifies a repeated delivery.",
     },
     Header {
         key: "webhookTimestamp",
         name: "webhook-timestamp",
         pattern: Some("^[0-9]+$"),
-        about: "When this attempt was made, in seconds since 1970. Refuse one that is more than five minutes off.",
+        about: "When this attempt was made, in seconds since 1970. Reject one that is more than five minutes off.",
     },
     Header {
         key: "webhookSignature",
@@ -214,7 +214,7 @@ const RESPONSES: &[(&str, &str, &str)] = &[
     (
         "410",
         "WebhookGone",
-        "Disables the endpoint. It keeps its place, and the organization's admins are told by mail.",
+        "Disables the endpoint. It keeps its position, and the organization's admins are notified by mail.",
     ),
     (
         "4XX",

@@ -76,11 +76,11 @@ fn security() -> String {
         })
         .collect();
     format!(
-        "Send `Authorization: Bearer` and an access token. Cookies and query parameters are never read for one. There are \
+        "Send `Authorization: Bearer` and an access token. Tokens in cookies or the URL are ignored. There are \
          two kinds.\n\nA personal token (`{}…`) acts as a user, with the role that the user has in the organization at that \
-         moment. A service token (`{}…`) acts as the organization, with the role it was made with: viewer or editor.\n\nWhat a \
-         request may do is worked out anew each time: the scopes that the token was given, within the reach of the role, less \
-         those that the organization's policy blocks. The scopes, each with the roles that reach it:\n\n{}",
+         moment. A service token (`{}…`) acts as the organization, with the role it was created with: viewer or editor.\n\nWhat a \
+         request may do is evaluated each time: the token's scopes, limited by the role, minus those that the organization's \
+         policy blocks. The scopes, with the roles that allow them:\n\n{}",
         TokenKind::Personal.prefix(),
         TokenKind::Service.prefix(),
         scopes.join("\n")

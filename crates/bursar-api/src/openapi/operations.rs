@@ -58,7 +58,7 @@ fn description(route: &Route) -> String {
     let scopes: Vec<String> = route.scopes().iter().map(|scope| format!("`{scope}`")).collect();
     let needs = match (route.needs_token(), scopes.as_slice()) {
         (false, _) => "No token is needed.".to_owned(),
-        (true, []) => "Any valid token will do: no scope is needed.".to_owned(),
+        (true, []) => "Any valid token; no scope is needed.".to_owned(),
         (true, [one]) => format!("Needs the scope {one} and at least the role {}.", route.role()),
         (true, several) => format!(
             "Needs the scopes {} and at least the role {}.",
@@ -81,12 +81,12 @@ fn description(route: &Route) -> String {
 fn about(operation: Operation) -> &'static str {
     match operation {
         Operation::CreateCard => {
-            "Makes a card with a spend limit. When the organization is approved for issuing, the answer has `kind` \
-             `card`: the card is `invited` when a member is to hold it, else `active` at once. When it is not approved \
-             yet, the answer has `kind` `application`, and each new key makes a new application. A card for an archived \
+            "Creates a card with a spend limit. When the organization is approved for issuing, the response has `kind` \
+             `card`: the card is `invited` when a member is to hold it, else `active` immediately. When it is not approved \
+             yet, the response has `kind` `application`, and each new key creates a new application. A card for an archived \
              member is a conflict."
         }
-        Operation::ListCards => "Gives the organization's cards, oldest change first.",
+        Operation::ListCards => "Returns the organization's cards, oldest change first.",
         Operation::SendReminder => {
             "Sends a scheduled reminder without waiting for its time. `outcome` is `sent` when at least one recipient \
              qualifies: the reminder is `sending` until the messages are delivered. It is `skipped` when nobody does: \
@@ -94,78 +94,80 @@ fn about(operation: Operation) -> &'static str {
              reminder is `completed`; a recurring one is scheduled again. A reminder that is not `scheduled` is a \
              conflict. The body is an empty JSON object, or none."
         }
-        Operation::ListReminders => "Gives the organization's reminders, oldest change first.",
-        Operation::GetMember => "Gives one member, active or archived.",
+        Operation::ListReminders => "Returns the organization's reminders, oldest change first.",
+        Operation::GetMember => "Returns one member, active or archived.",
         Operation::UpdateMember => {
             "Changes the fields that the body names and keeps the others. `isActive: false` archives the member: it stays \
              in its groups and keeps its payments, and no longer counts as theirs. A body that changes nothing leaves \
              `updatedAt` as it is. `null` is refused."
         }
         Operation::ListMembers => {
-            "Gives the organization's members, oldest change first. To keep a copy up to date, follow `nextCursor` to the \
+            "Returns the organization's members, oldest change first. To keep a copy up to date, follow `nextCursor` to the \
              end, then ask again with `updatedSince` set to the largest `updatedAt` you saw."
         }
         Operation::CreateGroup => {
-            "Makes a group. Its dues (`amountDue`, `dueDate`, `isRecurring`, `recurringInterval`) are set by officers: in \
+            "Creates a group. Its dues (`amountDue`, `dueDate`, `isRecurring`, `recurringInterval`) are set by officers: in \
              a body they are refused."
         }
         Operation::ListGroups => {
-            "Gives the organization's groups with their dues and how many active members each has, oldest change first."
+            "Returns the organization's groups with their dues and how many active members each has, oldest change first."
         }
-        Operation::GetGroup => "Gives one group with its dues and how many active members it has.",
+        Operation::GetGroup => "Returns one group with its dues and how many active members it has.",
         Operation::UpdateGroup => {
             "Changes the name, the description or both. A body that changes nothing leaves `updatedAt` as it is. `null` \
              and the read-only fields are refused."
         }
         Operation::RemoveGroupMember => {
-            "Takes a member out of a group and gives the group. The member and its payments stay as they are. A member who \
+            "Removes a member from a group and returns the group. The member and its payments stay as they are. A member who \
              is not in the group is not found. The body is an empty JSON object, or none."
         }
         Operation::ListChapters => {
-            "Gives the direct child chapters of a national organization, oldest change first. For any other organization \
+            "Returns the direct child chapters of a national organization, oldest change first. For any other organization \
              the list is not found. `updatedAt` is when a chapter was created here, moved here or renamed. A chapter that \
-             moves elsewhere leaves the list. Reading it is not noted in any activity log: it shows no person."
+             moves elsewhere leaves the list. Reading it is not recorded in any activity log, because it shows no person."
         }
         Operation::ListChapterMembers => {
-            "Gives the members of a chapter. It is for national organizations, and for their direct child chapters only: \
+            "Returns the members of a chapter. It is for national organizations, and for their direct child chapters only: \
              anything else is not found. Each page that is read is noted in the chapter's own activity log, with the \
-             reader. It gives the same fields as the member list, and no more."
+             reader. It returns the same fields as the member list, and no more."
         }
         Operation::ListReimbursements => {
-            "Gives the organization's reimbursements, oldest change first. Receipts, payout references and reviewers' \
+            "Returns the organization's reimbursements, oldest change first. Receipts, payout references and reviewers' \
              notes are hidden in v1."
         }
         Operation::ListPayments => {
-            "Gives the charges that the organization raised, oldest change first. Providers' identifiers are hidden in v1."
+            "Returns the charges that the organization raised, oldest change first. Providers' identifiers are hidden in v1."
         }
-        Operation::ListCampaigns => "Gives the organization's fundraising campaigns, oldest change first.",
-        Operation::GetCampaign => "Gives one fundraising campaign.",
+        Operation::ListCampaigns => "Returns the organization's fundraising campaigns, oldest change first.",
+        Operation::GetCampaign => "Returns one fundraising campaign.",
         Operation::ListStoreListings => {
-            "Gives what the organization sells, oldest change first. Items and stock are hidden in v1."
+            "Returns what the organization sells, oldest change first. Items and stock are hidden in v1."
         }
-        Operation::GetStoreListing => "Gives one store listing. Items and stock are hidden in v1.",
+        Operation::GetStoreListing => "Returns one store listing. Items and stock are hidden in v1.",
         Operation::ListStoreOrders => {
-            "Gives what was bought, oldest change first. An order does not show when it last changed; `updatedSince` \
+            "Returns what was bought, oldest change first. An order does not show when it last changed; `updatedSince` \
              compares that time all the same. To keep a copy up to date, pass the largest `createdAt` that you have: \
-             no change is missed, and some orders are given again."
+             no change is missed, and some orders are returned again."
         }
-        Operation::GetStoreOrder => "Gives one store order.",
+        Operation::GetStoreOrder => "Returns one store order.",
         Operation::ListEvents => {
-            "Gives what happened to the organization's resources, oldest first: one event for every write of a row, with \
+            "Returns what happened to the organization's resources, oldest first: one event for every write of a row, with \
              the row's representation after it. `type` is the most specific word: `created` for a new row, else the status \
              that it moved to, else `archived` and `restored` (members) or `activated` and `retired` (listings), else \
              `updated`. Only events of resources that the token may read are in the list. Events are kept for 30 days, \
              unless the operator chose otherwise; a `createdSince` from before what is kept is refused, so that a gap is \
              never taken for silence. `createdAt` is the `updatedAt` that the change gave the row: pass the largest one that \
-             you have seen as `createdSince` to go on."
+             you have seen as `createdSince` to continue."
         }
-        Operation::GetEvent => "Gives one event. One of a resource that the token may not read is not found.",
+        Operation::GetEvent => {
+            "Returns one event. One of a resource that the token may not read is not found."
+        }
         Operation::GetToken => {
-            "Says what the calling token is: its organization, its role, when it expires, which scopes it was given and \
+            "Describes the calling token: its organization, its role, when it expires, which scopes it was given and \
              which of them work now. `withheld` says why the others do not: the role does not reach them, or the \
-             organization's policy blocks them. Ask it first when a call is refused with `insufficient_scope`."
+             organization's policy blocks them. Call it first when a request is refused with `insufficient_scope`."
         }
-        Operation::GetOpenapi => "Gives the OpenAPI description of this API, which you are reading.",
+        Operation::GetOpenapi => "Returns the OpenAPI description of this API, which you are reading.",
     }
 }
 
@@ -209,7 +211,7 @@ pub(super) const TAGS: &[(&str, &str)] = &[
     ("Events", "What happened, in order."),
     (
         super::WEBHOOKS,
-        "Events, sent to an address of yours as they happen, in order and at least once. Admins set endpoints up in the \
+        "Events, sent to your URL as they happen, in order and at least once. Admins set endpoints up in the \
          console or with `bursar webhook create`. Deliveries follow Standard Webhooks; its libraries verify them.",
     ),
     ("Service", "The calling token, and this description."),
@@ -276,7 +278,7 @@ fn success(route: &Route) -> Value {
 fn said(operation: Operation) -> &'static str {
     match operation {
         Operation::CreateCard => "The card, or the application for one.",
-        Operation::SendReminder => "The reminder, and what became of it.",
+        Operation::SendReminder => "The reminder and its outcome.",
         Operation::GetMember | Operation::UpdateMember => "The member.",
         Operation::CreateGroup
         | Operation::GetGroup

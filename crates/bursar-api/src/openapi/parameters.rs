@@ -155,7 +155,7 @@ pub(super) fn all() -> Value {
         key(
             true,
             "Names this operation, so that a retry does not repeat it: 1 to 255 visible ASCII characters, new for each \
-             operation. The same key with the same parameters gives the first answer again, byte for byte, with \
+             operation. The same key with the same parameters returns the first response again, byte for byte, with \
              `Idempotent-Replayed: true`. With other parameters it is a 409. Keys are kept for 7 days, unless the \
              operator chose otherwise, and belong to the user or the service, so that a rotated token can retry.",
         ),
@@ -329,7 +329,7 @@ pub(super) fn all_headers() -> Value {
             false,
             json!({"type": "string", "const": "true"}),
             json!("true"),
-            "There when this is the answer of an earlier request with the same key.",
+            "Present when this is the response to an earlier request with the same key.",
         ),
         "Retry-After": text(
             false,

@@ -148,7 +148,7 @@ fn fields_of<R: Resource>() -> Vec<Field> {
             .filter(shown)
             .map(|field| (field.spec.name, of_field(field))),
     );
-    fields.push(("createdAt", says(timestamp(), "When it was made.")));
+    fields.push(("createdAt", says(timestamp(), "When it was created.")));
     if R::SHOWS_UPDATED_AT {
         let about = "When any field last changed, by the organization's change clock.";
         fields.push(("updatedAt", says(timestamp(), about)));
@@ -359,7 +359,7 @@ fn new_card() -> Value {
     let required = json!(["name", "spendLimit", "spendLimitFrequency"]);
     says(
         closed(with(optional(fields), "required", required)),
-        "A card to be made.",
+        "A card to create.",
     )
 }
 
@@ -374,7 +374,7 @@ fn new_group() -> Value {
     let required = json!(["name"]);
     says(
         closed(with(optional(fields), "required", required)),
-        "A group to be made. Its dues are set by officers.",
+        "A group to create. Its dues are set by officers.",
     )
 }
 

@@ -48,7 +48,7 @@ pub(crate) fn confirm(globals: &Globals, plan: &str) -> Outcome {
         true => Ok(()),
         false if is_attended() => ask(plan),
         false => Err(Failure::new(format!(
-            "{plan} Nothing was changed: nobody is at the terminal to confirm it; give --yes to go on"
+            "{plan} Nothing was changed: this is not a terminal; use --yes to confirm"
         ))),
     }
 }

@@ -189,7 +189,7 @@ enum Command {
     Openapi(serve::OpenapiArgs),
     /// Mirror an organization's lists into NDJSON files over the API
     Sync(sync::SyncArgs),
-    /// Forward events to an address of yours as signed webhooks, while you develop a receiver
+    /// Forward events to a local URL as signed webhooks, while you develop a receiver
     Listen(listen::ListenArgs),
     /// Copy all data to an empty database of either engine; stop the server first
     Copy(data::CopyArgs),

@@ -61,7 +61,7 @@ pub(crate) struct WebhookArgs {
 
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ReachArgs {
-    /// Address or CIDR block that webhooks may go to although it is not public, also by http://; repeatable
+    /// Non-public address or CIDR block that webhooks may be sent to, also over http://; repeatable
     #[arg(long, value_name = "CIDR", value_delimiter = ',', value_parser = Allowed::parse_block)]
     webhook_allow: Vec<Block>,
 }

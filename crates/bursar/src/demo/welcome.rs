@@ -110,7 +110,10 @@ impl Welcome {
         for (title, line) in [
             ("Read a list", &lines.list),
             ("See what has changed in a week", &lines.sync),
-            ("Make a group; paste it twice, and there is one", &lines.create),
+            (
+                "Create a group; paste it twice, and there is still one",
+                &lines.create,
+            ),
             (
                 "Look at it from the other side",
                 &format!(

@@ -118,9 +118,7 @@ fn undo_cancel_and_archive_say_what_they_do_and_ask() {
             let said = refused.one_line();
             assert!(said.contains(&plan), "{said}\n{plan}");
             assert!(
-                said.ends_with(
-                    "Nothing was changed: nobody is at the terminal to confirm it; give --yes to go on"
-                ),
+                said.ends_with("Nothing was changed: this is not a terminal; use --yes to confirm"),
                 "{said}"
             );
             assert_eq!(place.export(), before, "{args:?}");

@@ -389,7 +389,7 @@ fn disputes_and_payouts_are_shown(engine: Engine) {
     assert!(
         admin
             .page(&at(NATIONAL, "/online/payouts"))
-            .contains("paid nothing out yet")
+            .contains("No payouts from Stripe yet")
     );
     let (_, paid, page) = club.begun("100", "Cup");
     pay(&page, "4242");

@@ -60,7 +60,7 @@ fn people_are_invited_changed_and_removed(engine: Engine) {
     // Somebody of another organization is called by the address that was written, and capitals do not matter.
     let other = admin.sent(&invite, "user=Admin6@People.example&role=viewer&key=k9");
     let page = admin.page(&other);
-    assert!(page.contains("admin6@people.example is a viewer now."), "{page}");
+    assert!(page.contains("admin6@people.example is now a viewer."), "{page}");
     let again = admin.post(&invite, "user=EDITOR@people.example&role=viewer&key=k10");
     assert!(
         again.status == 422 && again.body.contains("has a role already"),

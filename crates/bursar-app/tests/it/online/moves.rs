@@ -177,7 +177,7 @@ fn two_disputes_of_one_charge_end_as_each_of_them_ends() {
                 said(club.act(2_002, |act| payments::win_dispute(act, pay(1)))),
                 said(club.act(2_002, |act| payments::lose_dispute(act, pay(1), &[]))),
             ] {
-                assert!(refused.contains("answer it there"), "{refused}");
+                assert!(refused.contains("respond there"), "{refused}");
             }
             for ((id, amount), end) in disputed.into_iter().zip(ends) {
                 assert_ne!(club.status(1), PaymentStatus::Paid, "one is open");

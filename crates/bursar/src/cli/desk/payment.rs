@@ -25,7 +25,7 @@ pub(crate) enum PaymentCommand {
     Raise(RaiseArgs),
     /// Record money received
     Record(RecordArgs),
-    /// Take back money: a bounced check, or a mistake
+    /// Reverse a payment received: a bounced check, or a mistake
     Reverse(ReverseArgs),
     /// Change the amount: a discount, a waiver or a correction
     Adjust(AdjustArgs),
@@ -108,7 +108,7 @@ pub(crate) struct ReverseArgs {
     /// Reason
     #[arg(long)]
     reason: Option<String>,
-    /// The money never came: it was recorded by mistake, and the charge is open as before
+    /// The money was never received: it was recorded by mistake, and the charge is open as before
     #[arg(long)]
     mistake: bool,
 }
@@ -194,7 +194,7 @@ fn parse_every(text: &str) -> Result<Every, String> {
 pub(crate) struct ResolveArgs {
     #[command(flatten)]
     payment: IdArgs,
-    /// Outcome: paid, or failed when the bank took the money back
+    /// Outcome: paid, or failed when the bank reversed the payment
     #[arg(long, value_enum)]
     outcome: DisputeOutcome,
     /// Journal entry that the bank took back; may be repeated. All of them by default

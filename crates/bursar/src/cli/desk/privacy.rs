@@ -41,7 +41,7 @@ pub(crate) struct EraseArgs {
     /// Another word or phrase that names the person, such as a nickname; may be repeated
     #[arg(long, value_name = "TEXT")]
     also: Vec<String>,
-    /// Look for the full name only, not for the family name by itself
+    /// Look for the full name only, not for the family name alone
     #[arg(long)]
     full_name_only: bool,
 }

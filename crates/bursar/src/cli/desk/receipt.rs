@@ -12,7 +12,7 @@ use super::{or_dash, parse_date, parse_method};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ReceiptCommand {
-    /// Record money that came in
+    /// Record a payment received
     Record(RecordArgs),
     /// List receipts
     List(ReceiptListArgs),
@@ -20,9 +20,9 @@ pub(crate) enum ReceiptCommand {
     Show(ReceiptArgs),
     /// Move a receipt to another member
     Move(MoveArgs),
-    /// Record that the bank took the money back
+    /// Record that the bank reversed the payment
     Bounce(BounceArgs),
-    /// Take back a receipt that was recorded by mistake
+    /// Reverse a receipt that was recorded by mistake
     Reverse(ReverseReceiptArgs),
     /// Pay money of a receipt back
     Refund(ReceiptRefundArgs),
@@ -33,7 +33,7 @@ pub(crate) struct RecordArgs {
     /// The member who paid
     #[arg(long, value_name = "MEMBER", value_parser = parse_ref::<kind::Member>)]
     payer: Option<Ref<kind::Member>>,
-    /// The name of a payer who is no member
+    /// The name of a payer who is not a member
     #[arg(long, value_name = "TEXT", conflicts_with = "payer")]
     payer_name: Option<String>,
     /// Amount
@@ -42,7 +42,7 @@ pub(crate) struct RecordArgs {
     /// Method: cash, check, transfer, card or other
     #[arg(long, value_parser = parse_method)]
     method: Method,
-    /// Day the money came; today by default
+    /// Date received; today by default
     #[arg(long, value_parser = parse_date)]
     date: Option<Date>,
     /// Account that it came to; by the method by default
@@ -60,7 +60,7 @@ pub(crate) struct RecordArgs {
     /// Income account that it counts in, for money that settles no charge
     #[arg(long, value_name = "ACCOUNT")]
     income: Option<String>,
-    /// Record it although the same was recorded before
+    /// Record it even if an identical receipt exists
     #[arg(long)]
     again: bool,
 }

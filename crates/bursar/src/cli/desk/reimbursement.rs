@@ -26,7 +26,7 @@ pub(crate) enum ReimbursementCommand {
     Pay(MoveArgs),
     /// Void
     Void(MoveArgs),
-    /// Take back a payout that the bank returned
+    /// Reverse a payout that the bank returned
     Return(MoveArgs),
     /// List reimbursements
     List(ReimbursementListArgs),

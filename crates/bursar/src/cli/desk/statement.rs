@@ -35,7 +35,7 @@ pub(crate) enum StatementCommand {
     Book(BookArgs),
     /// Keep lines out of the books
     Ignore(IgnoreArgs),
-    /// Take back what was done with lines, or an import
+    /// Undo matches, or an import
     Undo(UndoArgs),
 }
 

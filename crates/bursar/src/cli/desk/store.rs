@@ -131,7 +131,7 @@ pub(crate) struct OrderIdArgs {
     /// The order's id
     #[arg(value_name = "ID", value_parser = parse_id::<kind::Order>)]
     id: OrderId,
-    /// Day the money came or went back; today by default
+    /// Date received or refunded; today by default
     #[arg(long, value_parser = parse_date)]
     date: Option<Date>,
     /// How: cash, check, transfer, card or other; cash by default
