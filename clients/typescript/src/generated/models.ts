@@ -316,7 +316,7 @@ export interface Member {
     joinDate: string | null;
     /** The ids of the member's groups, ascending. */
     groups: string[];
-    /** When it was made. */
+    /** When it was created. */
     createdAt: string;
     /** When any field last changed, by the organization's change clock. */
     updatedAt: string;
@@ -339,7 +339,7 @@ export interface Group {
     recurringInterval: RecurringInterval | null;
     /** How many active members it has. */
     memberCount: number;
-    /** When it was made. */
+    /** When it was created. */
     createdAt: string;
     /** When any field last changed, by the organization's change clock. */
     updatedAt: string;
@@ -370,7 +370,7 @@ export interface Payment {
     paidAt: string | null;
     /** When it was cancelled. */
     voidedAt: string | null;
-    /** When it was made. */
+    /** When it was created. */
     createdAt: string;
     /** When any field last changed, by the organization's change clock. */
     updatedAt: string;
@@ -403,7 +403,7 @@ export interface Reimbursement {
     paidAt: string | null;
     /** When it was withdrawn. */
     voidedAt: string | null;
-    /** When it was made. */
+    /** When it was created. */
     createdAt: string;
     /** When any field last changed, by the organization's change clock. */
     updatedAt: string;
@@ -436,7 +436,7 @@ export interface Reminder {
     recurringIntervalDays: number | null;
     /** Says what is owed, and goes only to those who owe. */
     includePaymentInfo: boolean;
-    /** When it was made. */
+    /** When it was created. */
     createdAt: string;
     /** When any field last changed, by the organization's change clock. */
     updatedAt: string;
@@ -465,7 +465,7 @@ export interface Card {
     activatedAt: string | null;
     /** When it ended. */
     canceledAt: string | null;
-    /** When it was made. */
+    /** When it was created. */
     createdAt: string;
     /** When any field last changed, by the organization's change clock. */
     updatedAt: string;
@@ -488,7 +488,7 @@ export interface Campaign {
     endDate: string | null;
     /** Where it stands. */
     status: CampaignStatus;
-    /** When it was made. */
+    /** When it was created. */
     createdAt: string;
     /** When any field last changed, by the organization's change clock. */
     updatedAt: string;
@@ -505,7 +505,7 @@ export interface StoreListing {
     currency: string;
     /** Whether it is on sale. */
     isActive: boolean;
-    /** When it was made. */
+    /** When it was created. */
     createdAt: string;
     /** When any field last changed, by the organization's change clock. */
     updatedAt: string;
@@ -526,7 +526,7 @@ export interface StoreOrder {
     status: StoreOrderStatus;
     /** When it was paid. */
     paidAt: string | null;
-    /** When it was made. */
+    /** When it was created. */
     createdAt: string;
 }
 
@@ -538,7 +538,7 @@ export interface Chapter {
     id: string;
     /** What people call it. */
     name: string;
-    /** When it was made. */
+    /** When it was created. */
     createdAt: string;
     /** When any field last changed, by the organization's change clock. */
     updatedAt: string;
@@ -842,7 +842,7 @@ export interface SentReminder {
     recurringIntervalDays: number | null;
     /** Says what is owed, and goes only to those who owe. */
     includePaymentInfo: boolean;
-    /** When it was made. */
+    /** When it was created. */
     createdAt: string;
     /** When any field last changed, by the organization's change clock. */
     updatedAt: string;

@@ -266,7 +266,7 @@ export class Members {
     /**
      * Get a member.
      *
-     * Gives one member, active or archived.
+     * Returns one member, active or archived.
      *
      * Needs the scope `members:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
      * unless the operator chose otherwise).
@@ -292,8 +292,8 @@ export class Members {
     /**
      * List members.
      *
-     * Gives the organization's members, oldest change first. To keep a copy up to date, follow `nextCursor` to the end,
-     * then ask again with `updatedSince` set to the largest `updatedAt` you saw.
+     * Returns the organization's members, oldest change first. To keep a copy up to date, follow `nextCursor` to the
+     * end, then ask again with `updatedSince` set to the largest `updatedAt` you saw.
      *
      * Needs the scope `members:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
      * unless the operator chose otherwise).
@@ -314,7 +314,7 @@ export class Groups {
     /**
      * Create a group.
      *
-     * Makes a group. Its dues (`amountDue`, `dueDate`, `isRecurring`, `recurringInterval`) are set by officers: in a
+     * Creates a group. Its dues (`amountDue`, `dueDate`, `isRecurring`, `recurringInterval`) are set by officers: in a
      * body they are refused.
      *
      * Needs the scope `groups:write` and at least the role editor. Draws 1 unit from the write bucket (120 a minute
@@ -327,7 +327,7 @@ export class Groups {
     /**
      * List groups with their dues and member counts.
      *
-     * Gives the organization's groups with their dues and how many active members each has, oldest change first.
+     * Returns the organization's groups with their dues and how many active members each has, oldest change first.
      *
      * Needs the scope `groups:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
      * unless the operator chose otherwise).
@@ -339,7 +339,7 @@ export class Groups {
     /**
      * Get a group.
      *
-     * Gives one group with its dues and how many active members it has.
+     * Returns one group with its dues and how many active members it has.
      *
      * Needs the scope `groups:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
      * unless the operator chose otherwise).
@@ -364,8 +364,8 @@ export class Groups {
     /**
      * Remove a member from a group.
      *
-     * Takes a member out of a group and gives the group. The member and its payments stay as they are. A member who is
-     * not in the group is not found. The body is an empty JSON object, or none.
+     * Removes a member from a group and returns the group. The member and its payments stay as they are. A member who
+     * is not in the group is not found. The body is an empty JSON object, or none.
      *
      * Needs the scope `groups:write` and at least the role editor. Draws 1 unit from the write bucket (120 a minute
      * unless the operator chose otherwise).
@@ -392,7 +392,7 @@ export class Payments {
     /**
      * List payments.
      *
-     * Gives the charges that the organization raised, oldest change first. Providers' identifiers are hidden in v1.
+     * Returns the charges that the organization raised, oldest change first. Providers' identifiers are hidden in v1.
      *
      * Needs the scope `payments:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
      * unless the operator chose otherwise).
@@ -413,7 +413,7 @@ export class Reimbursements {
     /**
      * List reimbursements.
      *
-     * Gives the organization's reimbursements, oldest change first. Receipts, payout references and reviewers' notes
+     * Returns the organization's reimbursements, oldest change first. Receipts, payout references and reviewers' notes
      * are hidden in v1.
      *
      * Needs the scope `reimbursements:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a
@@ -451,7 +451,7 @@ export class Reminders {
     /**
      * List reminders.
      *
-     * Gives the organization's reminders, oldest change first.
+     * Returns the organization's reminders, oldest change first.
      *
      * Needs the scope `reminders:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
      * unless the operator chose otherwise).
@@ -472,9 +472,10 @@ export class Cards {
     /**
      * Create a card, or apply for one.
      *
-     * Makes a card with a spend limit. When the organization is approved for issuing, the answer has `kind` `card`: the
-     * card is `invited` when a member is to hold it, else `active` at once. When it is not approved yet, the answer has
-     * `kind` `application`, and each new key makes a new application. A card for an archived member is a conflict.
+     * Creates a card with a spend limit. When the organization is approved for issuing, the response has `kind` `card`:
+     * the card is `invited` when a member is to hold it, else `active` immediately. When it is not approved yet, the
+     * response has `kind` `application`, and each new key creates a new application. A card for an archived member is a
+     * conflict.
      *
      * Needs the scope `cards:write` and at least the role admin. Draws 1 unit from the write bucket (120 a minute
      * unless the operator chose otherwise).
@@ -486,7 +487,7 @@ export class Cards {
     /**
      * List cards.
      *
-     * Gives the organization's cards, oldest change first.
+     * Returns the organization's cards, oldest change first.
      *
      * Needs the scope `cards:read` and at least the role editor. Draws 1 unit from the read bucket (600 a minute unless
      * the operator chose otherwise).
@@ -507,7 +508,7 @@ export class Campaigns {
     /**
      * List campaigns.
      *
-     * Gives the organization's fundraising campaigns, oldest change first.
+     * Returns the organization's fundraising campaigns, oldest change first.
      *
      * Needs the scope `fundraise:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
      * unless the operator chose otherwise).
@@ -519,7 +520,7 @@ export class Campaigns {
     /**
      * Get a campaign.
      *
-     * Gives one fundraising campaign.
+     * Returns one fundraising campaign.
      *
      * Needs the scope `fundraise:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
      * unless the operator chose otherwise).
@@ -540,7 +541,7 @@ export class Store {
     /**
      * List store listings.
      *
-     * Gives what the organization sells, oldest change first. Items and stock are hidden in v1.
+     * Returns what the organization sells, oldest change first. Items and stock are hidden in v1.
      *
      * Needs the scope `store:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute unless
      * the operator chose otherwise).
@@ -552,7 +553,7 @@ export class Store {
     /**
      * Get a store listing.
      *
-     * Gives one store listing. Items and stock are hidden in v1.
+     * Returns one store listing. Items and stock are hidden in v1.
      *
      * Needs the scope `store:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute unless
      * the operator chose otherwise).
@@ -564,9 +565,9 @@ export class Store {
     /**
      * List store orders.
      *
-     * Gives what was bought, oldest change first. An order does not show when it last changed; `updatedSince` compares
-     * that time all the same. To keep a copy up to date, pass the largest `createdAt` that you have: no change is
-     * missed, and some orders are given again.
+     * Returns what was bought, oldest change first. An order does not show when it last changed; `updatedSince`
+     * compares that time all the same. To keep a copy up to date, pass the largest `createdAt` that you have: no change
+     * is missed, and some orders are returned again.
      *
      * Needs the scope `store:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute unless
      * the operator chose otherwise).
@@ -578,7 +579,7 @@ export class Store {
     /**
      * Get a store order.
      *
-     * Gives one store order.
+     * Returns one store order.
      *
      * Needs the scope `store:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute unless
      * the operator chose otherwise).
@@ -599,9 +600,9 @@ export class Chapters {
     /**
      * List the chapters of a national organization.
      *
-     * Gives the direct child chapters of a national organization, oldest change first. For any other organization the
+     * Returns the direct child chapters of a national organization, oldest change first. For any other organization the
      * list is not found. `updatedAt` is when a chapter was created here, moved here or renamed. A chapter that moves
-     * elsewhere leaves the list. Reading it is not noted in any activity log: it shows no person.
+     * elsewhere leaves the list. Reading it is not recorded in any activity log, because it shows no person.
      *
      * Needs the scope `chapters:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
      * unless the operator chose otherwise).
@@ -613,9 +614,9 @@ export class Chapters {
     /**
      * List the members of a direct child chapter.
      *
-     * Gives the members of a chapter. It is for national organizations, and for their direct child chapters only:
+     * Returns the members of a chapter. It is for national organizations, and for their direct child chapters only:
      * anything else is not found. Each page that is read is noted in the chapter's own activity log, with the reader.
-     * It gives the same fields as the member list, and no more.
+     * It returns the same fields as the member list, and no more.
      *
      * Needs the scopes `chapters:read` and `members:read` and at least the role viewer. Draws `limit` / 25 units,
      * rounded up (2 when `limit` is left out), from the read bucket (600 a minute unless the operator chose otherwise).
@@ -647,13 +648,13 @@ export class Events {
     /**
      * List events.
      *
-     * Gives what happened to the organization's resources, oldest first: one event for every write of a row, with the
+     * Returns what happened to the organization's resources, oldest first: one event for every write of a row, with the
      * row's representation after it. `type` is the most specific word: `created` for a new row, else the status that it
      * moved to, else `archived` and `restored` (members) or `activated` and `retired` (listings), else `updated`. Only
      * events of resources that the token may read are in the list. Events are kept for 30 days, unless the operator
      * chose otherwise; a `createdSince` from before what is kept is refused, so that a gap is never taken for silence.
      * `createdAt` is the `updatedAt` that the change gave the row: pass the largest one that you have seen as
-     * `createdSince` to go on.
+     * `createdSince` to continue.
      *
      * Needs the scope `events:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
      * unless the operator chose otherwise).
@@ -665,7 +666,7 @@ export class Events {
     /**
      * Get an event.
      *
-     * Gives one event. One of a resource that the token may not read is not found.
+     * Returns one event. One of a resource that the token may not read is not found.
      *
      * Needs the scope `events:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
      * unless the operator chose otherwise).
@@ -714,14 +715,14 @@ export class Operations {
     }
 
     /**
-     * Explain the calling token to itself.
+     * Inspect the current token.
      *
-     * Says what the calling token is: its organization, its role, when it expires, which scopes it was given and which
-     * of them work now. `withheld` says why the others do not: the role does not reach them, or the organization's
-     * policy blocks them. Ask it first when a call is refused with `insufficient_scope`.
+     * Describes the calling token: its organization, its role, when it expires, which scopes it was given and which of
+     * them work now. `withheld` says why the others do not: the role does not reach them, or the organization's policy
+     * blocks them. Call it first when a request is refused with `insufficient_scope`.
      *
-     * Any valid token will do: no scope is needed. Draws 1 unit from the read bucket (600 a minute unless the operator
-     * chose otherwise).
+     * Any valid token; no scope is needed. Draws 1 unit from the read bucket (600 a minute unless the operator chose
+     * otherwise).
      */
     getToken(options: RequestOptions = {}): Promise<Token> {
         return this.#http.request("GET", "/v1/token", {}, undefined, options);
@@ -730,7 +731,7 @@ export class Operations {
     /**
      * Get this document.
      *
-     * Gives the OpenAPI description of this API, which you are reading.
+     * Returns the OpenAPI description of this API, which you are reading.
      *
      * No token is needed. Draws 1 unit from the read bucket (600 a minute unless the operator chose otherwise).
      */

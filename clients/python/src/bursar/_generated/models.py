@@ -116,7 +116,7 @@ class Member(Model):
     groups: tuple[str, ...]
     """The ids of the member's groups, ascending."""
     created_at: datetime
-    """When it was made."""
+    """When it was created."""
     updated_at: datetime
     """When any field last changed, by the organization's change clock."""
 
@@ -156,7 +156,7 @@ class Group(Model):
     member_count: int
     """How many active members it has."""
     created_at: datetime
-    """When it was made."""
+    """When it was created."""
     updated_at: datetime
     """When any field last changed, by the organization's change clock."""
 
@@ -205,7 +205,7 @@ class Payment(Model):
     voided_at: datetime | None
     """When it was cancelled."""
     created_at: datetime
-    """When it was made."""
+    """When it was created."""
     updated_at: datetime
     """When any field last changed, by the organization's change clock."""
 
@@ -260,7 +260,7 @@ class Reimbursement(Model):
     voided_at: datetime | None
     """When it was withdrawn."""
     created_at: datetime
-    """When it was made."""
+    """When it was created."""
     updated_at: datetime
     """When any field last changed, by the organization's change clock."""
 
@@ -316,7 +316,7 @@ class Reminder(Model):
     include_payment_info: bool
     """Says what is owed, and goes only to those who owe."""
     created_at: datetime
-    """When it was made."""
+    """When it was created."""
     updated_at: datetime
     """When any field last changed, by the organization's change clock."""
 
@@ -368,7 +368,7 @@ class Card(Model):
     canceled_at: datetime | None
     """When it ended."""
     created_at: datetime
-    """When it was made."""
+    """When it was created."""
     updated_at: datetime
     """When any field last changed, by the organization's change clock."""
 
@@ -412,7 +412,7 @@ class Campaign(Model):
     status: CampaignStatus
     """Where it stands."""
     created_at: datetime
-    """When it was made."""
+    """When it was created."""
     updated_at: datetime
     """When any field last changed, by the organization's change clock."""
 
@@ -447,7 +447,7 @@ class StoreListing(Model):
     is_active: bool
     """Whether it is on sale."""
     created_at: datetime
-    """When it was made."""
+    """When it was created."""
     updated_at: datetime
     """When any field last changed, by the organization's change clock."""
 
@@ -483,7 +483,7 @@ class StoreOrder(Model):
     paid_at: datetime | None
     """When it was paid."""
     created_at: datetime
-    """When it was made."""
+    """When it was created."""
 
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> "StoreOrder":
@@ -510,7 +510,7 @@ class Chapter(Model):
     name: str
     """What people call it."""
     created_at: datetime
-    """When it was made."""
+    """When it was created."""
     updated_at: datetime
     """When any field last changed, by the organization's change clock."""
 
@@ -985,7 +985,7 @@ class SentReminder(Model):
     include_payment_info: bool
     """Says what is owed, and goes only to those who owe."""
     created_at: datetime
-    """When it was made."""
+    """When it was created."""
     updated_at: datetime
     """When any field last changed, by the organization's change clock."""
     outcome: ReminderOutcome

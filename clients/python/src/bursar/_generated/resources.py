@@ -35,7 +35,7 @@ class Members:
     ) -> models.Member:
         """Get a member.
 
-        Gives one member, active or archived.
+        Returns one member, active or archived.
 
         Needs the scope `members:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
         unless the operator chose otherwise).
@@ -100,8 +100,8 @@ class Members:
     ) -> Walk[models.Member]:
         """List members.
 
-        Gives the organization's members, oldest change first. To keep a copy up to date, follow `next_cursor` to the
-        end, then ask again with `updated_since` set to the largest `updated_at` you saw.
+        Returns the organization's members, oldest change first. To keep a copy up to date, follow `next_cursor` to
+        the end, then ask again with `updated_since` set to the largest `updated_at` you saw.
 
         Needs the scope `members:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
         unless the operator chose otherwise).
@@ -145,8 +145,8 @@ class Groups:
     ) -> models.Group:
         """Create a group.
 
-        Makes a group. Its dues (`amount_due`, `due_date`, `is_recurring`, `recurring_interval`) are set by officers:
-        in a body they are refused.
+        Creates a group. Its dues (`amount_due`, `due_date`, `is_recurring`, `recurring_interval`) are set by
+        officers: in a body they are refused.
 
         Needs the scope `groups:write` and at least the role editor. Draws 1 unit from the write bucket (120 a minute
         unless the operator chose otherwise).
@@ -175,7 +175,7 @@ class Groups:
     ) -> Walk[models.Group]:
         """List groups with their dues and member counts.
 
-        Gives the organization's groups with their dues and how many active members each has, oldest change first.
+        Returns the organization's groups with their dues and how many active members each has, oldest change first.
 
         Needs the scope `groups:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
         unless the operator chose otherwise).
@@ -206,7 +206,7 @@ class Groups:
     ) -> models.Group:
         """Get a group.
 
-        Gives one group with its dues and how many active members it has.
+        Returns one group with its dues and how many active members it has.
 
         Needs the scope `groups:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
         unless the operator chose otherwise).
@@ -261,8 +261,8 @@ class Groups:
     ) -> models.Group:
         """Remove a member from a group.
 
-        Takes a member out of a group and gives the group. The member and its payments stay as they are. A member who
-        is not in the group is not found. The body is an empty JSON object, or none.
+        Removes a member from a group and returns the group. The member and its payments stay as they are. A member
+        who is not in the group is not found. The body is an empty JSON object, or none.
 
         Needs the scope `groups:write` and at least the role editor. Draws 1 unit from the write bucket (120 a minute
         unless the operator chose otherwise).
@@ -297,7 +297,8 @@ class Payments:
     ) -> Walk[models.Payment]:
         """List payments.
 
-        Gives the charges that the organization raised, oldest change first. Providers' identifiers are hidden in v1.
+        Returns the charges that the organization raised, oldest change first. Providers' identifiers are hidden in
+        v1.
 
         Needs the scope `payments:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
         unless the operator chose otherwise).
@@ -345,8 +346,8 @@ class Reimbursements:
     ) -> Walk[models.Reimbursement]:
         """List reimbursements.
 
-        Gives the organization's reimbursements, oldest change first. Receipts, payout references and reviewers' notes
-        are hidden in v1.
+        Returns the organization's reimbursements, oldest change first. Receipts, payout references and reviewers'
+        notes are hidden in v1.
 
         Needs the scope `reimbursements:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a
         minute unless the operator chose otherwise).
@@ -418,7 +419,7 @@ class Reminders:
     ) -> Walk[models.Reminder]:
         """List reminders.
 
-        Gives the organization's reminders, oldest change first.
+        Returns the organization's reminders, oldest change first.
 
         Needs the scope `reminders:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
         unless the operator chose otherwise).
@@ -465,10 +466,10 @@ class Cards:
     ) -> models.CardCreation:
         """Create a card, or apply for one.
 
-        Makes a card with a spend limit. When the organization is approved for issuing, the answer has `kind` `card`:
-        the card is `invited` when a member is to hold it, else `active` at once. When it is not approved yet, the
-        answer has `kind` `application`, and each new key makes a new application. A card for an archived member is a
-        conflict.
+        Creates a card with a spend limit. When the organization is approved for issuing, the response has `kind`
+        `card`: the card is `invited` when a member is to hold it, else `active` immediately. When it is not approved
+        yet, the response has `kind` `application`, and each new key creates a new application. A card for an archived
+        member is a conflict.
 
         Needs the scope `cards:write` and at least the role admin. Draws 1 unit from the write bucket (120 a minute
         unless the operator chose otherwise).
@@ -507,7 +508,7 @@ class Cards:
     ) -> Walk[models.Card]:
         """List cards.
 
-        Gives the organization's cards, oldest change first.
+        Returns the organization's cards, oldest change first.
 
         Needs the scope `cards:read` and at least the role editor. Draws 1 unit from the read bucket (600 a minute
         unless the operator chose otherwise).
@@ -552,7 +553,7 @@ class Campaigns:
     ) -> Walk[models.Campaign]:
         """List campaigns.
 
-        Gives the organization's fundraising campaigns, oldest change first.
+        Returns the organization's fundraising campaigns, oldest change first.
 
         Needs the scope `fundraise:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
         unless the operator chose otherwise).
@@ -586,7 +587,7 @@ class Campaigns:
     ) -> models.Campaign:
         """Get a campaign.
 
-        Gives one fundraising campaign.
+        Returns one fundraising campaign.
 
         Needs the scope `fundraise:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
         unless the operator chose otherwise).
@@ -615,7 +616,7 @@ class Store:
     ) -> Walk[models.StoreListing]:
         """List store listings.
 
-        Gives what the organization sells, oldest change first. Items and stock are hidden in v1.
+        Returns what the organization sells, oldest change first. Items and stock are hidden in v1.
 
         Needs the scope `store:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
         unless the operator chose otherwise).
@@ -646,7 +647,7 @@ class Store:
     ) -> models.StoreListing:
         """Get a store listing.
 
-        Gives one store listing. Items and stock are hidden in v1.
+        Returns one store listing. Items and stock are hidden in v1.
 
         Needs the scope `store:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
         unless the operator chose otherwise).
@@ -671,9 +672,9 @@ class Store:
     ) -> Walk[models.StoreOrder]:
         """List store orders.
 
-        Gives what was bought, oldest change first. An order does not show when it last changed; `updated_since`
+        Returns what was bought, oldest change first. An order does not show when it last changed; `updated_since`
         compares that time all the same. To keep a copy up to date, pass the largest `created_at` that you have: no
-        change is missed, and some orders are given again.
+        change is missed, and some orders are returned again.
 
         Needs the scope `store:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
         unless the operator chose otherwise).
@@ -713,7 +714,7 @@ class Store:
     ) -> models.StoreOrder:
         """Get a store order.
 
-        Gives one store order.
+        Returns one store order.
 
         Needs the scope `store:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
         unless the operator chose otherwise).
@@ -742,9 +743,9 @@ class Chapters:
     ) -> Walk[models.Chapter]:
         """List the chapters of a national organization.
 
-        Gives the direct child chapters of a national organization, oldest change first. For any other organization
+        Returns the direct child chapters of a national organization, oldest change first. For any other organization
         the list is not found. `updated_at` is when a chapter was created here, moved here or renamed. A chapter that
-        moves elsewhere leaves the list. Reading it is not noted in any activity log: it shows no person.
+        moves elsewhere leaves the list. Reading it is not recorded in any activity log, because it shows no person.
 
         Needs the scope `chapters:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
         unless the operator chose otherwise).
@@ -780,9 +781,9 @@ class Chapters:
     ) -> Walk[models.Member]:
         """List the members of a direct child chapter.
 
-        Gives the members of a chapter. It is for national organizations, and for their direct child chapters only:
+        Returns the members of a chapter. It is for national organizations, and for their direct child chapters only:
         anything else is not found. Each page that is read is noted in the chapter's own activity log, with the
-        reader. It gives the same fields as the member list, and no more.
+        reader. It returns the same fields as the member list, and no more.
 
         Needs the scopes `chapters:read` and `members:read` and at least the role viewer. Draws `limit` / 25 units,
         rounded up (2 when `limit` is left out), from the read bucket (600 a minute unless the operator chose
@@ -831,13 +832,13 @@ class Events:
     ) -> Walk[models.Event]:
         """List events.
 
-        Gives what happened to the organization's resources, oldest first: one event for every write of a row, with
+        Returns what happened to the organization's resources, oldest first: one event for every write of a row, with
         the row's representation after it. `type` is the most specific word: `created` for a new row, else the status
         that it moved to, else `archived` and `restored` (members) or `activated` and `retired` (listings), else
         `updated`. Only events of resources that the token may read are in the list. Events are kept for 30 days,
         unless the operator chose otherwise; a `created_since` from before what is kept is refused, so that a gap is
         never taken for silence. `created_at` is the `updated_at` that the change gave the row: pass the largest one
-        that you have seen as `created_since` to go on.
+        that you have seen as `created_since` to continue.
 
         Needs the scope `events:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
         unless the operator chose otherwise).
@@ -875,7 +876,7 @@ class Events:
     ) -> models.Event:
         """Get an event.
 
-        Gives one event. One of a resource that the token may not read is not found.
+        Returns one event. One of a resource that the token may not read is not found.
 
         Needs the scope `events:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
         unless the operator chose otherwise).
@@ -898,14 +899,14 @@ class Service:
     def get_token(
         self,
     ) -> models.Token:
-        """Explain the calling token to itself.
+        """Inspect the current token.
 
-        Says what the calling token is: its organization, its role, when it expires, which scopes it was given and
-        which of them work now. `withheld` says why the others do not: the role does not reach them, or the
-        organization's policy blocks them. Ask it first when a call is refused with `insufficient_scope`.
+        Describes the calling token: its organization, its role, when it expires, which scopes it was given and which
+        of them work now. `withheld` says why the others do not: the role does not reach them, or the organization's
+        policy blocks them. Call it first when a request is refused with `insufficient_scope`.
 
-        Any valid token will do: no scope is needed. Draws 1 unit from the read bucket (600 a minute unless the
-        operator chose otherwise).
+        Any valid token; no scope is needed. Draws 1 unit from the read bucket (600 a minute unless the operator chose
+        otherwise).
         """
         return self._http.request(
             "GET",
@@ -918,7 +919,7 @@ class Service:
     ) -> Mapping[str, Any]:
         """Get this document.
 
-        Gives the OpenAPI description of this API, which you are reading.
+        Returns the OpenAPI description of this API, which you are reading.
 
         No token is needed. Draws 1 unit from the read bucket (600 a minute unless the operator chose otherwise).
         """
