@@ -97,7 +97,7 @@ export async function doors(browser, found) {
   assert.equal(await desk.press("Send me a code"), "Enter the code");
   await desk.fill({ Code: "00000000" });
   assert.equal(await desk.press("Sign in"), "Enter the code");
-  await desk.has("This is not the code.");
+  await desk.has("The code is wrong.");
   await desk.close();
 
   const home = mkdtempSync(join(tmpdir(), "bursar-setup."));

@@ -21,7 +21,7 @@ export async function member(browser, found, options) {
   assert.equal(await desk.press("Send me a code"), "Enter the code");
   await desk.fill({ Code: "00000000" });
   assert.equal(await desk.press("Continue"), "Enter the code");
-  await desk.has("This is not the code.");
+  await desk.has("The code is wrong.");
 
   await payByCard(desk);
   assert.equal(await desk.press("Leave this page"), "You have signed out");
