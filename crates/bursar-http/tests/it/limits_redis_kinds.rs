@@ -236,6 +236,10 @@ async fn a_cluster_shares_counts_and_may_lose_a_node() {
     for _ in 0..8 {
         assert_eq!(fitting(&limiters, somebody(), Bucket::Messaging, 40).await, 20);
     }
+    // Each is on a node by chance: with a hundred, the chance that a node has none is one in 10^17.
+    for _ in 0..100 {
+        assert!(limiters[0].charge(somebody(), Bucket::Read, 1).await.allowed);
+    }
     for node in &nodes {
         let counted: i64 = ask(node, &["DBSIZE"]).await;
         assert!(counted > 0, "every node counts for some");
