@@ -34,8 +34,8 @@ RUN --mount=type=cache,target=/usr/local/cargo/registry \
     install -D target/x86_64-unknown-linux-musl/dist/bursar /out/usr/bin/bursar && \
     install -d -o 65532 -g 65532 -m 0700 /out/var/lib/bursar
 
-# The program is static. This image has no C library and no shell: a user, root certificates and an empty /tmp. The program
-# runs from `scratch` too, but a Redis with TLS is verified with the system's root certificates.
+# The program is static and has the public root certificates built in. This image has no C library and no shell: only a user
+# and an empty /tmp.
 FROM $RUN_IMAGE
 COPY --from=build --chown=65532:65532 /out/var/lib/bursar /var/lib/bursar
 COPY --from=build /out/usr/bin/bursar /usr/bin/bursar
