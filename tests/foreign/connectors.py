@@ -64,7 +64,7 @@ def change(source):
     run("payment", "record", some("payments", status="pending")["id"], "--amount", "1.00", "--method", "cash")
     run("reimbursement", "submit", some("reimbursements", status="draft")["id"])
     organization = call("GET", "token")["organizationId"]
-    run("reminder", "cancel", some("reminders", status="scheduled")["id"], "--organization", organization)
+    run("reminder", "cancel", some("reminders", status="scheduled")["id"], "--organization", organization, "--yes")
     run("campaign", "set", some("campaigns", status="draft")["id"], "--note", "Changed between two syncs")
     run("listing", "set", some("store_listings")["id"], "--description", "Changed between two syncs")
     for chapter in CHAPTERS:
