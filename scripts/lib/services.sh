@@ -4,17 +4,7 @@
 # shellcheck disable=SC2154
 
 start_services() {
-    bin=$(postgres_bin)
-    owner=$(id -u)
-    become=()
-    if [[ $owner -eq 0 ]]; then
-        # PostgreSQL refuses to run as root.
-        local user=postgres
-        id "$user" >/dev/null 2>&1 || user=nobody
-        owner=$(id -u "$user")
-        become=(--reuid "$owner" --regid "$(id -g "$user")" --clear-groups)
-        chmod 711 -- "$tmp"
-    fi
+    choose_owner
     install -d -m 700 -o "$owner" -- "$tmp/postgres" "$tmp/redis"
 
     (as_owner "$bin/initdb" -D "$tmp/postgres/data" --locale=C --encoding=UTF8 -A trust -U bursar) \
@@ -26,6 +16,20 @@ start_services() {
     export BURSAR_TEST_POSTGRES=postgres://bursar@127.0.0.1:$port/postgres
     start redis TERM
     export BURSAR_TEST_REDIS=redis://127.0.0.1:$port/
+}
+
+# Sets `bin` to PostgreSQL's programs, and `owner` and `become` to the user that runs them: it refuses to run as root.
+choose_owner() {
+    bin=$(postgres_bin)
+    owner=$(id -u)
+    become=()
+    if [[ $owner -eq 0 ]]; then
+        local user=postgres
+        id "$user" >/dev/null 2>&1 || user=nobody
+        owner=$(id -u "$user")
+        become=(--reuid "$owner" --regid "$(id -g "$user")" --clear-groups)
+        chmod 711 -- "$tmp"
+    fi
 }
 
 # Becomes a command of the unprivileged user, in a folder that this user can enter. Should this script be killed
