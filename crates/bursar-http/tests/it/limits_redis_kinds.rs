@@ -187,6 +187,35 @@ async fn sentinels_name_the_primary_also_after_a_failover() {
     assert!(counted > 0, "it is the new primary that counts");
 }
 
+/// A sentinel that was cut off still names the primary of before.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_is_not_used_unless_it_says_itself_that_it_is_the_primary() {
+    let primary = start(PLAIN, &[]);
+    let replica = start(&format!("{PLAIN}replicaof 127.0.0.1 {}\n", primary.port), &[]);
+    let naming = |server: &Server| {
+        let watch = format!(
+            "port PORT\nsentinel monitor club 127.0.0.1 {} 1\nsentinel down-after-milliseconds club 600000\n",
+            server.port
+        );
+        start(&watch, &["--sentinel"])
+    };
+    let (stale, current) = (naming(&replica), naming(&primary));
+
+    let misled = format!("redis+sentinel://127.0.0.1:{}/club", stale.port);
+    let told = probe(&misled, Duration::from_secs(5)).await.unwrap_err();
+    assert!(told.contains("a server that is not the primary"), "{told}");
+    let limiter = limiter(&misled, Limits::default(), quick());
+    assert_eq!(limiter.settle(Duration::from_secs(1)).await, BackendState::Away);
+    goes_on(&limiter).await;
+
+    let both = format!(
+        "redis+sentinel://127.0.0.1:{},127.0.0.1:{}/club",
+        stale.port, current.port
+    );
+    let limiters = [shared(&both, quick()).await, shared(&both, quick()).await];
+    assert_eq!(fitting(&limiters, somebody(), Bucket::Write, 240).await, 120);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cluster_shares_counts_and_may_lose_a_node() {
     let configuration =
