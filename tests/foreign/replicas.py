@@ -20,7 +20,7 @@ import uuid
 
 PACKAGING = pathlib.Path(__file__).parents[2] / "packaging"
 CONFIG = PACKAGING / "nginx/bursar.conf"
-BURSAR, TOKEN, REDIS = os.environ["BURSAR"], os.environ["BURSAR_TOKEN"], os.environ["BURSAR_TEST_REDIS"]
+BURSAR, TOKEN, REDIS = os.environ["BURSAR"], os.environ.get("BURSAR_TOKEN"), os.environ["BURSAR_TEST_REDIS"]
 FOLDER = pathlib.Path.cwd()
 REQUESTS_EACH_TIME = 200
 
@@ -60,13 +60,24 @@ def certificate():
     )
 
 
+def name_replicas(site, replicas):
+    """A ready-made file is for two replicas. Its line for the second becomes one for each other."""
+    lines = []
+    for line in site.splitlines():
+        if "127.0.0.1:8082" in line:
+            lines += [line.replace("8082", str(port)).replace("two", f"other{port}") for port in replicas[1:]]
+        else:
+            lines.append(line.replace("127.0.0.1:8081", f"127.0.0.1:{replicas[0]}"))
+    named = "\n".join(lines) + "\n"
+    assert all(f"127.0.0.1:{port}" in named for port in replicas), named
+    return named
+
+
 def start_nginx(port, replicas):
     """nginx with the ready-made file; only ports, certificate and folders are this test's."""
     certificate()
-    site = CONFIG.read_text()
+    site = name_replicas(CONFIG.read_text(), replicas)
     for was, now in {
-        "127.0.0.1:8081": f"127.0.0.1:{replicas[0]}",
-        "127.0.0.1:8082": f"127.0.0.1:{replicas[1]}",
         "listen 443 ssl": f"listen 127.0.0.1:{port} ssl",
         "/etc/ssl/certs/dues.example.org.pem": f"{FOLDER}/cert.pem",
         "/etc/ssl/private/dues.example.org.key": f"{FOLDER}/key.pem",

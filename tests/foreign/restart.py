@@ -1,4 +1,4 @@
-"""A rolling restart under load: two replicas on PostgreSQL are stopped and started in turn, behind HAProxy with
+"""A rolling restart under load: three replicas on PostgreSQL are stopped and started in turn, behind HAProxy with
 packaging/haproxy/haproxy.cfg and behind nginx with packaging/nginx/bursar.conf, and no request fails.
 
 Takes from the environment what replicas.py does.
@@ -12,7 +12,8 @@ import threading
 import time
 import uuid
 
-from replicas import FOLDER, PACKAGING, TOKEN, call, certificate, context, free_ports, start_nginx, start_replica
+from replicas import (FOLDER, PACKAGING, TOKEN, call, certificate, context, free_ports, name_replicas, start_nginx,
+                      start_replica)
 
 CONFIG = PACKAGING / "haproxy/haproxy.cfg"
 
@@ -22,10 +23,8 @@ def start_haproxy(port, replicas):
     nothing but the replicas' own leaving keeps requests from failing."""
     certificate()
     (FOLDER / "haproxy.pem").write_text((FOLDER / "key.pem").read_text() + (FOLDER / "cert.pem").read_text())
-    site = CONFIG.read_text()
+    site = name_replicas(CONFIG.read_text(), replicas)
     for was, now in {
-        "127.0.0.1:8081": f"127.0.0.1:{replicas[0]}",
-        "127.0.0.1:8082": f"127.0.0.1:{replicas[1]}",
         "bind :443": f"bind 127.0.0.1:{port}",
         "/etc/haproxy/dues.example.org.pem": f"{FOLDER}/haproxy.pem",
         "option redispatch 1": "no option redispatch",
@@ -93,7 +92,7 @@ def wait_for(port):
 
 
 def roll(name, start_proxy):
-    front, *replicas = free_ports(3)
+    front, *replicas = free_ports(4)
     processes = {port: start_replica(port) for port in replicas}
     proxy = start_proxy(front, replicas)
     try:
@@ -111,7 +110,7 @@ def roll(name, start_proxy):
         load.end()
         assert not load.failures, f"{name}: {len(load.failures)} of {load.answered} failed: {load.failures[:3]}"
         assert load.answered > 500, f"{name}: only {load.answered} requests"
-        print(f"{name}: both replicas restarted, {load.answered} requests, none failed", flush=True)
+        print(f"{name}: three replicas restarted, {load.answered} requests, none failed", flush=True)
     finally:
         proxy.send_signal(signal.SIGQUIT if name == "nginx" else signal.SIGTERM)
         for process in processes.values():
