@@ -62,6 +62,7 @@ find_missing() {
             caddy) command -v caddy >/dev/null || missing+=(caddy) ;;
             git) command -v git >/dev/null || missing+=(git) ;;
             nginx) [[ -x /usr/sbin/nginx ]] || missing+=(nginx) ;;
+            etcd) command -v etcd >/dev/null || missing+=(etcd-server) ;;
             haproxy) command -v haproxy >/dev/null || missing+=(haproxy) ;;
             chromium) command -v chromium >/dev/null || missing+=(chromium) ;;
             # The demonstration has Chinese names.

@@ -5,7 +5,7 @@
 
 start_services() {
     choose_owner
-    install -d -m 700 -o "$owner" -- "$tmp/postgres" "$tmp/redis"
+    install -d -m 700 -o "$owner" -- "$tmp/postgres"
 
     (as_owner "$bin/initdb" -D "$tmp/postgres/data" --locale=C --encoding=UTF8 -A trust -U bursar) \
         >"$tmp/initdb.log" 2>&1 || die_with_log "$tmp/initdb.log" "cannot create a PostgreSQL database"
@@ -14,6 +14,12 @@ start_services() {
     # QUIT is PostgreSQL's immediate shutdown: no checkpoint of data that is thrown away.
     start postgres QUIT
     export BURSAR_TEST_POSTGRES=postgres://bursar@127.0.0.1:$port/postgres
+    start_redis
+}
+
+start_redis() {
+    local port
+    install -d -m 700 -o "$owner" -- "$tmp/redis"
     start redis TERM
     export BURSAR_TEST_REDIS=redis://127.0.0.1:$port/
 }
