@@ -164,7 +164,10 @@ pub fn read(bytes: &[u8], options: &Options) -> Result<Roster, Refusal> {
     }
     for (line, word) in decoded.doubtful {
         let fault = Fault::new(
-            format!("is not UTF-8; read as {} it has these words", decoded.encoding),
+            format!(
+                "is not UTF-8; decoded as {}, it contains these words",
+                decoded.encoding
+            ),
             "if they are right, add --encoding windows-1252; else save the file again as `CSV UTF-8`",
         );
         let problem = fault.settled_by("--encoding windows-1252");

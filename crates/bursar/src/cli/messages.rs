@@ -37,9 +37,9 @@ pub(crate) fn run(globals: &Globals, args: &MessagesArgs) -> Outcome {
         [
             message.id.to_string(),
             to_the_second(message.ended_at.unwrap_or(message.created_at)),
-            how(message),
+            status(message),
             message.method.to_string(),
-            whom(message),
+            recipient(message),
             message
                 .reminder_id
                 .map(|id| id.to_string())
@@ -50,7 +50,7 @@ pub(crate) fn run(globals: &Globals, args: &MessagesArgs) -> Outcome {
         ]
     });
     output::table(
-        ["id", "when (UTC)", "how it went", "by", "to", "about", "why"],
+        ["id", "time (UTC)", "status", "method", "to", "source", "reason"],
         rows.collect(),
         "there are no such messages",
     );
@@ -87,19 +87,19 @@ fn retry(door: &Door<'_>, organization: OrganizationId, id: MessageId) -> Outcom
     output::say(&match message.state {
         MessageState::Skipped => format!(
             "message {id} to {} was not sent: {}",
-            whom(&message),
+            recipient(&message),
             message.detail.as_deref().unwrap_or_default()
         ),
         _ => format!(
             "message {id} to {} is queued again; a running worker sends it",
-            whom(&message)
+            recipient(&message)
         ),
     });
     Ok(())
 }
 
 /// `delivered`, or `queued, 2 tries, next 2026-11-15 01:39:08`.
-fn how(message: &Sent) -> String {
+fn status(message: &Sent) -> String {
     let tries = match message.attempts {
         0 | 1 => String::new(),
         tries => format!(", {tries} tries"),
@@ -111,7 +111,7 @@ fn how(message: &Sent) -> String {
     format!("{}{tries}{next}", message.state)
 }
 
-fn whom(message: &Sent) -> String {
+fn recipient(message: &Sent) -> String {
     let name = message
         .name
         .clone()

@@ -17,7 +17,7 @@ pub(crate) enum OnlineCommand {
     List(ListArgs),
     /// Show an online payment with its refunds and disputes
     Show(IdArgs),
-    /// Ask the provider what became of a payment, now
+    /// Query the provider for a payment's state now
     Ask(AskArgs),
     /// Pay money back by the provider
     Refund(RefundArgs),
@@ -25,7 +25,7 @@ pub(crate) enum OnlineCommand {
     Payouts(PayoutsArgs),
     /// List who pays dues automatically, and what is going to be charged
     Autopays,
-    /// Stop a member's automatic payments; the provider forgets the card
+    /// Stop a member's automatic payments, and delete the card at the provider
     StopAutopay(StopAutopayArgs),
 }
 

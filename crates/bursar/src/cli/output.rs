@@ -161,7 +161,7 @@ pub(crate) fn sheet<const N: usize>(header: [&str; N], amounts: usize, rows: Vec
 
 /// A colour for a state: good, waiting, failed or over.
 fn colour(header: &str, text: &str) -> Option<Color> {
-    if !matches!(header, "state" | "status" | "how it went") {
+    if !matches!(header, "state" | "status") {
         return None;
     }
     match text.split(',').next().unwrap_or(text) {
@@ -238,7 +238,7 @@ mod tests {
         for word in words {
             assert!(colour("status", word).is_some(), "{word}");
         }
-        assert!(colour("how it went", "queued, 2 tries, next 2026-11-15 01:39:08").is_some());
+        assert!(colour("status", "queued, 2 tries, next 2026-11-15 01:39:08").is_some());
         assert!(colour("name", "paid").is_none());
     }
 }

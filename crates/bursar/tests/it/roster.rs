@@ -294,7 +294,7 @@ fn what_is_not_a_roster_is_refused_in_one_line() {
         (
             "latin.csv",
             org,
-            "line 2: is not UTF-8; read as windows-1252 it has these words, got `Bjørn`",
+            "line 2: is not UTF-8; decoded as windows-1252, it contains these words, got `Bjørn`",
         ),
         ("old.csv", org, "line 2 is not UTF-8"),
         ("cut.csv", org, "line 2: is the last line, has too few cells"),

@@ -20,7 +20,7 @@ def call(method, path, key=None, attempts=8, **options):
         try:
             response = session.request(method, BASE_URL + path, headers=headers, timeout=40, **options)
         except (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError):
-            pass  # No answer, or half of one: the work may be done. The same key makes it safe to send again.
+            pass  # No response, or part of one: it may have taken effect. Repeating it with the same key is safe.
         else:
             if response.ok:
                 return response.json()

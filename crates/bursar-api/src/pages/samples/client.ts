@@ -18,7 +18,7 @@ async function call(method: string, path: string, { key, body, query, attempts =
       response = await fetch(url, { method, headers, body: JSON.stringify(body), signal: AbortSignal.timeout(40_000) });
       answer = await response.json();
     } catch {
-      // No answer, or half of one: the work may be done. The same key makes it safe to send again.
+      // No response, or part of one: it may have taken effect. Repeating it with the same key is safe.
     }
     if (response?.ok && answer) return answer;
     if (response && !response.ok) {

@@ -2,7 +2,7 @@
 //!
 //! A mail three days before says what is going to be charged, and no more is. Another says what came of it. A charge that
 //! fails is tried again on the days that the organization set, and then left to the member; the admins are told. The member
-//! stops it with one click, and the provider forgets the card.
+//! stops it with one click, and the card is deleted at the provider.
 //!
 //! [`start`] records that a member wants to save a card; a [`Teller`](super::Teller) asks for the provider's page and learns
 //! of the card. From then on a worker looks every morning. A try is an online payment like any other.

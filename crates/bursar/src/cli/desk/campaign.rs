@@ -17,7 +17,7 @@ pub(crate) enum CampaignCommand {
     Set(SetArgs),
     /// Start a campaign
     Start(OneArgs),
-    /// End a campaign; it ends by itself after its last day
+    /// End a campaign before its last day
     End(OneArgs),
     /// List campaigns
     List(CampaignListArgs),

@@ -25,9 +25,9 @@ pub(crate) enum StatementCommand {
     List(ListArgs),
     /// Show lines, with what is proposed for the open ones
     Show(ShowArgs),
-    /// Say what a line is, instead of what is proposed
+    /// Match a line by hand instead of by its proposal
     Match(MatchArgs),
-    /// Carry out what is proposed for lines
+    /// Confirm the proposals of lines, and record them in the books
     Confirm(ConfirmArgs),
     /// Book a line in parts
     Split(SplitArgs),
@@ -100,7 +100,7 @@ pub(crate) struct MatchArgs {
     /// Charge that the money is for; may be repeated
     #[arg(long, value_name = "PAY", value_parser = parse_id::<kind::Payment>)]
     payment: Vec<PaymentId>,
-    /// The member whose money it is; for open charges by due date, unless payments are given
+    /// Member who paid; settles open charges by due date, unless --payment is given
     #[arg(long, value_name = "MEMBER", value_parser = parse_ref::<kind::Member>)]
     payer: Option<Ref<kind::Member>>,
     /// Journal entry that accounts for it; may be repeated
@@ -110,7 +110,7 @@ pub(crate) struct MatchArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ConfirmArgs {
-    /// The lines' ids
+    /// Ids of the lines
     #[arg(value_name = "LINE", value_parser = parse_id::<kind::StatementLine>, required_unless_present = "proposed")]
     lines: Vec<StatementLineId>,
     /// Confirm every line that has a proposal
@@ -147,7 +147,7 @@ pub(crate) struct BookArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct IgnoreArgs {
-    /// The lines' ids
+    /// Ids of the lines
     #[arg(value_name = "LINE", value_parser = parse_id::<kind::StatementLine>, required = true)]
     lines: Vec<StatementLineId>,
 }
