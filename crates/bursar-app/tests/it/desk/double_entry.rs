@@ -554,9 +554,10 @@ fn random_acts_keep_double_entry() {
             };
             desk.act(move |act| accounts::set(act, "bank", &opening));
             play.books.post(day("2025-12-31"), "bank", "opening", 100_000);
-            for _ in 0..acts {
+            for act in 0..acts {
                 play.today = play.today.plus_days(play.rng.i64(0..4));
-                desk.set_clock(noon(&play.today.to_string()));
+                // Time passes between two acts of a day: which payout was the last is told by when it was recorded.
+                desk.set_clock(noon(&play.today.to_string()).plus_seconds(act));
                 play.act();
             }
             play.compare();
