@@ -524,19 +524,16 @@ fn two_runs_at_one_time_are_two_runs() {
 fn a_large_group_without_debts_is_no_long_work() {
     both_engines(|test| {
         let db = &test.db;
-        let members = if bursar_db::testing::is_full() {
-            50_000
-        } else {
-            2_500
-        };
-        let mut records = club(members);
+        let mut records = club(2_500);
         records.push(to_group(2, json!({"includePaymentInfo": true})));
         import_now(db, &bundle(&records)).unwrap();
-        let since = std::time::Instant::now();
+        let before = db.stats().round_trips;
         let send = |act: &mut Act<'_, '_>| reminders::send_now(act, rem(2));
         let (_, outcome) = act(db, Identity::Operator, now(), send).unwrap();
         assert_eq!(outcome, Outcome::Skipped);
-        assert!(since.elapsed().as_secs() < 5, "{:?}", since.elapsed());
+        // Of 200 members it is noted why they got nothing. SQLite has no round trips to count.
+        let questions = db.stats().round_trips - before;
+        assert!(questions < 1_000, "{questions} round trips for 2,500 members");
         let _: PaymentId = id(1);
     });
 }
