@@ -23,8 +23,8 @@ from replicas import BURSAR, start_replica
 ORGANIZATION = "org_01jbst1c00e008000000000000"
 SCOPES = "members:read,members:write,groups:read,groups:write,events:read"
 # Seconds from the promotion until a replica acknowledges a write: with all nodes in the URL, and through HAProxy, which closes
-# the connections to a frozen node. Otherwise each of the 4 connections that write finds out for itself, in 32 s.
-BACK_MAX = {"kill": (10, 10), "switchover": (10, 10), "freeze": (140, 10)}
+# the connections to a frozen node.
+BACK_MAX = {"kill": (10, 10), "switchover": (10, 10), "freeze": (35, 10)}
 STOP_MAX = 40
 
 

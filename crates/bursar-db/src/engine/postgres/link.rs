@@ -78,6 +78,18 @@ impl Link {
         self.wire.is_closed()
     }
 
+    pub(super) fn is_outdated(&self) -> bool {
+        self.wire.is_outdated()
+    }
+
+    /// Refuses a response that a former primary may have given.
+    pub(super) fn require_current(&self) -> Result<(), Fault> {
+        match self.is_outdated() {
+            true => Err(Fault::lost("the server was replaced while it was asked")),
+            false => Ok(()),
+        }
+    }
+
     /// Whatever failed, a connection that broke with it is lost.
     pub(super) fn judge(&self, mut fault: Fault) -> Fault {
         if self.wire.is_broken() && fault.class != Class::Caller {

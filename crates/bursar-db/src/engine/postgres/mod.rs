@@ -14,7 +14,7 @@ pub(super) use self::readers::Readers;
 pub(super) use self::session::{Mode, PgSession};
 pub(super) use self::wire::{Told, WireError};
 
-use self::wire::{Target, Wire};
+use self::wire::{Eras, Target, Wire};
 use super::fault::{Class, Fault, NO_RIGHT, way_to_right};
 use super::tx::Tx;
 use super::url::{PostgresUrl, TlsMode};
@@ -63,6 +63,7 @@ impl Server {
                 tls,
                 tls_is_optional: url.tls == TlsMode::Prefer,
                 flights: Arc::default(),
+                eras: Arc::new(Eras::new()),
             },
             name: url.server(),
             flight_max: flight_max.unwrap_or(FLIGHT_MAX),

@@ -255,12 +255,14 @@ impl PgSession {
                 delivered = true;
                 f(row)
             });
-            visited.map_err(|mut fault| {
-                if repeatable && delivered && fault.class == Class::Lost {
-                    fault.class = Class::Statement;
-                }
-                fault
-            })
+            visited
+                .and_then(|()| link.require_current())
+                .map_err(|mut fault| {
+                    if repeatable && delivered && fault.class == Class::Lost {
+                        fault.class = Class::Statement;
+                    }
+                    fault
+                })
         });
         if self.mode != Mode::Read {
             self.repeatable = false;
@@ -412,7 +414,7 @@ impl PgSession {
 
     /// Makes sure that there is a connection. Waits a bounded time for the server to come back.
     fn connect(&mut self) -> Result<(), Fault> {
-        if self.link.is_some() {
+        if self.link.as_ref().is_some_and(|link| !link.is_outdated()) {
             return Ok(());
         }
         self.disconnect();
@@ -582,7 +584,7 @@ impl Session for PgSession {
             return Err(Fault::lost("the connection to PostgreSQL was lost"));
         };
         // Nothing was sent yet, so certainly nothing was committed.
-        if link.is_closed() {
+        if link.is_closed() || link.is_outdated() {
             self.disconnect();
             return Err(Fault::lost("the connection to PostgreSQL was lost"));
         }

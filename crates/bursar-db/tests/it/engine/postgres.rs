@@ -8,7 +8,7 @@ use bursar_db::testing::TestDb;
 use bursar_db::{DatabaseUrl, Db, DbError, Opening, Options, Tx};
 use bursar_testing::{Engine, Relay};
 
-use super::{A, B, ids, insert, with_table, write_id};
+use super::{A, B, hold, ids, insert, with_table, write_id};
 
 const END_OTHERS: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
      WHERE datname = current_database() AND pid <> pg_backend_pid()";
@@ -324,6 +324,41 @@ fn connections_that_go_silent_are_replaced() {
     let since = Instant::now();
     db.shutdown();
     assert!(since.elapsed() < Duration::from_secs(5), "{:?}", since.elapsed());
+}
+
+#[test]
+fn when_one_connection_goes_silent_no_other_is_waited_for() {
+    let test = TestDb::postgres();
+    with_table(&test);
+    let relay = Relay::to(test.place.server());
+    let url = with_hosts(&test, &relay.address.to_string());
+    let flight_max = Duration::from_secs(4);
+    let options = Options {
+        flight_max: Some(flight_max),
+        ..Options::default()
+    };
+    let db = Db::open(&url, &options, Opening::Require).unwrap();
+    // Every lane has a connection.
+    let held: Vec<_> = (1..=4).map(|id| hold(&db, [id; 16])).collect();
+    for (release, reply) in held {
+        drop(release);
+        reply.wait().unwrap();
+    }
+    relay.fall_silent();
+    let since = Instant::now();
+    let first = write_id(&db, A, 1);
+    std::thread::sleep(Duration::from_secs(3));
+    // It waits on a connection of its own, and would do so until the seventh second.
+    let second = write_id(&db, B, 2);
+    first.wait().unwrap();
+    second.wait().unwrap();
+    assert!(since.elapsed() < Duration::from_secs(6), "{:?}", since.elapsed());
+    // Neither are the lanes that were idle.
+    for id in 3..30 {
+        write_id(&db, [u8::try_from(id).unwrap(); 16], id).wait().unwrap();
+    }
+    assert!(since.elapsed() < flight_max * 2, "{:?}", since.elapsed());
+    db.shutdown();
 }
 
 #[test]

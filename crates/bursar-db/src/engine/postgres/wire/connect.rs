@@ -18,7 +18,7 @@ use socket2::{SockRef, TcpKeepalive};
 
 use super::error::WireError;
 use super::stream::{Socket, Stream};
-use super::{Wire, login};
+use super::{Eras, Wire, login};
 
 /// Where to connect, and how.
 pub(in super::super) struct Target {
@@ -27,6 +27,7 @@ pub(in super::super) struct Target {
     /// Whether a server without TLS may be used.
     pub(in super::super) tls_is_optional: bool,
     pub(in super::super) flights: Arc<AtomicU64>,
+    pub(in super::super) eras: Arc<Eras>,
 }
 
 impl Target {
@@ -50,7 +51,10 @@ impl Target {
         let mut failed = None;
         for place in places {
             match self.connect_host(place, each_max, settings) {
-                Ok(wire) => return Ok(wire),
+                Ok(mut wire) => {
+                    wire.era = Some(self.eras.arrive(place));
+                    return Ok(wire);
+                }
                 Err(error) => failed = Some(error),
             }
         }
@@ -153,7 +157,7 @@ impl Target {
         deadline: Instant,
         settings: &str,
     ) -> Result<Wire, WireError> {
-        let mut wire = Wire::new(stream, Arc::clone(&self.flights));
+        let mut wire = Wire::new(stream, Arc::clone(&self.flights), Arc::clone(&self.eras));
         wire.deadline = Some(deadline);
         login::log_in(&mut wire, &self.config, binding)?;
         wire.patience = Some(deadline.saturating_duration_since(Instant::now()));

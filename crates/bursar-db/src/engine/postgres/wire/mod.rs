@@ -4,6 +4,7 @@
 //! sends what it has for all of them then, and after an error it skips the rest of the flight.
 
 mod connect;
+mod eras;
 mod error;
 mod inbox;
 mod login;
@@ -19,6 +20,7 @@ use postgres_protocol::IsNull;
 use postgres_protocol::message::frontend::{self, BindError};
 
 pub(super) use self::connect::Target;
+pub(super) use self::eras::Eras;
 pub(in super::super) use self::error::{Told, WireError};
 use self::inbox::Inbox;
 use self::stream::Stream;
@@ -26,6 +28,8 @@ use super::super::value::{PgRow, Value};
 
 /// Copied rows are sent in pieces of this size.
 const COPY_BYTES: usize = 64 << 10;
+/// How often a connection that waits for a response looks whether its era has ended.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 pub(super) struct Wire {
     stream: Stream,
@@ -44,6 +48,9 @@ pub(super) struct Wire {
     process: Option<i32>,
     /// Whether sending or receiving failed, so that nobody knows what comes next.
     is_broken: bool,
+    eras: Arc<Eras>,
+    /// When it was made. Not known before the login is done.
+    era: Option<u64>,
 }
 
 /// A prepared statement with the types of its parameters and columns, as the numbers in `pg_type`.
@@ -65,7 +72,7 @@ pub(super) enum Event {
 }
 
 impl Wire {
-    fn new(stream: Stream, flights: Arc<AtomicU64>) -> Self {
+    fn new(stream: Stream, flights: Arc<AtomicU64>, eras: Arc<Eras>) -> Self {
         Wire {
             stream,
             out: BytesMut::with_capacity(4 << 10),
@@ -78,6 +85,8 @@ impl Wire {
             deadline: None,
             process: None,
             is_broken: false,
+            eras,
+            era: None,
         }
     }
 
@@ -99,8 +108,16 @@ impl Wire {
     /// How long the server may stay silent, and how long it may take for a flight. `None` is no limit.
     pub(super) fn limit(&mut self, patience: Option<Duration>) -> Result<(), WireError> {
         self.patience = patience;
-        self.stream.socket().limit(patience)?;
+        let socket = self.stream.socket();
+        socket.limit(patience)?;
+        socket.limit_reads(patience.map(|most| most.min(LOOK_EVERY)))?;
         Ok(())
+    }
+
+    /// Whether another connection found that its server is gone, so that this one's probably is too. A connection
+    /// without a limit is not given up.
+    pub(super) fn is_outdated(&self) -> bool {
+        self.patience.is_some() && self.era.is_some_and(|era| era != self.eras.now())
     }
 
     /// Whether the server closed an idle connection. Asks the system without waiting.
@@ -345,6 +362,9 @@ impl Wire {
     fn receive(&mut self) -> Result<(u8, Range<usize>), WireError> {
         let received = self.wait();
         self.is_broken |= received.is_err();
+        if let (Err(WireError::Silent), Some(era)) = (&received, self.era) {
+            self.eras.end(era);
+        }
         received
     }
 
@@ -356,10 +376,15 @@ impl Wire {
                 }
                 return Ok((tag, body));
             }
-            if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            let is_over = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+            if is_over || self.is_outdated() {
                 return Err(WireError::Silent);
             }
-            self.inbox.fill(&mut self.stream)?;
+            match self.inbox.fill(&mut self.stream) {
+                // One read waits for a part of the time only.
+                Err(WireError::Silent) if self.deadline.is_some() => {}
+                filled => filled?,
+            }
         }
     }
 }

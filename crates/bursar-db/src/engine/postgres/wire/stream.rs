@@ -69,6 +69,11 @@ impl Socket {
         system.set_write_timeout(limit)
     }
 
+    /// How long one read may wait.
+    pub(super) fn limit_reads(&self, limit: Option<Duration>) -> io::Result<()> {
+        self.system().set_read_timeout(limit)
+    }
+
     /// Whether the other side closed it, without waiting. A server that ends a session says why before it closes it.
     pub(super) fn is_closed(&self) -> bool {
         const ERROR: u8 = b'E';
