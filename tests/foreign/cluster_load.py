@@ -29,19 +29,25 @@ class Client:
         if body is not None:
             headers |= {"Content-Type": "application/json", "Idempotency-Key": key}
             body = json.dumps(body)
-        connection = self.connections.pop(place, None)
-        if connection is None:
-            connection = http.client.HTTPConnection("127.0.0.1", self.ports[place], timeout=TIMEOUT)
-        try:
-            connection.request(method, path, body, headers)
-            response = connection.getresponse()
-            told = response.read()
-        except (OSError, http.client.HTTPException):
-            connection.close()
-            return 0, None
-        if response.headers.get("Connection") != "close":
-            self.connections[place] = connection
-        return response.status, json.loads(told)
+        # A server may close a connection that idles, and the request that finds out is sent again on a new one.
+        for connection in filter(None, (self.connections.pop(place, None), self.connect(place))):
+            try:
+                connection.request(method, path, body, headers)
+                response = connection.getresponse()
+                told = response.read()
+            except (ConnectionError, http.client.BadStatusLine):
+                connection.close()
+                continue
+            except (OSError, http.client.HTTPException):
+                connection.close()
+                break
+            if response.headers.get("Connection") != "close":
+                self.connections[place] = connection
+            return response.status, json.loads(told)
+        return 0, None
+
+    def connect(self, place):
+        return http.client.HTTPConnection("127.0.0.1", self.ports[place], timeout=TIMEOUT)
 
 
 class Write:
