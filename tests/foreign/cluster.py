@@ -115,8 +115,8 @@ def fail_over(world, load, how, is_first):
     time.sleep(1)
     load.tokens[:] = []
     told = ", ".join(f"{seconds:.1f}" for seconds in times)
-    print(f"{how}: {old.name} → {promotion.node.name} in {promotion.at - began:.1f} s; replicas write again after {told} s{stopped}",
-          flush=True)
+    moved = f"{old.name} → {promotion.node.name} in {promotion.at - began:.1f} s"
+    print(f"{how}: {moved}; replicas write again after {told} s{stopped}", flush=True)
     return tokens
 
 
