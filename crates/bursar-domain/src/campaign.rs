@@ -61,21 +61,21 @@ impl Verb for CampaignVerb {
 }
 
 resource! {
-    /// Raising funds for something, by a day.
+    /// A fundraising campaign with a goal and a last day.
     Campaign = "campaign" {
-        /// What people call it.
+        /// Name of the campaign.
         name: String => shown("name").text(NAME).required(),
-        /// What it is for.
+        /// Purpose of the campaign.
         note: Option<String> => shown("note").text(NOTE),
-        /// How much is hoped for.
+        /// Amount that the campaign wants to raise.
         goal_amount: Option<Money> => shown("goalAmount"),
-        /// The organization's currency: an ISO 4217 code.
+        /// The organization's currency, as an ISO 4217 code.
         currency: Currency => shown("currency"),
-        /// Its first day.
+        /// First day of the campaign.
         start_date: Option<Date> => shown("startDate"),
-        /// Its last day.
+        /// Last day of the campaign.
         end_date: Option<Date> => shown("endDate"),
-        /// Where it stands.
+        /// Status of the campaign.
         status: CampaignStatus => shown("status"),
         /// Its last day was already over when it was imported: it does not end by itself.
         is_held: bool => internal(),

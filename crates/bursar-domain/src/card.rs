@@ -19,7 +19,7 @@ words! {
         Active "active",
         /// It cannot be used for now.
         Frozen "frozen",
-        /// It ended for good.
+        /// It was canceled and cannot be used again.
         Canceled "canceled",
         /// It waits for its holder to accept.
         Invited "invited",
@@ -102,25 +102,25 @@ const LAST4: TextRule = TextRule {
 resource! {
     /// A card with a spend limit. This shape is frozen in v1.
     Card = "card" {
-        /// What people call it.
+        /// Name of the card.
         name: Option<String> => shown("name").text(NAME),
-        /// Where it stands.
+        /// Status of the card.
         status: Option<CardStatus> => shown("status"),
-        /// The number's last digits. Null until the issuer reports them.
+        /// Last four digits of the card number. Null until the issuer reports them.
         last4: Option<String> => shown("last4").code(LAST4),
-        /// What can be spent.
+        /// Spend limit for the period in `spendLimitFrequency`.
         spend_limit: Option<Money> => shown("spendLimit"),
-        /// The time that the spend limit counts over.
+        /// Period of the spend limit.
         spend_limit_frequency: Option<LimitFrequency> => shown("spendLimitFrequency"),
-        /// What can be spent at once.
+        /// Maximum amount of one transaction.
         transaction_limit: Option<Money> => shown("transactionLimit"),
-        /// Who holds it.
+        /// The member who holds the card.
         assigned_member_id: Option<MemberId> => shown("assignedMemberId"),
-        /// When its holder was asked.
+        /// When the holder was invited.
         invited_at: Option<Timestamp> => shown("invitedAt"),
-        /// When it could first be used.
+        /// When it was activated.
         activated_at: Option<Timestamp> => shown("activatedAt"),
-        /// When it ended.
+        /// When it was canceled.
         canceled_at: Option<Timestamp> => shown("canceledAt"),
         /// The organization's currency, which its limits are in.
         currency: Currency => internal(),

@@ -7,7 +7,7 @@ resource! {
     /// An organization directly below this one. Both times come from the change clock of the organization above:
     /// `createdAt` is when the chapter was created or moved here, `updatedAt` when it was last renamed.
     Chapter = "chapter" {
-        /// What people call it.
+        /// Name of the chapter.
         name: String => shown("name").text(NAME).required(),
     }
 }

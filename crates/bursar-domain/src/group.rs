@@ -53,17 +53,17 @@ words! {
 resource! {
     /// Members who owe the same dues. The dues are set by officers and read-only here.
     Group = "group" {
-        /// What people call it.
+        /// Name of the group.
         name: String => shown("name").text(NAME).required(),
-        /// What it is for. Empty when unset.
+        /// Purpose of the group. Empty if there is none.
         description: String => shown("description").text(NOTE),
-        /// What each member owes a period. Null without dues.
+        /// Dues of each member for a period. Null if the group has no dues.
         amount_due: Option<Money> => shown("amountDue").read_only(),
-        /// The day the next dues fall due.
+        /// The day on which the next dues are due.
         due_date: Option<Date> => shown("dueDate").read_only(),
-        /// Whether dues come back.
+        /// Whether the dues are recurring.
         is_recurring: bool => shown("isRecurring").read_only(),
-        /// How often dues come back. Null unless `isRecurring`.
+        /// Interval of recurring dues. Null unless `isRecurring`.
         recurring_interval: Option<Interval> => shown("recurringInterval").read_only(),
         /// The day of the month that the series of due dates began on.
         due_anchor_day: Option<i8> => hidden("dueAnchorDay").range(1, 31),
@@ -85,7 +85,7 @@ resource! {
         late_since: Option<Timestamp> => internal(),
         /// The day from which late charges are looked for again. Null without a rule.
         late_next: Option<Date> => internal(),
-        /// How many active members it has.
+        /// Number of active members.
         member_count: i64 => derived("memberCount").range(0, i64::MAX).read_only(),
         /// The organization's currency, which its dues are in.
         currency: Currency => internal(),

@@ -44,11 +44,11 @@ impl Item {
 resource! {
     /// Something the organization sells.
     Listing = "storeListing" {
-        /// What people call it.
+        /// Name of the listing.
         name: String => shown("name").text(NAME).required(),
-        /// What it is. Empty when unset.
+        /// Description of what is sold. Empty if there is none.
         description: String => shown("description").text(NOTE),
-        /// The organization's currency: an ISO 4217 code.
+        /// The organization's currency, as an ISO 4217 code.
         currency: Currency => shown("currency"),
         /// Whether it is on sale.
         is_active: bool = true => shown("isActive"),

@@ -20,13 +20,13 @@ resource! {
         first_name: String => shown("firstName").text(NAME).required(),
         /// Family name.
         last_name: String => shown("lastName").text(NAME).required(),
-        /// Where to write to. Not unique: families share one. Null for a member without an address.
+        /// E-mail address. Not unique, because families share one. Null if the member has none.
         email: Option<String> => shown("email").email(),
-        /// Where to send an SMS.
+        /// Phone number for SMS.
         phone: Option<String> => hidden("phone").phone(),
         /// False when the member is archived.
         is_active: bool = true => shown("isActive"),
-        /// The day the member joined.
+        /// The day on which the member joined.
         join_date: Option<Date> => shown("joinDate"),
         /// The ids of the member's groups, ascending.
         groups: Vec<GroupId> => shown("groups").column("group_ids"),

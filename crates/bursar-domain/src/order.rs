@@ -15,13 +15,13 @@ use crate::words;
 words! {
     /// Where an order stands.
     OrderStatus {
-        /// It waits to be paid.
+        /// It is waiting for payment.
         Pending "pending",
         /// It was paid.
         Paid "paid",
         /// The goods were handed over.
         Fulfilled "fulfilled",
-        /// It was called off before it was paid.
+        /// It was cancelled before it was paid.
         Cancelled "cancelled",
         /// The money was returned.
         Refunded "refunded",
@@ -96,17 +96,17 @@ impl OrderLine {
 }
 
 resource! {
-    /// What somebody bought.
+    /// A purchase in the store.
     Order = "storeOrder" {
-        /// The listing it was bought from.
+        /// The listing that was bought.
         listing_id: Option<ListingId> => shown("listingId"),
-        /// Who bought.
+        /// The member who bought it.
         member_id: Option<MemberId> => shown("memberId"),
-        /// What it costs in all.
+        /// Total amount of the order.
         total_amount: Money => shown("totalAmount").required(),
-        /// The organization's currency: an ISO 4217 code.
+        /// The organization's currency, as an ISO 4217 code.
         currency: Currency => shown("currency"),
-        /// Where it stands.
+        /// Status of the order.
         status: OrderStatus => shown("status"),
         /// When it was paid.
         paid_at: Option<Timestamp> => shown("paidAt"),

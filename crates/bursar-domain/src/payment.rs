@@ -25,7 +25,7 @@ words! {
         PartiallyPaid "partially_paid",
         /// It was received in full.
         Paid "paid",
-        /// It was called off. Nothing is owed.
+        /// It was cancelled. Nothing is owed.
         Cancelled "cancelled",
         /// The provider could not collect it, or a dispute was lost.
         Failed "failed",
@@ -105,25 +105,25 @@ impl PaymentStatus {
 }
 
 resource! {
-    /// A charge that the organization raised.
+    /// A charge: dues or another amount that a member or a chapter owes the organization.
     Payment = "payment" {
-        /// Who owes it.
+        /// The member who owes it.
         member_id: Option<MemberId> => shown("memberId"),
-        /// The group whose dues it is.
+        /// The group whose dues these are.
         group_id: Option<GroupId> => shown("groupId"),
         /// The chapter that owes it.
         target_organization_id: Option<OrganizationId> => shown("targetOrganizationId"),
-        /// What it is for. Empty when unset.
+        /// Purpose of the charge. Empty if there is none.
         description: String => shown("description").text(NOTE),
-        /// What is owed in all.
+        /// Total amount of the charge.
         amount: Money => shown("amount").required(),
-        /// What was received so far. Never more than `amount`.
+        /// Amount received so far. Never more than `amount`.
         paid_to_date: Money => shown("paidToDate"),
-        /// The organization's currency: an ISO 4217 code.
+        /// The organization's currency, as an ISO 4217 code.
         currency: Currency => shown("currency"),
-        /// Where it stands. It is `processing` while a payment provider collects it.
+        /// Status of the payment.
         status: PaymentStatus => shown("status"),
-        /// The day it is due.
+        /// The day on which it is due.
         due_date: Option<Date> => shown("dueDate"),
         /// When it was paid in full.
         paid_at: Option<Timestamp> => shown("paidAt"),

@@ -12,7 +12,7 @@ use crate::words;
 words! {
     /// Where a reimbursement stands.
     ReimbursementStatus {
-        /// It is being written.
+        /// It is a draft and can be changed.
         Draft "draft",
         /// It waits for a reviewer.
         Submitted "submitted",
@@ -90,25 +90,25 @@ impl Verb for ReimbursementVerb {
 }
 
 resource! {
-    /// What the organization owes for an expense.
+    /// An expense that the organization pays back to a member or to another organization.
     Reimbursement = "reimbursement" {
         /// The member who is paid.
         member_id: Option<MemberId> => shown("memberId"),
         /// The organization that is paid.
         recipient_organization_id: Option<OrganizationId> => shown("recipientOrganizationId"),
-        /// How much.
+        /// Amount to be paid.
         amount: Money => shown("amount").required(),
-        /// The organization's currency: an ISO 4217 code.
+        /// The organization's currency, as an ISO 4217 code.
         currency: Currency => shown("currency"),
-        /// What kind of expense.
+        /// Category of the expense, such as Travel.
         category: Option<String> => shown("category").text(CATEGORY),
-        /// What for. Empty when unset.
+        /// Description of the expense. Empty if there is none.
         description: String => shown("description").text(NOTE),
-        /// The day of the expense.
+        /// The day on which the expense was incurred.
         incurred_at: Option<Date> => shown("incurredAt"),
-        /// Where it stands.
+        /// Status of the reimbursement.
         status: ReimbursementStatus => shown("status"),
-        /// When it was submitted.
+        /// When it was submitted for review.
         submitted_at: Option<Timestamp> => shown("submittedAt"),
         /// When it was approved or rejected.
         reviewed_at: Option<Timestamp> => shown("reviewedAt"),

@@ -23,7 +23,7 @@ words! {
 words! {
     /// Where a reminder stands.
     ReminderStatus {
-        /// It waits for its time.
+        /// It is waiting for its time.
         Scheduled "scheduled",
         /// Messages are being delivered.
         Sending "sending",
@@ -33,7 +33,7 @@ words! {
         Failed "failed",
         /// Nobody qualified, so nothing was sent.
         Completed "completed",
-        /// It was called off.
+        /// It was cancelled.
         Cancelled "cancelled",
     }
 }
@@ -74,31 +74,32 @@ pub enum Audience {
 }
 
 resource! {
-    /// A message to members or to an organization, once or again and again.
+    /// A message by e-mail or SMS to members or to an organization, sent once or repeatedly.
     Reminder = "reminder" {
-        /// The member to write to.
+        /// The member who gets it.
         target_member_id: Option<MemberId> => shown("targetMemberId"),
-        /// The organization whose contact to write to.
+        /// The organization whose contact gets it.
         target_organization_id: Option<OrganizationId> => shown("targetOrganizationId"),
-        /// The group whose active members to write to. Beside a member, the group whose dues count.
+        /// The group whose active members get it. With `targetMemberId`, only that member gets it, and only dues of this
+        /// group are considered.
         group_id: Option<GroupId> => shown("groupId"),
-        /// How it is sent.
+        /// Channel: e-mail or SMS.
         method: Method => shown("method").required(),
-        /// Where it stands.
+        /// Status of the reminder.
         status: ReminderStatus => shown("status"),
-        /// The subject line.
+        /// Subject of the e-mail.
         subject: Option<String> => shown("subject").text(SUBJECT),
-        /// The text.
+        /// Text of the message.
         body: Option<String> => shown("body").text(BODY),
-        /// When it is to be sent.
+        /// When it will be sent.
         scheduled_at: Option<Timestamp> => shown("scheduledAt"),
-        /// When something was last delivered.
+        /// When a message was last delivered.
         sent_at: Option<Timestamp> => shown("sentAt"),
-        /// Whether it comes back.
+        /// Whether it is sent repeatedly.
         is_recurring: bool => shown("isRecurring"),
-        /// After how many days it comes back.
+        /// Days between two runs.
         recurring_interval_days: Option<i64> => shown("recurringIntervalDays").range(1, INTERVAL_DAYS_MAX),
-        /// Says what is owed, and goes only to those who owe.
+        /// Whether the message includes the recipient's open amount. If so, only members who owe something get it.
         include_payment_info: bool => shown("includePaymentInfo"),
         /// Its time was already past when it was imported: it waits for an officer's send-now.
         is_held: bool => internal(),

@@ -308,11 +308,11 @@ export interface Member {
     firstName: string;
     /** Family name. */
     lastName: string;
-    /** Where to write to. Not unique: families share one. Null for a member without an address. */
+    /** E-mail address. Not unique, because families share one. Null if the member has none. */
     email: string | null;
     /** False when the member is archived. */
     isActive: boolean;
-    /** The day the member joined. */
+    /** The day on which the member joined. */
     joinDate: string | null;
     /** The ids of the member's groups, ascending. */
     groups: string[];
@@ -325,19 +325,19 @@ export interface Member {
 /** Members who owe the same dues. The dues are set by officers and read-only here. */
 export interface Group {
     id: string;
-    /** What people call it. */
+    /** Name of the group. */
     name: string;
-    /** What it is for. Empty when unset. */
+    /** Purpose of the group. Empty if there is none. */
     description: string;
-    /** What each member owes a period. Null without dues. */
+    /** Dues of each member for a period. Null if the group has no dues. */
     amountDue: string | null;
-    /** The day the next dues fall due. */
+    /** The day on which the next dues are due. */
     dueDate: string | null;
-    /** Whether dues come back. */
+    /** Whether the dues are recurring. */
     isRecurring: boolean;
-    /** How often dues come back. Null unless `isRecurring`. */
+    /** Interval of recurring dues. Null unless `isRecurring`. */
     recurringInterval: RecurringInterval | null;
-    /** How many active members it has. */
+    /** Number of active members. */
     memberCount: number;
     /** When it was created. */
     createdAt: string;
@@ -345,26 +345,26 @@ export interface Group {
     updatedAt: string;
 }
 
-/** A charge that the organization raised. */
+/** A charge: dues or another amount that a member or a chapter owes the organization. */
 export interface Payment {
     id: string;
-    /** Who owes it. */
+    /** The member who owes it. */
     memberId: string | null;
-    /** The group whose dues it is. */
+    /** The group whose dues these are. */
     groupId: string | null;
     /** The chapter that owes it. */
     targetOrganizationId: string | null;
-    /** What it is for. Empty when unset. */
+    /** Purpose of the charge. Empty if there is none. */
     description: string;
-    /** What is owed in all. */
+    /** Total amount of the charge. */
     amount: string;
-    /** What was received so far. Never more than `amount`. */
+    /** Amount received so far. Never more than `amount`. */
     paidToDate: string;
-    /** The organization's currency: an ISO 4217 code. */
+    /** The organization's currency, as an ISO 4217 code. */
     currency: string;
-    /** Where it stands. It is `processing` while a payment provider collects it. */
+    /** Status of the payment. */
     status: PaymentStatus;
-    /** The day it is due. */
+    /** The day on which it is due. */
     dueDate: string | null;
     /** When it was paid in full. */
     paidAt: string | null;
@@ -376,26 +376,26 @@ export interface Payment {
     updatedAt: string;
 }
 
-/** What the organization owes for an expense. */
+/** An expense that the organization pays back to a member or to another organization. */
 export interface Reimbursement {
     id: string;
     /** The member who is paid. */
     memberId: string | null;
     /** The organization that is paid. */
     recipientOrganizationId: string | null;
-    /** How much. */
+    /** Amount to be paid. */
     amount: string;
-    /** The organization's currency: an ISO 4217 code. */
+    /** The organization's currency, as an ISO 4217 code. */
     currency: string;
-    /** What kind of expense. */
+    /** Category of the expense, such as Travel. */
     category: string | null;
-    /** What for. Empty when unset. */
+    /** Description of the expense. Empty if there is none. */
     description: string;
-    /** The day of the expense. */
+    /** The day on which the expense was incurred. */
     incurredAt: string | null;
-    /** Where it stands. */
+    /** Status of the reimbursement. */
     status: ReimbursementStatus;
-    /** When it was submitted. */
+    /** When it was submitted for review. */
     submittedAt: string | null;
     /** When it was approved or rejected. */
     reviewedAt: string | null;
@@ -409,32 +409,35 @@ export interface Reimbursement {
     updatedAt: string;
 }
 
-/** A message to members or to an organization, once or again and again. */
+/** A message by e-mail or SMS to members or to an organization, sent once or repeatedly. */
 export interface Reminder {
     id: string;
-    /** The member to write to. */
+    /** The member who gets it. */
     targetMemberId: string | null;
-    /** The organization whose contact to write to. */
+    /** The organization whose contact gets it. */
     targetOrganizationId: string | null;
-    /** The group whose active members to write to. Beside a member, the group whose dues count. */
+    /**
+     * The group whose active members get it. With `targetMemberId`, only that member gets it, and only dues of this
+     * group are considered.
+     */
     groupId: string | null;
-    /** How it is sent. */
+    /** Channel: e-mail or SMS. */
     method: ReminderMethod;
-    /** Where it stands. */
+    /** Status of the reminder. */
     status: ReminderStatus;
-    /** The subject line. */
+    /** Subject of the e-mail. */
     subject: string | null;
-    /** The text. */
+    /** Text of the message. */
     body: string | null;
-    /** When it is to be sent. */
+    /** When it will be sent. */
     scheduledAt: string | null;
-    /** When something was last delivered. */
+    /** When a message was last delivered. */
     sentAt: string | null;
-    /** Whether it comes back. */
+    /** Whether it is sent repeatedly. */
     isRecurring: boolean;
-    /** After how many days it comes back. */
+    /** Days between two runs. */
     recurringIntervalDays: number | null;
-    /** Says what is owed, and goes only to those who owe. */
+    /** Whether the message includes the recipient's open amount. If so, only members who owe something get it. */
     includePaymentInfo: boolean;
     /** When it was created. */
     createdAt: string;
@@ -445,25 +448,25 @@ export interface Reminder {
 /** A card with a spend limit. This shape is frozen in v1. */
 export interface Card {
     id: string;
-    /** What people call it. */
+    /** Name of the card. */
     name: string | null;
-    /** Where it stands. */
+    /** Status of the card. */
     status: CardStatus | null;
-    /** The number's last digits. Null until the issuer reports them. */
+    /** Last four digits of the card number. Null until the issuer reports them. */
     last4: string | null;
-    /** What can be spent. */
+    /** Spend limit for the period in `spendLimitFrequency`. */
     spendLimit: string | null;
-    /** The time that the spend limit counts over. */
+    /** Period of the spend limit. */
     spendLimitFrequency: SpendLimitFrequency | null;
-    /** What can be spent at once. */
+    /** Maximum amount of one transaction. */
     transactionLimit: string | null;
-    /** Who holds it. */
+    /** The member who holds the card. */
     assignedMemberId: string | null;
-    /** When its holder was asked. */
+    /** When the holder was invited. */
     invitedAt: string | null;
-    /** When it could first be used. */
+    /** When it was activated. */
     activatedAt: string | null;
-    /** When it ended. */
+    /** When it was canceled. */
     canceledAt: string | null;
     /** When it was created. */
     createdAt: string;
@@ -471,22 +474,22 @@ export interface Card {
     updatedAt: string;
 }
 
-/** Raising funds for something, by a day. */
+/** A fundraising campaign with a goal and a last day. */
 export interface Campaign {
     id: string;
-    /** What people call it. */
+    /** Name of the campaign. */
     name: string;
-    /** What it is for. */
+    /** Purpose of the campaign. */
     note: string | null;
-    /** How much is hoped for. */
+    /** Amount that the campaign wants to raise. */
     goalAmount: string | null;
-    /** The organization's currency: an ISO 4217 code. */
+    /** The organization's currency, as an ISO 4217 code. */
     currency: string;
-    /** Its first day. */
+    /** First day of the campaign. */
     startDate: string | null;
-    /** Its last day. */
+    /** Last day of the campaign. */
     endDate: string | null;
-    /** Where it stands. */
+    /** Status of the campaign. */
     status: CampaignStatus;
     /** When it was created. */
     createdAt: string;
@@ -497,11 +500,11 @@ export interface Campaign {
 /** Something the organization sells. */
 export interface StoreListing {
     id: string;
-    /** What people call it. */
+    /** Name of the listing. */
     name: string;
-    /** What it is. Empty when unset. */
+    /** Description of what is sold. Empty if there is none. */
     description: string;
-    /** The organization's currency: an ISO 4217 code. */
+    /** The organization's currency, as an ISO 4217 code. */
     currency: string;
     /** Whether it is on sale. */
     isActive: boolean;
@@ -511,18 +514,18 @@ export interface StoreListing {
     updatedAt: string;
 }
 
-/** What somebody bought. */
+/** A purchase in the store. */
 export interface StoreOrder {
     id: string;
-    /** The listing it was bought from. */
+    /** The listing that was bought. */
     listingId: string | null;
-    /** Who bought. */
+    /** The member who bought it. */
     memberId: string | null;
-    /** What it costs in all. */
+    /** Total amount of the order. */
     totalAmount: string;
-    /** The organization's currency: an ISO 4217 code. */
+    /** The organization's currency, as an ISO 4217 code. */
     currency: string;
-    /** Where it stands. */
+    /** Status of the order. */
     status: StoreOrderStatus;
     /** When it was paid. */
     paidAt: string | null;
@@ -536,7 +539,7 @@ export interface StoreOrder {
  */
 export interface Chapter {
     id: string;
-    /** What people call it. */
+    /** Name of the chapter. */
     name: string;
     /** When it was created. */
     createdAt: string;
@@ -544,303 +547,306 @@ export interface Chapter {
     updatedAt: string;
 }
 
-/** Who did it. */
+/** Who made the change. */
 export interface Actor {
     /**
-     * `user` is a person, `member` a member on their own page, `operator` the command line, `worker` the service
-     * itself.
+     * `token`: an API token. `user`: a person in the console. `member`: a member on their own page. `operator`: the
+     * command line. `worker`: the service itself.
      */
     kind: ActorKind;
-    /** The token, the user or the member. Null for the others. */
+    /** Id of the token, the user or the member. Null for `operator` and `worker`. */
     id: string | null;
 }
 
-/** A write of a member. */
+/** A change of a member. */
 export interface MemberEvent {
     id: string;
-    /** What happened, in the most specific word. */
+    /** Type of the event: the most specific one that applies. */
     type: MemberEventType;
     /** The `updatedAt` that the change gave the resource. */
     createdAt: string;
-    /** The organization it happened in. */
+    /** The organization in which it happened. */
     organizationId: string;
-    /** What the event is about. */
+    /** Kind of resource that changed. */
     resource: "member";
-    /** The resource. */
+    /** Id of the resource that changed. */
     resourceId: string;
-    /** The resource after the change, as the API shows it. */
+    /** The resource after the change, as the API returns it. */
     data: Member;
     /**
-     * The fields of `data` that differ from before, without `updatedAt`. Empty for a new resource, and where only what
-     * the API does not show has changed.
+     * Names of the fields of `data` that changed, without `updatedAt`. Empty for a new resource, and if only fields
+     * that the API does not return have changed.
      */
     changed: string[];
-    /** Who did it. */
+    /** Who made the change. */
     actor: Actor;
-    /** The request that did it. Null where there was none. */
+    /** The request that made the change. Null if there was none. */
     requestId: string | null;
 }
 
-/** A write of a group. */
+/** A change of a group. */
 export interface GroupEvent {
     id: string;
-    /** What happened, in the most specific word. */
+    /** Type of the event: the most specific one that applies. */
     type: GroupEventType;
     /** The `updatedAt` that the change gave the resource. */
     createdAt: string;
-    /** The organization it happened in. */
+    /** The organization in which it happened. */
     organizationId: string;
-    /** What the event is about. */
+    /** Kind of resource that changed. */
     resource: "group";
-    /** The resource. */
+    /** Id of the resource that changed. */
     resourceId: string;
-    /** The resource after the change, as the API shows it. */
+    /** The resource after the change, as the API returns it. */
     data: Group;
     /**
-     * The fields of `data` that differ from before, without `updatedAt`. Empty for a new resource, and where only what
-     * the API does not show has changed.
+     * Names of the fields of `data` that changed, without `updatedAt`. Empty for a new resource, and if only fields
+     * that the API does not return have changed.
      */
     changed: string[];
-    /** Who did it. */
+    /** Who made the change. */
     actor: Actor;
-    /** The request that did it. Null where there was none. */
+    /** The request that made the change. Null if there was none. */
     requestId: string | null;
 }
 
-/** A write of a payment. */
+/** A change of a payment. */
 export interface PaymentEvent {
     id: string;
-    /** What happened, in the most specific word. */
+    /** Type of the event: the most specific one that applies. */
     type: PaymentEventType;
     /** The `updatedAt` that the change gave the resource. */
     createdAt: string;
-    /** The organization it happened in. */
+    /** The organization in which it happened. */
     organizationId: string;
-    /** What the event is about. */
+    /** Kind of resource that changed. */
     resource: "payment";
-    /** The resource. */
+    /** Id of the resource that changed. */
     resourceId: string;
-    /** The resource after the change, as the API shows it. */
+    /** The resource after the change, as the API returns it. */
     data: Payment;
     /**
-     * The fields of `data` that differ from before, without `updatedAt`. Empty for a new resource, and where only what
-     * the API does not show has changed.
+     * Names of the fields of `data` that changed, without `updatedAt`. Empty for a new resource, and if only fields
+     * that the API does not return have changed.
      */
     changed: string[];
-    /** Who did it. */
+    /** Who made the change. */
     actor: Actor;
-    /** The request that did it. Null where there was none. */
+    /** The request that made the change. Null if there was none. */
     requestId: string | null;
 }
 
-/** A write of a reimbursement. */
+/** A change of a reimbursement. */
 export interface ReimbursementEvent {
     id: string;
-    /** What happened, in the most specific word. */
+    /** Type of the event: the most specific one that applies. */
     type: ReimbursementEventType;
     /** The `updatedAt` that the change gave the resource. */
     createdAt: string;
-    /** The organization it happened in. */
+    /** The organization in which it happened. */
     organizationId: string;
-    /** What the event is about. */
+    /** Kind of resource that changed. */
     resource: "reimbursement";
-    /** The resource. */
+    /** Id of the resource that changed. */
     resourceId: string;
-    /** The resource after the change, as the API shows it. */
+    /** The resource after the change, as the API returns it. */
     data: Reimbursement;
     /**
-     * The fields of `data` that differ from before, without `updatedAt`. Empty for a new resource, and where only what
-     * the API does not show has changed.
+     * Names of the fields of `data` that changed, without `updatedAt`. Empty for a new resource, and if only fields
+     * that the API does not return have changed.
      */
     changed: string[];
-    /** Who did it. */
+    /** Who made the change. */
     actor: Actor;
-    /** The request that did it. Null where there was none. */
+    /** The request that made the change. Null if there was none. */
     requestId: string | null;
 }
 
-/** A write of a reminder. */
+/** A change of a reminder. */
 export interface ReminderEvent {
     id: string;
-    /** What happened, in the most specific word. */
+    /** Type of the event: the most specific one that applies. */
     type: ReminderEventType;
     /** The `updatedAt` that the change gave the resource. */
     createdAt: string;
-    /** The organization it happened in. */
+    /** The organization in which it happened. */
     organizationId: string;
-    /** What the event is about. */
+    /** Kind of resource that changed. */
     resource: "reminder";
-    /** The resource. */
+    /** Id of the resource that changed. */
     resourceId: string;
-    /** The resource after the change, as the API shows it. */
+    /** The resource after the change, as the API returns it. */
     data: Reminder;
     /**
-     * The fields of `data` that differ from before, without `updatedAt`. Empty for a new resource, and where only what
-     * the API does not show has changed.
+     * Names of the fields of `data` that changed, without `updatedAt`. Empty for a new resource, and if only fields
+     * that the API does not return have changed.
      */
     changed: string[];
-    /** Who did it. */
+    /** Who made the change. */
     actor: Actor;
-    /** The request that did it. Null where there was none. */
+    /** The request that made the change. Null if there was none. */
     requestId: string | null;
 }
 
-/** A write of a card. */
+/** A change of a card. */
 export interface CardEvent {
     id: string;
-    /** What happened, in the most specific word. */
+    /** Type of the event: the most specific one that applies. */
     type: CardEventType;
     /** The `updatedAt` that the change gave the resource. */
     createdAt: string;
-    /** The organization it happened in. */
+    /** The organization in which it happened. */
     organizationId: string;
-    /** What the event is about. */
+    /** Kind of resource that changed. */
     resource: "card";
-    /** The resource. */
+    /** Id of the resource that changed. */
     resourceId: string;
-    /** The resource after the change, as the API shows it. */
+    /** The resource after the change, as the API returns it. */
     data: Card;
     /**
-     * The fields of `data` that differ from before, without `updatedAt`. Empty for a new resource, and where only what
-     * the API does not show has changed.
+     * Names of the fields of `data` that changed, without `updatedAt`. Empty for a new resource, and if only fields
+     * that the API does not return have changed.
      */
     changed: string[];
-    /** Who did it. */
+    /** Who made the change. */
     actor: Actor;
-    /** The request that did it. Null where there was none. */
+    /** The request that made the change. Null if there was none. */
     requestId: string | null;
 }
 
-/** A write of a campaign. */
+/** A change of a campaign. */
 export interface CampaignEvent {
     id: string;
-    /** What happened, in the most specific word. */
+    /** Type of the event: the most specific one that applies. */
     type: CampaignEventType;
     /** The `updatedAt` that the change gave the resource. */
     createdAt: string;
-    /** The organization it happened in. */
+    /** The organization in which it happened. */
     organizationId: string;
-    /** What the event is about. */
+    /** Kind of resource that changed. */
     resource: "campaign";
-    /** The resource. */
+    /** Id of the resource that changed. */
     resourceId: string;
-    /** The resource after the change, as the API shows it. */
+    /** The resource after the change, as the API returns it. */
     data: Campaign;
     /**
-     * The fields of `data` that differ from before, without `updatedAt`. Empty for a new resource, and where only what
-     * the API does not show has changed.
+     * Names of the fields of `data` that changed, without `updatedAt`. Empty for a new resource, and if only fields
+     * that the API does not return have changed.
      */
     changed: string[];
-    /** Who did it. */
+    /** Who made the change. */
     actor: Actor;
-    /** The request that did it. Null where there was none. */
+    /** The request that made the change. Null if there was none. */
     requestId: string | null;
 }
 
-/** A write of a listing. */
+/** A change of a listing. */
 export interface StoreListingEvent {
     id: string;
-    /** What happened, in the most specific word. */
+    /** Type of the event: the most specific one that applies. */
     type: StoreListingEventType;
     /** The `updatedAt` that the change gave the resource. */
     createdAt: string;
-    /** The organization it happened in. */
+    /** The organization in which it happened. */
     organizationId: string;
-    /** What the event is about. */
+    /** Kind of resource that changed. */
     resource: "listing";
-    /** The resource. */
+    /** Id of the resource that changed. */
     resourceId: string;
-    /** The resource after the change, as the API shows it. */
+    /** The resource after the change, as the API returns it. */
     data: StoreListing;
     /**
-     * The fields of `data` that differ from before, without `updatedAt`. Empty for a new resource, and where only what
-     * the API does not show has changed.
+     * Names of the fields of `data` that changed, without `updatedAt`. Empty for a new resource, and if only fields
+     * that the API does not return have changed.
      */
     changed: string[];
-    /** Who did it. */
+    /** Who made the change. */
     actor: Actor;
-    /** The request that did it. Null where there was none. */
+    /** The request that made the change. Null if there was none. */
     requestId: string | null;
 }
 
-/** A write of an order. */
+/** A change of an order. */
 export interface StoreOrderEvent {
     id: string;
-    /** What happened, in the most specific word. */
+    /** Type of the event: the most specific one that applies. */
     type: StoreOrderEventType;
     /** The `updatedAt` that the change gave the resource. */
     createdAt: string;
-    /** The organization it happened in. */
+    /** The organization in which it happened. */
     organizationId: string;
-    /** What the event is about. */
+    /** Kind of resource that changed. */
     resource: "order";
-    /** The resource. */
+    /** Id of the resource that changed. */
     resourceId: string;
-    /** The resource after the change, as the API shows it. */
+    /** The resource after the change, as the API returns it. */
     data: StoreOrder;
     /**
-     * The fields of `data` that differ from before, without `updatedAt`. Empty for a new resource, and where only what
-     * the API does not show has changed.
+     * Names of the fields of `data` that changed, without `updatedAt`. Empty for a new resource, and if only fields
+     * that the API does not return have changed.
      */
     changed: string[];
-    /** Who did it. */
+    /** Who made the change. */
     actor: Actor;
-    /** The request that did it. Null where there was none. */
+    /** The request that made the change. Null if there was none. */
     requestId: string | null;
 }
 
-/** An event that nothing caused: somebody tests the endpoint. */
+/** Sent when somebody tests the endpoint. Nothing has changed. */
 export interface TestEvent {
     id: string;
-    /** What happened, in the most specific word. */
+    /** Type of the event: the most specific one that applies. */
     type: TestEventType;
     /** The `updatedAt` that the change gave the resource. */
     createdAt: string;
-    /** The organization it happened in. */
+    /** The organization in which it happened. */
     organizationId: string;
-    /** What the event is about. */
+    /** Kind of resource that changed. */
     resource: null;
-    /** The resource. */
+    /** Id of the resource that changed. */
     resourceId: null;
-    /** The resource after the change, as the API shows it. */
+    /** The resource after the change, as the API returns it. */
     data: Record<string, unknown>;
     /**
-     * The fields of `data` that differ from before, without `updatedAt`. Empty for a new resource, and where only what
-     * the API does not show has changed.
+     * Names of the fields of `data` that changed, without `updatedAt`. Empty for a new resource, and if only fields
+     * that the API does not return have changed.
      */
     changed: string[];
-    /** Who did it. */
+    /** Who made the change. */
     actor: Actor;
-    /** The request that did it. Null where there was none. */
+    /** The request that made the change. Null if there was none. */
     requestId: string | null;
 }
 
-/** The reminder after the send, and what became of it. */
+/** The reminder after the send, and the outcome. */
 export interface SentReminder {
     id: string;
-    /** The member to write to. */
+    /** The member who gets it. */
     targetMemberId: string | null;
-    /** The organization whose contact to write to. */
+    /** The organization whose contact gets it. */
     targetOrganizationId: string | null;
-    /** The group whose active members to write to. Beside a member, the group whose dues count. */
+    /**
+     * The group whose active members get it. With `targetMemberId`, only that member gets it, and only dues of this
+     * group are considered.
+     */
     groupId: string | null;
-    /** How it is sent. */
+    /** Channel: e-mail or SMS. */
     method: ReminderMethod;
-    /** Where it stands. */
+    /** Status of the reminder. */
     status: ReminderStatus;
-    /** The subject line. */
+    /** Subject of the e-mail. */
     subject: string | null;
-    /** The text. */
+    /** Text of the message. */
     body: string | null;
-    /** When it is to be sent. */
+    /** When it will be sent. */
     scheduledAt: string | null;
-    /** When something was last delivered. */
+    /** When a message was last delivered. */
     sentAt: string | null;
-    /** Whether it comes back. */
+    /** Whether it is sent repeatedly. */
     isRecurring: boolean;
-    /** After how many days it comes back. */
+    /** Days between two runs. */
     recurringIntervalDays: number | null;
-    /** Says what is owed, and goes only to those who owe. */
+    /** Whether the message includes the recipient's open amount. If so, only members who owe something get it. */
     includePaymentInfo: boolean;
     /** When it was created. */
     createdAt: string;
@@ -852,7 +858,10 @@ export interface SentReminder {
 
 /** The card, or the application for one. */
 export interface CardCreation {
-    /** `card`: the card is there. `application`: the organization is not approved for issuing yet. */
+    /**
+     * `card`: the card was created. `application`: the organization is not approved for issuing yet, so an application
+     * was recorded.
+     */
     kind: CardCreationKind;
     /** The card. Null for an application. */
     card: Card | null;
@@ -863,7 +872,7 @@ export interface CardCreation {
 /** One entry. */
 export interface Withheld {
     scope: Scope;
-    /** `role`: above the role. `policy`: blocked by the organization. */
+    /** `role`: the role does not allow it. `policy`: the organization blocks it. */
     by: WithheldBy;
 }
 
@@ -872,19 +881,19 @@ export interface Token {
     id: string;
     /** `personal` acts as a user, `service` as the organization. */
     kind: TokenKind;
-    /** What its maker called it. */
+    /** Name of the token. */
     name: string;
-    /** The organization it works in. */
+    /** The organization that it belongs to. */
     organizationId: string;
-    /** The role it acts with now. */
+    /** The role that it acts with now. */
     role: Role;
-    /** When it stops working. */
+    /** When it expires. */
     expiresAt: string;
-    /** What it was given. */
+    /** Scopes that it was created with. */
     scopes: Scope[];
-    /** What it can do now. */
+    /** Scopes that work now. */
     effectiveScopes: Scope[];
-    /** What it was given and cannot do now, and why. */
+    /** Scopes that it was created with but that do not work now, with the reason. */
     withheld: Withheld[];
 }
 

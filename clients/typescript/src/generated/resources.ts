@@ -30,15 +30,15 @@ import type {
 
 /** What cards.create takes. */
 export interface CreateCardFields {
-    /** What people will call the card. */
+    /** Name of the card. */
     name: string;
-    /** What can be spent, as a JSON number. It must also fit the organization's currency. */
+    /** Spend limit, as a JSON number with no more decimals than the organization's currency has. */
     spendLimit: number;
-    /** The time that the spend limit counts over. */
+    /** Period of the spend limit. */
     spendLimitFrequency: SpendLimitFrequency;
-    /** What can be spent at once. Null means none. */
+    /** Maximum amount of one transaction. Null for no such limit. */
     transactionLimit?: number | null | undefined;
-    /** The active member who will hold it. Null means nobody. */
+    /** The active member who will hold the card. Null for nobody. */
     assignedMemberId?: string | null | undefined;
 }
 
@@ -78,7 +78,7 @@ export interface UpdateMemberFields {
     firstName?: string | undefined;
     /** Family name. */
     lastName?: string | undefined;
-    /** Where to write to. */
+    /** E-mail address. */
     email?: string | undefined;
     /** False archives the member, true restores it. */
     isActive?: boolean | undefined;
@@ -101,9 +101,9 @@ export interface ListMembersFilters {
 
 /** What groups.create takes. */
 export interface CreateGroupFields {
-    /** What people will call it. */
+    /** Name of the group. */
     name: string;
-    /** What it is for. Null means empty. */
+    /** Purpose of the group. Null for none. */
     description?: string | null | undefined;
 }
 
@@ -122,9 +122,9 @@ export interface ListGroupsFilters {
 
 /** What groups.update takes. */
 export interface UpdateGroupFields {
-    /** What people call it. */
+    /** Name of the group. */
     name?: string | undefined;
-    /** What it is for. */
+    /** Purpose of the group. */
     description?: string | undefined;
 }
 
@@ -381,7 +381,7 @@ export class Groups {
     }
 }
 
-/** Charges that the organization raised. */
+/** Dues and other charges. */
 export class Payments {
     readonly #http: Http;
 
@@ -402,7 +402,7 @@ export class Payments {
     }
 }
 
-/** What the organization owes for expenses. */
+/** Expenses that the organization pays back. */
 export class Reimbursements {
     readonly #http: Http;
 
@@ -683,9 +683,9 @@ export class Operations {
     readonly members: Members;
     /** Members who owe the same dues. */
     readonly groups: Groups;
-    /** Charges that the organization raised. */
+    /** Dues and other charges. */
     readonly payments: Payments;
-    /** What the organization owes for expenses. */
+    /** Expenses that the organization pays back. */
     readonly reimbursements: Reimbursements;
     /** Messages by e-mail or SMS. */
     readonly reminders: Reminders;

@@ -36,7 +36,7 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
             id_with(resource.prefix()),
             reference(schema_of(*resource)),
         );
-        let about = format!("A write of {}.", a(*resource));
+        let about = format!("A change of {}.", a(*resource));
         all.push((name, says(object(event), &about)));
     }
     let nothing = json!({"type": "object", "maxProperties": 0});
@@ -50,7 +50,7 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
         "TestEvent".to_owned(),
         says(
             object(test),
-            "An event that nothing caused: somebody tests the endpoint.",
+            "Sent when somebody tests the endpoint. Nothing has changed.",
         ),
     ));
     all
@@ -62,48 +62,57 @@ fn envelope(name: Value, resource: Value, resource_id: Value, data: Value) -> Ve
             "kind",
             says(
                 one_of("ActorKind", ["token", "user", "member", "operator", "worker"]),
-                "`user` is a person, `member` a member on their own page, `operator` the command line, `worker` the service itself.",
+                "`token`: an API token. `user`: a person in the console. `member`: a member on their own page. `operator`: the command line. `worker`: the service itself.",
             ),
         ),
         (
             "id",
             says(
                 or_null(json!({"type": "string"})),
-                "The token, the user or the member. Null for the others.",
+                "Id of the token, the user or the member. Null for `operator` and `worker`.",
             ),
         ),
     ]);
     vec![
         ("id", id::<kind::Event>()),
-        ("type", says(name, "What happened, in the most specific word.")),
+        (
+            "type",
+            says(name, "Type of the event: the most specific one that applies."),
+        ),
         (
             "createdAt",
             says(timestamp(), "The `updatedAt` that the change gave the resource."),
         ),
         (
             "organizationId",
-            says(id::<kind::Organization>(), "The organization it happened in."),
+            says(
+                id::<kind::Organization>(),
+                "The organization in which it happened.",
+            ),
         ),
-        ("resource", says(resource, "What the event is about.")),
-        ("resourceId", says(resource_id, "The resource.")),
+        ("resource", says(resource, "Kind of resource that changed.")),
+        (
+            "resourceId",
+            says(resource_id, "Id of the resource that changed."),
+        ),
         (
             "data",
-            says(data, "The resource after the change, as the API shows it."),
+            says(data, "The resource after the change, as the API returns it."),
         ),
         (
             "changed",
             says(
                 json!({"type": "array", "items": {"type": "string"}, "uniqueItems": true}),
-                "The fields of `data` that differ from before, without `updatedAt`. Empty for a new resource, and where only \
-                 what the API does not show has changed.",
+                "Names of the fields of `data` that changed, without `updatedAt`. Empty for a new resource, and if only \
+                 fields that the API does not return have changed.",
             ),
         ),
-        ("actor", says(actor, "Who did it.")),
+        ("actor", says(actor, "Who made the change.")),
         (
             "requestId",
             says(
                 or_null(id::<kind::Request>()),
-                "The request that did it. Null where there was none.",
+                "The request that made the change. Null if there was none.",
             ),
         ),
     ]

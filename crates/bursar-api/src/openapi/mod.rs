@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 pub use self::errors::{CODES, ErrorDoc};
 pub(super) use self::errors::{example, title};
 pub(super) use self::events::WEBHOOKS;
+pub(super) use self::values::MONEY;
 
 const OPENAPI: &str = "3.1.0";
 const TITLE: &str = "Organization Dues and Payments API";

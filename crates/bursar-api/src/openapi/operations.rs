@@ -198,8 +198,8 @@ fn tag(operation: Operation) -> &'static str {
 pub(super) const TAGS: &[(&str, &str)] = &[
     ("Members", "The people of the organization."),
     ("Groups", "Members who owe the same dues."),
-    ("Payments", "Charges that the organization raised."),
-    ("Reimbursements", "What the organization owes for expenses."),
+    ("Payments", "Dues and other charges."),
+    ("Reimbursements", "Expenses that the organization pays back."),
     ("Reminders", "Messages by e-mail or SMS."),
     ("Cards", "Spending with a limit, in the organization's name."),
     ("Campaigns", "Fundraising."),

@@ -67,10 +67,7 @@ pub(super) fn all() -> Value {
     ));
     add(
         "SentReminder",
-        says(
-            object(sent),
-            "The reminder after the send, and what became of it.",
-        ),
+        says(object(sent), "The reminder after the send, and the outcome."),
     );
     add(
         "CardCreation",
@@ -121,12 +118,12 @@ fn page(name: &str) -> Value {
     let rows = json!({"type": "array", "items": reference(name), "maxItems": PageLimit::MAX.rows()});
     let fields = vec![
         ("data", says(rows, "The rows, oldest change first.")),
-        ("hasMore", says(boolean(), "Whether more rows follow.")),
+        ("hasMore", says(boolean(), "Whether there are more rows.")),
         (
             "nextCursor",
             says(
                 or_null(cursor()),
-                "Give it back as `cursor` to get the next page. Null on the last page.",
+                "Value of `cursor` for the next page. Null on the last page.",
             ),
         ),
     ];
@@ -205,7 +202,7 @@ fn card_creation() -> Vec<Field> {
             "kind",
             says(
                 one_of("CardCreationKind", ["card", "application"]),
-                "`card`: the card is there. `application`: the organization is not approved for issuing yet.",
+                "`card`: the card was created. `application`: the organization is not approved for issuing yet, so an application was recorded.",
             ),
         ),
         ("card", says(card, "The card. Null for an application.")),
@@ -232,7 +229,7 @@ fn token() -> Vec<Field> {
             "by",
             says(
                 by,
-                "`role`: above the role. `policy`: blocked by the organization.",
+                "`role`: the role does not allow it. `policy`: the organization blocks it.",
             ),
         ),
     ]);
@@ -245,23 +242,23 @@ fn token() -> Vec<Field> {
                 "`personal` acts as a user, `service` as the organization.",
             ),
         ),
-        (
-            "name",
-            says(json!({"type": "string"}), "What its maker called it."),
-        ),
+        ("name", says(json!({"type": "string"}), "Name of the token.")),
         (
             "organizationId",
-            says(id::<kind::Organization>(), "The organization it works in."),
+            says(id::<kind::Organization>(), "The organization that it belongs to."),
         ),
-        ("role", says(words::<Role>("Role"), "The role it acts with now.")),
-        ("expiresAt", says(timestamp(), "When it stops working.")),
-        ("scopes", says(scopes(), "What it was given.")),
-        ("effectiveScopes", says(scopes(), "What it can do now.")),
+        (
+            "role",
+            says(words::<Role>("Role"), "The role that it acts with now."),
+        ),
+        ("expiresAt", says(timestamp(), "When it expires.")),
+        ("scopes", says(scopes(), "Scopes that it was created with.")),
+        ("effectiveScopes", says(scopes(), "Scopes that work now.")),
         (
             "withheld",
             says(
                 json!({"type": "array", "items": withheld}),
-                "What it was given and cannot do now, and why.",
+                "Scopes that it was created with but that do not work now, with the reason.",
             ),
         ),
     ]
@@ -271,7 +268,7 @@ fn error() -> Value {
     let codes: Vec<String> = CODES.iter().map(|doc| format!("`{}`", doc.code)).collect();
     let scope = json!({"type": "string", "pattern": "^[a-z]+:[a-z]+$"});
     let code = format!(
-        "What went wrong, for programs: {}. Later versions of v1 may add codes.",
+        "Error code, for programs: {}. Later versions of v1 may add codes.",
         codes.join(", ")
     );
     let required = [
@@ -281,23 +278,20 @@ fn error() -> Value {
         ),
         (
             "message",
-            says(
-                json!({"type": "string"}),
-                "What went wrong and what to do, for people.",
-            ),
+            says(json!({"type": "string"}), "Cause and remedy, for people."),
         ),
         (
             "requestId",
             says(
                 id::<kind::Request>(),
-                "Names this request in the server's log. Also in `X-Request-Id`.",
+                "Id of this request in the server's log. Also in `X-Request-Id`.",
             ),
         ),
         (
             "docsUrl",
             says(
                 json!({"type": "string", "format": "uri"}),
-                "The page that explains the code.",
+                "URL of the page that explains the code.",
             ),
         ),
     ];
@@ -306,14 +300,14 @@ fn error() -> Value {
             "param",
             says(
                 json!({"type": "string"}),
-                "The field, parameter or header at fault, when one is.",
+                "The field, parameter or header that is wrong, if there is one.",
             ),
         ),
         (
             "requiredScopes",
             says(
                 json!({"type": "array", "items": scope}),
-                "All scopes that the endpoint needs, on `insufficient_scope`.",
+                "With `insufficient_scope`: all scopes that the endpoint needs.",
             ),
         ),
     ];
@@ -329,30 +323,33 @@ fn error() -> Value {
 
 fn new_card() -> Value {
     let fields = vec![
-        ("name", says(text(NAME), "What people will call the card.")),
+        ("name", says(text(NAME), "Name of the card.")),
         (
             "spendLimit",
             says(
                 limit(),
-                "What can be spent, as a JSON number. It must also fit the organization's currency.",
+                "Spend limit, as a JSON number with no more decimals than the organization's currency has.",
             ),
         ),
         (
             "spendLimitFrequency",
             says(
                 words::<LimitFrequency>("SpendLimitFrequency"),
-                "The time that the spend limit counts over.",
+                "Period of the spend limit.",
             ),
         ),
         (
             "transactionLimit",
-            says(or_null(limit()), "What can be spent at once. Null means none."),
+            says(
+                or_null(limit()),
+                "Maximum amount of one transaction. Null for no such limit.",
+            ),
         ),
         (
             "assignedMemberId",
             says(
                 or_null(id::<kind::Member>()),
-                "The active member who will hold it. Null means nobody.",
+                "The active member who will hold the card. Null for nobody.",
             ),
         ),
     ];
@@ -365,10 +362,10 @@ fn new_card() -> Value {
 
 fn new_group() -> Value {
     let fields = vec![
-        ("name", says(text(NAME), "What people will call it.")),
+        ("name", says(text(NAME), "Name of the group.")),
         (
             "description",
-            says(or_null(text(NOTE)), "What it is for. Null means empty."),
+            says(or_null(text(NOTE)), "Purpose of the group. Null for none."),
         ),
     ];
     let required = json!(["name"]);
@@ -382,7 +379,7 @@ fn member_change() -> Value {
     let fields = vec![
         ("firstName", says(text(NAME), "Given name.")),
         ("lastName", says(text(NAME), "Family name.")),
-        ("email", says(email(), "Where to write to.")),
+        ("email", says(email(), "E-mail address.")),
         (
             "isActive",
             says(boolean(), "False archives the member, true restores it."),
@@ -390,17 +387,17 @@ fn member_change() -> Value {
     ];
     says(
         closed(optional(fields)),
-        "What to change of a member. What is left out stays as it is.",
+        "Changes to a member. Fields that are left out do not change.",
     )
 }
 
 fn group_change() -> Value {
     let fields = vec![
-        ("name", says(text(NAME), "What people call it.")),
-        ("description", says(text(NOTE), "What it is for.")),
+        ("name", says(text(NAME), "Name of the group.")),
+        ("description", says(text(NOTE), "Purpose of the group.")),
     ];
     says(
         closed(optional(fields)),
-        "What to change of a group. What is left out stays as it is.",
+        "Changes to a group. Fields that are left out do not change.",
     )
 }

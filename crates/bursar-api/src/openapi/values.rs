@@ -18,7 +18,7 @@ const TIMESTAMP: &str = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}
 /// As callers may write it. The parser also accepts years before 1000, which nobody means.
 const TIMESTAMP_IN: &str = r"^[1-9][0-9]{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])[Tt](?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]+)?(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])$";
 const DATE: &str = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$";
-const MONEY: &str = r"^(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{2,4})?$";
+pub(crate) const MONEY: &str = r"^(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{2,4})?$";
 /// A dot-atom, `@`, and a host name of two or more labels whose last one has a letter.
 const EMAIL: &str = r"^[0-9A-Za-z!#$%&'*+/=?^_`{|}~-]+(?:\.[0-9A-Za-z!#$%&'*+/=?^_`{|}~-]+)*@(?:[0-9A-Za-z](?:[0-9A-Za-z-]{0,61}[0-9A-Za-z])?\.)+(?:[0-9][0-9-]*)?[A-Za-z](?:[0-9A-Za-z-]{0,61}[0-9A-Za-z])?$";
 

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::document::Document;
 use super::frame::Page;
 use super::html::{heading, inline, row};
 use super::places::{self, CHANGELOG, relative};
@@ -53,10 +54,16 @@ const RELEASES: &[Release] = &[
     Release {
         date: "2026-11-16",
         title: "Three more lists",
-        changes: &[(
-            Kind::Added,
-            "`listCampaigns`, `listStoreOrders` and `listChapters`, with filters by status, member and listing.",
-        )],
+        changes: &[
+            (
+                Kind::Added,
+                "`listCampaigns`, `listStoreOrders` and `listChapters`, with filters by status, member and listing.",
+            ),
+            (
+                Kind::Changed,
+                "The `email` of a member who has no address is null. Until now every member had one.",
+            ),
+        ],
     },
     Release {
         date: "2026-11-15",
@@ -82,7 +89,7 @@ const RELEASES: &[Release] = &[
     },
 ];
 
-pub(super) fn render() -> Page {
+pub(super) fn render(document: &Document) -> Page {
     let mut main = format!(
         "<div class=\"intro\"><h1>Changelog</h1>\n<p class=\"lead\">Changes of the API, newest first.</p>\n\
          <p>The version is in the path. v1 gains fields, endpoints and error codes and loses nothing: see \
@@ -101,7 +108,7 @@ pub(super) fn render() -> Page {
             let _ = writeln!(
                 text,
                 "<li><span class=\"change {word}\">{word}</span> <span>{}</span></li>",
-                inline(change),
+                linked(document, change),
                 word = kind.word(),
             );
         }
@@ -115,6 +122,16 @@ pub(super) fn render() -> Page {
     }
 }
 
+/// The text, in which each operation leads to its description.
+fn linked(document: &Document, change: &str) -> String {
+    document.operations().fold(inline(change), |text, operation| {
+        let (id, page) = (operation.id(), places::of_tag(operation.tag()));
+        let code = format!("<code>{id}</code>");
+        let link = format!("<a href=\"{}#{id}\">{code}</a>", relative(CHANGELOG, page));
+        text.replace(&code, &link)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,9 +139,11 @@ mod tests {
     /// So that an endpoint cannot be added without a line here.
     #[test]
     fn every_operation_was_added_once() {
-        let page = render().main;
+        let base_url = "https://dues.example.org".to_owned();
+        let root = crate::openapi::document(&base_url);
+        let page = render(&Document { root, base_url }).main;
         for route in &crate::routes::ROUTES {
-            let shown = format!("<code>{}</code>", route.name);
+            let shown = format!("#{0}\"><code>{0}</code></a>", route.name);
             assert_eq!(page.matches(&shown).count(), 1, "{}", route.name);
         }
     }

@@ -72,7 +72,11 @@ fn body(document: &Document) -> String {
            <li>Give the <code>requestId</code> to the operator when you ask for help. It is in the <code>X-Request-Id</code> header \
            too.</li>\n\
            <li>v1 may add codes. Treat one that you do not know by its status.</li>\n</ul>\n";
-    let side = PROGRAMS.sample("read", "reading", &document.base_url).render();
+    // The first code is what the sample gets.
+    let side = PROGRAMS.sample("read", "reading", &document.base_url).render()
+        + &CODES
+            .first()
+            .map_or_else(String::new, |doc| response(document, doc));
     row(id, &text, &side)
 }
 
@@ -87,16 +91,15 @@ fn error(document: &Document, doc: &ErrorDoc) -> String {
         inline(doc.why),
         inline(doc.what_to_do),
     );
-    let mut side = openapi::example(doc.code, &document.base_url).map_or_else(String::new, |example| {
+    let sample = PROGRAMS.sample(program(doc.code), doc.code, &document.base_url);
+    row(&id, &text, &(response(document, doc) + &sample.render()))
+}
+
+fn response(document: &Document, doc: &ErrorDoc) -> String {
+    openapi::example(doc.code, &document.base_url).map_or_else(String::new, |example| {
         let pretty = serde_json::to_string_pretty(&example).unwrap_or_default();
         code(Language::Json, &format!("Response {}", doc.status), &pretty)
-    });
-    side.push_str(
-        &PROGRAMS
-            .sample(program(doc.code), doc.code, &document.base_url)
-            .render(),
-    );
-    row(&id, &text, &side)
+    })
 }
 
 /// The part of the sample programs that does what is to be done.

@@ -56,7 +56,7 @@ pub fn all(base_url: &str) -> Vec<(&'static str, Content)> {
             HOME => home::render(&document),
             GUIDE => guide::render(&document),
             ERRORS => errors::render(&document),
-            CHANGELOG => changelog::render(),
+            CHANGELOG => changelog::render(&document),
             _ => reference::render(&document, place),
         })
         .collect();

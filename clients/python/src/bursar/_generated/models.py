@@ -64,13 +64,14 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Actor(Model):
-    """Who did it."""
+    """Who made the change."""
 
     kind: ActorKind
-    """`user` is a person, `member` a member on their own page, `operator` the command line, `worker` the service itself.
+    """`token`: an API token. `user`: a person in the console. `member`: a member on their own page. `operator`: the
+    command line. `worker`: the service itself.
     """
     id: str | None
-    """The token, the user or the member. Null for the others."""
+    """Id of the token, the user or the member. Null for `operator` and `worker`."""
 
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> "Actor":
@@ -87,7 +88,7 @@ class Withheld(Model):
 
     scope: Scope
     by: WithheldBy
-    """`role`: above the role. `policy`: blocked by the organization."""
+    """`role`: the role does not allow it. `policy`: the organization blocks it."""
 
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> "Withheld":
@@ -108,11 +109,11 @@ class Member(Model):
     last_name: str
     """Family name."""
     email: str | None
-    """Where to write to. Not unique: families share one. Null for a member without an address."""
+    """E-mail address. Not unique, because families share one. Null if the member has none."""
     is_active: bool
     """False when the member is archived."""
     join_date: date | None
-    """The day the member joined."""
+    """The day on which the member joined."""
     groups: tuple[str, ...]
     """The ids of the member's groups, ascending."""
     created_at: datetime
@@ -142,19 +143,19 @@ class Group(Model):
 
     id: str
     name: str
-    """What people call it."""
+    """Name of the group."""
     description: str
-    """What it is for. Empty when unset."""
+    """Purpose of the group. Empty if there is none."""
     amount_due: str | None
-    """What each member owes a period. Null without dues."""
+    """Dues of each member for a period. Null if the group has no dues."""
     due_date: date | None
-    """The day the next dues fall due."""
+    """The day on which the next dues are due."""
     is_recurring: bool
-    """Whether dues come back."""
+    """Whether the dues are recurring."""
     recurring_interval: RecurringInterval | None
-    """How often dues come back. Null unless `is_recurring`."""
+    """Interval of recurring dues. Null unless `is_recurring`."""
     member_count: int
-    """How many active members it has."""
+    """Number of active members."""
     created_at: datetime
     """When it was created."""
     updated_at: datetime
@@ -179,27 +180,27 @@ class Group(Model):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Payment(Model):
-    """A charge that the organization raised."""
+    """A charge: dues or another amount that a member or a chapter owes the organization."""
 
     id: str
     member_id: str | None
-    """Who owes it."""
+    """The member who owes it."""
     group_id: str | None
-    """The group whose dues it is."""
+    """The group whose dues these are."""
     target_organization_id: str | None
     """The chapter that owes it."""
     description: str
-    """What it is for. Empty when unset."""
+    """Purpose of the charge. Empty if there is none."""
     amount: str
-    """What is owed in all."""
+    """Total amount of the charge."""
     paid_to_date: str
-    """What was received so far. Never more than `amount`."""
+    """Amount received so far. Never more than `amount`."""
     currency: str
-    """The organization's currency: an ISO 4217 code."""
+    """The organization's currency, as an ISO 4217 code."""
     status: PaymentStatus
-    """Where it stands. It is `processing` while a payment provider collects it."""
+    """Status of the payment."""
     due_date: date | None
-    """The day it is due."""
+    """The day on which it is due."""
     paid_at: datetime | None
     """When it was paid in full."""
     voided_at: datetime | None
@@ -232,7 +233,7 @@ class Payment(Model):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reimbursement(Model):
-    """What the organization owes for an expense."""
+    """An expense that the organization pays back to a member or to another organization."""
 
     id: str
     member_id: str | None
@@ -240,19 +241,19 @@ class Reimbursement(Model):
     recipient_organization_id: str | None
     """The organization that is paid."""
     amount: str
-    """How much."""
+    """Amount to be paid."""
     currency: str
-    """The organization's currency: an ISO 4217 code."""
+    """The organization's currency, as an ISO 4217 code."""
     category: str | None
-    """What kind of expense."""
+    """Category of the expense, such as Travel."""
     description: str
-    """What for. Empty when unset."""
+    """Description of the expense. Empty if there is none."""
     incurred_at: date | None
-    """The day of the expense."""
+    """The day on which the expense was incurred."""
     status: ReimbursementStatus
-    """Where it stands."""
+    """Status of the reimbursement."""
     submitted_at: datetime | None
-    """When it was submitted."""
+    """When it was submitted for review."""
     reviewed_at: datetime | None
     """When it was approved or rejected."""
     paid_at: datetime | None
@@ -288,33 +289,35 @@ class Reimbursement(Model):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reminder(Model):
-    """A message to members or to an organization, once or again and again."""
+    """A message by e-mail or SMS to members or to an organization, sent once or repeatedly."""
 
     id: str
     target_member_id: str | None
-    """The member to write to."""
+    """The member who gets it."""
     target_organization_id: str | None
-    """The organization whose contact to write to."""
+    """The organization whose contact gets it."""
     group_id: str | None
-    """The group whose active members to write to. Beside a member, the group whose dues count."""
+    """The group whose active members get it. With `target_member_id`, only that member gets it, and only dues of this
+    group are considered.
+    """
     method: ReminderMethod
-    """How it is sent."""
+    """Channel: e-mail or SMS."""
     status: ReminderStatus
-    """Where it stands."""
+    """Status of the reminder."""
     subject: str | None
-    """The subject line."""
+    """Subject of the e-mail."""
     body: str | None
-    """The text."""
+    """Text of the message."""
     scheduled_at: datetime | None
-    """When it is to be sent."""
+    """When it will be sent."""
     sent_at: datetime | None
-    """When something was last delivered."""
+    """When a message was last delivered."""
     is_recurring: bool
-    """Whether it comes back."""
+    """Whether it is sent repeatedly."""
     recurring_interval_days: int | None
-    """After how many days it comes back."""
+    """Days between two runs."""
     include_payment_info: bool
-    """Says what is owed, and goes only to those who owe."""
+    """Whether the message includes the recipient's open amount. If so, only members who owe something get it."""
     created_at: datetime
     """When it was created."""
     updated_at: datetime
@@ -348,25 +351,25 @@ class Card(Model):
 
     id: str
     name: str | None
-    """What people call it."""
+    """Name of the card."""
     status: CardStatus | None
-    """Where it stands."""
+    """Status of the card."""
     last4: str | None
-    """The number's last digits. Null until the issuer reports them."""
+    """Last four digits of the card number. Null until the issuer reports them."""
     spend_limit: str | None
-    """What can be spent."""
+    """Spend limit for the period in `spend_limit_frequency`."""
     spend_limit_frequency: SpendLimitFrequency | None
-    """The time that the spend limit counts over."""
+    """Period of the spend limit."""
     transaction_limit: str | None
-    """What can be spent at once."""
+    """Maximum amount of one transaction."""
     assigned_member_id: str | None
-    """Who holds it."""
+    """The member who holds the card."""
     invited_at: datetime | None
-    """When its holder was asked."""
+    """When the holder was invited."""
     activated_at: datetime | None
-    """When it could first be used."""
+    """When it was activated."""
     canceled_at: datetime | None
-    """When it ended."""
+    """When it was canceled."""
     created_at: datetime
     """When it was created."""
     updated_at: datetime
@@ -394,23 +397,23 @@ class Card(Model):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Campaign(Model):
-    """Raising funds for something, by a day."""
+    """A fundraising campaign with a goal and a last day."""
 
     id: str
     name: str
-    """What people call it."""
+    """Name of the campaign."""
     note: str | None
-    """What it is for."""
+    """Purpose of the campaign."""
     goal_amount: str | None
-    """How much is hoped for."""
+    """Amount that the campaign wants to raise."""
     currency: str
-    """The organization's currency: an ISO 4217 code."""
+    """The organization's currency, as an ISO 4217 code."""
     start_date: date | None
-    """Its first day."""
+    """First day of the campaign."""
     end_date: date | None
-    """Its last day."""
+    """Last day of the campaign."""
     status: CampaignStatus
-    """Where it stands."""
+    """Status of the campaign."""
     created_at: datetime
     """When it was created."""
     updated_at: datetime
@@ -439,11 +442,11 @@ class StoreListing(Model):
 
     id: str
     name: str
-    """What people call it."""
+    """Name of the listing."""
     description: str
-    """What it is. Empty when unset."""
+    """Description of what is sold. Empty if there is none."""
     currency: str
-    """The organization's currency: an ISO 4217 code."""
+    """The organization's currency, as an ISO 4217 code."""
     is_active: bool
     """Whether it is on sale."""
     created_at: datetime
@@ -467,19 +470,19 @@ class StoreListing(Model):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StoreOrder(Model):
-    """What somebody bought."""
+    """A purchase in the store."""
 
     id: str
     listing_id: str | None
-    """The listing it was bought from."""
+    """The listing that was bought."""
     member_id: str | None
-    """Who bought."""
+    """The member who bought it."""
     total_amount: str
-    """What it costs in all."""
+    """Total amount of the order."""
     currency: str
-    """The organization's currency: an ISO 4217 code."""
+    """The organization's currency, as an ISO 4217 code."""
     status: StoreOrderStatus
-    """Where it stands."""
+    """Status of the order."""
     paid_at: datetime | None
     """When it was paid."""
     created_at: datetime
@@ -508,7 +511,7 @@ class Chapter(Model):
 
     id: str
     name: str
-    """What people call it."""
+    """Name of the chapter."""
     created_at: datetime
     """When it was created."""
     updated_at: datetime
@@ -527,29 +530,29 @@ class Chapter(Model):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MemberEvent(Model):
-    """A write of a member."""
+    """A change of a member."""
 
     id: str
     type: EventType
-    """What happened, in the most specific word."""
+    """Type of the event: the most specific one that applies."""
     created_at: datetime
     """The `updated_at` that the change gave the resource."""
     organization_id: str
-    """The organization it happened in."""
+    """The organization in which it happened."""
     resource: EventResource
-    """What the event is about."""
+    """Kind of resource that changed."""
     resource_id: str
-    """The resource."""
+    """Id of the resource that changed."""
     data: Member
-    """The resource after the change, as the API shows it."""
+    """The resource after the change, as the API returns it."""
     changed: tuple[str, ...]
-    """The fields of `data` that differ from before, without `updated_at`. Empty for a new resource, and where only what
-    the API does not show has changed.
+    """Names of the fields of `data` that changed, without `updated_at`. Empty for a new resource, and if only fields
+    that the API does not return have changed.
     """
     actor: Actor
-    """Who did it."""
+    """Who made the change."""
     request_id: str | None
-    """The request that did it. Null where there was none."""
+    """The request that made the change. Null if there was none."""
 
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> "MemberEvent":
@@ -570,29 +573,29 @@ class MemberEvent(Model):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GroupEvent(Model):
-    """A write of a group."""
+    """A change of a group."""
 
     id: str
     type: EventType
-    """What happened, in the most specific word."""
+    """Type of the event: the most specific one that applies."""
     created_at: datetime
     """The `updated_at` that the change gave the resource."""
     organization_id: str
-    """The organization it happened in."""
+    """The organization in which it happened."""
     resource: EventResource
-    """What the event is about."""
+    """Kind of resource that changed."""
     resource_id: str
-    """The resource."""
+    """Id of the resource that changed."""
     data: Group
-    """The resource after the change, as the API shows it."""
+    """The resource after the change, as the API returns it."""
     changed: tuple[str, ...]
-    """The fields of `data` that differ from before, without `updated_at`. Empty for a new resource, and where only what
-    the API does not show has changed.
+    """Names of the fields of `data` that changed, without `updated_at`. Empty for a new resource, and if only fields
+    that the API does not return have changed.
     """
     actor: Actor
-    """Who did it."""
+    """Who made the change."""
     request_id: str | None
-    """The request that did it. Null where there was none."""
+    """The request that made the change. Null if there was none."""
 
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> "GroupEvent":
@@ -613,29 +616,29 @@ class GroupEvent(Model):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PaymentEvent(Model):
-    """A write of a payment."""
+    """A change of a payment."""
 
     id: str
     type: EventType
-    """What happened, in the most specific word."""
+    """Type of the event: the most specific one that applies."""
     created_at: datetime
     """The `updated_at` that the change gave the resource."""
     organization_id: str
-    """The organization it happened in."""
+    """The organization in which it happened."""
     resource: EventResource
-    """What the event is about."""
+    """Kind of resource that changed."""
     resource_id: str
-    """The resource."""
+    """Id of the resource that changed."""
     data: Payment
-    """The resource after the change, as the API shows it."""
+    """The resource after the change, as the API returns it."""
     changed: tuple[str, ...]
-    """The fields of `data` that differ from before, without `updated_at`. Empty for a new resource, and where only what
-    the API does not show has changed.
+    """Names of the fields of `data` that changed, without `updated_at`. Empty for a new resource, and if only fields
+    that the API does not return have changed.
     """
     actor: Actor
-    """Who did it."""
+    """Who made the change."""
     request_id: str | None
-    """The request that did it. Null where there was none."""
+    """The request that made the change. Null if there was none."""
 
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> "PaymentEvent":
@@ -656,29 +659,29 @@ class PaymentEvent(Model):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReimbursementEvent(Model):
-    """A write of a reimbursement."""
+    """A change of a reimbursement."""
 
     id: str
     type: EventType
-    """What happened, in the most specific word."""
+    """Type of the event: the most specific one that applies."""
     created_at: datetime
     """The `updated_at` that the change gave the resource."""
     organization_id: str
-    """The organization it happened in."""
+    """The organization in which it happened."""
     resource: EventResource
-    """What the event is about."""
+    """Kind of resource that changed."""
     resource_id: str
-    """The resource."""
+    """Id of the resource that changed."""
     data: Reimbursement
-    """The resource after the change, as the API shows it."""
+    """The resource after the change, as the API returns it."""
     changed: tuple[str, ...]
-    """The fields of `data` that differ from before, without `updated_at`. Empty for a new resource, and where only what
-    the API does not show has changed.
+    """Names of the fields of `data` that changed, without `updated_at`. Empty for a new resource, and if only fields
+    that the API does not return have changed.
     """
     actor: Actor
-    """Who did it."""
+    """Who made the change."""
     request_id: str | None
-    """The request that did it. Null where there was none."""
+    """The request that made the change. Null if there was none."""
 
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> "ReimbursementEvent":
@@ -699,29 +702,29 @@ class ReimbursementEvent(Model):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReminderEvent(Model):
-    """A write of a reminder."""
+    """A change of a reminder."""
 
     id: str
     type: EventType
-    """What happened, in the most specific word."""
+    """Type of the event: the most specific one that applies."""
     created_at: datetime
     """The `updated_at` that the change gave the resource."""
     organization_id: str
-    """The organization it happened in."""
+    """The organization in which it happened."""
     resource: EventResource
-    """What the event is about."""
+    """Kind of resource that changed."""
     resource_id: str
-    """The resource."""
+    """Id of the resource that changed."""
     data: Reminder
-    """The resource after the change, as the API shows it."""
+    """The resource after the change, as the API returns it."""
     changed: tuple[str, ...]
-    """The fields of `data` that differ from before, without `updated_at`. Empty for a new resource, and where only what
-    the API does not show has changed.
+    """Names of the fields of `data` that changed, without `updated_at`. Empty for a new resource, and if only fields
+    that the API does not return have changed.
     """
     actor: Actor
-    """Who did it."""
+    """Who made the change."""
     request_id: str | None
-    """The request that did it. Null where there was none."""
+    """The request that made the change. Null if there was none."""
 
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> "ReminderEvent":
@@ -742,29 +745,29 @@ class ReminderEvent(Model):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CardEvent(Model):
-    """A write of a card."""
+    """A change of a card."""
 
     id: str
     type: EventType
-    """What happened, in the most specific word."""
+    """Type of the event: the most specific one that applies."""
     created_at: datetime
     """The `updated_at` that the change gave the resource."""
     organization_id: str
-    """The organization it happened in."""
+    """The organization in which it happened."""
     resource: EventResource
-    """What the event is about."""
+    """Kind of resource that changed."""
     resource_id: str
-    """The resource."""
+    """Id of the resource that changed."""
     data: Card
-    """The resource after the change, as the API shows it."""
+    """The resource after the change, as the API returns it."""
     changed: tuple[str, ...]
-    """The fields of `data` that differ from before, without `updated_at`. Empty for a new resource, and where only what
-    the API does not show has changed.
+    """Names of the fields of `data` that changed, without `updated_at`. Empty for a new resource, and if only fields
+    that the API does not return have changed.
     """
     actor: Actor
-    """Who did it."""
+    """Who made the change."""
     request_id: str | None
-    """The request that did it. Null where there was none."""
+    """The request that made the change. Null if there was none."""
 
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> "CardEvent":
@@ -785,29 +788,29 @@ class CardEvent(Model):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CampaignEvent(Model):
-    """A write of a campaign."""
+    """A change of a campaign."""
 
     id: str
     type: EventType
-    """What happened, in the most specific word."""
+    """Type of the event: the most specific one that applies."""
     created_at: datetime
     """The `updated_at` that the change gave the resource."""
     organization_id: str
-    """The organization it happened in."""
+    """The organization in which it happened."""
     resource: EventResource
-    """What the event is about."""
+    """Kind of resource that changed."""
     resource_id: str
-    """The resource."""
+    """Id of the resource that changed."""
     data: Campaign
-    """The resource after the change, as the API shows it."""
+    """The resource after the change, as the API returns it."""
     changed: tuple[str, ...]
-    """The fields of `data` that differ from before, without `updated_at`. Empty for a new resource, and where only what
-    the API does not show has changed.
+    """Names of the fields of `data` that changed, without `updated_at`. Empty for a new resource, and if only fields
+    that the API does not return have changed.
     """
     actor: Actor
-    """Who did it."""
+    """Who made the change."""
     request_id: str | None
-    """The request that did it. Null where there was none."""
+    """The request that made the change. Null if there was none."""
 
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> "CampaignEvent":
@@ -828,29 +831,29 @@ class CampaignEvent(Model):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StoreListingEvent(Model):
-    """A write of a listing."""
+    """A change of a listing."""
 
     id: str
     type: EventType
-    """What happened, in the most specific word."""
+    """Type of the event: the most specific one that applies."""
     created_at: datetime
     """The `updated_at` that the change gave the resource."""
     organization_id: str
-    """The organization it happened in."""
+    """The organization in which it happened."""
     resource: EventResource
-    """What the event is about."""
+    """Kind of resource that changed."""
     resource_id: str
-    """The resource."""
+    """Id of the resource that changed."""
     data: StoreListing
-    """The resource after the change, as the API shows it."""
+    """The resource after the change, as the API returns it."""
     changed: tuple[str, ...]
-    """The fields of `data` that differ from before, without `updated_at`. Empty for a new resource, and where only what
-    the API does not show has changed.
+    """Names of the fields of `data` that changed, without `updated_at`. Empty for a new resource, and if only fields
+    that the API does not return have changed.
     """
     actor: Actor
-    """Who did it."""
+    """Who made the change."""
     request_id: str | None
-    """The request that did it. Null where there was none."""
+    """The request that made the change. Null if there was none."""
 
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> "StoreListingEvent":
@@ -871,29 +874,29 @@ class StoreListingEvent(Model):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StoreOrderEvent(Model):
-    """A write of an order."""
+    """A change of an order."""
 
     id: str
     type: EventType
-    """What happened, in the most specific word."""
+    """Type of the event: the most specific one that applies."""
     created_at: datetime
     """The `updated_at` that the change gave the resource."""
     organization_id: str
-    """The organization it happened in."""
+    """The organization in which it happened."""
     resource: EventResource
-    """What the event is about."""
+    """Kind of resource that changed."""
     resource_id: str
-    """The resource."""
+    """Id of the resource that changed."""
     data: StoreOrder
-    """The resource after the change, as the API shows it."""
+    """The resource after the change, as the API returns it."""
     changed: tuple[str, ...]
-    """The fields of `data` that differ from before, without `updated_at`. Empty for a new resource, and where only what
-    the API does not show has changed.
+    """Names of the fields of `data` that changed, without `updated_at`. Empty for a new resource, and if only fields
+    that the API does not return have changed.
     """
     actor: Actor
-    """Who did it."""
+    """Who made the change."""
     request_id: str | None
-    """The request that did it. Null where there was none."""
+    """The request that made the change. Null if there was none."""
 
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> "StoreOrderEvent":
@@ -914,29 +917,29 @@ class StoreOrderEvent(Model):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TestEvent(Model):
-    """An event that nothing caused: somebody tests the endpoint."""
+    """Sent when somebody tests the endpoint. Nothing has changed."""
 
     id: str
     type: str
-    """What happened, in the most specific word."""
+    """Type of the event: the most specific one that applies."""
     created_at: datetime
     """The `updated_at` that the change gave the resource."""
     organization_id: str
-    """The organization it happened in."""
+    """The organization in which it happened."""
     resource: None
-    """What the event is about."""
+    """Kind of resource that changed."""
     resource_id: None
-    """The resource."""
+    """Id of the resource that changed."""
     data: Mapping[str, Any]
-    """The resource after the change, as the API shows it."""
+    """The resource after the change, as the API returns it."""
     changed: tuple[str, ...]
-    """The fields of `data` that differ from before, without `updated_at`. Empty for a new resource, and where only what
-    the API does not show has changed.
+    """Names of the fields of `data` that changed, without `updated_at`. Empty for a new resource, and if only fields
+    that the API does not return have changed.
     """
     actor: Actor
-    """Who did it."""
+    """Who made the change."""
     request_id: str | None
-    """The request that did it. Null where there was none."""
+    """The request that made the change. Null if there was none."""
 
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> "TestEvent":
@@ -957,33 +960,35 @@ class TestEvent(Model):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SentReminder(Model):
-    """The reminder after the send, and what became of it."""
+    """The reminder after the send, and the outcome."""
 
     id: str
     target_member_id: str | None
-    """The member to write to."""
+    """The member who gets it."""
     target_organization_id: str | None
-    """The organization whose contact to write to."""
+    """The organization whose contact gets it."""
     group_id: str | None
-    """The group whose active members to write to. Beside a member, the group whose dues count."""
+    """The group whose active members get it. With `target_member_id`, only that member gets it, and only dues of this
+    group are considered.
+    """
     method: ReminderMethod
-    """How it is sent."""
+    """Channel: e-mail or SMS."""
     status: ReminderStatus
-    """Where it stands."""
+    """Status of the reminder."""
     subject: str | None
-    """The subject line."""
+    """Subject of the e-mail."""
     body: str | None
-    """The text."""
+    """Text of the message."""
     scheduled_at: datetime | None
-    """When it is to be sent."""
+    """When it will be sent."""
     sent_at: datetime | None
-    """When something was last delivered."""
+    """When a message was last delivered."""
     is_recurring: bool
-    """Whether it comes back."""
+    """Whether it is sent repeatedly."""
     recurring_interval_days: int | None
-    """After how many days it comes back."""
+    """Days between two runs."""
     include_payment_info: bool
-    """Says what is owed, and goes only to those who owe."""
+    """Whether the message includes the recipient's open amount. If so, only members who owe something get it."""
     created_at: datetime
     """When it was created."""
     updated_at: datetime
@@ -1019,7 +1024,9 @@ class CardCreation(Model):
     """The card, or the application for one."""
 
     kind: CardCreationKind
-    """`card`: the card is there. `application`: the organization is not approved for issuing yet."""
+    """`card`: the card was created. `application`: the organization is not approved for issuing yet, so an application
+    was recorded.
+    """
     card: Card | None
     """The card. Null for an application."""
     application_id: str | None
@@ -1043,19 +1050,19 @@ class Token(Model):
     kind: TokenKind
     """`personal` acts as a user, `service` as the organization."""
     name: str
-    """What its maker called it."""
+    """Name of the token."""
     organization_id: str
-    """The organization it works in."""
+    """The organization that it belongs to."""
     role: Role
-    """The role it acts with now."""
+    """The role that it acts with now."""
     expires_at: datetime
-    """When it stops working."""
+    """When it expires."""
     scopes: tuple[Scope, ...]
-    """What it was given."""
+    """Scopes that it was created with."""
     effective_scopes: tuple[Scope, ...]
-    """What it can do now."""
+    """Scopes that work now."""
     withheld: tuple[Withheld, ...]
-    """What it was given and cannot do now, and why."""
+    """Scopes that it was created with but that do not work now, with the reason."""
 
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> "Token":
@@ -1079,25 +1086,25 @@ class UnknownEvent(Model):
 
     id: str
     type: EventType
-    """What happened, in the most specific word."""
+    """Type of the event: the most specific one that applies."""
     created_at: datetime
     """The `updated_at` that the change gave the resource."""
     organization_id: str
-    """The organization it happened in."""
+    """The organization in which it happened."""
     resource: EventResource
-    """What the event is about."""
+    """Kind of resource that changed."""
     resource_id: str
-    """The resource."""
+    """Id of the resource that changed."""
     data: Mapping[str, Any]
-    """The resource after the change, as the API shows it."""
+    """The resource after the change, as the API returns it."""
     changed: tuple[str, ...]
-    """The fields of `data` that differ from before, without `updated_at`. Empty for a new resource, and where only what
-    the API does not show has changed.
+    """Names of the fields of `data` that changed, without `updated_at`. Empty for a new resource, and if only fields
+    that the API does not return have changed.
     """
     actor: Actor
-    """Who did it."""
+    """Who made the change."""
     request_id: str | None
-    """The request that did it. Null where there was none."""
+    """The request that made the change. Null if there was none."""
 
     @classmethod
     def from_dict(cls, raw: Mapping[str, Any]) -> "UnknownEvent":

@@ -73,7 +73,7 @@ class Members:
 
         `last_name`: Family name.
 
-        `email`: Where to write to.
+        `email`: E-mail address.
 
         `is_active`: False archives the member, true restores it.
         """
@@ -151,9 +151,9 @@ class Groups:
         Needs the scope `groups:write` and at least the role editor. Draws 1 unit from the write bucket (120 a minute
         unless the operator chose otherwise).
 
-        `name`: What people will call it.
+        `name`: Name of the group.
 
-        `description`: What it is for. Null means empty.
+        `description`: Purpose of the group. Null for none.
         """
         return self._http.request(
             "POST",
@@ -237,9 +237,9 @@ class Groups:
 
         `group_id`: The id of the group.
 
-        `name`: What people call it.
+        `name`: Name of the group.
 
-        `description`: What it is for.
+        `description`: Purpose of the group.
         """
         return self._http.request(
             "PATCH",
@@ -281,7 +281,7 @@ class Groups:
 
 
 class Payments:
-    """Charges that the organization raised."""
+    """Dues and other charges."""
 
     def __init__(self, http: Http) -> None:
         self._http = http
@@ -331,7 +331,7 @@ class Payments:
 
 
 class Reimbursements:
-    """What the organization owes for expenses."""
+    """Expenses that the organization pays back."""
 
     def __init__(self, http: Http) -> None:
         self._http = http
@@ -474,15 +474,15 @@ class Cards:
         Needs the scope `cards:write` and at least the role admin. Draws 1 unit from the write bucket (120 a minute
         unless the operator chose otherwise).
 
-        `name`: What people will call the card.
+        `name`: Name of the card.
 
-        `spend_limit`: What can be spent, as a JSON number. It must also fit the organization's currency.
+        `spend_limit`: Spend limit, as a JSON number with no more decimals than the organization's currency has.
 
-        `spend_limit_frequency`: The time that the spend limit counts over.
+        `spend_limit_frequency`: Period of the spend limit.
 
-        `transaction_limit`: What can be spent at once. Null means none.
+        `transaction_limit`: Maximum amount of one transaction. Null for no such limit.
 
-        `assigned_member_id`: The active member who will hold it. Null means nobody.
+        `assigned_member_id`: The active member who will hold the card. Null for nobody.
         """
         return self._http.request(
             "POST",

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use bursar_domain::text::html_escaped;
 use serde_json::Value;
 
+use crate::openapi::MONEY;
 use crate::pages::document::{Document, entries, items, schema_name, text};
 use crate::pages::html::inline;
 use crate::pages::places::{self, relative};
@@ -102,9 +103,10 @@ impl<'a> Writer<'a> {
         }
         let mut out = match (kind, text(&schema["format"])) {
             ("string", "date-time") => "time".to_owned(),
-            ("string", "") => match id_prefix(text(&schema["pattern"])) {
-                Some(prefix) => format!("id <code>{prefix}…</code>"),
-                None => "string".to_owned(),
+            ("string", "") => match (text(&schema["pattern"]), id_prefix(text(&schema["pattern"]))) {
+                (_, Some(prefix)) => format!("id <code>{prefix}…</code>"),
+                (MONEY, None) => "decimal string".to_owned(),
+                (_, None) => "string".to_owned(),
             },
             ("string", format) => format.to_owned(),
             (kind, _) => kind.to_owned(),
