@@ -22,6 +22,9 @@ const GET: &str = concat!(
     " FROM idempotency WHERE organization_id = ?1 AND principal = ?2 AND key = ?3 AND created_at >= ?4"
 );
 
+/// Organization, principal and key.
+const KEY: usize = 3;
+
 /// With the fingerprint of the request. Ignores keys used before `since`. A principal is a user, or a family of service
 /// tokens.
 pub fn get(
@@ -43,7 +46,7 @@ pub fn get_foreseen(
     since: Timestamp,
 ) -> Foreseen {
     let organization = organization.to_bytes();
-    Foreseen::new(GET, &key_values(&organization, &principal, key, since))
+    Foreseen::of_row(KEY, GET, &key_values(&organization, &principal, key, since))
 }
 
 fn key_values<'a>(
@@ -72,7 +75,8 @@ pub fn insert(
     now: Timestamp,
 ) -> Result<(), DbError> {
     let organization = organization.to_bytes();
-    tx.send(
+    tx.send_insert(
+        KEY,
         "INSERT INTO idempotency (organization_id, principal, key, fingerprint, status, body, created_at) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (organization_id, principal, key) DO UPDATE SET \
          fingerprint = excluded.fingerprint, status = excluded.status, body = excluded.body, created_at = excluded.created_at",

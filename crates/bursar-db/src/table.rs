@@ -21,6 +21,9 @@ pub(crate) const COMMON: [(&str, ColumnType); 5] = [
     ("document", ColumnType::Text),
 ];
 
+/// The first of them, organization and id, are a row's key.
+const KEY: usize = 2;
+
 /// The values of the common columns, without the document.
 type Common<R> = (OrganizationId, Id<<R as Resource>::Kind>, Timestamp, Timestamp);
 
@@ -201,7 +204,7 @@ pub fn insert<R: Stored>(
 ) -> Result<String, DbError> {
     let values = row_values(organization, resource);
     let borrowed: Vec<Value<'_>> = values.iter().map(OwnedValue::as_value).collect();
-    tx.send(&R::table().texts().insert, &borrowed)?;
+    tx.send_insert(KEY, &R::table().texts().insert, &borrowed)?;
     Ok(take_document(values))
 }
 
@@ -232,7 +235,7 @@ pub fn update<R: Stored>(
     let values = row_values(organization, resource);
     let borrowed: Vec<Value<'_>> = values.iter().map(OwnedValue::as_value).collect();
     tx.send(&texts.supersede, &borrowed[..3])?;
-    tx.send_one(&texts.update, &borrowed)?;
+    tx.send_update(KEY, &texts.update, &borrowed)?;
     Ok(take_document(values))
 }
 
@@ -254,7 +257,7 @@ pub fn get_foreseen<R: Stored>(organization: OrganizationId, id: Id<R::Kind>) ->
         Value::Bytes(&organization.to_bytes()),
         Value::Bytes(&id.to_bytes()),
     ];
-    Foreseen::new(&R::table().texts().get, &params)
+    Foreseen::of_row(KEY, &R::table().texts().get, &params)
 }
 
 /// The v1 representation as kept: JSON in UTF-8.
@@ -278,7 +281,7 @@ pub fn document_foreseen<R: Stored>(organization: OrganizationId, id: Id<R::Kind
         Value::Bytes(&organization.to_bytes()),
         Value::Bytes(&id.to_bytes()),
     ];
-    Foreseen::new(&R::table().texts().document, &params)
+    Foreseen::of_row(KEY, &R::table().texts().document, &params)
 }
 
 /// A row as it is kept. Its id and document can be read even if the resource cannot.

@@ -28,14 +28,6 @@ impl HeldRows {
         Some(held.left)
     }
 
-    /// Whether this is the key of a row that is held, as a parameter.
-    pub(super) fn has(&self, value: Option<&OwnedValue>) -> bool {
-        match value {
-            Some(OwnedValue::Bytes(bytes)) => self.now.iter().any(|held| held.key[..] == bytes[..]),
-            _ => false,
-        }
-    }
-
     pub(super) fn put(&mut self, key: Key, left: Left, sql: &'static str, params: &[Value<'_>]) {
         self.now.retain(|held| held.key != key);
         self.now.push(Held {

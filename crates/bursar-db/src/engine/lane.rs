@@ -28,10 +28,12 @@ pub(super) enum Way {
 pub(super) trait Session {
     /// If there are `many` jobs, one of them may have to be undone.
     fn begin(&mut self, many: bool, way: Way) -> Result<(), Fault>;
-    /// A job runs next, and will probably ask this.
-    fn foresee(&mut self, _: &[Foreseen]) -> Result<(), Fault> {
+    /// These jobs run next, and will probably ask this.
+    fn foresee<'e>(&mut self, _: impl Iterator<Item = &'e [Foreseen]> + Clone) -> Result<(), Fault> {
         Ok(())
     }
+    /// The job with this number of them runs next.
+    fn turn_to(&mut self, _job: usize) {}
     /// Keeps what the jobs have done so far.
     fn mark(&mut self) -> Result<(), Fault>;
     /// Undoes what was done since the last mark. After a statement that failed, `is_broken` is set.
@@ -147,6 +149,7 @@ fn attempt(
 ) -> Result<Finished, Fault> {
     let many = batch.entries.len() > 1;
     session.begin(many, way)?;
+    session.foresee(batch.entries.iter().map(|entry| &*entry.ahead))?;
     let begun_at = Instant::now();
     let mut kept = false;
     let mut kept_unmarked = false;
@@ -164,7 +167,7 @@ fn attempt(
             session.mark()?;
             kept_unmarked = false;
         }
-        session.foresee(&entry.ahead)?;
+        session.turn_to(jobs - 1);
         let outcome = entry.job.run(session.tx());
         if let Outcome::Failed(fault) = &outcome
             && fault.may_run_again()

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::EngineKind;
+use super::ahead::Change;
 use super::dialect;
 use super::fault::{Class, Fault};
 use super::held;
@@ -82,30 +83,56 @@ impl<'c> Tx<'c> {
     /// For a change whose result nobody needs. On PostgreSQL it may travel with the statements after it; if it fails,
     /// the transaction is run again and waits for it.
     pub fn send(&mut self, sql: &'static str, params: &[Value<'_>]) -> Result<(), DbError> {
-        self.send_expecting(sql, params, None)
+        self.send_change(Change::any(sql, params))
     }
 
     /// The same for a change of exactly one row.
     pub fn send_one(&mut self, sql: &'static str, params: &[Value<'_>]) -> Result<(), DbError> {
-        self.send_expecting(sql, params, Some(1))
+        self.send_update(0, sql, params)
     }
 
-    fn send_expecting(
+    /// Inserts or replaces the row whose key is the first `key` values. What was foreseen of other rows stays true.
+    pub fn send_insert(
         &mut self,
+        key: usize,
         sql: &'static str,
         params: &[Value<'_>],
-        rows: Option<u64>,
     ) -> Result<(), DbError> {
+        self.send_change(Change {
+            sql,
+            params,
+            key,
+            rows: None,
+        })
+    }
+
+    /// Changes exactly one row, whose key is the first `key` values. What was foreseen of other rows stays true.
+    pub fn send_update(
+        &mut self,
+        key: usize,
+        sql: &'static str,
+        params: &[Value<'_>],
+    ) -> Result<(), DbError> {
+        self.send_change(Change {
+            sql,
+            params,
+            key,
+            rows: Some(1),
+        })
+    }
+
+    fn send_change(&mut self, change: Change<'_>) -> Result<(), DbError> {
         if let Link::Postgres(session) = &mut self.link
             && session.defers()
         {
-            let result = session.defer(sql, params, rows);
+            let result = session.defer(&change);
             return self.note(result);
         }
-        let changed = self.execute(sql, params)?;
-        match rows {
+        let changed = self.execute(change.sql, change.params)?;
+        match change.rows {
             Some(rows) if rows != changed => Err(DbError::Internal(format!(
-                "{changed} rows changed instead of {rows}: {sql}"
+                "{changed} rows changed instead of {rows}: {}",
+                change.sql
             ))),
             _ => Ok(()),
         }

@@ -4,20 +4,18 @@ use std::collections::{HashMap, VecDeque};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::super::ahead::Foreseen;
+use super::super::ahead::{Change, Foreseen, may_change};
 use super::super::dialect;
 use super::super::fault::{Class, Fault};
 use super::super::migrate;
 use super::super::tx::Locking;
-use super::super::value::{OwnedValue, Row, RowInner, Value};
+use super::super::value::{Row, RowInner, Value};
+use super::answers::Answers;
 use super::wire::{Event, Statement, Wire};
 use crate::error::DbError;
 
 /// A buffer of statements that nobody waits for is sent when it is this long.
 const BUFFER_MAX: usize = 64 << 10;
-
-/// The turn of no job.
-const NOBODY: u64 = 0;
 
 pub(super) struct Link {
     wire: Wire,
@@ -26,8 +24,7 @@ pub(super) struct Link {
     /// The statements whose responses were not read yet, in their order. All of them were sent, or none.
     queue: VecDeque<Awaited>,
     is_sent: bool,
-    /// The number of the job that runs.
-    turn: u64,
+    answers: Answers,
     /// Set while a response is read. Stays set if the reader panics.
     is_reading: bool,
     /// In a transaction a statement that failed undoes the others, so it must not be passed over.
@@ -42,13 +39,8 @@ struct Awaited {
 }
 
 enum What {
-    /// For whoever asks exactly this in this turn.
-    Foreseen {
-        sql: &'static str,
-        locking: Locking,
-        params: Vec<OwnedValue>,
-        turn: u64,
-    },
+    /// It goes to this place of the answers.
+    Foreseen(usize),
     /// Nobody asks for its result. It changes this many rows, if that is known.
     Deferred(Option<u64>),
     /// The schema's version, which must be this program's.
@@ -62,15 +54,15 @@ impl Link {
             statements: HashMap::new(),
             queue: VecDeque::new(),
             is_sent: true,
-            turn: NOBODY + 1,
+            answers: Answers::default(),
             is_reading: false,
             is_lane,
         }
     }
 
-    /// For what is not a prepared statement. Everything before it is done.
+    /// For what is not a prepared statement. Everything before it is done, and what was foreseen is forgotten.
     pub(super) fn wire(&mut self) -> Result<&mut Wire, Fault> {
-        self.catch_up()?;
+        self.forget()?;
         Ok(&mut self.wire)
     }
 
@@ -102,36 +94,53 @@ impl Link {
         Ok(self.wire()?.run(text)?)
     }
 
-    /// Puts what a job will probably ask into the buffer. `after` counts the jobs that come before it.
-    pub(super) fn foresee<'f>(
-        &mut self,
-        foreseen: impl Iterator<Item = &'f Foreseen>,
-        after: u64,
-    ) -> Result<(), Fault> {
-        for Foreseen { sql, locking, params } in foreseen {
-            let statement = self.statement(sql, *locking)?;
-            self.put(&statement, params.iter().map(OwnedValue::as_value))?;
-            self.queue.push_back(Awaited {
-                what: What::Foreseen {
-                    sql,
-                    locking: *locking,
-                    params: params.clone(),
-                    turn: self.turn + after,
-                },
-                statement,
-            });
+    /// Forgets what was foreseen for other jobs.
+    pub(super) fn forget(&mut self) -> Result<(), Fault> {
+        self.catch_up()?;
+        self.answers.clear();
+        Ok(())
+    }
+
+    /// Puts what the jobs will probably ask into the buffer. What several of them ask is asked once.
+    pub(super) fn foresee<'f>(&mut self, jobs: impl Iterator<Item = &'f [Foreseen]>) -> Result<(), Fault> {
+        for (job, foreseen) in jobs.enumerate() {
+            for foreseen in foreseen {
+                if self.answers.share(foreseen, job) {
+                    continue;
+                }
+                // The server answers while it is still sent to.
+                if self.wire.buffered() > BUFFER_MAX {
+                    return Ok(());
+                }
+                let statement = self.statement(foreseen.sql, foreseen.locking)?;
+                self.put(&statement, foreseen.values())?;
+                let place = self.answers.expect(foreseen, Arc::clone(&statement), job);
+                self.queue.push_back(Awaited {
+                    what: What::Foreseen(place),
+                    statement,
+                });
+            }
         }
         Ok(())
     }
 
-    /// Puts a statement into the buffer whose result nobody needs. If it fails, whoever waits next is told.
-    pub(super) fn defer(
+    /// Puts a change into the buffer whose result nobody needs. If it fails, whoever waits next is told.
+    pub(super) fn defer(&mut self, change: &Change<'_>) -> Result<(), Fault> {
+        self.answers.spoil(change);
+        self.put_deferred(change.sql, change.params, change.rows)
+    }
+
+    /// The same for what changes no row, such as the begin of a transaction.
+    pub(super) fn command(&mut self, sql: &'static str) -> Result<(), Fault> {
+        self.put_deferred(sql, &[], None)
+    }
+
+    fn put_deferred(
         &mut self,
         sql: &'static str,
         params: &[Value<'_>],
         rows: Option<u64>,
     ) -> Result<(), Fault> {
-        self.outdate();
         let statement = self.statement(sql, Locking::Not)?;
         self.put(&statement, params.iter().copied())?;
         self.queue.push_back(Awaited {
@@ -192,29 +201,27 @@ impl Link {
         if !self.is_sent {
             self.wire.discard();
             self.queue.clear();
+            self.answers.clear();
             self.is_sent = true;
         }
     }
 
-    /// The next job runs. What the last one foresaw and did not ask is nobody's.
-    pub(super) fn next_turn(&mut self) {
-        self.turn += 1;
+    /// This job runs next.
+    pub(super) fn turn_to(&mut self, job: usize) {
+        self.answers.turn_to(job);
     }
 
-    /// The same, and reads what is nobody's.
+    /// The next job runs. If nothing was foreseen for it and those behind it, reads what is nobody's.
     pub(super) fn end_turn(&mut self) -> Result<(), Fault> {
         self.recover()?;
-        self.next_turn();
-        let now = self.turn;
-        let is_over = |awaited: &Awaited| matches!(awaited.what, What::Foreseen { turn, .. } if turn < now);
-        while self.is_sent && self.queue.front().is_some_and(is_over) {
-            self.pass()?;
+        if self.answers.next_turn() {
+            self.forget()?;
         }
-        self.rest()
+        Ok(())
     }
 
     pub(super) fn execute(&mut self, sql: &'static str, params: &[Value<'_>]) -> Result<u64, Fault> {
-        self.outdate();
+        self.answers.spoil(&Change::any(sql, params));
         let statement = self.ask(sql, Locking::Not, params)?;
         let mut changed = 0;
         self.read(&statement, |part| {
@@ -234,10 +241,18 @@ impl Link {
         mut f: impl FnMut(&Row<'_>) -> Result<ControlFlow<()>, DbError>,
     ) -> Result<(), Fault> {
         self.recover()?;
-        let statement = match self.find(sql, locking, params)? {
-            Some(statement) => statement,
-            None => self.ask(sql, locking, params)?,
-        };
+        if may_change(sql) {
+            self.answers.spoil(&Change::any(sql, params));
+        }
+        if let Some(place) = self.answers.find(sql, locking, params) {
+            self.arrive(place)?;
+            if let Some((statement, rows)) = self.answers.take(place) {
+                let visited = self.visit_rows(&statement, &rows, f);
+                self.answers.put(place, rows);
+                return visited;
+            }
+        }
+        let statement = self.ask(sql, locking, params)?;
         self.read(&statement, |part| match part {
             Part::Row(row) => f(row),
             Part::Changed(_) => Ok(ControlFlow::Continue(())),
@@ -260,41 +275,30 @@ impl Link {
         Ok(statement)
     }
 
-    /// If this very statement was foreseen, its response is read next.
-    fn find(
-        &mut self,
-        sql: &'static str,
-        locking: Locking,
-        params: &[Value<'_>],
-    ) -> Result<Option<Arc<Statement>>, Fault> {
-        let now = self.turn;
-        // Not by its address: the same text may be at two.
-        let is_it = |awaited: &Awaited| match &awaited.what {
-            What::Foreseen {
-                sql: its,
-                locking: lock,
-                params: values,
-                turn,
-            } => {
-                *turn == now
-                    && *lock == locking
-                    && *its == sql
-                    && values.iter().map(OwnedValue::as_value).eq(params.iter().copied())
-            }
-            What::Deferred(_) | What::Version => false,
-        };
-        let Some(place) = self.queue.iter().position(is_it) else {
-            return Ok(None);
-        };
-        self.post()?;
-        for _ in 0..place {
+    /// Reads responses until this one was read, or until one failed and with it all that was sent behind it.
+    fn arrive(&mut self, place: usize) -> Result<(), Fault> {
+        while !self.answers.is_there(place) && !self.queue.is_empty() {
+            self.post()?;
             self.pass()?;
-            if self.queue.is_empty() {
-                // It failed, and with it all that was sent behind it.
-                return Ok(None);
+        }
+        self.rest()
+    }
+
+    fn visit_rows(
+        &mut self,
+        statement: &Statement,
+        rows: &[Box<[u8]>],
+        mut f: impl FnMut(&Row<'_>) -> Result<ControlFlow<()>, DbError>,
+    ) -> Result<(), Fault> {
+        for row in rows {
+            let row = Row(RowInner::Postgres(self.wire.row_in(row, statement)?));
+            match f(&row) {
+                Ok(ControlFlow::Continue(())) => {}
+                Ok(ControlFlow::Break(())) => break,
+                Err(error) => return Err(Fault::caller(error)),
             }
         }
-        Ok(self.queue.pop_front().map(|awaited| awaited.statement))
+        Ok(())
     }
 
     /// Reads the response to one statement.
@@ -338,24 +342,33 @@ impl Link {
         }
     }
 
-    /// Reads the response to the first statement of the queue, which nobody asks for.
+    /// Reads the response to the first statement of the queue. What was foreseen is kept for whoever asks.
     fn pass(&mut self) -> Result<(), Fault> {
         let Some(Awaited { what, statement }) = self.queue.pop_front() else {
             return Ok(());
         };
         let mut version = 0;
+        let mut rows = Vec::new();
         loop {
             match self.wire.event()? {
-                Event::Row(body) => {
-                    if let What::Version = what {
+                Event::Row(body) => match what {
+                    What::Version => {
                         let row = Row(RowInner::Postgres(self.wire.row(&body, &statement)?));
                         version = row.int(0).unwrap_or(0);
                     }
-                }
+                    What::Foreseen(place) if self.answers.is_wanted(place) => {
+                        rows.push(self.wire.bytes(&body).into());
+                    }
+                    What::Foreseen(_) | What::Deferred(_) => {}
+                },
                 Event::Complete(changed) => {
                     let is_right = match what {
                         What::Deferred(Some(rows)) => changed == rows,
-                        What::Deferred(None) | What::Foreseen { .. } => true,
+                        What::Deferred(None) => true,
+                        What::Foreseen(place) => {
+                            self.answers.put(place, rows);
+                            true
+                        }
                         What::Version => migrate::compare_version(version).is_ok(),
                     };
                     return match is_right {
@@ -407,15 +420,6 @@ impl Link {
             }
         }
         Ok(())
-    }
-
-    /// What was foreseen was asked before a change that comes now, and would not show it.
-    fn outdate(&mut self) {
-        for awaited in &mut self.queue {
-            if let What::Foreseen { turn, .. } = &mut awaited.what {
-                *turn = NOBODY;
-            }
-        }
     }
 
     /// Adds a statement to the buffer.

@@ -1,5 +1,6 @@
 //! PostgreSQL: lanes that write and readers, each a thread with its own connection.
 
+mod answers;
 mod link;
 mod readers;
 mod session;

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
-use super::super::ahead::Foreseen;
+use super::super::ahead::{Change, Foreseen, may_change};
 use super::super::fault::{Class, Fault};
 use super::super::held::{self, HeldRows};
 use super::super::lane::{Session, Way};
@@ -184,9 +184,7 @@ impl PgSession {
         let Some(link) = &mut self.link else {
             return;
         };
-        let put = (0..)
-            .zip(jobs)
-            .try_for_each(|(after, ahead)| link.foresee(ahead.iter(), after));
+        let put = link.forget().and_then(|()| link.foresee(jobs));
         if put.and_then(|()| link.post()).is_err() {
             self.disconnect();
         }
@@ -212,14 +210,9 @@ impl PgSession {
         self.held.put(key, left, sql, params);
     }
 
-    pub(in super::super) fn defer(
-        &mut self,
-        sql: &'static str,
-        params: &[Value<'_>],
-        rows: Option<u64>,
-    ) -> Result<(), Fault> {
+    pub(in super::super) fn defer(&mut self, change: &Change<'_>) -> Result<(), Fault> {
         self.has_changed = true;
-        self.attempt(|link| link.defer(sql, params, rows))
+        self.attempt(|link| link.defer(change))
     }
 
     /// Forgets what was sent ahead for a job and is still there.
@@ -248,6 +241,7 @@ impl PgSession {
         params: &[Value<'_>],
         mut f: impl FnMut(&Row<'_>) -> Result<ControlFlow<()>, DbError>,
     ) -> Result<(), Fault> {
+        self.has_changed |= may_change(sql);
         let repeatable = self.repeatable;
         let mut delivered = false;
         let result = self.attempt(|link| {
@@ -462,6 +456,7 @@ impl PgSession {
 /// transaction ends.
 fn begin_ahead(link: &mut Link, marked: bool) -> Result<(), Fault> {
     let begun = (|| {
+        link.forget()?;
         // Once a connection, and before the transaction: in one that failed not all could be prepared.
         for sql in [
             BEGIN,
@@ -474,11 +469,11 @@ fn begin_ahead(link: &mut Link, marked: bool) -> Result<(), Fault> {
         ] {
             link.prepare(sql)?;
         }
-        link.defer(BEGIN, &[], None)?;
-        link.defer(migrate::SHARED_LOCK, &[], None)?;
+        link.command(BEGIN)?;
+        link.command(migrate::SHARED_LOCK)?;
         link.defer_version()?;
         if marked {
-            link.defer(SAVEPOINT, &[], None)?;
+            link.command(SAVEPOINT)?;
         }
         Ok(())
     })();
@@ -495,13 +490,13 @@ fn begin_ahead(link: &mut Link, marked: bool) -> Result<(), Fault> {
 /// Sends the commit with what is in the buffer.
 fn commit_ahead(link: &mut Link, held: &HeldRows) -> Result<(), Fault> {
     for (sql, params) in held.writes() {
-        link.defer(sql, &params, None)?;
+        link.defer(&Change::any(sql, &params))?;
     }
     // The server skips the commit if a statement fails. What only we can judge must be known before.
     if link.is_expecting() {
         link.catch_up()?;
     }
-    link.defer(COMMIT, &[], None)?;
+    link.command(COMMIT)?;
     link.catch_up()
 }
 
@@ -539,18 +534,17 @@ impl Session for PgSession {
         result
     }
 
-    fn foresee(&mut self, ahead: &[Foreseen]) -> Result<(), Fault> {
-        if !self.defers() {
-            return Ok(());
+    fn foresee<'e>(&mut self, jobs: impl Iterator<Item = &'e [Foreseen]> + Clone) -> Result<(), Fault> {
+        match self.defers() {
+            true => self.attempt(|link| link.foresee(jobs.clone())),
+            false => Ok(()),
         }
-        // A row that the transaction holds is not read again.
-        let is_needed =
-            |next: &&Foreseen| next.locking != Locking::Lock || !self.held.has(next.params.first());
-        let ahead: Vec<&Foreseen> = ahead.iter().filter(is_needed).collect();
-        self.attempt(|link| {
-            link.next_turn();
-            link.foresee(ahead.iter().copied(), 0)
-        })
+    }
+
+    fn turn_to(&mut self, job: usize) {
+        if let Some(link) = &mut self.link {
+            link.turn_to(job);
+        }
     }
 
     fn mark(&mut self) -> Result<(), Fault> {
@@ -559,8 +553,7 @@ impl Session for PgSession {
             (false, _) => {}
             (true, false) => self.run("RELEASE SAVEPOINT job; SAVEPOINT job")?,
             (true, true) => {
-                self.defer(RELEASE, &[], None)?;
-                self.defer(SAVEPOINT, &[], None)?;
+                self.attempt(|link| link.command(RELEASE).and_then(|()| link.command(SAVEPOINT)))?;
             }
         }
         self.has_changed = false;
@@ -572,7 +565,7 @@ impl Session for PgSession {
             (false, _) if is_broken || self.has_changed => return Err(Fault::unmarked()),
             (false, _) => {}
             (true, false) => self.run(UNDO)?,
-            (true, true) => self.defer(UNDO, &[], None)?,
+            (true, true) => self.attempt(|link| link.command(UNDO))?,
         }
         self.held.undo();
         self.has_changed = false;

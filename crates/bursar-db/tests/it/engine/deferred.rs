@@ -1,6 +1,6 @@
 //! Changes that travel with the statements after them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bursar_db::testing::TestDb;
@@ -60,6 +60,30 @@ fn fails_alone(engine: Engine) {
     assert_eq!(ids(&test.db), [1, 5]);
 }
 
+/// Also if the text returns rows.
+#[test]
+fn what_a_refused_job_changed_is_undone() {
+    for engine in ENGINES {
+        let test = TestDb::open(engine, &Options::default());
+        with_table(&test);
+        test.db.write(A, |tx| add(tx, 1)).wait().unwrap();
+        let (release, held) = hold(&test.db, A);
+        let beside = test.db.write(A, |tx| add(tx, 2));
+        let refused: Reply<(), DbError> = test.db.write(A, |tx| {
+            let sql = "UPDATE things SET name = 'changed' WHERE id = ?1 RETURNING id";
+            assert_eq!(tx.first(sql, &[1.into()], |row| row.int(0))?, Some(1));
+            Err(DbError::Internal("the job refuses".to_owned()))
+        });
+        let after = test.db.write(A, |tx| add(tx, 3));
+        drop(release);
+        held.wait().unwrap();
+        assert!(refused.wait().is_err());
+        assert_eq!((beside.wait(), after.wait()), (Ok(()), Ok(())));
+        assert_eq!(test.db.read(|tx| name(tx, 1)).wait(), Ok(None), "{engine:?}");
+        assert_eq!(ids(&test.db), [1, 2, 3]);
+    }
+}
+
 #[test]
 fn a_job_sees_its_own_changes() {
     ENGINES.into_iter().for_each(sees_its_own);
@@ -84,6 +108,120 @@ fn sees_its_own(engine: Engine) {
         let last = (round > 0 && round % 2 == 0).then(|| format!("round {}", round - 1));
         assert_eq!((before, after), (last, Some(format!("round {round}"))));
     }
+}
+
+/// What a job does after it has read its row.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Rename,
+    Add,
+    /// Without telling which row.
+    RenameUntold,
+    RenameAll,
+    Refuse,
+}
+
+/// Everything is asked before the first job runs, and each job still finds what those before it left.
+#[test]
+fn jobs_of_a_batch_find_what_those_before_them_left() {
+    ENGINES.into_iter().for_each(finds_what_was_left);
+}
+
+fn finds_what_was_left(engine: Engine) {
+    let seed = seed();
+    let mut random = fastrand::Rng::with_seed(seed);
+    let test = TestDb::open(engine, &Options::default());
+    with_table(&test);
+    let mut names: BTreeMap<i64, String> = BTreeMap::new();
+    for batch in 0..30 {
+        let (release, held) = hold(&test.db, A);
+        let mut expected = Vec::new();
+        let mut replies = Vec::new();
+        for job in 0..random.usize(1..20) {
+            let id = random.i64(1..6);
+            let step = match (names.contains_key(&id), random.u8(0..12)) {
+                (_, 0) => Step::Refuse,
+                (_, 1) => Step::RenameAll,
+                (true, 2) => Step::RenameUntold,
+                (true, _) => Step::Rename,
+                (false, _) => Step::Add,
+            };
+            let new = format!("{batch}.{job}");
+            expected.push((step, names.get(&id).cloned()));
+            match step {
+                Step::Rename | Step::RenameUntold | Step::Add => drop(names.insert(id, new.clone())),
+                Step::RenameAll => names.values_mut().for_each(|name| name.clone_from(&new)),
+                Step::Refuse => {}
+            }
+            let ahead = vec![Foreseen::of_row(1, NAME, &[Value::Int(id)])];
+            replies.push(test.db.write_ahead(A, ahead, move |tx| {
+                let found = name(tx, id)?;
+                let new = Value::Text(&new);
+                match step {
+                    Step::Rename => tx.send_update(1, RENAME, &[id.into(), new])?,
+                    Step::RenameUntold => tx.send_one(RENAME, &[id.into(), new])?,
+                    Step::Add => tx.send_insert(
+                        1,
+                        "INSERT INTO things (id, name) VALUES (?1, ?2)",
+                        &[id.into(), new],
+                    )?,
+                    Step::RenameAll => tx.send("UPDATE things SET name = ?1", &[new])?,
+                    Step::Refuse => {
+                        tx.send("UPDATE things SET name = 'undone'", &[])?;
+                        return Err(DbError::Internal(found.unwrap_or_default()));
+                    }
+                }
+                Ok(found)
+            }));
+        }
+        drop(release);
+        held.wait().unwrap();
+        for (number, (reply, (step, before))) in replies.into_iter().zip(expected).enumerate() {
+            let found = match reply.wait() {
+                Err(DbError::Internal(found)) => Ok(Some(found).filter(|found| !found.is_empty())),
+                other => other,
+            };
+            assert_eq!(
+                found,
+                Ok(before),
+                "seed {seed}, {engine:?}, batch {batch}, job {number}, {step:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_batch_waits_once_for_all_that_its_jobs_ask() {
+    const JOBS: i64 = 40;
+    let test = TestDb::postgres();
+    with_table(&test);
+    let run = |round: i64| {
+        let (release, held) = hold(&test.db, A);
+        let replies: Vec<Reply<(), DbError>> = (0..JOBS)
+            .map(|job| {
+                let id = 1 + job;
+                let ahead = vec![Foreseen::of_row(1, NAME, &[Value::Int(id)])];
+                test.db.write_ahead(A, ahead, move |tx| match round {
+                    0 => add(tx, id),
+                    _ => {
+                        name(tx, id)?;
+                        tx.send_update(1, RENAME, &[id.into(), "again".into()])
+                    }
+                })
+            })
+            .collect();
+        let before = test.db.stats().round_trips;
+        drop(release);
+        held.wait().unwrap();
+        for reply in replies {
+            reply.wait().unwrap();
+        }
+        test.db.stats().round_trips - before
+    };
+    // Each lane prepares its statements once.
+    let least = (0..12).map(run).min().unwrap();
+    // To look, to change, to commit; and the one that held the lane.
+    assert!(least <= 6, "{least} round trips for {JOBS} jobs");
 }
 
 /// Jobs that end well, fail, refuse and panic, while connections end on PostgreSQL. What was acknowledged is there, what

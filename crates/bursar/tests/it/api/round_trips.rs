@@ -15,6 +15,9 @@ const REQUESTS: u32 = 300;
 
 const CLIENTS: u32 = 64;
 
+const PATCH_MOST: f64 = 3.0;
+const CREATE_MOST: f64 = 2.0;
+
 struct Counted {
     world: World,
     metrics: SocketAddr,
@@ -49,8 +52,8 @@ impl Counted {
         count.unwrap_or_else(|| panic!("{text}"))
     }
 
-    /// Round trips a request, if many clients ask at once.
-    fn each_of_many(&self, request: impl Fn(u32) + Sync) -> f64 {
+    /// Round trips a request, if many clients ask at once. Stops looking for fewer at `most`.
+    fn each_of_many(&self, most: f64, request: impl Fn(u32) + Sync) -> f64 {
         let run = |first: u32, each: u32| {
             std::thread::scope(|scope| {
                 for client in 0..CLIENTS {
@@ -71,7 +74,7 @@ impl Counted {
             run(2 * CLIENTS + round * 12 * CLIENTS, 12);
             let found = f64::from(self.round_trips() - before) / f64::from(12 * CLIENTS);
             least = least.min(found);
-            if least <= 3.0 {
+            if least <= most {
                 break;
             }
         }
@@ -111,21 +114,22 @@ fn a_read_waits_for_postgresql_as_often_as_the_table_says() {
     }
 }
 
-/// One for the look-up of the token and the key, one for the change, and a share of the commit.
+/// One for the look-up of the token, and a share of what its batch looks up, changes and commits.
 #[test]
 fn a_write_waits_for_postgresql_as_often_as_the_table_says() {
     let counted = Counted::new();
     let editor = counted.world.editor();
     let member = format!("/v1/members/{}", member(1));
-    let patch = counted.each_of_many(|number| {
+    // All of one member: each of them reads the row that the one before has changed.
+    let patch = counted.each_of_many(PATCH_MOST, |number| {
         let body = json!({ "firstName": format!("Ada {number}") });
         editor.patch(&member).json(body).ok();
     });
-    let create = counted.each_of_many(|number| {
+    let create = counted.each_of_many(CREATE_MOST, |number| {
         let body = json!({ "name": format!("Group {number}") });
         let made = editor.post("/v1/groups").key(&format!("key-{number}")).json(body);
         made.done(201);
     });
-    assert!(patch <= 3.0, "a patch: {patch} round trips, at most 3");
-    assert!(create <= 3.0, "a create: {create} round trips, at most 3");
+    assert!(patch <= PATCH_MOST, "a patch: {patch} round trips");
+    assert!(create <= CREATE_MOST, "a create: {create} round trips");
 }

@@ -232,12 +232,31 @@ impl Wire {
         }
     }
 
+    /// Valid until the next event.
+    pub(super) fn bytes(&self, body: &Range<usize>) -> &[u8] {
+        self.inbox.bytes(body)
+    }
+
     pub(super) fn row<'r>(
         &'r mut self,
         body: &Range<usize>,
         statement: &'r Statement,
     ) -> Result<PgRow<'r>, WireError> {
         let body = self.inbox.bytes(body);
+        inbox::cells(body, &mut self.cells)?;
+        Ok(PgRow {
+            body,
+            cells: &self.cells,
+            types: &statement.columns,
+        })
+    }
+
+    /// A row that was kept.
+    pub(super) fn row_in<'r>(
+        &'r mut self,
+        body: &'r [u8],
+        statement: &'r Statement,
+    ) -> Result<PgRow<'r>, WireError> {
         inbox::cells(body, &mut self.cells)?;
         Ok(PgRow {
             body,
