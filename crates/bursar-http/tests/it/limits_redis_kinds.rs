@@ -234,13 +234,17 @@ async fn a_cluster_shares_counts_and_may_lose_a_node() {
     }
     let start = Instant::now();
     for node in &nodes {
-        while !ask::<String>(node, &["CLUSTER", "INFO"])
-            .await
-            .contains("cluster_state:ok")
-            || !ask::<String>(node, &["CLUSTER", "INFO"])
-                .await
-                .contains("cluster_known_nodes:3")
-        {
+        // The state may be ok before a node knows who has the other slots, and not yet ok when it does.
+        loop {
+            let info: String = ask(node, &["CLUSTER", "INFO"]).await;
+            let formed = [
+                "cluster_state:ok",
+                "cluster_slots_ok:16384",
+                "cluster_known_nodes:3",
+            ];
+            if formed.iter().all(|line| info.contains(line)) {
+                break;
+            }
             assert!(
                 start.elapsed() < Duration::from_secs(30),
                 "the cluster does not form"
