@@ -7,6 +7,9 @@ use super::super::tx::Locking;
 use super::super::value::Value;
 use super::wire::Statement;
 
+/// As they came.
+pub(super) type Rows = Vec<Box<[u8]>>;
+
 /// For the jobs that share a flight, by their numbers.
 #[derive(Default)]
 pub(super) struct Answers {
@@ -21,7 +24,7 @@ struct Answer {
     /// The jobs that may take it, each once. None if a change has spoiled it.
     jobs: Vec<usize>,
     /// `None` until it was read, and while a job reads it.
-    rows: Option<Vec<Box<[u8]>>>,
+    rows: Option<Rows>,
 }
 
 impl Answers {
@@ -57,7 +60,7 @@ impl Answers {
         self.all.get(place).is_some_and(|answer| answer.rows.is_some())
     }
 
-    pub(super) fn put(&mut self, place: usize, rows: Vec<Box<[u8]>>) {
+    pub(super) fn put(&mut self, place: usize, rows: Rows) {
         if let Some(answer) = self.all.get_mut(place)
             && !answer.jobs.is_empty()
         {
@@ -73,7 +76,7 @@ impl Answers {
     }
 
     /// The job that runs takes it. Other jobs may too, once it was `put` back.
-    pub(super) fn take(&mut self, place: usize) -> Option<(Arc<Statement>, Vec<Box<[u8]>>)> {
+    pub(super) fn take(&mut self, place: usize) -> Option<(Arc<Statement>, Rows)> {
         let answer = self.all.get_mut(place)?;
         answer.jobs.retain(|job| *job != self.job);
         Some((Arc::clone(&answer.statement), answer.rows.take()?))
