@@ -72,7 +72,7 @@ fn body(document: &Document) -> String {
            <li>Give the <code>requestId</code> to the operator when you ask for help. It is in the <code>X-Request-Id</code> header \
            too.</li>\n\
            <li>v1 may add codes. Treat one that you do not know by its status.</li>\n</ul>\n";
-    // The first code is what the sample gets.
+    // The first code is what curl gets in the sample.
     let side = PROGRAMS.sample("read", "reading", &document.base_url).render()
         + &CODES
             .first()

@@ -99,10 +99,8 @@ impl<'c> Tx<'c> {
         params: &[Value<'_>],
     ) -> Result<(), DbError> {
         self.send_change(Change {
-            sql,
-            params,
             key,
-            rows: None,
+            ..Change::any(sql, params)
         })
     }
 
@@ -113,11 +111,11 @@ impl<'c> Tx<'c> {
         sql: &'static str,
         params: &[Value<'_>],
     ) -> Result<(), DbError> {
+        let rows = Some(1);
         self.send_change(Change {
-            sql,
-            params,
             key,
-            rows: Some(1),
+            rows,
+            ..Change::any(sql, params)
         })
     }
 

@@ -108,7 +108,7 @@ impl Link {
                 if self.answers.share(foreseen, job) {
                     continue;
                 }
-                // The server answers while it is still sent to.
+                // With more, each side could wait for the other to read. The jobs left out ask for themselves.
                 if self.wire.buffered() > BUFFER_MAX {
                     return Ok(());
                 }

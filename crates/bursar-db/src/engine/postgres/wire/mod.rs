@@ -242,13 +242,7 @@ impl Wire {
         body: &Range<usize>,
         statement: &'r Statement,
     ) -> Result<PgRow<'r>, WireError> {
-        let body = self.inbox.bytes(body);
-        inbox::cells(body, &mut self.cells)?;
-        Ok(PgRow {
-            body,
-            cells: &self.cells,
-            types: &statement.columns,
-        })
+        row(self.inbox.bytes(body), &mut self.cells, statement)
     }
 
     /// A row that was kept.
@@ -257,12 +251,7 @@ impl Wire {
         body: &'r [u8],
         statement: &'r Statement,
     ) -> Result<PgRow<'r>, WireError> {
-        inbox::cells(body, &mut self.cells)?;
-        Ok(PgRow {
-            body,
-            cells: &self.cells,
-            types: &statement.columns,
-        })
+        row(body, &mut self.cells, statement)
     }
 
     /// Reads what is left of the responses, and forgets it.
@@ -406,6 +395,19 @@ impl Wire {
             }
         }
     }
+}
+
+fn row<'r>(
+    body: &'r [u8],
+    cells: &'r mut Vec<Option<(usize, usize)>>,
+    statement: &'r Statement,
+) -> Result<PgRow<'r>, WireError> {
+    inbox::cells(body, cells)?;
+    Ok(PgRow {
+        body,
+        cells,
+        types: &statement.columns,
+    })
 }
 
 impl Drop for Wire {
