@@ -31,7 +31,9 @@ pub fn add(tx: &mut Tx<'_>, organization: OrganizationId, line: &Line) -> Result
         line.actor_organization_id.map(OrganizationId::to_bytes),
         line.request_id.map(RequestId::to_bytes),
     );
-    tx.send(
+    // Organization and id are its key.
+    tx.send_of_row(
+        2,
         "INSERT INTO activity (organization_id, id, at, action, actor_kind, actor_id, actor_organization_id, subject, count, request_id) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
         &[

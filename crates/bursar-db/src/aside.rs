@@ -9,7 +9,7 @@ use bursar_domain::ids::{AccountId, GroupId, Id, MemberId, OrganizationId};
 use bursar_domain::journal::Entry;
 use bursar_domain::{Date, search};
 
-use crate::engine::{OwnedValue, Tx, Value};
+use crate::engine::{EngineKind, OwnedValue, Tx, Value};
 use crate::error::DbError;
 use crate::rows::read;
 use crate::sums::sum;
@@ -20,6 +20,8 @@ use crate::tables::MEMBER_WORDS;
 const LOADED_MIN: usize = 64;
 /// Words loaded at a time.
 const CHUNK_ROWS: usize = 5_000;
+/// Organization, word and member.
+const WORD_KEY: usize = 3;
 /// The day and the group of charges without one.
 const NO_DAY: &str = "";
 const NO_GROUP: &[u8] = &[];
@@ -137,7 +139,8 @@ fn write_words(tx: &mut Tx<'_>, words: BTreeMap<Word, bool>) -> Result<(), DbErr
             continue;
         }
         let (organization, word, member) = found;
-        tx.send(
+        tx.send_of_row(
+            WORD_KEY,
             "DELETE FROM member_words WHERE organization_id = ?1 AND word = ?2 AND member_id = ?3",
             &[
                 Value::Bytes(&organization.to_bytes()),
@@ -157,7 +160,8 @@ fn add_sums(
     sums: Sums,
 ) -> Result<(), DbError> {
     let (due, group) = (due.map(|due| due.to_string()), group.map(|id| id.to_bytes()));
-    tx.send(
+    tx.send_of_row(
+        3,
         "INSERT INTO charge_totals (organization_id, due_date, group_id, expected, collected, open) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (organization_id, due_date, group_id) DO UPDATE SET \
          expected = charge_totals.expected + excluded.expected, \
@@ -179,7 +183,8 @@ fn add_balance(
     account: AccountId,
     amount: i64,
 ) -> Result<(), DbError> {
-    tx.send(
+    tx.send_of_row(
+        2,
         "INSERT INTO account_totals (organization_id, account_id, amount) VALUES (?1, ?2, ?3) \
          ON CONFLICT (organization_id, account_id) DO UPDATE SET amount = account_totals.amount + excluded.amount",
         &[
@@ -213,9 +218,14 @@ fn add_words(tx: &mut Tx<'_>, added: &[Word]) -> Result<(), DbError> {
         let rows: Vec<Vec<OwnedValue>> = added.iter().map(row).collect();
         return tx.load(&MEMBER_WORDS, &rows);
     }
+    // PostgreSQL's engine puts single ones together, with those of other jobs.
+    let together_max = match tx.kind() {
+        EngineKind::Sqlite => usize::MAX,
+        EngineKind::Postgres => 1,
+    };
     let mut rest = added;
     while !rest.is_empty() {
-        let (count, sql) = match rest.len() {
+        let (count, sql) = match rest.len().min(together_max) {
             8.. => (
                 8,
                 add_words!(
@@ -244,7 +254,10 @@ fn add_words(tx: &mut Tx<'_>, added: &[Word]) -> Result<(), DbError> {
                 ]
             })
             .collect();
-        tx.send(sql, &values)?;
+        match count {
+            1 => tx.send_of_row(WORD_KEY, sql, &values)?,
+            _ => tx.send(sql, &values)?,
+        }
     }
     Ok(())
 }

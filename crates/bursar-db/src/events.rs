@@ -39,6 +39,8 @@ pub(crate) static HORIZONS: LoadTarget = LoadTarget {
     ],
 };
 
+/// Organization, time and id.
+const KEY: usize = 3;
 /// From this many events on they are loaded.
 const LOADED_MIN: usize = 16;
 /// Events that wait to be loaded together.
@@ -82,7 +84,8 @@ impl Pending {
         }
         for row in &self.0 {
             let values: Vec<Value<'_>> = row.iter().map(OwnedValue::as_value).collect();
-            tx.send(
+            tx.send_of_row(
+                KEY,
                 "INSERT INTO events (organization_id, created_at, id, type, resource_id, document) \
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
                 &values,

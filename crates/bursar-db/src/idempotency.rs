@@ -75,7 +75,7 @@ pub fn insert(
     now: Timestamp,
 ) -> Result<(), DbError> {
     let organization = organization.to_bytes();
-    tx.send_insert(
+    tx.send_of_row(
         KEY,
         "INSERT INTO idempotency (organization_id, principal, key, fingerprint, status, body, created_at) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (organization_id, principal, key) DO UPDATE SET \

@@ -204,7 +204,7 @@ pub fn insert<R: Stored>(
 ) -> Result<String, DbError> {
     let values = row_values(organization, resource);
     let borrowed: Vec<Value<'_>> = values.iter().map(OwnedValue::as_value).collect();
-    tx.send_insert(KEY, &R::table().texts().insert, &borrowed)?;
+    tx.send_of_row(KEY, &R::table().texts().insert, &borrowed)?;
     Ok(take_document(values))
 }
 
@@ -234,7 +234,7 @@ pub fn update<R: Stored>(
     let texts = R::table().texts();
     let values = row_values(organization, resource);
     let borrowed: Vec<Value<'_>> = values.iter().map(OwnedValue::as_value).collect();
-    tx.send(&texts.supersede, &borrowed[..3])?;
+    tx.send_of_row(KEY, &texts.supersede, &borrowed[..3])?;
     tx.send_update(KEY, &texts.update, &borrowed)?;
     Ok(take_document(values))
 }

@@ -92,6 +92,11 @@ impl<'a> Change<'a> {
     }
 }
 
+/// Whether one of two texts changes a table that the other names.
+pub(super) fn may_meet(one: &'static str, other: &'static str) -> bool {
+    Change::any(one, &[]).concerns(other) || Change::any(other, &[]).concerns(one)
+}
+
 /// A text that returns rows may change some too, unless it is a plain SELECT.
 pub(super) fn may_change(sql: &str) -> bool {
     !sql.starts_with("SELECT ")

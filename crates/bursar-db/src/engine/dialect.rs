@@ -1,6 +1,7 @@
 //! The differences between the two engines' SQL: parameters, types and table suffixes.
 
 use super::EngineKind;
+use super::value::oid;
 
 /// Makes SQLite return a text's bytes without conversion.
 pub(crate) const RAW_DOCUMENT: &str = "CAST(document AS BLOB)";
@@ -32,6 +33,36 @@ pub(crate) fn postgres_text(sql: &str) -> String {
         rewritten.push(if parameter { '$' } else { character });
     }
     rewritten
+}
+
+/// A text for many rows from one for a single row, both for PostgreSQL: each parameter becomes an array with a value for
+/// each row. `None` if the text is none of those that are known here, or a type is not.
+pub(crate) fn postgres_many(text: &str, types: &[u32]) -> Option<String> {
+    let all = |name: fn(usize) -> String| (1..=types.len()).map(name).collect::<Vec<_>>().join(", ");
+    let array = |(i, kind): (usize, &u32)| Some(format!("${}::{}[]", i + 1, oid::name(*kind)?));
+    let arrays: Option<Vec<String>> = types.iter().enumerate().map(array).collect();
+    let unnest = format!("unnest({})", arrays?.join(", "));
+    let places = all(|i| format!("${i}"));
+    if text.starts_with("INSERT INTO ")
+        && let Some((head, rest)) = text.split_once(&format!("VALUES ({places})"))
+    {
+        return (!rest.contains('$')).then(|| format!("{head}SELECT * FROM {unnest}{rest}"));
+    }
+    let (head, condition) = text.rsplit_once(" WHERE ")?;
+    let joint = match text.split_once(' ')?.0 {
+        "INSERT" if head.contains(" SELECT ") => "CROSS JOIN",
+        "UPDATE" => "FROM",
+        "DELETE" => "USING",
+        _ => return None,
+    };
+    let (head, condition) = (of_each_row(head), of_each_row(condition));
+    let rows = format!("{unnest} AS each_row ({})", all(|i| format!("p{i}")));
+    Some(format!("{head} {joint} {rows} WHERE {condition}"))
+}
+
+/// Rewrites `$1` to the column of that number.
+fn of_each_row(text: &str) -> String {
+    text.replace('$', "each_row.p")
 }
 
 /// Translates schema text, written once, for an engine.
@@ -87,6 +118,58 @@ pub(super) fn ddl(sql: &str, kind: EngineKind) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_for_one_row_becomes_one_for_many() {
+        let (bytes, int, text) = (oid::BYTEA, oid::INT8, oid::TEXT);
+        for (one, types, many) in [
+            (
+                "INSERT INTO t (a, b) VALUES ($1, $2)",
+                &[bytes, int][..],
+                Some("INSERT INTO t (a, b) SELECT * FROM unnest($1::bytea[], $2::int8[])"),
+            ),
+            (
+                "INSERT INTO t (a) VALUES ($1) ON CONFLICT (a) DO UPDATE SET a = excluded.a",
+                &[text],
+                Some(
+                    "INSERT INTO t (a) SELECT * FROM unnest($1::text[]) ON CONFLICT (a) DO UPDATE SET a = excluded.a",
+                ),
+            ),
+            (
+                "INSERT INTO h (a, b) SELECT a, $2 FROM t WHERE a = $1",
+                &[bytes, int],
+                Some(
+                    "INSERT INTO h (a, b) SELECT a, each_row.p2 FROM t \
+                     CROSS JOIN unnest($1::bytea[], $2::int8[]) AS each_row (p1, p2) WHERE a = each_row.p1",
+                ),
+            ),
+            (
+                "UPDATE t SET b = b + $2 WHERE a = $1",
+                &[bytes, int],
+                Some(
+                    "UPDATE t SET b = b + each_row.p2 \
+                     FROM unnest($1::bytea[], $2::int8[]) AS each_row (p1, p2) WHERE a = each_row.p1",
+                ),
+            ),
+            (
+                "DELETE FROM t WHERE a = $1",
+                &[text],
+                Some("DELETE FROM t USING unnest($1::text[]) AS each_row (p1) WHERE a = each_row.p1"),
+            ),
+            // Several rows already, values that are computed, a condition with values, no condition.
+            ("INSERT INTO t (a) VALUES ($1), ($2)", &[int, int], None),
+            ("INSERT INTO t (a) VALUES ($1 + 1)", &[int], None),
+            (
+                "INSERT INTO t (a) VALUES ($1) ON CONFLICT (a) DO UPDATE SET a = $1",
+                &[int],
+                None,
+            ),
+            ("UPDATE t SET a = $1", &[int], None),
+            ("INSERT INTO t (a) VALUES ($1)", &[oid::BOOL], None),
+        ] {
+            assert_eq!(postgres_many(one, types).as_deref(), many, "{one}");
+        }
+    }
 
     #[test]
     fn parameters_are_rewritten_outside_of_quotes() {

@@ -61,6 +61,17 @@ impl Fault {
         }
     }
 
+    /// The same for a statement that nobody waited for.
+    pub(super) fn unawaited(self) -> Self {
+        match self.class {
+            Class::Statement => Fault {
+                class: Class::Late,
+                ..self
+            },
+            _ => self,
+        }
+    }
+
     /// Whether the same transaction may succeed if it runs again.
     pub(super) fn may_run_again(&self) -> bool {
         matches!(

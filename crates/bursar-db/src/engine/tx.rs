@@ -91,8 +91,10 @@ impl<'c> Tx<'c> {
         self.send_update(0, sql, params)
     }
 
-    /// Inserts or replaces the row whose key is the first `key` values. What was foreseen of other rows stays true.
-    pub fn send_insert(
+    /// The same for a change of the one row whose key is the first `key` values; it also reads no other row that jobs
+    /// change. On PostgreSQL what was foreseen of other rows stays true, and such changes with the same text are sent as
+    /// one statement. Their tables have no triggers.
+    pub fn send_of_row(
         &mut self,
         key: usize,
         sql: &'static str,
@@ -104,7 +106,7 @@ impl<'c> Tx<'c> {
         })
     }
 
-    /// Changes exactly one row, whose key is the first `key` values. What was foreseen of other rows stays true.
+    /// Like `send_of_row`, for a row that must be there.
     pub fn send_update(
         &mut self,
         key: usize,
@@ -144,7 +146,7 @@ impl<'c> Tx<'c> {
         }
     }
 
-    /// Changes a row that this transaction has locked. The jobs of a batch on PostgreSQL share it: it is written once,
+    /// Changes a row that this transaction has locked, whose key is the first value. The jobs of a batch on PostgreSQL share it: it is written once,
     /// before the commit, as the last of them says.
     pub(crate) fn hold(
         &mut self,

@@ -77,6 +77,18 @@ pub(super) mod oid {
     pub(in super::super) const TEXT: u32 = 25;
     pub(in super::super) const UNKNOWN: u32 = 705;
     pub(in super::super) const VARCHAR: u32 = 1043;
+
+    /// The name of a type that a parameter can have.
+    pub(in super::super) fn name(kind: u32) -> Option<&'static str> {
+        match kind {
+            BYTEA => Some("bytea"),
+            INT4 => Some("int4"),
+            INT8 => Some("int8"),
+            TEXT => Some("text"),
+            VARCHAR => Some("varchar"),
+            _ => None,
+        }
+    }
 }
 
 impl Value<'_> {
@@ -98,6 +110,17 @@ impl Value<'_> {
             (Value::Bytes(_), _) => return Err(wrong("bytes were", kind)),
         }
         Ok(true)
+    }
+
+    /// The same behind its length, which is -1 for NULL.
+    pub(super) fn encode_with_length(&self, kind: u32, out: &mut BytesMut) -> Result<(), String> {
+        let at = out.len();
+        out.put_i32(-1);
+        if self.encode(kind, out)? {
+            let bytes = i32::try_from(out.len() - at - 4).map_err(|_| "a value is too large".to_owned())?;
+            out[at..at + 4].copy_from_slice(&bytes.to_be_bytes());
+        }
+        Ok(())
     }
 }
 

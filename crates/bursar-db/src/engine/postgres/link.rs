@@ -11,11 +11,14 @@ use super::super::migrate;
 use super::super::tx::Locking;
 use super::super::value::{Row, RowInner, Value};
 use super::answers::Answers;
-use super::wire::{Event, Statement, Wire};
+use super::groups::{Group, Groups};
+use super::wire::{Event, Statement, Wire, WireError};
 use crate::error::DbError;
 
 /// A buffer of statements that nobody waits for is sent when it is this long.
 const BUFFER_MAX: usize = 64 << 10;
+/// Changes that are kept to be sent together are put into the buffer when they are this long.
+const GROUPS_MAX: usize = 512 << 10;
 
 pub(super) struct Link {
     wire: Wire,
@@ -24,6 +27,8 @@ pub(super) struct Link {
     /// The statements whose responses were not read yet, in their order. All of them were sent, or none.
     queue: VecDeque<Awaited>,
     is_sent: bool,
+    /// Changes that are not in the buffer yet. They come behind all that is.
+    groups: Groups,
     answers: Answers,
     /// Set while a response is read. Stays set if the reader panics.
     is_reading: bool,
@@ -31,7 +36,14 @@ pub(super) struct Link {
     is_lane: bool,
 }
 
-type Key = (usize, usize, Locking);
+type Key = (usize, usize, Form);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Form {
+    One(Locking),
+    /// For many rows.
+    Many,
+}
 
 struct Awaited {
     what: What,
@@ -54,6 +66,7 @@ impl Link {
             statements: HashMap::new(),
             queue: VecDeque::new(),
             is_sent: true,
+            groups: Groups::default(),
             answers: Answers::default(),
             is_reading: false,
             is_lane,
@@ -62,6 +75,7 @@ impl Link {
 
     /// For what is not a prepared statement. Everything before it is done, and what was foreseen is forgotten.
     pub(super) fn wire(&mut self) -> Result<&mut Wire, Fault> {
+        self.put_groups()?;
         self.forget()?;
         Ok(&mut self.wire)
     }
@@ -124,25 +138,56 @@ impl Link {
         Ok(())
     }
 
-    /// Puts a change into the buffer whose result nobody needs. If it fails, whoever waits next is told.
+    /// Keeps a change whose result nobody needs, to be sent with others. If it fails, whoever waits next is told.
     pub(super) fn defer(&mut self, change: &Change<'_>) -> Result<(), Fault> {
         self.answers.spoil(change);
-        self.put_deferred(change.sql, change.params, change.rows)
+        let statement = self.statement(change.sql, Locking::Not)?;
+        self.groups.add(change, &statement).map_err(WireError::Value)?;
+        match self.groups.bytes() > GROUPS_MAX {
+            true => self.put_groups(),
+            false => Ok(()),
+        }
     }
 
-    /// The same for what changes no row, such as the begin of a transaction.
+    /// Puts a statement into the buffer that changes no row, such as the begin of a transaction.
     pub(super) fn command(&mut self, sql: &'static str) -> Result<(), Fault> {
-        self.put_deferred(sql, &[], None)
+        self.put_groups()?;
+        let statement = self.statement(sql, Locking::Not)?;
+        self.put(&statement, [].into_iter())?;
+        self.await_change(statement, None)
     }
 
-    fn put_deferred(
-        &mut self,
-        sql: &'static str,
-        params: &[Value<'_>],
-        rows: Option<u64>,
-    ) -> Result<(), Fault> {
-        let statement = self.statement(sql, Locking::Not)?;
-        self.put(&statement, params.iter().copied())?;
+    /// Puts the changes that were kept into the buffer.
+    pub(super) fn put_groups(&mut self) -> Result<(), Fault> {
+        for group in self.groups.take() {
+            let many = match group.rows {
+                1 => None,
+                _ => self.statement_of_many(&group)?,
+            };
+            if let Some(many) = many {
+                self.turn()?;
+                self.wire.bind(&many, group.arrays(), |array, _, out| {
+                    array.encode(out).map(|()| true)
+                })?;
+                let rows = group.each.map(|each| each * group.rows);
+                self.await_change(many, rows)?;
+                continue;
+            }
+            for row in group.each_row() {
+                self.turn()?;
+                self.wire
+                    .bind(&group.statement, row.into_iter(), |value, _, out| {
+                        out.extend_from_slice(value.unwrap_or_default());
+                        Ok(value.is_some())
+                    })?;
+                self.await_change(Arc::clone(&group.statement), group.each)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// After a statement was put into the buffer that changes this many rows, if that is known.
+    fn await_change(&mut self, statement: Arc<Statement>, rows: Option<u64>) -> Result<(), Fault> {
         self.queue.push_back(Awaited {
             what: What::Deferred(rows),
             statement,
@@ -198,6 +243,7 @@ impl Link {
 
     /// Forgets what is in the buffer and was not sent.
     pub(super) fn discard(&mut self) {
+        self.groups.take();
         if !self.is_sent {
             self.wire.discard();
             self.queue.clear();
@@ -266,6 +312,7 @@ impl Link {
         locking: Locking,
         params: &[Value<'_>],
     ) -> Result<Arc<Statement>, Fault> {
+        self.put_groups()?;
         let statement = self.statement(sql, locking)?;
         self.put(&statement, params.iter().copied())?;
         self.post()?;
@@ -379,14 +426,10 @@ impl Link {
                 Event::Failed(told) => {
                     self.queue.clear();
                     let fault = Fault::from(self.wire.refused(told));
-                    return match (self.is_lane, fault.class) {
+                    return match fault.class {
                         // Another may be alone with what was foreseen.
-                        (false, Class::Statement) => Ok(()),
-                        (true, Class::Statement) => Err(Fault {
-                            class: Class::Late,
-                            ..fault
-                        }),
-                        _ => Err(fault),
+                        Class::Statement if !self.is_lane => Ok(()),
+                        _ => Err(fault.unawaited()),
                     };
                 }
                 Event::Ready => return Err(ended()),
@@ -428,17 +471,37 @@ impl Link {
         statement: &Statement,
         values: impl ExactSizeIterator<Item = Value<'v>>,
     ) -> Result<(), Fault> {
-        if self.is_sent {
-            // What was sent before is on its way already.
-            self.catch_up()?;
-        }
-        self.wire.bind(statement, values)?;
-        self.is_sent = false;
+        self.turn()?;
+        self.wire.bind(statement, values, Value::encode)?;
         Ok(())
     }
 
+    /// Begins a new buffer if the last one was sent.
+    fn turn(&mut self) -> Result<(), Fault> {
+        if self.is_sent {
+            // What was sent before is on its way already.
+            self.catch_up()?;
+            self.is_sent = false;
+        }
+        Ok(())
+    }
+
+    /// `None` if its text is for one row alone.
+    fn statement_of_many(&mut self, group: &Group) -> Result<Option<Arc<Statement>>, Fault> {
+        let key = (group.sql.as_ptr().addr(), group.sql.len(), Form::Many);
+        if let Some(statement) = self.statements.get(&key) {
+            return Ok(Some(Arc::clone(statement)));
+        }
+        let one = dialect::postgres_text(group.sql);
+        match dialect::postgres_many(&one, group.statement.parameters()) {
+            // Whoever takes one row after the other needs none.
+            Some(text) => self.prepare_text(key, &text).map(Some).map_err(Fault::unawaited),
+            None => Ok(None),
+        }
+    }
+
     fn statement(&mut self, sql: &'static str, locking: Locking) -> Result<Arc<Statement>, Fault> {
-        let key = (sql.as_ptr().addr(), sql.len(), locking);
+        let key = (sql.as_ptr().addr(), sql.len(), Form::One(locking));
         if let Some(statement) = self.statements.get(&key) {
             return Ok(Arc::clone(statement));
         }
@@ -448,8 +511,12 @@ impl Link {
             Locking::Lock => " FOR UPDATE",
             Locking::Claim => " FOR UPDATE SKIP LOCKED",
         });
+        self.prepare_text(key, &text)
+    }
+
+    fn prepare_text(&mut self, key: Key, text: &str) -> Result<Arc<Statement>, Fault> {
         self.catch_up()?;
-        let statement = Arc::new(self.wire.prepare(&text)?);
+        let statement = Arc::new(self.wire.prepare(text)?);
         self.statements.insert(key, Arc::clone(&statement));
         Ok(statement)
     }

@@ -1,6 +1,7 @@
 //! PostgreSQL: lanes that write and readers, each a thread with its own connection.
 
 mod answers;
+mod groups;
 mod link;
 mod readers;
 mod session;

@@ -477,21 +477,19 @@ fn begin_ahead(link: &mut Link, marked: bool) -> Result<(), Fault> {
         }
         Ok(())
     })();
-    begun.map_err(|fault: Fault| match fault.class {
-        // Without a schema, for example. Whoever waits for each statement can tell.
-        Class::Statement => Fault {
-            class: Class::Late,
-            ..fault
-        },
-        _ => fault,
-    })
+    // Without a schema, for example. Whoever waits for each statement can tell.
+    begun.map_err(Fault::unawaited)
 }
 
 /// Sends the commit with what is in the buffer.
 fn commit_ahead(link: &mut Link, held: &HeldRows) -> Result<(), Fault> {
     for (sql, params) in held.writes() {
-        link.defer(&Change::any(sql, &params))?;
+        link.defer(&Change {
+            key: 1,
+            ..Change::any(sql, &params)
+        })?;
     }
+    link.put_groups()?;
     // The server skips the commit if a statement fails. What only we can judge must be known before.
     if link.is_expecting() {
         link.catch_up()?;

@@ -160,7 +160,7 @@ fn finds_what_was_left(engine: Engine) {
                 match step {
                     Step::Rename => tx.send_update(1, RENAME, &[id.into(), new])?,
                     Step::RenameUntold => tx.send_one(RENAME, &[id.into(), new])?,
-                    Step::Add => tx.send_insert(
+                    Step::Add => tx.send_of_row(
                         1,
                         "INSERT INTO things (id, name) VALUES (?1, ?2)",
                         &[id.into(), new],

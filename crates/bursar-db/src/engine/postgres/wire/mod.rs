@@ -61,6 +61,22 @@ pub(super) struct Statement {
     columns: Vec<u32>,
 }
 
+impl Statement {
+    pub(super) fn parameters(&self) -> &[u32] {
+        &self.parameters
+    }
+
+    /// Refuses any other number of values.
+    pub(super) fn expect_values(&self, count: usize) -> Result<(), String> {
+        match self.parameters.len() {
+            parameters if parameters == count => Ok(()),
+            parameters => Err(format!(
+                "the statement has {parameters} parameters, got {count} values"
+            )),
+        }
+    }
+}
+
 /// A part of the response to a statement.
 pub(super) enum Event {
     Row(Range<usize>),
@@ -155,26 +171,22 @@ impl Wire {
         }
     }
 
-    /// Puts a statement into the buffer. Without effect if a value does not fit its parameter.
-    pub(super) fn bind<'v>(
+    /// Puts a statement into the buffer. Without effect if a value does not fit its parameter. `encode` returns false
+    /// for NULL.
+    pub(super) fn bind<V>(
         &mut self,
         statement: &Statement,
-        values: impl ExactSizeIterator<Item = Value<'v>>,
+        values: impl ExactSizeIterator<Item = V>,
+        encode: impl Fn(&V, u32, &mut BytesMut) -> Result<bool, String>,
     ) -> Result<(), WireError> {
-        if values.len() != statement.parameters.len() {
-            return Err(WireError::Value(format!(
-                "the statement has {} parameters, got {} values",
-                statement.parameters.len(),
-                values.len()
-            )));
-        }
+        statement.expect_values(values.len()).map_err(WireError::Value)?;
         let before = self.out.len();
         let bound = frontend::bind(
             "",
             &statement.name,
             [1],
             values.zip(&statement.parameters),
-            |(value, kind), out| match value.encode(*kind, out) {
+            |(value, kind), out| match encode(&value, *kind, out) {
                 Ok(true) => Ok(IsNull::No),
                 Ok(false) => Ok(IsNull::Yes),
                 Err(error) => Err(error.into()),
@@ -321,20 +333,11 @@ impl Wire {
         for row in rows {
             piece.put_u16(columns);
             for (value, kind) in row.zip(types) {
-                let at = piece.len();
-                piece.put_i32(-1);
-                match value.encode(*kind, &mut piece) {
-                    Ok(false) => {}
-                    Ok(true) => {
-                        let bytes = i32::try_from(piece.len() - at - 4).unwrap_or(i32::MAX);
-                        piece[at..at + 4].copy_from_slice(&bytes.to_be_bytes());
-                    }
-                    Err(error) => {
-                        frontend::copy_fail(&error, &mut self.out)?;
-                        self.send()?;
-                        self.settle()?;
-                        return Err(WireError::Value(error));
-                    }
+                if let Err(error) = value.encode_with_length(*kind, &mut piece) {
+                    frontend::copy_fail(&error, &mut self.out)?;
+                    self.send()?;
+                    self.settle()?;
+                    return Err(WireError::Value(error));
                 }
             }
             if piece.len() >= COPY_BYTES {
