@@ -22,6 +22,10 @@ pub const EPOCH_CHANGES: i64 = 512;
 
 const TAKE: &str = "SELECT clock, last_reference FROM organizations WHERE id = ?1";
 
+/// What [`Clock::take`] asks, for those of many organizations that nobody else has locked: for PostgreSQL alone.
+pub(crate) const CLAIM: &str =
+    "SELECT id, clock, last_reference FROM organizations WHERE id = ANY ($1) FOR UPDATE SKIP LOCKED";
+
 /// Held by this transaction.
 #[derive(Debug)]
 pub struct Clock {

@@ -36,28 +36,55 @@ pub(crate) fn postgres_text(sql: &str) -> String {
 }
 
 /// A text for many rows from one for a single row, both for PostgreSQL: each parameter becomes an array with a value for
-/// each row. `None` if the text is none of those that are known here, or a type is not.
+/// each row. A question also returns the number of the row that an answer is for, as the first column. `None` if the
+/// text is none of those that are known here, or a type is not.
+///
+/// The planner has no choice: it looks each row up by itself, also while the table is small. And it does not see how long
+/// the arrays are, so it need not plan again for each length. That is what the offsets are for.
 pub(crate) fn postgres_many(text: &str, types: &[u32]) -> Option<String> {
     let all = |name: fn(usize) -> String| (1..=types.len()).map(name).collect::<Vec<_>>().join(", ");
-    let array = |(i, kind): (usize, &u32)| Some(format!("${}::{}[]", i + 1, oid::name(*kind)?));
-    let arrays: Option<Vec<String>> = types.iter().enumerate().map(array).collect();
-    let unnest = format!("unnest({})", arrays?.join(", "));
-    let places = all(|i| format!("${i}"));
-    if text.starts_with("INSERT INTO ")
-        && let Some((head, rest)) = text.split_once(&format!("VALUES ({places})"))
-    {
-        return (!rest.contains('$')).then(|| format!("{head}SELECT * FROM {unnest}{rest}"));
-    }
-    let (head, condition) = text.rsplit_once(" WHERE ")?;
-    let joint = match text.split_once(' ')?.0 {
-        "INSERT" if head.contains(" SELECT ") => "CROSS JOIN",
-        "UPDATE" => "FROM",
-        "DELETE" => "USING",
-        _ => return None,
+    let array = |(i, kind): (usize, &u32)| Some(format!("${i}::{}[] AS a{i}", oid::name(*kind)?));
+    let arrays: Vec<String> = (1..).zip(types).map(array).collect::<Option<_>>()?;
+    let rows = |number: &str, names: &str| {
+        format!(
+            "(SELECT {} OFFSET 0) AS arrays CROSS JOIN LATERAL unnest({}){number} AS each_row ({}{names})",
+            arrays.join(", "),
+            all(|i| format!("arrays.a{i}")),
+            all(|i| format!("p{i}"))
+        )
     };
-    let (head, condition) = (of_each_row(head), of_each_row(condition));
-    let rows = format!("{unnest} AS each_row ({})", all(|i| format!("p{i}")));
-    Some(format!("{head} {joint} {rows} WHERE {condition}"))
+    let found = |select: &str| format!("LATERAL ({} OFFSET 0) AS found", of_each_row(select));
+    if text.starts_with("SELECT ") {
+        let rows = rows(" WITH ORDINALITY", ", number");
+        let found = found(text);
+        return Some(format!(
+            "SELECT each_row.number, found.* FROM {rows} CROSS JOIN {found}"
+        ));
+    }
+    let rows = rows("", "");
+    if text.starts_with("INSERT INTO ") {
+        let places = all(|i| format!("${i}"));
+        if let Some((head, rest)) = text.split_once(&format!(" VALUES ({places})")) {
+            return (!rest.contains('$')).then(|| format!("{head} SELECT each_row.* FROM {rows}{rest}"));
+        }
+        let (head, select) = text.split_once(" SELECT ")?;
+        let found = found(&format!("SELECT {select}"));
+        return Some(format!("{head} SELECT found.* FROM {rows} CROSS JOIN {found}"));
+    }
+    let (head, condition) = text.split_once(" WHERE ")?;
+    let (table, joint) = match head.strip_prefix("DELETE FROM ") {
+        Some(table) => (table, "USING"),
+        None => (head.strip_prefix("UPDATE ")?.split_once(' ')?.0, "FROM"),
+    };
+    let place = format!(
+        "(SELECT ctid FROM {table} WHERE {}) AS place",
+        of_each_row(condition)
+    );
+    let rows = format!("(SELECT each_row.*, {place} FROM {rows} OFFSET 0) AS each_row");
+    let head = of_each_row(head);
+    Some(format!(
+        "{head} {joint} {rows} WHERE {table}.ctid = each_row.place"
+    ))
 }
 
 /// Rewrites `$1` to the column of that number.
@@ -122,39 +149,58 @@ mod tests {
     #[test]
     fn a_text_for_one_row_becomes_one_for_many() {
         let (bytes, int, text) = (oid::BYTEA, oid::INT8, oid::TEXT);
+        const TWO: &str = "(SELECT $1::bytea[] AS a1, $2::int8[] AS a2 OFFSET 0) AS arrays CROSS JOIN \
+                           LATERAL unnest(arrays.a1, arrays.a2)";
+        const TEXT: &str =
+            "(SELECT $1::text[] AS a1 OFFSET 0) AS arrays CROSS JOIN LATERAL unnest(arrays.a1)";
         for (one, types, many) in [
             (
                 "INSERT INTO t (a, b) VALUES ($1, $2)",
                 &[bytes, int][..],
-                Some("INSERT INTO t (a, b) SELECT * FROM unnest($1::bytea[], $2::int8[])"),
+                Some(format!(
+                    "INSERT INTO t (a, b) SELECT each_row.* FROM {TWO} AS each_row (p1, p2)"
+                )),
             ),
             (
                 "INSERT INTO t (a) VALUES ($1) ON CONFLICT (a) DO UPDATE SET a = excluded.a",
                 &[text],
-                Some(
-                    "INSERT INTO t (a) SELECT * FROM unnest($1::text[]) ON CONFLICT (a) DO UPDATE SET a = excluded.a",
-                ),
+                Some(format!(
+                    "INSERT INTO t (a) SELECT each_row.* FROM {TEXT} AS each_row (p1) \
+                     ON CONFLICT (a) DO UPDATE SET a = excluded.a"
+                )),
             ),
             (
                 "INSERT INTO h (a, b) SELECT a, $2 FROM t WHERE a = $1",
                 &[bytes, int],
-                Some(
-                    "INSERT INTO h (a, b) SELECT a, each_row.p2 FROM t \
-                     CROSS JOIN unnest($1::bytea[], $2::int8[]) AS each_row (p1, p2) WHERE a = each_row.p1",
-                ),
+                Some(format!(
+                    "INSERT INTO h (a, b) SELECT found.* FROM {TWO} AS each_row (p1, p2) CROSS JOIN \
+                     LATERAL (SELECT a, each_row.p2 FROM t WHERE a = each_row.p1 OFFSET 0) AS found"
+                )),
             ),
             (
                 "UPDATE t SET b = b + $2 WHERE a = $1",
                 &[bytes, int],
-                Some(
-                    "UPDATE t SET b = b + each_row.p2 \
-                     FROM unnest($1::bytea[], $2::int8[]) AS each_row (p1, p2) WHERE a = each_row.p1",
-                ),
+                Some(format!(
+                    "UPDATE t SET b = b + each_row.p2 FROM (SELECT each_row.*, \
+                     (SELECT ctid FROM t WHERE a = each_row.p1) AS place FROM {TWO} AS each_row (p1, p2) OFFSET 0) \
+                     AS each_row WHERE t.ctid = each_row.place"
+                )),
             ),
             (
                 "DELETE FROM t WHERE a = $1",
                 &[text],
-                Some("DELETE FROM t USING unnest($1::text[]) AS each_row (p1) WHERE a = each_row.p1"),
+                Some(format!(
+                    "DELETE FROM t USING (SELECT each_row.*, (SELECT ctid FROM t WHERE a = each_row.p1) AS place \
+                     FROM {TEXT} AS each_row (p1) OFFSET 0) AS each_row WHERE t.ctid = each_row.place"
+                )),
+            ),
+            (
+                "SELECT a, b FROM t WHERE a = $1 AND b > $2",
+                &[bytes, int],
+                Some(format!(
+                    "SELECT each_row.number, found.* FROM {TWO} WITH ORDINALITY AS each_row (p1, p2, number) \
+                     CROSS JOIN LATERAL (SELECT a, b FROM t WHERE a = each_row.p1 AND b > each_row.p2 OFFSET 0) AS found"
+                )),
             ),
             // Several rows already, values that are computed, a condition with values, no condition.
             ("INSERT INTO t (a) VALUES ($1), ($2)", &[int, int], None),
@@ -167,7 +213,7 @@ mod tests {
             ("UPDATE t SET a = $1", &[int], None),
             ("INSERT INTO t (a) VALUES ($1)", &[oid::BOOL], None),
         ] {
-            assert_eq!(postgres_many(one, types).as_deref(), many, "{one}");
+            assert_eq!(postgres_many(one, types), many, "{one}");
         }
     }
 

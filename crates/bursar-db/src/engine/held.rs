@@ -1,5 +1,7 @@
 //! Rows that a batch holds: read by its first job that needs them, written once before the commit.
 
+use super::ahead::Foreseen;
+use super::tx::Locking;
 use super::value::{OwnedValue, Value};
 
 /// The key of a row, and what a job leaves to the next.
@@ -18,14 +20,28 @@ struct Held {
 /// The rows that the jobs of a batch hold. What a job changed counts from its mark on.
 #[derive(Debug, Default)]
 pub(super) struct HeldRows {
+    /// What the batch found when it locked rows for its jobs.
+    claimed: Vec<(Key, Left)>,
     now: Vec<Held>,
     marked: Vec<Held>,
 }
 
 impl HeldRows {
     pub(super) fn left(&self, key: &Key) -> Option<Left> {
-        let held = self.now.iter().find(|held| held.key == *key)?;
-        Some(held.left)
+        let held = self.now.iter().find(|held| held.key == *key);
+        let claimed = || self.claimed.iter().find(|(claimed, _)| claimed == key);
+        held.map(|held| held.left)
+            .or_else(|| claimed().map(|(_, left)| *left))
+    }
+
+    pub(super) fn claim(&mut self, key: Key, left: Left) {
+        self.claimed.push((key, left));
+    }
+
+    /// Whether a job that wants to lock this row need not ask.
+    pub(super) fn answers(&self, foreseen: &Foreseen) -> bool {
+        let is_claimed = |value| self.claimed.iter().any(|(key, _)| value == Value::Bytes(key));
+        foreseen.locking == Locking::Lock && foreseen.values().next().is_some_and(is_claimed)
     }
 
     pub(super) fn put(&mut self, key: Key, left: Left, sql: &'static str, params: &[Value<'_>]) {
@@ -47,6 +63,7 @@ impl HeldRows {
     }
 
     pub(super) fn clear(&mut self) {
+        self.claimed.clear();
         self.now.clear();
         self.marked.clear();
     }

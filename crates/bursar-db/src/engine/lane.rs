@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::ahead::Foreseen;
 use super::fault::{Class, Fault};
 use super::job::Outcome;
-use super::schedule::{Batch, Schedule};
+use super::schedule::{Batch, Organization, Schedule};
 use super::tx::Tx;
 use crate::error::DbError;
 
@@ -28,6 +28,10 @@ pub(super) enum Way {
 pub(super) trait Session {
     /// If there are `many` jobs, one of them may have to be undone.
     fn begin(&mut self, many: bool, way: Way) -> Result<(), Fault>;
+    /// Locks those of these organizations that nobody else has locked. Returns them, or `None` if none has to be.
+    fn claim(&mut self, _: &[Organization]) -> Result<Option<Vec<Organization>>, Fault> {
+        Ok(None)
+    }
     /// These jobs run next, and will probably ask this.
     fn foresee<'e>(&mut self, _: impl Iterator<Item = &'e [Foreseen]> + Clone) -> Result<(), Fault> {
         Ok(())
@@ -114,6 +118,12 @@ fn run_batch(
                 // A lock that is not given or a full disk fails every job, whichever was the first.
                 let is_hopeless = fault.class == Class::Late
                     && matches!(fault.error, DbError::Unavailable(_) | DbError::Full(_));
+                // What is wrong may be wrong with one of them: each goes on alone.
+                let is_theirs = is_hopeless || matches!(fault.class, Class::Late | Class::Retryable);
+                if is_theirs && batch.several().is_some() {
+                    batch.keep(&[]);
+                    return;
+                }
                 let is_last = run >= RUNS_MAX && fault.class != Class::Unmarked;
                 if !fault.may_run_again() || is_hopeless || is_last {
                     for entry in batch.entries.drain(..) {
@@ -149,6 +159,11 @@ fn attempt(
 ) -> Result<Finished, Fault> {
     let many = batch.entries.len() > 1;
     session.begin(many, way)?;
+    if let Some(several) = batch.several()
+        && let Some(claimed) = session.claim(several)?
+    {
+        batch.keep(&claimed);
+    }
     session.foresee(batch.entries.iter().map(|entry| &*entry.ahead))?;
     let begun_at = Instant::now();
     let mut kept = false;

@@ -36,7 +36,7 @@ pub use self::url::{DatabaseUrl, PostgresUrl, TlsMode};
 pub use self::value::{ColumnType, LoadTarget, OwnedValue, Row, Value};
 
 use self::lane::{Counters, Session, Way};
-use self::schedule::Schedule;
+use self::schedule::{Lanes, Schedule};
 use crate::error::DbError;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -128,7 +128,7 @@ impl Db {
                 readers: opened.readers,
                 checkpointer,
             },
-            Schedule::new(options.queue_max, options.batch_max, true),
+            Schedule::new(options.queue_max, options.batch_max, Lanes::Mixed),
         );
         let path = path.to_owned();
         db.start_helper("bursar-checkpoint", move || opened.checkpointer.run(&path))?;
@@ -146,7 +146,7 @@ impl Db {
                 server: Arc::clone(&server),
                 readers: Arc::clone(&readers),
             },
-            Schedule::new(options.queue_max, options.batch_max, false),
+            Schedule::new(options.queue_max, options.batch_max, Lanes::Holding(each)),
         );
         for _ in 0..each {
             let lane = postgres::PgSession::new(Arc::clone(&server), postgres::Mode::Write);

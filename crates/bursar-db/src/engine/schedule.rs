@@ -1,7 +1,9 @@
 //! Whose turn it is to write.
 //!
-//! Each organization has a queue in order of arrival, and organizations take turns. On PostgreSQL a batch holds one
-//! organization's jobs, and an organization is never on two lanes at once. SQLite's one lane mixes organizations.
+//! Each organization has a queue in order of arrival, and organizations take turns. SQLite's one lane mixes them. On
+//! PostgreSQL an organization is never on two lanes at once, and if more of them wait than there are lanes, a batch
+//! takes several. One whose lock another process holds leaves the batch, so that the others need not wait for it, and
+//! is alone in its next.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -20,10 +22,29 @@ pub(super) struct Entry {
     pub(super) started: bool,
 }
 
+#[derive(Default)]
 pub(super) struct Batch {
     pub(super) entries: VecDeque<Entry>,
-    /// The organization that this lane holds, if a batch holds only one.
-    held: Option<Organization>,
+    /// Entries that have to wait until their organization is alone in a batch.
+    aside: VecDeque<Entry>,
+    /// The organizations that this lane holds, if a lane holds any.
+    held: Vec<Organization>,
+}
+
+impl Batch {
+    /// The organizations in it, if there are several.
+    pub(super) fn several(&self) -> Option<&[Organization]> {
+        (self.held.len() > 1).then_some(&self.held)
+    }
+
+    /// Puts the jobs of all organizations but these aside.
+    pub(super) fn keep(&mut self, organizations: &[Organization]) {
+        let (kept, others) = std::mem::take(&mut self.entries)
+            .into_iter()
+            .partition(|entry| organizations.contains(&entry.organization));
+        self.entries = kept;
+        self.aside.extend::<VecDeque<_>>(others);
+    }
 }
 
 pub(super) struct Schedule {
@@ -31,7 +52,15 @@ pub(super) struct Schedule {
     ready: Condvar,
     queue_max: usize,
     batch_max: usize,
-    mixed: bool,
+    lanes: Lanes,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lanes {
+    /// One, for all organizations.
+    Mixed,
+    /// So many, and each holds the organizations of its batch.
+    Holding(usize),
 }
 
 /// An organization is in `rotation` if and only if it has a queue and no lane holds it.
@@ -40,18 +69,20 @@ struct State {
     queues: HashMap<Organization, VecDeque<Entry>>,
     rotation: VecDeque<Organization>,
     held: HashSet<Organization>,
+    /// Those that are alone in their next batch.
+    alone: HashSet<Organization>,
     queued: usize,
     closed: bool,
 }
 
 impl Schedule {
-    pub(super) fn new(queue_max: usize, batch_max: usize, mixed: bool) -> Self {
+    pub(super) fn new(queue_max: usize, batch_max: usize, lanes: Lanes) -> Self {
         Schedule {
             state: Mutex::default(),
             ready: Condvar::new(),
             queue_max: queue_max.max(1),
             batch_max: batch_max.max(1),
-            mixed,
+            lanes,
         }
     }
 
@@ -105,10 +136,9 @@ impl Schedule {
         loop {
             if !guard.rotation.is_empty() {
                 let state = &mut *guard;
-                return Some(if self.mixed {
-                    self.take_mixed(state)
-                } else {
-                    self.take_one(state)
+                return Some(match self.lanes {
+                    Lanes::Mixed => self.take_mixed(state),
+                    Lanes::Holding(lanes) => self.take_share(state, lanes),
                 });
             }
             // A lane that holds an organization may still give jobs back.
@@ -119,21 +149,33 @@ impl Schedule {
         }
     }
 
-    fn take_one(&self, state: &mut State) -> Batch {
-        let mut batch = Batch {
-            entries: VecDeque::new(),
-            held: None,
-        };
-        let Some(organization) = state.rotation.pop_front() else {
-            return batch;
-        };
-        state.held.insert(organization);
-        batch.held = Some(organization);
-        while batch.entries.len() < self.batch_max {
-            let Some(entry) = state.pop(organization) else {
+    /// A lane's share of the organizations that wait.
+    fn take_share(&self, state: &mut State, lanes: usize) -> Batch {
+        let share = state.rotation.len().div_ceil(lanes).min(self.batch_max).max(1);
+        let mut batch = Batch::default();
+        while batch.held.len() < share {
+            let Some(organization) = state.rotation.pop_front() else {
                 break;
             };
-            batch.entries.push_back(entry);
+            let is_alone = state.alone.contains(&organization);
+            if is_alone && !batch.held.is_empty() {
+                state.rotation.push_front(organization);
+                break;
+            }
+            state.alone.remove(&organization);
+            state.held.insert(organization);
+            batch.held.push(organization);
+            let most = if is_alone {
+                self.batch_max
+            } else {
+                self.batch_max / share
+            };
+            for _ in 0..most {
+                batch.entries.extend(state.pop(organization));
+            }
+            if is_alone {
+                break;
+            }
         }
         batch
     }
@@ -149,22 +191,28 @@ impl Schedule {
                 state.rotation.push_back(organization);
             }
         }
-        Batch { entries, held: None }
+        Batch {
+            entries,
+            ..Batch::default()
+        }
     }
 
     /// Jobs that the batch did not get to go back to the front of their organization's queue.
     pub(super) fn give_back(&self, batch: Batch) {
         let mut guard = self.lock();
         let state = &mut *guard;
-        for entry in batch.entries.into_iter().rev() {
+        state
+            .alone
+            .extend(batch.aside.iter().map(|entry| entry.organization));
+        for entry in batch.aside.into_iter().chain(batch.entries).rev() {
             let organization = entry.organization;
-            if !state.queues.contains_key(&organization) && batch.held.is_none() {
+            if !state.queues.contains_key(&organization) && batch.held.is_empty() {
                 state.rotation.push_front(organization);
             }
             state.queues.entry(organization).or_default().push_front(entry);
             state.queued += 1;
         }
-        if let Some(organization) = batch.held {
+        for organization in batch.held {
             state.held.remove(&organization);
             if state.queues.contains_key(&organization) {
                 state.rotation.push_back(organization);

@@ -1,4 +1,5 @@
-//! Changes of a batch that are sent together: those with the same text, one row each, become one statement.
+//! What the jobs of a batch send together: their questions with the same text become one statement, and so do their
+//! changes.
 //!
 //! Most of what a small statement costs PostgreSQL is starting it. A change may join an earlier one if nothing in
 //! between is about its row, so every row goes through its changes in their order.
@@ -9,6 +10,7 @@ use std::sync::Arc;
 use bytes::{BufMut, BytesMut};
 
 use super::super::ahead::{Change, may_meet};
+use super::super::value::Value;
 use super::wire::Statement;
 
 #[derive(Default)]
@@ -39,30 +41,36 @@ pub(super) struct Group {
 impl Groups {
     /// Adds a change behind all that it must come after. Without effect if a value does not fit its parameter.
     pub(super) fn add(&mut self, change: &Change<'_>, statement: &Arc<Statement>) -> Result<(), String> {
-        let ends = self.encode(change, statement)?;
-        let key_end = ends[..change.key.min(ends.len())].last().copied().unwrap_or(0);
+        let key_end = self.encode(change.params.iter().copied(), statement, change.key)?;
         let place = self.place(change, key_end).unwrap_or_else(|| {
             self.all.push(Group {
-                sql: change.sql,
-                statement: Arc::clone(statement),
-                rows: 0,
                 each: change.rows,
-                columns: vec![BytesMut::new(); ends.len()],
                 key: change.key,
-                keys: HashSet::new(),
+                ..Group::new(change.sql, statement)
             });
             self.all.len() - 1
         });
-        let group = &mut self.all[place];
-        group.rows += 1;
-        group.keys.insert(self.row[..key_end].into());
-        let mut from = 0;
-        for (column, end) in group.columns.iter_mut().zip(ends) {
-            column.put_slice(&self.row[from..end]);
-            from = end;
-        }
-        self.bytes += self.row.len();
+        self.all[place].keys.insert(self.row[..key_end].into());
+        self.put(place);
         Ok(())
+    }
+
+    /// Adds a question. All with the same text are one group, and it comes where the first of them came. Returns the
+    /// group's place.
+    pub(super) fn ask<'v>(
+        &mut self,
+        sql: &'static str,
+        values: impl ExactSizeIterator<Item = Value<'v>>,
+        statement: &Arc<Statement>,
+    ) -> Result<usize, String> {
+        self.encode(values, statement, 0)?;
+        let same = |group: &Group| std::ptr::eq(group.sql, sql);
+        let place = self.all.iter().position(same).unwrap_or_else(|| {
+            self.all.push(Group::new(sql, statement));
+            self.all.len() - 1
+        });
+        self.put(place);
+        Ok(place)
     }
 
     pub(super) fn bytes(&self) -> usize {
@@ -75,17 +83,36 @@ impl Groups {
         std::mem::take(&mut self.all)
     }
 
-    /// Writes the row that is added. Returns where its values end.
-    fn encode(&mut self, change: &Change<'_>, statement: &Statement) -> Result<Vec<usize>, String> {
-        let types = statement.parameters();
-        statement.expect_values(change.params.len())?;
+    /// Writes the row that is added. Returns where its key ends.
+    fn encode<'v>(
+        &mut self,
+        values: impl ExactSizeIterator<Item = Value<'v>>,
+        statement: &Statement,
+        key: usize,
+    ) -> Result<usize, String> {
+        statement.expect_values(values.len())?;
         self.row.clear();
-        let mut ends = Vec::with_capacity(types.len());
-        for (value, kind) in change.params.iter().zip(types) {
+        let mut key_end = 0;
+        for (number, (value, kind)) in (1..).zip(values.zip(statement.parameters())) {
             value.encode_with_length(*kind, &mut self.row)?;
-            ends.push(self.row.len());
+            if number <= key {
+                key_end = self.row.len();
+            }
         }
-        Ok(ends)
+        Ok(key_end)
+    }
+
+    /// Puts the row that is added into a group.
+    fn put(&mut self, place: usize) {
+        let group = &mut self.all[place];
+        group.rows += 1;
+        let mut rest = &self.row[..];
+        for column in &mut group.columns {
+            let before = rest;
+            split_value(&mut rest);
+            column.put_slice(&before[..before.len() - rest.len()]);
+        }
+        self.bytes += self.row.len();
     }
 
     /// The group that the row with this key may join.
@@ -111,6 +138,18 @@ impl Groups {
 }
 
 impl Group {
+    fn new(sql: &'static str, statement: &Arc<Statement>) -> Self {
+        Group {
+            sql,
+            statement: Arc::clone(statement),
+            rows: 0,
+            each: None,
+            columns: vec![BytesMut::new(); statement.parameters().len()],
+            key: 0,
+            keys: HashSet::new(),
+        }
+    }
+
     /// The rows, each as its values.
     pub(super) fn each_row(&self) -> impl Iterator<Item = Vec<Option<&[u8]>>> {
         let mut rest: Vec<&[u8]> = self.columns.iter().map(|column| &column[..]).collect();
@@ -140,15 +179,16 @@ fn split_value<'v>(column: &mut &'v [u8]) -> Option<&'v [u8]> {
     length.is_ok().then_some(value)
 }
 
+/// Values of one type, each behind its length.
 pub(super) struct Array<'g> {
-    kind: u32,
-    count: u64,
-    values: &'g [u8],
+    pub(super) kind: u32,
+    pub(super) count: u64,
+    pub(super) values: &'g [u8],
 }
 
 impl Array<'_> {
-    /// One dimension, counted from 1. That there are no NULLs is a hint that nobody relies on.
-    pub(super) fn encode(&self, out: &mut BytesMut) -> Result<(), String> {
+    /// One dimension, counted from 1. That there may be NULLs is a hint that nobody relies on.
+    pub(super) fn encode(&self, out: &mut BytesMut) -> Result<bool, String> {
         let count = i32::try_from(self.count).map_err(|_| "too many rows".to_owned())?;
         out.put_i32(1);
         out.put_i32(1);
@@ -156,6 +196,6 @@ impl Array<'_> {
         out.put_i32(count);
         out.put_i32(1);
         out.put_slice(self.values);
-        Ok(())
+        Ok(true)
     }
 }

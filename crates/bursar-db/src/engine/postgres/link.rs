@@ -4,14 +4,16 @@ use std::collections::{HashMap, VecDeque};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use bytes::BytesMut;
+
 use super::super::ahead::{Change, Foreseen, may_change};
 use super::super::dialect;
 use super::super::fault::{Class, Fault};
 use super::super::migrate;
 use super::super::tx::Locking;
-use super::super::value::{Row, RowInner, Value};
+use super::super::value::{Row, RowInner, Value, oid};
 use super::answers::Answers;
-use super::groups::{Group, Groups};
+use super::groups::{Array, Group, Groups};
 use super::wire::{Event, Statement, Wire, WireError};
 use crate::error::DbError;
 
@@ -51,8 +53,8 @@ struct Awaited {
 }
 
 enum What {
-    /// It goes to this place of the answers.
-    Foreseen(usize),
+    /// It goes to this place of the answers. With several of them, a row says by its first column whose it is.
+    Foreseen(Vec<usize>),
     /// Nobody asks for its result. It changes this many rows, if that is known.
     Deferred(Option<u64>),
     /// The schema's version, which must be this program's.
@@ -116,24 +118,41 @@ impl Link {
     }
 
     /// Puts what the jobs will probably ask into the buffer. What several of them ask is asked once.
-    pub(super) fn foresee<'f>(&mut self, jobs: impl Iterator<Item = &'f [Foreseen]>) -> Result<(), Fault> {
-        for (job, foreseen) in jobs.enumerate() {
+    pub(super) fn foresee<'f>(
+        &mut self,
+        jobs: impl Iterator<Item = &'f [Foreseen]>,
+        is_known: impl Fn(&Foreseen) -> bool,
+    ) -> Result<(), Fault> {
+        let mut together = Groups::default();
+        let mut places: Vec<Vec<usize>> = Vec::new();
+        'jobs: for (job, foreseen) in jobs.enumerate() {
             for foreseen in foreseen {
-                if self.answers.share(foreseen, job) {
+                if is_known(foreseen) || self.answers.share(foreseen, job) {
                     continue;
                 }
                 // With more, each side could wait for the other to read. The jobs left out ask for themselves.
-                if self.wire.buffered() > BUFFER_MAX {
-                    return Ok(());
+                if self.wire.buffered() + together.bytes() > BUFFER_MAX {
+                    break 'jobs;
                 }
                 let statement = self.statement(foreseen.sql, foreseen.locking)?;
-                self.put(&statement, foreseen.values())?;
-                let place = self.answers.expect(foreseen, Arc::clone(&statement), job);
-                self.queue.push_back(Awaited {
-                    what: What::Foreseen(place),
-                    statement,
-                });
+                let answer = self.answers.expect(foreseen, Arc::clone(&statement), job);
+                if foreseen.locking != Locking::Not {
+                    self.put(&statement, foreseen.values())?;
+                    self.expect(What::Foreseen(vec![answer]), statement);
+                    continue;
+                }
+                let group = together
+                    .ask(foreseen.sql, foreseen.values(), &statement)
+                    .map_err(WireError::Value)?;
+                places.resize_with(places.len().max(group + 1), Vec::new);
+                places[group].push(answer);
             }
+        }
+        for (group, places) in together.take().into_iter().zip(places) {
+            self.put_group(&group, |rows| match rows {
+                Rows::All => What::Foreseen(places.clone()),
+                Rows::One(row) => What::Foreseen(places[row..=row].to_vec()),
+            })?;
         }
         Ok(())
     }
@@ -154,58 +173,65 @@ impl Link {
         self.put_groups()?;
         let statement = self.statement(sql, Locking::Not)?;
         self.put(&statement, [].into_iter())?;
-        self.await_change(statement, None)
+        self.expect_soon(What::Deferred(None), statement)
     }
 
     /// Puts the changes that were kept into the buffer.
     pub(super) fn put_groups(&mut self) -> Result<(), Fault> {
         for group in self.groups.take() {
-            let many = match group.rows {
-                1 => None,
-                _ => self.statement_of_many(&group)?,
-            };
-            if let Some(many) = many {
-                self.turn()?;
-                self.wire.bind(&many, group.arrays(), |array, _, out| {
-                    array.encode(out).map(|()| true)
-                })?;
-                let rows = group.each.map(|each| each * group.rows);
-                self.await_change(many, rows)?;
-                continue;
-            }
-            for row in group.each_row() {
-                self.turn()?;
-                self.wire
-                    .bind(&group.statement, row.into_iter(), |value, _, out| {
-                        out.extend_from_slice(value.unwrap_or_default());
-                        Ok(value.is_some())
-                    })?;
-                self.await_change(Arc::clone(&group.statement), group.each)?;
-            }
+            self.put_group(&group, |rows| {
+                What::Deferred(group.each.map(|each| match rows {
+                    Rows::All => each * group.rows,
+                    Rows::One(_) => each,
+                }))
+            })?;
         }
         Ok(())
     }
 
-    /// After a statement was put into the buffer that changes this many rows, if that is known.
-    fn await_change(&mut self, statement: Arc<Statement>, rows: Option<u64>) -> Result<(), Fault> {
-        self.queue.push_back(Awaited {
-            what: What::Deferred(rows),
-            statement,
-        });
-        if self.wire.buffered() > BUFFER_MAX {
-            self.catch_up()?;
+    /// Puts a group into the buffer, as one statement if it can be. `what` tells what its rows are for.
+    fn put_group(&mut self, group: &Group, what: impl Fn(Rows) -> What) -> Result<(), Fault> {
+        let many = match group.rows {
+            1 => None,
+            _ => self.statement_of_many(group)?,
+        };
+        if let Some(many) = many {
+            self.turn()?;
+            self.wire
+                .bind(&many, group.arrays(), |array, _, out| array.encode(out))?;
+            return self.expect_soon(what(Rows::All), many);
+        }
+        for (number, row) in group.each_row().enumerate() {
+            self.turn()?;
+            self.wire
+                .bind(&group.statement, row.into_iter(), |value, _, out| {
+                    out.extend_from_slice(value.unwrap_or_default());
+                    Ok(value.is_some())
+                })?;
+            self.expect_soon(what(Rows::One(number)), Arc::clone(&group.statement))?;
         }
         Ok(())
+    }
+
+    /// A statement was put into the buffer.
+    fn expect(&mut self, what: What, statement: Arc<Statement>) {
+        self.queue.push_back(Awaited { what, statement });
+    }
+
+    /// The same, and sends a long buffer.
+    fn expect_soon(&mut self, what: What, statement: Arc<Statement>) -> Result<(), Fault> {
+        self.expect(what, statement);
+        match self.wire.buffered() > BUFFER_MAX {
+            true => self.catch_up(),
+            false => Ok(()),
+        }
     }
 
     /// Puts the question for the schema's version into the buffer.
     pub(super) fn defer_version(&mut self) -> Result<(), Fault> {
         let statement = self.statement(migrate::VERSION, Locking::Not)?;
         self.put(&statement, [].into_iter())?;
-        self.queue.push_back(Awaited {
-            what: What::Version,
-            statement,
-        });
+        self.expect(What::Version, statement);
         Ok(())
     }
 
@@ -228,9 +254,7 @@ impl Link {
     pub(super) fn catch_up(&mut self) -> Result<(), Fault> {
         self.recover()?;
         self.post()?;
-        while !self.queue.is_empty() {
-            self.pass()?;
-        }
+        self.pass_all()?;
         Ok(self.wire.settle()?)
     }
 
@@ -284,7 +308,7 @@ impl Link {
         sql: &'static str,
         locking: Locking,
         params: &[Value<'_>],
-        mut f: impl FnMut(&Row<'_>) -> Result<ControlFlow<()>, DbError>,
+        f: impl FnMut(&Row<'_>) -> Result<ControlFlow<()>, DbError>,
     ) -> Result<(), Fault> {
         self.recover()?;
         if may_change(sql) {
@@ -299,10 +323,33 @@ impl Link {
             }
         }
         let statement = self.ask(sql, locking, params)?;
-        self.read(&statement, |part| match part {
-            Part::Row(row) => f(row),
-            Part::Changed(_) => Ok(ControlFlow::Continue(())),
-        })
+        self.read_rows(&statement, f)
+    }
+
+    /// Asks for the rows with these keys, by a text for PostgreSQL whose only parameter is their array.
+    pub(super) fn claim(
+        &mut self,
+        sql: &'static str,
+        keys: &[[u8; 16]],
+        f: impl FnMut(&Row<'_>) -> Result<ControlFlow<()>, DbError>,
+    ) -> Result<(), Fault> {
+        let statement = self.statement(sql, Locking::Not)?;
+        let mut values = BytesMut::new();
+        for key in keys {
+            let encoded = Value::Bytes(key).encode_with_length(oid::BYTEA, &mut values);
+            encoded.map_err(WireError::Value)?;
+        }
+        self.turn()?;
+        let array = Array {
+            kind: oid::BYTEA,
+            count: keys.len() as u64,
+            values: &values,
+        };
+        self.wire
+            .bind(&statement, [array].into_iter(), |array, _, out| array.encode(out))?;
+        self.post()?;
+        self.pass_all()?;
+        self.read_rows(&statement, f)
     }
 
     /// Adds a statement to the buffer, sends it, and reads all responses before its own.
@@ -316,9 +363,7 @@ impl Link {
         let statement = self.statement(sql, locking)?;
         self.put(&statement, params.iter().copied())?;
         self.post()?;
-        while !self.queue.is_empty() {
-            self.pass()?;
-        }
+        self.pass_all()?;
         Ok(statement)
     }
 
@@ -346,6 +391,17 @@ impl Link {
             }
         }
         Ok(())
+    }
+
+    fn read_rows(
+        &mut self,
+        statement: &Statement,
+        mut f: impl FnMut(&Row<'_>) -> Result<ControlFlow<()>, DbError>,
+    ) -> Result<(), Fault> {
+        self.read(statement, |part| match part {
+            Part::Row(row) => f(row),
+            Part::Changed(_) => Ok(ControlFlow::Continue(())),
+        })
     }
 
     /// Reads the response to one statement.
@@ -389,31 +445,54 @@ impl Link {
         }
     }
 
+    fn pass_all(&mut self) -> Result<(), Fault> {
+        while !self.queue.is_empty() {
+            self.pass()?;
+        }
+        Ok(())
+    }
+
     /// Reads the response to the first statement of the queue. What was foreseen is kept for whoever asks.
     fn pass(&mut self) -> Result<(), Fault> {
         let Some(Awaited { what, statement }) = self.queue.pop_front() else {
             return Ok(());
         };
         let mut version = 0;
-        let mut rows = Vec::new();
+        let mut found: Vec<Vec<Box<[u8]>>> = match &what {
+            What::Foreseen(places) => vec![Vec::new(); places.len()],
+            What::Deferred(_) | What::Version => Vec::new(),
+        };
         loop {
             match self.wire.event()? {
-                Event::Row(body) => match what {
+                Event::Row(body) => match &what {
                     What::Version => {
                         let row = Row(RowInner::Postgres(self.wire.row(&body, &statement)?));
                         version = row.int(0).unwrap_or(0);
                     }
-                    What::Foreseen(place) if self.answers.is_wanted(place) => {
-                        rows.push(self.wire.bytes(&body).into());
+                    What::Foreseen(places) => {
+                        let body = self.wire.bytes(&body);
+                        let row = match places.len() {
+                            1 => Some((0, body.into())),
+                            _ => row_of(body),
+                        };
+                        let (number, row) = row.ok_or_else(ended)?;
+                        if places
+                            .get(number)
+                            .is_some_and(|place| self.answers.is_wanted(*place))
+                        {
+                            found[number].push(row);
+                        }
                     }
-                    What::Foreseen(_) | What::Deferred(_) => {}
+                    What::Deferred(_) => {}
                 },
                 Event::Complete(changed) => {
                     let is_right = match what {
                         What::Deferred(Some(rows)) => changed == rows,
                         What::Deferred(None) => true,
-                        What::Foreseen(place) => {
-                            self.answers.put(place, rows);
+                        What::Foreseen(places) => {
+                            for (place, rows) in places.into_iter().zip(found) {
+                                self.answers.put(place, rows);
+                            }
                             true
                         }
                         What::Version => migrate::compare_version(version).is_ok(),
@@ -524,6 +603,26 @@ impl Link {
 
 fn ended() -> Fault {
     Fault::lost("PostgreSQL ended a statement without a result")
+}
+
+/// A row of a statement for many without its first column, which is the number of the one that it is for.
+fn row_of(body: &[u8]) -> Option<(usize, Box<[u8]>)> {
+    // How many columns, the length of the first, and the first.
+    let (columns, rest) = body.split_first_chunk::<2>()?;
+    let (_, rest) = rest.split_first_chunk::<4>()?;
+    let (number, rest) = rest.split_first_chunk::<8>()?;
+    let columns = u16::from_be_bytes(*columns).checked_sub(1)?;
+    let number = usize::try_from(i64::from_be_bytes(*number))
+        .ok()?
+        .checked_sub(1)?;
+    Some((number, [&columns.to_be_bytes(), rest].concat().into()))
+}
+
+/// Which rows of a group.
+#[derive(Clone, Copy)]
+enum Rows {
+    All,
+    One(usize),
 }
 
 /// A part of a response.

@@ -9,12 +9,15 @@ use super::super::fault::{Class, Fault};
 use super::super::held::{self, HeldRows};
 use super::super::lane::{Session, Way};
 use super::super::migrate;
+use super::super::schedule::Organization;
 use super::super::tx::{Locking, Tx};
 use super::super::value::{ColumnType, LoadTarget, OwnedValue, Row, Value, oid};
 use super::link::Link;
 use super::wire::Wire;
 use super::{Server, commit_fault};
+use crate::clock;
 use crate::error::DbError;
+use crate::rows::read;
 
 /// How long a job waits for a connection.
 const RECONNECT_MAX: Duration = Duration::from_secs(2);
@@ -184,7 +187,7 @@ impl PgSession {
         let Some(link) = &mut self.link else {
             return;
         };
-        let put = link.forget().and_then(|()| link.foresee(jobs));
+        let put = link.forget().and_then(|()| link.foresee(jobs, |_| false));
         if put.and_then(|()| link.post()).is_err() {
             self.disconnect();
         }
@@ -532,9 +535,33 @@ impl Session for PgSession {
         result
     }
 
+    fn claim(&mut self, organizations: &[Organization]) -> Result<Option<Vec<Organization>>, Fault> {
+        if !self.defers() {
+            return Ok(None);
+        }
+        let mut found: Vec<(Organization, i64, i64)> = Vec::new();
+        self.attempt(|link| {
+            link.claim(clock::CLAIM, organizations, |row| {
+                found.push(read(row)?);
+                Ok(ControlFlow::Continue(()))
+            })
+        })?;
+        for (key, taken, last_reference) in &found {
+            self.held.claim(*key, [*taken, *last_reference, 0]);
+        }
+        // If a job is undone, the locks stay.
+        self.mark()?;
+        Ok(Some(found.into_iter().map(|(key, ..)| key).collect()))
+    }
+
     fn foresee<'e>(&mut self, jobs: impl Iterator<Item = &'e [Foreseen]> + Clone) -> Result<(), Fault> {
         match self.defers() {
-            true => self.attempt(|link| link.foresee(jobs.clone())),
+            true => {
+                let held = std::mem::take(&mut self.held);
+                let put = self.attempt(|link| link.foresee(jobs.clone(), |foreseen| held.answers(foreseen)));
+                self.held = held;
+                put
+            }
             false => Ok(()),
         }
     }

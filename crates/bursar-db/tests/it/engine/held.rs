@@ -12,19 +12,26 @@ use super::hold;
 
 /// Before every stamp, so that each is a microsecond after the last.
 const LONG_AGO: Timestamp = Timestamp::from_micros(1);
-const START: i64 = 1_000;
+pub(super) const START: i64 = 1_000;
 
 fn organization(db: &Db) -> OrganizationId {
-    let id = IdSource::seeded(7).next(LONG_AGO);
-    let own = Organization::blank(id);
-    let made: Result<(), DbError> =
-        db.exclusive(|tx| organizations::insert(tx, &own, Timestamp::from_micros(START)));
+    organizations_of(db, 1)[0]
+}
+
+pub(super) fn organizations_of(db: &Db, count: usize) -> Vec<OrganizationId> {
+    let mut source = IdSource::seeded(7);
+    let ids: Vec<OrganizationId> = (0..count).map(|_| source.next(LONG_AGO)).collect();
+    let made: Result<(), DbError> = db.exclusive(|tx| {
+        ids.iter().try_for_each(|id| {
+            organizations::insert(tx, &Organization::blank(*id), Timestamp::from_micros(START))
+        })
+    });
     made.unwrap();
-    id
+    ids
 }
 
 /// Clock, changes of the open epoch, last reference.
-fn row(tx: &mut Tx<'_>, id: OrganizationId) -> Result<(i64, i64, i64), DbError> {
+pub(super) fn row(tx: &mut Tx<'_>, id: OrganizationId) -> Result<(i64, i64, i64), DbError> {
     let sql = "SELECT clock, epoch_changes, last_reference FROM organizations WHERE id = ?1";
     let found = tx.first(sql, &[Value::Bytes(&id.to_bytes())], |row| {
         Ok((row.int(0)?, row.int(1)?, row.int(2)?))
@@ -33,7 +40,7 @@ fn row(tx: &mut Tx<'_>, id: OrganizationId) -> Result<(i64, i64, i64), DbError> 
 }
 
 /// Ticks so often, and refuses after that if it is told to. The last stamp.
-fn ticks(db: &Db, id: OrganizationId, count: usize, refuses: bool) -> Reply<i64, DbError> {
+pub(super) fn ticks(db: &Db, id: OrganizationId, count: usize, refuses: bool) -> Reply<i64, DbError> {
     db.write_ahead(id.to_bytes(), vec![Clock::take_foreseen(id)], move |tx| {
         let mut clock = Clock::take(tx, id, LONG_AGO)?.unwrap();
         for _ in 0..count {

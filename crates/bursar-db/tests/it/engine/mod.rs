@@ -7,6 +7,7 @@ mod lanes;
 mod memo;
 mod opening;
 mod postgres;
+mod several;
 mod sqlite;
 mod values;
 
