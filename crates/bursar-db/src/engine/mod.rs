@@ -146,7 +146,7 @@ impl Db {
                 server: Arc::clone(&server),
                 readers: Arc::clone(&readers),
             },
-            Schedule::new(options.queue_max, options.batch_max, Lanes::Holding(each)),
+            Schedule::new(options.queue_max, options.batch_max, Lanes::Holding),
         );
         for _ in 0..each {
             let lane = postgres::PgSession::new(Arc::clone(&server), postgres::Mode::Write);

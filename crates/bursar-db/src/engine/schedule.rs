@@ -1,16 +1,23 @@
 //! Whose turn it is to write.
 //!
 //! Each organization has a queue in order of arrival, and organizations take turns. SQLite's one lane mixes them. On
-//! PostgreSQL an organization is never on two lanes at once, and if more of them wait than there are lanes, a batch
-//! takes several. One whose lock another process holds leaves the batch, so that the others need not wait for it, and
-//! is alone in its next.
+//! PostgreSQL an organization is never on two lanes at once, and a lane takes half of those that wait: the larger a
+//! batch, the less each of its jobs costs, and the next lane has the other half. One whose lock another process holds
+//! leaves the batch, so that the others need not wait for it, and is alone in its next.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use super::ahead::Foreseen;
 use super::job::WriteJob;
 use crate::error::DbError;
+
+/// So many lanes begin at once with whatever waits. Another begins at once if many organizations wait; otherwise it
+/// gives those at work a moment to take more with them.
+const BUSY_MIN: usize = 2;
+const WORTH_A_LANE: usize = 16;
+const PATIENCE: Duration = Duration::from_millis(2);
 
 pub(super) type Organization = [u8; 16];
 
@@ -59,8 +66,8 @@ pub(super) struct Schedule {
 pub(super) enum Lanes {
     /// One, for all organizations.
     Mixed,
-    /// So many, and each holds the organizations of its batch.
-    Holding(usize),
+    /// Several, and each holds the organizations of its batch.
+    Holding,
 }
 
 /// An organization is in `rotation` if and only if it has a queue and no lane holds it.
@@ -71,6 +78,8 @@ struct State {
     held: HashSet<Organization>,
     /// Those that are alone in their next batch.
     alone: HashSet<Organization>,
+    /// Lanes that run a batch.
+    busy: usize,
     queued: usize,
     closed: bool,
 }
@@ -133,25 +142,36 @@ impl Schedule {
     /// Waits for the next batch. `None` if the schedule is closed and everything was taken.
     pub(super) fn take(&self) -> Option<Batch> {
         let mut guard = self.lock();
+        let mut has_waited = false;
         loop {
-            if !guard.rotation.is_empty() {
+            let waiting = guard.rotation.len();
+            let is_worth = guard.busy < BUSY_MIN || waiting >= WORTH_A_LANE || guard.closed;
+            if waiting > 0 && (is_worth || has_waited) {
                 let state = &mut *guard;
+                state.busy += 1;
                 return Some(match self.lanes {
                     Lanes::Mixed => self.take_mixed(state),
-                    Lanes::Holding(lanes) => self.take_share(state, lanes),
+                    Lanes::Holding => self.take_half(state),
                 });
             }
             // A lane that holds an organization may still give jobs back.
             if guard.closed && guard.queued == 0 && guard.held.is_empty() {
                 return None;
             }
-            guard = self.ready.wait(guard).unwrap_or_else(PoisonError::into_inner);
+            guard = if waiting > 0 {
+                has_waited = true;
+                let woken = self.ready.wait_timeout(guard, PATIENCE);
+                woken.unwrap_or_else(PoisonError::into_inner).0
+            } else {
+                has_waited = false;
+                self.ready.wait(guard).unwrap_or_else(PoisonError::into_inner)
+            };
         }
     }
 
-    /// A lane's share of the organizations that wait.
-    fn take_share(&self, state: &mut State, lanes: usize) -> Batch {
-        let share = state.rotation.len().div_ceil(lanes).min(self.batch_max).max(1);
+    /// Half of the organizations that wait.
+    fn take_half(&self, state: &mut State) -> Batch {
+        let share = state.rotation.len().div_ceil(2).min(self.batch_max);
         let mut batch = Batch::default();
         while batch.held.len() < share {
             let Some(organization) = state.rotation.pop_front() else {
@@ -201,6 +221,7 @@ impl Schedule {
     pub(super) fn give_back(&self, batch: Batch) {
         let mut guard = self.lock();
         let state = &mut *guard;
+        state.busy -= 1;
         state
             .alone
             .extend(batch.aside.iter().map(|entry| entry.organization));

@@ -11,7 +11,7 @@ use bursar_domain::ids::OrganizationId;
 use bursar_testing::seed;
 
 use super::held::{START, organizations_of, row, ticks};
-use super::{hold, ids, with_table};
+use super::{hold, ids, with_table, write_id};
 
 /// How many lanes PostgreSQL has.
 const LANES: u8 = 4;
@@ -176,4 +176,19 @@ fn job(db: &Db, organization: OrganizationId, number: i64, end: End) -> Reply<i6
             End::Well | End::RefusedAtOnce => Ok(last),
         }
     })
+}
+
+#[test]
+fn lanes_that_are_stuck_keep_nobody_waiting() {
+    let test = TestDb::postgres();
+    with_table(&test);
+    let stuck = [hold(&test.db, [1; 16]), hold(&test.db, [2; 16])];
+    for number in 0..5 {
+        write_id(&test.db, [3; 16], number).wait().unwrap();
+    }
+    assert_eq!(ids(&test.db), [0, 1, 2, 3, 4]);
+    for (release, reply) in stuck {
+        drop(release);
+        reply.wait().unwrap();
+    }
 }
