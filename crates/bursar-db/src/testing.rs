@@ -4,7 +4,7 @@ pub use bursar_testing::is_full;
 
 use bursar_testing::{Engine, Place};
 
-use crate::{DatabaseUrl, Db, DbError, EngineKind, Opening, Options, Tx, schema};
+use crate::{ColumnType, DatabaseUrl, Db, DbError, EngineKind, Opening, Options, Tx, schema};
 
 /// An empty database with the schema, removed on drop.
 pub struct TestDb {
@@ -77,6 +77,12 @@ impl Drop for TestDb {
 /// A statement as PostgreSQL gets it.
 pub fn postgres_text(sql: &str) -> String {
     crate::engine::postgres_text(sql)
+}
+
+/// The same for many rows, if it can be: each parameter is an array.
+pub fn postgres_many(sql: &str, types: &[ColumnType]) -> Option<String> {
+    let types: Vec<u32> = types.iter().map(|kind| kind.oid()).collect();
+    crate::engine::postgres_many(&postgres_text(sql), &types)
 }
 
 /// Runs `work` without the schema's rules for rows and without its triggers, so that a test can plant what they refuse.

@@ -7,7 +7,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::ahead::Foreseen;
 use super::job::WriteJob;
@@ -142,11 +142,15 @@ impl Schedule {
     /// Waits for the next batch. `None` if the schedule is closed and everything was taken.
     pub(super) fn take(&self) -> Option<Batch> {
         let mut guard = self.lock();
-        let mut has_waited = false;
+        let mut since = None;
         loop {
             let waiting = guard.rotation.len();
-            let is_worth = guard.busy < BUSY_MIN || waiting >= WORTH_A_LANE || guard.closed;
-            if waiting > 0 && (is_worth || has_waited) {
+            let patience = match since {
+                _ if guard.busy < BUSY_MIN || waiting >= WORTH_A_LANE || guard.closed => Duration::ZERO,
+                None => PATIENCE,
+                Some(since) => PATIENCE.saturating_sub(Instant::elapsed(&since)),
+            };
+            if waiting > 0 && patience.is_zero() {
                 let state = &mut *guard;
                 state.busy += 1;
                 return Some(match self.lanes {
@@ -159,11 +163,11 @@ impl Schedule {
                 return None;
             }
             guard = if waiting > 0 {
-                has_waited = true;
-                let woken = self.ready.wait_timeout(guard, PATIENCE);
+                since = since.or_else(|| Some(Instant::now()));
+                let woken = self.ready.wait_timeout(guard, patience);
                 woken.unwrap_or_else(PoisonError::into_inner).0
             } else {
-                has_waited = false;
+                since = None;
                 self.ready.wait(guard).unwrap_or_else(PoisonError::into_inner)
             };
         }

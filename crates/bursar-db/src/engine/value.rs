@@ -236,6 +236,17 @@ pub enum ColumnType {
     Bytes,
 }
 
+impl ColumnType {
+    /// PostgreSQL's type.
+    pub(crate) fn oid(self) -> u32 {
+        match self {
+            ColumnType::Int => oid::INT8,
+            ColumnType::Text => oid::TEXT,
+            ColumnType::Bytes => oid::BYTEA,
+        }
+    }
+}
+
 /// The table that many rows are loaded into.
 #[derive(Debug, Clone, Copy)]
 pub struct LoadTarget {

@@ -2,7 +2,7 @@
 //! a table and without a sort.
 
 use bursar_db::events::Wanted;
-use bursar_db::testing::{TestDb, without_rules};
+use bursar_db::testing::{TestDb, postgres_many, without_rules};
 use bursar_db::{
     ColumnType, DbError, EngineKind, Stored, Tx, events, pages, resources, table, tables, tokens, walk,
 };
@@ -57,6 +57,25 @@ fn equal(kind: EngineKind, columns: &[&str]) -> Vec<String> {
 }
 
 const KEY: (&str, &str) = ("bytea", "CAST('0000000000000001' AS BYTEA)");
+
+fn one_value(kind: &ColumnType) -> (&'static str, &'static str) {
+    match kind {
+        ColumnType::Int => ("bigint", "1"),
+        ColumnType::Text => ("text", "'x'"),
+        ColumnType::Bytes => KEY,
+    }
+}
+
+fn two_values(kind: &ColumnType) -> (&'static str, &'static str) {
+    match kind {
+        ColumnType::Int => ("bigint[]", "ARRAY[1, 2]"),
+        ColumnType::Text => ("text[]", "ARRAY['x', 'y']"),
+        ColumnType::Bytes => (
+            "bytea[]",
+            "ARRAY[CAST('0000000000000001' AS BYTEA), CAST('0000000000000002' AS BYTEA)]",
+        ),
+    }
+}
 
 fn every_statement(kind: EngineKind) -> Vec<Asked> {
     let mut all = Vec::new();
@@ -227,18 +246,30 @@ fn of_list<R: Stored>(kind: EngineKind, all: &mut Vec<Asked>) {
     for sql in table::statements::<R>() {
         let values = (1..=99).rev().find(|n| sql.contains(&format!("?{n}"))).unwrap();
         let is_update = sql.starts_with("UPDATE");
-        let parameters = (1..=values).map(|n| match R::table().target.columns.get(n - 1) {
-            Some((_, ColumnType::Bytes)) => KEY,
-            Some((_, ColumnType::Text)) if is_update => ("text", "'x'"),
-            _ => ("bigint", "1"),
+        let types = (1..=values).map(|n| match R::table().target.columns.get(n - 1) {
+            Some((_, ColumnType::Text)) if !is_update => ColumnType::Int,
+            Some((_, kind)) => *kind,
+            None => ColumnType::Int,
         });
+        let types: Vec<ColumnType> = types.collect();
         all.push(Asked {
             name: sql.to_owned(),
             sql,
-            parameters: parameters.collect(),
+            parameters: types.iter().map(one_value).collect(),
             found_by: vec![equal(kind, &["id"])],
             merges: false,
         });
+        if kind == EngineKind::Postgres {
+            // As the engine sends it for several jobs.
+            let many = postgres_many(sql, &types).unwrap();
+            all.push(Asked {
+                name: format!("for many rows: {sql}"),
+                sql: Box::leak(many.into_boxed_str()),
+                parameters: types.iter().map(two_values).collect(),
+                found_by: vec![equal(kind, &["id"])],
+                merges: false,
+            });
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use super::super::lane::{Session, Way};
 use super::super::migrate;
 use super::super::schedule::Organization;
 use super::super::tx::{Locking, Tx};
-use super::super::value::{ColumnType, LoadTarget, OwnedValue, Row, Value, oid};
+use super::super::value::{LoadTarget, OwnedValue, Row, Value};
 use super::link::Link;
 use super::wire::Wire;
 use super::{Server, commit_fault};
@@ -273,15 +273,7 @@ impl PgSession {
         rows: &[Vec<OwnedValue>],
     ) -> Result<(), Fault> {
         let names: Vec<&str> = target.columns.iter().map(|(name, _)| *name).collect();
-        let types: Vec<u32> = target
-            .columns
-            .iter()
-            .map(|(_, kind)| match kind {
-                ColumnType::Int => oid::INT8,
-                ColumnType::Text => oid::TEXT,
-                ColumnType::Bytes => oid::BYTEA,
-            })
-            .collect();
+        let types: Vec<u32> = target.columns.iter().map(|(_, kind)| kind.oid()).collect();
         let sql = format!(
             "COPY {} ({}) FROM STDIN (FORMAT binary)",
             target.table,
