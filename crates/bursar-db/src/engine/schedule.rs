@@ -153,10 +153,15 @@ impl Schedule {
             if waiting > 0 && patience.is_zero() {
                 let state = &mut *guard;
                 state.busy += 1;
-                return Some(match self.lanes {
+                let batch = match self.lanes {
                     Lanes::Mixed => self.take_mixed(state),
                     Lanes::Holding => self.take_half(state),
-                });
+                };
+                // Those that are left may have woken this lane.
+                if !state.rotation.is_empty() {
+                    self.ready.notify_one();
+                }
+                return Some(batch);
             }
             // A lane that holds an organization may still give jobs back.
             if guard.closed && guard.queued == 0 && guard.held.is_empty() {
@@ -189,11 +194,7 @@ impl Schedule {
             state.alone.remove(&organization);
             state.held.insert(organization);
             batch.held.push(organization);
-            let most = if is_alone {
-                self.batch_max
-            } else {
-                self.batch_max / share
-            };
+            let most = self.batch_max / if is_alone { 1 } else { share };
             for _ in 0..most {
                 batch.entries.extend(state.pop(organization));
             }

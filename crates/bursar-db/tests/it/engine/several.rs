@@ -182,13 +182,21 @@ fn job(db: &Db, organization: OrganizationId, number: i64, end: End) -> Reply<i6
 fn lanes_that_are_stuck_keep_nobody_waiting() {
     let test = TestDb::postgres();
     with_table(&test);
-    let stuck = [hold(&test.db, [1; 16]), hold(&test.db, [2; 16])];
-    for number in 0..5 {
-        write_id(&test.db, [3; 16], number).wait().unwrap();
-    }
-    assert_eq!(ids(&test.db), [0, 1, 2, 3, 4]);
-    for (release, reply) in stuck {
+    for number in 0..20 {
+        let stuck = [hold(&test.db, [1; 16]), hold(&test.db, [2; 16])];
+        // Both wake lanes, and the first is stuck too.
+        let (release, wait) = mpsc::channel::<()>();
+        let third: Reply<(), DbError> = test.db.write([3; 16], move |_: &mut Tx<'_>| {
+            let _ = wait.recv();
+            Ok(())
+        });
+        write_id(&test.db, [4; 16], number).wait().unwrap();
         drop(release);
-        reply.wait().unwrap();
+        third.wait().unwrap();
+        for (release, reply) in stuck {
+            drop(release);
+            reply.wait().unwrap();
+        }
     }
+    assert_eq!(ids(&test.db), (0..20).collect::<Vec<_>>());
 }
