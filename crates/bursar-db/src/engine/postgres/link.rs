@@ -12,7 +12,7 @@ use super::super::fault::{Class, Fault};
 use super::super::migrate;
 use super::super::tx::Locking;
 use super::super::value::{Row, RowInner, Value, oid};
-use super::answers::Answers;
+use super::answers::{Answers, Rows};
 use super::groups::{Array, Group, Groups};
 use super::wire::{Event, Statement, Wire, WireError};
 use crate::error::DbError;
@@ -149,9 +149,9 @@ impl Link {
             }
         }
         for (group, places) in together.take().into_iter().zip(places) {
-            self.put_group(&group, |rows| match rows {
-                Rows::All => What::Foreseen(places.clone()),
-                Rows::One(row) => What::Foreseen(places[row..=row].to_vec()),
+            self.put_group(&group, |which| match which {
+                Which::All => What::Foreseen(places.clone()),
+                Which::One(row) => What::Foreseen(places[row..=row].to_vec()),
             })?;
         }
         Ok(())
@@ -179,10 +179,10 @@ impl Link {
     /// Puts the changes that were kept into the buffer.
     pub(super) fn put_groups(&mut self) -> Result<(), Fault> {
         for group in self.groups.take() {
-            self.put_group(&group, |rows| {
-                What::Deferred(group.each.map(|each| match rows {
-                    Rows::All => each * group.rows,
-                    Rows::One(_) => each,
+            self.put_group(&group, |which| {
+                What::Deferred(group.each.map(|each| match which {
+                    Which::All => each * group.rows,
+                    Which::One(_) => each,
                 }))
             })?;
         }
@@ -190,7 +190,7 @@ impl Link {
     }
 
     /// Puts a group into the buffer, as one statement if it can be. `what` tells what its rows are for.
-    fn put_group(&mut self, group: &Group, what: impl Fn(Rows) -> What) -> Result<(), Fault> {
+    fn put_group(&mut self, group: &Group, what: impl Fn(Which) -> What) -> Result<(), Fault> {
         let many = match group.rows {
             1 => None,
             _ => self.statement_of_many(group)?,
@@ -199,7 +199,7 @@ impl Link {
             self.turn()?;
             self.wire
                 .bind(&many, group.arrays(), |array, _, out| array.encode(out))?;
-            return self.expect_soon(what(Rows::All), many);
+            return self.expect_soon(what(Which::All), many);
         }
         for (number, row) in group.each_row().enumerate() {
             self.turn()?;
@@ -208,7 +208,7 @@ impl Link {
                     out.extend_from_slice(value.unwrap_or_default());
                     Ok(value.is_some())
                 })?;
-            self.expect_soon(what(Rows::One(number)), Arc::clone(&group.statement))?;
+            self.expect_soon(what(Which::One(number)), Arc::clone(&group.statement))?;
         }
         Ok(())
     }
@@ -458,7 +458,7 @@ impl Link {
             return Ok(());
         };
         let mut version = 0;
-        let mut found: Vec<Vec<Box<[u8]>>> = match &what {
+        let mut found: Vec<Rows> = match &what {
             What::Foreseen(places) => vec![Vec::new(); places.len()],
             What::Deferred(_) | What::Version => Vec::new(),
         };
@@ -620,7 +620,7 @@ fn row_of(body: &[u8]) -> Option<(usize, Box<[u8]>)> {
 
 /// Which rows of a group.
 #[derive(Clone, Copy)]
-enum Rows {
+enum Which {
     All,
     One(usize),
 }

@@ -93,6 +93,48 @@ fn one_that_is_locked_elsewhere_keeps_no_other_waiting() {
     });
 }
 
+/// When a job is undone, the locks of the batch stay: another process would write in between.
+#[test]
+fn a_job_that_is_undone_takes_no_lock_with_it() {
+    let test = TestDb::postgres();
+    with_table(&test);
+    let organizations = organizations_of(&test.db, 4);
+    let (first, second) = (organizations[0], organizations[1]);
+    let (began, has_begun) = mpsc::channel();
+    let (release, wait) = mpsc::channel::<()>();
+    // Half of those that wait are a batch: the first two.
+    let (refused, second_job, others) = together(&test.db, || {
+        let refused = job(&test.db, first, 1, End::Refused);
+        let second_job = test.db.write_ahead(
+            second.to_bytes(),
+            vec![Clock::take_foreseen(second)],
+            move |tx: &mut Tx<'_>| {
+                Clock::take(tx, second, Timestamp::from_micros(1))?.unwrap();
+                began.send(()).unwrap();
+                let _ = wait.recv();
+                Ok::<_, DbError>(())
+            },
+        );
+        let others = organizations[2..].iter();
+        let others: Vec<_> = others.map(|id| ticks(&test.db, *id, 1, false)).collect();
+        (refused, second_job, others)
+    });
+    has_begun.recv().unwrap();
+    let free: Result<Vec<Vec<u8>>, DbError> = test.db.exclusive(|tx| {
+        let sql = "SELECT id FROM organizations WHERE id = ?1";
+        tx.rows_claimed(sql, &[Value::Bytes(&second.to_bytes())], |row| {
+            row.bytes(0).map(<[u8]>::to_vec)
+        })
+    });
+    assert_eq!(free, Ok(Vec::new()), "the organization is not locked any more");
+    drop(release);
+    assert_eq!(second_job.wait(), Ok(()));
+    assert!(refused.wait().is_err());
+    for reply in others {
+        assert_eq!(reply.wait(), Ok(START + 1));
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum End {
     Well,
