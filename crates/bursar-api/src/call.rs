@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use bursar_app::Next;
+use bursar_app::{Identity, Next, TokenCaller, Visit};
 use bursar_domain::Timestamp;
 use bursar_domain::ids::{OrganizationId, RequestId, TokenId};
 use bursar_domain::token::{self, TokenHash};
@@ -41,6 +41,13 @@ pub(super) struct Trace {
     pub(super) quota: Option<Quota>,
 }
 
+impl Trace {
+    pub(super) fn set_caller(&mut self, caller: &TokenCaller) {
+        self.organization = Some(caller.organization());
+        self.token = Some(caller.id());
+    }
+}
+
 impl Call {
     pub(super) fn new(parts: Parts, peer: SocketAddr, now: Timestamp, id: RequestId) -> Self {
         let found = routes::find(&parts.method, parts.uri.path());
@@ -68,6 +75,13 @@ impl Call {
 
     pub(super) fn trace(&self) -> MutexGuard<'_, Trace> {
         self.trace.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn visit(&self) -> Visit {
+        Visit {
+            who: self.hash.map_or(Identity::Visitor, Identity::Token),
+            request: Some(self.id),
+        }
     }
 
     pub(super) fn price(&self) -> (Bucket, u32) {

@@ -8,9 +8,8 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use bursar_app::{AppError, Identity, Next, Once, Rule, TokenCaller, View, Visit, Whole, chapters};
+use bursar_app::{Act, AppError, Caller, DbError, Once, Rule, TokenCaller, View, Whole, chapters};
 use bursar_domain::ids::OrganizationId;
-use bursar_domain::token::TokenHash;
 use bursar_http::address::{client_address, counted};
 use bursar_http::body::{self, BadBody};
 use bursar_http::limits::{BackendState, Bucket, Quota, Subject};
@@ -23,7 +22,7 @@ use super::error::Error;
 use super::handlers;
 use super::plan::{Answer, Plan, Reading, Request, Write};
 use super::query;
-use super::routes::{BodyRule, Handler, Match, Route, Work};
+use super::routes::{BodyRule, Handler, Match, Route, Verb, Work};
 use super::serve::Edge;
 
 /// How long a second request with the same idempotency key waits for the first.
@@ -39,20 +38,21 @@ enum Step {
     /// No token, or an invalid one.
     Unknown,
     /// The caller is known; the charge must wait for Redis.
-    Known(TokenCaller, Visit, Option<Read>),
+    Known(TokenCaller, Option<Read>),
     /// Permitted and valid, but the body is not read yet.
     Admitted(Admitted),
     /// The work is known; it needs another read of the database for this caller.
     Planned(TokenCaller, Look),
     /// The page was read; the read is not logged yet.
-    Roster(Visit, OrganizationId, Answer, usize),
+    Roster(OrganizationId, Answer, usize),
+    /// A write that was planned ahead. It is not charged yet.
+    Ahead(Change, Ahead),
     /// A write whose key is new, or that has no key.
-    Change(Change),
+    Change(Change, Option<Ahead>),
     Done(Done),
 }
 
 struct Admitted {
-    visit: Visit,
     rule: &'static Rule,
     handler: Handler,
     request: Request,
@@ -61,7 +61,7 @@ struct Admitted {
 
 enum Look {
     Plain(Reading<Answer>),
-    Roster(Visit, OrganizationId, Reading<(Answer, usize)>),
+    Roster(OrganizationId, Reading<(Answer, usize)>),
     /// Looks up the idempotency key of a change.
     Key(Change),
 }
@@ -69,10 +69,37 @@ enum Look {
 struct Change {
     route: &'static Route,
     rule: &'static Rule,
-    visit: Visit,
     organization: OrganizationId,
     once: Option<Once>,
     work: Write,
+}
+
+/// What a write was planned with when its token was remembered and not looked up.
+struct Ahead {
+    caller: TokenCaller,
+    body: String,
+}
+
+/// Why a change was not made.
+enum Unmade {
+    /// The token is not what the change was planned with, or is no longer valid.
+    Outdated,
+    Failed(Error),
+}
+
+impl From<AppError> for Unmade {
+    fn from(error: AppError) -> Self {
+        match error {
+            AppError::Unrecognised => Self::Outdated,
+            other => Self::Failed(other.into()),
+        }
+    }
+}
+
+impl From<DbError> for Unmade {
+    fn from(error: DbError) -> Self {
+        Self::Failed(error.into())
+    }
 }
 
 impl Edge {
@@ -94,17 +121,18 @@ impl Edge {
             Some(reading) if !headers.contains_key(EXPECT) => if_there(reading).await,
             Some(_) => None,
         };
-        let mut step = match call.hash {
-            None => Step::Unknown,
-            Some(hash) => self.look_up(call, hash, read).await?,
+        let mut step = match self.plan_ahead(call, read) {
+            Ok((change, ahead)) => Step::Ahead(change, ahead),
+            Err(read) => self.look_up(call, read, None).await?,
         };
         // Steps 3 to 8, as far as the look-up did not do them. Writes are boxed to keep the future of a read small.
         loop {
             step = match step {
                 Step::Unknown => return self.answer_unknown(call).await,
-                Step::Known(caller, visit, read) => {
+                Step::Known(caller, read) => {
                     let quota = self.charge(self.payer(call, Some(&caller)), call.price()).await;
-                    self.admit(call, caller, visit, quota, read)?
+                    Self::charged(call, quota)?;
+                    self.admit(call, caller, read)?
                 }
                 Step::Admitted(admitted) => {
                     let body = match reading.take() {
@@ -117,29 +145,75 @@ impl Edge {
                     let look = move |mut view: View<'_, '_>| look.answer(&mut view);
                     self.app.ask_again(caller, call.now, look).await?
                 }
-                Step::Roster(visit, chapter, answer, count) => {
+                Step::Roster(chapter, answer, count) => {
                     let log = move |whole: &mut Whole<'_, '_>| chapters::log_read(whole, chapter, count);
                     // The chapter must see every read of its roster: if it cannot be logged, the response is not sent.
-                    let logged = self.app.change(visit, chapter, log).await;
+                    let logged = self.app.change(call.visit(), chapter, log).await;
                     logged.map_err(|error: AppError| Error::Unavailable(error.to_string()))?;
                     return Ok((answer, false));
                 }
-                Step::Change(change) => {
-                    return Box::pin(self.change(change, call.next_of_work())).await;
-                }
+                Step::Ahead(change, ahead) => Box::pin(self.pay_ahead(call, change, ahead)).await?,
+                Step::Change(change, ahead) => Box::pin(self.change(call, change, ahead)).await?,
                 Step::Done(done) => return Ok(done),
             }
         }
     }
 
+    /// Steps 4 to 6 of a write, with what the last look-up of its token found: then only the write itself looks the token
+    /// up. Whatever else comes of it (a refusal, an invalid body, a response) may be outdated, and begins with a look-up.
+    fn plan_ahead(&self, call: &Arc<Call>, read: Option<Read>) -> Result<(Change, Ahead), Option<Read>> {
+        let (body, hash) = match (read, &call.found, call.hash) {
+            (Some(Ok(body)), Match::Found(route, _), Some(hash)) if route.method != Verb::Get => (body, hash),
+            (read, ..) => return Err(read),
+        };
+        let remembered = self.app.remembered(&hash, call.now);
+        let step = remembered.and_then(|caller| self.admit(call, caller, None).ok());
+        let Some(Step::Admitted(mut admitted)) = step else {
+            return Err(Some(Ok(body)));
+        };
+        admitted.request.body = body;
+        let plan = (admitted.handler)(&admitted.request);
+        let change = match plan {
+            Ok(Plan::Write(fingerprint, work)) => {
+                Some(admitted.change(fingerprint, work, self.idempotency_seconds))
+            }
+            Ok(Plan::Read(_) | Plan::Roster(..)) | Err(_) => None,
+        };
+        let Request { caller, body, .. } = admitted.request;
+        match change {
+            Some(change) => Ok((change, Ahead { caller, body })),
+            None => Err(Some(Ok(body))),
+        }
+    }
+
+    /// Step 3 of a write that was planned ahead. It is not refused before its token is looked up.
+    async fn pay_ahead(
+        self: &Arc<Self>,
+        call: &Arc<Call>,
+        change: Change,
+        ahead: Ahead,
+    ) -> Result<Step, Error> {
+        let payer = self.payer(call, Some(&ahead.caller));
+        match Self::charged(call, self.charge(payer, call.price()).await) {
+            Ok(()) => {
+                call.trace().set_caller(&ahead.caller);
+                Ok(Step::Change(change, Some(ahead)))
+            }
+            Err(_) => self.look_up(call, Some(Ok(ahead.body)), None).await,
+        }
+    }
+
     /// Looks up the caller and continues in the same read until something has to be waited for: a read until its
-    /// response, a write until the recorded response of its key.
+    /// response, a write until the recorded response of its key. The token may have `paid` before.
     async fn look_up(
         self: &Arc<Self>,
         call: &Arc<Call>,
-        hash: TokenHash,
         read: Option<Read>,
+        paid: Option<Quota>,
     ) -> Result<Step, Error> {
+        let Some(hash) = call.hash else {
+            return Ok(Step::Unknown);
+        };
         let _turn = match &self.lookups {
             None => None,
             Some(lookups) => {
@@ -164,26 +238,20 @@ impl Edge {
             let Some((caller, mut view)) = found else {
                 return Ok(Step::Unknown);
             };
-            {
-                let mut trace = call.trace();
-                trace.organization = Some(caller.organization());
-                trace.token = Some(caller.id());
-            }
+            call.trace().set_caller(&caller);
             edge.last_used.note(caller.organization(), caller.id(), now);
-            let visit = Visit {
-                who: Identity::Token(hash),
-                request: Some(call.id),
-            };
             let (bucket, cost) = call.price();
-            match edge
-                .limiter
-                .charge_now(edge.payer(&call, Some(&caller)), bucket, cost)
-            {
-                None => Ok(Step::Known(caller, visit, read)),
-                Some(quota) => match edge.admit(&call, caller, visit, quota, read)? {
-                    Step::Planned(_, look) => look.answer(&mut view),
-                    step => Ok(step),
-                },
+            let charge = || {
+                edge.limiter
+                    .charge_now(edge.payer(&call, Some(&caller)), bucket, cost)
+            };
+            let Some(quota) = paid.or_else(charge) else {
+                return Ok(Step::Known(caller, read));
+            };
+            Self::charged(&call, quota)?;
+            match edge.admit(&call, caller, read)? {
+                Step::Planned(_, look) => look.answer(&mut view),
+                step => Ok(step),
             }
         });
         asked.await
@@ -245,16 +313,8 @@ impl Edge {
         Ok((Answer::ok(self.site.document()), false))
     }
 
-    /// Steps 3 to 6: everything between the look-up and the database work.
-    fn admit(
-        &self,
-        call: &Arc<Call>,
-        caller: TokenCaller,
-        visit: Visit,
-        quota: Quota,
-        read: Option<Read>,
-    ) -> Result<Step, Error> {
-        Self::charged(call, quota)?;
+    /// Steps 4 to 6: everything between the charge and the database work.
+    fn admit(&self, call: &Arc<Call>, caller: TokenCaller, read: Option<Read>) -> Result<Step, Error> {
         // Step 4: 404 or 405.
         let (route, params) = match &call.found {
             Match::Found(route, params) => (*route, *params),
@@ -271,7 +331,6 @@ impl Edge {
         let request = Request::new(call, route, params, caller);
         handlers::check(route, &request)?;
         let admitted = Admitted {
-            visit,
             rule,
             handler,
             request,
@@ -284,63 +343,92 @@ impl Edge {
     }
 
     /// Steps 7 and 8: the idempotency key and the change.
-    async fn change(&self, change: Change, next: Option<Next>) -> Result<Done, Error> {
+    async fn change(
+        self: &Arc<Self>,
+        call: &Arc<Call>,
+        change: Change,
+        ahead: Option<Ahead>,
+    ) -> Result<Step, Error> {
         let Change {
             route,
             rule,
-            visit,
             organization,
             once,
-            work,
+            mut work,
         } = change;
-        let (output, is_replay) = match once {
+        let planned_with = ahead.as_ref().map(|ahead| ahead.caller.clone());
+        let work = move |act: &mut Act<'_, '_>| match (&planned_with, act.caller()) {
+            (Some(planned), Caller::Token(found)) if !found.is_as(planned) => Err(Unmade::Outdated),
+            _ => work(act).map_err(Unmade::Failed),
+        };
+        let (visit, next) = (call.visit(), call.next_of_work());
+        let made = match once {
             None => {
                 let next = next.into_iter().collect();
-                (self.app.act_ahead(visit, organization, next, work).await?, false)
+                let made = self.app.act_ahead(visit, organization, next, work).await;
+                made.map(|output| (output, false))
             }
             Some(once) => {
                 let doing = self.app.once(visit, rule, once, next, work);
                 match doing.is_second {
-                    false => doing.reply.await?,
+                    false => doing.reply.await,
                     true => timeout(SECOND_WAITS, doing.reply)
                         .await
-                        .map_err(|_| Error::KeyInUse)??,
+                        .unwrap_or(Err(Unmade::Failed(Error::KeyInUse))),
                 }
             }
         };
+        let made = match made {
+            Ok(made) => Ok(made),
+            Err(Unmade::Failed(error)) => Err(error),
+            Err(Unmade::Outdated) => match ahead {
+                Some(ahead) => {
+                    let paid = std::mem::take(&mut *call.trace()).quota;
+                    return self.look_up(call, Some(Ok(ahead.body)), paid).await;
+                }
+                None => Err(Error::InvalidToken),
+            },
+        };
+        // A failure of the database tells nothing about the token.
+        if let Some(ahead) = ahead
+            && !matches!(made, Err(Error::Unavailable(_)))
+        {
+            self.last_used.note(organization, ahead.caller.id(), call.now);
+        }
+        let (output, is_replay) = made?;
         if route.bucket == Bucket::Messaging && !is_replay {
             (self.on_queued)();
         }
-        Ok((output.into(), is_replay))
+        Ok(Step::Done((output.into(), is_replay)))
     }
 }
 
 impl Admitted {
     fn plan(mut self, body: String, key_seconds: i64) -> Result<Step, Error> {
         self.request.body = body;
-        let plan = (self.handler)(&self.request)?;
-        let Request { caller, route, .. } = self.request;
-        Ok(match plan {
-            Plan::Read(work) => Step::Planned(caller, Look::Plain(work)),
-            Plan::Roster(chapter, work) => Step::Planned(caller, Look::Roster(self.visit, chapter, work)),
+        Ok(match (self.handler)(&self.request)? {
+            Plan::Read(work) => Step::Planned(self.request.caller, Look::Plain(work)),
+            Plan::Roster(chapter, work) => Step::Planned(self.request.caller, Look::Roster(chapter, work)),
             Plan::Write(fingerprint, work) => {
-                let once = self
-                    .key
-                    .map(|key| Once::new(&caller, key, fingerprint, key_seconds));
-                let change = Change {
-                    route,
-                    rule: self.rule,
-                    visit: self.visit,
-                    organization: caller.organization(),
-                    once,
-                    work,
-                };
+                let change = self.change(fingerprint, work, key_seconds);
                 match change.once {
-                    Some(_) => Step::Planned(caller, Look::Key(change)),
-                    None => Step::Change(change),
+                    Some(_) => Step::Planned(self.request.caller, Look::Key(change)),
+                    None => Step::Change(change, None),
                 }
             }
         })
+    }
+
+    fn change(&mut self, fingerprint: [u8; 32], work: Write, key_seconds: i64) -> Change {
+        let Request { caller, route, .. } = &self.request;
+        let key = self.key.take();
+        Change {
+            route,
+            rule: self.rule,
+            organization: caller.organization(),
+            once: key.map(|key| Once::new(caller, key, fingerprint, key_seconds)),
+            work,
+        }
     }
 }
 
@@ -348,13 +436,13 @@ impl Look {
     fn answer(self, view: &mut View<'_, '_>) -> Result<Step, Error> {
         match self {
             Self::Plain(work) => Ok(Step::Done((work(view)?, false))),
-            Self::Roster(visit, chapter, work) => {
+            Self::Roster(chapter, work) => {
                 let (answer, count) = work(view)?;
-                Ok(Step::Roster(visit, chapter, answer, count))
+                Ok(Step::Roster(chapter, answer, count))
             }
             Self::Key(change) => match &change.once {
                 Some(once) if let Some(given) = once.given(view)? => Ok(Step::Done((given.into(), true))),
-                _ => Ok(Step::Change(change)),
+                _ => Ok(Step::Change(change, None)),
             },
         }
     }

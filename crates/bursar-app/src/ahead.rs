@@ -1,4 +1,4 @@
-//! What a request will probably ask of the database, so that on PostgreSQL it travels with the look-up of its caller.
+//! What a request will probably find in the database and ask of it, so that on PostgreSQL it waits less often.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -6,48 +6,43 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use bursar_db::{Foreseen, Stored, idempotency, organizations, table, tokens};
 use bursar_domain::Timestamp;
-use bursar_domain::ids::{Id, OrganizationId};
+use bursar_domain::ids::Id;
 use bursar_domain::token::TokenHash;
 
 use crate::caller::TokenCaller;
 
 /// Tokens that are remembered. Beyond this it starts over.
-const HOMES_MAX: usize = 10_000;
+const REMEMBERED_MAX: usize = 10_000;
 
-/// What follows the look-up of a token, given where it was found before.
-pub struct Next(Box<dyn FnOnce(Home) -> Foreseen + Send>);
-
-/// What stays the same as long as there is the token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Home {
-    organization: OrganizationId,
-    principal: [u8; 16],
-}
+/// What follows the look-up of a token, given what was found before.
+pub struct Next(Box<dyn FnOnce(&TokenCaller) -> Foreseen + Send>);
 
 impl Next {
     /// One resource as JSON.
     pub fn document<R: Stored>(id: Id<R::Kind>) -> Self {
-        Self(Box::new(move |home| {
-            table::document_foreseen::<R>(home.organization, id)
+        Self(Box::new(move |caller| {
+            table::document_foreseen::<R>(caller.organization(), id)
         }))
     }
 
     /// One resource.
     pub fn resource<R: Stored>(id: Id<R::Kind>) -> Self {
-        Self(Box::new(move |home| {
-            table::get_foreseen::<R>(home.organization, id)
+        Self(Box::new(move |caller| {
+            table::get_foreseen::<R>(caller.organization(), id)
         }))
     }
 
     /// The organization itself.
     pub fn own() -> Self {
-        Self(Box::new(|home| organizations::get_foreseen(home.organization)))
+        Self(Box::new(|caller| {
+            organizations::get_foreseen(caller.organization())
+        }))
     }
 
     /// An idempotency key, unless it was used before `since`.
     pub fn key(key: String, since: Timestamp) -> Self {
-        Self(Box::new(move |home| {
-            idempotency::get_foreseen(home.organization, home.principal, &key, since)
+        Self(Box::new(move |caller| {
+            idempotency::get_foreseen(caller.organization(), caller.principal(), &key, since)
         }))
     }
 }
@@ -58,43 +53,43 @@ impl fmt::Debug for Next {
     }
 }
 
-impl From<&TokenCaller> for Home {
-    fn from(caller: &TokenCaller) -> Self {
-        Self {
-            organization: caller.organization(),
-            principal: caller.principal(),
-        }
-    }
-}
-
-/// Where tokens were found. A token stays in its organization and with its user. What it may do there is looked up each
-/// time: this only tells where to look next, and a response for another organization would never be read.
+/// What the last look-up of each token found. It decides nothing, for every request is looked up anew: it tells where to
+/// look, and what a change can be planned with until its own look-up confirms it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Homes(Arc<RwLock<HashMap<TokenHash, Home>>>);
+pub(crate) struct Remembered(Arc<RwLock<HashMap<TokenHash, TokenCaller>>>);
 
-impl Homes {
-    pub(crate) fn learn(&self, hash: &TokenHash, home: Home) {
-        if self.get(hash) == Some(home) {
-            return;
+impl Remembered {
+    pub(crate) fn learn(&self, hash: &TokenHash, found: Option<&TokenCaller>) {
+        match (found, self.get(hash)) {
+            (None, None) => {}
+            (None, Some(_)) => {
+                self.change(|all| all.remove(hash));
+            }
+            (Some(caller), Some(before)) if caller.is_as(&before) => {}
+            (Some(caller), _) => self.change(|all| {
+                if all.len() >= REMEMBERED_MAX {
+                    all.clear();
+                }
+                all.insert(*hash, caller.clone());
+            }),
         }
-        let mut homes = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        if homes.len() >= HOMES_MAX {
-            homes.clear();
-        }
-        homes.insert(*hash, home);
     }
 
-    fn get(&self, hash: &TokenHash) -> Option<Home> {
-        let homes = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        homes.get(hash).copied()
+    pub(crate) fn get(&self, hash: &TokenHash) -> Option<TokenCaller> {
+        let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        all.get(hash).cloned()
+    }
+
+    fn change<T>(&self, work: impl FnOnce(&mut HashMap<TokenHash, TokenCaller>) -> T) -> T {
+        work(&mut self.0.write().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The look-up of a token, and what is next.
     pub(crate) fn ahead(&self, hash: &TokenHash, next: impl IntoIterator<Item = Next>) -> Vec<Foreseen> {
         let mut ahead = Vec::with_capacity(2);
         ahead.push(tokens::by_hash_foreseen(hash));
-        if let Some(home) = self.get(hash) {
-            ahead.extend(next.into_iter().map(|Next(foresee)| foresee(home)));
+        if let Some(caller) = self.get(hash) {
+            ahead.extend(next.into_iter().map(|Next(foresee)| foresee(&caller)));
         }
         ahead
     }

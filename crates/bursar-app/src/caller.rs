@@ -177,6 +177,11 @@ impl TokenCaller {
         Some(Self { facts, role })
     }
 
+    /// The same later on.
+    pub(crate) fn at(self, now: Timestamp) -> Option<Self> {
+        Self::in_force(self.facts, now)
+    }
+
     /// Like `look_up`, but a reader may use what it remembers while nothing was committed.
     pub(crate) fn known(tx: &mut Tx<'_>, hash: &TokenHash, now: Timestamp) -> Result<Option<Self>, DbError> {
         let facts = tokens::known_by_hash(tx, hash)?;
@@ -205,6 +210,22 @@ impl TokenCaller {
 
     pub fn role(&self) -> Role {
         self.role
+    }
+
+    /// Whether two look-ups found the same, in everything that others can see of a caller.
+    pub fn is_as(&self, other: &Self) -> bool {
+        let seen = |caller: &Self| {
+            let names = (caller.id(), caller.organization(), caller.principal());
+            let money = (caller.currency(), caller.card_issuing());
+            (
+                names,
+                money,
+                caller.role,
+                caller.scopes(),
+                caller.facts.token.ends_at,
+            )
+        };
+        seen(self) == seen(other)
     }
 
     /// Granted scopes ∩ role ceiling ∩ policy.

@@ -10,7 +10,7 @@ use bursar_domain::ids::{IdSource, OrganizationId, RequestId};
 use bursar_domain::token::TokenHash;
 
 use crate::act::{Act, Context, View, Whole};
-use crate::ahead::{Homes, Next};
+use crate::ahead::{Next, Remembered};
 use crate::caller::{Identity, TokenCaller};
 use crate::error::AppError;
 use crate::once::{Once, Output, Running};
@@ -25,7 +25,7 @@ pub struct App {
     clock: WallClock,
     ids: Arc<Mutex<IdSource>>,
     running: Running,
-    homes: Homes,
+    remembered: Remembered,
 }
 
 impl std::fmt::Debug for App {
@@ -72,7 +72,7 @@ impl App {
             clock,
             ids: Arc::new(Mutex::new(ids)),
             running: Running::default(),
-            homes: Homes::default(),
+            remembered: Remembered::default(),
         }
     }
 
@@ -129,7 +129,7 @@ impl App {
             (EngineKind::Postgres, who) => {
                 let mut ahead = vec![Clock::take_foreseen(organization)];
                 if let Identity::Token(hash) = who {
-                    ahead.extend(self.homes.ahead(&hash, next));
+                    ahead.extend(self.remembered.ahead(&hash, next));
                 }
                 ahead
             }
@@ -195,18 +195,24 @@ impl App {
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
     {
-        let homes = match self.engine() {
+        let remembered = match self.engine() {
             EngineKind::Sqlite => None,
-            EngineKind::Postgres => Some(self.homes.clone()),
+            EngineKind::Postgres => Some(self.remembered.clone()),
         };
-        let ahead = homes.as_ref().map(|homes| homes.ahead(&hash, next));
+        let ahead = remembered.as_ref().map(|tokens| tokens.ahead(&hash, next));
         self.db.read_ahead(ahead.unwrap_or_default(), move |tx| {
             let found = TokenCaller::known(tx, &hash, now)?;
-            if let (Some(homes), Some(caller)) = (&homes, &found) {
-                homes.learn(&hash, caller.into());
+            if let Some(remembered) = &remembered {
+                remembered.learn(&hash, found.as_ref());
             }
             work(found.map(|caller| (caller.clone(), View::of_token(tx, caller, now))))
         })
+    }
+
+    /// What the last look-up of a token found, on PostgreSQL, where another one would be a round trip. A change can be
+    /// planned with it; it is valid only if the act finds the same ([`TokenCaller::is_as`]).
+    pub fn remembered(&self, hash: &TokenHash, now: Timestamp) -> Option<TokenCaller> {
+        self.remembered.get(hash)?.at(now)
     }
 
     /// Another read by a token that was found in this request.

@@ -20,6 +20,7 @@ mod members;
 mod more_lists;
 mod order;
 mod readiness;
+mod remembered;
 mod reminders;
 mod resources;
 mod round_trips;

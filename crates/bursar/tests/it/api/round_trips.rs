@@ -15,8 +15,8 @@ const REQUESTS: u32 = 300;
 
 const CLIENTS: u32 = 64;
 
-const PATCH_MOST: f64 = 3.0;
-const CREATE_MOST: f64 = 2.0;
+const PATCH_MOST: f64 = 2.0;
+const CREATE_MOST: f64 = 1.0;
 
 struct Counted {
     world: World,
@@ -114,7 +114,7 @@ fn a_read_waits_for_postgresql_as_often_as_the_table_says() {
     }
 }
 
-/// One for the look-up of the token, and a share of what its batch looks up, changes and commits.
+/// A share of what its batch looks up, changes and commits.
 #[test]
 fn a_write_waits_for_postgresql_as_often_as_the_table_says() {
     let counted = Counted::new();
