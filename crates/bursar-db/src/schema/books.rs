@@ -218,3 +218,9 @@ ALTER TABLE statement_lines ADD CONSTRAINT statement_lines_form CHECK (length(or
 ALTER TABLE statement_links ADD CONSTRAINT statement_links_form CHECK (length(organization_id) = 16
     AND length(line_id) = 16 AND length(entry_id) = 16 AND length(account_id) = 16 AND is_made IN (0, 1));
 ";
+
+/// Finds an entry by its key, whatever its place among the others: the least that is not before it. PostgreSQL goes on to
+/// the organization's last entry if it is asked for all between two pairs, and derived ids are not in order.
+pub(super) const ENTRY_BY_KEY: &str = r"
+POSTGRES CREATE OR REPLACE FUNCTION bursar_posting_first() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF (SELECT e.id FROM journal_entries e WHERE e.organization_id = NEW.organization_id AND e.id >= NEW.entry_id ORDER BY e.id LIMIT 1) = NEW.entry_id THEN RAISE EXCEPTION 'a journal entry that is written takes no more postings' USING ERRCODE = 'check_violation'; END IF; RETURN NEW; END $$;
+";
