@@ -19,6 +19,7 @@ mod snapshot;
 
 use std::cell::RefCell;
 use std::hash::{BuildHasher, RandomState};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -44,6 +45,16 @@ fn service(name: &str) -> String {
 
 pub fn redis_url() -> String {
     service("BURSAR_TEST_REDIS")
+}
+
+/// An address that nobody listens on. The port is below those that the kernel gives away by itself, so that it stays
+/// free while a test gets to it.
+pub fn free_address() -> SocketAddr {
+    let free = || {
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, fastrand::u16(20_000..32_000)));
+        TcpListener::bind(address).ok().map(|_| address)
+    };
+    (0..100).find_map(|_| free()).expect("a free port")
 }
 
 /// `scripts/test --full` asks for larger counts.

@@ -51,11 +51,7 @@ fn a_server_that_is_away_is_tried_with_longer_and_longer_pauses_and_then_no_more
     both_engines(|test| {
         let office = Office::open(test, NOW, &club(1));
         let id = office.remind();
-        // Nobody listens there: a port that was given back.
-        let free = std::net::TcpListener::bind("127.0.0.1:0")
-            .unwrap()
-            .local_addr()
-            .unwrap();
+        let free = bursar_testing::free_address();
         let mut worker = office.mailer(&format!("smtp://{free}"));
         for (n, seconds) in [5.0, 300.0, 1_800.0, 7_200.0, 18_000.0, 36_000.0]
             .into_iter()

@@ -466,10 +466,7 @@ fn any_server_finishes_a_sign_in(engine: Engine) {
 
 #[test]
 fn a_provider_that_is_down_leaves_the_code() {
-    let gone = std::net::TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
+    let gone = bursar_testing::free_address();
     let issuer = format!("http://{gone}");
     let args = [
         "--oidc-issuer",

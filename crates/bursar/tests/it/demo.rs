@@ -327,11 +327,7 @@ impl Payer {
 fn a_newcomer_pays_by_card() {
     let place = Place::sqlite();
     // The same address in both runs, as a newcomer has it.
-    let port = std::net::TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
-    let listen = port.to_string();
+    let listen = bursar_testing::free_address().to_string();
     let start = || {
         let demo = Demo::start_at(&place, &listen, &["--json"]);
         let told: Value = serde_json::from_str(&demo.said[0]).unwrap();

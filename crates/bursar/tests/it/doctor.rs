@@ -377,12 +377,7 @@ fn machines_read_a_list_and_people_what_to_do() {
 
 #[test]
 fn a_server_that_runs_is_known_and_another_program_too() {
-    // A port that was free a moment ago, for the metrics.
-    let metrics = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .to_string();
+    let metrics = bursar_testing::free_address().to_string();
     let world = World::with(Engine::Sqlite, &["--metrics-listen", &metrics]);
     let address = world.server().address.to_string();
     let said = world

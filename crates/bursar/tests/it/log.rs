@@ -29,11 +29,7 @@ impl Drop for Server {
 
 /// A server with its log in a pipe.
 fn serve(place: &Place) -> Server {
-    let metrics = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .to_string();
+    let metrics = bursar_testing::free_address().to_string();
     let mut child = place
         .command(&[
             "serve",

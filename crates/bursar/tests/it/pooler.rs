@@ -1,6 +1,6 @@
 //! PgBouncer between bursar and PostgreSQL.
 
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::os::unix::fs::MetadataExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -14,9 +14,7 @@ struct Pooler {
 
 impl Pooler {
     fn before(place: &Place, mode: &str) -> Self {
-        let free = TcpListener::bind("127.0.0.1:0").unwrap();
-        let (address, server) = (free.local_addr().unwrap(), place.server());
-        drop(free);
+        let (address, server) = (bursar_testing::free_address(), place.server());
         let settings = format!(
             "[databases]\n* = host={} port={} user=bursar\n\
              [pgbouncer]\nlisten_addr = {}\nlisten_port = {}\nunix_socket_dir =\nauth_type = any\n\

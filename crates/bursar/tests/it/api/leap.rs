@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 
 use super::bundle::{CELLS, NATIONAL, group, member, organization, reminder};
 use super::http;
-use super::life::free_address;
 use super::world::{World, on_both_engines};
 
 on_both_engines! { a_year_ahead_for_eight_seconds }
@@ -62,7 +61,7 @@ fn a_year_ahead_for_eight_seconds(engine: Engine) {
     world.server().signal("INT");
     world.server_mut().ended();
 
-    let metrics = free_address();
+    let metrics = bursar_testing::free_address().to_string();
     let flags = [UNREACHABLE, &["--metrics-listen", &metrics]].concat();
     world.start_after_with(365, &flags);
     let leapt = world.server_of(1);

@@ -1,7 +1,6 @@
 //! The life of a server: health, metrics, logs, and a clean end.
 
 use std::io::Write;
-use std::net::TcpListener;
 use std::process::Command;
 
 use bursar_domain::access::{Role, Scope, ScopeSet};
@@ -47,17 +46,8 @@ fn health_and_readiness(engine: Engine) {
     );
 }
 
-/// A port that was free a moment ago.
-pub(super) fn free_address() -> String {
-    TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .to_string()
-}
-
 fn a_request_in_flight_finishes(engine: Engine) {
-    let metrics = free_address();
+    let metrics = bursar_testing::free_address().to_string();
     let mut world = World::apart(engine, &["--metrics-listen", &metrics, "--drain-delay", "0"]);
     let metrics = metrics.parse().unwrap();
     let scrape = || {
@@ -107,7 +97,7 @@ fn a_request_in_flight_finishes(engine: Engine) {
 
 #[test]
 fn metrics_and_logs() {
-    let metrics = free_address();
+    let metrics = bursar_testing::free_address().to_string();
     let world = World::apart(Engine::Sqlite, &["--metrics-listen", &metrics]);
     let editor = world.editor();
     let listed = editor.get("/v1/members?limit=1&updatedSince=2020-01-01T00:00:00Z");

@@ -129,10 +129,7 @@ fn writes_that_are_stuck_are_told(engine: Engine) {
 
 /// Readiness is free for everybody, so that it must not cost the database anything.
 fn many_questions_are_one_probe(engine: Engine) {
-    let port = std::net::TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
+    let port = bursar_testing::free_address();
     let world = World::apart(engine, &["--metrics-listen", &port.to_string(), "--no-worker"]);
     let writes = || {
         let request = b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";

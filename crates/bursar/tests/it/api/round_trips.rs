@@ -7,7 +7,6 @@ use serde_json::json;
 
 use super::bundle::member;
 use super::http;
-use super::life::free_address;
 use super::world::World;
 
 /// Requests a measurement. The readers look at the schema once a second, and each prepares its statements once.
@@ -25,7 +24,7 @@ struct Counted {
 
 impl Counted {
     fn new() -> Self {
-        let metrics = free_address();
+        let metrics = bursar_testing::free_address().to_string();
         let flags = [
             "--metrics-listen",
             &metrics,
