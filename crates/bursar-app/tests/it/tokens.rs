@@ -6,6 +6,7 @@ mod matrix;
 mod model;
 mod once;
 mod race;
+mod remembered;
 mod who;
 
 use std::cell::RefCell;
