@@ -1,5 +1,6 @@
-//! `bench pgbench`: durable writes on PostgreSQL beside `pgbench -N`, in turns on one server.
+//! `bench pgbench`: durable writes on PostgreSQL beside `pgbench -N`, in turns on one server, and beside PocketBase.
 
+use std::net::SocketAddr;
 use std::process::Command;
 use std::rc::Rc;
 use std::time::Duration;
@@ -10,51 +11,91 @@ use serde_json::{Value, json};
 use crate::bundle::{self, Size, Tenant};
 use crate::database::{self, Scratch};
 use crate::http::client::{self, Load, Requests};
+use crate::http::pocketbase::PocketBase;
 use crate::http::scenario;
 use crate::http::site::{self, NO_LIMIT};
 use crate::{Args, Outcome, report};
 
 const CLIENTS: usize = 64;
+const PROCESSES_MAX: usize = 3;
 /// Of pgbench's transactions a second.
 const PATCH_MIN: f64 = 1.0;
 const CREATE_MIN: f64 = 0.8;
+/// Of what one process makes: several make no less, as far as a run can tell.
+const SEVERAL_MIN: f64 = 0.95;
 /// pgbench's scale: two million rows, so that its clients do not wait for each other's rows.
 const SCALE: &str = "20";
 
-#[derive(Clone, Copy)]
+/// Writes that are measured.
 struct Kind {
-    name: &'static str,
     is_patch: bool,
     organizations: usize,
-    least: f64,
+    /// Each has its share of the clients.
+    processes: usize,
+    /// By round.
+    rates: Vec<f64>,
 }
 
-const KINDS: [Kind; 4] = [
-    Kind {
-        name: "patch, 1 organization",
-        is_patch: true,
-        organizations: 1,
-        least: PATCH_MIN,
-    },
-    Kind {
-        name: "patch, 64 organizations",
-        is_patch: true,
-        organizations: CLIENTS,
-        least: PATCH_MIN,
-    },
-    Kind {
-        name: "create, 1 organization",
-        is_patch: false,
-        organizations: 1,
-        least: CREATE_MIN,
-    },
-    Kind {
-        name: "create, 64 organizations",
-        is_patch: false,
-        organizations: CLIENTS,
-        least: CREATE_MIN,
-    },
-];
+impl Kind {
+    fn all() -> Vec<Self> {
+        let mut all = Vec::new();
+        for is_patch in [true, false] {
+            for (organizations, processes) in [(1, 1), (CLIENTS, 1), (CLIENTS, 2), (CLIENTS, PROCESSES_MAX)] {
+                all.push(Self {
+                    is_patch,
+                    organizations,
+                    processes,
+                    rates: Vec::new(),
+                });
+            }
+        }
+        all
+    }
+
+    fn write(&self) -> &'static str {
+        if self.is_patch { "patch" } else { "create" }
+    }
+
+    fn rate(&self) -> f64 {
+        report::median(self.rates.clone())
+    }
+}
+
+/// Where they are sent.
+struct Place {
+    servers: Vec<SocketAddr>,
+    callers: Rc<Vec<(String, Tenant)>>,
+}
+
+impl Place {
+    fn drive(&self, kind: &Kind, load: Load) -> Outcome<f64> {
+        let status = if kind.is_patch { 200 } else { 201 };
+        let requests = requests(&self.callers, kind, new_run());
+        rate(&self.servers[..kind.processes], load, requests, status)
+    }
+}
+
+/// PocketBase and its rates.
+struct Peer {
+    pocketbase: PocketBase,
+    patches: Vec<f64>,
+    creates: Vec<f64>,
+}
+
+impl Peer {
+    fn round(&mut self, load: Load) -> Outcome {
+        let peer = &self.pocketbase;
+        let servers = [peer.server.address];
+        self.patches
+            .push(rate(&servers, load, peer.patches(new_run()), 200)?);
+        self.creates.push(rate(&servers, load, peer.creates(), 200)?);
+        Ok(())
+    }
+
+    fn rate(&self, is_patch: bool) -> f64 {
+        report::median(if is_patch { &self.patches } else { &self.creates }.clone())
+    }
+}
 
 pub(crate) fn measure(args: &Args) -> Outcome {
     let server = database::server().ok_or("it needs a PostgreSQL: scripts/test --services")?;
@@ -68,63 +109,129 @@ pub(crate) fn measure(args: &Args) -> Outcome {
         let (_, token) = site::make_token(&url, &tenant.id.to_string())?;
         callers.push((token, tenant));
     }
-    let callers = Rc::new(callers);
-    let bursar = site::start(&scratch, "pgbench", &url, NO_LIMIT, &[])?;
+    let mut processes = Vec::new();
+    for number in 1..=PROCESSES_MAX {
+        processes.push(site::start(
+            &scratch,
+            &format!("pgbench-{number}"),
+            &url,
+            NO_LIMIT,
+            &[],
+        )?);
+    }
+    let place = Place {
+        servers: processes.iter().map(|process| process.address).collect(),
+        callers: Rc::new(callers),
+    };
+    let mut peer = PocketBase::start(&scratch)?.map(|pocketbase| Peer {
+        pocketbase,
+        patches: Vec::new(),
+        creates: Vec::new(),
+    });
     pgbench(&theirs.text(), &["-i", "-q", "-s", SCALE])?;
     let load = Load {
         connections: CLIENTS,
         time: Duration::from_secs(seconds),
         rate: None,
     };
-    let drive = |kind: &Kind, load: Load| -> Outcome<f64> {
-        let run = format!("{:x}", database::now().micros());
-        let tally = client::drive(&[bursar.address], load, requests(&callers, *kind, run))?;
-        tally.expect(if kind.is_patch { 200 } else { 201 })?;
-        Ok(tally.per_second())
-    };
+    let mut kinds = Kind::all();
     // PostgreSQL plans by what it knows of its tables, and some of them are empty in a new database.
-    for kind in &KINDS {
+    for kind in &kinds {
         let time = Duration::from_secs(1);
-        drive(kind, Load { time, ..load })?;
+        place.drive(kind, Load { time, ..load })?;
     }
     own.settle()?;
-    let mut found: [Vec<f64>; KINDS.len()] = Default::default();
     let mut beside = Vec::new();
     for _ in 0..args.number("rounds", 3)? {
         beside.push(transactions(&theirs.text(), seconds)?);
-        for (kind, rates) in KINDS.iter().zip(&mut found) {
-            rates.push(drive(kind, load)?);
+        for kind in &mut kinds {
+            let rate = place.drive(kind, load)?;
+            kind.rates.push(rate);
+        }
+        if let Some(peer) = &mut peer {
+            peer.round(load)?;
         }
     }
-    tell(seconds, &beside, &found)
+    tell(seconds, report::median(beside), &kinds, peer.as_ref())
 }
 
-fn tell(seconds: u64, beside: &[f64], found: &[Vec<f64>]) -> Outcome {
-    let pgbench = report::median(beside.to_vec());
+/// For names and keys that no run before had.
+fn new_run() -> String {
+    format!("{:x}", database::now().micros())
+}
+
+fn rate(servers: &[SocketAddr], load: Load, requests: Requests, status: u16) -> Outcome<f64> {
+    let tally = client::drive(servers, load, requests)?;
+    tally.expect(status)?;
+    Ok(tally.per_second())
+}
+
+fn tell(seconds: u64, pgbench: f64, kinds: &[Kind], peer: Option<&Peer>) -> Outcome {
     println!(
         "writes a second by {CLIENTS} clients beside pgbench -N, {} transactions",
         report::rounded(pgbench)
     );
+    let rounded = |ratio: f64| json!((ratio * 100.0).round() / 100.0);
     let (mut rows, mut figures, mut missed) = (Vec::new(), Vec::new(), Vec::new());
-    for (kind, rates) in KINDS.iter().zip(found) {
-        let rate = report::median(rates.clone());
+    let mut alone = 0.0;
+    for kind in kinds {
+        let (rate, organizations, processes) = (kind.rate(), kind.organizations, kind.processes);
+        let mut require = |ratio: f64, least: f64, what: &str| {
+            if ratio < least {
+                missed.push(format!(
+                    "{} in {organizations} organizations by {processes} processes: {ratio:.2} of {what}, must be {least}",
+                    kind.write()
+                ));
+            }
+        };
         let ratio = rate / pgbench;
-        rows.push(vec![
-            kind.name.to_owned(),
+        let least = if kind.is_patch { PATCH_MIN } else { CREATE_MIN };
+        let mut row = vec![
+            kind.write().to_owned(),
+            organizations.to_string(),
+            processes.to_string(),
             report::grouped(report::rounded(rate)),
             format!("{ratio:.2}"),
-            kind.least.to_string(),
-        ]);
-        figures.push(json!({ "write": kind.name, "perSecond": report::rounded(rate), "ratio": (ratio * 100.0).round() / 100.0 }));
-        if ratio < kind.least {
-            missed.push(format!(
-                "{}: {ratio:.2} of pgbench, must be {}",
-                kind.name, kind.least
-            ));
+        ];
+        let mut figure = json!({
+            "write": kind.write(),
+            "organizations": organizations,
+            "processes": processes,
+            "perSecond": report::rounded(rate),
+            "ratio": rounded(ratio),
+        });
+        if processes == 1 {
+            alone = rate;
+            require(ratio, least, "pgbench");
+        } else {
+            require(rate / alone, SEVERAL_MIN, "one process");
         }
+        if let Some(peer) = peer {
+            let ratio = rate / peer.rate(kind.is_patch);
+            require(ratio, 1.0, "PocketBase");
+            row.push(format!("{ratio:.2}"));
+            figure["ofPocketBase"] = rounded(ratio);
+        }
+        rows.push(row);
+        figures.push(figure);
     }
-    report::table(&["write", "a second", "of pgbench", "least"], &rows);
-    let figures: Value = json!({ "clients": CLIENTS, "seconds": seconds, "pgbenchPerSecond": report::rounded(pgbench), "writes": figures });
+    let mut header = vec!["write", "organizations", "processes", "a second", "of pgbench"];
+    header.extend(peer.map(|_| "of PocketBase"));
+    report::table(&header, &rows);
+    println!("limits, of pgbench with one process: patch {PATCH_MIN}, create {CREATE_MIN}");
+    let mut figures: Value = json!({
+        "clients": CLIENTS,
+        "seconds": seconds,
+        "pgbenchPerSecond": report::rounded(pgbench),
+        "writes": figures,
+    });
+    if let Some(peer) = peer {
+        let [patches, creates] = [true, false].map(|is_patch| report::rounded(peer.rate(is_patch)));
+        let version = &peer.pocketbase.version;
+        println!("{version}: {patches} patches, {creates} creates a second");
+        figures["pocketBase"] =
+            json!({ "version": version, "patchesPerSecond": patches, "createsPerSecond": creates });
+    }
     report::save("pgbench", &figures)?;
     report::verdict(&missed)
 }
@@ -147,11 +254,12 @@ fn fill(scratch: &std::path::Path, own: &Scratch) -> Outcome<Vec<Tenant>> {
 }
 
 /// A member or a key of its own for each request of a client.
-fn requests(callers: &Rc<Vec<(String, Tenant)>>, kind: Kind, run: String) -> Requests {
+fn requests(callers: &Rc<Vec<(String, Tenant)>>, kind: &Kind, run: String) -> Requests {
     let callers = Rc::clone(callers);
+    let (organizations, is_patch) = (kind.organizations, kind.is_patch);
     Box::new(move |client, n, out| {
-        let (token, tenant) = &callers[client % kind.organizations];
-        if kind.is_patch {
+        let (token, tenant) = &callers[client % organizations];
+        if is_patch {
             let member = tenant.members[client % tenant.members.len()];
             scenario::patch(out, token, member, &format!("{run}{n}"));
         } else {

@@ -3,6 +3,7 @@
 pub(crate) mod ceiling;
 pub(crate) mod client;
 pub(crate) mod peer;
+pub(crate) mod pocketbase;
 pub(crate) mod process;
 pub(crate) mod scenario;
 pub(crate) mod site;

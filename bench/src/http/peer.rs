@@ -331,24 +331,24 @@ impl Adapter for Fastify {
 }
 
 /// The part of a peer that is ours.
-fn files(name: &str) -> PathBuf {
+pub(super) fn files(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("peers").join(name)
 }
 
 /// Where `bench/peers/set-up` puts the part that is not.
-fn installed(name: &str) -> PathBuf {
+pub(super) fn installed(name: &str) -> PathBuf {
     let bench = Path::new(env!("CARGO_MANIFEST_DIR"));
     bench.with_file_name("target").join("bench/peers").join(name)
 }
 
 /// A port that nothing listens on: not every server says which one the system gave it.
-fn free_address() -> Outcome<SocketAddr> {
+pub(super) fn free_address() -> Outcome<SocketAddr> {
     let listener = TcpListener::bind("127.0.0.1:0").map_err(|error| error.to_string())?;
     listener.local_addr().map_err(|error| error.to_string())
 }
 
 /// Runs a program to its end; what it printed.
-fn said(command: &mut Command) -> Outcome<String> {
+pub(super) fn said(command: &mut Command) -> Outcome<String> {
     let program = Path::new(command.get_program()).display().to_string();
     let done = command
         .stdin(Stdio::null())
@@ -366,7 +366,7 @@ fn said(command: &mut Command) -> Outcome<String> {
 }
 
 /// Makes a folder anew.
-fn empty(folder: &Path) -> Outcome<PathBuf> {
+pub(super) fn empty(folder: &Path) -> Outcome<PathBuf> {
     let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
     if folder.exists() {
         std::fs::remove_dir_all(folder).map_err(failed)?;

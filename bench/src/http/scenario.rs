@@ -284,7 +284,7 @@ pub(crate) fn create(out: &mut Vec<u8>, token: &str, key: &str) {
     body(out, r#"{"name":"A committee"}"#);
 }
 
-fn head_lines(out: &mut Vec<u8>, method: &str, target: &str, token: &str) {
+pub(super) fn head_lines(out: &mut Vec<u8>, method: &str, target: &str, token: &str) {
     // Writing to a Vec cannot fail.
     let _ = write!(
         out,
@@ -292,7 +292,7 @@ fn head_lines(out: &mut Vec<u8>, method: &str, target: &str, token: &str) {
     );
 }
 
-fn body(out: &mut Vec<u8>, text: &str) {
+pub(super) fn body(out: &mut Vec<u8>, text: &str) {
     let _ = write!(
         out,
         "Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{text}",
