@@ -53,7 +53,8 @@ impl Service for Front {
             (true, Err(BadHeader(name, rule))) => {
                 reply::json(400, format!("{{\"error\":\"{name} {rule}\"}}"))
             }
-            (false, framing) => self.console.call(parts, body, peer, framing).await,
+            // Boxed, because its state is several times that of the API, and every connection has room for both.
+            (false, framing) => Box::pin(self.console.call(parts, body, peer, framing)).await,
         };
         if must_close {
             let close = HeaderValue::from_static("close");
@@ -70,4 +71,22 @@ impl Service for Front {
 fn is_browser(headers: &HeaderMap) -> bool {
     let accept = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
     accept.is_some_and(|accept| accept.contains("text/html"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// In bytes. Every connection has room for one, and on HTTP/2 for one a stream.
+    const STATE_MAX: usize = 4_096;
+
+    fn state_of<F>(_: impl FnOnce(&'static Arc<Front>, Request<Incoming>, SocketAddr) -> F) -> usize {
+        size_of::<F>()
+    }
+
+    #[test]
+    fn a_request_keeps_little_state() {
+        let bytes = state_of(|front, request, peer| front.call(request, peer));
+        assert!(bytes <= STATE_MAX, "{bytes} bytes");
+    }
 }
