@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bursar_db::testing::TestDb;
-use bursar_db::{DatabaseUrl, Db, DbError, Opening, Options, Tx, Value};
+use bursar_db::{DatabaseUrl, Db, DbError, Opening, Options, Reply, Tx, Value};
 use bursar_testing::{Engine, until};
 
 use super::{A, hold, ids, insert, with_table, write_id};
@@ -53,6 +53,67 @@ fn synchronous_is_full_on_every_writing_connection() {
     };
     assert_eq!(test.db.write(A, level).wait().unwrap(), (2, "wal".to_owned()));
     assert_eq!(test.db.exclusive(level).unwrap(), (2, "wal".to_owned()));
+}
+
+/// SQLite keeps what a job could undo in memory, and from some size on in a file.
+#[test]
+fn a_job_of_any_size_is_undone_alone() {
+    let test = TestDb::sqlite();
+    with_table(&test);
+    // A row has a page and more.
+    let rows = 600;
+    let fill = |tx: &mut Tx<'_>, rows: i64, with: u8| -> Result<(), DbError> {
+        for id in 0..rows {
+            let body = vec![with; 5_000];
+            tx.execute("DELETE FROM things WHERE id = ?1", &[id.into()])?;
+            tx.execute(
+                "INSERT INTO things (id, body) VALUES (?1, ?2)",
+                &[id.into(), Value::Bytes(&body)],
+            )?;
+        }
+        Ok(())
+    };
+    let write = |rows: i64, with: u8, is_kept: bool| -> Reply<(), DbError> {
+        test.db.write(A, move |tx| {
+            fill(tx, rows, with)?;
+            match is_kept {
+                true => Ok(()),
+                false => Err(DbError::Internal("the job refuses".to_owned())),
+            }
+        })
+    };
+    write(rows, 1, true).wait().unwrap();
+    let (release, held) = hold(&test.db, A);
+    let jobs = [
+        (40, 2, false),
+        (30, 3, true),
+        (rows, 4, false),
+        (20, 5, true),
+        (40, 6, false),
+    ];
+    let replies = jobs.map(|(rows, with, is_kept)| (write(rows, with, is_kept), is_kept));
+    release.send(()).unwrap();
+    held.wait().unwrap();
+    for (reply, is_kept) in replies {
+        let outcome = reply.wait();
+        assert_eq!(outcome.is_ok(), is_kept, "{outcome:?}");
+    }
+    let bodies: Result<Vec<Vec<u8>>, DbError> = test
+        .db
+        .read(|tx| {
+            tx.rows("SELECT body FROM things ORDER BY id", &[], |row| {
+                Ok(row.bytes(0)?.to_vec())
+            })
+        })
+        .wait();
+    for (id, body) in bodies.unwrap().into_iter().enumerate() {
+        let with = match id {
+            0..20 => 5,
+            20..30 => 3,
+            _ => 1,
+        };
+        assert_eq!(body, vec![with; 5_000], "{id}");
+    }
 }
 
 #[test]
