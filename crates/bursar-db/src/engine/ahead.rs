@@ -1,5 +1,7 @@
 //! What a job will probably ask, so that it can be sent before the job runs; and which changes spoil the response.
 
+use std::collections::HashMap;
+
 use super::tx::Locking;
 use super::value::{OwnedValue, Value};
 
@@ -40,13 +42,11 @@ impl Foreseen {
         }
     }
 
-    pub(super) fn is(&self, sql: &str, locking: Locking, params: &[Value<'_>]) -> bool {
-        // Not by the text's address: the same text may be at two.
-        self.locking == locking && self.sql == sql && self.values().eq(params.iter().copied())
-    }
-
-    pub(super) fn equals(&self, other: &Foreseen) -> bool {
-        self.locking == other.locking && self.sql == other.sql && self.params == other.params
+    /// Whether the same text is asked with these values.
+    pub(super) fn is<'v>(&self, locking: Locking, values: impl ExactSizeIterator<Item = Value<'v>>) -> bool {
+        self.locking == locking
+            && self.params.len() == values.len()
+            && self.values().zip(values).all(|(own, other)| own == other)
     }
 
     pub(super) fn values(&self) -> impl ExactSizeIterator<Item = Value<'_>> {
@@ -92,9 +92,20 @@ impl<'a> Change<'a> {
     }
 }
 
-/// Whether one of two texts changes a table that the other names.
-pub(super) fn may_meet(one: &'static str, other: &'static str) -> bool {
-    Change::any(one, &[]).concerns(other) || Change::any(other, &[]).concerns(one)
+/// Which texts may change what others read. There are few texts, and a batch asks for each change of each job.
+#[derive(Default)]
+pub(super) struct Concerns {
+    /// By the two texts' addresses.
+    known: HashMap<(usize, usize), bool>,
+}
+
+impl Concerns {
+    /// Whether the first text may change what the other reads.
+    pub(super) fn of(&mut self, change: &'static str, sql: &'static str) -> bool {
+        let pair = (change.as_ptr().addr(), sql.as_ptr().addr());
+        let known = self.known.entry(pair);
+        *known.or_insert_with(|| Change::any(change, &[]).concerns(sql))
+    }
 }
 
 /// A text that returns rows may change some too, unless it is a plain SELECT.

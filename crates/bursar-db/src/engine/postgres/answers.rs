@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::ahead::{Change, Foreseen};
+use super::super::ahead::{Change, Concerns, Foreseen};
 use super::super::tx::Locking;
 use super::super::value::Value;
 use super::wire::Statement;
@@ -14,6 +14,9 @@ pub(super) type Rows = Vec<Box<[u8]>>;
 #[derive(Default)]
 pub(super) struct Answers {
     all: Vec<Answer>,
+    /// The places of those to each text.
+    texts: Vec<(&'static str, Vec<usize>)>,
+    concerns: Concerns,
     /// The number of the job that runs.
     job: usize,
 }
@@ -30,10 +33,13 @@ struct Answer {
 impl Answers {
     /// Also for this job, if the same was asked before.
     pub(super) fn share(&mut self, foreseen: &Foreseen, job: usize) -> bool {
-        let same = |answer: &&mut Answer| !answer.jobs.is_empty() && answer.foreseen.equals(foreseen);
-        match self.all.iter_mut().find(same) {
-            Some(answer) => {
-                answer.jobs.push(job);
+        let same = |place: &&usize| {
+            let answer = &self.all[**place];
+            !answer.jobs.is_empty() && answer.foreseen.is(foreseen.locking, foreseen.values())
+        };
+        match places(&self.texts, foreseen.sql).iter().find(same) {
+            Some(place) => {
+                self.all[*place].jobs.push(job);
                 true
             }
             None => false,
@@ -42,13 +48,18 @@ impl Answers {
 
     /// Returns its place.
     pub(super) fn expect(&mut self, foreseen: &Foreseen, statement: Arc<Statement>, job: usize) -> usize {
+        let place = self.all.len();
         self.all.push(Answer {
             foreseen: foreseen.clone(),
             statement,
             jobs: vec![job],
             rows: None,
         });
-        self.all.len() - 1
+        match self.texts.iter_mut().find(|(sql, _)| *sql == foreseen.sql) {
+            Some((_, places)) => places.push(place),
+            None => self.texts.push((foreseen.sql, vec![place])),
+        }
+        place
     }
 
     /// Whether a job may still ask for it.
@@ -70,9 +81,11 @@ impl Answers {
 
     /// What the job that runs may take.
     pub(super) fn find(&self, sql: &str, locking: Locking, params: &[Value<'_>]) -> Option<usize> {
-        self.all
-            .iter()
-            .position(|answer| answer.jobs.contains(&self.job) && answer.foreseen.is(sql, locking, params))
+        let same = |place: &&usize| {
+            let answer = &self.all[**place];
+            answer.jobs.contains(&self.job) && answer.foreseen.is(locking, params.iter().copied())
+        };
+        places(&self.texts, sql).iter().find(same).copied()
     }
 
     /// The job that runs takes it. Other jobs may too, once it was `put` back.
@@ -84,16 +97,16 @@ impl Answers {
 
     /// Forgets what was asked before a change that it would not show.
     pub(super) fn spoil(&mut self, change: &Change<'_>) {
-        // Few texts are asked, most of them for many jobs in a row.
-        let mut last = ("", false);
-        for answer in self.all.iter_mut().filter(|answer| !answer.jobs.is_empty()) {
-            let sql = answer.foreseen.sql;
-            if !std::ptr::eq(sql, last.0) {
-                last = (sql, change.concerns(sql));
+        for (sql, places) in &self.texts {
+            if !self.concerns.of(change.sql, sql) {
+                continue;
             }
-            if last.1 && !answer.foreseen.is_apart_from(change) {
-                answer.jobs.clear();
-                answer.rows = None;
+            for place in places {
+                let answer = &mut self.all[*place];
+                if !answer.jobs.is_empty() && !answer.foreseen.is_apart_from(change) {
+                    answer.jobs.clear();
+                    answer.rows = None;
+                }
             }
         }
     }
@@ -114,6 +127,15 @@ impl Answers {
 
     pub(super) fn clear(&mut self) {
         self.all.clear();
+        self.texts.clear();
         self.job = 0;
     }
+}
+
+/// Not by the text's address: the same text may be at two.
+fn places<'t>(texts: &'t [(&'static str, Vec<usize>)], sql: &str) -> &'t [usize] {
+    texts
+        .iter()
+        .find(|(text, _)| *text == sql)
+        .map_or(&[], |(_, places)| places)
 }

@@ -4,12 +4,12 @@
 //! Most of what a small statement costs PostgreSQL is starting it. A change may join an earlier one if nothing in
 //! between is about its row, so every row goes through its changes in their order.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use bytes::{BufMut, BytesMut};
 
-use super::super::ahead::{Change, may_meet};
+use super::super::ahead::{Change, Concerns};
 use super::super::value::Value;
 use super::wire::Statement;
 
@@ -18,8 +18,7 @@ pub(super) struct Groups {
     /// In the order in which they are sent.
     all: Vec<Group>,
     bytes: usize,
-    /// Whether two texts may be about the same row, by their addresses.
-    meetings: HashMap<(usize, usize), bool>,
+    concerns: Concerns,
     /// The row that is added, as a message has it.
     row: BytesMut,
 }
@@ -123,13 +122,9 @@ impl Groups {
             if is_apart && std::ptr::eq(change.sql, group.sql) {
                 return Some(place);
             }
-            let pair = (change.sql.as_ptr().addr(), group.sql.as_ptr().addr());
-            let meetings = &mut self.meetings;
-            if !is_apart
-                && *meetings
-                    .entry(pair)
-                    .or_insert_with(|| may_meet(change.sql, group.sql))
-            {
+            let mut may_meet =
+                || self.concerns.of(change.sql, group.sql) || self.concerns.of(group.sql, change.sql);
+            if !is_apart && may_meet() {
                 return None;
             }
         }
