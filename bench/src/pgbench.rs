@@ -240,7 +240,7 @@ fn tell(seconds: u64, pgbench: f64, kinds: &[Kind], peer: Option<&Peer>) -> Outc
 fn fill(scratch: &std::path::Path, own: &Scratch) -> Outcome<Vec<Tenant>> {
     let file = scratch.join("pgbench.ndjson");
     let size = Size {
-        members: 20_000,
+        members: 1_000 * CLIENTS as u64,
         organizations: CLIENTS as u64,
         charges: 0,
     };
@@ -253,14 +253,16 @@ fn fill(scratch: &std::path::Path, own: &Scratch) -> Outcome<Vec<Tenant>> {
     Ok(tenants)
 }
 
-/// A member or a key of its own for each request of a client.
+/// Each changes another member than the others under way, or has a key of its own.
 fn requests(callers: &Rc<Vec<(String, Tenant)>>, kind: &Kind, run: String) -> Requests {
     let callers = Rc::clone(callers);
     let (organizations, is_patch) = (kind.organizations, kind.is_patch);
     Box::new(move |client, n, out| {
         let (token, tenant) = &callers[client % organizations];
         if is_patch {
-            let member = tenant.members[client % tenant.members.len()];
+            // As pgbench does, from row to row: versions of the same few rows would be found again and again.
+            let place = client + CLIENTS * usize::try_from(n).unwrap_or(0);
+            let member = tenant.members[place % tenant.members.len()];
             scenario::patch(out, token, member, &format!("{run}{n}"));
         } else {
             scenario::create(out, token, &format!("{run}-{client}-{n}"));

@@ -1,9 +1,9 @@
 //! Whose turn it is to write.
 //!
 //! Each organization has a queue in order of arrival, and organizations take turns. SQLite's one lane mixes them. On
-//! PostgreSQL an organization is never on two lanes at once, and a lane takes half of those that wait: the larger a
-//! batch, the less each of its jobs costs, and the next lane has the other half. One whose lock another process holds
-//! leaves the batch, so that the others need not wait for it, and is alone in its next.
+//! PostgreSQL an organization is never on two lanes at once, and a lane takes all that wait: the larger a batch, the less
+//! each of its jobs costs. One whose lock another process holds leaves the batch, so that the others need not wait for
+//! it, and is alone in its next.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -13,9 +13,8 @@ use super::ahead::Foreseen;
 use super::job::WriteJob;
 use crate::error::DbError;
 
-/// So many lanes begin at once with whatever waits. Another begins at once if many organizations wait; otherwise it
-/// gives those at work a moment to take more with them.
-const BUSY_MIN: usize = 2;
+/// One lane begins at once with whatever waits. Another begins at once if many organizations wait; otherwise it gives
+/// those at work a moment to take more with them.
 const WORTH_A_LANE: usize = 16;
 const PATIENCE: Duration = Duration::from_millis(2);
 
@@ -146,7 +145,7 @@ impl Schedule {
         loop {
             let waiting = guard.rotation.len();
             let patience = match since {
-                _ if guard.busy < BUSY_MIN || waiting >= WORTH_A_LANE || guard.closed => Duration::ZERO,
+                _ if guard.busy == 0 || waiting >= WORTH_A_LANE || guard.closed => Duration::ZERO,
                 None => PATIENCE,
                 Some(since) => PATIENCE.saturating_sub(Instant::elapsed(&since)),
             };
@@ -155,7 +154,7 @@ impl Schedule {
                 state.busy += 1;
                 let batch = match self.lanes {
                     Lanes::Mixed => self.take_mixed(state),
-                    Lanes::Holding => self.take_half(state),
+                    Lanes::Holding => self.take_waiting(state),
                 };
                 // Those that are left may have woken this lane.
                 if !state.rotation.is_empty() {
@@ -178,9 +177,9 @@ impl Schedule {
         }
     }
 
-    /// Half of the organizations that wait.
-    fn take_half(&self, state: &mut State) -> Batch {
-        let share = state.rotation.len().div_ceil(2).min(self.batch_max);
+    /// The organizations that wait.
+    fn take_waiting(&self, state: &mut State) -> Batch {
+        let share = state.rotation.len().min(self.batch_max);
         let mut batch = Batch::default();
         while batch.held.len() < share {
             let Some(organization) = state.rotation.pop_front() else {

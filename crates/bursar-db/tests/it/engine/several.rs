@@ -102,7 +102,7 @@ fn a_job_that_is_undone_takes_no_lock_with_it() {
     let (first, second) = (organizations[0], organizations[1]);
     let (began, has_begun) = mpsc::channel();
     let (release, wait) = mpsc::channel::<()>();
-    // Half of those that wait are a batch: the first two.
+    // They wait at the same time, so they are one batch.
     let (refused, second_job, others) = together(&test.db, || {
         let refused = job(&test.db, first, 1, End::Refused);
         let second_job = test.db.write_ahead(
@@ -226,12 +226,14 @@ fn lanes_that_are_stuck_keep_nobody_waiting() {
     with_table(&test);
     for number in 0..20 {
         let stuck = [hold(&test.db, [1; 16]), hold(&test.db, [2; 16])];
-        // Both wake lanes, and the first is stuck too.
+        let (began, has_begun) = mpsc::channel();
         let (release, wait) = mpsc::channel::<()>();
         let third: Reply<(), DbError> = test.db.write([3; 16], move |_: &mut Tx<'_>| {
+            let _ = began.send(());
             let _ = wait.recv();
             Ok(())
         });
+        has_begun.recv().unwrap();
         write_id(&test.db, [4; 16], number).wait().unwrap();
         drop(release);
         third.wait().unwrap();
