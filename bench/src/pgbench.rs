@@ -260,7 +260,7 @@ fn requests(callers: &Rc<Vec<(String, Tenant)>>, kind: &Kind, run: String) -> Re
     Box::new(move |client, n, out| {
         let (token, tenant) = &callers[client % organizations];
         if is_patch {
-            // As pgbench does, from row to row: versions of the same few rows would be found again and again.
+            // From row to row, as pgbench does.
             let place = client + CLIENTS * usize::try_from(n).unwrap_or(0);
             let member = tenant.members[place % tenant.members.len()];
             scenario::patch(out, token, member, &format!("{run}{n}"));
