@@ -32,7 +32,6 @@ pub(super) fn migrate(
     let mut examined = examine(&mut session.tx(), steps);
     if matches!(examined, Err(DbError::SchemaOlder { .. })) && opening == Opening::Migrate {
         while apply_next(session, steps)? {}
-        // Once, and not after each step: what is compared takes longer to find out than a step does.
         examined = examine(&mut session.tx(), steps);
     }
     examined.map(drop)
@@ -64,7 +63,7 @@ pub(super) fn examine(tx: &mut Tx<'_>, steps: &[&'static str]) -> Result<Vec<Str
         return Err(DbError::SchemaNewer { found, known: wanted });
     }
     let applied = usize::try_from(found).unwrap_or(0).min(steps.len());
-    let known = Shape::of_steps(&steps[..applied], tx.kind())?;
+    let known = Shape::expected(&steps[..applied], tx.kind())?;
     shape::damage(&shape.lacks(&known))?;
     if found < wanted {
         return Err(DbError::SchemaOlder { found, wanted });

@@ -1,8 +1,9 @@
 //! The shape of a schema: its tables, columns, keys, rules, triggers and indexes.
 //!
-//! The version says which steps were applied; the shape says whether what they made is still there. The expected shape
-//! is found by running the steps on an empty database in memory, so it is written down nowhere else. Additional tables,
-//! columns and indexes are the operator's own and do no harm.
+//! The version says which steps were applied; the shape says whether what they made is still there. What the steps make
+//! is found by running them on an empty database in memory. What all of them make is kept as text beside the schema,
+//! because every start compares it; a test compares the text with the steps. Additional tables, columns and indexes are
+//! the operator's own and do no harm.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,6 +13,15 @@ use super::tx::Tx;
 use super::{EngineKind, migrate};
 use crate::error::DbError;
 use crate::schema;
+
+/// What all steps make, as [`Shape::to_text`] writes it.
+const EXPECTED_SQLITE: &str = include_str!("../schema/shape-sqlite.txt");
+const EXPECTED_POSTGRES: &str = include_str!("../schema/shape-postgres.txt");
+
+/// Words of these texts.
+const REQUIRED: &str = "NOT NULL";
+const UNIQUE: &str = "unique";
+const PARTIAL: &str = "some rows";
 
 /// How many faults a message names before it counts the rest.
 const LISTED_MAX: usize = 3;
@@ -83,7 +93,78 @@ struct Index {
 }
 
 impl Shape {
-    /// What these steps make on this engine. Rules and triggers are not executed, only noted: SQLite reads its whole
+    /// What these steps make on this engine.
+    pub(super) fn expected(steps: &[&'static str], kind: EngineKind) -> Result<Self, DbError> {
+        if steps != schema::STEPS {
+            return Self::of_steps(steps, kind);
+        }
+        Ok(Self::from_text(match kind {
+            EngineKind::Sqlite => EXPECTED_SQLITE,
+            EngineKind::Postgres => EXPECTED_POSTGRES,
+        }))
+    }
+
+    /// A line for each table, column, key, rule, trigger and index.
+    pub(super) fn to_text(&self) -> String {
+        let mut text = String::new();
+        let mut line = |words: &[&str]| {
+            text += &words.join("\t");
+            text.push('\n');
+        };
+        for (name, table) in &self.tables {
+            line(&["table", name]);
+            for (column, Column { kind, is_required }) in &table.columns {
+                let null = if *is_required { REQUIRED } else { "NULL" };
+                line(&["column", column, kind, null]);
+            }
+            if let Some(key) = &table.key {
+                line(&["key", key]);
+            }
+            for rule in &table.rules {
+                line(&["rule", rule]);
+            }
+            for trigger in &table.triggers {
+                line(&["trigger", trigger]);
+            }
+        }
+        for (name, index) in &self.indexes {
+            let unique = if index.is_unique { UNIQUE } else { "plain" };
+            let partial = if index.is_partial { PARTIAL } else { "all rows" };
+            line(&["index", name, &index.table, &index.columns, unique, partial]);
+        }
+        text
+    }
+
+    fn from_text(text: &str) -> Self {
+        let mut shape = Shape::default();
+        let mut table = &mut Table::default();
+        for line in text.lines() {
+            let mut words = line.split('\t').map(str::to_owned);
+            let mut word = || words.next().unwrap_or_default();
+            match (word().as_str(), word()) {
+                ("table", name) => table = shape.tables.entry(name).or_default(),
+                ("column", name) => {
+                    let (kind, is_required) = (word(), word() == REQUIRED);
+                    table.columns.insert(name, Column { kind, is_required });
+                }
+                ("key", key) => table.key = Some(key),
+                ("rule", name) => drop(table.rules.insert(name)),
+                ("trigger", name) => drop(table.triggers.insert(name)),
+                (_, name) => {
+                    let index = Index {
+                        table: word(),
+                        columns: word(),
+                        is_unique: word() == UNIQUE,
+                        is_partial: word() == PARTIAL,
+                    };
+                    shape.indexes.insert(name, index);
+                }
+            }
+        }
+        shape
+    }
+
+    /// What these steps make on this engine, by running them. Rules and triggers are not executed, only noted: SQLite reads its whole
     /// schema again for each rule added, and triggers of PostgreSQL are foreign to it.
     pub(super) fn of_steps(steps: &[&'static str], kind: EngineKind) -> Result<Self, DbError> {
         let connection = rusqlite::Connection::open_in_memory().map_err(|error| sqlite_error(&error))?;
@@ -248,4 +329,30 @@ pub(super) fn damage(faults: &[String]) -> Result<(), DbError> {
         text += &format!(" and {} more", faults.len() - LISTED_MAX);
     }
     Err(DbError::SchemaDamaged(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn what_is_kept_as_text_is_what_the_steps_make() {
+        for (kind, file) in [
+            (EngineKind::Sqlite, "shape-sqlite.txt"),
+            (EngineKind::Postgres, "shape-postgres.txt"),
+        ] {
+            let made = Shape::of_steps(schema::STEPS, kind).unwrap();
+            assert!(
+                made.tables.len() > 50 && made.indexes.len() > 50,
+                "it is nearly empty"
+            );
+            assert_eq!(Shape::from_text(&made.to_text()), made, "text loses something");
+            let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+                .join("src/schema")
+                .join(file);
+            bursar_testing::compare(&file, &made.to_text());
+        }
+    }
 }
