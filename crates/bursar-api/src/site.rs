@@ -1,6 +1,7 @@
 //! Everything served beside the API: health, docs pages and the OpenAPI document.
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use bursar_http::reply::{self, Reply};
 use http_body_util::Full;
@@ -11,30 +12,33 @@ use serde_json::json;
 
 use super::error::Error;
 use super::page::Page;
+use super::pages::{self, Pages};
 use super::serve::Edge;
-use super::{openapi, pages, ready};
+use super::{openapi, ready};
 
-/// Content that is the same for everyone, rendered once. Responses share the bytes, so a slow client holds no copy.
+/// Content that is the same for everyone, made when it is first asked for: all of it together would double the time that
+/// a server needs to start. Responses share the bytes, so a slow client holds no copy.
 #[derive(Debug)]
 pub struct Site {
-    document: Bytes,
-    pages: HashMap<&'static str, Page>,
+    base_url: String,
+    document: OnceLock<Bytes>,
+    pages: OnceLock<Pages>,
+    made: HashMap<&'static str, OnceLock<Page>>,
 }
 
 impl Site {
     pub fn new(base_url: &str) -> Self {
-        let pages = pages::all(base_url);
         Self {
-            document: Bytes::from(openapi::document(base_url).to_string()),
-            pages: pages
-                .into_iter()
-                .map(|(path, content)| (path, Page::new(content)))
-                .collect(),
+            base_url: base_url.to_owned(),
+            document: OnceLock::new(),
+            pages: OnceLock::new(),
+            made: Pages::paths().map(|path| (path, OnceLock::new())).collect(),
         }
     }
 
     pub fn document(&self) -> Bytes {
-        self.document.clone()
+        let made = || Bytes::from(openapi::document(&self.base_url).to_string());
+        self.document.get_or_init(made).clone()
     }
 
     /// Handles a request outside `/v1`.
@@ -57,19 +61,29 @@ impl Site {
             "/healthz" => Ok(reply::json(200, json!({ "status": "ok" }).to_string())),
             "/readyz" => Ok(ready::answer(edge).await),
             _ => match self.page_at(path) {
-                Some((exact, page)) if exact == path => Ok(page.answer(headers)),
-                Some((exact, _)) => Ok(redirect(exact)),
-                None => Err(Error::no_such("page")),
+                Some(exact) if exact != path => Ok(redirect(exact)),
+                exact => match exact.and_then(|exact| self.page(exact)) {
+                    Some(page) => Ok(page.answer(headers)),
+                    None => Err(Error::no_such("page")),
+                },
             },
         }
     }
 
-    /// Also returns the exact path: people type a trailing slash.
-    fn page_at(&self, path: &str) -> Option<(&'static str, &Page)> {
+    /// The exact path of a page: people type a trailing slash.
+    fn page_at(&self, path: &str) -> Option<&'static str> {
         let exact = path.strip_suffix('/').unwrap_or(path);
-        self.pages
-            .get_key_value(exact)
-            .map(|(exact, page)| (*exact, page))
+        self.made.get_key_value(exact).map(|(exact, _)| *exact)
+    }
+
+    fn page(&self, path: &str) -> Option<&Page> {
+        let made = self.made.get(path)?;
+        if made.get().is_none() {
+            let pages = self.pages.get_or_init(|| Pages::new(&self.base_url));
+            let page = Page::new(pages.content(path)?);
+            return Some(made.get_or_init(|| page));
+        }
+        made.get()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+#[derive(Debug)]
 pub(super) struct Document {
     pub(super) root: Value,
     /// Without a slash at the end.

@@ -17,7 +17,7 @@ mod search;
 use std::borrow::Cow;
 
 use self::document::Document;
-use self::places::{CHANGELOG, ERRORS, GUIDE, PLACES};
+use self::places::{CHANGELOG, ERRORS, GUIDE, PLACES, Place};
 use crate::openapi;
 
 /// The target of `/`.
@@ -43,48 +43,64 @@ const STYLE: &str = concat!(
     include_str!("styles/screens.css")
 );
 
-/// Every page, script and style sheet with its path. Rendering is slow: keep the result.
-pub fn all(base_url: &str) -> Vec<(&'static str, Content)> {
-    let base_url = base_url.trim_end_matches('/');
-    let document = Document {
-        root: openapi::document(base_url),
-        base_url: base_url.to_owned(),
-    };
-    let pages: Vec<frame::Page> = PLACES
-        .iter()
-        .map(|place| match place.path {
-            HOME => home::render(&document),
-            GUIDE => guide::render(&document),
-            ERRORS => errors::render(&document),
-            CHANGELOG => changelog::render(&document),
-            _ => reference::render(&document, place),
-        })
-        .collect();
-    let mut all: Vec<_> = pages
-        .iter()
-        .map(|page| {
-            (
-                page.path,
-                content("text/html; charset=utf-8", Cow::Owned(page.render().into_bytes())),
-            )
-        })
-        .collect();
-    all.push((
-        "/docs/search.json",
-        content("application/json", Cow::Owned(search::index(&pages).into_bytes())),
-    ));
-    for (path, content_type, text) in [
-        ("/docs/style.css", "text/css; charset=utf-8", STYLE),
-        ("/docs/docs.js", "text/javascript; charset=utf-8", SCRIPT),
-        (
-            "/docs/early.js",
-            "text/javascript; charset=utf-8",
-            include_str!("script/early.js"),
-        ),
-    ] {
-        all.push((path, content(content_type, Cow::Borrowed(text.as_bytes()))));
+const SEARCH: &str = "/docs/search.json";
+const CSS: &str = "text/css; charset=utf-8";
+const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
+
+/// What is served as it is: path, content type and text.
+const FILES: [(&str, &str, &str); 3] = [
+    ("/docs/style.css", CSS, STYLE),
+    ("/docs/docs.js", JAVASCRIPT, SCRIPT),
+    ("/docs/early.js", JAVASCRIPT, include_str!("script/early.js")),
+];
+
+/// The pages of a server.
+#[derive(Debug)]
+pub struct Pages {
+    document: Document,
+}
+
+impl Pages {
+    pub fn new(base_url: &str) -> Self {
+        let base_url = base_url.trim_end_matches('/');
+        Self {
+            document: Document {
+                root: openapi::document(base_url),
+                base_url: base_url.to_owned(),
+            },
+        }
     }
-    all
+
+    /// Of every page, script and style sheet.
+    pub fn paths() -> impl Iterator<Item = &'static str> {
+        let places = PLACES.iter().map(|place| place.path);
+        places.chain([SEARCH]).chain(FILES.map(|(path, ..)| path))
+    }
+
+    /// Rendering is slow: keep the result.
+    pub fn content(&self, path: &str) -> Option<Content> {
+        if let Some((_, content_type, text)) = FILES.into_iter().find(|(own, ..)| *own == path) {
+            return Some(content(content_type, Cow::Borrowed(text.as_bytes())));
+        }
+        let (content_type, text) = if path == SEARCH {
+            let pages: Vec<_> = PLACES.iter().map(|place| self.page(place)).collect();
+            ("application/json", search::index(&pages))
+        } else {
+            let place = PLACES.iter().find(|place| place.path == path)?;
+            ("text/html; charset=utf-8", self.page(place).render())
+        };
+        Some(content(content_type, Cow::Owned(text.into_bytes())))
+    }
+
+    fn page(&self, place: &'static Place) -> frame::Page {
+        match place.path {
+            HOME => home::render(&self.document),
+            GUIDE => guide::render(&self.document),
+            ERRORS => errors::render(&self.document),
+            CHANGELOG => changelog::render(&self.document),
+            _ => reference::render(&self.document, place),
+        }
+    }
 }
 
 fn content(content_type: &'static str, body: Cow<'static, [u8]>) -> Content {

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::process::Command;
 
+use bursar_api::openapi;
+use bursar_api::pages::Pages;
 use bursar_api::routes::ROUTES;
-use bursar_api::{openapi, pages};
 use bursar_domain::campaign::Campaign;
 use bursar_domain::card::Card;
 use bursar_domain::event::NAMES;
@@ -362,12 +363,15 @@ fn generate_clients() {
     );
 }
 
+fn rendered() -> BTreeMap<&'static str, String> {
+    let pages = Pages::new(BASE_URL);
+    let text = |path| String::from_utf8(pages.content(path).unwrap().body.into_owned()).unwrap();
+    Pages::paths().map(|path| (path, text(path))).collect()
+}
+
 #[test]
 fn every_page_renders_and_its_links_lead_somewhere() {
-    let pages: BTreeMap<&str, String> = pages::all(BASE_URL)
-        .into_iter()
-        .map(|(path, page)| (path, String::from_utf8(page.body.into_owned()).unwrap()))
-        .collect();
+    let pages = rendered();
     let ids = |path: &str| -> BTreeSet<&str> { attribute(&pages[path], " id=\"").into_iter().collect() };
     for (path, body) in pages.iter().filter(|(path, _)| !path.contains('.')) {
         assert_eq!(
@@ -422,10 +426,7 @@ fn every_page_renders_and_its_links_lead_somewhere() {
 /// Links that were given out when the reference was one page lead on to the page of the resource.
 #[test]
 fn old_anchors_of_the_reference_lead_on() {
-    let pages: BTreeMap<&str, String> = pages::all(BASE_URL)
-        .into_iter()
-        .map(|(path, page)| (path, String::from_utf8(page.body.into_owned()).unwrap()))
-        .collect();
+    let pages = rendered();
     let home = &pages["/docs"];
     let document = document();
     let operations = document["paths"]

@@ -14,7 +14,7 @@ use super::{EngineKind, migrate};
 use crate::error::DbError;
 use crate::schema;
 
-/// What all steps make, as [`Shape::to_text`] writes it.
+/// What all steps make: a line for each table, column, key, rule, trigger and index.
 const EXPECTED_SQLITE: &str = include_str!("../schema/shape-sqlite.txt");
 const EXPECTED_POSTGRES: &str = include_str!("../schema/shape-postgres.txt");
 
@@ -102,37 +102,6 @@ impl Shape {
             EngineKind::Sqlite => EXPECTED_SQLITE,
             EngineKind::Postgres => EXPECTED_POSTGRES,
         }))
-    }
-
-    /// A line for each table, column, key, rule, trigger and index.
-    pub(super) fn to_text(&self) -> String {
-        let mut text = String::new();
-        let mut line = |words: &[&str]| {
-            text += &words.join("\t");
-            text.push('\n');
-        };
-        for (name, table) in &self.tables {
-            line(&["table", name]);
-            for (column, Column { kind, is_required }) in &table.columns {
-                let null = if *is_required { REQUIRED } else { "NULL" };
-                line(&["column", column, kind, null]);
-            }
-            if let Some(key) = &table.key {
-                line(&["key", key]);
-            }
-            for rule in &table.rules {
-                line(&["rule", rule]);
-            }
-            for trigger in &table.triggers {
-                line(&["trigger", trigger]);
-            }
-        }
-        for (name, index) in &self.indexes {
-            let unique = if index.is_unique { UNIQUE } else { "plain" };
-            let partial = if index.is_partial { PARTIAL } else { "all rows" };
-            line(&["index", name, &index.table, &index.columns, unique, partial]);
-        }
-        text
     }
 
     fn from_text(text: &str) -> Self {
@@ -336,6 +305,38 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+
+    impl Shape {
+        fn to_text(&self) -> String {
+            let mut text = String::new();
+            let mut line = |words: &[&str]| {
+                text += &words.join("\t");
+                text.push('\n');
+            };
+            for (name, table) in &self.tables {
+                line(&["table", name]);
+                for (column, Column { kind, is_required }) in &table.columns {
+                    let null = if *is_required { REQUIRED } else { "NULL" };
+                    line(&["column", column, kind, null]);
+                }
+                if let Some(key) = &table.key {
+                    line(&["key", key]);
+                }
+                for rule in &table.rules {
+                    line(&["rule", rule]);
+                }
+                for trigger in &table.triggers {
+                    line(&["trigger", trigger]);
+                }
+            }
+            for (name, index) in &self.indexes {
+                let unique = if index.is_unique { UNIQUE } else { "plain" };
+                let partial = if index.is_partial { PARTIAL } else { "all rows" };
+                line(&["index", name, &index.table, &index.columns, unique, partial]);
+            }
+            text
+        }
+    }
 
     #[test]
     fn what_is_kept_as_text_is_what_the_steps_make() {
