@@ -21,8 +21,10 @@ const PROCESSES_MAX: usize = 3;
 /// Of pgbench's transactions a second.
 const PATCH_MIN: f64 = 1.0;
 const CREATE_MIN: f64 = 0.8;
-/// Of what one process makes: several make no less, as far as a run can tell.
+/// Of what one process makes with as many clients: several make no less, as far as a run can tell.
 const SEVERAL_MIN: f64 = 0.95;
+/// Several processes are for more clients than one has.
+const MORE_CLIENTS: usize = CLIENTS * PROCESSES_MAX;
 /// pgbench's scale: two million rows, so that its clients do not wait for each other's rows.
 const SCALE: &str = "20";
 
@@ -30,8 +32,9 @@ const SCALE: &str = "20";
 struct Kind {
     is_patch: bool,
     organizations: usize,
-    /// Each has its share of the clients.
+    /// Each has its share of the clients. Those of an organization are all with one process.
     processes: usize,
+    clients: usize,
     /// By round.
     rates: Vec<f64>,
 }
@@ -40,11 +43,15 @@ impl Kind {
     fn all() -> Vec<Self> {
         let mut all = Vec::new();
         for is_patch in [true, false] {
-            for (organizations, processes) in [(1, 1), (CLIENTS, 1), (CLIENTS, 2), (CLIENTS, PROCESSES_MAX)] {
+            let more = (1..=PROCESSES_MAX).map(|processes| (CLIENTS, processes, MORE_CLIENTS));
+            for (organizations, processes, clients) in
+                [(1, 1, CLIENTS), (CLIENTS, 1, CLIENTS)].into_iter().chain(more)
+            {
                 all.push(Self {
                     is_patch,
                     organizations,
                     processes,
+                    clients,
                     rates: Vec::new(),
                 });
             }
@@ -59,6 +66,13 @@ impl Kind {
     fn rate(&self) -> f64 {
         report::median(self.rates.clone())
     }
+
+    /// The organization of a client.
+    fn organization(&self, client: usize) -> usize {
+        let process = client % self.processes;
+        let share = (self.organizations - process).div_ceil(self.processes);
+        process + self.processes * (client / self.processes % share)
+    }
 }
 
 /// Where they are sent.
@@ -71,6 +85,10 @@ impl Place {
     fn drive(&self, kind: &Kind, load: Load) -> Outcome<f64> {
         let status = if kind.is_patch { 200 } else { 201 };
         let requests = requests(&self.callers, kind, new_run());
+        let load = Load {
+            connections: kind.clients,
+            ..load
+        };
         rate(&self.servers[..kind.processes], load, requests, status)
     }
 }
@@ -168,7 +186,7 @@ fn rate(servers: &[SocketAddr], load: Load, requests: Requests, status: u16) -> 
 
 fn tell(seconds: u64, pgbench: f64, kinds: &[Kind], peer: Option<&Peer>) -> Outcome {
     println!(
-        "writes a second by {CLIENTS} clients beside pgbench -N, {} transactions",
+        "writes a second beside pgbench -N with {CLIENTS} clients, {} transactions",
         report::rounded(pgbench)
     );
     let rounded = |ratio: f64| json!((ratio * 100.0).round() / 100.0);
@@ -176,10 +194,11 @@ fn tell(seconds: u64, pgbench: f64, kinds: &[Kind], peer: Option<&Peer>) -> Outc
     let mut alone = 0.0;
     for kind in kinds {
         let (rate, organizations, processes) = (kind.rate(), kind.organizations, kind.processes);
+        let clients = kind.clients;
         let mut require = |ratio: f64, least: f64, what: &str| {
             if ratio < least {
                 missed.push(format!(
-                    "{} in {organizations} organizations by {processes} processes: {ratio:.2} of {what}, must be {least}",
+                    "{} in {organizations} organizations by {processes} processes and {clients} clients: {ratio:.2} of {what}, must be {least}",
                     kind.write()
                 ));
             }
@@ -189,6 +208,7 @@ fn tell(seconds: u64, pgbench: f64, kinds: &[Kind], peer: Option<&Peer>) -> Outc
         let mut row = vec![
             kind.write().to_owned(),
             organizations.to_string(),
+            clients.to_string(),
             processes.to_string(),
             report::grouped(report::rounded(rate)),
             format!("{ratio:.2}"),
@@ -196,15 +216,15 @@ fn tell(seconds: u64, pgbench: f64, kinds: &[Kind], peer: Option<&Peer>) -> Outc
         let mut figure = json!({
             "write": kind.write(),
             "organizations": organizations,
+            "clients": clients,
             "processes": processes,
             "perSecond": report::rounded(rate),
             "ratio": rounded(ratio),
         });
-        if processes == 1 {
-            alone = rate;
-            require(ratio, least, "pgbench");
-        } else {
-            require(rate / alone, SEVERAL_MIN, "one process");
+        match (processes, clients) {
+            (1, CLIENTS) => require(ratio, least, "pgbench"),
+            (1, _) => alone = rate,
+            _ => require(rate / alone, SEVERAL_MIN, "one process"),
         }
         if let Some(peer) = peer {
             let ratio = rate / peer.rate(kind.is_patch);
@@ -215,12 +235,21 @@ fn tell(seconds: u64, pgbench: f64, kinds: &[Kind], peer: Option<&Peer>) -> Outc
         rows.push(row);
         figures.push(figure);
     }
-    let mut header = vec!["write", "organizations", "processes", "a second", "of pgbench"];
+    let mut header = vec![
+        "write",
+        "organizations",
+        "clients",
+        "processes",
+        "a second",
+        "of pgbench",
+    ];
     header.extend(peer.map(|_| "of PocketBase"));
     report::table(&header, &rows);
-    println!("limits, of pgbench with one process: patch {PATCH_MIN}, create {CREATE_MIN}");
+    println!(
+        "limits, of pgbench with one process and {CLIENTS} clients: patch {PATCH_MIN}, create {CREATE_MIN}; \
+         several processes, of one: {SEVERAL_MIN}"
+    );
     let mut figures: Value = json!({
-        "clients": CLIENTS,
         "seconds": seconds,
         "pgbenchPerSecond": report::rounded(pgbench),
         "writes": figures,
@@ -256,12 +285,13 @@ fn fill(scratch: &std::path::Path, own: &Scratch) -> Outcome<Vec<Tenant>> {
 /// Each changes another member than the others under way, or has a key of its own.
 fn requests(callers: &Rc<Vec<(String, Tenant)>>, kind: &Kind, run: String) -> Requests {
     let callers = Rc::clone(callers);
-    let (organizations, is_patch) = (kind.organizations, kind.is_patch);
+    let (is_patch, clients) = (kind.is_patch, kind.clients);
+    let organizations: Vec<usize> = (0..clients).map(|client| kind.organization(client)).collect();
     Box::new(move |client, n, out| {
-        let (token, tenant) = &callers[client % organizations];
+        let (token, tenant) = &callers[organizations[client]];
         if is_patch {
             // From row to row, as pgbench does.
-            let place = client + CLIENTS * usize::try_from(n).unwrap_or(0);
+            let place = client + clients * usize::try_from(n).unwrap_or(0);
             let member = tenant.members[place % tenant.members.len()];
             scenario::patch(out, token, member, &format!("{run}{n}"));
         } else {
