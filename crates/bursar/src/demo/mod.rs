@@ -245,37 +245,50 @@ mod tests {
         String::from_utf8(bundle).unwrap()
     }
 
-    /// The days on which a calendar goes wrong.
+    // The days on which a calendar goes wrong.
+
     #[test]
-    fn every_day_has_a_demonstration() {
-        for day in ["2026-03-01", "2028-02-29", "2026-12-31"] {
-            let folder = tempfile::tempdir().unwrap();
-            let url = format!("sqlite:{}", folder.path().join("demo.db").display());
-            let app = open(&url.parse().unwrap(), &Options::default(), Opening::Migrate).unwrap();
-            let today = Date::parse(day).unwrap();
-            let app = app.at(Arc::new(move || today.plus_days(1).start()));
-            bring_in(&app, 3, today).unwrap();
-            let desk = CardDesk::start((Ipv4Addr::LOCALHOST, 0).into(), None, 0).unwrap();
-            let keys = KeyFile::of(&url.parse().unwrap(), None);
-            let live = || {
-                live(&app, 3, today).unwrap();
-                online::connect(&app, &keys, &desk, 3, today).unwrap();
-                mail::send(&app, 3, today).unwrap();
-            };
-            live();
-            let done = app
-                .survey::<_, AppError>(Identity::Operator, |whole| check(whole, &mut |_| {}))
-                .unwrap();
-            assert!(done.problems.is_empty(), "{day}: {:?}", done.problems);
-            let bundle = exported(&app);
-            live();
-            assert!(exported(&app) == bundle, "what was lived is not lived again");
-            for line in bundle.lines() {
-                let record: serde_json::Value = serde_json::from_str(line).unwrap();
-                let at = record["updatedAt"].as_str().unwrap_or_default();
-                assert!(at < day, "{day} is not over when this happens: {line}");
-            }
-            app.shutdown();
+    fn the_first_of_march_has_a_demonstration() {
+        demonstrate("2026-03-01");
+    }
+
+    #[test]
+    fn a_leap_day_has_a_demonstration() {
+        demonstrate("2028-02-29");
+    }
+
+    #[test]
+    fn the_last_day_of_a_year_has_a_demonstration() {
+        demonstrate("2026-12-31");
+    }
+
+    fn demonstrate(day: &str) {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite:{}", folder.path().join("demo.db").display());
+        let app = open(&url.parse().unwrap(), &Options::default(), Opening::Migrate).unwrap();
+        let today = Date::parse(day).unwrap();
+        let app = app.at(Arc::new(move || today.plus_days(1).start()));
+        bring_in(&app, 3, today).unwrap();
+        let desk = CardDesk::start((Ipv4Addr::LOCALHOST, 0).into(), None, 0).unwrap();
+        let keys = KeyFile::of(&url.parse().unwrap(), None);
+        let live = || {
+            live(&app, 3, today).unwrap();
+            online::connect(&app, &keys, &desk, 3, today).unwrap();
+            mail::send(&app, 3, today).unwrap();
+        };
+        live();
+        let done = app
+            .survey::<_, AppError>(Identity::Operator, |whole| check(whole, &mut |_| {}))
+            .unwrap();
+        assert!(done.problems.is_empty(), "{day}: {:?}", done.problems);
+        let bundle = exported(&app);
+        live();
+        assert!(exported(&app) == bundle, "what was lived is not lived again");
+        for line in bundle.lines() {
+            let record: serde_json::Value = serde_json::from_str(line).unwrap();
+            let at = record["updatedAt"].as_str().unwrap_or_default();
+            assert!(at < day, "{day} is not over when this happens: {line}");
         }
+        app.shutdown();
     }
 }
