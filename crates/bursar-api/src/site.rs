@@ -16,8 +16,8 @@ use super::pages::{self, Pages};
 use super::serve::Edge;
 use super::{openapi, ready};
 
-/// Content that is the same for everyone, made when it is first asked for: all of it together would double the time that
-/// a server needs to start. Responses share the bytes, so a slow client holds no copy.
+/// Content that is the same for everyone. A page is made when it is first requested, because making all of them would
+/// delay every start. Responses share the bytes, so a slow client holds no copy.
 #[derive(Debug)]
 pub struct Site {
     base_url: String,

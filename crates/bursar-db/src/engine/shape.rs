@@ -133,9 +133,9 @@ impl Shape {
         shape
     }
 
-    /// What these steps make on this engine, by running them. Rules and triggers are not executed, only noted: SQLite reads its whole
-    /// schema again for each rule added, and triggers of PostgreSQL are foreign to it.
-    pub(super) fn of_steps(steps: &[&'static str], kind: EngineKind) -> Result<Self, DbError> {
+    /// What these steps make on this engine, by running them. Rules and triggers are not executed, only noted: SQLite
+    /// reads its whole schema again for each rule added, and triggers of PostgreSQL are foreign to it.
+    fn of_steps(steps: &[&'static str], kind: EngineKind) -> Result<Self, DbError> {
         let connection = rusqlite::Connection::open_in_memory().map_err(|error| sqlite_error(&error))?;
         let steps = [migrate::VERSION_TABLE].into_iter().chain(steps.iter().copied());
         let is_noted = |statement: &&'static str| {
