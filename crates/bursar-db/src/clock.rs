@@ -26,6 +26,11 @@ const TAKE: &str = "SELECT clock, last_reference FROM organizations WHERE id = ?
 pub(crate) const CLAIM: &str =
     "SELECT id, clock, last_reference FROM organizations WHERE id = ANY ($1) FOR UPDATE SKIP LOCKED";
 
+/// Locks the clock of the organization with this key, in hexadecimal digits: for PostgreSQL alone.
+pub(crate) fn lock(key: &str) -> String {
+    format!("SELECT 1 FROM organizations WHERE id = '\\x{key}' FOR UPDATE")
+}
+
 /// Held by this transaction.
 #[derive(Debug)]
 pub struct Clock {

@@ -121,7 +121,7 @@ fn run_batch(
                 // What is wrong may be wrong with one of them: each goes on alone.
                 let is_theirs = is_hopeless || matches!(fault.class, Class::Late | Class::Retryable);
                 if is_theirs && batch.several().is_some() {
-                    batch.keep(&[]);
+                    batch.part();
                     return;
                 }
                 let is_last = run >= RUNS_MAX && fault.class != Class::Unmarked;

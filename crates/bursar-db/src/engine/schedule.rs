@@ -3,7 +3,7 @@
 //! Each organization has a queue in order of arrival, and organizations take turns. SQLite's one lane mixes them. On
 //! PostgreSQL an organization is never on two lanes at once, and a lane takes all that wait: the larger a batch, the less
 //! each of its jobs costs. One whose lock another process holds leaves the batch, so that the others need not wait for
-//! it, and is alone in its next.
+//! it. It tries again in the next ones, and is then alone in one, where it waits.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -17,6 +17,8 @@ use crate::error::DbError;
 /// those at work a moment to take more with them.
 const WORTH_A_LANE: usize = 16;
 const PATIENCE: Duration = Duration::from_millis(2);
+/// How often an organization leaves a batch for another process before it waits for that process.
+const YIELDS_MAX: u32 = 3;
 
 pub(super) type Organization = [u8; 16];
 
@@ -31,8 +33,10 @@ pub(super) struct Entry {
 #[derive(Default)]
 pub(super) struct Batch {
     pub(super) entries: VecDeque<Entry>,
-    /// Entries that have to wait until their organization is alone in a batch.
+    /// Entries of organizations that have left the batch.
     aside: VecDeque<Entry>,
+    /// Whether each of those is alone in its next batch.
+    is_parted: bool,
     /// The organizations that this lane holds, if a lane holds any.
     held: Vec<Organization>,
 }
@@ -43,7 +47,13 @@ impl Batch {
         (self.held.len() > 1).then_some(&self.held)
     }
 
-    /// Puts the jobs of all organizations but these aside.
+    /// Puts all jobs aside, each organization's for a batch of its own.
+    pub(super) fn part(&mut self) {
+        self.aside.append(&mut self.entries);
+        self.is_parted = true;
+    }
+
+    /// Puts the jobs of all organizations but these aside: another process has locked those.
     pub(super) fn keep(&mut self, organizations: &[Organization]) {
         let (kept, others) = std::mem::take(&mut self.entries)
             .into_iter()
@@ -75,8 +85,8 @@ struct State {
     queues: HashMap<Organization, VecDeque<Entry>>,
     rotation: VecDeque<Organization>,
     held: HashSet<Organization>,
-    /// Those that are alone in their next batch.
-    alone: HashSet<Organization>,
+    /// How often those that wait have left a batch.
+    yields: HashMap<Organization, u32>,
     /// Lanes that run a batch.
     busy: usize,
     queued: usize,
@@ -185,12 +195,11 @@ impl Schedule {
             let Some(organization) = state.rotation.pop_front() else {
                 break;
             };
-            let is_alone = state.alone.contains(&organization);
+            let is_alone = state.yields.get(&organization) >= Some(&YIELDS_MAX);
             if is_alone && !batch.held.is_empty() {
                 state.rotation.push_front(organization);
                 break;
             }
-            state.alone.remove(&organization);
             state.held.insert(organization);
             batch.held.push(organization);
             let most = self.batch_max / if is_alone { 1 } else { share };
@@ -226,9 +235,16 @@ impl Schedule {
         let mut guard = self.lock();
         let state = &mut *guard;
         state.busy -= 1;
-        state
-            .alone
-            .extend(batch.aside.iter().map(|entry| entry.organization));
+        let gone: HashSet<_> = batch.aside.iter().map(|entry| entry.organization).collect();
+        for organization in &batch.held {
+            if !gone.contains(organization) {
+                state.yields.remove(organization);
+            } else if batch.is_parted {
+                state.yields.insert(*organization, YIELDS_MAX);
+            } else {
+                *state.yields.entry(*organization).or_default() += 1;
+            }
+        }
         for entry in batch.aside.into_iter().chain(batch.entries).rev() {
             let organization = entry.organization;
             if !state.queues.contains_key(&organization) && batch.held.is_empty() {

@@ -93,6 +93,47 @@ fn one_that_is_locked_elsewhere_keeps_no_other_waiting() {
     });
 }
 
+/// Each alone would be a commit for one job.
+#[test]
+fn those_that_another_process_writes_are_one_batch_after_it() {
+    const STUCK: &str = "SELECT COUNT(*) FROM pg_stat_activity \
+                         WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    let test = TestDb::postgres();
+    let organizations = organizations_of(&test.db, 12);
+    let (release, wait) = mpsc::channel::<()>();
+    let (began, has_begun) = mpsc::channel();
+    let before = test.db.stats();
+    std::thread::scope(|scope| {
+        let (db, organizations) = (&test.db, &organizations);
+        scope.spawn(move || {
+            let held: Result<(), DbError> = db.exclusive(|tx| {
+                for id in organizations {
+                    Clock::take(tx, *id, Timestamp::from_micros(1))?.unwrap();
+                }
+                began.send(()).unwrap();
+                let _ = wait.recv();
+                Ok(())
+            });
+            held.unwrap();
+        });
+        has_begun.recv().unwrap();
+        let replies = together(db, || {
+            let each = organizations.iter();
+            each.map(|id| ticks(db, *id, 1, false)).collect::<Vec<_>>()
+        });
+        let stuck = || db.read(|tx| tx.rows(STUCK, &[], |row| row.int(0))).wait();
+        while stuck() == Ok(vec![0]) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        drop(release);
+        for reply in replies {
+            assert_eq!(reply.wait(), Ok(START + 1));
+        }
+    });
+    let batches = test.db.stats().batches - before.batches - u64::from(LANES);
+    assert!(batches <= 3, "{batches} batches for 12 organizations");
+}
+
 /// When a job is undone, the locks of the batch stay: another process would write in between.
 #[test]
 fn a_job_that_is_undone_takes_no_lock_with_it() {
