@@ -4,15 +4,13 @@
 # docker run -p 8080:8080 -v bursar:/var/lib/bursar bursar
 # docker run --rm -it -p 8080:8080 bursar demo
 
-# The base images have tags and not digests: no registry was reachable where this file was written and tested, and a
-# digest that was not looked up there would pin nothing that anybody has checked. Under a tag a build also gets Debian's
-# security fixes. For a build that can be repeated, look the digests up once, compare them with what the registries'
-# pages show, and give them to every build:
+# The base images are named by tag, not digest, so that a build gets Debian's security fixes. To pin them, look up the
+# digests and pass them to the build:
 #   docker buildx imagetools inspect rust:1.95-slim-bookworm --format '{{.Manifest.Digest}}'
 #   docker buildx imagetools inspect gcr.io/distroless/static-debian12:nonroot --format '{{.Manifest.Digest}}'
 #   docker build --build-arg BUILD_IMAGE=rust:1.95-slim-bookworm@sha256:… \
 #       --build-arg RUN_IMAGE=gcr.io/distroless/static-debian12:nonroot@sha256:… …
-# Look them up anew at every release, or the fixes never come.
+# Look them up again for every release, to get the fixes.
 ARG BUILD_IMAGE=rust:1.95-slim-bookworm
 ARG RUN_IMAGE=gcr.io/distroless/static-debian12:nonroot
 

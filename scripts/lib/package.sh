@@ -24,8 +24,13 @@ stage() {
     done
 
     install -d -- "$doc/examples"
-    cp -r -- "$root"/packaging/{caddy,nginx,haproxy,prometheus,grafana,compose,kubernetes} "$doc/examples/"
-    install -m 0644 -- "$root/docs/install.md" "$doc/install.md"
+    cp -r -- "$root"/packaging/{caddy,nginx,haproxy,prometheus,grafana,compose,kubernetes,litestream,cluster} "$doc/examples/"
+    cp -r -- "$root"/docs/{*.md,reference,images} "$doc/"
+    # Only README.md shows it.
+    rm -f -- "$doc/images/docs.png"
+    # Links follow the files to their places here. A link to what only the sources have becomes its text.
+    sed -i -z -E -e 's#\]\(\.\./packaging/#](examples/#g' -e 's#\]\(\.\./CHANGELOG\.md\)#](NEWS.md.gz)#g' \
+        -e 's#!?\[([^]]*)\]\((\.\.|decisions)/[^)]*\)#\1#g' -- "$doc"/*.md
     install -m 0644 -- "$root/CHANGELOG.md" "$doc/NEWS.md"
     install -m 0644 -- "$to/bursar-$version.cdx.json" "$doc/bursar.cdx.json"
     install -m 0644 -- "$tmp/third-party-licenses.txt" "$doc/third-party-licenses.txt"

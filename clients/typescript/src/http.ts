@@ -97,13 +97,13 @@ export class Http {
                 signal?.throwIfAborted();
                 if (thrown instanceof BursarError) throw thrown;
                 const isUntrusted = thrown instanceof Error && UNTRUSTED.test(codeOf(thrown.cause));
-                // No response, or half of one. The same key makes it safe to send a write again.
+                // No response, or part of one: it may have taken effect. The same key makes a repeated write safe.
                 const tried = attempt === 0 ? "once" : `${attempt + 1} times`;
                 const message = `${init.method} ${new URL(url).pathname} was tried ${tried}, last: ${reason(thrown)}`;
                 error = new ConnectionFailed(message, { code: "connection_failed", cause: thrown });
                 if (isUntrusted) throw error;
             }
-            // Never sooner than Retry-After. The random part keeps workers from coming back all at once.
+            // Never sooner than Retry-After. The random part spreads the retries of several workers.
             const pause = (error.retryAfter ?? 0) + Math.random() * Math.min(PAUSE_MAX_SECONDS, 0.5 * 2 ** attempt);
             if (attempt >= maxRetries || performance.now() + pause * 1000 >= deadline) throw error;
             await sleep(pause * 1000, signal);

@@ -94,11 +94,13 @@ pub fn page(view: &mut View<'_, '_>, walk: &Walk, text: Vec<u8>) -> Result<Page,
 pub(crate) fn require_national(view: &mut View<'_, '_>) -> Result<(), AppError> {
     match view.own()?.kind {
         OrganizationKind::National => Ok(()),
-        OrganizationKind::Chapter | OrganizationKind::Independent => Err(Refusal::missing(
-            "there is no list of chapters here: only national organizations have one",
-        )
-        .into()),
+        OrganizationKind::Chapter | OrganizationKind::Independent => Err(no_list().into()),
     }
+}
+
+/// For organizations that are not national.
+pub fn no_list() -> Refusal {
+    Refusal::missing("there is no list of chapters here: only national organizations have one")
 }
 
 /// The organizations above whose list of chapters changes when `before` becomes `after`: the old parent and the new.

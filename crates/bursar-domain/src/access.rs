@@ -34,7 +34,7 @@ macro_rules! scopes {
 scopes! {
     CardsRead "cards:read" "see cards";
     CardsWrite "cards:write" "create cards";
-    ChaptersRead "chapters:read" "see the rosters of child chapters";
+    ChaptersRead "chapters:read" "see child chapters and, with members:read, their rosters";
     FundraiseRead "fundraise:read" "see campaigns";
     GroupsRead "groups:read" "see groups and their dues";
     GroupsWrite "groups:write" "create and change groups and remove members from them";
@@ -46,7 +46,7 @@ scopes! {
     RemindersWrite "reminders:write" "send reminders";
     StoreRead "store:read" "see the store and its orders";
     // Tokens keep scopes as bits, so a new one comes last.
-    EventsRead "events:read" "see events of what it may see";
+    EventsRead "events:read" "see events of the resources it can read";
 }
 
 impl Scope {

@@ -115,7 +115,7 @@ class Http:
                     )
                     if response.status not in RETRIED and error.code != "idempotency_key_in_use":
                         raise error
-            # Never sooner than Retry-After. The random part keeps workers from coming back all at once.
+            # Never sooner than Retry-After. The random part spreads the retries of several workers.
             pause = (error.retry_after or 0.0) + random.uniform(0, min(PAUSE_MAX_SECONDS, 0.5 * 2**attempt))
             if attempt >= self.max_retries or time.monotonic() + pause >= deadline:
                 raise error from cause

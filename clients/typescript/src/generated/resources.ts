@@ -268,8 +268,8 @@ export class Members {
      *
      * Returns one member, active or archived.
      *
-     * Needs the scope `members:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
-     * unless the operator chose otherwise).
+     * Needs the scope `members:read` and at least the role viewer. Costs 1 unit of the read bucket (600 per minute by
+     * default).
      */
     get(memberId: string, options: RequestOptions = {}): Promise<Member> {
         return this.#http.request("GET", `/v1/members/${pathPart(memberId)}`, {}, undefined, options);
@@ -278,12 +278,12 @@ export class Members {
     /**
      * Change, archive or restore a member.
      *
-     * Changes the fields that the body names and keeps the others. `isActive: false` archives the member: it stays in
-     * its groups and keeps its payments, and no longer counts as theirs. A body that changes nothing leaves `updatedAt`
-     * as it is. `null` is refused.
+     * Changes the fields that the body names and keeps the others. `isActive: false` archives the member: an archived
+     * member stays in its groups and keeps its payments, but is not counted in `memberCount`. A body that changes
+     * nothing leaves `updatedAt` as it is. `null` is refused.
      *
-     * Needs the scope `members:write` and at least the role editor. Draws 1 unit from the write bucket (120 a minute
-     * unless the operator chose otherwise).
+     * Needs the scope `members:write` and at least the role editor. Costs 1 unit of the write bucket (120 per minute by
+     * default).
      */
     update(memberId: string, fields: UpdateMemberFields, options: WriteOptions = {}): Promise<Member> {
         return this.#http.request("PATCH", `/v1/members/${pathPart(memberId)}`, {}, { ...fields }, options);
@@ -295,8 +295,8 @@ export class Members {
      * Returns the organization's members, oldest change first. To keep a copy up to date, follow `nextCursor` to the
      * end, then ask again with `updatedSince` set to the largest `updatedAt` you saw.
      *
-     * Needs the scope `members:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
-     * unless the operator chose otherwise).
+     * Needs the scope `members:read` and at least the role viewer. Costs 1 unit of the read bucket (600 per minute by
+     * default).
      */
     list(filters: ListMembersFilters = {}, options: RequestOptions = {}): Walk<Member> {
         return new Walk(this.#http, "/v1/members", { ...filters }, filters.updatedSince, "updatedAt", options);
@@ -317,8 +317,8 @@ export class Groups {
      * Creates a group. Its dues (`amountDue`, `dueDate`, `isRecurring`, `recurringInterval`) are set by officers: in a
      * body they are refused.
      *
-     * Needs the scope `groups:write` and at least the role editor. Draws 1 unit from the write bucket (120 a minute
-     * unless the operator chose otherwise).
+     * Needs the scope `groups:write` and at least the role editor. Costs 1 unit of the write bucket (120 per minute by
+     * default).
      */
     create(fields: CreateGroupFields, options: WriteOptions = {}): Promise<Group> {
         return this.#http.request("POST", "/v1/groups", {}, { ...fields }, options);
@@ -329,8 +329,8 @@ export class Groups {
      *
      * Returns the organization's groups with their dues and how many active members each has, oldest change first.
      *
-     * Needs the scope `groups:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
-     * unless the operator chose otherwise).
+     * Needs the scope `groups:read` and at least the role viewer. Costs 1 unit of the read bucket (600 per minute by
+     * default).
      */
     list(filters: ListGroupsFilters = {}, options: RequestOptions = {}): Walk<Group> {
         return new Walk(this.#http, "/v1/groups", { ...filters }, filters.updatedSince, "updatedAt", options);
@@ -341,8 +341,8 @@ export class Groups {
      *
      * Returns one group with its dues and how many active members it has.
      *
-     * Needs the scope `groups:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
-     * unless the operator chose otherwise).
+     * Needs the scope `groups:read` and at least the role viewer. Costs 1 unit of the read bucket (600 per minute by
+     * default).
      */
     get(groupId: string, options: RequestOptions = {}): Promise<Group> {
         return this.#http.request("GET", `/v1/groups/${pathPart(groupId)}`, {}, undefined, options);
@@ -354,8 +354,8 @@ export class Groups {
      * Changes the name, the description or both. A body that changes nothing leaves `updatedAt` as it is. `null` and
      * the read-only fields are refused.
      *
-     * Needs the scope `groups:write` and at least the role editor. Draws 1 unit from the write bucket (120 a minute
-     * unless the operator chose otherwise).
+     * Needs the scope `groups:write` and at least the role editor. Costs 1 unit of the write bucket (120 per minute by
+     * default).
      */
     update(groupId: string, fields: UpdateGroupFields, options: WriteOptions = {}): Promise<Group> {
         return this.#http.request("PATCH", `/v1/groups/${pathPart(groupId)}`, {}, { ...fields }, options);
@@ -367,8 +367,8 @@ export class Groups {
      * Removes a member from a group and returns the group. The member and its payments stay as they are. A member who
      * is not in the group is not found. The body is an empty JSON object, or none.
      *
-     * Needs the scope `groups:write` and at least the role editor. Draws 1 unit from the write bucket (120 a minute
-     * unless the operator chose otherwise).
+     * Needs the scope `groups:write` and at least the role editor. Costs 1 unit of the write bucket (120 per minute by
+     * default).
      */
     removeMember(groupId: string, memberId: string, options: WriteOptions = {}): Promise<Group> {
         return this.#http.request(
@@ -394,8 +394,8 @@ export class Payments {
      *
      * Returns the charges that the organization raised, oldest change first. Providers' identifiers are hidden in v1.
      *
-     * Needs the scope `payments:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
-     * unless the operator chose otherwise).
+     * Needs the scope `payments:read` and at least the role viewer. Costs 1 unit of the read bucket (600 per minute by
+     * default).
      */
     list(filters: ListPaymentsFilters = {}, options: RequestOptions = {}): Walk<Payment> {
         return new Walk(this.#http, "/v1/payments", { ...filters }, filters.updatedSince, "updatedAt", options);
@@ -416,8 +416,8 @@ export class Reimbursements {
      * Returns the organization's reimbursements, oldest change first. Receipts, payout references and reviewers' notes
      * are hidden in v1.
      *
-     * Needs the scope `reimbursements:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a
-     * minute unless the operator chose otherwise).
+     * Needs the scope `reimbursements:read` and at least the role viewer. Costs 1 unit of the read bucket (600 per
+     * minute by default).
      */
     list(filters: ListReimbursementsFilters = {}, options: RequestOptions = {}): Walk<Reimbursement> {
         return new Walk(this.#http, "/v1/reimbursements", { ...filters }, filters.updatedSince, "updatedAt", options);
@@ -441,8 +441,8 @@ export class Reminders {
      * reminder is `completed`; a recurring one is scheduled again. A reminder that is not `scheduled` is a conflict.
      * The body is an empty JSON object, or none.
      *
-     * Needs the scope `reminders:write` and at least the role editor. Draws 1 unit from the messaging bucket (20 a
-     * minute unless the operator chose otherwise).
+     * Needs the scope `reminders:write` and at least the role editor. Costs 1 unit of the messaging bucket (20 per
+     * minute by default).
      */
     send(reminderId: string, options: WriteOptions = {}): Promise<SentReminder> {
         return this.#http.request("POST", `/v1/reminders/${pathPart(reminderId)}/send`, {}, {}, options);
@@ -453,8 +453,8 @@ export class Reminders {
      *
      * Returns the organization's reminders, oldest change first.
      *
-     * Needs the scope `reminders:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
-     * unless the operator chose otherwise).
+     * Needs the scope `reminders:read` and at least the role viewer. Costs 1 unit of the read bucket (600 per minute by
+     * default).
      */
     list(filters: ListRemindersFilters = {}, options: RequestOptions = {}): Walk<Reminder> {
         return new Walk(this.#http, "/v1/reminders", { ...filters }, filters.updatedSince, "updatedAt", options);
@@ -477,8 +477,8 @@ export class Cards {
      * response has `kind` `application`, and each new key creates a new application. A card for an archived member is a
      * conflict.
      *
-     * Needs the scope `cards:write` and at least the role admin. Draws 1 unit from the write bucket (120 a minute
-     * unless the operator chose otherwise).
+     * Needs the scope `cards:write` and at least the role admin. Costs 1 unit of the write bucket (120 per minute by
+     * default).
      */
     create(fields: CreateCardFields, options: WriteOptions = {}): Promise<CardCreation> {
         return this.#http.request("POST", "/v1/cards", {}, { ...fields }, options);
@@ -489,8 +489,8 @@ export class Cards {
      *
      * Returns the organization's cards, oldest change first.
      *
-     * Needs the scope `cards:read` and at least the role editor. Draws 1 unit from the read bucket (600 a minute unless
-     * the operator chose otherwise).
+     * Needs the scope `cards:read` and at least the role editor. Costs 1 unit of the read bucket (600 per minute by
+     * default).
      */
     list(filters: ListCardsFilters = {}, options: RequestOptions = {}): Walk<Card> {
         return new Walk(this.#http, "/v1/cards", { ...filters }, filters.updatedSince, "updatedAt", options);
@@ -510,8 +510,8 @@ export class Campaigns {
      *
      * Returns the organization's fundraising campaigns, oldest change first.
      *
-     * Needs the scope `fundraise:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
-     * unless the operator chose otherwise).
+     * Needs the scope `fundraise:read` and at least the role viewer. Costs 1 unit of the read bucket (600 per minute by
+     * default).
      */
     list(filters: ListCampaignsFilters = {}, options: RequestOptions = {}): Walk<Campaign> {
         return new Walk(this.#http, "/v1/campaigns", { ...filters }, filters.updatedSince, "updatedAt", options);
@@ -522,8 +522,8 @@ export class Campaigns {
      *
      * Returns one fundraising campaign.
      *
-     * Needs the scope `fundraise:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
-     * unless the operator chose otherwise).
+     * Needs the scope `fundraise:read` and at least the role viewer. Costs 1 unit of the read bucket (600 per minute by
+     * default).
      */
     get(campaignId: string, options: RequestOptions = {}): Promise<Campaign> {
         return this.#http.request("GET", `/v1/campaigns/${pathPart(campaignId)}`, {}, undefined, options);
@@ -543,8 +543,8 @@ export class Store {
      *
      * Returns what the organization sells, oldest change first. Items and stock are hidden in v1.
      *
-     * Needs the scope `store:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute unless
-     * the operator chose otherwise).
+     * Needs the scope `store:read` and at least the role viewer. Costs 1 unit of the read bucket (600 per minute by
+     * default).
      */
     listListings(filters: ListStoreListingsFilters = {}, options: RequestOptions = {}): Walk<StoreListing> {
         return new Walk(this.#http, "/v1/store/listings", { ...filters }, filters.updatedSince, "updatedAt", options);
@@ -555,8 +555,8 @@ export class Store {
      *
      * Returns one store listing. Items and stock are hidden in v1.
      *
-     * Needs the scope `store:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute unless
-     * the operator chose otherwise).
+     * Needs the scope `store:read` and at least the role viewer. Costs 1 unit of the read bucket (600 per minute by
+     * default).
      */
     getListing(listingId: string, options: RequestOptions = {}): Promise<StoreListing> {
         return this.#http.request("GET", `/v1/store/listings/${pathPart(listingId)}`, {}, undefined, options);
@@ -569,8 +569,8 @@ export class Store {
      * compares that time all the same. To keep a copy up to date, pass the largest `createdAt` that you have: no change
      * is missed, and some orders are returned again.
      *
-     * Needs the scope `store:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute unless
-     * the operator chose otherwise).
+     * Needs the scope `store:read` and at least the role viewer. Costs 1 unit of the read bucket (600 per minute by
+     * default).
      */
     listOrders(filters: ListStoreOrdersFilters = {}, options: RequestOptions = {}): Walk<StoreOrder> {
         return new Walk(this.#http, "/v1/store/orders", { ...filters }, filters.updatedSince, "createdAt", options);
@@ -581,8 +581,8 @@ export class Store {
      *
      * Returns one store order.
      *
-     * Needs the scope `store:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute unless
-     * the operator chose otherwise).
+     * Needs the scope `store:read` and at least the role viewer. Costs 1 unit of the read bucket (600 per minute by
+     * default).
      */
     getOrder(orderId: string, options: RequestOptions = {}): Promise<StoreOrder> {
         return this.#http.request("GET", `/v1/store/orders/${pathPart(orderId)}`, {}, undefined, options);
@@ -604,8 +604,8 @@ export class Chapters {
      * list is not found. `updatedAt` is when a chapter was created here, moved here or renamed. A chapter that moves
      * elsewhere leaves the list. Reading it is not recorded in any activity log, because it shows no person.
      *
-     * Needs the scope `chapters:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
-     * unless the operator chose otherwise).
+     * Needs the scope `chapters:read` and at least the role viewer. Costs 1 unit of the read bucket (600 per minute by
+     * default).
      */
     list(filters: ListChaptersFilters = {}, options: RequestOptions = {}): Walk<Chapter> {
         return new Walk(this.#http, "/v1/chapters", { ...filters }, filters.updatedSince, "updatedAt", options);
@@ -618,8 +618,8 @@ export class Chapters {
      * anything else is not found. Each page that is read is noted in the chapter's own activity log, with the reader.
      * It returns the same fields as the member list, and no more.
      *
-     * Needs the scopes `chapters:read` and `members:read` and at least the role viewer. Draws `limit` / 25 units,
-     * rounded up (2 when `limit` is left out), from the read bucket (600 a minute unless the operator chose otherwise).
+     * Needs the scopes `chapters:read` and `members:read` and at least the role viewer. Costs `limit` / 25 units,
+     * rounded up (2 when `limit` is left out), of the read bucket (600 per minute by default).
      */
     listMembers(
         chapterId: string,
@@ -651,13 +651,13 @@ export class Events {
      * Returns what happened to the organization's resources, oldest first: one event for every write of a row, with the
      * row's representation after it. `type` is the most specific word: `created` for a new row, else the status that it
      * moved to, else `archived` and `restored` (members) or `activated` and `retired` (listings), else `updated`. Only
-     * events of resources that the token may read are in the list. Events are kept for 30 days, unless the operator
-     * chose otherwise; a `createdSince` from before what is kept is refused, so that a gap is never taken for silence.
+     * events of resources that the token may read are in the list. Events are kept for 30 days by default; a
+     * `createdSince` from before what is kept is refused, so that missing events are never mistaken for no events.
      * `createdAt` is the `updatedAt` that the change gave the row: pass the largest one that you have seen as
      * `createdSince` to continue.
      *
-     * Needs the scope `events:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
-     * unless the operator chose otherwise).
+     * Needs the scope `events:read` and at least the role viewer. Costs 1 unit of the read bucket (600 per minute by
+     * default).
      */
     list(filters: ListEventsFilters = {}, options: RequestOptions = {}): Walk<Event> {
         return new Walk(this.#http, "/v1/events", { ...filters }, filters.createdSince, "createdAt", options);
@@ -668,8 +668,8 @@ export class Events {
      *
      * Returns one event. One of a resource that the token may not read is not found.
      *
-     * Needs the scope `events:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
-     * unless the operator chose otherwise).
+     * Needs the scope `events:read` and at least the role viewer. Costs 1 unit of the read bucket (600 per minute by
+     * default).
      */
     get(eventId: string, options: RequestOptions = {}): Promise<Event> {
         return this.#http.request("GET", `/v1/events/${pathPart(eventId)}`, {}, undefined, options);
@@ -718,11 +718,10 @@ export class Operations {
      * Inspect the current token.
      *
      * Describes the calling token: its organization, its role, when it expires, which scopes it was given and which of
-     * them work now. `withheld` says why the others do not: the role does not reach them, or the organization's policy
+     * them work now. `withheld` says why the others do not: the role does not allow them, or the organization's policy
      * blocks them. Call it first when a request is refused with `insufficient_scope`.
      *
-     * Any valid token; no scope is needed. Draws 1 unit from the read bucket (600 a minute unless the operator chose
-     * otherwise).
+     * Any valid token; no scope is needed. Costs 1 unit of the read bucket (600 per minute by default).
      */
     getToken(options: RequestOptions = {}): Promise<Token> {
         return this.#http.request("GET", "/v1/token", {}, undefined, options);
@@ -733,7 +732,7 @@ export class Operations {
      *
      * Returns the OpenAPI description of this API, which you are reading.
      *
-     * No token is needed. Draws 1 unit from the read bucket (600 a minute unless the operator chose otherwise).
+     * No token is needed. Costs 1 unit of the read bucket (600 per minute by default).
      */
     getOpenapi(options: RequestOptions = {}): Promise<Record<string, unknown>> {
         return this.#http.request("GET", "/v1/openapi.json", {}, undefined, options);

@@ -1,5 +1,6 @@
 //! The error codes, their explanations, and their OpenAPI responses.
 
+use bursar_app::chapters;
 use bursar_domain::Refusal;
 use bursar_domain::access::{Policy, ScopeSet, why_withheld};
 use bursar_domain::cursor::BadCursor;
@@ -74,9 +75,9 @@ pub const CODES: &[ErrorDoc] = &[
     doc(
         "insufficient_scope",
         403,
-        "The token is valid, but may not do this now. A request's permissions are the token's scopes, within the role's \
-         reach, less what the organization's policy blocks. `message` says which of the three withholds it. This can \
-         begin without a change to the token: a role was lowered, or a scope was blocked.",
+        "The token is valid, but may not do this now. A request's permissions are the token's scopes, limited by the role, \
+         minus what the policy blocks. `message` says which of the three withholds it. This can begin without a change to \
+         the token: a role was lowered, or a scope was blocked.",
         "Compare `requiredScopes` with the response of `GET /v1/token`. Ask an admin for the scope, the role or the policy \
          that is missing.",
     ),
@@ -115,7 +116,7 @@ pub const CODES: &[ErrorDoc] = &[
     doc(
         "payload_too_large",
         413,
-        "The body is larger than the server accepts (64 KiB, unless its operator chose another limit).",
+        "The body is larger than the server accepts (64 KiB by default).",
         "Send a smaller body. Every valid body fits.",
     ),
     doc(
@@ -205,12 +206,19 @@ pub(super) fn of(route: &Route, base_url: &str) -> Map<String, Value> {
     if !route.scopes().is_empty() {
         add(403, forbidden(route, base_url));
     }
-    if route.path.contains('{') {
-        add(404, shared("NotFound"));
-    } else if route.operation == Operation::CreateCard {
-        let missing = Refusal::missing_reference("assignedMemberId", examples::member_id());
+    let missing = match route.operation {
+        Operation::CreateCard => Some(Refusal::missing_reference(
+            "assignedMemberId",
+            examples::member_id(),
+        )),
+        Operation::ListChapters => Some(chapters::no_list()),
+        _ => None,
+    };
+    if let Some(missing) = missing {
         let value = body(base_url, &missing.into());
         add(404, response(404, one("not_found", &value)));
+    } else if route.path.contains('{') {
+        add(404, shared("NotFound"));
     }
     let mut conflicts = Vec::new();
     if matches!(route.operation, Operation::CreateCard | Operation::SendReminder) {

@@ -218,7 +218,7 @@ const RESPONSES: &[(&str, &str, &str)] = &[
     (
         "2XX",
         "WebhookDelivered",
-        "Any 2xx within 15 seconds: the event is delivered. The body is not read.",
+        "Any complete 2xx response within 15 seconds: the event is delivered. The content of the body is ignored.",
     ),
     (
         "410",
@@ -228,15 +228,14 @@ const RESPONSES: &[(&str, &str, &str)] = &[
     (
         "4XX",
         "WebhookRefused",
-        "Tried again later, as every failure. An event that is refused with 400, 413 or 422 eight times running is passed \
-         over.",
+        "Retried like any failure. An event refused with 400, 413 or 422 eight times in a row is skipped.",
     ),
     (
         "default",
         "WebhookFailed",
-        "Tried again after 5 seconds, 1, 5 and 30 minutes, then every hour, in order: nothing later is delivered before. \
-         `Retry-After` of up to an hour is obeyed. Redirects are not followed. After 5 days without a 2xx the endpoint is \
-         disabled.",
+        "Retried after 5 seconds, 1, 5 and 30 minutes, then every hour, in order: nothing later is delivered before. \
+         `Retry-After` of up to an hour is honoured. Redirects are not followed. After 5 days without a 2xx the endpoint \
+         is disabled.",
     ),
 ];
 

@@ -71,7 +71,7 @@ fn description(route: &Route) -> String {
         Cost::PerRowsAsked => "`limit` / 25 units, rounded up (2 when `limit` is left out),",
     };
     let charge = format!(
-        "Draws {units} from the {} bucket ({} a minute unless the operator chose otherwise).",
+        "Costs {units} of the {} bucket ({} per minute by default).",
         route.bucket.name(),
         Limits::default().of(route.bucket)
     );
@@ -97,9 +97,9 @@ fn about(operation: Operation) -> &'static str {
         Operation::ListReminders => "Returns the organization's reminders, oldest change first.",
         Operation::GetMember => "Returns one member, active or archived.",
         Operation::UpdateMember => {
-            "Changes the fields that the body names and keeps the others. `isActive: false` archives the member: it stays \
-             in its groups and keeps its payments, and no longer counts as theirs. A body that changes nothing leaves \
-             `updatedAt` as it is. `null` is refused."
+            "Changes the fields that the body names and keeps the others. `isActive: false` archives the member: an \
+             archived member stays in its groups and keeps its payments, but is not counted in `memberCount`. A body that \
+             changes nothing leaves `updatedAt` as it is. `null` is refused."
         }
         Operation::ListMembers => {
             "Returns the organization's members, oldest change first. To keep a copy up to date, follow `nextCursor` to the \
@@ -154,17 +154,17 @@ fn about(operation: Operation) -> &'static str {
             "Returns what happened to the organization's resources, oldest first: one event for every write of a row, with \
              the row's representation after it. `type` is the most specific word: `created` for a new row, else the status \
              that it moved to, else `archived` and `restored` (members) or `activated` and `retired` (listings), else \
-             `updated`. Only events of resources that the token may read are in the list. Events are kept for 30 days, \
-             unless the operator chose otherwise; a `createdSince` from before what is kept is refused, so that a gap is \
-             never taken for silence. `createdAt` is the `updatedAt` that the change gave the row: pass the largest one that \
-             you have seen as `createdSince` to continue."
+             `updated`. Only events of resources that the token may read are in the list. Events are kept for 30 days by \
+             default; a `createdSince` from before what is kept is refused, so that missing events are never mistaken for \
+             no events. `createdAt` is the `updatedAt` that the change gave the row: pass the largest one that you have \
+             seen as `createdSince` to continue."
         }
         Operation::GetEvent => {
             "Returns one event. One of a resource that the token may not read is not found."
         }
         Operation::GetToken => {
             "Describes the calling token: its organization, its role, when it expires, which scopes it was given and \
-             which of them work now. `withheld` says why the others do not: the role does not reach them, or the \
+             which of them work now. `withheld` says why the others do not: the role does not allow them, or the \
              organization's policy blocks them. Call it first when a request is refused with `insufficient_scope`."
         }
         Operation::GetOpenapi => "Returns the OpenAPI description of this API, which you are reading.",
@@ -348,7 +348,7 @@ fn body(route: &Route) -> Option<Value> {
         (BodyRule::Object, _) => "GroupChange",
     };
     let description = match route.body {
-        BodyRule::Empty => "An empty JSON object. No body at all is taken too.",
+        BodyRule::Empty => "An empty JSON object. The body may be omitted.",
         BodyRule::Object | BodyRule::None => "A JSON object. Fields that are not named here are refused.",
     };
     Some(json!({

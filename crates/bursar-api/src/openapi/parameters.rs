@@ -156,8 +156,8 @@ pub(super) fn all() -> Value {
             true,
             "Names this operation, so that a retry does not repeat it: 1 to 255 visible ASCII characters, new for each \
              operation. The same key with the same parameters returns the first response again, byte for byte, with \
-             `Idempotent-Replayed: true`. With other parameters it is a 409. Keys are kept for 7 days, unless the \
-             operator chose otherwise, and belong to the user or the service, so that a rotated token can retry.",
+             `Idempotent-Replayed: true`. With other parameters it is a 409. Keys are kept for 7 days by default, and \
+             belong to the user or the service, so that a rotated token can retry.",
         ),
     );
     add(
@@ -298,32 +298,32 @@ pub(super) fn all_headers() -> Value {
     let text = |required: bool, schema: Value, example: Value, description: &str| json!({"description": description, "required": required, "schema": schema, "example": example});
     let pattern = |pattern: &str| json!({"type": "string", "pattern": pattern});
     json!({
-        "RateLimit-Limit": count(1, None, 600, "The units that the bucket has a minute."),
-        "RateLimit-Remaining": count(0, None, 599, "The units that are left in this window."),
+        "RateLimit-Limit": count(1, None, 600, "Units per minute in this bucket."),
+        "RateLimit-Remaining": count(0, None, 599, "Units left in this window."),
         "RateLimit-Reset": count(1, Some(60), 42, "Seconds until the window rolls over."),
         "RateLimit-Policy": text(
             true,
             pattern("^\"(?:read|write|messaging)\";q=[0-9]+;w=60$"),
             json!("\"read\";q=600;w=60"),
-            "The bucket, its units and its window, as the IETF draft on rate limit fields has them.",
+            "The bucket, its units and its window, in the format of the IETF draft on rate limit fields.",
         ),
         "RateLimit": text(
             true,
             pattern("^\"(?:read|write|messaging)\";r=[0-9]+;t=[0-9]+$"),
             json!("\"read\";r=599;t=42"),
-            "What is left, and for how many seconds, as the IETF draft has them.",
+            "Units left, and seconds until the window rolls over, in the format of the IETF draft.",
         ),
         "X-Request-Id": text(
             true,
             id::<kind::Request>(),
             json!(examples::id::<kind::Request>(14)),
-            "Names this request. Tell it to the operator when something is wrong.",
+            "The request's id. Include it when you report a problem.",
         ),
         "Cache-Control": text(
             true,
             json!({"type": "string", "const": "no-store"}),
             json!("no-store"),
-            "Answers hold personal data and are not to be stored by caches.",
+            "Responses contain personal data; caches must not store them.",
         ),
         "Idempotent-Replayed": text(
             false,
@@ -335,8 +335,7 @@ pub(super) fn all_headers() -> Value {
             false,
             json!({"type": "integer", "minimum": 1}),
             json!(42),
-            "Wait so many seconds before trying again. Always there with 429 and 503, and with \
-             `idempotency_key_in_use`.",
+            "Seconds to wait before a retry. Always present with 429 and 503, and with `idempotency_key_in_use`.",
         ),
         "WWW-Authenticate": text(
             true,

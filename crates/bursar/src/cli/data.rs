@@ -32,7 +32,7 @@ pub(crate) struct ImportArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
     /// One list of the organization as comma-separated values: members, groups, payments, reimbursements, reminders,
-    /// cards, campaigns, store-listings, store-orders
+    /// cards, campaigns, store-listings, store-orders, chapters
     #[arg(long, value_name = "LIST", value_parser = roster::parse_list)]
     csv: Option<List>,
     /// The organization's journal for another program: hledger (also read by ledger), beancount or csv

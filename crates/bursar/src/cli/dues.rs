@@ -127,14 +127,12 @@ fn show(preview: &Preview) {
         every(preview.recurring_interval)
     ));
     for period in &preview.periods {
-        let when = if period.is_due {
-            "is due now"
-        } else {
-            "falls due then"
+        let due = match period.is_due {
+            true => format!("Due now ({})", period.due_date),
+            false => format!("Due {}", period.due_date),
         };
         output::say(&format!(
-            "{} {when}: {}, {} {currency}",
-            period.due_date,
+            "{due}: {}, {} {currency}",
             output::many(period.count.unsigned_abs(), "member"),
             period.total
         ));

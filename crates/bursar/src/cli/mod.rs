@@ -109,7 +109,7 @@ enum Command {
     /// Connect, test and remove the payment provider of an organization
     #[command(subcommand)]
     Provider(provider::ProviderCommand),
-    /// Start, list, ask about and refund payments by card
+    /// Start, list, query and refund card payments
     #[command(subcommand)]
     Online(online::OnlineCommand),
     /// Show and change the token policy of an organization
@@ -181,7 +181,7 @@ enum Command {
     Clock(clock::ClockArgs),
     /// Back up the embedded database while the server runs
     Backup(data::BackupArgs),
-    /// Rewrite the embedded database file, so that nothing of removed data is left in it
+    /// Rewrite the embedded database file to clear removed data from it
     Compact,
     /// Print a link into the console that works once, for 15 minutes
     SignInLink(sign_in::SignInLinkArgs),

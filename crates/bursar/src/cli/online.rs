@@ -19,11 +19,11 @@ pub(crate) enum OnlineCommand {
     Show(IdArgs),
     /// Query the provider for a payment's state now
     Ask(AskArgs),
-    /// Pay money back by the provider
+    /// Refund through the provider
     Refund(RefundArgs),
     /// List payouts to the bank account, newest first
     Payouts(PayoutsArgs),
-    /// List who pays dues automatically, and what is going to be charged
+    /// List members who pay dues automatically, with the next charge
     Autopays,
     /// Stop a member's automatic payments, and delete the card at the provider
     StopAutopay(StopAutopayArgs),

@@ -73,11 +73,11 @@ impl OnlineArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct SetArgs {
-    /// File with the restricted key of Stripe (rk_live_… or rk_test_…); - reads it from standard input; left out, the one
-    /// before stays
+    /// File with the restricted key of Stripe (rk_live_… or rk_test_…); - reads it from standard input; unchanged by
+    /// default
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
-    /// File with the signing secret of the webhook endpoint at Stripe (whsec_…); left out, the one before stays
+    /// File with the signing secret of the webhook endpoint at Stripe (whsec_…); unchanged by default
     #[arg(long, value_name = "FILE")]
     webhook_secret_file: Option<PathBuf>,
     /// Account that payouts go to [default: bank]

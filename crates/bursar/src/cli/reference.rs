@@ -11,10 +11,10 @@ const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/co
 
 const OPENING: &str = "# Every command, flag and variable
 
-Written from the program itself: `UPDATE_SNAPSHOTS=1 cargo test -p bursar --lib` renews this page, and a test
-fails while it is stale. [commands.md](../commands.md) tells what holds for all commands.
+Generated from the program: `UPDATE_SNAPSHOTS=1 cargo test -p bursar --lib` updates this page, and a test fails if it
+is out of date. [commands.md](../commands.md) explains what applies to all commands.
 
-A flag on the command line wins over its variable. A switch is on when its variable is anything but
+A flag on the command line overrides its variable. A switch is on when its variable is anything but
 empty, `0`, `false`, `no` or `off`.
 ";
 

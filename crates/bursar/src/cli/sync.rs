@@ -43,7 +43,7 @@ pub(crate) struct SyncArgs {
     /// With --follow, how often to ask for events
     #[arg(long, default_value_t = 2, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
     every: u64,
-    /// With --follow, how often to walk the lists, which also brings chapters and what was withheld from the token meanwhile
+    /// With --follow, how often to read all lists, for chapters and for data that the token could not read before
     #[arg(long, default_value_t = 60, value_name = "MINUTES", value_parser = clap::value_parser!(u64).range(1..=1440))]
     pass_every: u64,
 }

@@ -36,9 +36,9 @@ pub(crate) enum WebhookCommand {
     Set(SetArgs),
     /// Create a new secret; during the overlap the old one signs too
     Rotate(RotateArgs),
-    /// Stop deliveries; the endpoint keeps its place in the list of events
+    /// Stop deliveries; the endpoint keeps its position in the list of events
     Disable(IdArgs),
-    /// Continue deliveries at the endpoint's place
+    /// Continue deliveries at the endpoint's position
     Enable(EnableArgs),
     /// Send an event of type test
     Test(IdArgs),
@@ -158,7 +158,7 @@ pub(crate) struct EnableArgs {
     /// The endpoint's id
     #[arg(value_name = "ID", value_parser = parse_id::<kind::Webhook>)]
     id: WebhookId,
-    /// Go on after events that are no longer kept
+    /// Skip events that have expired
     #[arg(long)]
     skip: bool,
 }
@@ -181,7 +181,7 @@ pub(crate) struct ReplayArgs {
     /// The endpoint's id
     #[arg(value_name = "ID", value_parser = parse_id::<kind::Webhook>)]
     id: WebhookId,
-    /// The event to send again, out of turn
+    /// Event to resend now, ahead of others
     #[arg(value_name = "EVENT", value_parser = parse_id::<kind::Event>, required_unless_present = "since", conflicts_with = "since")]
     event: Option<EventId>,
     /// Send all events again since this time (2026-11-15T01:39:08Z) or UTC day (2026-11-15)
@@ -220,7 +220,7 @@ pub(crate) fn run(globals: &Globals, command: WebhookCommand) -> Outcome {
             tell(
                 globals,
                 &record,
-                "is disabled; it keeps its place in the list of events",
+                "is disabled; it keeps its position in the list of events",
             )
         }
         WebhookCommand::Enable(EnableArgs { id, skip }) => {
@@ -478,7 +478,7 @@ fn replay(globals: &Globals, door: &Door<'_>, args: &ReplayArgs) -> Outcome {
         if globals.json {
             return output::json(&json!({ "id": id, "eventId": event }));
         }
-        output::say(&format!("{event} is queued and sent out of turn"));
+        output::say(&format!("{event} is queued and sent ahead of others"));
         return Ok(());
     }
     let since = args.since.ok_or("say which event, or --since TIME")?;

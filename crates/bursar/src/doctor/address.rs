@@ -149,7 +149,7 @@ fn proxies(given: &[String], base_url: Option<&str>) -> Finding {
         (false, _) => Finding::ok(CHECK, given.join(", ")),
         (true, true) => Finding::warning(
             CHECK,
-            "none, though TLS ends at a proxy: all who call without a token count as one",
+            "none, although --base-url is https: all clients without a token share one rate limit",
             "give --trusted-proxy the proxy's address",
         ),
         (true, false) => Finding::not_configured(CHECK, "callers are counted by their own address"),

@@ -224,7 +224,7 @@ fn integrity(setup: &Setup<'_>, app: &App) -> Option<Finding> {
         Ok(lines) => match lines.first() {
             None => Finding::ok(
                 "integrity",
-                "the file is whole; `bursar check` proves the data in it",
+                "the file is intact; `bursar check` verifies the data",
             ),
             Some(first) => Finding::problem(
                 "integrity",

@@ -54,7 +54,7 @@ pub(super) fn check(setup: &Setup<'_>) -> Vec<Finding> {
     if findings.is_empty() {
         findings.push(Finding::ok(
             CHECK,
-            "files can be written, and only those who should can read them",
+            "files are writable, and not readable by other users",
         ));
     }
     findings

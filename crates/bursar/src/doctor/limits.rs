@@ -38,9 +38,9 @@ pub(super) fn check(setup: &Setup<'_>) -> Vec<Finding> {
 
 fn files(allowed: Option<u64>, wanted: u64) -> Finding {
     let Some(allowed) = allowed else {
-        return Finding::ok("open files", "as many as are wanted");
+        return Finding::ok("open files", "no limit");
     };
-    let found = format!("{allowed} allowed, {wanted} wanted with every connection in use");
+    let found = format!("limit {allowed}; {wanted} needed at full load");
     match allowed {
         0..256 => Finding::problem(
             "open files",

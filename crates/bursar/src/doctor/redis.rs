@@ -13,7 +13,7 @@ pub(super) fn check(setup: &Setup<'_>) -> Finding {
     let Some(url) = &setup.serve.redis else {
         return Finding::not_configured(
             CHECK,
-            "rates are counted in the process, which is right for one server",
+            "rate limits are counted in the process; enough for one server",
         );
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -37,7 +37,7 @@ pub(super) fn check(setup: &Setup<'_>) -> Finding {
         Err(why) => Finding::problem(
             CHECK,
             why,
-            "start it, or correct --redis; until then each server counts alone",
+            "start it, or correct --redis; until then each server counts separately",
         ),
     }
 }

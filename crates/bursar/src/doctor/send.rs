@@ -29,7 +29,7 @@ fn mail(setup: &Setup<'_>) -> Finding {
             Err(why) => Finding::problem(
                 CHECK,
                 why,
-                "correct --smtp-url, or the server; what is queued meanwhile is tried again",
+                "correct --smtp-url, or the server; queued messages are retried",
             ),
         },
     }
@@ -71,7 +71,7 @@ fn sms(setup: &Setup<'_>) -> Finding {
         Ok(status @ 500..) => Finding::warning(
             CHECK,
             format!("the provider answers {status}"),
-            "look at its status page; what is queued is tried again",
+            "look at its status page; queued messages are retried",
         ),
         Ok(200..300) => Finding::ok(CHECK, "the provider knows the account"),
         // Not every compatible provider has this endpoint.

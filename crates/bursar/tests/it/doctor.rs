@@ -366,7 +366,7 @@ fn machines_read_a_list_and_people_what_to_do() {
             of("open files")["found"]
                 .as_str()
                 .unwrap()
-                .contains("wanted with every connection in use")
+                .contains("needed at full load")
         );
         assert_eq!(
             of("retention")["found"],

@@ -144,8 +144,7 @@ fn reminders_by_command() {
         );
         let log = place.ok(&["activity", "--organization", &org]);
         assert!(
-            log.contains("the operator called off reminder")
-                && log.contains("the service delivered reminder"),
+            log.contains("the operator cancelled reminder") && log.contains("the service delivered reminder"),
             "{log}"
         );
     });

@@ -181,15 +181,9 @@ fn live(club: &Club<'_>, id: &str) {
         "%PDF-1.7\nTicket of Xanthippe Zaubermannova\n",
     );
     club.run(&["attach", file.to_str().unwrap(), "--to", &claim]);
-    for verb in ["submit", "approve", "pay"] {
-        club.as_admin(&[
-            "reimbursement",
-            verb,
-            &claim,
-            "--note",
-            "for Zaubermannova",
-            "--yes",
-        ]);
+    let note = ["--note", "for Zaubermannova"];
+    for (verb, flags) in [("submit", &[][..]), ("approve", &note), ("pay", &[])] {
+        club.as_admin(&[&["reimbursement", verb, &claim, "--yes"], flags].concat());
     }
     let group = club.run(&["group", "list"])[0]["id"].as_str().unwrap().to_owned();
     let text = "Ask Xanthippe Zaubermannova, 0170 99887761";

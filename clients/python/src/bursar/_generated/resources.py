@@ -37,8 +37,8 @@ class Members:
 
         Returns one member, active or archived.
 
-        Needs the scope `members:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
-        unless the operator chose otherwise).
+        Needs the scope `members:read` and at least the role viewer. Costs 1 unit of the read bucket (600 per minute
+        by default).
 
         `member_id`: The id of the member.
         """
@@ -60,12 +60,12 @@ class Members:
     ) -> models.Member:
         """Change, archive or restore a member.
 
-        Changes the fields that the body names and keeps the others. `is_active: false` archives the member: it stays
-        in its groups and keeps its payments, and no longer counts as theirs. A body that changes nothing leaves
-        `updated_at` as it is. `null` is refused.
+        Changes the fields that the body names and keeps the others. `is_active: false` archives the member: an
+        archived member stays in its groups and keeps its payments, but is not counted in `member_count`. A body that
+        changes nothing leaves `updated_at` as it is. `null` is refused.
 
-        Needs the scope `members:write` and at least the role editor. Draws 1 unit from the write bucket (120 a minute
-        unless the operator chose otherwise).
+        Needs the scope `members:write` and at least the role editor. Costs 1 unit of the write bucket (120 per minute
+        by default).
 
         `member_id`: The id of the member.
 
@@ -103,8 +103,8 @@ class Members:
         Returns the organization's members, oldest change first. To keep a copy up to date, follow `next_cursor` to
         the end, then ask again with `updated_since` set to the largest `updated_at` you saw.
 
-        Needs the scope `members:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
-        unless the operator chose otherwise).
+        Needs the scope `members:read` and at least the role viewer. Costs 1 unit of the read bucket (600 per minute
+        by default).
 
         `limit`: How many rows a page has at most.
 
@@ -148,8 +148,8 @@ class Groups:
         Creates a group. Its dues (`amount_due`, `due_date`, `is_recurring`, `recurring_interval`) are set by
         officers: in a body they are refused.
 
-        Needs the scope `groups:write` and at least the role editor. Draws 1 unit from the write bucket (120 a minute
-        unless the operator chose otherwise).
+        Needs the scope `groups:write` and at least the role editor. Costs 1 unit of the write bucket (120 per minute
+        by default).
 
         `name`: Name of the group.
 
@@ -177,8 +177,8 @@ class Groups:
 
         Returns the organization's groups with their dues and how many active members each has, oldest change first.
 
-        Needs the scope `groups:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
-        unless the operator chose otherwise).
+        Needs the scope `groups:read` and at least the role viewer. Costs 1 unit of the read bucket (600 per minute by
+        default).
 
         `limit`: How many rows a page has at most.
 
@@ -208,8 +208,8 @@ class Groups:
 
         Returns one group with its dues and how many active members it has.
 
-        Needs the scope `groups:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
-        unless the operator chose otherwise).
+        Needs the scope `groups:read` and at least the role viewer. Costs 1 unit of the read bucket (600 per minute by
+        default).
 
         `group_id`: The id of the group.
         """
@@ -232,8 +232,8 @@ class Groups:
         Changes the name, the description or both. A body that changes nothing leaves `updated_at` as it is. `null`
         and the read-only fields are refused.
 
-        Needs the scope `groups:write` and at least the role editor. Draws 1 unit from the write bucket (120 a minute
-        unless the operator chose otherwise).
+        Needs the scope `groups:write` and at least the role editor. Costs 1 unit of the write bucket (120 per minute
+        by default).
 
         `group_id`: The id of the group.
 
@@ -264,8 +264,8 @@ class Groups:
         Removes a member from a group and returns the group. The member and its payments stay as they are. A member
         who is not in the group is not found. The body is an empty JSON object, or none.
 
-        Needs the scope `groups:write` and at least the role editor. Draws 1 unit from the write bucket (120 a minute
-        unless the operator chose otherwise).
+        Needs the scope `groups:write` and at least the role editor. Costs 1 unit of the write bucket (120 per minute
+        by default).
 
         `group_id`: The id of the group.
 
@@ -300,8 +300,8 @@ class Payments:
         Returns the charges that the organization raised, oldest change first. Providers' identifiers are hidden in
         v1.
 
-        Needs the scope `payments:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
-        unless the operator chose otherwise).
+        Needs the scope `payments:read` and at least the role viewer. Costs 1 unit of the read bucket (600 per minute
+        by default).
 
         `limit`: How many rows a page has at most.
 
@@ -349,8 +349,8 @@ class Reimbursements:
         Returns the organization's reimbursements, oldest change first. Receipts, payout references and reviewers'
         notes are hidden in v1.
 
-        Needs the scope `reimbursements:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a
-        minute unless the operator chose otherwise).
+        Needs the scope `reimbursements:read` and at least the role viewer. Costs 1 unit of the read bucket (600 per
+        minute by default).
 
         `limit`: How many rows a page has at most.
 
@@ -396,8 +396,8 @@ class Reminders:
         reminder is `completed`; a recurring one is scheduled again. A reminder that is not `scheduled` is a conflict.
         The body is an empty JSON object, or none.
 
-        Needs the scope `reminders:write` and at least the role editor. Draws 1 unit from the messaging bucket (20 a
-        minute unless the operator chose otherwise).
+        Needs the scope `reminders:write` and at least the role editor. Costs 1 unit of the messaging bucket (20 per
+        minute by default).
 
         `reminder_id`: The id of the reminder.
         """
@@ -421,8 +421,8 @@ class Reminders:
 
         Returns the organization's reminders, oldest change first.
 
-        Needs the scope `reminders:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
-        unless the operator chose otherwise).
+        Needs the scope `reminders:read` and at least the role viewer. Costs 1 unit of the read bucket (600 per minute
+        by default).
 
         `limit`: How many rows a page has at most.
 
@@ -471,8 +471,8 @@ class Cards:
         yet, the response has `kind` `application`, and each new key creates a new application. A card for an archived
         member is a conflict.
 
-        Needs the scope `cards:write` and at least the role admin. Draws 1 unit from the write bucket (120 a minute
-        unless the operator chose otherwise).
+        Needs the scope `cards:write` and at least the role admin. Costs 1 unit of the write bucket (120 per minute by
+        default).
 
         `name`: Name of the card.
 
@@ -510,8 +510,8 @@ class Cards:
 
         Returns the organization's cards, oldest change first.
 
-        Needs the scope `cards:read` and at least the role editor. Draws 1 unit from the read bucket (600 a minute
-        unless the operator chose otherwise).
+        Needs the scope `cards:read` and at least the role editor. Costs 1 unit of the read bucket (600 per minute by
+        default).
 
         `limit`: How many rows a page has at most.
 
@@ -555,8 +555,8 @@ class Campaigns:
 
         Returns the organization's fundraising campaigns, oldest change first.
 
-        Needs the scope `fundraise:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
-        unless the operator chose otherwise).
+        Needs the scope `fundraise:read` and at least the role viewer. Costs 1 unit of the read bucket (600 per minute
+        by default).
 
         `limit`: How many rows a page has at most.
 
@@ -589,8 +589,8 @@ class Campaigns:
 
         Returns one fundraising campaign.
 
-        Needs the scope `fundraise:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
-        unless the operator chose otherwise).
+        Needs the scope `fundraise:read` and at least the role viewer. Costs 1 unit of the read bucket (600 per minute
+        by default).
 
         `campaign_id`: The id of the campaign.
         """
@@ -618,8 +618,8 @@ class Store:
 
         Returns what the organization sells, oldest change first. Items and stock are hidden in v1.
 
-        Needs the scope `store:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
-        unless the operator chose otherwise).
+        Needs the scope `store:read` and at least the role viewer. Costs 1 unit of the read bucket (600 per minute by
+        default).
 
         `limit`: How many rows a page has at most.
 
@@ -649,8 +649,8 @@ class Store:
 
         Returns one store listing. Items and stock are hidden in v1.
 
-        Needs the scope `store:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
-        unless the operator chose otherwise).
+        Needs the scope `store:read` and at least the role viewer. Costs 1 unit of the read bucket (600 per minute by
+        default).
 
         `listing_id`: The id of the store listing.
         """
@@ -676,8 +676,8 @@ class Store:
         compares that time all the same. To keep a copy up to date, pass the largest `created_at` that you have: no
         change is missed, and some orders are returned again.
 
-        Needs the scope `store:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
-        unless the operator chose otherwise).
+        Needs the scope `store:read` and at least the role viewer. Costs 1 unit of the read bucket (600 per minute by
+        default).
 
         `limit`: How many rows a page has at most.
 
@@ -716,8 +716,8 @@ class Store:
 
         Returns one store order.
 
-        Needs the scope `store:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
-        unless the operator chose otherwise).
+        Needs the scope `store:read` and at least the role viewer. Costs 1 unit of the read bucket (600 per minute by
+        default).
 
         `order_id`: The id of the store order.
         """
@@ -747,8 +747,8 @@ class Chapters:
         the list is not found. `updated_at` is when a chapter was created here, moved here or renamed. A chapter that
         moves elsewhere leaves the list. Reading it is not recorded in any activity log, because it shows no person.
 
-        Needs the scope `chapters:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
-        unless the operator chose otherwise).
+        Needs the scope `chapters:read` and at least the role viewer. Costs 1 unit of the read bucket (600 per minute
+        by default).
 
         `limit`: How many rows a page has at most.
 
@@ -785,9 +785,8 @@ class Chapters:
         anything else is not found. Each page that is read is noted in the chapter's own activity log, with the
         reader. It returns the same fields as the member list, and no more.
 
-        Needs the scopes `chapters:read` and `members:read` and at least the role viewer. Draws `limit` / 25 units,
-        rounded up (2 when `limit` is left out), from the read bucket (600 a minute unless the operator chose
-        otherwise).
+        Needs the scopes `chapters:read` and `members:read` and at least the role viewer. Costs `limit` / 25 units,
+        rounded up (2 when `limit` is left out), of the read bucket (600 per minute by default).
 
         `chapter_id`: The id of the chapter, which is an organization.
 
@@ -835,13 +834,13 @@ class Events:
         Returns what happened to the organization's resources, oldest first: one event for every write of a row, with
         the row's representation after it. `type` is the most specific word: `created` for a new row, else the status
         that it moved to, else `archived` and `restored` (members) or `activated` and `retired` (listings), else
-        `updated`. Only events of resources that the token may read are in the list. Events are kept for 30 days,
-        unless the operator chose otherwise; a `created_since` from before what is kept is refused, so that a gap is
-        never taken for silence. `created_at` is the `updated_at` that the change gave the row: pass the largest one
-        that you have seen as `created_since` to continue.
+        `updated`. Only events of resources that the token may read are in the list. Events are kept for 30 days by
+        default; a `created_since` from before what is kept is refused, so that missing events are never mistaken for
+        no events. `created_at` is the `updated_at` that the change gave the row: pass the largest one that you have
+        seen as `created_since` to continue.
 
-        Needs the scope `events:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
-        unless the operator chose otherwise).
+        Needs the scope `events:read` and at least the role viewer. Costs 1 unit of the read bucket (600 per minute by
+        default).
 
         `limit`: How many rows a page has at most.
 
@@ -878,8 +877,8 @@ class Events:
 
         Returns one event. One of a resource that the token may not read is not found.
 
-        Needs the scope `events:read` and at least the role viewer. Draws 1 unit from the read bucket (600 a minute
-        unless the operator chose otherwise).
+        Needs the scope `events:read` and at least the role viewer. Costs 1 unit of the read bucket (600 per minute by
+        default).
 
         `event_id`: The id of the event.
         """
@@ -902,11 +901,10 @@ class Service:
         """Inspect the current token.
 
         Describes the calling token: its organization, its role, when it expires, which scopes it was given and which
-        of them work now. `withheld` says why the others do not: the role does not reach them, or the organization's
+        of them work now. `withheld` says why the others do not: the role does not allow them, or the organization's
         policy blocks them. Call it first when a request is refused with `insufficient_scope`.
 
-        Any valid token; no scope is needed. Draws 1 unit from the read bucket (600 a minute unless the operator chose
-        otherwise).
+        Any valid token; no scope is needed. Costs 1 unit of the read bucket (600 per minute by default).
         """
         return self._http.request(
             "GET",
@@ -921,7 +919,7 @@ class Service:
 
         Returns the OpenAPI description of this API, which you are reading.
 
-        No token is needed. Draws 1 unit from the read bucket (600 a minute unless the operator chose otherwise).
+        No token is needed. Costs 1 unit of the read bucket (600 per minute by default).
         """
         return self._http.request(
             "GET",

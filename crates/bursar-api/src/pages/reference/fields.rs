@@ -94,7 +94,9 @@ impl<'a> Writer<'a> {
             kind => vec![text(kind)],
         };
         let null = if kinds.contains(&"null") { " or null" } else { "" };
-        let kind = kinds.first().copied().unwrap_or("");
+        let Some(kind) = kinds.iter().copied().find(|kind| *kind != "null") else {
+            return "null".to_owned();
+        };
         if kind == "array" {
             return format!("array of {}", self.type_of(&schema["items"]));
         }
@@ -104,7 +106,10 @@ impl<'a> Writer<'a> {
         let mut out = match (kind, text(&schema["format"])) {
             ("string", "date-time") => "time".to_owned(),
             ("string", "") => match (text(&schema["pattern"]), id_prefix(text(&schema["pattern"]))) {
-                (_, Some(prefix)) => format!("id <code>{prefix}…</code>"),
+                (_, Some(prefix)) => match prefix.strip_prefix("(?:").and_then(|any| any.split_once('|')) {
+                    Some((first, _)) => format!("id of the resource, such as <code>{first}_…</code>"),
+                    None => format!("id <code>{prefix}…</code>"),
+                },
                 (MONEY, None) => "decimal string".to_owned(),
                 (_, None) => "string".to_owned(),
             },

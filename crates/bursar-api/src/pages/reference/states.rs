@@ -69,8 +69,8 @@ fn section<S: Machine + Word>(all: &[S], resource: EventResource, first: &[S]) -
     );
     let _ = write!(
         body,
-        "<p>A status changes only along the arrows; <code>{resource}.STATUS</code> is the type of the event that tells of it. A new \
-         {noun} starts with a marked one. Nothing follows where the border is dashed.</p>\n\
+        "<p>A status changes only along the arrows; <code>{resource}.STATUS</code> is the type of its event. A new {noun} \
+         starts in a status marked <span class=\"start\">start</span>. A dashed border marks a final status.</p>\n\
          <table class=\"states\">\n<thead><tr><th scope=\"col\">Status</th><th scope=\"col\">Meaning</th>\
          <th scope=\"col\">Can become</th></tr></thead>\n<tbody>\n",
         resource = resource.as_str(),

@@ -20,7 +20,7 @@ impl<'a> Writer<'a> {
         let mut out = shown.map_or_else(String::new, |(_, post)| self.delivery(post));
         let mut body = heading(2, "event-types", "Types of events");
         body.push_str(
-            "<p>An endpoint gets all of them, or those that it asks for. The name after the dot is the most specific word for what happened.</p>\n\
+            "<p>An endpoint receives all types, or the ones that you choose. The part after the dot is the most specific name that applies.</p>\n\
              <table class=\"types\">\n<thead><tr><th scope=\"col\">Type</th><th scope=\"col\">When</th><th scope=\"col\">Schema</th></tr></thead>\n<tbody>\n",
         );
         for (name, post) in all() {

@@ -29,7 +29,7 @@ def call(method, path, key=None, attempts=8, **options):
                 error = response.json()["error"]
                 raise RuntimeError(f"{error['code']}: {error['message']} ({error['requestId']})")
             wait = float(response.headers.get("Retry-After", 0))
-        # Never sooner than Retry-After; the random part keeps workers from coming back all at once.
+        # Never sooner than Retry-After; the random part spreads the retries of several workers.
         time.sleep(wait + random.uniform(0, min(30, 2**attempt)))
     raise RuntimeError(f"{method} {path}: gave up after {attempts} attempts")
 
@@ -97,7 +97,7 @@ class Receiver(http.server.BaseHTTPRequestHandler):
 
 # [apply]
 def apply(copy, event):
-    """Takes an event into a copy. One that is not newer than what is there is dropped: it came before."""
+    """Applies an event to a copy. Drops an event that is not newer than the stored one."""
     if event["type"] == "test":
         return
     held = copy.get(event["resourceId"])
@@ -107,7 +107,7 @@ def apply(copy, event):
 
 # [catch_up]
 def catch_up(copy, since):
-    """Asks for what happened, instead of waiting for it. Keep what it returns as the next `since`."""
+    """Fetches the events since a time. Keep what it returns as the next `since`."""
     params = {"limit": 100, "createdSince": since}
     while True:
         page = call("GET", "/v1/events", params=params)

@@ -27,7 +27,7 @@ async function call(method: string, path: string, { key, body, query, attempts =
       if (!again) throw new Error(`${error?.code}: ${error?.message} (${error?.requestId})`);
       wait = Number(response.headers.get("Retry-After") ?? 0);
     }
-    // Never sooner than Retry-After; the random part keeps workers from coming back all at once.
+    // Never sooner than Retry-After; the random part spreads the retries of several workers.
     const seconds = wait + Math.random() * Math.min(30, 2 ** attempt);
     await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
   }
@@ -97,7 +97,7 @@ function receiver(secret: string, copy: Map<string, any>) {
 }
 
 // [apply]
-/** Takes an event into a copy. One that is not newer than what is there is dropped: it came before. */
+/** Applies an event to a copy. Drops an event that is not newer than the stored one. */
 function apply(copy: Map<string, any>, event: any) {
   if (event.type === "test") return;
   const held = copy.get(event.resourceId);
@@ -105,7 +105,7 @@ function apply(copy: Map<string, any>, event: any) {
 }
 
 // [catch_up]
-/** Asks for what happened, instead of waiting for it. Keep what it returns as the next `since`. */
+/** Fetches the events since a time. Keep what it returns as the next `since`. */
 async function catchUp(copy: Map<string, any>, since: string): Promise<string> {
   const query: Record<string, string> = { limit: "100", createdSince: since };
   for (;;) {

@@ -104,4 +104,4 @@ bursar = Bursar(base_url="http://127.0.0.1:8080")
 since = "2026-11-15T01:39:08.123456Z"
 for event in bursar.catch_up(since):
     print(event.type, event.resource_id)
-    since = event.created_at  # Save it with what you make of the event.
+    since = event.created_at  # Save it together with the result of processing the event.

@@ -97,5 +97,5 @@ const bursar = new Bursar({ baseUrl: "http://127.0.0.1:8080" });
 let since = "2026-11-15T01:39:08.123456Z";
 for await (const event of bursar.catchUp(since)) {
   console.log(event.type, event.resourceId);
-  since = event.createdAt; // Save it with what you make of the event.
+  since = event.createdAt; // Save it together with the result of processing the event.
 }

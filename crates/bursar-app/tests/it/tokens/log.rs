@@ -263,9 +263,9 @@ fn sentences() {
         told.sort();
         let mut expected = [
             format!("ann@example.org rotated token {id} \"sync\""),
-            format!("the operator made token {id} \"sync\""),
-            "the operator made ann@example.org admin".to_owned(),
-            format!("the operator made organization {org}"),
+            format!("the operator created token {id} \"sync\""),
+            "the operator gave ann@example.org the role admin".to_owned(),
+            format!("the operator created organization {org}"),
         ];
         expected.sort();
         assert_eq!(told, expected);

@@ -60,7 +60,7 @@ pub(crate) struct SetArgs {
     /// Maximum late fee; `none` removes the cap
     #[arg(long, value_name = "AMOUNT")]
     late_cap: Option<String>,
-    /// What a member who joins within a period is charged at once: none, or monthly for the months left
+    /// Charge for a member who joins within a period: none, or monthly for the months left
     #[arg(long, value_name = "RULE", value_parser = parse_pro_rata)]
     pro_rata: Option<ProRata>,
 }

@@ -22,10 +22,10 @@ pub(crate) enum JournalCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct JournalRecordArgs {
-    /// Account that gains
+    /// Account to debit
     #[arg(long, value_name = "ACCOUNT")]
     debit: String,
-    /// Account that gives
+    /// Account to credit
     #[arg(long, value_name = "ACCOUNT")]
     credit: String,
     /// Amount

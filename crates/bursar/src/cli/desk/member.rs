@@ -37,7 +37,7 @@ pub(crate) enum MemberCommand {
     RevokeLinks(OneArgs),
     /// Export everything that is known about a member, as JSON and PDF
     Export(privacy::ExportArgs),
-    /// Erase a member: name, addresses and texts go, amounts stay
+    /// Erase a member's name, addresses and texts; amounts stay
     Erase(privacy::EraseArgs),
 }
 

@@ -37,7 +37,7 @@ pub(crate) enum PaymentCommand {
     Refund(RefundPaymentArgs),
     /// Show a payment with its entries
     Show(IdArgs),
-    /// Cancel what is open of a payment, or write it off
+    /// Cancel the open amount of a payment, or write it off
     Cancel(CancelArgs),
     /// Mark as disputed
     Dispute(IdArgs),
@@ -117,7 +117,7 @@ pub(crate) struct ReverseArgs {
 pub(crate) struct CancelArgs {
     #[command(flatten)]
     payment: IdArgs,
-    /// Count what is open as written off, not as income that was never earned
+    /// Book the open amount as a write-off instead of reducing income
     #[arg(long)]
     write_off: bool,
     /// Reason

@@ -9,11 +9,11 @@ use super::parse_date;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PeriodCommand {
-    /// Close the books until a day
+    /// Close the books through a day
     Close(PeriodCloseArgs),
     /// Reopen closed days, as an admin
     Reopen(PeriodReopenArgs),
-    /// Show until which day the books are closed
+    /// Show through which day the books are closed
     #[command(alias = "list")]
     Show,
 }

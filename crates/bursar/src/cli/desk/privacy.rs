@@ -35,7 +35,7 @@ pub(crate) struct EraseArgs {
     /// Why, for the activity log
     #[arg(long, value_name = "TEXT", required_unless_present = "dry_run")]
     reason: Option<String>,
-    /// Show what would go and what would stay; nothing is changed
+    /// Show what would be removed and what would stay; nothing is changed
     #[arg(long)]
     dry_run: bool,
     /// Another word or phrase that names the person, such as a nickname; may be repeated
@@ -120,14 +120,18 @@ pub(super) fn erase(door: &Door<'_>, args: EraseArgs) -> Outcome {
 fn tell(plan: &Plan) {
     output::say_bold(&format!("Erase {} ({})", plan.name, plan.member_id));
     for why in &plan.open {
-        output::say(&format!("not yet: {why}"));
+        output::say(&format!("Cannot erase yet: {why}"));
     }
     let rows = |items: &[Item]| {
         let row = |item: &Item| [item.what.clone(), item.count.to_string(), item.why.clone()];
         items.iter().map(row).collect()
     };
     output::say("");
-    output::table(["goes", "count", "how"], rows(&plan.goes), "nothing goes");
+    output::table(
+        ["removed", "count", "how"],
+        rows(&plan.goes),
+        "nothing is removed",
+    );
     output::say("");
     output::table(["stays", "count", "why"], rows(&plan.stays), "nothing stays");
     if !plan.mentions.is_empty() {

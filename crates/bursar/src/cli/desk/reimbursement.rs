@@ -15,19 +15,19 @@ pub(crate) enum ReimbursementCommand {
     /// Create a draft
     Draft(DraftArgs),
     /// Submit a draft
-    Submit(MoveArgs),
+    Submit(IdArgs),
     /// Approve as an admin (--as); nobody approves their own
-    Approve(MoveArgs),
+    Approve(ReviewArgs),
     /// Reject
-    Reject(MoveArgs),
+    Reject(ReviewArgs),
     /// Reopen a rejected one as a draft
-    Reopen(MoveArgs),
+    Reopen(IdArgs),
     /// Mark as paid
-    Pay(MoveArgs),
+    Pay(PayoutArgs),
     /// Void
-    Void(MoveArgs),
+    Void(IdArgs),
     /// Reverse a payout that the bank returned
-    Return(MoveArgs),
+    Return(PayoutArgs),
     /// List reimbursements
     List(ReimbursementListArgs),
 }
@@ -58,13 +58,25 @@ pub(crate) struct DraftArgs {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct MoveArgs {
+pub(crate) struct IdArgs {
     /// The reimbursement's id
     #[arg(value_name = "ID", value_parser = parse_id::<kind::Reimbursement>)]
     id: ReimbursementId,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReviewArgs {
+    #[command(flatten)]
+    reimbursement: IdArgs,
     /// Note of the reviewer; not visible in the API
     #[arg(long)]
     note: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PayoutArgs {
+    #[command(flatten)]
+    reimbursement: IdArgs,
     /// Reference of the payout; not visible in the API
     #[arg(long)]
     reference: Option<String>,
@@ -80,31 +92,40 @@ pub(crate) struct MoveArgs {
 }
 
 pub(crate) fn run(globals: &Globals, command: ReimbursementCommand) -> Outcome {
-    let (args, verb) = match command {
+    let (verb, (id, remarks)) = match command {
         ReimbursementCommand::Draft(args) => return draft(globals, args),
         ReimbursementCommand::List(args) => return list::reimbursements(globals, &args),
-        ReimbursementCommand::Submit(args) => (args, ReimbursementVerb::Submit),
-        ReimbursementCommand::Approve(args) => (args, ReimbursementVerb::Approve),
-        ReimbursementCommand::Reject(args) => (args, ReimbursementVerb::Reject),
-        ReimbursementCommand::Reopen(args) => (args, ReimbursementVerb::Reopen),
-        ReimbursementCommand::Pay(args) => (args, ReimbursementVerb::Pay),
-        ReimbursementCommand::Void(args) => (args, ReimbursementVerb::Void),
-        ReimbursementCommand::Return(args) => (args, ReimbursementVerb::Return),
+        ReimbursementCommand::Submit(args) => (ReimbursementVerb::Submit, (args.id, Remarks::default())),
+        ReimbursementCommand::Approve(args) => (ReimbursementVerb::Approve, reviewed(args)),
+        ReimbursementCommand::Reject(args) => (ReimbursementVerb::Reject, reviewed(args)),
+        ReimbursementCommand::Reopen(args) => (ReimbursementVerb::Reopen, (args.id, Remarks::default())),
+        ReimbursementCommand::Pay(args) => (ReimbursementVerb::Pay, paid(args)),
+        ReimbursementCommand::Void(args) => (ReimbursementVerb::Void, (args.id, Remarks::default())),
+        ReimbursementCommand::Return(args) => (ReimbursementVerb::Return, paid(args)),
     };
-    let (id, remarks) = (
-        args.id,
-        Remarks {
-            note: args.note,
-            payout_reference: args.reference,
-            date: args.date,
-            method: args.method,
-            account: args.account,
-        },
-    );
     let door = Door::open(globals)?;
     let org = door.home::<Reimbursement>(id)?;
     let moved = door.act(org, move |act| reimbursements::perform(act, id, verb, &remarks))?;
     tell_one(&door, org, &moved)
+}
+
+fn reviewed(args: ReviewArgs) -> (ReimbursementId, Remarks) {
+    let remarks = Remarks {
+        note: args.note,
+        ..Remarks::default()
+    };
+    (args.reimbursement.id, remarks)
+}
+
+fn paid(args: PayoutArgs) -> (ReimbursementId, Remarks) {
+    let remarks = Remarks {
+        note: None,
+        payout_reference: args.reference,
+        date: args.date,
+        method: args.method,
+        account: args.account,
+    };
+    (args.reimbursement.id, remarks)
 }
 
 fn draft(globals: &Globals, args: DraftArgs) -> Outcome {

@@ -43,10 +43,10 @@ pub(crate) enum StatementCommand {
 pub(crate) struct ImportArgs {
     /// File from the bank
     file: PathBuf,
-    /// Account that it is of, such as bank
+    /// Account of the statement, such as bank
     #[arg(long)]
     account: String,
-    /// Format: camt053, mt940, ofx or csv; told from the content by default
+    /// Format: camt053, mt940, ofx or csv; detected from the content by default
     #[arg(long)]
     format: Option<Format>,
     /// What a column of a CSV file is, such as Datum=date:dmy; may be given again. Remembered for the account
@@ -75,7 +75,7 @@ pub(crate) struct ShowArgs {
     /// Only lines of this account
     #[arg(long)]
     account: Option<String>,
-    /// Only lines that nobody has dealt with
+    /// Only open lines
     #[arg(long)]
     open: bool,
     /// First day

@@ -33,13 +33,13 @@ pub(crate) enum OrderCommand {
     /// Create an order; reduces the stock
     Create(OrderArgs),
     /// Mark as paid
-    Pay(OrderIdArgs),
+    Pay(OrderMoneyArgs),
     /// Mark as handed over
     Fulfil(OrderIdArgs),
     /// Cancel an unpaid order
     Cancel(OrderIdArgs),
     /// Refund an order
-    Refund(OrderIdArgs),
+    Refund(OrderMoneyArgs),
     /// List orders
     List(OrderListArgs),
 }
@@ -131,6 +131,12 @@ pub(crate) struct OrderIdArgs {
     /// The order's id
     #[arg(value_name = "ID", value_parser = parse_id::<kind::Order>)]
     id: OrderId,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OrderMoneyArgs {
+    #[command(flatten)]
+    order: OrderIdArgs,
     /// Date received or refunded; today by default
     #[arg(long, value_parser = parse_date)]
     date: Option<Date>,
@@ -184,21 +190,15 @@ pub(crate) fn run_order(globals: &Globals, command: OrderCommand) -> Outcome {
         return list::orders(globals, args);
     }
     let door = Door::open(globals)?;
-    let (args, verb) = match command {
+    let (verb, (id, money)) = match command {
         OrderCommand::Create(args) => return create(&door, args),
         OrderCommand::List(args) => return list::orders(globals, &args),
-        OrderCommand::Pay(args) => (args, OrderVerb::Pay),
-        OrderCommand::Fulfil(args) => (args, OrderVerb::Fulfil),
-        OrderCommand::Cancel(args) => (args, OrderVerb::Cancel),
-        OrderCommand::Refund(args) => (args, OrderVerb::Refund),
+        OrderCommand::Pay(args) => (OrderVerb::Pay, with_money(args)),
+        OrderCommand::Fulfil(args) => (OrderVerb::Fulfil, (args.id, OrderMoney::default())),
+        OrderCommand::Cancel(args) => (OrderVerb::Cancel, (args.id, OrderMoney::default())),
+        OrderCommand::Refund(args) => (OrderVerb::Refund, with_money(args)),
     };
-    let id = args.id;
     let org = door.home::<Order>(id)?;
-    let money = OrderMoney {
-        date: args.date,
-        method: args.method,
-        account: args.account,
-    };
     if verb == OrderVerb::Cancel && !globals.yes {
         let order = door.view(org, move |view| resources::one::<Order>(view, id))?;
         door.rehearse(org, |act| store::perform_order(act, id, verb, &money))?;
@@ -207,6 +207,15 @@ pub(crate) fn run_order(globals: &Globals, command: OrderCommand) -> Outcome {
     }
     let order = door.act(org, move |act| store::perform_order(act, id, verb, &money))?;
     tell_order(&door, org, &order)
+}
+
+fn with_money(args: OrderMoneyArgs) -> (OrderId, OrderMoney) {
+    let money = OrderMoney {
+        date: args.date,
+        method: args.method,
+        account: args.account,
+    };
+    (args.order.id, money)
 }
 
 fn create(door: &Door<'_>, args: OrderArgs) -> Outcome {

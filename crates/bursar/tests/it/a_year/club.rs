@@ -624,15 +624,11 @@ impl<'p> Club<'p> {
         }
         known.is.moved = self.today.clone();
         let known = known.clone();
-        let moved = self.run(&[
-            "reimbursement",
-            act,
-            &known.is.id,
-            "--as",
-            officer,
-            "--note",
-            "seen",
-        ]);
+        let mut args = vec!["reimbursement", act, &known.is.id, "--as", officer];
+        if matches!(act, "approve" | "reject") {
+            args.extend(["--note", "seen"]);
+        }
+        let moved = self.run(&args);
         assert_eq!(in_days(moved), known.document());
     }
 

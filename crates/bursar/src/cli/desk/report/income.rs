@@ -79,7 +79,7 @@ fn sheet(report: &IncomeReport) -> Sheet<5> {
         ));
     }
     Sheet {
-        header: ["type", "account", "amount", "period before", "budget a year"],
+        header: ["type", "account", "amount", "previous period", "yearly budget"],
         amounts: 2,
         rows,
         totals: vec![sum("result", "", [now.result, then.result, budget.result])],

@@ -21,7 +21,7 @@ use super::parse_date;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ReportCommand {
-    /// Income and expense by account, with the period before and the budget
+    /// Income and expense by account, with the previous period and the budget
     Income(IncomeArgs),
     /// Balances of all accounts at the end of a day
     Balances(BalancesArgs),
