@@ -3,8 +3,6 @@
 mod plan;
 mod raise;
 
-use std::collections::BTreeSet;
-
 use bursar_db::{journal, organizations};
 use bursar_domain::access::Role;
 use bursar_domain::account::Standing;
@@ -12,7 +10,7 @@ use bursar_domain::ids::{EntryId, PaymentId};
 use bursar_domain::journal::{About, Entry, EntryKind, Postings};
 use bursar_domain::member::Member;
 use bursar_domain::money::Money;
-use bursar_domain::payment::{Payment, PaymentStatus};
+use bursar_domain::payment::Payment;
 use bursar_domain::receipt::Method;
 use bursar_domain::text::NOTE;
 use bursar_domain::{Date, Refusal, words};
@@ -100,7 +98,7 @@ pub fn reverse(
         None if is_mistake || original.kind == EntryKind::CreditApplied => {
             receipts::unrecord(act, &books, &original, reason(why)?)?;
         }
-        None => receipts::bounce_entry(act, &books, &original, (books.today, reason(why)?))?,
+        None => receipts::bounce_entry(act, &books, &original, (books.entry_day()?, reason(why)?))?,
     }
     act.log(REVERSE.name, Some(id.to_string()), None)?;
     act.find(id)
@@ -171,7 +169,7 @@ pub fn adjust(
     let at = charges::paid_at(act, &books, &payment, None)?;
     payment.adjust(new.minor, at)?;
     let (against, date) = match kind {
-        Adjustment::Discount | Adjustment::Waiver => (Standing::Discounts.id(), books.today),
+        Adjustment::Discount | Adjustment::Waiver => (Standing::Discounts.id(), books.entry_day()?),
         Adjustment::Correction => {
             let charged = charges::date_of(act, &books, &payment)?;
             let date = books.date("date", charged, Closed::UseToday)?;
@@ -260,9 +258,6 @@ pub fn refund(act: &mut Act<'_, '_>, id: PaymentId, refund: &Refund) -> Result<P
         paid.check_after(first)?;
     }
     let payment = refunds::refund_payment(act, &books, payment, (amount, &paid))?;
-    if payment.status == PaymentStatus::Cancelled {
-        charges::cancel_fees(act, &books, id)?;
-    }
     act.log(REFUND.name, Some(id.to_string()), None)?;
     Ok(payment)
 }
@@ -279,7 +274,10 @@ pub fn dispute(act: &mut Act<'_, '_>, id: PaymentId) -> Result<Payment, AppError
         Standing::Clearing,
         payment.paid_to_date.minor,
     );
-    post(act, NewEntry::of(EntryKind::Dispute, books.today, postings))?;
+    post(
+        act,
+        NewEntry::of(EntryKind::Dispute, books.entry_day()?, postings),
+    )?;
     disputed(act, payment)
 }
 
@@ -291,7 +289,10 @@ pub fn win_dispute(act: &mut Act<'_, '_>, id: PaymentId) -> Result<Payment, AppE
     let at = charges::paid_at(act, &books, &payment, None)?;
     payment.win_dispute(at)?;
     let postings = won(&payment, payment.paid_to_date.minor);
-    post(act, NewEntry::of(EntryKind::DisputeWon, books.today, postings))?;
+    post(
+        act,
+        NewEntry::of(EntryKind::DisputeWon, books.entry_day()?, postings),
+    )?;
     disputed(act, payment)
 }
 
@@ -317,36 +318,38 @@ pub fn lose_dispute(act: &mut Act<'_, '_>, id: PaymentId, named: &[EntryId]) -> 
     act.allow(&CHANGE)?;
     let (mut payment, books) = (act.find::<Payment>(id)?, open(act)?);
     refuse_at_provider(act, id)?;
-    let paid = payment.paid_to_date.minor;
+    let day = books.entry_day()?;
     let entries = journal::of_payment(act.tx, act.organization, id)?;
-    let taken: Vec<&Entry> = match named {
-        [] => entries
-            .iter()
-            .filter(|entry| standing(&entries, id, entry.id).is_ok())
-            .collect(),
-        _ => {
-            let named: BTreeSet<EntryId> = named.iter().copied().collect();
-            named
-                .into_iter()
-                .map(|entry| standing(&entries, id, entry))
-                .collect::<Result<_, _>>()?
-        }
+    for entry in named {
+        standing(&entries, id, *entry)?;
+    }
+    let is_taken = |entry: &&Entry| match named {
+        [] => standing(&entries, id, entry.id).is_ok(),
+        _ => named.contains(&entry.id),
     };
-    let lost = taken.iter().map(|entry| -entry.owed_for(id)).sum();
-    payment.lose_dispute(lost, act.now())?;
+    // What was refunded is not there to be lost: the latest money goes first.
+    let mut left = payment.paid_to_date.minor;
+    let mut lost: Vec<(EntryId, i64)> = Vec::new();
+    for entry in entries.iter().rev().filter(is_taken) {
+        let part = left.min(-entry.owed_for(id));
+        if part > 0 {
+            left -= part;
+            lost.push((entry.id, part));
+        }
+    }
+    payment.lose_dispute(payment.paid_to_date.minor - left, act.now())?;
     let about = payment.about();
-    for entry in taken {
-        let part = -entry.owed_for(id);
+    for (entry, part) in lost {
         let postings = Postings::default()
             .debit(Standing::Receivable, part, about)
             .credit(Standing::Disputes, part, about);
-        let mut lost = NewEntry::of(EntryKind::DisputeLost, books.today, postings);
-        lost.reverses = Some(entry.id);
+        let mut lost = NewEntry::of(EntryKind::DisputeLost, day, postings);
+        lost.reverses = Some(entry);
         post(act, lost)?;
     }
-    let rest = won(&payment, paid - lost);
+    let rest = won(&payment, left);
     if !rest.is_empty() {
-        post(act, NewEntry::of(EntryKind::DisputeWon, books.today, rest))?;
+        post(act, NewEntry::of(EntryKind::DisputeWon, day, rest))?;
     }
     disputed(act, payment)
 }

@@ -147,6 +147,7 @@ fn opening(act: &mut Act<'_, '_>, account: &Account, held: &str, date: Option<Da
         let rule = format!("is for accounts that hold money; {:?} does not", account.name);
         return Err(Refusal::invalid("opening", rule).into());
     }
+    account.check_open("account")?;
     let date = books.money_date(date)?;
     let held = Money::parse(held, books.organization.currency).map_err(Refusal::of_field("opening"))?;
     let booked = journal::balance(act.tx, act.organization, account.id, Some(date))?;

@@ -112,7 +112,10 @@ pub(super) fn apply_credit(
     let postings = Postings::default()
         .debit(Standing::Credit, part, of_payer)
         .credit(Standing::Receivable, part, payment.about());
-    post(act, NewEntry::of(EntryKind::CreditApplied, books.today, postings))
+    post(
+        act,
+        NewEntry::of(EntryKind::CreditApplied, books.entry_day()?, postings),
+    )
 }
 
 /// The entry that raised a payment.
@@ -158,7 +161,7 @@ pub(crate) fn cancel(
     };
     let postings = Postings::paired(against, Standing::Receivable, payment.about(), open);
     if !postings.is_empty() {
-        post(act, NewEntry::of(kind, books.today, postings).memo(memo))?;
+        post(act, NewEntry::of(kind, books.entry_day()?, postings).memo(memo))?;
     }
     super::settle(act, payment)?;
     cancel_fees(act, books, payment.id)

@@ -12,7 +12,7 @@ use bursar_domain::payment::Payment;
 use bursar_domain::receipt::{Method, share_out};
 use serde::Serialize;
 
-use super::receipts::Allocation;
+use super::receipts::{self, Allocation};
 use super::refunds::{Paid, Refund};
 use super::{Books, charges, open, post, settle};
 use crate::act::{Act, View};
@@ -65,6 +65,7 @@ pub fn apply(act: &mut Act<'_, '_>, member: MemberId) -> Result<Vec<Allocation>,
     }
     let charges = open_charges::of_household(act.tx, act.organization, member)?;
     let (parts, _) = share_out(credit, &charges);
+    let day = books.entry_day()?;
     if parts.is_empty() {
         let message = format!(
             "{} has {} of credit and no open charge",
@@ -76,7 +77,7 @@ pub fn apply(act: &mut Act<'_, '_>, member: MemberId) -> Result<Vec<Allocation>,
     let mut applied = Vec::new();
     for (id, part) in parts {
         let mut payment: Payment = act.find(id)?;
-        charges::receive(act, &books, &mut payment, (part, books.today))?;
+        charges::receive(act, &books, &mut payment, (part, day))?;
         charges::apply_credit(act, &books, &payment, (member, part))?;
         settle(act, &mut payment)?;
         applied.push(Allocation {
@@ -152,6 +153,7 @@ pub(super) fn free(act: &mut Act<'_, '_>, books: &Books, entry: &Entry) -> Resul
                 let mut payment: Payment = act.find(id)?;
                 payment.unrecord(-posting.amount, act.now())?;
                 super::reverse(act, books, &used, None)?;
+                receipts::reopen_cancelled(act, books, &payment, -posting.amount)?;
                 settle(act, &mut payment)?;
             }
             missing -= part;

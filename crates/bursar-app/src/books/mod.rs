@@ -55,10 +55,9 @@ impl Books {
                 format!("must not be in the future, got {wanted}; today is {}", self.today),
             ));
         }
-        let until = self.organization.closed_until.filter(|until| wanted <= *until);
-        match (until, closed) {
+        match (self.closed(wanted), closed) {
             (None, _) => Ok(wanted),
-            (Some(_), Closed::UseToday) => Ok(self.today),
+            (Some(_), Closed::UseToday) => self.entry_day(),
             (Some(until), Closed::Refuse) => Err(Refusal::invalid(
                 field,
                 format!(
@@ -66,6 +65,24 @@ impl Books {
                      admin reopen the period"
                 ),
             )),
+        }
+    }
+
+    /// The last closed day, if this day is closed.
+    fn closed(&self, day: Date) -> Option<Date> {
+        self.organization.closed_until.filter(|until| day <= *until)
+    }
+
+    /// Today, as the date of an entry. It can be closed only if the time zone moved west after a period was closed.
+    pub(crate) fn entry_day(&self) -> Result<Date, Refusal> {
+        match self.closed(self.today) {
+            None => Ok(self.today),
+            Some(until) => Err(Refusal::conflict(format!(
+                "today, {}, is in a closed period: the books are closed until {until}; wait until {}, or have an admin reopen \
+                 the period",
+                self.today,
+                until.plus_days(1)
+            ))),
         }
     }
 

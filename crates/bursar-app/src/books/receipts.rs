@@ -9,7 +9,7 @@ use bursar_domain::ids::{CampaignId, MemberId, PaymentId, ReceiptId};
 use bursar_domain::journal::{About, Entry, EntryKind, Note, Postings};
 use bursar_domain::member::Member;
 use bursar_domain::money::Money;
-use bursar_domain::payment::Payment;
+use bursar_domain::payment::{Payment, PaymentStatus};
 use bursar_domain::receipt::{Method, Open, Receipt, ReceiptStatus, share_out};
 use bursar_domain::text::{NAME, REFERENCE};
 use bursar_domain::{Date, Refusal};
@@ -462,7 +462,7 @@ pub(crate) fn reopen_cancelled(
     if payment.receivable_minor() == 0 && payment.amount.minor != payment.paid_to_date.minor {
         let income = payment.income_account();
         let postings = Postings::paired(income, Standing::Receivable, payment.about(), part);
-        post(act, NewEntry::of(EntryKind::Cancel, books.today, postings))?;
+        post(act, NewEntry::of(EntryKind::Cancel, books.entry_day()?, postings))?;
     }
     Ok(())
 }
@@ -511,6 +511,7 @@ pub(crate) fn bounce_entry(
             continue;
         };
         let mut payment: Payment = act.find(id)?;
+        refuse_disputed(act, &payment)?;
         payment.take_back(-posting.amount, act.now())?;
         failed.push((payment, -posting.amount));
     }
@@ -522,6 +523,19 @@ pub(crate) fn bounce_entry(
         settle(act, payment)?;
     }
     Ok(())
+}
+
+/// The bank withdrew the money when the dispute was booked by hand. A bounce would take it a second time.
+fn refuse_disputed(act: &mut Act<'_, '_>, payment: &Payment) -> Result<(), AppError> {
+    let id = payment.id;
+    if payment.status != PaymentStatus::Disputed || charges::in_dispute(act, id)?.by_hand == 0 {
+        return Ok(());
+    }
+    Err(Refusal::conflict(format!(
+        "{id} is disputed, and the bank has withdrawn its money already; resolve the dispute first: `bursar payment \
+         resolve {id} --outcome failed` if the bank keeps the money"
+    ))
+    .into())
 }
 
 /// The last receipts with this reference: what the cheque or the bank said.

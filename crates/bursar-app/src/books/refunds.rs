@@ -4,8 +4,8 @@ use bursar_db::journal;
 use bursar_domain::access::Role;
 use bursar_domain::account::{Account, Standing};
 use bursar_domain::ids::ReceiptId;
-use bursar_domain::journal::{About, Entry, EntryKind, Postings};
-use bursar_domain::payment::Payment;
+use bursar_domain::journal::{About, Entry, EntryKind, Posting, Postings};
+use bursar_domain::payment::{Payment, PaymentStatus};
 use bursar_domain::receipt::{Method, Receipt};
 use bursar_domain::{Date, Refusal};
 
@@ -64,6 +64,7 @@ pub(crate) fn give_back(
     entry: &Entry,
     (amount, paid): (i64, &Paid),
 ) -> Result<(), AppError> {
+    let entries = journal::of_receipt(act.tx, act.organization, receipt.id)?;
     let mut left = amount;
     if matches!(entry.kind, EntryKind::Donation | EntryKind::Income)
         && let Some(income) = entry.postings.iter().find(|posting| posting.amount < 0)
@@ -74,15 +75,8 @@ pub(crate) fn give_back(
     }
     for posting in entry.postings.iter().filter(|posting| posting.amount < 0) {
         if posting.account == Standing::Credit.id() {
-            let has = match receipt.payer {
-                Some(member) => journal::credit_of(act.tx, act.organization, member)?,
-                None => -posting.amount,
-            };
-            let part = left.min(has).min(-posting.amount);
-            if part > 0 {
-                credit::pay_back(act, receipt.payer, part, paid)?;
-                left -= part;
-            }
+            let most = left.min(left_of(posting, &entries));
+            left -= pay_credit(act, receipt, (most, paid))?;
         }
     }
     for posting in entry.postings.iter().rev() {
@@ -95,12 +89,16 @@ pub(crate) fn give_back(
         let payment: Payment = act.find(payment)?;
         let disputed = charges::in_dispute(act, payment.id)?.sum();
         let part = left
-            .min(-posting.amount)
+            .min(left_of(posting, &entries))
             .min(payment.paid_to_date.minor - disputed);
         if part > 0 {
             refund_payment(act, books, payment, (part, paid))?;
             left -= part;
         }
+    }
+    if left > 0 && receipt.payer.is_some() && paid.is_of_provider(act, receipt.id)? {
+        // The money has gone. What a failed refund brought back is credit of the payer.
+        left -= pay_credit(act, receipt, (left, paid))?;
     }
     if left > 0 {
         let message = format!(
@@ -111,6 +109,38 @@ pub(crate) fn give_back(
         return Err(Refusal::conflict(message).into());
     }
     Ok(())
+}
+
+/// Pays the payer's credit back, at most so much and what is there. Returns how much.
+fn pay_credit(act: &mut Act<'_, '_>, receipt: &Receipt, (most, paid): (i64, &Paid)) -> Result<i64, AppError> {
+    let part = match receipt.payer {
+        Some(member) => most.min(journal::credit_of(act.tx, act.organization, member)?),
+        None => most,
+    };
+    if part <= 0 {
+        return Ok(0);
+    }
+    credit::pay_back(act, receipt.payer, part, paid)?;
+    Ok(part)
+}
+
+/// What is left of a posting of a receipt after what its entries gave back of the same.
+fn left_of(posting: &Posting, entries: &[Entry]) -> i64 {
+    let gives_back = |entry: &&Entry| {
+        matches!(
+            entry.kind,
+            EntryKind::Refund | EntryKind::CreditRefund | EntryKind::DisputeLost
+        )
+    };
+    let is_same = |other: &&Posting| {
+        other.amount > 0 && other.account == posting.account && other.about == posting.about
+    };
+    let postings = entries
+        .iter()
+        .filter(gives_back)
+        .flat_map(|entry| &entry.postings);
+    let back: i64 = postings.filter(is_same).map(|other| other.amount).sum();
+    -posting.amount - back
 }
 
 /// What was paid back of a receipt, by its entries.
@@ -184,6 +214,12 @@ impl Paid {
         }
     }
 
+    /// Whether the payment provider paid it: nobody else pays such a receipt back from its account.
+    fn is_of_provider(&self, act: &mut Act<'_, '_>, receipt: ReceiptId) -> Result<bool, AppError> {
+        let online = bursar_db::online::of_receipt(act.tx, act.organization, receipt)?;
+        Ok(online.is_some() && self.account.id == Standing::Clearing.id())
+    }
+
     /// Money goes back on the day it came at the earliest.
     pub(crate) fn check_after(&self, came: Date) -> Result<(), Refusal> {
         match self.date < came {
@@ -205,7 +241,8 @@ impl Paid {
     }
 }
 
-/// Both pairs: the income is given up, and the money goes. All of it cancels the charge, and what was open with it.
+/// Both pairs: the income is given up, and the money goes. All of it cancels the charge, and with it what was open and
+/// its unpaid late fees.
 pub(crate) fn refund_payment(
     act: &mut Act<'_, '_>,
     books: &Books,
@@ -224,8 +261,11 @@ pub(crate) fn refund_payment(
     post(act, paid.entry(EntryKind::Refund, postings))?;
     if payment.receivable_minor() == 0 && open > 0 {
         let postings = Postings::paired(income, Standing::Receivable, about, open);
-        post(act, NewEntry::of(EntryKind::Cancel, books.today, postings))?;
+        post(act, NewEntry::of(EntryKind::Cancel, books.entry_day()?, postings))?;
     }
     settle(act, &mut payment)?;
+    if payment.status == PaymentStatus::Cancelled {
+        charges::cancel_fees(act, books, payment.id)?;
+    }
     Ok(payment)
 }

@@ -5,6 +5,7 @@ use bursar_domain::ids::PaymentId;
 use bursar_domain::journal::{EntryKind, Postings};
 use bursar_domain::money::Money;
 use bursar_domain::payment::Payment;
+use bursar_domain::text::NOTE;
 use bursar_domain::{Date, Refusal, Resource, Stamps, words};
 
 use super::CHANGE;
@@ -80,8 +81,10 @@ pub fn plan(act: &mut Act<'_, '_>, id: PaymentId, plan: &NewPlan) -> Result<Vec<
     }
     let first = plan.first.or(payment.due_date).unwrap_or(books.today);
     let name = |n: usize| {
-        let of = format!("({n} of {})", plan.into);
-        format!("{} {of}", payment.description).trim().to_owned()
+        let of = format!(" ({n} of {})", plan.into);
+        let room = NOTE.max.saturating_sub(of.chars().count());
+        let what: String = payment.description.chars().take(room).collect();
+        format!("{}{of}", what.trim_end()).trim_start().to_owned()
     };
     let names: Vec<String> = (1..=plan.into).map(name).collect();
     let mut postings = Postings::default();
@@ -104,7 +107,7 @@ pub fn plan(act: &mut Act<'_, '_>, id: PaymentId, plan: &NewPlan) -> Result<Vec<
     }
     let rest: i64 = parts[1..].iter().sum();
     postings.add(Standing::Receivable, -rest, payment.about());
-    post(act, NewEntry::of(EntryKind::Plan, books.today, postings))?;
+    post(act, NewEntry::of(EntryKind::Plan, books.entry_day()?, postings))?;
     for instalment in &made {
         act.insert(instalment)?;
     }

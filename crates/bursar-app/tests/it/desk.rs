@@ -1,6 +1,7 @@
 //! The officers' desk, on both engines, with time passed in.
 
 mod books;
+mod corrections;
 mod double_entry;
 mod joining;
 mod late;

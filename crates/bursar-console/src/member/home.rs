@@ -3,6 +3,7 @@
 use askama::Template;
 use bursar_app::MemberProof;
 use bursar_app::member_page::{MemberPage, Owed};
+use bursar_app::member_statement::Line;
 use bursar_app::online::Record;
 use bursar_app::online::autopay::AutopayRecord;
 use bursar_app::statement::Standing;
@@ -218,17 +219,7 @@ pub(super) fn home(
                 },
             })
             .collect(),
-        movements: movements
-            .map(|line| Movement {
-                day: words::day(line.date),
-                what: line.told(),
-                amount: match line.charged.minor {
-                    0 => words::money_in(line.credited),
-                    _ => words::money_in(line.charged),
-                },
-                is_less: line.charged.minor == 0,
-            })
-            .collect(),
+        movements: movements.map(movement).collect(),
         years: (0..3).map(|ago| year - ago).collect(),
         // A link may have been passed on.
         email: match shown.proof {
@@ -243,6 +234,20 @@ pub(super) fn home(
         shares_address,
     };
     Ok(Answer::Page(StatusCode::OK, page.render()?))
+}
+
+fn movement(line: &Line) -> Movement {
+    Movement {
+        day: words::day(line.date),
+        what: line.told(),
+        amount: match (line.charged.minor, line.credited.minor) {
+            // Credit that was used changes what is owed by nothing: it counted when it came.
+            (0, 0) => String::new(),
+            (0, _) => words::money_in(line.credited),
+            _ => words::money_in(line.charged),
+        },
+        is_less: line.credited.minor > 0,
+    }
 }
 
 fn saved_card(own: &AutopayRecord) -> SavedCard {
@@ -312,5 +317,38 @@ fn open_row(owed: &Owed) -> OpenRow {
         },
         amount: words::money_in(charge.open),
         reference: charge.reference.clone().unwrap_or_default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bursar_domain::Date;
+    use bursar_domain::ids::EntryId;
+    use bursar_domain::journal::EntryKind;
+    use bursar_domain::money::{Currency, Money};
+
+    use super::*;
+
+    #[test]
+    fn a_movement_has_an_amount_unless_credit_was_used() {
+        let shown = |kind, charged, credited| {
+            let money = |minor| Money::new(minor, Currency::USD);
+            let movement = movement(&Line {
+                date: Date::parse("2026-01-31").unwrap(),
+                entry_id: EntryId::from_bits(1),
+                kind,
+                what: String::new(),
+                charges: Vec::new(),
+                members: Vec::new(),
+                reference: None,
+                charged: money(charged),
+                credited: money(credited),
+                balance: money(0),
+            });
+            (movement.amount, movement.is_less)
+        };
+        assert_eq!(shown(EntryKind::Charge, 500, 0), ("5.00 USD".to_owned(), false));
+        assert_eq!(shown(EntryKind::Receipt, 0, 500), ("5.00 USD".to_owned(), true));
+        assert_eq!(shown(EntryKind::CreditApplied, 0, 0), (String::new(), false));
     }
 }

@@ -42,7 +42,7 @@ fn refund(amount: &str) -> Refund {
 }
 
 impl Desk {
-    fn receive(&self, new: NewReceipt) -> Recorded {
+    pub(super) fn receive(&self, new: NewReceipt) -> Recorded {
         self.act(move |act| receipts::record(act, &new))
     }
 
@@ -62,7 +62,7 @@ impl Desk {
         assert_eq!(problems(&self.db), []);
     }
 
-    fn state(&self, id: PaymentId) -> (PaymentStatus, String, String) {
+    pub(super) fn state(&self, id: PaymentId) -> (PaymentStatus, String, String) {
         let payment: Payment = self.get(id);
         let (amount, paid) = (payment.amount.to_string(), payment.paid_to_date.to_string());
         (payment.status, amount, paid)

@@ -7,6 +7,7 @@ use bursar_domain::account::Standing;
 use bursar_domain::ids::{GroupId, PaymentId};
 
 use super::books::receipt;
+use super::refunds::refund;
 use super::*;
 
 impl Desk {
@@ -234,5 +235,27 @@ fn many_fees_come_in_portions_by_the_organizations_day() {
         let refused = desk.try_as(Identity::Operator, one).unwrap_err();
         assert_eq!(refused, "only the service itself may charge late fees");
         assert_eq!(problems(&desk.db), []);
+    });
+}
+
+#[test]
+fn a_full_refund_cancels_the_fee_that_nobody_paid() {
+    both_engines(|test| {
+        let desk = Desk::open(test, 98, noon("2026-01-10"));
+        let crew = desk.group("Crew").id;
+        let ada = desk.member("Ada", &[crew]).id;
+        desk.late_rule(crew, "5", 10, None);
+        let charge = desk
+            .charge_due(Debtor::MemberOf(ada, crew), "50.00", "2026-01-31")
+            .id;
+        desk.set_clock(noon("2026-02-10"));
+        assert_eq!(desk.charge_fees(crew), 1);
+        let mut paid = receipt(ada, "50.00");
+        paid.payments = vec![charge];
+        let id = desk.receive(paid).receipt.id;
+        desk.act(move |act| bursar_app::books::refunds::refund(act, id, &refund("50.00")));
+        assert_eq!(desk.get::<Payment>(charge).status, PaymentStatus::Cancelled);
+        assert_eq!(desk.fee_of(charge).status, PaymentStatus::Cancelled);
+        desk.assert_balances(&[]);
     });
 }

@@ -66,11 +66,11 @@ impl Known {
     }
 
     fn reverse(&mut self, entry: usize) -> bool {
-        use PaymentStatus::{Cancelled, Failed, PartiallyPaid, Pending};
+        use PaymentStatus::{Cancelled, Disputed, Failed, PartiallyPaid, Pending};
         let Some((amount, true)) = self.entries.get(entry).copied() else {
             return false;
         };
-        if self.status == Pending {
+        if matches!(self.status, Pending | Disputed) {
             return false;
         }
         let keeps = self.status == Cancelled || (self.status == PartiallyPaid && amount != self.paid());

@@ -7,7 +7,7 @@ use bursar_domain::creditor_reference;
 use super::books::receipt;
 use super::*;
 
-fn refund(amount: &str) -> Refund {
+pub(super) fn refund(amount: &str) -> Refund {
     Refund {
         amount: amount.into(),
         date: None,
@@ -16,7 +16,7 @@ fn refund(amount: &str) -> Refund {
     }
 }
 
-fn of_nobody(name: &str, amount: &str) -> NewReceipt {
+pub(super) fn of_nobody(name: &str, amount: &str) -> NewReceipt {
     NewReceipt {
         payer: None,
         payer_name: Some(name.into()),

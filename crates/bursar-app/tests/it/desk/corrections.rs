@@ -1,0 +1,266 @@
+//! Corrections in an unusual order, after which the books must still agree, on both engines.
+
+use bursar_app::books::accounts::{self, AccountChange};
+use bursar_app::books::periods;
+use bursar_app::books::receipts::{self, NewReceipt, Recorded};
+use bursar_app::books::refunds;
+use bursar_app::organizations::OrganizationChange;
+use bursar_app::payments::{Adjustment, Every, NewPlan};
+use bursar_domain::account::AccountType;
+use bursar_domain::ids::{PaymentId, ReceiptId};
+use bursar_domain::journal::EntryKind;
+use bursar_domain::zone::Zone;
+
+use super::books::receipt;
+use super::refunds::{of_nobody, refund};
+use super::*;
+
+impl Desk {
+    fn refund(&self, id: ReceiptId, amount: &'static str) {
+        self.act(move |act| refunds::refund(act, id, &refund(amount)));
+    }
+
+    #[track_caller]
+    fn assert_state(&self, id: PaymentId, status: PaymentStatus, [amount, paid]: [&str; 2]) {
+        assert_eq!(self.state(id), (status, amount.to_owned(), paid.to_owned()));
+    }
+
+    fn move_zone(&self, name: &str) {
+        let change = OrganizationChange {
+            time_zone: Some(Zone::parse(name).unwrap()),
+            ..OrganizationChange::default()
+        };
+        self.act(move |act| organizations::set(act, &change));
+    }
+}
+
+#[test]
+fn a_second_refund_takes_what_the_first_one_left() {
+    both_engines(|test| {
+        let desk = Desk::open(test, 90, noon("2026-01-10"));
+        let charge = desk.charge(desk.member("Ada", &[]).id, "60.00").id;
+        let new = NewReceipt {
+            payments: vec![charge],
+            ..of_nobody("Stranger", "100.00")
+        };
+        let id = desk.receive(new).receipt.id;
+        desk.refund(id, "40.00");
+        desk.assert_state(charge, PaymentStatus::Paid, ["60.00", "60.00"]);
+        desk.refund(id, "40.00");
+        desk.assert_state(charge, PaymentStatus::Paid, ["20.00", "20.00"]);
+        desk.assert_balances(&[("cash", "20.00"), ("dues", "20.00")]);
+    });
+}
+
+#[test]
+fn a_refund_leaves_what_other_receipts_brought() {
+    both_engines(|test| {
+        let desk = Desk::open(test, 91, noon("2026-01-10"));
+        let (ada, ben) = (desk.member("Ada", &[]).id, desk.member("Ben", &[]).id);
+        // The credit of another receipt.
+        let charge = desk.charge(ada, "60.00").id;
+        let first = desk.receive(receipt(ada, "100.00")).receipt.id;
+        desk.receive(receipt(ada, "50.00"));
+        desk.refund(first, "40.00");
+        desk.refund(first, "60.00");
+        desk.assert_state(charge, PaymentStatus::Cancelled, ["60.00", "0.00"]);
+        desk.assert_balances(&[("bank", "50.00"), ("credit", "50.00")]);
+        // What another receipt settled of the same charge.
+        let (one, other) = (desk.charge(ben, "20.00").id, desk.charge(ben, "60.00").id);
+        let new = NewReceipt {
+            payments: vec![one, other],
+            ..receipt(ben, "50.00")
+        };
+        let first = desk.receive(new).receipt.id;
+        desk.receive(receipt(ben, "30.00"));
+        desk.refund(first, "30.00");
+        desk.assert_state(other, PaymentStatus::Paid, ["30.00", "30.00"]);
+        desk.refund(first, "20.00");
+        desk.assert_state(other, PaymentStatus::Paid, ["30.00", "30.00"]);
+        desk.assert_state(one, PaymentStatus::Cancelled, ["20.00", "0.00"]);
+        desk.assert_balances(&[("bank", "80.00"), ("credit", "50.00"), ("dues", "30.00")]);
+    });
+}
+
+#[test]
+fn a_receipt_is_taken_back_although_its_credit_met_a_cancelled_charge() {
+    type Deed = fn(&mut Act<'_, '_>, ReceiptId, MemberId) -> Result<Recorded, AppError>;
+    let deeds: [(&str, Deed); 3] = [
+        ("Ada", |act, id, _| receipts::reverse(act, id, None)),
+        ("Ben", |act, id, _| receipts::bounce(act, id, None, None)),
+        ("Cy", receipts::move_to),
+    ];
+    both_engines(|test| {
+        let desk = Desk::open(test, 92, noon("2026-01-10"));
+        let other = desk.member("Dov", &[]).id;
+        for (name, deed) in deeds {
+            let member = desk.member(name, &[]).id;
+            let id = desk.receive(receipt(member, "40.00")).receipt.id;
+            let charge = desk.charge(member, "100.00").id;
+            desk.assert_state(charge, PaymentStatus::PartiallyPaid, ["100.00", "40.00"]);
+            desk.act(move |act| payments::cancel(act, charge, false, None));
+            desk.act(move |act| deed(act, id, other));
+            desk.assert_state(charge, PaymentStatus::Cancelled, ["100.00", "0.00"]);
+        }
+        // What was moved is Dov's credit.
+        desk.assert_balances(&[("bank", "40.00"), ("credit", "40.00")]);
+    });
+}
+
+#[test]
+fn a_dispute_is_lost_for_what_a_refund_left() {
+    both_engines(|test| {
+        let desk = Desk::open(test, 93, noon("2026-01-10"));
+        let ada = desk.member("Ada", &[]).id;
+        let charge = desk.charge(ada, "100.00").id;
+        let first = desk.receive(receipt(ada, "60.00")).receipt.entry;
+        desk.set_clock(noon("2026-01-11"));
+        let second = desk.receive(receipt(ada, "40.00")).receipt.entry;
+        desk.act(move |act| payments::refund(act, charge, &refund("30.00")));
+        desk.act(move |act| payments::dispute(act, charge));
+        desk.act(move |act| payments::lose_dispute(act, charge, &[]));
+        desk.assert_state(charge, PaymentStatus::Failed, ["70.00", "0.00"]);
+        let entries = desk
+            .look(move |view| payments::show(view, charge))
+            .unwrap()
+            .entries;
+        let lost = entries
+            .iter()
+            .filter(|entry| entry.kind == EntryKind::DisputeLost);
+        let lost: Vec<_> = lost
+            .map(|entry| (entry.reverses, entry.owed_for(charge)))
+            .collect();
+        assert_eq!(
+            lost,
+            [(Some(second), 4_000), (Some(first), 3_000)],
+            "the latest money first"
+        );
+        desk.assert_balances(&[
+            ("bank", "70.00"),
+            ("clearing", "-70.00"),
+            ("receivable", "70.00"),
+            ("dues", "70.00"),
+        ]);
+        // The rest of what was disputed stays when one receipt is named.
+        let charge = desk.charge(ada, "100.00").id;
+        let [first, _] = ["20.00", "80.00"].map(|amount| {
+            let new = NewReceipt {
+                payments: vec![charge],
+                ..receipt(ada, amount)
+            };
+            desk.receive(new).receipt.entry
+        });
+        desk.act(move |act| payments::refund(act, charge, &refund("10.00")));
+        desk.act(move |act| payments::dispute(act, charge));
+        desk.act(move |act| payments::lose_dispute(act, charge, &[first]));
+        desk.assert_state(charge, PaymentStatus::Failed, ["90.00", "70.00"]);
+        assert_eq!(problems(&desk.db), []);
+    });
+}
+
+#[test]
+fn a_bounce_waits_until_a_dispute_is_resolved() {
+    both_engines(|test| {
+        let desk = Desk::open(test, 94, noon("2026-01-10"));
+        let ada = desk.member("Ada", &[]).id;
+        let charge = desk.charge(ada, "100.00").id;
+        let paid = desk.receive(receipt(ada, "100.00")).receipt;
+        let (id, entry) = (paid.id, paid.entry);
+        desk.act(move |act| payments::dispute(act, charge));
+        for refused in [
+            desk.refused(move |act| receipts::bounce(act, id, None, None)),
+            desk.refused(move |act| payments::reverse(act, charge, entry, None, false)),
+        ] {
+            assert!(
+                refused.contains(&format!("`bursar payment resolve {charge} --outcome failed`")),
+                "{refused}"
+            );
+        }
+        desk.act(move |act| payments::win_dispute(act, charge));
+        desk.act(move |act| receipts::bounce(act, id, None, None));
+        desk.assert_state(charge, PaymentStatus::Failed, ["100.00", "0.00"]);
+        desk.assert_balances(&[("receivable", "100.00"), ("dues", "100.00")]);
+    });
+}
+
+#[test]
+fn instalments_of_a_long_description_fit() {
+    both_engines(|test| {
+        let desk = Desk::open(test, 95, noon("2026-01-10"));
+        let new = NewCharges {
+            description: format!("{} {}", "ü".repeat(1_990), "x".repeat(9)),
+            ..charges(Debtor::Member(desk.member("Ada", &[]).id), "10.00")
+        };
+        let id = desk.act(move |act| payments::raise(act, &new, None)).payments[0].id;
+        let plan = NewPlan {
+            into: 2,
+            every: Every::Month,
+            first: None,
+        };
+        let parts = desk.act(move |act| payments::plan(act, id, &plan));
+        for (part, suffix) in parts.iter().zip(["ü (1 of 2)", "ü (2 of 2)"]) {
+            assert!(part.description.ends_with(suffix), "{}", part.description);
+            assert!(part.description.chars().count() <= 2_000);
+        }
+        assert_eq!(problems(&desk.db), []);
+    });
+}
+
+#[test]
+fn a_closed_account_takes_no_opening_balance() {
+    both_engines(|test| {
+        let desk = Desk::open(test, 96, noon("2026-01-10"));
+        desk.act(|act| accounts::create(act, "Till", AccountType::Asset));
+        desk.act(|act| accounts::close(act, "Till", true));
+        let change = AccountChange {
+            opening: Some(("5.00".into(), None)),
+            ..AccountChange::default()
+        };
+        let refused = desk.refused(move |act| accounts::set(act, "Till", &change));
+        assert!(
+            refused.contains("must be an open account; \"Till\" is closed"),
+            "{refused}"
+        );
+        desk.assert_balances(&[]);
+    });
+}
+
+#[test]
+fn nothing_is_posted_today_when_a_new_time_zone_makes_it_a_closed_day() {
+    both_engines(|test| {
+        let desk = Desk::open(test, 97, noon("2026-01-09"));
+        let ada = desk.member("Ada", &[]).id;
+        let [a, b, c] = [0; 3].map(|_| desk.charge(ada, "40.00").id);
+        let id = desk.receive(receipt(ada, "10.00")).receipt.id;
+        desk.set_clock(noon("2026-01-10"));
+        desk.move_zone("Pacific/Auckland");
+        desk.act(|act| periods::close(act, day("2026-01-10")));
+        desk.move_zone("America/New_York");
+        let adjust =
+            |id, kind| move |act: &mut Act<'_, '_>| payments::adjust(act, id, "30.00", kind, "why").map(drop);
+        let cancel = move |act: &mut Act<'_, '_>| payments::cancel(act, c, false, None).map(drop);
+        let reverse = move |act: &mut Act<'_, '_>| receipts::reverse(act, id, None).map(drop);
+        for refused in [
+            desk.refused(adjust(a, Adjustment::Discount)),
+            desk.refused(adjust(b, Adjustment::Correction)),
+            desk.refused(cancel),
+            desk.refused(reverse),
+        ] {
+            assert!(
+                refused.contains("today, 2026-01-10, is in a closed period")
+                    && refused.contains("wait until 2026-01-11, or have an admin reopen the period"),
+                "{refused}"
+            );
+        }
+        desk.set_clock(noon("2026-01-11"));
+        desk.act(adjust(a, Adjustment::Discount));
+        desk.act(adjust(b, Adjustment::Correction));
+        desk.act(cancel);
+        desk.act(reverse);
+        desk.assert_balances(&[
+            ("receivable", "60.00"),
+            ("dues", "70.00"),
+            ("discounts", "-10.00"),
+        ]);
+    });
+}
