@@ -653,6 +653,74 @@ pub fn each_broken(
     )
 }
 
+/// Every entry of every organization.
+pub fn each_id(tx: &mut Tx<'_>, mut visit: impl FnMut(OrganizationId, EntryId)) -> Result<(), DbError> {
+    tx.each("SELECT organization_id, id FROM journal_entries", &[], |row| {
+        let (organization, id) = read(row)?;
+        visit(organization, id);
+        Ok(())
+    })
+}
+
+/// Every receipt of every organization.
+pub fn each_receipt_id(
+    tx: &mut Tx<'_>,
+    mut visit: impl FnMut(OrganizationId, ReceiptId),
+) -> Result<(), DbError> {
+    tx.each("SELECT organization_id, id FROM receipts", &[], |row| {
+        let (organization, id) = read(row)?;
+        visit(organization, id);
+        Ok(())
+    })
+}
+
+/// A receipt with what its entry says.
+#[derive(Clone, Copy, Debug)]
+pub struct BookedReceipt {
+    pub id: ReceiptId,
+    /// In minor units.
+    pub amount: i64,
+    pub entry: EntryId,
+    pub kind: EntryKind,
+    /// What the entry adds to the receipt's account.
+    pub booked: i128,
+}
+
+/// Receipts whose entry records no money that came in, or another amount, by id. There should be none.
+pub fn each_misbooked_receipt(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    mut visit: impl FnMut(BookedReceipt),
+) -> Result<(), DbError> {
+    tx.each(
+        BOOKED_RECEIPTS,
+        &[Value::Bytes(&organization.to_bytes())],
+        |row| {
+            let ((id, amount, entry), (kind, booked)): ((_, i64, _), (EntryKind, i128)) = read(row)?;
+            let is_income = matches!(kind, EntryKind::Receipt | EntryKind::Donation | EntryKind::Income);
+            if !is_income || booked != i128::from(amount) {
+                visit(BookedReceipt {
+                    id,
+                    amount,
+                    entry,
+                    kind,
+                    booked,
+                });
+            }
+            Ok(())
+        },
+    )
+}
+
+/// The account is no condition: SQLite would look for the postings by it, and not by the entry.
+const BOOKED_RECEIPTS: &str = concat!(
+    "SELECT r.id, r.amount, e.id, e.kind, ",
+    sum!("CASE WHEN p.account_id = r.account_id THEN p.amount ELSE 0 END"),
+    " FROM receipts r CROSS JOIN journal_entries e CROSS JOIN journal_postings p WHERE r.organization_id = ?1 \
+     AND e.organization_id = ?1 AND e.id = r.entry_id AND p.organization_id = ?1 AND p.entry_id = r.entry_id \
+     GROUP BY r.id, r.amount, e.id, e.kind ORDER BY r.id"
+);
+
 /// For tests that read query plans.
 pub fn statements() -> [(&'static str, &'static str); 15] {
     [
@@ -696,7 +764,7 @@ pub fn each_lost_reversal(
 }
 
 /// Entries on an account between two days, both included, that account for no line of a statement, by date and id.
-/// Reversals and what they reverse are left out: no bank saw them.
+/// Reversals and what they reverse are left out: no bank saw them. Lines and reversals after the day `at` do not count.
 ///
 /// In steps, each by an index: PostgreSQL has no good plan for all of it in a database that nobody has analyzed.
 pub fn without_line(
@@ -704,9 +772,10 @@ pub fn without_line(
     organization: OrganizationId,
     account: AccountId,
     (from, until): (Date, Date),
+    at: Date,
 ) -> Result<Vec<Entry>, DbError> {
     let (organization, account) = (organization.to_bytes(), account.to_bytes());
-    let (from, until) = (from.to_string(), until.to_string());
+    let (from, until, day) = (from.to_string(), until.to_string(), at.to_string());
     let of_account: Vec<EntryId> = tx.rows(
         IDS_OF_ACCOUNT,
         &[
@@ -722,8 +791,22 @@ pub fn without_line(
         &[Value::Bytes(&organization), Value::Bytes(&account)],
         read,
     )?;
-    let reversed: Vec<EntryId> = tx.rows(REVERSED, &[Value::Bytes(&organization)], read)?;
-    let known: HashSet<EntryId> = linked.into_iter().chain(reversed).collect();
+    let linked_later: Vec<EntryId> = tx.rows(
+        LINKED_AFTER,
+        &[
+            Value::Bytes(&organization),
+            Value::Bytes(&account),
+            Value::Text(&day),
+        ],
+        read,
+    )?;
+    let reversed: Vec<(EntryId, Date)> = tx.rows(REVERSED, &[Value::Bytes(&organization)], read)?;
+    let mut known: HashSet<EntryId> = linked.into_iter().collect();
+    for id in &linked_later {
+        known.remove(id);
+    }
+    let reversed = reversed.into_iter().filter(|(_, date)| *date <= at);
+    known.extend(reversed.map(|(id, _)| id));
     let wanted: Vec<[u8; 16]> = of_account
         .into_iter()
         .filter(|id| !known.contains(id))
@@ -752,5 +835,9 @@ const BY_IDS: &str = select_entries!(
 const IDS_OF_ACCOUNT: &str = "SELECT DISTINCT entry_id FROM journal_postings WHERE organization_id = ?1 AND account_id = ?2 \
     AND date >= ?3 AND date <= ?4";
 
-const REVERSED: &str = "SELECT reverses_id FROM journal_entries WHERE organization_id = ?1 AND reverses_id IS NOT NULL \
+/// The lines of the days after a day first: there are few of them.
+const LINKED_AFTER: &str = "SELECT k.entry_id FROM statement_lines l CROSS JOIN statement_links k \
+    WHERE l.organization_id = ?1 AND l.account_id = ?2 AND l.date > ?3 AND k.organization_id = ?1 AND k.line_id = l.id";
+
+const REVERSED: &str = "SELECT reverses_id, date FROM journal_entries WHERE organization_id = ?1 AND reverses_id IS NOT NULL \
     AND kind = 'reversal'";

@@ -501,6 +501,36 @@ const LINKS_BETWEEN: &str = "SELECT k.line_id, k.entry_id, k.account_id, k.is_ma
     CROSS JOIN statement_links k WHERE l.organization_id = ?1 AND l.account_id = ?2 AND l.date >= ?3 AND l.date <= ?4 \
     AND k.organization_id = ?1 AND k.line_id = l.id ORDER BY k.line_id, k.entry_id";
 
+/// Lines up to a day that entries after it account for: what these add to the account, by line.
+pub fn settled_later(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    account: AccountId,
+    at: Date,
+) -> Result<Vec<(StatementLineId, i128)>, DbError> {
+    let (organization, account) = (organization.to_bytes(), account.to_bytes());
+    let at = at.to_string();
+    tx.rows(
+        SETTLED_LATER,
+        &[
+            Value::Bytes(&organization),
+            Value::Bytes(&account),
+            Value::Text(&at),
+        ],
+        read,
+    )
+}
+
+/// The entries of the days after a day first: there are few of them.
+const SETTLED_LATER: &str = concat!(
+    "SELECT l.id, ",
+    sum!("p.amount"),
+    " FROM journal_postings p CROSS JOIN statement_links k CROSS JOIN statement_lines l \
+     WHERE p.organization_id = ?1 AND p.account_id = ?2 AND p.date > ?3 \
+     AND k.organization_id = ?1 AND k.entry_id = p.entry_id AND k.account_id = ?2 \
+     AND l.organization_id = ?1 AND l.id = k.line_id AND l.date <= ?3 GROUP BY l.id ORDER BY l.id"
+);
+
 pub fn remove_links(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -539,6 +569,27 @@ const TAUGHT_ELSEWHERE: &str = "SELECT 1 FROM statement_lines l CROSS JOIN state
     CROSS JOIN receipts r WHERE l.organization_id = ?1 AND l.counterparty_account = ?2 AND l.id <> ?4 \
     AND k.organization_id = ?1 AND k.line_id = l.id AND e.organization_id = ?1 AND e.id = k.entry_id \
     AND r.organization_id = ?1 AND r.id = e.receipt_id AND r.payer_id = ?3 LIMIT 1";
+
+/// Every statement of every organization.
+pub fn each_id(tx: &mut Tx<'_>, mut visit: impl FnMut(OrganizationId, StatementId)) -> Result<(), DbError> {
+    tx.each("SELECT organization_id, id FROM statements", &[], |row| {
+        let (organization, id) = read(row)?;
+        visit(organization, id);
+        Ok(())
+    })
+}
+
+/// Every line of every organization.
+pub fn each_line_id(
+    tx: &mut Tx<'_>,
+    mut visit: impl FnMut(OrganizationId, StatementLineId),
+) -> Result<(), DbError> {
+    tx.each("SELECT organization_id, id FROM statement_lines", &[], |row| {
+        let (organization, id) = read(row)?;
+        visit(organization, id);
+        Ok(())
+    })
+}
 
 /// By id, for the organizations that are `wanted`.
 pub fn each_of_all(
@@ -635,14 +686,15 @@ pub struct Unexplained {
     pub booked: i128,
 }
 
+/// The account is no condition: SQLite would look for the postings by it, and not by the entry.
 const UNEXPLAINED: &str = concat!(
     "SELECT l.id, l.status, l.amount, COUNT(DISTINCT k.entry_id), \
      COUNT(DISTINCT CASE WHEN e.id IS NULL THEN k.entry_id END), ",
-    sum!("COALESCE(p.amount, 0)"),
+    sum!("CASE WHEN p.account_id = l.account_id THEN p.amount ELSE 0 END"),
     " FROM statement_lines l LEFT JOIN statement_links k ON k.organization_id = l.organization_id AND k.line_id = l.id \
      LEFT JOIN journal_entries e ON e.organization_id = l.organization_id AND e.id = k.entry_id \
      LEFT JOIN journal_postings p ON p.organization_id = l.organization_id AND p.entry_id = k.entry_id \
-     AND p.account_id = l.account_id WHERE l.organization_id = ?1 GROUP BY l.id, l.status, l.amount ORDER BY l.id"
+     WHERE l.organization_id = ?1 GROUP BY l.id, l.status, l.amount ORDER BY l.id"
 );
 
 /// Links of a line that does not exist, or with another account than the line has; and lines of a statement that does

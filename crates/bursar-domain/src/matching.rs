@@ -90,6 +90,8 @@ pub struct Situation {
     pub clearing: Vec<(Date, i64)>,
     /// Nothing can be booked up to this day.
     pub closed_until: Option<Date>,
+    /// Nothing can be booked after this day. Files have lines of the next days too.
+    pub today: Option<Date>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -178,10 +180,20 @@ impl<'a> Matching<'a> {
         &self.situation.lines[at]
     }
 
-    /// Money that came in on a day that is not closed.
+    /// Money that came in on a day that is past and not closed.
     fn is_bookable(&self, at: usize) -> bool {
         let line = self.line(at);
-        line.amount > 0 && self.situation.closed_until.is_none_or(|until| line.date > until)
+        let is_closed = self
+            .situation
+            .closed_until
+            .is_some_and(|until| line.date <= until);
+        line.amount > 0 && !is_closed && !self.is_ahead(at)
+    }
+
+    fn is_ahead(&self, at: usize) -> bool {
+        self.situation
+            .today
+            .is_some_and(|today| self.line(at).date > today)
     }
 
     /// What a proposal uses is there for no other line.
@@ -222,6 +234,7 @@ impl<'a> Matching<'a> {
         }
         let what = match entries.is_empty() {
             false => What::Entries(entries),
+            true if self.is_ahead(at) => return None,
             true => {
                 let payer = payer.or_else(|| self.index.payer_of(&payments));
                 What::Receipt { payer, payments }

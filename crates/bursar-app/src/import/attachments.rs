@@ -51,13 +51,11 @@ impl Load<'_> {
         let (field, is_known) = match attachment.subject {
             Subject::Reimbursement(id) => (
                 "reimbursementId",
-                self.plan.known.has::<Reimbursement>(id, organization)
-                    || exists::<Reimbursement>(tx, organization, id)?,
+                self.plan.known.has(id, organization) || exists::<Reimbursement>(tx, organization, id)?,
             ),
             Subject::Entry(id) => (
                 "entryId",
-                self.plan.books.entries.contains(&(organization, id))
-                    || journal::get(tx, organization, id)?.is_some(),
+                self.plan.known.has(id, organization) || journal::get(tx, organization, id)?.is_some(),
             ),
         };
         if !is_known {
@@ -87,7 +85,7 @@ impl Load<'_> {
         let part = Part::read(&mut fields)?;
         fields.finish()?;
         let id = part.attachment;
-        if !self.plan.books.attachments.contains(&(organization, id)) {
+        if !self.plan.known.has(id, organization) {
             let rule = format!("{id} is not in this bundle; its own line is missing");
             return Err(Refusal::invalid("attachmentId", rule).into());
         }

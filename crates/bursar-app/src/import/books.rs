@@ -1,10 +1,10 @@
 //! The books of a bundle: accounts, entries and receipts, and entries for rows that come without any.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet, hash_map};
 
 use bursar_db::clock::Clock;
 use bursar_db::{Tx, accounts, journal, open_charges, receipts};
-use bursar_domain::account::{Account, Standing};
+use bursar_domain::account::{Account, AccountType, Standing, name_key};
 use bursar_domain::campaign::Campaign;
 use bursar_domain::catch_up::Missing;
 use bursar_domain::creditor_reference;
@@ -18,41 +18,80 @@ use bursar_domain::payment::Payment;
 use bursar_domain::receipt::Receipt;
 use bursar_domain::reimbursement::Reimbursement;
 use bursar_domain::zone::Zone;
-use bursar_domain::{Date, Refusal, Resource, Timestamp};
+use bursar_domain::{Date, Refusal, Resource, Surroundings, Timestamp};
 
-use super::load::Load;
-use super::record::exists;
+use super::load::{Load, unknown_organization};
+use super::record::{exists, open};
 use super::scan::{owned, read_account};
-use super::{ImportError, Source};
+use super::{ImportError, Source, at_line};
 use crate::error::AppError;
 
 impl Load<'_> {
-    pub(super) fn account(&mut self, tx: &mut Tx<'_>, mut fields: Fields<'_>) -> Result<(), AppError> {
+    /// Accounts that change their name give it up first, so that a name can pass from one account to another in any order.
+    pub(super) fn accounts(&mut self, tx: &mut Tx<'_>) -> Result<(), ImportError> {
+        let mut stored = HashMap::new();
+        let mut changed = Vec::new();
+        for (line, text) in std::mem::take(&mut self.plan.books.account_lines) {
+            let account = self.account(tx, &mut stored, &text).map_err(at_line(line))?;
+            changed.extend(account.map(|account| (line, account)));
+        }
+        for (_, (organization, before, after)) in &changed {
+            if let Some(before) = before
+                && name_key(&before.name) != name_key(&after.name)
+            {
+                let name = after.id.to_string();
+                let nameless = Account {
+                    name,
+                    ..before.clone()
+                };
+                accounts::put(tx, *organization, &nameless)?;
+            }
+        }
+        for (line, (organization, before, after)) in changed {
+            let taken = accounts::by_name(tx, organization, &after.name)?;
+            if let Some(other) = taken.filter(|other| other.id != after.id) {
+                let rule = format!(
+                    "is the name of {} already; names are unique, ignoring case",
+                    other.id
+                );
+                return Err(ImportError::Line(line, Refusal::invalid("name", rule)));
+            }
+            accounts::put(tx, organization, &after)?;
+            self.count(before.is_some());
+        }
+        Ok(())
+    }
+
+    /// The account before and after its line, or `None` if nothing changes.
+    fn account(
+        &mut self,
+        tx: &mut Tx<'_>,
+        stored: &mut HashMap<OrganizationId, HashMap<AccountId, Account>>,
+        line: &str,
+    ) -> Result<Option<ChangedAccount>, AppError> {
+        let (_, mut fields) = open(line)?;
         let (id, organization) = owned(&mut fields)?;
         let currency = self.known_organization(organization)?.currency;
-        let stored = accounts::stored(tx, organization)?;
-        let before = stored.into_iter().find(|account| account.id == id);
-        let account = read_account(id, fields, before.as_ref(), currency)?;
-        if before.as_ref() == Some(&account) {
+        let stored = match stored.entry(organization) {
+            hash_map::Entry::Occupied(entry) => entry.into_mut(),
+            hash_map::Entry::Vacant(entry) => {
+                let all = accounts::stored(tx, organization)?.into_iter();
+                entry.insert(all.map(|account| (account.id, account)).collect())
+            }
+        };
+        let before = stored.remove(&id);
+        let after = read_account(id, fields, before.as_ref(), currency)?;
+        if before.as_ref() == Some(&after) {
             self.done.unchanged += 1;
-            return Ok(());
+            return Ok(None);
         }
-        let taken = accounts::by_name(tx, organization, &account.name)?.filter(|other| other.id != id);
-        if let Some(other) = taken {
-            let rule = format!(
-                "is the name of {} already; names are unique, ignoring case",
-                other.id
-            );
-            return Err(Refusal::invalid("name", rule).into());
-        }
-        accounts::put(tx, organization, &account)?;
-        self.count(before.is_some());
-        Ok(())
+        Ok(Some((organization, before, after)))
     }
 
     pub(super) fn entry(&mut self, tx: &mut Tx<'_>, mut fields: Fields<'_>) -> Result<(), AppError> {
         let (id, organization) = owned(&mut fields)?;
         let currency = self.known_organization(organization)?.currency;
+        self.plan.known.check_owner(id)?;
         let mut fields = fields.new_record(true);
         let entry = Entry::read(id, &mut fields, Some(currency))?;
         fields.finish()?;
@@ -66,14 +105,50 @@ impl Load<'_> {
             self.done.unchanged += 1;
             return Ok(());
         }
-        if entry.recorded_at > self.now {
-            let rule = format!("must not be in the future, got {}", entry.recorded_at);
-            return Err(Refusal::invalid("recordedAt", rule).into());
+        self.check_past(organization, entry.date, entry.recorded_at)?;
+        if let Some(until) = self
+            .closed_until(organization)
+            .filter(|until| entry.date <= *until)
+        {
+            let rule = format!(
+                "{} is in a closed period: the books are closed until {until}; use a later date, or have an admin reopen \
+                 the period",
+                entry.date
+            );
+            return Err(Refusal::invalid("date", rule).into());
         }
         self.check_entry(tx, organization, &entry)?;
         self.add_entry(tx, organization, &entry)?;
         self.done.added += 1;
         Ok(())
+    }
+
+    /// Refuses a day and a time that have not come yet.
+    fn check_past(
+        &self,
+        organization: OrganizationId,
+        date: Date,
+        recorded_at: Timestamp,
+    ) -> Result<(), Refusal> {
+        if recorded_at > self.now {
+            let rule = format!("must not be in the future, got {recorded_at}");
+            return Err(Refusal::invalid("recordedAt", rule));
+        }
+        // The organization may have had a time zone farther ahead when this was recorded.
+        let then = Surroundings {
+            now: recorded_at,
+            is_part: false,
+        };
+        if date > then.latest_day() && date > self.day(organization).1 {
+            let rule = format!("must not be in the future, got {date}");
+            return Err(Refusal::invalid("date", rule));
+        }
+        Ok(())
+    }
+
+    /// The last closed day of an organization that was in the database before. A new one brings its closed periods.
+    fn closed_until(&self, organization: OrganizationId) -> Option<Date> {
+        self.plan.existing.get(&organization)?.closed_until
     }
 
     /// Everything that an entry names is in the bundle or in the database, for this organization.
@@ -88,40 +163,51 @@ impl Load<'_> {
             Err(AppError::from(Refusal::invalid(field, rule)))
         };
         if let Some(id) = entry.reverses
-            && !self.plan.books.entries.contains(&(organization, id))
+            && !self.plan.known.has(id, organization)
             && journal::get(tx, organization, id)?.is_none()
         {
             return unknown("reversesId", id.to_string());
+        }
+        if let Some(id) = entry.receipt
+            && !self.plan.known.has(id, organization)
+            && receipts::get(tx, organization, id)?.is_none()
+        {
+            return unknown("receiptId", id.to_string());
         }
         for posting in &entry.postings {
             self.check_account(tx, organization, posting.account)?;
             let (about, known) = (posting.about, &self.plan.known);
             if let Some(id) = about.member
-                && !known.has::<Member>(id, organization)
+                && !known.has(id, organization)
                 && !exists::<Member>(tx, organization, id)?
             {
                 return unknown("memberId", id.to_string());
             }
+            if let Some(id) = about.chapter
+                && self.plan.organization(id).is_none()
+            {
+                return Err(unknown_organization("chapterId", id).into());
+            }
             if let Some(id) = about.payment
-                && !known.has::<Payment>(id, organization)
+                && !known.has(id, organization)
                 && !exists::<Payment>(tx, organization, id)?
             {
                 return unknown("paymentId", id.to_string());
             }
             if let Some(id) = about.order
-                && !known.has::<Order>(id, organization)
+                && !known.has(id, organization)
                 && !exists::<Order>(tx, organization, id)?
             {
                 return unknown("orderId", id.to_string());
             }
             if let Some(id) = about.reimbursement
-                && !known.has::<Reimbursement>(id, organization)
+                && !known.has(id, organization)
                 && !exists::<Reimbursement>(tx, organization, id)?
             {
                 return unknown("reimbursementId", id.to_string());
             }
             if let Some(id) = about.campaign
-                && !known.has::<Campaign>(id, organization)
+                && !known.has(id, organization)
                 && !exists::<Campaign>(tx, organization, id)?
             {
                 return unknown("campaignId", id.to_string());
@@ -138,7 +224,6 @@ impl Load<'_> {
     ) -> Result<(), AppError> {
         let is_known = Standing::of_id(id).is_some()
             || self.plan.books.accounts.contains(&(organization, id))
-            || self.categories.contains(&(organization, id))
             || accounts::get(tx, organization, id)?.is_some();
         match is_known {
             true => Ok(()),
@@ -153,18 +238,19 @@ impl Load<'_> {
     pub(super) fn receipt(&mut self, tx: &mut Tx<'_>, mut fields: Fields<'_>) -> Result<(), AppError> {
         let (id, organization) = owned(&mut fields)?;
         let currency = self.known_organization(organization)?.currency;
+        self.plan.known.check_owner(id)?;
         let mut fields = fields.new_record(true);
         let receipt = Receipt::read(id, &mut fields, currency)?;
         fields.finish()?;
         self.check_account(tx, organization, receipt.account)?;
         if let Some(payer) = receipt.payer
-            && !self.plan.known.has::<Member>(payer, organization)
+            && !self.plan.known.has(payer, organization)
             && !exists::<Member>(tx, organization, payer)?
         {
             let rule = format!("{payer} is neither in this bundle nor in the database for this organization");
             return Err(Refusal::invalid("payerId", rule).into());
         }
-        if !self.plan.books.entries.contains(&(organization, receipt.entry))
+        if !self.plan.known.has(receipt.entry, organization)
             && journal::get(tx, organization, receipt.entry)?.is_none()
         {
             let rule = format!("{} is neither in this bundle nor in the journal", receipt.entry);
@@ -174,21 +260,19 @@ impl Load<'_> {
             true => None,
             false => receipts::get(tx, organization, id)?,
         };
-        match &before {
-            Some(before) if *before == receipt => self.done.unchanged += 1,
-            Some(_) => {
-                receipts::update(tx, organization, &receipt)?;
-                self.done.changed += 1;
-            }
-            None => {
-                self.add(
-                    tx,
-                    &receipts::RECEIPTS,
-                    receipts::row_values(organization, &receipt),
-                )?;
-                self.done.added += 1;
-            }
+        if before.as_ref() == Some(&receipt) {
+            self.done.unchanged += 1;
+            return Ok(());
         }
+        self.check_past(organization, receipt.date, receipt.recorded_at)?;
+        if before.is_some() {
+            receipts::update(tx, organization, &receipt)?;
+        } else {
+            let row = receipts::row_values(organization, &receipt);
+            self.add(tx, &receipts::RECEIPTS, row)?;
+        }
+        self.receipts.insert(id, self.number);
+        self.count(before.is_some());
         Ok(())
     }
 
@@ -220,13 +304,16 @@ impl Load<'_> {
         if self.plan.books.posted.contains(&row.to_bytes()) {
             return Ok(());
         }
+        let today = self.day(organization).1;
+        let closed = self.closed_until(organization);
         for missing in missing {
+            let is_closed = closed.is_some_and(|until| missing.date <= until);
             let entry = Entry {
                 id: match is_new {
                     true => derived(row, missing.which),
                     false => self.context.ids.next(self.now),
                 },
-                date: missing.date,
+                date: if is_closed { today } else { missing.date.min(today) },
                 recorded_at: at,
                 kind: missing.kind,
                 recorder: Recorder {
@@ -253,34 +340,38 @@ impl Load<'_> {
         (zone, today)
     }
 
-    /// The expense account of a category, for a reimbursement that comes without entries.
+    /// The expense account of a category, as an approval finds it or makes it at first use.
     pub(super) fn category(
         &mut self,
         tx: &mut Tx<'_>,
         organization: OrganizationId,
         category: Option<&str>,
-    ) -> Result<(), AppError> {
+    ) -> Result<AccountId, AppError> {
         let Some(category) = category.map(str::trim).filter(|text| !text.is_empty()) else {
-            return Ok(());
+            return Ok(Standing::OtherExpense.id());
         };
-        let account = Account::of_category(category);
-        let key = (organization, account.id);
-        if self.plan.books.accounts.contains(&key) || self.categories.contains(&key) {
-            return Ok(());
+        let key = (organization, name_key(category));
+        if let Some(known) = self.categories.get(&key) {
+            return Ok(*known);
         }
-        if accounts::get(tx, organization, account.id)?.is_none() {
-            let taken = accounts::by_name(tx, organization, category)?;
-            if let Some(other) = taken {
-                let rule = format!(
-                    "is the name of account {}, which is of type {}",
-                    other.id, other.account_type
-                );
-                return Err(Refusal::invalid("category", rule).into());
+        let mut name = category.to_owned();
+        let account = loop {
+            match accounts::by_name(tx, organization, &name)? {
+                Some(found) if found.account_type == AccountType::Expense => break found.id,
+                // The name is taken by an account of another type.
+                Some(_) => name.push_str(" (expense)"),
+                None => {
+                    let account = Account::of_category(&name);
+                    // It may have been renamed.
+                    if accounts::get(tx, organization, account.id)?.is_none() {
+                        accounts::put(tx, organization, &account)?;
+                    }
+                    break account.id;
+                }
             }
-            accounts::put(tx, organization, &account)?;
-        }
-        self.categories.insert(key);
-        Ok(())
+        };
+        self.categories.insert(key, account);
+        Ok(account)
     }
 
     /// The reference that a row keeps or gets.
@@ -323,23 +414,56 @@ impl Load<'_> {
         for organization in organizations {
             let wrong = journal::disagreeing(tx, organization)?;
             let brought = |id: &PaymentId| {
-                self.plan.known.has::<Payment>(*id, organization)
-                    || self.plan.books.posted.contains(&id.to_bytes())
+                self.plan.known.has(*id, organization) || self.plan.books.posted.contains(&id.to_bytes())
             };
             if let Some((payment, owed, booked)) = wrong.into_iter().find(|(id, ..)| brought(id)) {
-                let currency = self
-                    .plan
-                    .organization(organization)
-                    .map_or(Currency::USD, |own| own.currency);
+                let currency = self.currency(organization);
                 let rule = format!(
                     "disagrees with the journal entries of {payment}: by amount and paidToDate {} is owed, by the entries {}",
                     decimal(owed, currency),
                     decimal(booked, currency)
                 );
-                let line = super::line_of(source, &payment.to_string())?;
+                let line = super::line_of(source, payment)?;
                 return Err(ImportError::Line(line, Refusal::invalid("paidToDate", rule)));
             }
         }
         Ok(())
     }
+
+    /// After everything is written: a receipt of the bundle whose entry is not about its money.
+    pub(super) fn prove_receipts(&mut self, tx: &mut Tx<'_>) -> Result<(), ImportError> {
+        if self.receipts.is_empty() {
+            return Ok(());
+        }
+        let organizations: Vec<OrganizationId> = self.records.keys().copied().collect();
+        for organization in organizations {
+            let mut wrong = None;
+            let brought = &self.receipts;
+            journal::each_misbooked_receipt(tx, organization, |receipt| {
+                if let Some(line) = brought.get(&receipt.id).filter(|_| wrong.is_none()) {
+                    wrong = Some((*line, receipt));
+                }
+            })?;
+            if let Some((line, receipt)) = wrong {
+                let currency = self.currency(organization);
+                let rule = format!(
+                    "{} must record the money of the receipt, {} in its account; it is of kind {} and records {} there",
+                    receipt.entry,
+                    decimal(receipt.amount.into(), currency),
+                    receipt.kind,
+                    decimal(receipt.booked, currency)
+                );
+                return Err(ImportError::Line(line, Refusal::invalid("entryId", rule)));
+            }
+        }
+        Ok(())
+    }
+
+    fn currency(&self, organization: OrganizationId) -> Currency {
+        let own = self.plan.organization(organization);
+        own.map_or(Currency::USD, |own| own.currency)
+    }
 }
+
+/// The organization of an account, the account before its line, and after it.
+type ChangedAccount = (OrganizationId, Option<Account>, Account);

@@ -6,13 +6,13 @@ use bursar_db::aside::Changes;
 use bursar_db::clock::Clock;
 use bursar_db::events::{Pending, set_horizon};
 use bursar_db::{
-    LoadTarget, OwnedValue, Stored, Tx, accounts, cards, journal, late_fees, organizations, table,
+    LoadTarget, OwnedValue, Stored, Tx, accounts, cards, journal, late_fees, organizations, statements, table,
 };
 use bursar_domain::attachment::Attachment;
 use bursar_domain::event::Evented;
 use bursar_domain::fields::Fields;
 use bursar_domain::group::Group;
-use bursar_domain::ids::{AccountId, GroupId, MemberId, OrganizationId};
+use bursar_domain::ids::{AccountId, GroupId, MemberId, OrganizationId, ReceiptId, kind};
 use bursar_domain::listing::Listing;
 use bursar_domain::member::Member;
 use bursar_domain::organization::Organization;
@@ -61,13 +61,16 @@ pub(super) fn load(
         aside: Changes::default(),
         events: Pending::default(),
         first_references: HashMap::new(),
-        categories: HashSet::new(),
+        categories: HashMap::new(),
+        receipts: HashMap::new(),
         attachments: Vec::new(),
         charged: BTreeSet::new(),
         done: Imported::default(),
     };
     load.take_clocks(tx)?;
     load.organizations(tx)?;
+    load.accounts(tx)?;
+    load.owners(tx)?;
     each_line(source, 2, progress, &mut |number, line| {
         load.line(tx, number, line).map_err(at_line(number))
     })?;
@@ -76,6 +79,7 @@ pub(super) fn load(
     load.flush(tx)?;
     load.check_holders(tx)?;
     load.prove_books(tx, source)?;
+    load.prove_receipts(tx)?;
     load.prove_attachments(tx)?;
     load.prove_statements(tx, source)?;
     let tables = load.waiting.keys().copied().collect();
@@ -111,8 +115,10 @@ pub(super) struct Load<'a> {
     events: Pending,
     /// The creditor references of new rows begin after these numbers.
     pub(super) first_references: HashMap<OrganizationId, i64>,
-    /// Expense accounts of categories that are there.
-    pub(super) categories: HashSet<(OrganizationId, AccountId)>,
+    /// The expense accounts of categories, by the keys of their names.
+    pub(super) categories: HashMap<(OrganizationId, String), AccountId>,
+    /// New or changed receipts with their lines, proved when all entries are there.
+    pub(super) receipts: HashMap<ReceiptId, u64>,
     /// New attachments with their lines, proved when all parts are there.
     pub(super) attachments: Vec<(u64, OrganizationId, Attachment)>,
     /// Organizations with charges from this import, which gets nobody a late fee.
@@ -226,16 +232,37 @@ impl Load<'_> {
         Ok(())
     }
 
+    /// Finds out which ids of the books the database has for other organizations. It cannot look them up one by one: in
+    /// the tables, an id comes after its organization.
+    fn owners(&mut self, tx: &mut Tx<'_>) -> Result<(), ImportError> {
+        if self.first_import {
+            return Ok(());
+        }
+        let known = &mut self.plan.known;
+        if known.has_any::<kind::Entry>() {
+            journal::each_id(tx, |owner, id| known.meet(id, owner))?;
+        }
+        if known.has_any::<kind::Receipt>() {
+            journal::each_receipt_id(tx, |owner, id| known.meet(id, owner))?;
+        }
+        if known.has_any::<kind::Statement>() {
+            statements::each_id(tx, |owner, id| known.meet(id, owner))?;
+        }
+        if known.has_any::<kind::StatementLine>() {
+            statements::each_line_id(tx, |owner, id| known.meet(id, owner))?;
+        }
+        Ok(())
+    }
+
     fn line(&mut self, tx: &mut Tx<'_>, number: u64, line: &str) -> Result<(), AppError> {
         self.done.records += 1;
         self.number = number;
         let (record_type, fields) = open(line)?;
         match_resource!(record_type, RecordType: R => resource::<R>(self, tx, fields),
-            RecordType::Organization => Ok(()),
+            RecordType::Organization | RecordType::Account => Ok(()),
             RecordType::User => self.user(tx, number, fields),
             RecordType::Role => self.role(tx, fields),
             RecordType::Policy => self.policy(tx, fields),
-            RecordType::Account => self.account(tx, fields),
             RecordType::Entry => self.entry(tx, fields),
             RecordType::Receipt => self.receipt(tx, fields),
             RecordType::Attachment => self.attachment(tx, fields),
@@ -340,17 +367,17 @@ impl Load<'_> {
                 Reference::Member(field, id) => (
                     field,
                     id.to_string(),
-                    known.has::<Member>(id, organization) || exists::<Member>(tx, organization, id)?,
+                    known.has(id, organization) || exists::<Member>(tx, organization, id)?,
                 ),
                 Reference::Group(field, id) => (
                     field,
                     id.to_string(),
-                    known.has::<Group>(id, organization) || exists::<Group>(tx, organization, id)?,
+                    known.has(id, organization) || exists::<Group>(tx, organization, id)?,
                 ),
                 Reference::Listing(field, id) => (
                     field,
                     id.to_string(),
-                    known.has::<Listing>(id, organization) || exists::<Listing>(tx, organization, id)?,
+                    known.has(id, organization) || exists::<Listing>(tx, organization, id)?,
                 ),
                 Reference::Organization(field, id) => {
                     (field, id.to_string(), self.plan.organization(id).is_some())
@@ -358,7 +385,7 @@ impl Load<'_> {
                 Reference::Payment(field, id) => (
                     field,
                     id.to_string(),
-                    known.has::<Payment>(id, organization) || exists::<Payment>(tx, organization, id)?,
+                    known.has(id, organization) || exists::<Payment>(tx, organization, id)?,
                 ),
                 Reference::Account(field, id) => (
                     field,
@@ -486,7 +513,7 @@ impl Load<'_> {
     }
 }
 
-fn unknown_organization(field: &'static str, id: OrganizationId) -> Refusal {
+pub(super) fn unknown_organization(field: &'static str, id: OrganizationId) -> Refusal {
     Refusal::invalid(
         field,
         format!("{id} is neither in this bundle nor in the database"),

@@ -19,7 +19,9 @@ use std::io::{self, BufRead};
 
 use bursar_db::{DbError, housekeeping};
 use bursar_domain::Refusal;
+use bursar_domain::ids::{Id, Kind};
 
+use self::record::RecordType;
 use crate::caller::Identity;
 use crate::door::App;
 use crate::error::AppError;
@@ -134,17 +136,25 @@ pub fn import(
     Ok(done)
 }
 
-/// The line that has this id, for an error that is found at the end.
-fn line_of(source: &Source<'_>, id: &str) -> Result<u64, ImportError> {
-    let wanted = format!("\"{id}\"");
-    let mut found = 0;
+/// The line of the record with this id, for an error that is found at the end. If the bundle has none, the first journal
+/// entry that names it.
+fn line_of<K: Kind>(source: &Source<'_>, id: Id<K>) -> Result<u64, ImportError> {
+    let quoted = format!("\"{id}\"");
+    let (mut own, mut naming) = (None, None);
     lines::each_line(source, 2, &mut |_| {}, &mut |number, line| {
-        if found == 0 && line.contains("\"payment\"") && line.contains(&wanted) {
-            found = number;
+        if own.is_some() || !line.contains(&quoted) {
+            return Ok(());
+        }
+        let refused = |refusal| ImportError::Line(number, refusal);
+        let (record_type, mut fields) = record::open(line).map_err(refused)?;
+        if fields.id("id").is_ok_and(|given| given.optional() == Some(id)) {
+            own = Some(number);
+        } else if record_type == RecordType::Entry && naming.is_none() {
+            naming = Some(number);
         }
         Ok(())
     })?;
-    Ok(found)
+    Ok(own.or(naming).unwrap_or(0))
 }
 
 fn at_line(line: u64) -> impl Fn(AppError) -> ImportError {

@@ -10,10 +10,7 @@ use bursar_domain::account::{Account, AccountType, Standing};
 use bursar_domain::attachment::{Attachment, Part};
 use bursar_domain::creditor_reference;
 use bursar_domain::fields::Fields;
-use bursar_domain::ids::{
-    AccountId, AttachmentId, EntryId, Id, Kind, OrganizationId, ReceiptId, StatementId, StatementLineId,
-    UserId,
-};
+use bursar_domain::ids::{AccountId, AttachmentId, EntryId, Id, Kind, OrganizationId, UserId};
 use bursar_domain::journal::Entry;
 use bursar_domain::money::Currency;
 use bursar_domain::organization::{Organization, User, address_key, apply_policy, read_role};
@@ -50,12 +47,9 @@ pub(super) type FullIdentity = (AccountId, Date, i64, LineIdentity, i64);
 #[derive(Default)]
 pub(super) struct KnownBooks {
     pub(super) accounts: HashSet<(OrganizationId, AccountId)>,
-    pub(super) entries: HashSet<(OrganizationId, EntryId)>,
-    receipts: HashSet<(OrganizationId, ReceiptId)>,
-    pub(super) attachments: HashSet<(OrganizationId, AttachmentId)>,
+    /// Their lines with the numbers of these. Others need the accounts, so they are written first.
+    pub(super) account_lines: Vec<(u64, String)>,
     parts: HashSet<(AttachmentId, i64)>,
-    pub(super) statements: HashSet<(OrganizationId, StatementId)>,
-    pub(super) lines: HashSet<(OrganizationId, StatementLineId)>,
     /// What tells lines apart.
     pub(super) identities: HashSet<(OrganizationId, FullIdentity)>,
     /// Entries that account for a line of an account.
@@ -117,10 +111,12 @@ pub(super) struct Known {
     organizations: Vec<OrganizationId>,
     index: HashMap<OrganizationId, u32>,
     by_type: HashMap<&'static str, HashMap<[u8; 16], u32>>,
+    /// Ids of the books that the database has for another organization.
+    elsewhere: HashSet<(&'static str, [u8; 16])>,
 }
 
 impl Known {
-    fn add<R: Resource>(&mut self, id: Id<R::Kind>, organization: OrganizationId) -> Result<(), Refusal> {
+    pub(super) fn add<K: Kind>(&mut self, id: Id<K>, organization: OrganizationId) -> Result<(), Refusal> {
         let index = match self.index.entry(organization) {
             hash_map::Entry::Occupied(entry) => *entry.get(),
             hash_map::Entry::Vacant(entry) => {
@@ -130,7 +126,7 @@ impl Known {
         };
         match self
             .by_type
-            .entry(R::TYPE)
+            .entry(K::PREFIX)
             .or_default()
             .insert(id.to_bytes(), index)
         {
@@ -139,13 +135,38 @@ impl Known {
         }
     }
 
-    pub(super) fn has<R: Resource>(&self, id: Id<R::Kind>, organization: OrganizationId) -> bool {
-        let index = self.by_type.get(R::TYPE).and_then(|ids| ids.get(&id.to_bytes()));
-        index.and_then(|index| self.organizations.get(*index as usize)) == Some(&organization)
+    fn owner<K: Kind>(&self, id: Id<K>) -> Option<OrganizationId> {
+        let index = self.by_type.get(K::PREFIX)?.get(&id.to_bytes())?;
+        self.organizations.get(*index as usize).copied()
+    }
+
+    pub(super) fn has<K: Kind>(&self, id: Id<K>, organization: OrganizationId) -> bool {
+        self.owner(id) == Some(organization)
+    }
+
+    pub(super) fn has_any<K: Kind>(&self) -> bool {
+        self.by_type.contains_key(K::PREFIX)
+    }
+
+    /// Takes note of an id in the database.
+    pub(super) fn meet<K: Kind>(&mut self, id: Id<K>, owner: OrganizationId) {
+        if self.owner(id).is_some_and(|brought| brought != owner) {
+            self.elsewhere.insert((K::PREFIX, id.to_bytes()));
+        }
+    }
+
+    pub(super) fn check_owner<K: Kind>(&self, id: Id<K>) -> Result<(), Refusal> {
+        match self.elsewhere.contains(&(K::PREFIX, id.to_bytes())) {
+            true => Err(Refusal::invalid(
+                "id",
+                format!("{id} belongs to another organization"),
+            )),
+            false => Ok(()),
+        }
     }
 }
 
-pub(super) fn given_twice<K: Kind>(id: Id<K>) -> Refusal {
+fn given_twice<K: Kind>(id: Id<K>) -> Refusal {
     Refusal::invalid("id", format!("{id} is given twice in this bundle"))
 }
 
@@ -215,7 +236,7 @@ impl Scan {
             RecordType::User => self.user(tx, fields),
             RecordType::Role => self.role(fields),
             RecordType::Policy => self.policy(fields),
-            RecordType::Account => self.account(fields),
+            RecordType::Account => self.account((number, line), fields),
             RecordType::Entry => self.entry(fields),
             RecordType::Receipt => self.receipt(fields),
             RecordType::Attachment => self.attachment(fields),
@@ -252,7 +273,8 @@ impl Scan {
         self.plan.organization(organization).map(|o| o.currency)
     }
 
-    fn account(&mut self, mut fields: Fields<'_>) -> Result<(), AppError> {
+    fn account(&mut self, (number, line): (u64, &str), mut fields: Fields<'_>) -> Result<(), AppError> {
+        self.plan.books.account_lines.push((number, line.to_owned()));
         let (id, organization) = owned(&mut fields)?;
         self.plan.touched.insert(organization);
         if !self.plan.books.accounts.insert((organization, id)) {
@@ -267,9 +289,7 @@ impl Scan {
     fn entry(&mut self, mut fields: Fields<'_>) -> Result<(), AppError> {
         let (id, organization) = owned(&mut fields)?;
         self.plan.touched.insert(organization);
-        if !self.plan.books.entries.insert((organization, id)) {
-            return Err(given_twice(id).into());
-        }
+        self.plan.known.add(id, organization)?;
         let mut fields = fields.new_record(true);
         let entry = Entry::read(id, &mut fields, self.currency(organization))?;
         fields.finish()?;
@@ -287,9 +307,7 @@ impl Scan {
     fn receipt(&mut self, mut fields: Fields<'_>) -> Result<(), AppError> {
         let (id, organization) = owned(&mut fields)?;
         self.plan.touched.insert(organization);
-        if !self.plan.books.receipts.insert((organization, id)) {
-            return Err(given_twice(id).into());
-        }
+        self.plan.known.add(id, organization)?;
         if let Some(currency) = self.currency(organization) {
             let mut fields = fields.new_record(true);
             Receipt::read(id, &mut fields, currency)?;
@@ -301,9 +319,7 @@ impl Scan {
     fn attachment(&mut self, mut fields: Fields<'_>) -> Result<(), AppError> {
         let (id, organization) = owned(&mut fields)?;
         self.plan.touched.insert(organization);
-        if !self.plan.books.attachments.insert((organization, id)) {
-            return Err(given_twice(id).into());
-        }
+        self.plan.known.add(id, organization)?;
         let mut fields = fields.new_record(true);
         Attachment::read(id, &mut fields)?;
         fields.finish()?;
@@ -424,7 +440,7 @@ pub(super) fn read_user(tx: &mut Tx<'_>, mut fields: Fields<'_>) -> Result<(Opti
 fn resource<R: Stored>(scan: &mut Scan, tx: &mut Tx<'_>, mut fields: Fields<'_>) -> Result<(), AppError> {
     let header = Header::<R>::read(&mut fields, tx)?;
     let organization = header.organization;
-    scan.plan.known.add::<R>(header.id, organization)?;
+    scan.plan.known.add(header.id, organization)?;
     scan.plan.touched.insert(organization);
     let is_new = scan.plan.is_new(organization);
     if is_new {

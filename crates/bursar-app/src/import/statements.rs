@@ -4,7 +4,7 @@ use bursar_db::statements::{self as rows, Link};
 use bursar_db::{Tx, journal};
 use bursar_domain::Refusal;
 use bursar_domain::fields::Fields;
-use bursar_domain::ids::{EntryId, OrganizationId};
+use bursar_domain::ids::{EntryId, OrganizationId, kind};
 use bursar_domain::member::Member;
 use bursar_domain::money::Currency;
 use bursar_domain::payment::Payment;
@@ -12,7 +12,7 @@ use bursar_domain::statement::{LineStatus, Statement, StatementLine, Target};
 
 use super::load::Load;
 use super::record::exists;
-use super::scan::{Scan, given_twice, owned};
+use super::scan::{Scan, owned};
 use super::{ImportError, Source};
 use crate::error::AppError;
 
@@ -57,9 +57,7 @@ impl Scan {
     pub(super) fn statement(&mut self, mut fields: Fields<'_>) -> Result<(), AppError> {
         let (id, organization) = owned(&mut fields)?;
         self.plan.touched.insert(organization);
-        if !self.plan.books.statements.insert((organization, id)) {
-            return Err(given_twice(id).into());
-        }
+        self.plan.known.add(id, organization)?;
         let mut fields = fields.new_record(true);
         Statement::read(id, &mut fields, self.currency(organization))?;
         Ok(fields.finish()?)
@@ -70,10 +68,8 @@ impl Scan {
         self.plan.touched.insert(of);
         let currency = self.currency(of);
         let (organization, line, links) = read_line(fields, currency)?;
+        self.plan.known.add(line.id, organization)?;
         let books = &mut self.plan.books;
-        if !books.lines.insert((organization, line.id)) {
-            return Err(given_twice(line.id).into());
-        }
         if currency.is_some() {
             let identity = (line.account, line.date, line.amount, line.identity(), line.number);
             if !books.identities.insert((organization, identity)) {
@@ -98,6 +94,7 @@ impl Load<'_> {
     pub(super) fn statement(&mut self, tx: &mut Tx<'_>, mut fields: Fields<'_>) -> Result<(), AppError> {
         let (id, organization) = owned(&mut fields)?;
         let currency = self.known_organization(organization)?.currency;
+        self.plan.known.check_owner(id)?;
         let mut fields = fields.new_record(true);
         let statement = Statement::read(id, &mut fields, Some(currency))?;
         fields.finish()?;
@@ -125,6 +122,7 @@ impl Load<'_> {
         let organization = fields.id("organizationId")?.required()?;
         let currency = self.known_organization(organization)?.currency;
         let (_, line, links) = read_line(fields, Some(currency))?;
+        self.plan.known.check_owner(line.id)?;
         self.check_line(tx, organization, &line, &links)?;
         let before = match self.first_import {
             true => None,
@@ -185,16 +183,13 @@ impl Load<'_> {
             let rule = format!("{id} is neither in this bundle nor in the database for this organization");
             Err(AppError::from(Refusal::invalid(field, rule)))
         };
-        let books = &self.plan.books;
-        if !books.statements.contains(&(organization, line.statement))
-            && rows::get(tx, organization, line.statement)?.is_none()
+        let known = &self.plan.known;
+        if !known.has(line.statement, organization) && rows::get(tx, organization, line.statement)?.is_none()
         {
             return unknown("statementId", line.statement.to_string());
         }
         let is_entry = |tx: &mut Tx<'_>, id: EntryId| {
-            Ok::<_, AppError>(
-                books.entries.contains(&(organization, id)) || journal::get(tx, organization, id)?.is_some(),
-            )
+            Ok::<_, AppError>(known.has(id, organization) || journal::get(tx, organization, id)?.is_some())
         };
         for link in links {
             if !is_entry(tx, link.entry)? {
@@ -210,14 +205,13 @@ impl Load<'_> {
             }
         }
         for target in &line.chosen {
-            let known = &self.plan.known;
             let is_known = match target {
                 Target::Entry(id) => is_entry(tx, *id)?,
                 Target::Payment(id) => {
-                    known.has::<Payment>(*id, organization) || exists::<Payment>(tx, organization, *id)?
+                    known.has(*id, organization) || exists::<Payment>(tx, organization, *id)?
                 }
                 Target::Member(id) => {
-                    known.has::<Member>(*id, organization) || exists::<Member>(tx, organization, *id)?
+                    known.has(*id, organization) || exists::<Member>(tx, organization, *id)?
                 }
             };
             if !is_known {
@@ -233,15 +227,15 @@ impl Load<'_> {
         tx: &mut Tx<'_>,
         source: &Source<'_>,
     ) -> Result<(), ImportError> {
+        if !self.plan.known.has_any::<kind::StatementLine>() {
+            return Ok(());
+        }
         let organizations: Vec<OrganizationId> = self.records.keys().copied().collect();
         for organization in organizations {
             let mut wrong = None;
-            let brought = &self.plan.books.lines;
-            if !brought.iter().any(|(of, _)| *of == organization) {
-                continue;
-            }
+            let known = &self.plan.known;
             rows::each_unexplained(tx, organization, |line| {
-                if wrong.is_none() && brought.contains(&(organization, line.line)) {
+                if wrong.is_none() && known.has(line.line, organization) {
                     wrong = Some(line);
                 }
                 Ok(())
@@ -251,7 +245,7 @@ impl Load<'_> {
                     "of {} sum to {} minor units in its account, and the line is of {}",
                     line.line, line.booked, line.amount
                 );
-                let number = super::line_of(source, &line.line.to_string())?;
+                let number = super::line_of(source, line.line)?;
                 return Err(ImportError::Line(number, Refusal::invalid("entries", rule)));
             }
         }

@@ -65,7 +65,15 @@ pub fn confirm(act: &mut Act<'_, '_>, lines: &[StatementLineId]) -> Result<Vec<S
 
 fn no_proposal(act: &mut Act<'_, '_>, id: StatementLineId) -> Result<Refusal, AppError> {
     let line = find_open(act, id)?;
-    let closed = act.own()?.closed_until.filter(|until| line.date <= *until);
+    let books = books::open(act)?;
+    if line.date > books.today {
+        return Ok(Refusal::conflict(format!(
+            "{id} has no proposal: {} is in the future; confirm it on that day",
+            line.date
+        )));
+    }
+    let closed = books.organization.closed_until;
+    let closed = closed.filter(|until| line.date <= *until);
     let why = match closed {
         Some(until) => format!("the books are closed until {until}, and no entry in them accounts for it"),
         None => "nothing in the books fits it alone".to_owned(),

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use bursar_db::{journal, open_charges, receipts, statements as rows};
+use bursar_domain::Date;
 use bursar_domain::account::{Account, Standing};
 use bursar_domain::creditor_reference;
 use bursar_domain::ids::{MemberId, PaymentId, ReceiptId};
@@ -107,7 +108,7 @@ fn situation<M>(act: &mut Act<'_, '_, M>, account: &Account) -> Result<Situation
         first.date.plus_days(-DAYS_AROUND),
         last.date.plus_days(DAYS_AROUND),
     );
-    let entries = journal::without_line(act.tx, organization, account.id, days)?;
+    let entries = journal::without_line(act.tx, organization, account.id, days, Date::LAST)?;
     let methods: HashMap<ReceiptId, Method> = match entries.iter().any(|entry| entry.receipt.is_some()) {
         false => HashMap::new(),
         true => receipts::between(act.tx, organization, days.0, days.1)?
@@ -142,6 +143,7 @@ fn situation<M>(act: &mut Act<'_, '_, M>, account: &Account) -> Result<Situation
         people,
         clearing: clearing(act, account)?,
         closed_until: books.organization.closed_until,
+        today: Some(books.today),
         lines,
     })
 }
@@ -169,10 +171,7 @@ fn loose(entry: &Entry, account: &Account, methods: &HashMap<ReceiptId, Method>)
 }
 
 /// What providers held at the end of each day.
-fn clearing<M>(
-    act: &mut Act<'_, '_, M>,
-    account: &Account,
-) -> Result<Vec<(bursar_domain::Date, i64)>, AppError> {
+fn clearing<M>(act: &mut Act<'_, '_, M>, account: &Account) -> Result<Vec<(Date, i64)>, AppError> {
     if account.id == Standing::Clearing.id() {
         return Ok(Vec::new());
     }

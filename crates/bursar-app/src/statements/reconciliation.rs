@@ -86,16 +86,25 @@ pub fn reconciliation(
     let bank = known + since.iter().map(|(_, sum)| *sum).sum::<i128>();
     let mut open_lines = rows::open_lines(view.tx, organization, account.id)?;
     open_lines.retain(|line| line.date <= at);
+    // A line that was settled by entries of later days is open until then; one that was settled in part, for the rest.
+    let mut later = 0;
+    for (id, part) in rows::settled_later(view.tx, organization, account.id, at)? {
+        later += part;
+        let line = rows::line(view.tx, organization, id)?;
+        let amount = i64::try_from(part).unwrap_or(i64::MAX);
+        open_lines.extend(line.map(|line| StatementLine { amount, ..line }));
+    }
+    open_lines.sort_by_key(|line| (line.date, line.id));
     let mut entries = Vec::new();
     let mut loose = 0;
-    for entry in journal::without_line(view.tx, organization, account.id, (first, at))? {
+    for entry in journal::without_line(view.tx, organization, account.id, (first, at), at)? {
         let part = entry.sum_of(account.id);
         if part != 0 && entry.kind != EntryKind::Opening {
             loose += part;
             entries.push((entry, total("an entry", part)?));
         }
     }
-    let (open, ignored) = (sum_of(LineStatus::Open), sum_of(LineStatus::Ignored));
+    let (open, ignored) = (sum_of(LineStatus::Open) + later, sum_of(LineStatus::Ignored));
     let unexplained = stated.map(|_| bank - book - open - ignored + loose);
     Ok(Reconciliation {
         stated: stated.map(|closing| (closing.date, books.money(closing.amount))),

@@ -24,6 +24,8 @@ mod events;
 #[cfg(test)]
 mod import;
 #[cfg(test)]
+mod import_books;
+#[cfg(test)]
 mod impossible;
 #[cfg(test)]
 mod member_pages;

@@ -96,6 +96,22 @@ fn names_are_known_without_accents_case_and_order() {
 }
 
 #[test]
+fn a_line_of_tomorrow_has_no_receipt() {
+    let name = ("Ann OBrien", "");
+    let mut situation = situation(vec![line(1, "2026-03-02", 3_000, name, "dues")]);
+    for (today, is_found) in [("2026-03-01", false), ("2026-03-02", true)] {
+        situation.today = Some(day(today));
+        assert_eq!(first(&situation).is_some(), is_found, "{today}");
+    }
+    situation.lines[0].chosen = vec![Target::Payment(PaymentId::from_bits(103))];
+    assert_eq!(first(&situation), Some((Reason::Chosen, vec![103])));
+    situation.today = Some(day("2026-03-01"));
+    assert_eq!(first(&situation), None);
+    situation.lines[0].chosen = vec![Target::Entry(EntryId::from_bits(1))];
+    assert_eq!(first(&situation), Some((Reason::Chosen, vec![])));
+}
+
+#[test]
 fn the_first_charge_by_due_day_is_meant_and_each_only_once() {
     let name = ("José Garcia Müller", "");
     let lines = vec![

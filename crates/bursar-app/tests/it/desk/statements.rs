@@ -1,6 +1,7 @@
 //! Bank statements from the file to the books, on both engines.
 
 mod big;
+mod days;
 mod files;
 mod proposals;
 
