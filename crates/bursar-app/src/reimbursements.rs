@@ -1,17 +1,19 @@
 //! Reimbursements, from draft to payout.
 
-use bursar_db::{journal, organizations};
+use bursar_db::activity::{self, Filter, Line};
+use bursar_db::{erasure, journal, organizations};
 use bursar_domain::access::Role;
 use bursar_domain::account::Standing;
 use bursar_domain::ids::{AccountId, MemberId, OrganizationId, ReimbursementId};
 use bursar_domain::journal::{About, EntryKind, Postings};
 use bursar_domain::member::Member;
 use bursar_domain::money::Money;
-use bursar_domain::organization::{User, address_key};
+use bursar_domain::organization::address_key;
 use bursar_domain::receipt::Method;
 use bursar_domain::reimbursement::{Reimbursement, ReimbursementStatus, ReimbursementVerb};
 use bursar_domain::text::{CATEGORY, NOTE, REFERENCE, TextRule};
 use bursar_domain::{Date, Refusal, Resource, Stamps, Timestamp};
+use serde_json::Value;
 
 use crate::act::{Act, View, no_organization};
 use crate::books::{self, Closed, NewEntry, accounts, money_account, post};
@@ -29,6 +31,10 @@ pub const APPROVE: Rule = Rule::of("reimbursement.approve", Role::Admin, "approv
     .guarded();
 
 pub const RULES: &[&Rule] = &[&DRAFT, &MOVE, &SETTLE, &APPROVE];
+
+const CHANGED_RECIPIENT: &str = "you have changed the recipient's data since this reimbursement was drafted; ask another admin to approve it";
+/// The change clock, which stamps a reimbursement, can be ahead of the log's.
+const CLOCKS_APART_SECONDS: i64 = 3_600;
 
 #[derive(Clone, Debug)]
 pub struct Draft {
@@ -193,7 +199,7 @@ fn paid_from(act: &mut Act<'_, '_>, id: ReimbursementId) -> Result<Option<Accoun
     Ok(payout.and_then(|entry| entry.postings.iter().map(|p| p.account).find(is_money)))
 }
 
-/// Nobody approves their own reimbursement.
+/// Nobody approves their own reimbursement, or one whose recipient they have changed since.
 pub fn perform(
     act: &mut Act<'_, '_>,
     id: ReimbursementId,
@@ -209,6 +215,10 @@ pub fn perform(
     let was = reimbursement.status;
     if verb == ReimbursementVerb::Approve {
         let is_own = is_own(act, &reimbursement)?;
+        if !is_own && has_changed_recipient(act, &reimbursement)? {
+            let message = CHANGED_RECIPIENT.to_owned();
+            return Err(Refusal::Forbidden { message }.into());
+        }
         reimbursement.approve(is_own, act.now())?;
     } else {
         reimbursement.perform(verb, act.now())?;
@@ -229,24 +239,69 @@ pub fn perform(
     Ok(reimbursement)
 }
 
-/// Whether the caller is the one to be paid, and so may not approve it.
+/// Whether the caller is the one to be paid or has changed who that is, and so may not approve it.
 pub fn is_for_caller(view: &mut View<'_, '_>, id: ReimbursementId) -> Result<bool, AppError> {
     view.allow(&Reimbursement::READ)?;
     let reimbursement: Reimbursement = view.find(id)?;
-    is_own(view, &reimbursement)
+    Ok(is_own(view, &reimbursement)? || has_changed_recipient(view, &reimbursement)?)
 }
 
-/// Whether the caller is the one to be paid: the member has the caller's address.
+/// Whether the caller is the one to be paid: the member has the caller's address, or had it as far back as is known. A
+/// change of address must not make it somebody else's.
 fn is_own<M>(act: &mut Act<'_, '_, M>, reimbursement: &Reimbursement) -> Result<bool, AppError> {
     let (&Caller::Person(user, ..), Some(member)) = (&act.caller, reimbursement.member_id) else {
         return Ok(false);
     };
-    let (user, member) = (organizations::user(act.tx, user)?, act.get::<Member>(member)?);
-    // Without an address nobody can tell, so it counts as one's own.
-    let is_same = |(user, member): (User, Member)| {
-        member
-            .email
-            .is_none_or(|email| address_key(&user.email) == address_key(&email))
+    let (user, found) = (organizations::user(act.tx, user)?, act.get::<Member>(member)?);
+    let Some((user, found)) = user.zip(found) else {
+        return Ok(false);
     };
-    Ok(user.zip(member).is_some_and(is_same))
+    let own = address_key(&user.email);
+    // Without an address nobody can tell, so it counts as one's own.
+    if found.email.is_none_or(|email| address_key(&email) == own) {
+        return Ok(true);
+    }
+    let earlier = erasure::earlier(act.tx, act.organization, member)?;
+    Ok(earlier
+        .iter()
+        .any(|document| email_in(document).is_some_and(|email| address_key(&email) == own)))
+}
+
+/// The address in an earlier version of a member, or in an event of one.
+fn email_in(document: &str) -> Option<String> {
+    let value: Value = serde_json::from_str(document).ok()?;
+    let email = value.get("data").unwrap_or(&value).get("email")?;
+    email.as_str().map(str::to_owned)
+}
+
+/// Whether the caller has changed the member who is paid since the reimbursement was drafted. Earlier versions are kept for
+/// a while only, but the log is kept.
+fn has_changed_recipient<M>(
+    act: &mut Act<'_, '_, M>,
+    reimbursement: &Reimbursement,
+) -> Result<bool, AppError> {
+    let (&Caller::Person(user, ..), Some(member)) = (&act.caller, reimbursement.member_id) else {
+        return Ok(false);
+    };
+    let since = reimbursement
+        .stamps
+        .created_at
+        .plus_seconds(-CLOCKS_APART_SECONDS);
+    let filter = Filter {
+        since: Some(since),
+        actor: Some(user.to_string()),
+        action: Some("member.".to_owned()),
+        ..Filter::default()
+    };
+    let lines = activity::newest(act.tx, act.organization, None, &filter, i64::MAX)?;
+    let member = member.to_string();
+    let is_change = |line: &Line| {
+        let is_of_member = line.subject.as_ref() == Some(&member);
+        is_of_member
+            && matches!(
+                line.action.as_str(),
+                "member.change" | "member.archive" | "member.restore"
+            )
+    };
+    Ok(lines.iter().any(is_change))
 }

@@ -9,6 +9,7 @@ mod member_statement;
 mod model;
 mod privacy;
 mod refunds;
+mod reimbursing;
 mod reports;
 mod settings;
 mod statements;

@@ -1,0 +1,82 @@
+//! Who may approve a reimbursement: never the one who is paid.
+
+use bursar_app::reimbursements::{self, Draft, Remarks};
+use bursar_domain::ids::ReimbursementId;
+use bursar_domain::member::MemberChange;
+use bursar_domain::reimbursement::ReimbursementVerb;
+
+use super::*;
+
+fn submitted(desk: &Desk, member: MemberId) -> ReimbursementId {
+    let draft = Draft {
+        member_id: Some(member),
+        recipient_organization_id: None,
+        amount: "12.00".into(),
+        category: None,
+        description: "Train".into(),
+        incurred_at: None,
+        receipts: Vec::new(),
+    };
+    let id = desk.act(move |act| reimbursements::draft(act, &draft)).id;
+    perform(desk, Identity::Operator, id, ReimbursementVerb::Submit).unwrap();
+    id
+}
+
+fn perform(desk: &Desk, who: Identity, id: ReimbursementId, verb: ReimbursementVerb) -> Result<(), String> {
+    desk.try_as(who, move |act| {
+        reimbursements::perform(act, id, verb, &Remarks::default()).map(drop)
+    })
+}
+
+fn approve(desk: &Desk, who: Identity, id: ReimbursementId) -> Result<(), String> {
+    perform(desk, who, id, ReimbursementVerb::Approve)
+}
+
+#[test]
+fn another_address_makes_no_reimbursement_somebody_elses() {
+    both_engines(|test| {
+        let desk = Desk::open(test, 61, noon("2026-03-01"));
+        let admin = |email: &str| desk.officer(email, Role::Admin);
+        let (ada, bo, cy) = (
+            admin("ada@example.org"),
+            admin("bo@example.org"),
+            admin("cy@example.org"),
+        );
+        let address = |who: Identity, member: MemberId, email: &str| {
+            let change = MemberChange {
+                email: Some(Some(email.to_owned())),
+                ..MemberChange::default()
+            };
+            desk.try_as(who, move |act| members::change(act, member, &change))
+                .unwrap();
+        };
+        // Her own, whoever changes the address.
+        for (name, who, changer) in [("Ada", ada, ada), ("Bo", bo, Identity::Operator)] {
+            let member = desk.member(name, &[]).id;
+            let id = submitted(&desk, member);
+            address(changer, member, "elsewhere@example.org");
+            let refused = approve(&desk, who, id).unwrap_err();
+            assert!(refused.contains("their own reimbursement"), "{name}: {refused}");
+            assert!(
+                desk.app
+                    .view(who, desk.org, move |view| reimbursements::is_for_caller(view, id))
+                    .wait()
+                    .unwrap_or_else(|error: AppError| panic!("{error}"))
+            );
+            approve(&desk, cy, id).unwrap();
+        }
+        // Somebody else's, changed before and after it was drafted.
+        let dee = desk.member("Dee", &[]).id;
+        address(ada, dee, "dee@one.example.org");
+        desk.set_clock(noon("2026-03-02"));
+        let (before, after) = (submitted(&desk, dee), submitted(&desk, dee));
+        approve(&desk, ada, before).unwrap();
+        address(ada, dee, "dee@two.example.org");
+        let refused = approve(&desk, ada, after).unwrap_err();
+        assert!(
+            refused.contains("changed the recipient's data") && refused.contains("ask another admin"),
+            "{refused}"
+        );
+        approve(&desk, bo, after).unwrap();
+    });
+}
