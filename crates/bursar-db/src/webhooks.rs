@@ -174,11 +174,13 @@ pub fn insert(tx: &mut Tx<'_>, webhook: &Webhook) -> Result<(), DbError> {
     .map(drop)
 }
 
-/// Stores where deliveries go and what is wanted. Another URL is tried at once.
+/// Stores where deliveries go and what is wanted. If either changes, what waits is tried at once: it waits for what failed
+/// before.
 pub fn set(tx: &mut Tx<'_>, webhook: &Webhook, now: Timestamp) -> Result<(), DbError> {
     let (organization, id) = (webhook.organization_id.to_bytes(), webhook.id.to_bytes());
     tx.execute(
-        "UPDATE webhooks SET due_at = CASE WHEN url = ?3 THEN due_at ELSE ?7 END, url = ?3, description = ?4, types = ?5, \
+        "UPDATE webhooks SET due_at = CASE WHEN url = ?3 AND scopes = ?6 AND COALESCE(types, '') = COALESCE(?5, '') \
+         THEN due_at ELSE ?7 END, url = ?3, description = ?4, types = ?5, \
          scopes = ?6 WHERE organization_id = ?1 AND id = ?2",
         &[
             Value::Bytes(&organization),

@@ -50,7 +50,7 @@ pub struct Parcel {
     pub document: String,
     /// From 1.
     pub attempt: i64,
-    /// Of the attempts before, how many of the last were refusals.
+    /// Of the attempts before, how many of the last were refusals. Out of turn, 0 until they can matter.
     pub refusals: i64,
     /// What signs it, encrypted.
     pub sealed: Vec<Vec<u8>>,
@@ -180,7 +180,7 @@ pub fn attempted(
         false => 0,
     };
     let verdict = judge(attempt.status, refusals);
-    if let Some(reason) = gives_up(whole.tx, claim, verdict, now, terms)? {
+    if let Some(reason) = gives_up(whole.tx, claim, parcel, verdict, now, terms)? {
         // The change clock is taken before the endpoint is changed, as everywhere.
         whole.act(claim.organization, |act| {
             record(act.tx, claim, parcel, attempt, (verdict, refusals), now, terms)?;
@@ -208,6 +208,7 @@ pub fn attempted(
 fn gives_up(
     tx: &mut Tx<'_>,
     claim: Claim,
+    parcel: &Parcel,
     verdict: Verdict,
     now: Timestamp,
     terms: Terms,
@@ -216,6 +217,11 @@ fn gives_up(
         Verdict::Delivered => return Ok(None),
         Verdict::Gone => return Ok(Some("its receiver answered 410 Gone".to_owned())),
         Verdict::Again | Verdict::PassOver => {}
+    }
+    // What is sent out of turn is tried until its event is no longer kept. And one failure after days without events says
+    // little.
+    if matches!(parcel.turn, Turn::Extra(_)) || parcel.attempt == 1 {
+        return Ok(None);
     }
     let found = webhooks::get(tx, claim.organization, claim.id)?;
     let since = found.and_then(|webhook| webhook.failing_since);
@@ -239,7 +245,7 @@ fn record(
     let again = Timestamp::from_micros(now.micros().saturating_add(wait));
     let is_last = match parcel.turn {
         Turn::Next(..) => verdict == Verdict::PassOver,
-        Turn::Extra(is_test) => is_test || parcel.attempt >= REFUSALS_MAX,
+        Turn::Extra(is_test) => is_test || verdict == Verdict::PassOver,
     };
     let outcome = match verdict {
         Verdict::Delivered => Outcome::Delivered,
@@ -295,7 +301,7 @@ fn next(tx: &mut Tx<'_>, claim: Claim, now: Timestamp) -> Result<Next, AppError>
         true => match due_extra(tx, claim, &webhook, policy, now)? {
             Some(parcel) => Some(parcel),
             None if now < webhook.due_at => None,
-            None => due_event(tx, claim, &webhook, policy)?,
+            None => due_event(tx, claim, &webhook, policy, now)?,
         },
     };
     let wait = webhook.due_at.micros() - now.micros();
@@ -316,6 +322,7 @@ fn due_event(
     claim: Claim,
     webhook: &Webhook,
     policy: Policy,
+    now: Timestamp,
 ) -> Result<Option<Parcel>, AppError> {
     let mut place = webhook.cursor;
     for _ in 0..LOOKS_MAX {
@@ -323,6 +330,10 @@ fn due_event(
         let is_all = i64::try_from(found.len()).is_ok_and(|count| count < LOOK_MAX);
         for (at, event_type) in found {
             let Some(event_type) = event_type.filter(|known| is_wanted(webhook, policy, *known)) else {
+                // What failed is not wanted any more, so nothing is failing.
+                if place == webhook.cursor && webhook.attempts > 0 {
+                    sending::forget_failures(tx, claim, now)?;
+                }
                 place = at;
                 continue;
             };
@@ -386,13 +397,17 @@ fn due_extra(
             document,
             attempts,
         } = extra;
+        let refusals = match attempts + 1 < REFUSALS_MAX {
+            true => 0,
+            false => refusals_of(tx, claim, event)?,
+        };
         let parcel = |event_type: &str, document: String, is_test: bool| Parcel {
             url: webhook.url.clone(),
             event,
             event_type: event_type.to_owned(),
             document,
             attempt: attempts + 1,
-            refusals: 0,
+            refusals,
             sealed: Vec::new(),
             turn: Turn::Extra(is_test),
         };
@@ -426,4 +441,11 @@ fn due_extra(
         }
     }
     Ok(None)
+}
+
+/// How often an event that is sent out of turn was refused, one after the other. Only deliveries tell.
+fn refusals_of(tx: &mut Tx<'_>, claim: Claim, event: EventId) -> Result<i64, AppError> {
+    let statuses = sending::statuses(tx, claim, event, REFUSALS_MAX - 1)?;
+    let refusals = statuses.iter().take_while(|status| is_refusal(**status));
+    Ok(i64::try_from(refusals.count()).unwrap_or(0))
 }

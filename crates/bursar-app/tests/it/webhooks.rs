@@ -1,6 +1,7 @@
 //! Webhook endpoints: who gets what, where an endpoint stands, and what follows from an attempt.
 
 mod damage;
+mod giving_up;
 mod replay;
 
 use std::sync::Arc;
@@ -349,31 +350,6 @@ fn only_an_event_that_is_refused_eight_times_running_is_passed_over() {
             (Outcome::Failed, Some(400), 12)
         );
         assert!(listed[1..].iter().all(|one| one.outcome == Outcome::Retried));
-    });
-}
-
-#[test]
-fn an_endpoint_without_success_for_five_days_is_disabled_and_told() {
-    both_engines(|test| {
-        let db = &test.db;
-        let id = endpoint(db, &["One"]);
-        for (clock, is_over) in [(10, false), (10 + 5 * DAY - 1, false), (10 + 5 * DAY, true)] {
-            let (claimed, parcel) = claim_first(db, clock);
-            assert!(sent(answer(db, clock, claimed, &parcel, Some(503))).is_none());
-            let state = show(db, id, clock).state;
-            assert_eq!(state == State::Disabled, is_over);
-            bring_forward(db);
-        }
-        let record = show(db, id, 10 + 5 * DAY);
-        assert_eq!(
-            record.disabled_reason.as_deref(),
-            Some("every delivery of the last 5 days failed")
-        );
-        assert_told(db, id);
-        assert_eq!(claim(db, 6 * DAY), []);
-        // It continues at its place.
-        done(db, 6 * DAY, move |act| webhooks::enable(act, id, false)).unwrap();
-        assert_eq!(name_of(&claim_first(db, 6 * DAY).1), "One");
     });
 }
 

@@ -366,6 +366,26 @@ pub fn add_delivery(tx: &mut Tx<'_>, claim: Claim, delivery: &Delivery) -> Resul
     .map(drop)
 }
 
+/// What came of an event's last attempts, the newest first.
+pub fn statuses(
+    tx: &mut Tx<'_>,
+    claim: Claim,
+    event: EventId,
+    limit: i64,
+) -> Result<Vec<Option<u16>>, DbError> {
+    tx.rows(
+        "SELECT status FROM webhook_deliveries WHERE organization_id = ?1 AND webhook_id = ?2 AND event_id = ?3 \
+         ORDER BY at DESC, attempt DESC LIMIT ?4",
+        &[
+            Value::Bytes(&claim.organization.to_bytes()),
+            Value::Bytes(&claim.id.to_bytes()),
+            Value::Bytes(&event.to_bytes()),
+            Value::Int(limit),
+        ],
+        read,
+    )
+}
+
 /// The endpoint answered 2xx, so that it is not failing.
 pub fn is_well(tx: &mut Tx<'_>, claim: Claim, now: Timestamp) -> Result<(), DbError> {
     tx.execute(
@@ -400,6 +420,21 @@ pub fn put_off(
             Value::Int(refusals),
             Value::Int(now.micros()),
             Value::Int(due_at.micros()),
+        ],
+    )
+    .map(drop)
+}
+
+/// The event that failed is not sent any more.
+pub fn forget_failures(tx: &mut Tx<'_>, claim: Claim, now: Timestamp) -> Result<(), DbError> {
+    tx.execute(
+        "UPDATE webhooks SET attempts = 0, refusals = 0, failing_since = NULL, due_at = ?4 \
+         WHERE organization_id = ?1 AND id = ?2 AND claim = ?3",
+        &[
+            Value::Bytes(&claim.organization.to_bytes()),
+            Value::Bytes(&claim.id.to_bytes()),
+            Value::Int(claim.number),
+            Value::Int(now.micros()),
         ],
     )
     .map(drop)

@@ -103,3 +103,50 @@ fn a_replay_from_the_horizon_leaves_no_gap() {
         assert_eq!(name_of(&claim_first(db, 41 * DAY).1), "Kept");
     });
 }
+
+#[test]
+fn a_replayed_event_is_passed_over_only_if_it_is_refused_eight_times_running() {
+    both_engines(|test| {
+        let db = &test.db;
+        let id = endpoint(db, &["One"]);
+        let (claimed, one) = claim_first(db, 3);
+        assert!(sent(answer(db, 3, claimed, &one, Some(200))).is_none());
+        let event = one.event;
+        done(db, 4, move |act| webhooks::replay(act, id, event)).unwrap();
+        let mut clock = 10;
+        let failures = [None, Some(500), Some(503)].repeat(3);
+        let refusals = [400, 422, 413].map(Some);
+        let broken = [&refusals[..], &[Some(500)], &[Some(422); 7]].concat();
+        for status in [failures, broken].concat() {
+            let (claimed, parcel) = claim_first(db, clock);
+            assert_eq!(parcel.event, event);
+            assert!(sent(answer(db, clock, claimed, &parcel, status)).is_none());
+            clock += 4_000;
+        }
+        let (claimed, parcel) = claim_first(db, clock);
+        assert_eq!((parcel.attempt, parcel.refusals), (21, 7));
+        assert!(sent(answer(db, clock, claimed, &parcel, Some(422))).is_none());
+        assert_eq!(claim(db, clock + DAY), [], "it was the eighth");
+    });
+}
+
+#[test]
+fn a_replayed_event_is_tried_until_it_is_no_longer_kept() {
+    both_engines(|test| {
+        let db = &test.db;
+        let id = endpoint(db, &["One"]);
+        let (claimed, one) = claim_first(db, 3);
+        assert!(sent(answer(db, 3, claimed, &one, Some(200))).is_none());
+        done(db, 4, move |act| webhooks::replay(act, id, one.event)).unwrap();
+        for day in 1..10 {
+            let (claimed, parcel) = claim_first(db, day * DAY);
+            assert_eq!(parcel.attempt, day);
+            assert!(sent(answer(db, day * DAY, claimed, &parcel, None)).is_none());
+        }
+        assert_eq!(show(db, id, 10 * DAY).state, State::Enabled);
+        prune(db, 40 * DAY);
+        let claimed = claim(db, 40 * DAY)[0];
+        assert!(first(db, 40 * DAY, claimed).is_none());
+        assert_eq!(claim(db, 50 * DAY), []);
+    });
+}
