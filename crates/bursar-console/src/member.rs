@@ -12,7 +12,7 @@ mod transfer_code;
 use std::net::IpAddr;
 
 use bursar_app::member_access::{self, Entry};
-use bursar_app::{Act, AppError, DbError, Identity, NO_ORGANIZATION, View, Whole, member_page};
+use bursar_app::{Act, AppError, DbError, Identity, NO_ORGANIZATION, View, Visit, Whole, member_page};
 use bursar_domain::Refusal;
 use bursar_domain::ids::{AutopayId, Id, MemberId, OnlinePaymentId, OrganizationId, ReceiptId, RequestId};
 use bursar_domain::member_access::MemberLink;
@@ -56,6 +56,7 @@ impl MemberCookies {
 #[derive(Clone, Copy)]
 struct Known {
     who: Identity,
+    request: RequestId,
     organization: OrganizationId,
     session: Option<SecretHash>,
 }
@@ -74,6 +75,7 @@ impl Console {
         &self,
         parts: &Parts,
         address: IpAddr,
+        request: RequestId,
         form: Option<&Form>,
     ) -> Result<Answer, Failure> {
         let path = parts.uri.path();
@@ -98,7 +100,7 @@ impl Console {
         if end == "code/enter" {
             return self.member_code(parts, form).await;
         }
-        let known = match self.presented(&parts.headers).await? {
+        let known = match self.presented(&parts.headers, request).await? {
             Presented::Known(known) => known,
             Presented::Undecided(session) => return self.choose_member(session, form).await,
             Presented::Nothing => {
@@ -157,7 +159,7 @@ impl Console {
     }
 
     /// A session in force, else a link in force.
-    async fn presented(&self, headers: &HeaderMap) -> Result<Presented, Failure> {
+    async fn presented(&self, headers: &HeaderMap, request: RequestId) -> Result<Presented, Failure> {
         if let Some(session) = self.member_cookies.session.read(headers) {
             let look = move |whole: &mut Whole<'_, '_>| member_access::choice(whole, &session);
             let choice: Result<_, AppError> = self.app.look(Identity::Visitor, look).await;
@@ -165,6 +167,7 @@ impl Console {
                 return Ok(match choice.chosen {
                     Some(_) => Presented::Known(Known {
                         who: Identity::MemberSession(session),
+                        request,
                         organization: choice.organization.id,
                         session: Some(session),
                     }),
@@ -179,6 +182,7 @@ impl Console {
         Ok(match self.is_member_link(link).await? {
             true => Presented::Known(Known {
                 who: Identity::Link(link),
+                request,
                 organization: link.organization,
                 session: None,
             }),
@@ -253,7 +257,7 @@ impl Console {
         let (browser, entropy) = (secret(&self.entropy()?), self.entropy()?);
         let kept = browser.clone();
         let ask = move |act: &mut Act<'_, '_>| member_access::ask_own(act, &kept, &entropy);
-        let asked: Result<String, AppError> = self.app.act(known.who, known.organization, ask).await;
+        let asked: Result<String, AppError> = self.app.act(known.visit(), known.organization, ask).await;
         let to = inside(form.get("to"));
         match asked {
             Ok(_) => Ok(self.code_on_its_way(&browser, to)),
@@ -384,7 +388,7 @@ impl Console {
     async fn set_member_contact(&self, known: Known, form: &Form) -> Result<Answer, Failure> {
         let (email, phone) = (form.get("email").to_owned(), form.some("phone"));
         let set = move |act: &mut Act<'_, '_>| member_page::set_contact(act, &email, phone.as_deref());
-        let done: Result<_, AppError> = self.app.act(known.who, known.organization, set).await;
+        let done: Result<_, AppError> = self.app.act(known.visit(), known.organization, set).await;
         match done {
             Ok(_) => {
                 (self.on_queued)();
@@ -420,6 +424,14 @@ impl Console {
 }
 
 impl Known {
+    /// For acts: their events and activity lines have the request's id.
+    fn visit(&self) -> Visit {
+        Visit {
+            who: self.who,
+            request: Some(self.request),
+        }
+    }
+
     /// Who is charged for requests.
     fn key(&self) -> [u8; 16] {
         let mut key = [0; 16];

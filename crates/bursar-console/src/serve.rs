@@ -22,7 +22,7 @@ use bursar_http::listen::catch_panic;
 use bursar_http::reply::{Reply, stamp, strip_body};
 use bursar_http::request_log::{RequestLine, RequestLog};
 use hyper::body::Incoming;
-use hyper::header::{HeaderMap, ORIGIN};
+use hyper::header::{HeaderMap, HeaderValue, ORIGIN, RETRY_AFTER};
 use hyper::http::request::Parts;
 use hyper::http::uri::PathAndQuery;
 use hyper::{Method, StatusCode};
@@ -209,6 +209,10 @@ impl Console {
                 }
             }
         };
+        let wait_seconds = match &answered {
+            Err(Failure::TooMany(seconds)) => Some(*seconds),
+            Ok(_) | Err(_) => None,
+        };
         let answer = answered.unwrap_or_else(|failure| self.failed(&failure, &parts, &seen.form, request));
         let mut reply = match answer {
             Answer::Page(status, page) => {
@@ -230,6 +234,11 @@ impl Console {
             None if member::is_path(parts.uri.path()) => "/m".to_owned(),
             None => "/console".to_owned(),
         };
+        if let Some(seconds) = wait_seconds {
+            reply
+                .headers_mut()
+                .insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
         stamp(&mut reply, &id_text);
         self.request_log.write(&RequestLine {
             at: &self.app.now(),
@@ -290,7 +299,7 @@ impl Console {
         seen.form.check()?;
         if member::is_path(path) {
             return self
-                .member(parts, address, form.is_some().then_some(&seen.form))
+                .member(parts, address, request, form.is_some().then_some(&seen.form))
                 .await;
         }
         let end = path.trim_end_matches('/').strip_prefix("/console").unwrap_or("");

@@ -66,7 +66,8 @@ impl Console {
                 &format!("{origin}{HOME}"),
             )
         };
-        let begun: Result<AutopayRecord, AppError> = self.app.act(known.who, known.organization, start).await;
+        let begun: Result<AutopayRecord, AppError> =
+            self.app.act(known.visit(), known.organization, start).await;
         let opened = match begun {
             Err(AppError::Stale) => return Ok(Answer::Reply(see_other(&to_code("autopay")))),
             Err(error) => Err(error),
@@ -126,7 +127,7 @@ impl Console {
     pub(super) async fn stop_autopay(&self, known: Known) -> Result<Answer, Failure> {
         let stop = |act: &mut Act<'_, '_>| autopay::stop(act, None);
         let stopped: Result<AutopayRecord, AppError> =
-            self.app.act(known.who, known.organization, stop).await;
+            self.app.act(known.visit(), known.organization, stop).await;
         match stopped {
             Ok(_) => (self.on_queued)(),
             // A second click.

@@ -39,7 +39,7 @@ impl Console {
             };
             online::begin(act, &new)
         };
-        let begun: Result<Record, AppError> = self.app.act(known.who, known.organization, begin).await;
+        let begun: Result<Record, AppError> = self.app.act(known.visit(), known.organization, begin).await;
         let opened = match begun {
             Ok(begun) => self.ask(known, begun.id, Question::Open).await,
             Err(error) => Err(error),

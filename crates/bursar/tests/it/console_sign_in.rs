@@ -249,9 +249,15 @@ fn wrong_codes_end(engine: Engine) {
 
     // Sign-ins have a limit of their own, which takes nothing from others.
     let refused = (0..30)
-        .map(|_| enter(&world, &browser, wrong, "").status)
-        .find(|status| *status == 429);
-    assert_eq!(refused, Some(429));
+        .map(|_| enter(&world, &browser, wrong, ""))
+        .find(|reply| reply.status == 429)
+        .unwrap();
+    let of_member = posted(&world, "", "/m/code/enter", "same-origin", "code=123456");
+    assert_eq!(of_member.status, 429, "{of_member:?}");
+    for reply in [refused, of_member] {
+        let wait = format!("Wait {} seconds", reply.must("retry-after"));
+        assert!(reply.body.contains(&wait), "{wait}: {}", reply.body);
+    }
     assert_eq!(world.admin().get("/v1/members").status, 200);
 }
 

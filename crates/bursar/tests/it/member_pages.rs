@@ -1,6 +1,7 @@
 //! Members' own pages, from the mail to the receipt, and who is kept out.
 
 mod autopay;
+mod requests;
 
 use bursar::CardDesk;
 use bursar_testing::{Engine, eventually, is_full};
