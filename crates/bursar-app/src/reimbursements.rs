@@ -140,7 +140,7 @@ fn book(
     let amount = reimbursement.amount.minor;
     match verb {
         ReimbursementVerb::Approve => {
-            let expense = accounts::of_category(act, reimbursement.category.as_deref())?;
+            let expense = accounts::of_category(act.tx, act.organization, reimbursement.category.as_deref())?;
             let incurred = reimbursement.incurred_at.unwrap_or(books.today);
             let date = books.date("incurredAt", incurred.min(books.today), Closed::UseToday)?;
             let postings =

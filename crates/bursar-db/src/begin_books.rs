@@ -2,6 +2,7 @@
 //! entries. Ids of entries follow from those of the rows. No stamp moves.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 
 use bursar_domain::account::{Account, AccountType, Standing, name_key};
 use bursar_domain::catch_up::{self, Missing};
@@ -142,19 +143,16 @@ impl Begin {
         self.each(tx, (sql, load), |begin, reimbursement: &Reimbursement| {
             let today = begin.zone.date(reimbursement.stamps.updated_at);
             let account = expense_account(reimbursement.category.as_deref());
-            let by_name = catch_up::expense_account(reimbursement.category.as_deref());
-            let first = begin.entries.len();
-            for missing in catch_up::of_reimbursement(None, reimbursement, &begin.zone, today) {
-                begin.add_missing((REIMBURSEMENT, reimbursement), missing);
-            }
-            let postings = begin.entries[first..]
-                .iter_mut()
-                .flat_map(|entry| &mut entry.postings);
-            for posting in postings.filter(|posting| posting.account == by_name) {
-                posting.account = account.id;
+            let id = account.id;
+            let expense = || {
                 if account.standing().is_none() {
-                    categories.entry(account.id).or_insert_with(|| account.clone());
+                    categories.entry(id).or_insert(account);
                 }
+                Ok::<_, Infallible>(id)
+            };
+            let Ok(all) = catch_up::of_reimbursement(None, reimbursement, (&begin.zone, today), expense);
+            for missing in all {
+                begin.add_missing((REIMBURSEMENT, reimbursement), missing);
             }
         })?;
         for account in categories.values() {

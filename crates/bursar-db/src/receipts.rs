@@ -1,7 +1,8 @@
 //! Receipts: what came in, beside the journal entry that counts it.
 
 use bursar_domain::Date;
-use bursar_domain::ids::{AccountId, MemberId, OrganizationId, ReceiptId};
+use bursar_domain::ids::{AccountId, EntryId, MemberId, OrganizationId, ReceiptId};
+use bursar_domain::journal::EntryKind;
 use bursar_domain::receipt::Receipt;
 
 use crate::engine::{OwnedValue, Tx, Value};
@@ -255,6 +256,58 @@ pub fn each_without_entry(
         |row| visit(read(row)?),
     )
 }
+
+/// Every receipt of every organization.
+pub fn each_id(tx: &mut Tx<'_>, mut visit: impl FnMut(OrganizationId, ReceiptId)) -> Result<(), DbError> {
+    tx.each("SELECT organization_id, id FROM receipts", &[], |row| {
+        let (organization, id) = read(row)?;
+        visit(organization, id);
+        Ok(())
+    })
+}
+
+/// A receipt with what its entry says.
+#[derive(Clone, Copy, Debug)]
+pub struct Booked {
+    pub id: ReceiptId,
+    /// In minor units.
+    pub amount: i64,
+    pub entry: EntryId,
+    pub kind: EntryKind,
+    /// What the entry adds to the receipt's account.
+    pub booked: i128,
+}
+
+/// Receipts whose entry records no money that came in, or another amount, by id. There should be none.
+pub fn each_misbooked(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    mut visit: impl FnMut(Booked),
+) -> Result<(), DbError> {
+    tx.each(BOOKED, &[Value::Bytes(&organization.to_bytes())], |row| {
+        let ((id, amount, entry), (kind, booked)): ((_, i64, _), (EntryKind, i128)) = read(row)?;
+        let is_income = matches!(kind, EntryKind::Receipt | EntryKind::Donation | EntryKind::Income);
+        if !is_income || booked != i128::from(amount) {
+            visit(Booked {
+                id,
+                amount,
+                entry,
+                kind,
+                booked,
+            });
+        }
+        Ok(())
+    })
+}
+
+/// The account is no condition: SQLite would look for the postings by it, and not by the entry.
+const BOOKED: &str = concat!(
+    "SELECT r.id, r.amount, e.id, e.kind, ",
+    sum!("CASE WHEN p.account_id = r.account_id THEN p.amount ELSE 0 END"),
+    " FROM receipts r CROSS JOIN journal_entries e CROSS JOIN journal_postings p WHERE r.organization_id = ?1 \
+     AND e.organization_id = ?1 AND e.id = r.entry_id AND p.organization_id = ?1 AND p.entry_id = r.entry_id \
+     GROUP BY r.id, r.amount, e.id, e.kind ORDER BY r.id"
+);
 
 /// For tests that read query plans.
 pub fn statements() -> [(&'static str, &'static str); 4] {

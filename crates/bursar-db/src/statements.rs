@@ -716,7 +716,7 @@ pub fn each_stray(
 }
 
 /// For tests that read query plans.
-pub fn statements() -> [(&'static str, &'static str); 7] {
+pub fn statements() -> [(&'static str, &'static str); 8] {
     [
         ("identities of lines", IDENTITIES),
         ("open lines", OPEN_LINES),
@@ -725,5 +725,6 @@ pub fn statements() -> [(&'static str, &'static str); 7] {
         ("links of a line", LINKS_OF),
         ("links of an entry", LINKS_OF_ENTRY),
         ("another line that taught an account", TAUGHT_ELSEWHERE),
+        ("lines that were settled later", SETTLED_LATER),
     ]
 }

@@ -1,7 +1,7 @@
 //! Entries for rows whose books are not known: rows of a database from before the journal, and rows that an import
 //! brings without entries. Money whose account is not known comes from `opening`.
 
-use crate::account::{Account, Standing};
+use crate::account::Standing;
 use crate::ids::AccountId;
 use crate::journal::{About, EntryKind, Postings};
 use crate::order::{Order, OrderStatus};
@@ -85,20 +85,13 @@ pub fn of_payment(before: Option<&Payment>, after: &Payment, zone: &Zone, today:
     missing
 }
 
-pub fn expense_account(category: Option<&str>) -> AccountId {
-    category
-        .filter(|category| !category.trim().is_empty())
-        .map_or(Standing::OtherExpense.id(), |category| {
-            Account::of_category(category).id
-        })
-}
-
-pub fn of_reimbursement(
+/// `expense` gives the account of the category. It is asked only if something was spent, because it may have to make one.
+pub fn of_reimbursement<E>(
     before: Option<&Reimbursement>,
     after: &Reimbursement,
-    zone: &Zone,
-    today: Date,
-) -> Vec<Missing> {
+    (zone, today): (&Zone, Date),
+    expense: impl FnOnce() -> Result<AccountId, E>,
+) -> Result<Vec<Missing>, E> {
     use ReimbursementStatus::{Approved, Paid};
     let spent = |r: &Reimbursement| match r.status {
         Approved | Paid => r.amount.minor,
@@ -122,10 +115,10 @@ pub fn of_reimbursement(
         _ => today,
     };
     let mut missing = Vec::new();
-    let expense = Postings::default()
-        .debit(expense_account(after.category.as_deref()), change(spent), about)
-        .credit(Standing::Payable, change(spent), about);
-    if !expense.is_empty() {
+    if change(spent) != 0 {
+        let postings = Postings::default()
+            .debit(expense()?, change(spent), about)
+            .credit(Standing::Payable, change(spent), about);
         let kind = if change(spent) > 0 {
             EntryKind::Expense
         } else {
@@ -138,7 +131,7 @@ pub fn of_reimbursement(
                 .incurred_at
                 .filter(|_| is_new)
                 .unwrap_or_else(|| day(after.reviewed_at)),
-            postings: expense,
+            postings,
         });
     }
     let payout = Postings::pair(Standing::Payable, about, Standing::Opening, change(settled));
@@ -154,7 +147,7 @@ pub fn of_reimbursement(
             postings: payout,
         });
     }
-    missing
+    Ok(missing)
 }
 
 pub fn of_order(before: Option<&Order>, after: &Order, zone: &Zone, today: Date) -> Vec<Missing> {

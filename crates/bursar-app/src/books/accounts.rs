@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use bursar_db::{accounts as rows, journal};
+use bursar_db::{Tx, accounts as rows, journal};
 use bursar_domain::access::Role;
 use bursar_domain::account::{Account, AccountType, Standing};
-use bursar_domain::ids::AccountId;
+use bursar_domain::ids::{AccountId, OrganizationId};
 use bursar_domain::journal::{About, EntryKind, Postings};
 use bursar_domain::money::Money;
 use bursar_domain::text::NAME;
@@ -195,19 +195,26 @@ pub fn close(act: &mut Act<'_, '_>, name: &str, is_closed: bool) -> Result<Accou
 }
 
 /// The expense account of a reimbursement category, made at first use.
-pub(crate) fn of_category(act: &mut Act<'_, '_>, category: Option<&str>) -> Result<AccountId, AppError> {
+pub(crate) fn of_category(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    category: Option<&str>,
+) -> Result<AccountId, AppError> {
     let Some(category) = category.map(str::trim).filter(|text| !text.is_empty()) else {
         return Ok(Standing::OtherExpense.id());
     };
     let mut wanted = category.to_owned();
     loop {
-        match rows::by_name(act.tx, act.organization, &wanted)? {
+        match rows::by_name(tx, organization, &wanted)? {
             Some(found) if found.account_type == AccountType::Expense => return Ok(found.id),
             // The name is taken by an account of another type.
             Some(_) => wanted.push_str(" (expense)"),
             None => {
                 let account = Account::of_category(&wanted);
-                rows::put(act.tx, act.organization, &account)?;
+                // It may have another name now.
+                if rows::get(tx, organization, account.id)?.is_none() {
+                    rows::put(tx, organization, &account)?;
+                }
                 return Ok(account.id);
             }
         }

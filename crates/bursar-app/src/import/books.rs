@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet, hash_map};
 
 use bursar_db::clock::Clock;
 use bursar_db::{Tx, accounts, journal, open_charges, receipts};
-use bursar_domain::account::{Account, AccountType, Standing, name_key};
+use bursar_domain::account::{Account, Standing, name_key};
 use bursar_domain::campaign::Campaign;
 use bursar_domain::catch_up::Missing;
 use bursar_domain::creditor_reference;
@@ -24,6 +24,7 @@ use super::load::{Load, unknown_organization};
 use super::record::{exists, open};
 use super::scan::{owned, read_account};
 use super::{ImportError, Source, at_line};
+use crate::books::accounts::of_category;
 use crate::error::AppError;
 
 impl Load<'_> {
@@ -301,7 +302,7 @@ impl Load<'_> {
         (is_new, at): (bool, Timestamp),
         missing: Vec<Missing>,
     ) -> Result<(), AppError> {
-        if self.plan.books.posted.contains(&row.to_bytes()) {
+        if self.is_posted(row) {
             return Ok(());
         }
         let today = self.day(organization).1;
@@ -340,36 +341,23 @@ impl Load<'_> {
         (zone, today)
     }
 
-    /// The expense account of a category, as an approval finds it or makes it at first use.
+    /// Whether entries of the bundle are about this row. Then it needs no others.
+    pub(super) fn is_posted<K>(&self, row: Id<K>) -> bool {
+        self.plan.books.posted.contains(&row.to_bytes())
+    }
+
+    /// The expense account of a category, as an approval finds or makes it.
     pub(super) fn category(
         &mut self,
         tx: &mut Tx<'_>,
         organization: OrganizationId,
         category: Option<&str>,
     ) -> Result<AccountId, AppError> {
-        let Some(category) = category.map(str::trim).filter(|text| !text.is_empty()) else {
-            return Ok(Standing::OtherExpense.id());
-        };
-        let key = (organization, name_key(category));
+        let key = (organization, category.map(name_key));
         if let Some(known) = self.categories.get(&key) {
             return Ok(*known);
         }
-        let mut name = category.to_owned();
-        let account = loop {
-            match accounts::by_name(tx, organization, &name)? {
-                Some(found) if found.account_type == AccountType::Expense => break found.id,
-                // The name is taken by an account of another type.
-                Some(_) => name.push_str(" (expense)"),
-                None => {
-                    let account = Account::of_category(&name);
-                    // It may have been renamed.
-                    if accounts::get(tx, organization, account.id)?.is_none() {
-                        accounts::put(tx, organization, &account)?;
-                    }
-                    break account.id;
-                }
-            }
-        };
+        let account = of_category(tx, organization, category)?;
         self.categories.insert(key, account);
         Ok(account)
     }
@@ -439,7 +427,7 @@ impl Load<'_> {
         for organization in organizations {
             let mut wrong = None;
             let brought = &self.receipts;
-            journal::each_misbooked_receipt(tx, organization, |receipt| {
+            receipts::each_misbooked(tx, organization, |receipt| {
                 if let Some(line) = brought.get(&receipt.id).filter(|_| wrong.is_none()) {
                     wrong = Some((*line, receipt));
                 }

@@ -6,7 +6,8 @@ use bursar_db::aside::Changes;
 use bursar_db::clock::Clock;
 use bursar_db::events::{Pending, set_horizon};
 use bursar_db::{
-    LoadTarget, OwnedValue, Stored, Tx, accounts, cards, journal, late_fees, organizations, statements, table,
+    LoadTarget, OwnedValue, Stored, Tx, accounts, cards, journal, late_fees, organizations, receipts,
+    statements, table,
 };
 use bursar_domain::attachment::Attachment;
 use bursar_domain::event::Evented;
@@ -116,7 +117,7 @@ pub(super) struct Load<'a> {
     /// The creditor references of new rows begin after these numbers.
     pub(super) first_references: HashMap<OrganizationId, i64>,
     /// The expense accounts of categories, by the keys of their names.
-    pub(super) categories: HashMap<(OrganizationId, String), AccountId>,
+    pub(super) categories: HashMap<(OrganizationId, Option<String>), AccountId>,
     /// New or changed receipts with their lines, proved when all entries are there.
     pub(super) receipts: HashMap<ReceiptId, u64>,
     /// New attachments with their lines, proved when all parts are there.
@@ -243,7 +244,7 @@ impl Load<'_> {
             journal::each_id(tx, |owner, id| known.meet(id, owner))?;
         }
         if known.has_any::<kind::Receipt>() {
-            journal::each_receipt_id(tx, |owner, id| known.meet(id, owner))?;
+            receipts::each_id(tx, |owner, id| known.meet(id, owner))?;
         }
         if known.has_any::<kind::Statement>() {
             statements::each_id(tx, |owner, id| known.meet(id, owner))?;

@@ -6,7 +6,6 @@ use bursar_domain::card::{Card, CardStatus};
 use bursar_domain::catch_up;
 use bursar_domain::event::Evented;
 use bursar_domain::group::Group;
-use bursar_domain::journal::Postings;
 use bursar_domain::listing::Listing;
 use bursar_domain::member::Member;
 use bursar_domain::order::Order;
@@ -43,23 +42,11 @@ impl Settle for Reimbursement {
             return Ok(());
         };
         let (zone, today) = load.day(organization);
-        let mut missing = catch_up::of_reimbursement(before.as_ref(), &after, &zone, today);
-        if !missing.is_empty() && !load.plan.books.posted.contains(&after.id.to_bytes()) {
-            let category = after.category.as_deref();
-            let (by_name, account) = (
-                catch_up::expense_account(category),
-                load.category(tx, organization, category)?,
-            );
-            for missing in &mut missing {
-                let mut postings = Postings::default();
-                for posting in std::mem::take(&mut missing.postings).into_vec() {
-                    let is_expense = posting.account == by_name;
-                    let account = if is_expense { account } else { posting.account };
-                    postings.add(account, posting.amount, posting.about);
-                }
-                missing.postings = postings;
-            }
+        if load.is_posted(after.id) {
+            return Ok(());
         }
+        let expense = || load.category(tx, organization, after.category.as_deref());
+        let missing = catch_up::of_reimbursement(before.as_ref(), &after, (&zone, today), expense)?;
         let is_new = (before.is_none(), after.stamps.updated_at);
         load.catch_up(tx, (organization, after.id), is_new, missing)
     }

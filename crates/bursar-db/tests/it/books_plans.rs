@@ -12,7 +12,7 @@ use crate::series::Series;
 const PAYMENTS: i64 = 30_000;
 
 /// A statement, the search that SQLite's plan must have, and PostgreSQL's index (or one of two) and what it is searched
-/// by.
+/// by. Without an index PostgreSQL may read all rows, because it expects many.
 struct Expected {
     name: &'static str,
     sqlite: &'static str,
@@ -25,7 +25,7 @@ macro_rules! expected {
     };
 }
 
-const EXPECTED: [Expected; 42] = expected! {
+const EXPECTED: [Expected; 44] = expected! {
     "entry": "SEARCH e USING PRIMARY KEY (organization_id=? AND id=?)",
         "journal_entries_pkey" ["organization_id = ", "id = "];
     "reversal of an entry":
@@ -68,6 +68,9 @@ const EXPECTED: [Expected; 42] = expected! {
     "entries of an account":
         "SEARCH journal_postings USING COVERING INDEX journal_postings_account (organization_id=? AND account_id=? AND date>? AND date<?)",
         "journal_postings_account" ["organization_id = ", "account_id = ", "date >= ", "date <= "];
+    "entries of later lines":
+        "SEARCH l USING COVERING INDEX statement_lines_identity (organization_id=? AND account_id=? AND date>?)",
+        "" [];
     "equal receipts":
         "SEARCH receipts USING COVERING INDEX receipts_same (organization_id=? AND account_id=? AND date=? AND amount=?)",
         "receipts_same or receipts_date" ["organization_id = ", "date = "];
@@ -136,6 +139,9 @@ const EXPECTED: [Expected; 42] = expected! {
     "another line that taught an account":
         "SEARCH l USING COVERING INDEX statement_lines_payer (organization_id=? AND counterparty_account=?)",
         "statement_lines_payer" ["organization_id = ", "counterparty_account = "];
+    "lines that were settled later":
+        "SEARCH p USING COVERING INDEX journal_postings_account (organization_id=? AND account_id=? AND date>?)",
+        "" [];
 };
 
 fn each_statement(mut check: impl FnMut(&Expected, &'static str)) {
@@ -300,7 +306,8 @@ fn postgres_answers_the_books_from_indexes() {
     let check = |when: &str| {
         each_statement(|expected, sql| {
             // Half of a table that was not vacuumed costs less to read than half of an index.
-            if expected.name == "sums of accounts" && when != "vacuumed" {
+            let reads_half = expected.name == "sums of accounts" && when != "vacuumed";
+            if reads_half || expected.postgres.0.is_empty() {
                 return;
             }
             let (organization, account, some) = (
