@@ -1,6 +1,5 @@
 //! Reimbursements, from draft to payout.
 
-use bursar_db::activity::{self, Filter, Line};
 use bursar_db::{erasure, journal, organizations};
 use bursar_domain::access::Role;
 use bursar_domain::account::Standing;
@@ -32,9 +31,8 @@ pub const APPROVE: Rule = Rule::of("reimbursement.approve", Role::Admin, "approv
 
 pub const RULES: &[&Rule] = &[&DRAFT, &MOVE, &SETTLE, &APPROVE];
 
-const CHANGED_RECIPIENT: &str = "you have changed the recipient's data since this reimbursement was drafted; ask another admin to approve it";
-/// The change clock, which stamps a reimbursement, can be ahead of the log's.
-const CLOCKS_APART_SECONDS: i64 = 3_600;
+const CHANGED: &str = "you have changed the member's e-mail address since this reimbursement was drafted, and it tells whose \
+                       it is; ask another admin to approve it";
 
 #[derive(Clone, Debug)]
 pub struct Draft {
@@ -199,7 +197,7 @@ fn paid_from(act: &mut Act<'_, '_>, id: ReimbursementId) -> Result<Option<Accoun
     Ok(payout.and_then(|entry| entry.postings.iter().map(|p| p.account).find(is_money)))
 }
 
-/// Nobody approves their own reimbursement, or one whose recipient they have changed since.
+/// Nobody approves their own reimbursement, or one that they have made somebody else's.
 pub fn perform(
     act: &mut Act<'_, '_>,
     id: ReimbursementId,
@@ -214,12 +212,12 @@ pub fn perform(
     let mut reimbursement: Reimbursement = act.find(id)?;
     let was = reimbursement.status;
     if verb == ReimbursementVerb::Approve {
-        let is_own = is_own(act, &reimbursement)?;
-        if !is_own && has_changed_recipient(act, &reimbursement)? {
-            let message = CHANGED_RECIPIENT.to_owned();
+        let whose = whose(act, &reimbursement)?;
+        if whose == Whose::Changed {
+            let message = CHANGED.to_owned();
             return Err(Refusal::Forbidden { message }.into());
         }
-        reimbursement.approve(is_own, act.now())?;
+        reimbursement.approve(whose == Whose::Own, act.now())?;
     } else {
         reimbursement.perform(verb, act.now())?;
     }
@@ -239,69 +237,57 @@ pub fn perform(
     Ok(reimbursement)
 }
 
-/// Whether the caller is the one to be paid or has changed who that is, and so may not approve it.
+/// Whether the caller may not approve it for whose it is.
 pub fn is_for_caller(view: &mut View<'_, '_>, id: ReimbursementId) -> Result<bool, AppError> {
     view.allow(&Reimbursement::READ)?;
     let reimbursement: Reimbursement = view.find(id)?;
-    Ok(is_own(view, &reimbursement)? || has_changed_recipient(view, &reimbursement)?)
+    Ok(whose(view, &reimbursement)? != Whose::Others)
 }
 
-/// Whether the caller is the one to be paid: the member has the caller's address, or had it as far back as is known. A
-/// change of address must not make it somebody else's.
-fn is_own<M>(act: &mut Act<'_, '_, M>, reimbursement: &Reimbursement) -> Result<bool, AppError> {
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Whose {
+    /// The member has the caller's address, or had it.
+    Own,
+    /// The caller has given the member another address since it was drafted.
+    Changed,
+    Others,
+}
+
+/// By the member's addresses, as far back as versions and events are kept: a change must not make it somebody else's.
+fn whose<M>(act: &mut Act<'_, '_, M>, reimbursement: &Reimbursement) -> Result<Whose, AppError> {
     let (&Caller::Person(user, ..), Some(member)) = (&act.caller, reimbursement.member_id) else {
-        return Ok(false);
+        return Ok(Whose::Others);
     };
     let (user, found) = (organizations::user(act.tx, user)?, act.get::<Member>(member)?);
     let Some((user, found)) = user.zip(found) else {
-        return Ok(false);
+        return Ok(Whose::Others);
     };
     let own = address_key(&user.email);
     // Without an address nobody can tell, so it counts as one's own.
     if found.email.is_none_or(|email| address_key(&email) == own) {
-        return Ok(true);
+        return Ok(Whose::Own);
     }
-    let earlier = erasure::earlier(act.tx, act.organization, member)?;
-    Ok(earlier
-        .iter()
-        .any(|document| email_in(document).is_some_and(|email| address_key(&email) == own)))
-}
-
-/// The address in an earlier version of a member, or in an event of one.
-fn email_in(document: &str) -> Option<String> {
-    let value: Value = serde_json::from_str(document).ok()?;
-    let email = value.get("data").unwrap_or(&value).get("email")?;
-    email.as_str().map(str::to_owned)
-}
-
-/// Whether the caller has changed the member who is paid since the reimbursement was drafted. Earlier versions are kept for
-/// a while only, but the log is kept.
-fn has_changed_recipient<M>(
-    act: &mut Act<'_, '_, M>,
-    reimbursement: &Reimbursement,
-) -> Result<bool, AppError> {
-    let (&Caller::Person(user, ..), Some(member)) = (&act.caller, reimbursement.member_id) else {
-        return Ok(false);
-    };
-    let since = reimbursement
-        .stamps
-        .created_at
-        .plus_seconds(-CLOCKS_APART_SECONDS);
-    let filter = Filter {
-        since: Some(since),
-        actor: Some(user.to_string()),
-        action: Some("member.".to_owned()),
-        ..Filter::default()
-    };
-    let lines = activity::newest(act.tx, act.organization, None, &filter, i64::MAX)?;
-    let member = member.to_string();
-    let is_change = |line: &Line| {
-        let is_of_member = line.subject.as_ref() == Some(&member);
-        is_of_member
-            && matches!(
-                line.action.as_str(),
-                "member.change" | "member.archive" | "member.restore"
-            )
-    };
-    Ok(lines.iter().any(is_change))
+    let (id, drafted_at) = (user.id.to_string(), reimbursement.stamps.created_at);
+    let mut whose = Whose::Others;
+    for document in erasure::earlier(act.tx, act.organization, member)? {
+        let Ok(kept) = serde_json::from_str::<Value>(&document) else {
+            continue;
+        };
+        let version = kept.get("data").unwrap_or(&kept);
+        if version["email"]
+            .as_str()
+            .is_some_and(|email| address_key(email) == own)
+        {
+            return Ok(Whose::Own);
+        }
+        // Only events have these.
+        let is_later = kept["createdAt"].as_str().and_then(Timestamp::parse) > Some(drafted_at);
+        let is_of_address = kept["changed"]
+            .as_array()
+            .is_some_and(|changed| changed.iter().any(|field| field == "email"));
+        if is_later && is_of_address && kept["actor"]["id"] == id.as_str() {
+            whose = Whose::Changed;
+        }
+    }
+    Ok(whose)
 }

@@ -74,9 +74,18 @@ fn another_address_makes_no_reimbursement_somebody_elses() {
         address(ada, dee, "dee@two.example.org");
         let refused = approve(&desk, ada, after).unwrap_err();
         assert!(
-            refused.contains("changed the recipient's data") && refused.contains("ask another admin"),
+            refused.contains("changed the member's e-mail address") && refused.contains("ask another admin"),
             "{refused}"
         );
         approve(&desk, bo, after).unwrap();
+        // Whatever else changed says nothing of whose it is.
+        let renamed = submitted(&desk, dee);
+        let change = MemberChange {
+            first_name: Some("Deborah".to_owned()),
+            ..MemberChange::default()
+        };
+        desk.try_as(ada, move |act| members::change(act, dee, &change))
+            .unwrap();
+        approve(&desk, ada, renamed).unwrap();
     });
 }
