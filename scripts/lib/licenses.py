@@ -37,11 +37,12 @@ def main():
     packages = linked(json.load(sys.stdin))
     if len(packages) < 50:
         sys.exit(f"only {len(packages)} crates are linked: is this bursar's metadata?")
-    print("The crates in bursar, and their licenses.\n")
+    print("The crates in bursar, their licenses, and where their source is.\n")
     owners = {}
     for package in packages:
         name = f"{package['name']} {package['version']}"
-        print(f"{name}: {package['license'] or 'see below'}")
+        source = f"https://crates.io/crates/{package['name']}/{package['version']}"
+        print(f"{name}: {package['license'] or 'see below'}, {source}")
         for text in texts(package):
             owners.setdefault(text, []).append(name)
     for text, names in owners.items():
