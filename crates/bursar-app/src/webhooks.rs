@@ -130,7 +130,7 @@ pub fn all_scopes() -> ScopeSet {
 /// Only what reads a resource that has events says anything here.
 fn check_scopes(scopes: ScopeSet, policy: Policy) -> Result<ScopeSet, Refusal> {
     let useless = scopes.without(all_scopes().or(ScopeSet::of(&[Scope::EventsRead])));
-    if scopes.without(useless).is_empty() || !useless.is_empty() {
+    if scopes.and(all_scopes()).is_empty() || !useless.is_empty() {
         let rule = format!("must name read scopes of resources with events: {}", all_scopes());
         return Err(Refusal::invalid("scopes", rule));
     }

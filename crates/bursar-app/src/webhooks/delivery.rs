@@ -213,19 +213,24 @@ fn gives_up(
     now: Timestamp,
     terms: Terms,
 ) -> Result<Option<String>, AppError> {
-    match verdict {
-        Verdict::Delivered => return Ok(None),
-        Verdict::Gone => return Ok(Some("its receiver answered 410 Gone".to_owned())),
-        Verdict::Again | Verdict::PassOver => {}
+    if verdict == Verdict::Delivered {
+        return Ok(None);
+    }
+    let found = webhooks::get(tx, claim.organization, claim.id)?;
+    let Some(webhook) = found.filter(|webhook| webhook.url == parcel.url) else {
+        return Ok(None);
+    };
+    if verdict == Verdict::Gone {
+        return Ok(Some("its receiver answered 410 Gone".to_owned()));
     }
     // What is sent out of turn is tried until its event is no longer kept. And one failure after days without events says
     // little.
     if matches!(parcel.turn, Turn::Extra(_)) || parcel.attempt == 1 {
         return Ok(None);
     }
-    let found = webhooks::get(tx, claim.organization, claim.id)?;
-    let since = found.and_then(|webhook| webhook.failing_since);
-    let is_over = since.is_some_and(|since| now.micros() - since.micros() >= terms.back_off.give_up_micros());
+    let is_over = webhook
+        .failing_since
+        .is_some_and(|since| now.micros() - since.micros() >= terms.back_off.give_up_micros());
     Ok(is_over.then(|| "every delivery of the last 5 days failed".to_owned()))
 }
 
@@ -266,8 +271,11 @@ fn record(
     let Some(webhook) = sending::held(tx, claim)? else {
         return Ok(());
     };
-    if outcome == Outcome::Delivered {
-        sending::is_well(tx, claim, now)?;
+    match outcome {
+        Outcome::Delivered => sending::is_well(tx, claim, now)?,
+        // What a receiver did that is no longer asked says nothing of the one that is.
+        Outcome::Failed | Outcome::Retried if webhook.url != parcel.url => return Ok(()),
+        Outcome::Failed | Outcome::Retried => {}
     }
     match (parcel.turn, outcome) {
         // A replay can have moved the cursor while the attempt was under way.
@@ -328,19 +336,26 @@ fn due_event(
     for _ in 0..LOOKS_MAX {
         let found = sending::events_after(tx, claim.organization, place, LOOK_MAX)?;
         let is_all = i64::try_from(found.len()).is_ok_and(|count| count < LOOK_MAX);
+        let mut wanted = None;
         for (at, event_type) in found {
-            let Some(event_type) = event_type.filter(|known| is_wanted(webhook, policy, *known)) else {
-                // What failed is not wanted any more, so nothing is failing.
-                if place == webhook.cursor && webhook.attempts > 0 {
-                    sending::forget_failures(tx, claim, now)?;
-                }
-                place = at;
-                continue;
-            };
-            return parcel(tx, claim.organization, webhook, (place, at), event_type).map(Some);
+            wanted = event_type
+                .filter(|known| is_wanted(webhook, policy, *known))
+                .map(|known| (at, known));
+            if wanted.is_some() {
+                break;
+            }
+            // What failed is not wanted any more, so nothing is failing.
+            if place == webhook.cursor && webhook.attempts > 0 {
+                sending::forget_failures(tx, claim, now)?;
+            }
+            place = at;
         }
+        // The counts are of the event after the cursor, so the cursor stands right before what is sent.
         if place != webhook.cursor {
             sending::advance(tx, claim, place)?;
+        }
+        if let Some((at, event_type)) = wanted {
+            return parcel(tx, claim.organization, webhook, (place, at), event_type).map(Some);
         }
         if is_all {
             break;
@@ -349,7 +364,7 @@ fn due_event(
     Ok(None)
 }
 
-/// `place` is where the events that were passed over end.
+/// `place` is the cursor, and `at` where the event is.
 fn parcel(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -361,7 +376,7 @@ fn parcel(
     let found = events::document(tx, organization, event)?;
     let lost = || bursar_db::DbError::Internal(format!("event {event} is not where its id says"));
     let (_, document) = found.ok_or_else(lost)?;
-    // The counts are of the event after the cursor. If that was passed over, they start again.
+    // If events were passed over, none of the counts is of this one.
     let is_same = place == webhook.cursor;
     Ok(Parcel {
         url: webhook.url.clone(),
@@ -371,7 +386,7 @@ fn parcel(
         attempt: if is_same { webhook.attempts + 1 } else { 1 },
         refusals: if is_same { webhook.refusals } else { 0 },
         sealed: Vec::new(),
-        turn: Turn::Next(webhook.cursor, at),
+        turn: Turn::Next(place, at),
     })
 }
 

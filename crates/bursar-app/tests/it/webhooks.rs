@@ -1,6 +1,7 @@
 //! Webhook endpoints: who gets what, where an endpoint stands, and what follows from an attempt.
 
 mod damage;
+mod filtered;
 mod giving_up;
 mod replay;
 
@@ -51,9 +52,13 @@ fn club(db: &Db) {
 }
 
 fn destination() -> Destination {
+    destination_at("https://hooks.example.org/in")
+}
+
+fn destination_at(url: &str) -> Destination {
     let resolver = |_: &str, _: u16| Ok(vec!["93.184.215.14".parse().unwrap()]);
     let reach = Reach::with_resolver(Allowed::default(), Arc::new(resolver));
-    reach.destination("https://hooks.example.org/in").unwrap()
+    reach.destination(url).unwrap()
 }
 
 fn new() -> NewWebhook {
@@ -523,6 +528,7 @@ fn rules_of_endpoints() {
             ScopeSet::NONE,
             ScopeSet::of(&[Scope::CardsWrite]),
             ScopeSet::of(&[Scope::ChaptersRead]),
+            ScopeSet::of(&[Scope::EventsRead]),
         ] {
             let wrong = NewWebhook {
                 scopes: Some(scopes),
