@@ -11,7 +11,8 @@ use crate::engine::{EngineKind, Tx, Value};
 use crate::error::DbError;
 use crate::rows::{read, record};
 
-/// Endpoints that one look takes into account.
+/// Endpoints that one look takes into account, of those that fail and of those that do not: however many fail, they hide
+/// nobody.
 const CANDIDATES_MAX: i64 = 600;
 
 /// How many deliveries may be in flight.
@@ -58,13 +59,21 @@ record! { lag_columns: Lag {
 } }
 
 const HAS_WORK: &str = concat!("SELECT 1 FROM webhooks w WHERE ", has_work!(), " LIMIT 1");
-const CANDIDATES: &str = concat!(
-    "SELECT ",
-    webhook_columns!(),
-    " FROM webhooks w WHERE ",
-    has_work!(),
-    " ORDER BY w.due_at LIMIT ?2"
-);
+macro_rules! candidates {
+    ($failing:literal) => {
+        concat!(
+            "SELECT ",
+            webhook_columns!(),
+            " FROM webhooks w WHERE w.failing_since ",
+            $failing,
+            " AND ",
+            has_work!(),
+            " ORDER BY w.due_at LIMIT ?2"
+        )
+    };
+}
+const WELL: &str = candidates!("IS NULL");
+const FAILING: &str = candidates!("IS NOT NULL");
 const EVENTS_AFTER: &str = "SELECT created_at, id, type FROM events WHERE organization_id = ?1 \
      AND (created_at, id) > (?2, ?3) ORDER BY created_at, id LIMIT ?4";
 const LAGS: &str = concat!(
@@ -74,10 +83,11 @@ const LAGS: &str = concat!(
 );
 
 /// Those that look into events, for tests that read query plans.
-pub fn statements() -> [(&'static str, &'static str); 4] {
+pub fn statements() -> [(&'static str, &'static str); 5] {
     [
         ("whether there is something to send", HAS_WORK),
-        ("endpoints with something to send", CANDIDATES),
+        ("endpoints with something to send", WELL),
+        ("failing endpoints with something to send", FAILING),
         ("events after a place", EVENTS_AFTER),
         ("how far endpoints are behind", LAGS),
     ]
@@ -127,7 +137,10 @@ pub fn claim(
             Ok(())
         },
     )?;
-    let candidates: Vec<Webhook> = tx.rows_claimed(CANDIDATES, &[at, Value::Int(CANDIDATES_MAX)], read)?;
+    let most_of_each = [at, Value::Int(CANDIDATES_MAX)];
+    let mut candidates: Vec<Webhook> = tx.rows_claimed(WELL, &most_of_each, read)?;
+    candidates.extend(tx.rows_claimed(FAILING, &most_of_each, read)?);
+    candidates.sort_by_key(|webhook| webhook.due_at);
     let mut claims = Vec::new();
     for webhook in candidates {
         let is_failing = webhook.failing_since.is_some();
