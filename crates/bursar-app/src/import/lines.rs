@@ -1,5 +1,6 @@
 //! The numbered lines of a bundle, with a limit on their length.
 
+use std::hash::{DefaultHasher, Hasher};
 use std::io::{BufRead, Read};
 
 use bursar_domain::Refusal;
@@ -11,16 +12,25 @@ const LINE_BYTES_MAX: u64 = 4 << 20;
 /// Lines between two progress reports.
 const REPORT_LINES: u64 = 1_000;
 
+/// What was read. Two passes over the same bundle read the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Extent {
+    bytes: u64,
+    lines: u64,
+    hash: u64,
+}
+
 /// Calls `visit` with each line that is not blank and its number.
 pub(super) fn each_line(
     source: &Source<'_>,
     pass: u8,
     progress: &mut dyn FnMut(Progress),
     visit: &mut dyn FnMut(u64, &str) -> Result<(), ImportError>,
-) -> Result<(), ImportError> {
+) -> Result<Extent, ImportError> {
     let mut input = (source.open)()?;
     let mut buffer = Vec::new();
     let (mut bytes, mut number) = (0, 0);
+    let mut hasher = DefaultHasher::new();
     loop {
         buffer.clear();
         let read = input
@@ -33,8 +43,13 @@ pub(super) fn each_line(
                 bytes,
                 lines: number,
             });
-            return Ok(());
+            return Ok(Extent {
+                bytes,
+                lines: number,
+                hash: hasher.finish(),
+            });
         }
+        hasher.write(&buffer);
         bytes += read;
         number += 1;
         let refuse = |message: &str| Err(ImportError::Line(number, Refusal::unreadable(message)));

@@ -72,9 +72,12 @@ pub(super) fn load(
     load.organizations(tx)?;
     load.accounts(tx)?;
     load.owners(tx)?;
-    each_line(source, 2, progress, &mut |number, line| {
+    let extent = each_line(source, 2, progress, &mut |number, line| {
         load.line(tx, number, line).map_err(at_line(number))
     })?;
+    if extent != load.plan.extent {
+        return Err(ImportError::Changed);
+    }
     load.put_users(tx)?;
     load.put_groups(tx).map_err(at_line(0))?;
     load.flush(tx)?;

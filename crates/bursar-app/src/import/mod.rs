@@ -61,6 +61,8 @@ pub enum ImportError {
     /// The number of the line, and what is wrong with it.
     Line(u64, Refusal),
     Input(io::Error),
+    /// The second pass read something else than the first.
+    Changed,
     App(AppError),
 }
 
@@ -98,6 +100,9 @@ impl fmt::Display for ImportError {
                 }
             }
             Self::Input(error) => write!(f, "the bundle cannot be read: {error}"),
+            Self::Changed => {
+                f.write_str("the bundle changed while it was read; import it when it is complete")
+            }
             Self::App(error) => error.fmt(f),
         }
     }

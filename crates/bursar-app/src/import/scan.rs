@@ -20,7 +20,7 @@ use bursar_domain::resource::Cell;
 use bursar_domain::statement::LineIdentity;
 use bursar_domain::{Date, Refusal, Resource, Timestamp};
 
-use super::lines::each_line;
+use super::lines::{Extent, each_line};
 use super::record::{Header, RecordType, open};
 use super::{ImportError, Progress, Source, at_line};
 use crate::act::Whole;
@@ -38,6 +38,7 @@ pub(super) struct Plan {
     pub(super) known: Known,
     pub(super) users: HashSet<UserId>,
     pub(super) books: KnownBooks,
+    pub(super) extent: Extent,
 }
 
 /// The account, day, amount, identity and number of a line.
@@ -207,13 +208,14 @@ pub(super) fn scan(
             known: Known::default(),
             users: HashSet::new(),
             books: KnownBooks::default(),
+            extent: Extent::default(),
         },
         now,
         addresses: HashMap::new(),
         roles: HashSet::new(),
         policies: HashSet::new(),
     };
-    each_line(source, 1, progress, &mut |number, line| {
+    scan.plan.extent = each_line(source, 1, progress, &mut |number, line| {
         scan.line(tx, number, line).map_err(at_line(number))
     })?;
     scan.plan.books.number();

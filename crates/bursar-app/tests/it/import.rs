@@ -1,5 +1,9 @@
 //! What an import does to data that is there: known ids, stamps, counts, the ledger, and what it leaves alone.
 
+use std::cell::Cell;
+use std::io::{BufRead, Cursor};
+
+use bursar_app::{Identity, import};
 use bursar_db::testing::{TestDb, both_engines};
 use bursar_db::{Db, Value, organizations};
 use bursar_domain::Timestamp;
@@ -7,8 +11,8 @@ use bursar_domain::ids::OrganizationId;
 use serde_json::{Value as Json, json};
 
 use crate::support::{
-    EVERY_RECORD, bundle, dump, export_all, grp, import_at, import_now, import_with, instant, mem, now,
-    numbers, org, pay, problems, record, records, rem, usr,
+    EVERY_RECORD, app_at, bundle, dump, export_all, grp, import_at, import_now, import_with, instant, mem,
+    now, numbers, org, pay, problems, record, records, rem, usr,
 };
 
 const NONE: [i64; 0] = [];
@@ -680,4 +684,34 @@ fn the_rows_of_a_large_import_are_counted_for_the_planner() {
         crate::copy::copied_rows(&test.db, &copy.db).unwrap();
         assert_eq!(counted(&copy), expected, "{count} members copied");
     }
+}
+
+#[test]
+fn a_bundle_that_is_another_one_in_the_second_pass_is_refused() {
+    both_engines(|test| {
+        let whole = bundle(&club());
+        let passes = Cell::new(0);
+        for second in [
+            String::new(),
+            whole.lines().take(3).map(|line| format!("{line}\n")).collect(),
+            whole.replacen("F1", "F9", 1),
+        ] {
+            passes.set(0);
+            let open = || {
+                passes.set(passes.get() + 1);
+                let text = if passes.get() == 1 { &whole } else { &second };
+                Ok(Box::new(Cursor::new(text.clone().into_bytes())) as Box<dyn BufRead>)
+            };
+            let app = app_at(&test.db, now());
+            let done = import::import(
+                &app,
+                Identity::Operator,
+                &import::Source { open: &open },
+                &mut |_| {},
+            );
+            let refused = done.unwrap_err().to_string();
+            assert!(refused.contains("changed while it was read"), "{refused}");
+            assert_eq!(export_all(&test.db), "", "nothing was written");
+        }
+    });
 }

@@ -1,8 +1,8 @@
 //! Data in and out: `import`, `export`, `check`, `backup`, `compact`, `copy`.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter};
-use std::path::PathBuf;
+use std::io::{self, BufRead, BufReader, BufWriter, Seek};
+use std::path::{Path, PathBuf};
 
 use bursar_app::check::Checked;
 use bursar_app::export::{ExportError, Exported};
@@ -71,22 +71,23 @@ pub(crate) fn import(globals: &Globals, args: &ImportArgs) -> Outcome {
         return roster::undo(globals, &args.roster);
     };
     let unreadable = |error: io::Error| Failure::new(format!("{} cannot be read: {error}", path.display()));
-    let bytes = File::open(path)
-        .and_then(|file| file.metadata())
-        .map_err(unreadable)?
-        .len();
     if path.is_dir() {
         return Err(Failure::new(format!(
             "{} is a folder; name a bundle file",
             path.display()
         )));
     }
-    if args.roster.is_meant(globals, path)? {
-        return roster::import(globals, path, &args.roster);
+    let file = open_given(path).map_err(unreadable)?;
+    if args.roster.is_meant(globals, path, &file)? {
+        return roster::import(globals, path, &file, &args.roster);
     }
+    let bytes = file.metadata().map_err(unreadable)?.len();
     let app = globals.open(Opening::Migrate)?;
-    let reopen =
-        || File::open(path).map(|file| Box::new(BufReader::with_capacity(1 << 16, file)) as Box<dyn BufRead>);
+    let reopen = || {
+        let mut file = file.try_clone()?;
+        file.rewind()?;
+        Ok(Box::new(BufReader::with_capacity(1 << 16, file)) as Box<dyn BufRead>)
+    };
     let bar = output::progress(bytes, "bytes");
     let mut report = |at: Progress| {
         bar.set_message(if at.pass == 1 { "checking" } else { "writing" });
@@ -108,6 +109,18 @@ pub(crate) fn import(globals: &Globals, args: &ImportArgs) -> Outcome {
         done.unchanged
     ));
     Ok(())
+}
+
+/// A file that can be read twice. What comes through a pipe is kept in one without a name, which nobody else can open.
+fn open_given(path: &Path) -> io::Result<File> {
+    let mut given = File::open(path)?;
+    if given.metadata()?.is_file() {
+        return Ok(given);
+    }
+    let mut kept = tempfile::tempfile()?;
+    io::copy(&mut given, &mut kept)?;
+    kept.rewind()?;
+    Ok(kept)
 }
 
 pub(crate) fn export(globals: &Globals, args: &ExportArgs) -> Outcome {

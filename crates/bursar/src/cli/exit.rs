@@ -78,7 +78,7 @@ impl Ends for AppError {
 impl Ends for ImportError {
     fn exit(&self) -> Exit {
         match self {
-            Self::Line(..) | Self::Input(_) => Exit::Failed,
+            Self::Line(..) | Self::Input(_) | Self::Changed => Exit::Failed,
             Self::App(error) => error.exit(),
         }
     }

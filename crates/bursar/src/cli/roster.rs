@@ -3,7 +3,7 @@
 mod told;
 
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use bursar_app::lists::List;
@@ -73,7 +73,7 @@ pub(crate) fn parse_list(text: &str) -> Result<List, String> {
 impl RosterArgs {
     /// A roster has the ending `.csv` or is given an organization. A bundle with flags that only a roster takes is
     /// refused. A variable that names the organization of all commands says nothing about the file.
-    pub(crate) fn is_meant(&self, globals: &Globals, path: &Path) -> Result<bool, Failure> {
+    pub(crate) fn is_meant(&self, globals: &Globals, path: &Path, file: &File) -> Result<bool, Failure> {
         let is_csv = path.to_string_lossy().to_ascii_lowercase().ends_with(".csv");
         let flags = [
             (globals.organization_is_typed, "--organization"),
@@ -89,7 +89,7 @@ impl RosterArgs {
         match (is_csv, flag) {
             (true, _) => Ok(true),
             (false, None) => Ok(false),
-            (false, Some(flag)) if !globals.organization_is_typed || is_bundle(path)? => {
+            (false, Some(flag)) if !globals.organization_is_typed || is_bundle(path, file)? => {
                 Err(Failure::new(format!(
                     "{}: {flag} (or its variable) is for a roster, a file that ends in .csv; a bundle names its organizations itself and is \
                  imported without; nothing was imported",
@@ -102,22 +102,23 @@ impl RosterArgs {
 }
 
 /// A bundle's first line is a JSON object, which no header row is.
-fn is_bundle(path: &Path) -> Result<bool, Failure> {
+fn is_bundle(path: &Path, mut file: &File) -> Result<bool, Failure> {
     let mut start = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(4_096).read_to_end(&mut start))
+    file.take(4_096)
+        .read_to_end(&mut start)
+        .and_then(|_| file.rewind())
         .map_err(|error| Failure::new(format!("{} cannot be read: {error}", path.display())))?;
     let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&start);
     Ok(text.trim_ascii_start().starts_with(b"{"))
 }
 
-pub(crate) fn import(globals: &Globals, path: &Path, args: &RosterArgs) -> Outcome {
+pub(crate) fn import(globals: &Globals, path: &Path, file: &File, args: &RosterArgs) -> Outcome {
     let refused = |reason: &dyn std::fmt::Display| {
         Failure::new(format!("{}: {reason}; nothing was imported", path.display()))
     };
     let mut bytes = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(FILE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes))
+    file.take(FILE_BYTES_MAX as u64 + 1)
+        .read_to_end(&mut bytes)
         .map_err(|error| Failure::new(format!("{} cannot be read: {error}", path.display())))?;
     let options = Options {
         map: args.map.clone(),

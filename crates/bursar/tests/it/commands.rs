@@ -1,12 +1,12 @@
 //! Every command that works on the data, for people and for machines, on both engines.
 
 use std::ffi::OsStr;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::support::{EVERY_RECORD, Place, both_engines, bursar, done, finish, roster};
+use crate::support::{Done, EVERY_RECORD, Place, both_engines, bursar, done, finish, roster};
 
 fn make_organization(place: &Place, name: &str) -> String {
     let made = place.json(&["organization", "create", "--name", name, "--kind", "national"]);
@@ -219,6 +219,36 @@ fn an_import_says_what_it_did_and_again_changes_nothing() {
             "22 records: 0 added, 1 changed, 21 as they were\n"
         );
         place.check();
+    });
+}
+
+/// Runs a command with this on its standard input.
+fn fed(place: &Place, args: &[&str], input: &str) -> Done {
+    let mut child = place
+        .command(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    done(child.wait_with_output().unwrap())
+}
+
+#[test]
+fn an_import_may_come_through_a_pipe() {
+    both_engines(|place| {
+        let bundle = roster(20).text;
+        let said = fed(place, &["import", "/dev/stdin"], &bundle).succeeded();
+        assert_eq!(said, "22 records: 22 added, 0 changed, 0 as they were\n");
+        let other = Place::sqlite();
+        fed(&other, &["import", "/dev/stdin"], &place.export()).succeeded();
+        assert!(other.export() == place.export());
+        let organizations = other.json(&["organization", "list"]);
+        let org = organizations[0]["id"].as_str().unwrap();
+        let csv = "First name,Last name,E-mail\nZoe,Zeta,zoe@example.org\n";
+        fed(&other, &["import", "/dev/stdin", "--organization", org], csv).succeeded();
+        assert!(other.export().contains("zoe@example.org"));
     });
 }
 
