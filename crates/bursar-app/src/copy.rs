@@ -1,7 +1,7 @@
 //! Copies a whole database, with history, tokens and activity, to an empty one of either engine.
 
-use bursar_db::tables::{EVERY_TABLE, read_rows};
-use bursar_db::{OwnedValue, Tx, housekeeping, organizations, worker_clock};
+use bursar_db::tables::{EVERY_TABLE, clear, read_rows};
+use bursar_db::{OwnedValue, Tx, housekeeping, organizations};
 use bursar_domain::Refusal;
 
 use crate::caller::Identity;
@@ -47,8 +47,8 @@ fn copy_tables(
     if !organizations::all(target)?.is_empty() || !organizations::users(target)?.is_empty() {
         return Err(Refusal::conflict("the database to copy to is not empty; name an empty one").into());
     }
-    // A server that ran on the target before left its worker clock there.
-    worker_clock::forget(target)?;
+    // A server that ran on the target left things of its own there, such as its address.
+    clear(target)?;
     let mut total = 0;
     for table in EVERY_TABLE {
         let mut chunk: Vec<Vec<OwnedValue>> = Vec::with_capacity(CHUNK_ROWS);

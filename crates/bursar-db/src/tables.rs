@@ -1,6 +1,6 @@
 //! Every table with its columns, for copying a whole database.
 
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 
 use bursar_domain::ids::OrganizationId;
 
@@ -220,6 +220,16 @@ pub fn read_rows(
         let values = columns.map(|(i, (_, kind))| read_cell(row, i, *kind).map(OwnedValue::from));
         visit(values.collect::<Result<_, _>>()?)
     })
+}
+
+/// Removes what belongs to no organization. Only for a database without organizations.
+pub fn clear(tx: &mut Tx<'_>) -> Result<(), DbError> {
+    static TEXTS: LazyLock<Vec<String>> = LazyLock::new(|| {
+        let is_nobodys = |table: &&&LoadTarget| table.columns[0].0 != "organization_id";
+        let text = |table: &&LoadTarget| format!("DELETE FROM {}", table.table);
+        EVERY_TABLE.iter().filter(is_nobodys).map(text).collect()
+    });
+    TEXTS.iter().try_for_each(|text| tx.execute(text, &[]).map(drop))
 }
 
 fn select(table: &LoadTarget) -> String {

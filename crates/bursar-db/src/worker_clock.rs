@@ -57,8 +57,3 @@ pub fn saw(tx: &mut Tx<'_>, seen: Seen) -> Result<(), DbError> {
     )
     .map(drop)
 }
-
-/// Called before the rows of another database take its place.
-pub fn forget(tx: &mut Tx<'_>) -> Result<(), DbError> {
-    tx.execute("DELETE FROM worker_clock", &[]).map(drop)
-}

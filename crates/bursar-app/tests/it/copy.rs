@@ -5,10 +5,11 @@ use bursar_app::{AppError, Identity};
 use bursar_db::tables::EVERY_TABLE;
 use bursar_db::testing::TestDb;
 use bursar_db::worker_clock::{self, Seen};
-use bursar_db::{Db, DbError, OwnedValue, tokens};
+use bursar_db::{Db, DbError, OwnedValue, member_access, tokens};
 use bursar_domain::access::{Role, Scope, ScopeSet};
 use bursar_domain::account::Standing;
 use bursar_domain::ids::OrganizationId;
+use bursar_domain::member_access::LinkKey;
 use bursar_domain::token::TokenKind;
 use serde_json::json;
 
@@ -155,7 +156,10 @@ fn a_copy_to_the_other_engine_and_back_has_every_row() {
         at: now(),
         steady_since: now(),
     };
-    let left: Result<(), DbError> = second.db.exclusive(|tx| worker_clock::saw(tx, seen));
+    let left: Result<(), DbError> = second.db.exclusive(|tx| {
+        worker_clock::saw(tx, seen)?;
+        member_access::set_site(tx, "https://old.example.org", &LinkKey([3; 32]))
+    });
     left.unwrap();
     copied(&first.db, &second.db);
     copied(&second.db, &third.db);
