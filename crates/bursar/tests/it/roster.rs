@@ -1,5 +1,8 @@
 //! The roster of treasurers through the real program, and lists that a spreadsheet opens.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
 use serde_json::{Value, json};
 
 use crate::support::{Done, Place, both_engines, finish};
@@ -401,6 +404,20 @@ const CORRECTIONS: [(&str, &str); 6] = [
 /// Windows-1252 has these letters where Unicode has them.
 fn latin(bytes: &[u8]) -> String {
     bytes.iter().copied().map(char::from).collect()
+}
+
+#[test]
+fn a_file_may_have_a_name_that_is_not_utf8() {
+    let place = Place::sqlite();
+    let club = Club::found(&place);
+    let name = OsStr::from_bytes(b"caf\xe9.csv");
+    std::fs::write(place.folder.path().join(name), ROSTER).unwrap();
+    let more = ["--organization", &club.org, "--create-groups"].map(OsStr::new);
+    let told = place.json(&[&[OsStr::new("import"), name][..], &more].concat());
+    assert_eq!(
+        (&told["file"], &told["added"]),
+        (&json!("caf\u{fffd}.csv"), &json!(3))
+    );
 }
 
 fn corrected() -> String {

@@ -40,7 +40,9 @@ pub(crate) fn run(door: &Door<'_>, org: OrganizationId, args: &AuditArgs) -> Out
             .iter()
             .map(|(name, sum)| json!({"name": name, "sha256": sum}))
             .collect();
-        return output::json(&json!({"file": args.output, "year": args.year, "files": listed}));
+        return output::json(
+            &json!({"file": args.output.display().to_string(), "year": args.year, "files": listed}),
+        );
     }
     output::say(&format!(
         "{}: the books of {} in {} files",

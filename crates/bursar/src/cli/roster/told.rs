@@ -144,7 +144,7 @@ impl Done<'_> {
             })
         };
         json!({
-            "file": self.path,
+            "file": self.path.display().to_string(),
             "organizationId": self.organization,
             "dryRun": self.is_dry,
             "encoding": roster.encoding,
@@ -163,7 +163,7 @@ impl Done<'_> {
             "hints": plan.hints,
             "rows": plan.entries.iter().map(row).collect::<Vec<_>>(),
             "id": self.id,
-            "undoFile": self.undo_file,
+            "undoFile": self.undo_file.as_ref().map(|file| file.display().to_string()),
         })
     }
 
