@@ -2,7 +2,7 @@
 
 use bursar_app::names::{self, Called};
 use bursar_app::resources::{self, Readable};
-use bursar_app::{Act, App, AppError, DbError, Identity, Opening, View};
+use bursar_app::{Act, App, AppError, DbError, Identity, Opening, View, Whole};
 use bursar_domain::Refusal;
 use bursar_domain::ids::{Id, Kind, OrganizationId, kind};
 
@@ -177,17 +177,25 @@ impl<'g> Door<'g> {
         }
     }
 
+    pub(crate) fn home<R: Readable>(&self, id: Id<R::Kind>) -> Result<OrganizationId, Failure> {
+        self.home_of(id, resources::owner::<R>)
+    }
+
     /// The organization that an id belongs to. Looked up as the operator, because a person's permissions depend on the
     /// organization. It must be the one of `--organization`, if that is given.
-    pub(crate) fn home<R: Readable>(&self, id: Id<R::Kind>) -> Result<OrganizationId, Failure> {
+    pub(crate) fn home_of<K: Kind>(
+        &self,
+        id: Id<K>,
+        owner: impl FnOnce(&mut Whole<'_, '_>, Id<K>) -> Result<OrganizationId, AppError> + Send + 'static,
+    ) -> Result<OrganizationId, Failure> {
         let found = self
             .app
-            .look::<_, AppError>(Identity::Operator, move |whole| resources::owner::<R>(whole, id));
+            .look::<_, AppError>(Identity::Operator, move |whole| owner(whole, id));
         let home = found.wait()?;
         match self.named_organization()? {
             Some(named) if named != home => Err(Failure::missing(format!(
                 "{} {id} is not of organization {named}; leave --organization (or BURSAR_ORGANIZATION) out",
-                <R::Kind as Kind>::NOUN
+                K::NOUN
             ))),
             Some(_) | None => Ok(home),
         }

@@ -1,7 +1,6 @@
 //! `bursar online`: payments that members make by card.
 
 use bursar_app::online::{self, NewOnlinePayment, Record, autopay};
-use bursar_app::{AppError, Identity};
 use bursar_domain::ids::{OnlinePaymentId, OrganizationId, PaymentId, kind};
 use clap::{Args, Subcommand};
 
@@ -108,12 +107,8 @@ fn parse_charge(text: &str) -> Result<(PaymentId, Option<String>), String> {
     Ok((parse_id::<kind::Payment>(id)?, amount))
 }
 
-/// Looked up as the operator; the act or view that follows checks the caller.
 fn home(door: &Door<'_>, id: OnlinePaymentId) -> Result<OrganizationId, Failure> {
-    let found = door.app.look::<_, AppError>(Identity::Operator, move |whole| {
-        online::organization_of(whole, id)
-    });
-    Ok(found.wait()?)
+    door.home_of(id, online::organization_of)
 }
 
 pub(crate) fn run(globals: &Globals, command: OnlineCommand) -> Outcome {

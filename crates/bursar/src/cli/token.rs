@@ -1,7 +1,6 @@
 use bursar_app::tokens::{
     self, Explanation, Holder, Issued, NewToken, Record, State, WithheldScope, parse_scopes,
 };
-use bursar_app::{AppError, Identity};
 use bursar_domain::access::{Role, Withheld};
 use bursar_domain::ids::{OrganizationId, TokenId};
 use bursar_domain::token::TokenKind;
@@ -86,12 +85,8 @@ fn parse_days(text: &str) -> Result<i64, String> {
         .map_err(|_| "must be a whole number of days".to_owned())
 }
 
-/// Looked up as the operator; the act or view that follows checks the caller.
 fn home(door: &Door<'_>, id: TokenId) -> Result<OrganizationId, Failure> {
-    let found = door.app.look::<_, AppError>(Identity::Operator, move |whole| {
-        tokens::organization_of(whole, id)
-    });
-    Ok(found.wait()?)
+    door.home_of(id, tokens::organization_of)
 }
 
 pub(crate) fn run(globals: &Globals, command: TokenCommand) -> Outcome {

@@ -7,7 +7,6 @@ use bursar_app::tokens::parse_scopes;
 use bursar_app::webhooks::{
     self, Delivery, Issued, NewWebhook, PAGE_MAX, Reach, Record, State, WebhookChange, parse_types,
 };
-use bursar_app::{AppError, Identity};
 use bursar_domain::Timestamp;
 use bursar_domain::ids::{EventId, OrganizationId, WebhookId, kind};
 use bursar_domain::sealed::SecretKey;
@@ -194,12 +193,8 @@ fn parse_hours(text: &str) -> Result<i64, String> {
         .map_err(|_| "must be a whole number of hours".to_owned())
 }
 
-/// Looked up as the operator; the act or view that follows checks the caller.
 fn home(door: &Door<'_>, id: WebhookId) -> Result<OrganizationId, Failure> {
-    let found = door.app.look::<_, AppError>(Identity::Operator, move |whole| {
-        webhooks::organization_of(whole, id)
-    });
-    Ok(found.wait()?)
+    door.home_of(id, webhooks::organization_of)
 }
 
 pub(crate) fn run(globals: &Globals, command: WebhookCommand) -> Outcome {

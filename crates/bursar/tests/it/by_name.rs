@@ -235,6 +235,21 @@ fn the_organization_is_named_once_or_not_at_all() {
         place.ok(&["member", "show", member]);
         let elsewhere = place.refused(&["member", "show", member, "--organization", "Oslo"]);
         assert!(elsewhere.contains("leave --organization"), "{elsewhere}");
+        let token = place.json(&[
+            "token",
+            "create",
+            "--organization",
+            "river club",
+            "--service",
+            "--role",
+            "viewer",
+            "--scopes",
+            "members:read",
+        ]);
+        let revoke = ["token", "revoke", token["id"].as_str().unwrap()];
+        let elsewhere = place.refused(&[&revoke[..], &["--organization", "Oslo"]].concat());
+        assert!(elsewhere.contains("leave --organization"), "{elsewhere}");
+        place.ok(&revoke);
         // A chapter is named in its parent's charges; a bundle is imported whatever the variable says.
         let raised = place.ok(&[
             "payment",

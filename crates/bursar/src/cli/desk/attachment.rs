@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
 use bursar_app::attachments::{self, NewAttachment};
-use bursar_app::{AppError, Identity, private};
+use bursar_app::private;
 use bursar_domain::attachment::{Attachment, SIZE_MAX, Subject};
 use bursar_domain::ids::{AttachmentId, OrganizationId, kind};
 use bursar_domain::reimbursement::Reimbursement;
@@ -74,10 +74,7 @@ fn home(door: &Door<'_>, subject: Subject) -> Result<OrganizationId, Failure> {
 }
 
 fn owner(door: &Door<'_>, id: AttachmentId) -> Result<OrganizationId, Failure> {
-    let found = door
-        .app
-        .look::<_, AppError>(Identity::Operator, move |whole| attachments::owner(whole, id));
-    Ok(found.wait()?)
+    door.home_of(id, attachments::owner)
 }
 
 pub(crate) fn attach(globals: &Globals, args: AttachArgs) -> Outcome {

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use bursar_app::undo::Undone;
-use bursar_app::{AppError, Identity, View, names, resources, undo};
+use bursar_app::{AppError, View, names, resources, undo};
 use bursar_domain::ids::{BulkId, MemberId, OrganizationId, PaymentId, kind};
 use bursar_domain::money::Money;
 use bursar_domain::payment::Payment;
@@ -28,10 +28,7 @@ pub(crate) fn run(globals: &Globals, args: &UndoArgs) -> Outcome {
 /// An import may have changed every member, so undoing uses a connection of its own.
 pub(crate) fn reverse(globals: &Globals, id: BulkId) -> Outcome {
     let door = Door::open(globals)?;
-    let owner = door
-        .app
-        .look::<_, AppError>(Identity::Operator, move |whole| undo::owner(whole, id))
-        .wait()?;
+    let owner = door.home_of(id, undo::owner)?;
     if !globals.yes {
         let plan = door.rehearse(owner, |act| undo::undo(act, id))?;
         consent::confirm(globals, &describe(&door, owner, id, plan)?)?;
