@@ -75,6 +75,12 @@ pub(crate) fn say(line: &str) {
     write(format!("{}\n", printable(line)).as_bytes());
 }
 
+/// The same, from a server. It goes on if nobody reads.
+pub(crate) fn announce(line: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = writeln!(out, "{}", printable(line)).and_then(|()| out.flush());
+}
+
 /// Bold on a terminal.
 pub(crate) fn say_bold(title: &str) {
     let bold = Style::new().bold();

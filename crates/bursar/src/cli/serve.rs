@@ -224,13 +224,13 @@ pub(crate) fn run(globals: &Globals, args: &ServeArgs) -> Outcome {
     });
     let setup = setup.wait()?;
     serve(app, &url, args, Until::Signalled, &mut |address| {
-        output::say(&format!("listening on {address}"));
+        output::announce(&format!("listening on {address}"));
         if !args.no_worker {
             args.send.warn_of_files(&url);
         }
         if let Some(link) = &setup {
             let base = args.base_url.as_deref().unwrap_or(address).trim_end_matches('/');
-            output::say(&format!(
+            output::announce(&format!(
                 "there is no organization yet: set one up at {base}/console/setup/{link}"
             ));
         }

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -322,6 +323,25 @@ fn health_asks_a_running_server() {
             .starts_with("no server answers at http://127.0.0.1:"),
         "{away:?}"
     );
+}
+
+#[test]
+fn a_server_goes_on_if_nobody_reads_what_it_says() {
+    let place = Place::sqlite();
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let listen = bursar_testing::free_address().to_string();
+    let mut serve = place.command(&["serve", "--listen", &listen, "--log-level", "off"]);
+    let mut server = serve.stdout(writer).spawn().unwrap();
+    let ask = ["health", "--listen", &listen];
+    let until = Instant::now() + Duration::from_secs(60);
+    while place.run(&ask).code != Some(0) && Instant::now() < until {
+        assert_eq!(server.try_wait().unwrap(), None, "it ended");
+    }
+    assert_eq!(server.try_wait().unwrap(), None, "it ended");
+    finish(&mut place.command(&ask)).succeeded();
+    server.kill().unwrap();
+    server.wait().unwrap();
 }
 
 #[test]
