@@ -128,7 +128,7 @@ impl Error {
                 quota.reset_seconds
             ),
             Self::Internal(_) => "something went wrong here; it is logged under the request id".into(),
-            Self::Unavailable(_) => "the service cannot do this right now; nothing is lost, try again".into(),
+            Self::Unavailable(_) => "the service cannot do this right now; try again, with the same Idempotency-Key if the request has one".into(),
         }
     }
 

@@ -149,7 +149,10 @@ impl Edge {
                     let log = move |whole: &mut Whole<'_, '_>| chapters::log_read(whole, chapter, count);
                     // The chapter must see every read of its roster: if it cannot be logged, the response is not sent.
                     let logged = self.app.change(call.visit(), chapter, log).await;
-                    logged.map_err(|error: AppError| Error::Unavailable(error.to_string()))?;
+                    logged.map_err(|error: AppError| match error {
+                        AppError::Db(error) => Error::Unavailable(error.to_string()),
+                        other => other.into(),
+                    })?;
                     return Ok((answer, false));
                 }
                 Step::Ahead(change, ahead) => Box::pin(self.pay_ahead(call, change, ahead)).await?,

@@ -195,8 +195,10 @@ pub(super) fn of(route: &Route, base_url: &str) -> Map<String, Value> {
         invalid.push("invalid_cursor");
     }
     match route.key {
-        KeyRule::Required => invalid.extend(["idempotency_key_required", "idempotency_key_invalid"]),
-        KeyRule::Optional => invalid.push("idempotency_key_invalid"),
+        // An optional key must not be empty either.
+        KeyRule::Required | KeyRule::Optional => {
+            invalid.extend(["idempotency_key_required", "idempotency_key_invalid"]);
+        }
         KeyRule::Ignored => {}
     }
     add(400, response(400, by_reference(&invalid)));
@@ -221,7 +223,10 @@ pub(super) fn of(route: &Route, base_url: &str) -> Map<String, Value> {
         add(404, shared("NotFound"));
     }
     let mut conflicts = Vec::new();
-    if matches!(route.operation, Operation::CreateCard | Operation::SendReminder) {
+    if matches!(
+        route.operation,
+        Operation::CreateCard | Operation::SendReminder | Operation::UpdateMember
+    ) {
         conflicts.push("conflict");
     }
     if route.key != KeyRule::Ignored {
@@ -332,7 +337,7 @@ fn headline(code: &str) -> &'static str {
     match code {
         "invalid_request" => "A value out of range",
         "invalid_cursor" => "A cursor of another list, or an old one",
-        "idempotency_key_required" => "The header is missing",
+        "idempotency_key_required" => "The header is missing or empty",
         "idempotency_key_invalid" => "The key is too long or has a foreign character",
         "invalid_token" => "No valid token",
         "insufficient_scope" => "A scope is missing",

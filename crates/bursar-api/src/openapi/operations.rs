@@ -98,8 +98,9 @@ fn about(operation: Operation) -> &'static str {
         Operation::GetMember => "Returns one member, active or archived.",
         Operation::UpdateMember => {
             "Changes the fields that the body names and keeps the others. `isActive: false` archives the member: an \
-             archived member stays in its groups and keeps its payments, but is not counted in `memberCount`. A body that \
-             changes nothing leaves `updatedAt` as it is. `null` is refused."
+             archived member stays in its groups and keeps its payments, but is not counted in `memberCount`. Their active \
+             cards are frozen, and `isActive: true` does not thaw them. A member whose data was erased cannot be changed. A \
+             body that changes nothing leaves `updatedAt` as it is. `null` is refused."
         }
         Operation::ListMembers => {
             "Returns the organization's members, oldest change first. To keep a copy up to date, follow `nextCursor` to the \
