@@ -22,9 +22,9 @@ pub(crate) struct ActivityArgs {
     /// Only this action, or actions that start with it: token, role.set
     #[arg(long)]
     action: Option<String>,
-    /// Maximum number of lines
-    #[arg(long, value_name = "N", default_value = "50", value_parser = clap::value_parser!(u64).range(1..=LINES_MAX))]
-    limit: u64,
+    /// Maximum number of lines [default: 50, with --json all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=LINES_MAX))]
+    limit: Option<u64>,
 }
 
 pub(super) fn parse_since(text: &str) -> Result<Timestamp, String> {
@@ -50,7 +50,7 @@ pub(crate) fn run(globals: &Globals, args: &ActivityArgs) -> Outcome {
         before: None,
         limit: 0,
     };
-    let mut left = usize::try_from(args.limit)?;
+    let mut left = usize::try_from(globals.limit(args.limit, LINES_MAX))?;
     let mut records: Vec<Record> = Vec::new();
     let mut said = false;
     while left > 0 {

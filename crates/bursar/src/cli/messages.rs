@@ -15,9 +15,9 @@ pub(crate) struct MessagesArgs {
     /// Only messages of this reminder
     #[arg(long, value_name = "REM", value_parser = parse_id::<kind::Reminder>)]
     reminder: Option<ReminderId>,
-    /// Maximum number of messages, newest first
-    #[arg(long, value_name = "N", default_value = "50", value_parser = clap::value_parser!(u64).range(1..=MESSAGES_MAX))]
-    limit: u64,
+    /// Maximum number of messages, newest first [default: 50, with --json all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MESSAGES_MAX))]
+    limit: Option<u64>,
     /// Send this failed message again
     #[arg(long, value_name = "MSG", value_parser = parse_id::<kind::Message>, conflicts_with = "reminder")]
     retry: Option<MessageId>,
@@ -58,7 +58,7 @@ pub(crate) fn run(globals: &Globals, args: &MessagesArgs) -> Outcome {
 }
 
 fn read(door: &Door<'_>, organization: OrganizationId, args: &MessagesArgs) -> Result<Vec<Sent>, Failure> {
-    let mut left = usize::try_from(args.limit)?;
+    let mut left = usize::try_from(door.globals.limit(args.limit, MESSAGES_MAX))?;
     let mut query = Query {
         reminder: args.reminder,
         before: None,

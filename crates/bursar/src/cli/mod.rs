@@ -290,6 +290,11 @@ impl Globals {
         Ok(Identity::Person(found.wait()?))
     }
 
+    /// How many lines to show. People get the newest ones; a program gets all, up to this many.
+    fn limit(&self, given: Option<u64>, most: u64) -> u64 {
+        given.unwrap_or(if self.json { most } else { 50 })
+    }
+
     /// Refuses `--as` for commands that no role allows.
     fn for_operator(&self) -> Outcome {
         match self.person {
