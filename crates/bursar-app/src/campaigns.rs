@@ -15,7 +15,7 @@ use crate::error::AppError;
 use crate::resources::Readable;
 use crate::rule::Rule;
 
-pub const CREATE: Rule = Rule::of("campaign.create", Role::Editor, "make campaigns");
+pub const CREATE: Rule = Rule::of("campaign.create", Role::Editor, "create campaigns");
 pub const CHANGE: Rule = Rule::of("campaign.change", Role::Editor, "change campaigns");
 pub const MOVE: Rule = Rule::of("campaign.move", Role::Editor, "start and end campaigns");
 pub const OVER: Rule = Rule::of_worker("campaign.over", "look for campaigns of all organizations");

@@ -23,7 +23,7 @@ use crate::pro_rata;
 use crate::rule::Rule;
 
 pub const CREATE: Rule =
-    Rule::of("group.create", Role::Editor, "make groups").or_token(&[Scope::GroupsWrite]);
+    Rule::of("group.create", Role::Editor, "create groups").or_token(&[Scope::GroupsWrite]);
 pub const CHANGE: Rule =
     Rule::of("group.change", Role::Editor, "change groups").or_token(&[Scope::GroupsWrite]);
 /// The rules for money too, which no token changes.

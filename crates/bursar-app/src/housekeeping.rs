@@ -6,7 +6,7 @@ use crate::act::Whole;
 use crate::error::AppError;
 use crate::rule::Rule;
 
-pub const PRUNE: Rule = Rule::of_worker("housekeeping.prune", "prune what has served its time");
+pub const PRUNE: Rule = Rule::of_worker("housekeeping.prune", "delete expired data");
 pub const RULES: &[&Rule] = &[&PRUNE];
 
 /// Attempts to deliver events are kept this long.

@@ -234,8 +234,7 @@ fn letter(digits: &str, organization: &str) -> (String, String) {
     let spaced = code::spaced(digits);
     let body = format!(
         "{spaced}\n\nThis code opens your page at {organization}, in the browser that asked for it. It works once, within 10 \
-         minutes.\n\nIf you did not ask for it, ignore this message: without the code nobody gets in. Never tell the code to \
-         anybody."
+         minutes.\n\nIf you did not request it, ignore this message. Do not share this code with anyone."
     );
     (format!("{spaced} is your code for {organization}"), body)
 }

@@ -103,10 +103,10 @@ pub(crate) fn tell_of(act: &mut Act<'_, '_>, rule: &Rule) -> Result<(), AppError
         return Ok(());
     };
     let (organization, now) = (act.own()?, act.now());
-    let subject = format!("Your access to {} was used to {}", organization.name, rule.deed);
+    let subject = format!("{}: your account was used to {}", organization.name, rule.deed);
     let body = format!(
-        "Somebody who was signed in as you used your right to {} in {}, at {now}.\n\nIf it was you, there is nothing to do. If \
-         not, sign in to the console, open \"Your sessions\", end the sessions that you do not know, and tell another admin.",
+        "Your account was used to {} in {}, at {now}.\n\nIf this was you, there is nothing to do. If not, sign in to the \
+         console, open \"Your sessions\", end the sessions that you do not know, and tell another admin.",
         rule.deed, organization.name
     );
     let id = act.new_id();

@@ -32,7 +32,7 @@ pub struct NewOrganization {
     pub time_zone: Zone,
 }
 
-pub const CREATE: Rule = Rule::of_operator("organization.create", "make organizations");
+pub const CREATE: Rule = Rule::of_operator("organization.create", "create organizations");
 pub const LIST: Rule = Rule::of("organization.list", Role::Viewer, "see the organization");
 pub const COUNT: Rule = Rule::of_operator("organization.count", "count what there is");
 pub const SET: Rule = Rule::of(

@@ -22,8 +22,16 @@ use crate::resources::Readable;
 use crate::rule::Rule;
 
 pub const DRAFT: Rule = Rule::of("reimbursement.draft", Role::Editor, "draft reimbursements");
-pub const MOVE: Rule = Rule::of("reimbursement.move", Role::Editor, "move reimbursements so");
-pub const SETTLE: Rule = Rule::of("reimbursement.settle", Role::Admin, "move reimbursements so");
+pub const MOVE: Rule = Rule::of(
+    "reimbursement.move",
+    Role::Editor,
+    "submit, reopen and void reimbursements",
+);
+pub const SETTLE: Rule = Rule::of(
+    "reimbursement.settle",
+    Role::Admin,
+    "reject and pay reimbursements",
+);
 /// Somebody must answer for an approval by name.
 pub const APPROVE: Rule = Rule::of("reimbursement.approve", Role::Admin, "approve reimbursements")
     .people_only()

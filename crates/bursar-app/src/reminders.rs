@@ -26,7 +26,7 @@ const RUNS_AT_ONCE_MAX: i64 = 100;
 
 pub const SCHEDULE: Rule = Rule::of("reminder.schedule", Role::Editor, "schedule reminders");
 pub const LIST: Rule = Rule::of("reminder.list", Role::Editor, "list its reminders");
-pub const CANCEL: Rule = Rule::of("reminder.cancel", Role::Editor, "call reminders off");
+pub const CANCEL: Rule = Rule::of("reminder.cancel", Role::Editor, "cancel reminders");
 pub const RETRY: Rule = Rule::of("reminder.retry", Role::Editor, "send reminders again");
 pub const SEND_NOW: Rule =
     Rule::of("reminder.send", Role::Editor, "send reminders").or_token(&[Scope::RemindersWrite]);

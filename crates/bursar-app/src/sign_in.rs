@@ -19,7 +19,7 @@ use crate::once::Output;
 use crate::personal::{self, Letter};
 use crate::rule::Rule;
 
-pub const MAKE_LINK: Rule = Rule::of_operator("sign_in.link", "make sign-in links");
+pub const MAKE_LINK: Rule = Rule::of_operator("sign_in.link", "create sign-in links");
 pub const OPEN_LINK: Rule = Rule::of_visitor("sign_in.open", "open a sign-in link");
 pub const ENTER: Rule = Rule::of_visitor("sign_in.enter", "sign in");
 pub const ONESELF: Rule = Rule::of_oneself("sign_in.oneself", "see and end their own sessions");

@@ -18,7 +18,7 @@ use crate::books::{self, NewEntry, money_account, post};
 use crate::error::AppError;
 use crate::rule::Rule;
 
-pub const CREATE_LISTING: Rule = Rule::of("listing.create", Role::Editor, "make listings");
+pub const CREATE_LISTING: Rule = Rule::of("listing.create", Role::Editor, "create listings");
 pub const CHANGE_LISTING: Rule = Rule::of("listing.change", Role::Editor, "change listings");
 pub const ORDER: Rule = Rule::of("order.create", Role::Editor, "take orders");
 pub const CHANGE_ORDER: Rule = Rule::of("order.change", Role::Editor, "change orders");

@@ -87,9 +87,9 @@ fn no_scope_rule() -> String {
     )
 }
 
-pub const CREATE: Rule = Rule::of("token.create", Role::Viewer, "make tokens for themselves").guarded();
+pub const CREATE: Rule = Rule::of("token.create", Role::Viewer, "create personal tokens").guarded();
 pub const CREATE_SERVICE: Rule =
-    Rule::of("token.create_service", Role::Admin, "make service tokens").guarded();
+    Rule::of("token.create_service", Role::Admin, "create service tokens").guarded();
 pub const ROTATE: Rule = Rule::of("token.rotate", Role::Admin, "rotate service tokens").guarded();
 pub const REVOKE: Rule = Rule::of("token.revoke", Role::Viewer, "revoke tokens").guarded();
 pub const REVOKE_SERVICE: Rule =

@@ -64,7 +64,7 @@ pub struct Issued {
     pub secret: Secret,
 }
 
-pub const CREATE: Rule = Rule::of("webhook.create", Role::Admin, "make webhook endpoints").guarded();
+pub const CREATE: Rule = Rule::of("webhook.create", Role::Admin, "create webhook endpoints").guarded();
 pub const LIST: Rule = Rule::of(
     "webhook.list",
     Role::Admin,

@@ -21,7 +21,7 @@ use crate::rule::Rule;
 
 pub const LIST: Rule = Rule::of("credit.list", Role::Viewer, "read credit");
 pub const APPLY: Rule = Rule::of("credit.apply", Role::Editor, "apply credit");
-pub const REFUND: Rule = Rule::of("credit.refund", Role::Editor, "pay credit back").guarded();
+pub const REFUND: Rule = Rule::of("credit.refund", Role::Editor, "refund credit").guarded();
 
 pub const RULES: &[&Rule] = &[&LIST, &APPLY, &REFUND];
 

@@ -15,7 +15,7 @@ use crate::act::Act;
 use crate::error::AppError;
 use crate::rule::Rule;
 
-pub const REFUND: Rule = Rule::of("receipt.refund", Role::Editor, "pay receipts back").guarded();
+pub const REFUND: Rule = Rule::of("receipt.refund", Role::Editor, "refund receipts").guarded();
 
 pub const RULES: &[&Rule] = &[&REFUND];
 

@@ -65,8 +65,8 @@ fn letter(digits: &str, site: &str) -> (String, String) {
     let spaced = code::spaced(digits);
     let body = format!(
         "{spaced}\n\nThis code makes this address the one of your account at {site}. It works once, within 10 minutes, in the \
-         browser that asked for it.\n\nIf you did not ask for it, do nothing: without the code nothing changes. Never read it \
-         out to anybody."
+         browser that asked for it.\n\nIf you did not request it, ignore this message. Do not share this code with \
+         anyone."
     );
     (format!("{spaced} is your code for this address"), body)
 }

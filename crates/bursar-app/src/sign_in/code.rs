@@ -83,7 +83,7 @@ fn letter(digits: &str, site: &str, login: Option<&Proven>) -> (String, String) 
     });
     let body = format!(
         "{spaced}\n\nThis code signs you in to bursar at {site}, in the browser that asked for it. It works once, within 10 \
-         minutes.{linked}\n\nIf you did not ask for it, do nothing: without the code nobody gets in. Never read it out to anybody."
+         minutes.{linked}\n\nIf you did not request it, ignore this message. Do not share this code with anyone."
     );
     (format!("{spaced} is your sign-in code"), body)
 }

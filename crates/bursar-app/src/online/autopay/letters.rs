@@ -125,7 +125,7 @@ pub(super) fn stopped(act: &mut Act<'_, '_>, autopay: &Autopay) -> Result<(), Ap
         |name| format!("Your automatic payments at {name} are stopped"),
         |name| {
             format!(
-                "Nothing more is charged to your card, {card}, and the payment provider forgets it. From now on you pay your \
+                "Nothing more is charged to your card, {card}, and the payment provider deletes it. From now on you pay your \
                  dues at {name} yourself."
             )
         },
@@ -186,9 +186,9 @@ pub(super) fn failed(
     let next = lines.iter().filter_map(|line| line.on).min();
     let then = match next {
         Some(day) => format!(
-            "It is tried again on {day}. You can also pay it in another way before then, or save another card, on your page."
+            "We will try again on {day}. You can also pay it in another way before then, or save another card, on your page."
         ),
-        None => "It is not tried again. Please pay it on your page, by card or in another way.".to_owned(),
+        None => "We will not try again. Please pay it on your page, by card or in another way.".to_owned(),
     };
     write(
         act,
@@ -210,8 +210,8 @@ pub(super) fn tell_admins(
     let letter = (
         format!("{} of {} could not be collected by card", sum, member.name()),
         format!(
-            "The last try to charge {sum} to the saved card of {} in {} failed.{reason}\n\n{listed}\n\nThe member was told, and \
-             it is not tried again. It stays open.",
+            "The last attempt to charge {sum} to the saved card of {} in {} failed.{reason}\n\n{listed}\n\nThe member was told, and \
+             there will be no further attempt. It stays open.",
             member.name(),
             organization.name
         ),

@@ -213,13 +213,13 @@ fn a_failed_charge_is_tried_as_the_organization_says_and_then_told() {
             text.contains("The reason given: Your card was declined."),
             "{text}"
         );
-        assert!(text.contains("tried again on 2026-11-27"), "{text}");
+        assert!(text.contains("We will try again on 2026-11-27"), "{text}");
         assert_eq!(club.status(11), PaymentStatus::Failed);
         // Max's dues are of the next day and have tries of their own.
         assert_eq!(club.morning(11).0.len(), 1);
         let (_, text) = club.morning(12);
         assert!(text.contains("30.00 USD could not be charged"), "{text}");
-        assert!(text.contains("tried again on 2026-11-29"), "{text}");
+        assert!(text.contains("We will try again on 2026-11-29"), "{text}");
         club.morning(13);
         let (mut told, text) = club.morning(14);
         told.sort();
@@ -231,7 +231,7 @@ fn a_failed_charge_is_tried_as_the_organization_says_and_then_told() {
             ]
         );
         assert!(
-            text.contains("It is not tried again. Please pay it on your page"),
+            text.contains("We will not try again. Please pay it on your page"),
             "{text}"
         );
         club.till.state().declines = None;
