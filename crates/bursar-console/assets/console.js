@@ -22,10 +22,10 @@ document.addEventListener("htmx:responseError", (event) => {
   say(xhr.status === 429 ? "Too many requests. Wait a moment, then go on." : `That did not work (${xhr.status}). Reload the page.`);
 });
 
-// A form is sent once.
+// A form is sent once. Forms about money have a field named "method", which form.method would be.
 document.addEventListener("submit", (event) => {
   const form = event.target;
-  if (form.method !== "post" || event.defaultPrevented) return;
+  if (form.getAttribute("method") !== "post" || event.defaultPrevented) return;
   if (form.dataset.sent) event.preventDefault();
   form.dataset.sent = "yes";
 });
