@@ -195,7 +195,7 @@ pub(crate) fn told(refusal: &Refusal) -> Problem {
 }
 
 /// Messages can name commands as a way out. Pages have other ways.
-fn without_commands(message: &str) -> String {
+pub(crate) fn without_commands(message: &str) -> String {
     let is_command = |clause: &&str| clause.contains("`bursar ") || clause.contains(" --");
     let kept: Vec<&str> = message.split("; ").filter(|clause| !is_command(clause)).collect();
     match kept.is_empty() {

@@ -28,11 +28,12 @@ pub(crate) struct Preview<'a> {
     pub(crate) form: &'a Form,
     pub(crate) title: String,
     /// Where the form is, and its name.
-    pub(crate) back: (String, &'static str),
+    pub(crate) back: (String, String),
     pub(crate) lead: String,
     /// Who is left out: a reason, and names.
     pub(crate) left_out: Vec<(String, String)>,
     pub(crate) button: String,
+    pub(crate) is_dangerous: bool,
     /// Instead of the button, if there is nothing to do.
     pub(crate) nothing: &'static str,
     pub(crate) letter: Option<Shown>,

@@ -166,7 +166,7 @@ fn look(
             "Charge {}, {total} in all",
             words::count(count, "member", "members")
         ),
-        back,
+        back: (back.0, back.1.to_owned()),
         lead: match new.due_date {
             Some(due) => format!("{what}, due {}.", words::day(due)),
             None => format!("{what}."),
@@ -176,6 +176,7 @@ fn look(
             "Raise {}, {total} in all",
             words::count(count, "charge", "charges")
         ),
+        is_dangerous: false,
         nothing: if count == 0 {
             "There is nobody to charge."
         } else {

@@ -79,14 +79,22 @@ fn an_admin_exports_and_erases_a_member(engine: Engine) {
     let open = admin.page(&erase);
     assert!(open.contains("25.00 USD is open in 1 charge"), "{open}");
     let form = "name=xanthippe+zaubermannova&reason=asked+for+it";
+    assert!(
+        !open.contains("Look again") && !open.contains("`bursar"),
+        "{open}"
+    );
     let refused = admin.post(&erase, &format!("{form}&key=one"));
+    assert_eq!(refused.status, 422, "{refused:?}");
     assert!(refused.body.contains("cannot be erased yet"), "{}", refused.body);
+    // Nothing is confirmed without the name, whatever happens to the open charge meanwhile.
+    let refused = admin.post(&erase, "key=one");
+    assert_eq!(refused.status, 422, "{refused:?}");
     world.run(&["payment", "cancel", charge, "--yes"]);
 
     let preview = admin.page(&erase);
     for said in [
-        "Goes: E-mail address",
-        "Stays: Charges",
+        "Removed: E-mail address",
+        "Kept: Charges",
         "Enter the name of the member",
         "10 years",
     ] {
@@ -105,7 +113,40 @@ fn an_admin_exports_and_erases_a_member(engine: Engine) {
         wrong.body
     );
     assert_eq!(editor.post(&erase, &format!("{form}&key=editor")).status, 403);
-    let done = admin.sent(&erase, &format!("{form}&key=three"));
+
+    // What another name finds is shown before anything is erased.
+    let description = |text: &str| {
+        let group = world.run(&["group", "list", "--organization", &of])[0].clone();
+        let group = group["id"].as_str().unwrap();
+        let set = ["group", "set", group, "--description", text];
+        world.run(&[&set[..], &["--organization", &of]].concat());
+    };
+    description("Ask Xanzi about the keys.");
+    assert!(!admin.page(&erase).contains("Xanzi about"));
+    let form = &format!("{form}&also=Xanzi");
+    let unseen = admin.post(&erase, &format!("{form}&step=do&key=two"));
+    assert_eq!(unseen.status, 200, "{unseen:?}");
+    let shown = &unseen.body;
+    assert!(
+        shown.contains("Ask Xanzi about the keys.") && shown.contains("Erase permanently"),
+        "{shown}"
+    );
+    let plan = |page: &str| {
+        let rest = page.split("name=\"plan\" value=\"").nth(1).unwrap();
+        rest.split('"').next().unwrap().to_owned()
+    };
+    let seen = plan(shown);
+    description("Ask Xanzi about the boat.");
+    let changed = admin.post(&erase, &format!("{form}&step=do&plan={seen}&key=two"));
+    assert_eq!(changed.status, 200, "{changed:?}");
+    let shown = &changed.body;
+    assert!(
+        shown.contains("This has changed since you looked.") && shown.contains("Xanzi about the boat."),
+        "{shown}"
+    );
+    let done = admin.sent(&erase, &format!("{form}&step=do&plan={}&key=three", plan(shown)));
+    let groups = world.run(&["group", "list", "--organization", &of]);
+    assert!(!groups.to_string().contains("Xanzi"), "{groups}");
     let erased = admin.page(&done);
     assert!(erased.contains("Erased the member."), "{erased}");
     assert!(
