@@ -57,9 +57,20 @@ impl Once {
         fingerprint: [u8; 32],
         kept_seconds: i64,
     ) -> Self {
+        Self::of_browser(organization, user.to_bytes(), key, fingerprint, kept_seconds)
+    }
+
+    /// A member's browser has no person: its keys belong to the link or the session that it presents.
+    pub fn of_browser(
+        organization: OrganizationId,
+        principal: [u8; 16],
+        key: String,
+        fingerprint: [u8; 32],
+        kept_seconds: i64,
+    ) -> Self {
         let name = Name {
             organization,
-            principal: user.to_bytes(),
+            principal,
             key,
         };
         Self {

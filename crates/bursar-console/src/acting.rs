@@ -124,7 +124,7 @@ impl Console {
             }
         };
         if !is_key(&key) {
-            let failure = Problem::new("This form is old. Send it once more.");
+            let failure = Problem::new(OLD_FORM);
             return self.again(signed, route, asking, form, failure.into()).await;
         }
         let visit = Visit {
@@ -208,8 +208,11 @@ pub(crate) fn no_form() -> Refusal {
     Refusal::missing("this page has no form")
 }
 
+/// Said of a form without a key.
+pub(crate) const OLD_FORM: &str = "This form is old. Send it once more.";
+
 /// Keys are made here; one that was not is of no use.
-fn is_key(key: &str) -> bool {
+pub(crate) fn is_key(key: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     (1..=64).contains(&key.len()) && key.chars().all(is_plain)
 }

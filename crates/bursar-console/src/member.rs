@@ -12,7 +12,9 @@ mod transfer_code;
 use std::net::IpAddr;
 
 use bursar_app::member_access::{self, Entry};
-use bursar_app::{Act, AppError, DbError, Identity, NO_ORGANIZATION, View, Visit, Whole, member_page};
+use bursar_app::{
+    Act, AppError, DbError, Identity, NO_ORGANIZATION, Once, Output, Rule, View, Visit, Whole, member_page,
+};
 use bursar_domain::Refusal;
 use bursar_domain::ids::{AutopayId, Id, MemberId, OnlinePaymentId, OrganizationId, ReceiptId, RequestId};
 use bursar_domain::member_access::MemberLink;
@@ -23,9 +25,10 @@ use hyper::StatusCode;
 use hyper::header::{HeaderMap, HeaderValue, SET_COOKIE};
 use hyper::http::request::Parts;
 
+use crate::acting::{OLD_FORM, is_key};
 use crate::cookies::CookieName;
 use crate::failure::{Failure, Problem};
-use crate::forms::Form;
+use crate::forms::{Form, KEY};
 use crate::pages::signing::tries_left;
 use crate::reply::{Download, see_other};
 use crate::serve::{Answer, Console};
@@ -119,7 +122,7 @@ impl Console {
             ("", None) => self.member_home(known, asked.get("said"), &Form::default()).await,
             ("pay", Some(form)) => self.pay(known, form).await,
             ("autopay", None) => self.autopay_page(known, None).await,
-            ("autopay", Some(_)) => self.start_autopay(known).await,
+            ("autopay", Some(form)) => self.start_autopay(known, form).await,
             ("autopay/stop", Some(_)) => self.stop_autopay(known).await,
             ("statement", None) => self.member_statement(known, asked.get("year")).await,
             ("contact", None) => self.member_contact(known, &Form::default()).await,
@@ -343,7 +346,7 @@ impl Console {
             }
             None => 0,
         };
-        home::home(&shown?, sharing > 1, said, form)
+        home::home(&shown?, (self.new_key()?, sharing > 1), said, form)
     }
 
     async fn member_statement(&self, known: Known, year: &str) -> Result<Answer, Failure> {
@@ -401,6 +404,35 @@ impl Console {
                 self.member_contact(known, &with(form, problem)).await
             }
         }
+    }
+
+    /// Begins what a form asks for, once. `work` yields the id of what was begun. The same form sent again yields that id and
+    /// true.
+    async fn begin_once(
+        &self,
+        known: Known,
+        (path, rule): (&str, &'static Rule),
+        form: &Form,
+        mut work: impl FnMut(&mut Act<'_, '_>) -> Result<String, AppError> + Send + 'static,
+    ) -> Result<(String, bool), Failure> {
+        let key = form.get(KEY).to_owned();
+        if !is_key(&key) {
+            return Err(Problem::new(OLD_FORM).into());
+        }
+        let fingerprint = form.fingerprint(path);
+        let once = Once::of_browser(
+            known.organization,
+            known.key(),
+            key,
+            fingerprint,
+            self.key_seconds,
+        );
+        let doing = self.app.once(known.visit(), rule, once, None, move |act| {
+            let body = work(act)?;
+            Ok::<_, Failure>(Output { status: 303, body })
+        });
+        let (output, is_again) = doing.reply.await?;
+        Ok((output.body, is_again))
     }
 
     async fn leave(&self, known: Known) -> Result<Answer, Failure> {

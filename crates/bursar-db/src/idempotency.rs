@@ -25,8 +25,8 @@ const GET: &str = concat!(
 /// Organization, principal and key.
 const KEY: usize = 3;
 
-/// With the fingerprint of the request. Ignores keys used before `since`. A principal is a user, or a family of service
-/// tokens.
+/// With the fingerprint of the request. Ignores keys used before `since`. A principal is a user, a family of service
+/// tokens, or the link or the session of a member.
 pub fn get(
     tx: &mut Tx<'_>,
     organization: OrganizationId,

@@ -10,6 +10,7 @@ use hyper::StatusCode;
 use super::{HOME, Known, page, to_code};
 use crate::assets;
 use crate::failure::{Failure, Problem};
+use crate::forms::Form;
 use crate::reply::see_other;
 use crate::serve::{Answer, Console};
 
@@ -17,6 +18,7 @@ use crate::serve::{Answer, Console};
 #[template(path = "m/autopay.html")]
 struct AutopayPage<'a> {
     style: String,
+    key: String,
     organization: &'a str,
     wrong: &'a str,
     /// The card that is saved now.
@@ -46,6 +48,7 @@ impl Console {
         let wrong = problem.as_ref().map(|problem| problem.message.as_str());
         let page = AutopayPage {
             style: assets::style(),
+            key: self.new_key()?,
             organization: &shown.organization.name,
             wrong: wrong.unwrap_or_default(),
             card: card.as_deref().unwrap_or_default(),
@@ -57,30 +60,39 @@ impl Console {
         Ok(Answer::Page(status, page.render()?))
     }
 
-    pub(super) async fn start_autopay(&self, known: Known) -> Result<Answer, Failure> {
+    pub(super) async fn start_autopay(&self, known: Known, form: &Form) -> Result<Answer, Failure> {
         let origin = self.origin().to_owned();
         let start = move |act: &mut Act<'_, '_>| {
-            autopay::start(
+            let begun = autopay::start(
                 act,
                 &format!("{origin}{HOME}card/{{id}}"),
                 &format!("{origin}{HOME}"),
-            )
+            )?;
+            Ok(begun.id.to_string())
         };
-        let begun: Result<AutopayRecord, AppError> =
-            self.app.act(known.visit(), known.organization, start).await;
-        let opened = match begun {
-            Err(AppError::Stale) => return Ok(Answer::Reply(see_other(&to_code("autopay")))),
-            Err(error) => Err(error),
-            Ok(begun) => {
+        let begun = self.begin_once(known, ("/m/autopay", &autopay::START), form, start);
+        let opened = match begun.await {
+            Err(Failure::App(AppError::Stale)) => return Ok(Answer::Reply(see_other(&to_code("autopay")))),
+            Err(failure) => Err(failure),
+            Ok((id, is_again)) => {
+                let id = AutopayId::parse(&id).ok_or_else(super::no_page)?;
+                let own = match is_again {
+                    true => self.own_autopay(known, id).await?,
+                    false => None,
+                };
+                // The page after it says what became of a card that was saved since.
+                if own.is_some_and(|own| own.state != AutopayState::Saving) {
+                    return Ok(Answer::Reply(see_other(&format!("{HOME}card/{id}"))));
+                }
                 let (teller, organization) = (self.teller.clone(), known.organization);
-                let opened = tokio::task::spawn_blocking(move || teller.open_autopay(organization, begun.id));
-                opened.await.unwrap_or_else(|error| Err(unasked(&error)))
+                let opened = tokio::task::spawn_blocking(move || teller.open_autopay(organization, id));
+                let opened = opened.await.unwrap_or_else(|error| Err(unasked(&error)));
+                opened.map_err(Failure::from)
             }
         };
         match opened {
             Ok(opened) => Ok(Answer::Reply(see_other(&format!("{HOME}autopay/{}", opened.id)))),
-            Err(error) => {
-                let failure = Failure::from(error);
+            Err(failure) => {
                 let problem = failure.problem().ok_or(failure)?;
                 self.autopay_page(known, Some(problem)).await
             }

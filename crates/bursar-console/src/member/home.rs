@@ -29,6 +29,8 @@ const RECEIPTS_MAX: usize = 12;
 #[template(path = "m/home.html")]
 struct Home<'a> {
     form: &'a Form,
+    /// Of the form that pays.
+    key: String,
     takes_cards: bool,
     by_card: Vec<ByCard>,
     autopay: Option<SavedCard>,
@@ -133,7 +135,7 @@ struct Movement {
 
 pub(super) fn home(
     shown: &MemberPage,
-    shares_address: bool,
+    (key, shares_address): (String, bool),
     said: &str,
     form: &Form,
 ) -> Result<Answer, Failure> {
@@ -156,6 +158,7 @@ pub(super) fn home(
     let year: i16 = statement.until.to_string()[..4].parse().unwrap_or_default();
     let page = Home {
         form,
+        key,
         takes_cards: shown.takes_cards && shown.open.iter().any(Owed::can_be_paid),
         by_card: shown
             .online

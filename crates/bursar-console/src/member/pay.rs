@@ -1,5 +1,7 @@
 //! Paying by card: what is chosen goes to the provider's page, and the way back says what became of it.
 
+use std::time::Duration;
+
 use bursar_app::online::{self, NewOnlinePayment, Record};
 use bursar_app::{Act, AppError, View, member_page};
 use bursar_domain::ids::{Id, OnlinePaymentId, PaymentId};
@@ -12,6 +14,10 @@ use crate::forms::Form;
 use crate::reply::see_other;
 use crate::serve::{Answer, Console};
 use crate::words;
+
+/// How often the request before this one is looked after, and how long each time.
+const LOOKS: u32 = 20;
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 impl Console {
     /// Begins a payment of the chosen charges.
@@ -37,24 +43,46 @@ impl Console {
                 success_url: format!("{origin}{HOME}paid/{{id}}"),
                 cancel_url: format!("{origin}{HOME}"),
             };
-            online::begin(act, &new)
+            Ok(online::begin(act, &new)?.id.to_string())
         };
-        let begun: Result<Record, AppError> = self.app.act(known.visit(), known.organization, begin).await;
-        let opened = match begun {
-            Ok(begun) => self.ask(known, begun.id, Question::Open).await,
-            Err(error) => Err(error),
+        let begun = self.begin_once(known, ("/m/pay", &online::BEGIN), form, begin);
+        let opened = match begun.await {
+            Ok((id, is_again)) => {
+                let id = OnlinePaymentId::parse(&id).ok_or_else(super::no_page)?;
+                self.opened(known, id, is_again).await
+            }
+            Err(failure) => Err(failure),
         };
         match opened {
             Ok(record) => match record.url {
                 Some(_) => Ok(Answer::Reply(see_other(&format!("{HOME}pay/{}", record.id)))),
                 None => Ok(Answer::Reply(see_other(&format!("{HOME}paid/{}", record.id)))),
             },
-            Err(error) => {
-                let failure = Failure::from(error);
+            Err(failure) => {
                 let problem = failure.problem().ok_or(failure)?;
                 self.home_again(known, form, problem).await
             }
         }
+    }
+
+    /// The payment, with the provider's page if it can still be paid. After a double click, the request before this one is
+    /// asking the provider, which refuses to be asked twice at the same time.
+    async fn opened(&self, known: Known, id: OnlinePaymentId, is_again: bool) -> Result<Record, Failure> {
+        let looks = if is_again { LOOKS } else { 0 };
+        for _ in 0..looks {
+            let record: Result<Record, AppError> = self
+                .app
+                .view(known.who, known.organization, move |view: &mut View<'_, '_>| {
+                    online::own(view, id)
+                })
+                .await;
+            let record = record?;
+            if record.state != OnlineState::Created {
+                return Ok(record);
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+        Ok(self.ask(known, id, Question::Open).await?)
     }
 
     /// Leads to the provider's page. It is a page of its own, because browsers hold a form to our own addresses.

@@ -3,6 +3,8 @@
 mod autopay;
 mod requests;
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use bursar::CardDesk;
 use bursar_testing::{Engine, eventually, is_full};
 use serde_json::Value;
@@ -347,6 +349,13 @@ fn no_link_but_the_right_one_opens(engine: Engine) {
     opened(&world, &ada.link);
 }
 
+/// A form with a key of its own, as every page has.
+fn keyed(form: &str) -> String {
+    static KEYS: AtomicU32 = AtomicU32::new(0);
+    let key = KEYS.fetch_add(1, Ordering::Relaxed);
+    format!("{form}&key=page-{key}")
+}
+
 /// Connects the organization to the desk.
 fn takes_cards(world: &World) {
     let file = world.place.folder.path().join("stripe-key");
@@ -358,7 +367,7 @@ fn takes_cards(world: &World) {
 
 /// Chooses a charge to pay; the address of the provider's page, and where it leads back to.
 fn begun(world: &World, browser: &str, form: &str) -> (String, String) {
-    let sent = posted(world, browser, "/m/pay", "same-origin", form);
+    let sent = posted(world, browser, "/m/pay", "same-origin", &keyed(form));
     assert_eq!(sent.status, 303, "{sent:?}");
     let to = sent.must("location");
     let page = get(world, browser, to);
@@ -407,7 +416,7 @@ fn members_pay_by_card(engine: Engine) {
         (format!("charge={charge}&amount-{charge}=x"), "mount"),
         (format!("charge={charge}&amount-{charge}=0.10"), "at least"),
     ] {
-        let refused = posted(&world, &browser, "/m/pay", "same-origin", &form);
+        let refused = posted(&world, &browser, "/m/pay", "same-origin", &keyed(&form));
         assert_eq!(refused.status, 422, "{form}: {refused:?}");
         assert!(refused.body.contains(part), "{part}: {}", refused.body);
     }
@@ -416,13 +425,13 @@ fn members_pay_by_card(engine: Engine) {
         &browser,
         "/m/pay",
         "same-origin",
-        &format!("charge={other}"),
+        &keyed(&format!("charge={other}")),
     );
     assert_eq!(foreign.status, 404, "{foreign:?}");
     let address = desk.address();
     drop(desk);
     let form = format!("charge={charge}&amount-{charge}=5.00");
-    let refused = posted(&world, &browser, "/m/pay", "same-origin", &form);
+    let refused = posted(&world, &browser, "/m/pay", "same-origin", &keyed(&form));
     assert_eq!(refused.status, 422, "{refused:?}");
     let desk = CardDesk::start(address, file, 0).unwrap();
 
@@ -432,6 +441,30 @@ fn members_pay_by_card(engine: Engine) {
         assert_eq!(reply.status, 303, "{reply:?}");
         reply.must("location").to_owned()
     };
+    let page = get(&world, &browser, "/m/").body;
+    assert!(page.contains("name=\"key\" value=\""), "{page}");
+    let old = posted(&world, &browser, "/m/pay", "same-origin", &form);
+    assert_eq!(old.status, 422, "without a key: {old:?}");
+    let online = || {
+        let listed = world.run(&["online", "list", "--organization", &of]);
+        listed.as_array().unwrap().len()
+    };
+    let before = online();
+    let double = keyed(&form);
+    let clicks = [(); 2].map(|()| posted(&world, &browser, "/m/pay", "same-origin", &double));
+    assert_eq!(clicks[0].must("location"), clicks[1].must("location"));
+    assert_eq!(online(), before + 1, "one payment");
+    let other = posted(
+        &world,
+        &browser,
+        "/m/pay",
+        "same-origin",
+        &double.replace("5.00", "6.00"),
+    );
+    assert!(
+        other.status == 422 && other.body.contains("sent before with other values"),
+        "{other:?}"
+    );
     let first = begun(&world, &browser, &form);
     assert_eq!(back(&first), "/m/?said=processing", "not paid yet");
     let declined = cards::choose(&first.0, "0002");

@@ -75,8 +75,12 @@ fn members_pay_automatically(engine: Engine) {
     let proved = proved(&world, &browser, "/m/autopay");
     let page = get(&world, &proved, "/m/autopay");
     assert_eq!(page.status, 200, "{page:?}");
+    assert!(page.body.contains("name=\"key\" value=\""), "{page:?}");
+    let double = keyed("");
+    let clicks = [(); 2].map(|()| posted(&world, &proved, "/m/autopay", "same-origin", &double));
+    assert_eq!(clicks[0].must("location"), clicks[1].must("location"));
     let begin = || {
-        let sent = posted(&world, &proved, "/m/autopay", "same-origin", "");
+        let sent = posted(&world, &proved, "/m/autopay", "same-origin", &keyed(""));
         assert_eq!(sent.status, 303, "{sent:?}");
         let to = sent.must("location").to_owned();
         let page = get(&world, &proved, &to).body;
