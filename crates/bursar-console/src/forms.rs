@@ -143,6 +143,11 @@ impl Form {
         self.files.iter().filter(move |file| file.field == name)
     }
 
+    /// Whether it is shown again without the files that came with it: a browser sends only files that are chosen anew.
+    pub(crate) fn has_lost_files(&self) -> bool {
+        self.problem.is_some() && self.files.iter().any(|file| !file.bytes.is_empty())
+    }
+
     /// Refuses what no database keeps.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         let has_nul = |text: &str| text.contains('\0');

@@ -39,6 +39,14 @@ fn an_expense_goes_from_draft_to_payout(engine: Engine) {
     let wrong = editor.upload(&new, &fields("0", "w1"), &files);
     assert_eq!(wrong.status, 422);
     assert!(wrong.body.contains("id=\"amount-error\""), "{}", wrong.body);
+    let lost = "Choose the receipts again";
+    assert!(wrong.body.contains(lost), "{}", wrong.body);
+    let without = editor.upload(&new, &fields("0", "w1"), &[]);
+    assert!(
+        without.status == 422 && !without.body.contains(lost),
+        "{without:?}"
+    );
+    assert!(!editor.page(&new).contains(lost));
     let text = editor.upload(&new, &fields("12.50", "w2"), &[("file", "a.txt", b"text")]);
     assert_eq!(text.status, 422);
     assert!(
