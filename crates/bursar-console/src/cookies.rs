@@ -1,5 +1,5 @@
 //! The cookies: of an officer's session, of a browser that waits for a code, asks for a passkey or is on its way to the
-//! provider, and of a member with a link or a session.
+//! provider, of a member with a link or a session, and of the organization where a member's session was.
 
 use bursar_domain::sign_in::SecretHash;
 use hyper::header::{COOKIE, HeaderMap, HeaderValue};
@@ -49,6 +49,10 @@ impl CookieName {
 
     pub(crate) fn of_member_code(base_url: &url::Url) -> Self {
         Self::new(base_url, "bursar-member-code", CODE_SECONDS)
+    }
+
+    pub(crate) fn of_member_place(base_url: &url::Url) -> Self {
+        Self::new(base_url, "bursar-member-place", MEMBER_LINK_SECONDS)
     }
 
     fn new(base_url: &url::Url, what: &str, seconds: u32) -> Self {

@@ -1,7 +1,8 @@
 //! Members' own pages, below `/m/`: by a link from a message, or by a mailed code.
 //!
-//! A link is put into a cookie and leaves the address at once, so that nothing passes it on. It shows and pays; everything
-//! else needs the code. A link that does not work gets the same page, whatever is wrong with it.
+//! A link is put into a cookie and leaves the address at once, so that nothing passes it on. It shows the page, and lets its
+//! holder pay by card and stop automatic payments. Everything else needs the code. A link that does not work gets the same
+//! page, whatever is wrong with it.
 
 mod autopay;
 mod home;
@@ -43,6 +44,8 @@ pub(crate) struct MemberCookies {
     link: CookieName,
     session: CookieName,
     code: CookieName,
+    /// The organization of a session, to ask for another code when the session has ended. It is no secret.
+    place: CookieName,
 }
 
 impl MemberCookies {
@@ -51,6 +54,7 @@ impl MemberCookies {
             link: CookieName::of_member_link(base_url),
             session: CookieName::of_member_session(base_url),
             code: CookieName::of_member_code(base_url),
+            place: CookieName::of_member_place(base_url),
         }
     }
 }
@@ -101,7 +105,7 @@ impl Console {
             return self.member_entrance(organization, form).await;
         }
         if end == "code/enter" {
-            return self.member_code(parts, form).await;
+            return self.member_code(parts, request, form).await;
         }
         let known = match self.presented(&parts.headers, request).await? {
             Presented::Known(known) => known,
@@ -110,7 +114,7 @@ impl Console {
                 if !is_outside {
                     self.charge(Subject::SignIn(address), bucket).await?;
                 }
-                return ended();
+                return self.signed_out_member(&parts.headers);
             }
         };
         if !is_outside {
@@ -215,6 +219,7 @@ impl Console {
             self.member_cookies.link.set(&link.to_string()),
             // The link counts from now on, not whoever was signed in before.
             self.member_cookies.session.clear(),
+            self.member_cookies.place.clear(),
         ];
         set(reply.headers_mut(), cookies);
         Ok(Answer::Reply(reply))
@@ -238,12 +243,13 @@ impl Console {
             let problem = failure.problem().ok_or(failure)?;
             return page::ask(&own, &with(form, problem));
         }
-        Ok(self.code_on_its_way(&browser, HOME))
+        Ok(self.code_on_its_way(&browser, organization, HOME))
     }
 
-    fn code_on_its_way(&self, browser: &str, to: &str) -> Answer {
+    /// The address has the organization, because the browser forgets the code after ten minutes.
+    fn code_on_its_way(&self, browser: &str, organization: OrganizationId, to: &str) -> Answer {
         (self.on_queued)();
-        let mut reply = see_other(&format!("/m/code/enter?to={to}"));
+        let mut reply = see_other(&format!("/m/code/enter?to={to}&in={organization}"));
         set(reply.headers_mut(), [self.member_cookies.code.set(browser)]);
         Answer::Reply(reply)
     }
@@ -263,7 +269,7 @@ impl Console {
         let asked: Result<String, AppError> = self.app.act(known.visit(), known.organization, ask).await;
         let to = inside(form.get("to"));
         match asked {
-            Ok(_) => Ok(self.code_on_its_way(&browser, to)),
+            Ok(_) => Ok(self.code_on_its_way(&browser, known.organization, to)),
             Err(error) => {
                 let failure = Failure::from(error);
                 let problem = failure.problem().ok_or(failure)?;
@@ -274,15 +280,29 @@ impl Console {
         }
     }
 
-    async fn member_code(&self, parts: &Parts, form: Option<&Form>) -> Result<Answer, Failure> {
+    async fn member_code(
+        &self,
+        parts: &Parts,
+        request: RequestId,
+        form: Option<&Form>,
+    ) -> Result<Answer, Failure> {
+        let asked = Form::parse(parts.uri.query().unwrap_or(""));
+        let given = form.unwrap_or(&asked);
+        let to = inside(given.get("to")).to_owned();
+        let place: Option<OrganizationId> = Id::parse(given.get("in"));
+        // Whoever has a link is mailed another code at once; others enter their address again.
+        let again = match (self.presented(&parts.headers, request).await?, place) {
+            (Presented::Known(_), _) => Some(format!("/m/code?to={to}")),
+            (_, Some(place)) => Some(format!("/m/in/{place}")),
+            (_, None) => None,
+        };
+        let again = again.as_deref();
         let Some(browser) = self.member_cookies.code.secret(&parts.headers) else {
-            return ended();
+            return page::code_ended(again);
         };
         let browser = browser.to_owned();
-        let asked = Form::parse(parts.uri.query().unwrap_or(""));
-        let to = inside(form.unwrap_or(&asked).get("to")).to_owned();
         let Some(form) = form else {
-            return self.code_page(&browser, &to, "").await;
+            return self.code_page(&browser, &to, again, "").await;
         };
         let (cookie, typed, kept) = (
             secret(&self.entropy()?),
@@ -296,25 +316,51 @@ impl Console {
             Entry::In => {
                 let mut reply = see_other(&to);
                 let cookies = [
+                    place.and_then(|place| self.member_cookies.place.set(&place.to_string())),
                     self.member_cookies.session.set(&cookie),
                     self.member_cookies.code.clear(),
                 ];
                 set(reply.headers_mut(), cookies);
                 Ok(Answer::Reply(reply))
             }
-            Entry::Wrong(left) => self.code_page(&browser, &to, &tries_left(left)).await,
-            Entry::Ended => ended(),
+            Entry::Wrong(left) => self.code_page(&browser, &to, again, &tries_left(left)).await,
+            Entry::Ended => page::code_ended(again),
         }
     }
 
-    async fn code_page(&self, browser: &str, to: &str, wrong: &str) -> Result<Answer, Failure> {
+    async fn code_page(
+        &self,
+        browser: &str,
+        to: &str,
+        again: Option<&str>,
+        wrong: &str,
+    ) -> Result<Answer, Failure> {
         let hash = SecretHash::of(browser);
         let look = move |whole: &mut Whole<'_, '_>| member_access::asked(whole, &hash);
         let asked: Result<_, AppError> = self.app.look(Identity::Visitor, look).await;
         match asked? {
-            Some((organization, email)) => page::code(&organization, &email, to, wrong),
+            Some((organization, email)) => page::code(&organization, &email, (to, again), wrong),
+            None => page::code_ended(again),
+        }
+    }
+
+    /// For a browser that presents nothing in force: its session has ended, or it never had a link that works.
+    fn signed_out_member(&self, headers: &HeaderMap) -> Result<Answer, Failure> {
+        let place = self.member_cookies.place.secret(headers);
+        match place.and_then(OrganizationId::parse) {
+            Some(place) => page::session_ended(place),
             None => ended(),
         }
+    }
+
+    pub(crate) fn failed_member(&self, failure: &Failure, headers: &HeaderMap, request: RequestId) -> Answer {
+        if matches!(failure, Failure::SignedOut)
+            && let Ok(answer) = self.signed_out_member(headers)
+        {
+            return answer;
+        }
+        let (status, title, text) = failure.told();
+        Answer::Page(status, page::problem(title, &text, request))
     }
 
     async fn choose_member(&self, session: SecretHash, form: Option<&Form>) -> Result<Answer, Failure> {
@@ -324,7 +370,7 @@ impl Console {
             let choice: Result<_, AppError> = self.app.look(Identity::Visitor, look).await;
             return match choice? {
                 Some(choice) => page::choose(&choice),
-                None => ended(),
+                None => Err(Failure::SignedOut),
             };
         };
         let choose = move |whole: &mut Whole<'_, '_>| member_access::choose(whole, &session, member);
@@ -448,6 +494,7 @@ impl Console {
         let cookies = [
             self.member_cookies.link.clear(),
             self.member_cookies.session.clear(),
+            self.member_cookies.place.clear(),
             self.member_cookies.code.clear(),
         ];
         set(reply.headers_mut(), cookies);
@@ -506,16 +553,6 @@ fn no_page() -> Failure {
 /// The same page for every link that does not work, and for a browser without one.
 fn ended() -> Result<Answer, Failure> {
     page::ended()
-}
-
-pub(crate) fn failed(failure: &Failure, request: RequestId) -> Answer {
-    if matches!(failure, Failure::SignedOut)
-        && let Ok(answer) = ended()
-    {
-        return answer;
-    }
-    let (status, title, text) = failure.told();
-    Answer::Page(status, page::problem(title, &text, request))
 }
 
 fn set<const N: usize>(headers: &mut HeaderMap, cookies: [Option<HeaderValue>; N]) {

@@ -471,7 +471,7 @@ impl Console {
             tracing::error!(request_id = %request, cause, "a page failed");
         }
         if member::is_path(parts.uri.path()) {
-            return member::failed(failure, request);
+            return self.failed_member(failure, &parts.headers, request);
         }
         let to = query_of_page(&parts.uri);
         if matches!(failure, Failure::SignedOut) && parts.uri.path() == SIGN_OUT {

@@ -3,7 +3,7 @@
 use askama::Template;
 use bursar_app::member_access::Choice;
 use bursar_app::member_page::MemberPage;
-use bursar_domain::ids::RequestId;
+use bursar_domain::ids::{OrganizationId, RequestId};
 use bursar_domain::organization::Organization;
 use bursar_domain::{Date, Refusal};
 use hyper::StatusCode;
@@ -99,22 +99,27 @@ pub(super) fn hinted(email: &str) -> String {
 struct Code<'a> {
     style: String,
     organization: &'a str,
+    id: String,
     email: String,
     to: &'a str,
+    /// Where to ask for another code.
+    again: &'a str,
     wrong: &'a str,
 }
 
 pub(super) fn code(
     organization: &Organization,
     email: &str,
-    to: &str,
+    (to, again): (&str, Option<&str>),
     wrong: &str,
 ) -> Result<Answer, Failure> {
     let page = Code {
         style: assets::style(),
         organization: &organization.name,
+        id: organization.id.to_string(),
         email: hinted(email),
         to,
+        again: again.unwrap_or_default(),
         wrong,
     };
     let status = match wrong.is_empty() {
@@ -175,6 +180,8 @@ struct Ended<'a> {
     style: String,
     title: &'a str,
     text: &'a str,
+    /// Where to ask for another code; empty if that is not known.
+    again: &'a str,
     request: String,
 }
 
@@ -184,9 +191,42 @@ pub(super) fn ended() -> Result<Answer, Failure> {
         title: "This link does not work",
         text: "Links to your page work for 60 days. Open the link in the newest message from your organization, or ask \
                your organization for a new one.",
+        again: "",
         request: String::new(),
     };
     Ok(Answer::Page(StatusCode::NOT_FOUND, page.render()?))
+}
+
+/// After a code that is used up. `again` is where to ask for another one.
+pub(super) fn code_ended(again: Option<&str>) -> Result<Answer, Failure> {
+    let page = Ended {
+        style: assets::style(),
+        title: "This code no longer works",
+        text: match again {
+            Some(_) => {
+                "It was used, tried too often, is older than 10 minutes, or was asked for in another browser."
+            }
+            None => {
+                "It was used, tried too often, is older than 10 minutes, or was asked for in another browser. Open the link \
+                 in the newest message from your organization, and ask for another one there."
+            }
+        },
+        again: again.unwrap_or_default(),
+        request: String::new(),
+    };
+    Ok(Answer::Page(StatusCode::NOT_FOUND, page.render()?))
+}
+
+pub(super) fn session_ended(organization: OrganizationId) -> Result<Answer, Failure> {
+    let page = Ended {
+        style: assets::style(),
+        title: "Your session has ended",
+        text: "It ends an hour after you entered the code. To open your page again, ask for another code, or use the link in \
+               your message.",
+        again: &format!("/m/in/{organization}"),
+        request: String::new(),
+    };
+    Ok(Answer::Page(StatusCode::UNAUTHORIZED, page.render()?))
 }
 
 pub(super) fn left() -> Result<Answer, Failure> {
@@ -194,6 +234,7 @@ pub(super) fn left() -> Result<Answer, Failure> {
         style: assets::style(),
         title: "You have signed out",
         text: "To open your page again, use the link in your message.",
+        again: "",
         request: String::new(),
     };
     Ok(Answer::Page(StatusCode::OK, page.render()?))
@@ -204,6 +245,7 @@ pub(super) fn problem(title: &str, text: &str, request: RequestId) -> String {
         style: assets::style(),
         title,
         text,
+        again: "",
         request: request.to_string(),
     };
     page.render().unwrap_or_else(|_| title.to_owned())

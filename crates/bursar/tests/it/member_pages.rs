@@ -263,7 +263,7 @@ fn a_code_opens_papers_and_contact_data(engine: Engine) {
 
 fn members_sign_in_by_a_code(engine: Engine) {
     let world = World::new(engine);
-    ada(&world);
+    let ada = ada(&world);
     let path = format!("/m/in/{}", organization(NATIONAL));
     assert_eq!(world.nobody().get(&path).status, 200);
     let ask = |email: &str| posted(&world, "", &path, "same-origin", &format!("email={email}"));
@@ -279,7 +279,7 @@ fn members_sign_in_by_a_code(engine: Engine) {
     assert_eq!(pages[0], pages[1], "nobody learns who is a member");
     let code = eventually("a code is mailed", || codes(&world, ADA).pop());
     assert_eq!(codes(&world, "nobody@example.org").len(), 0);
-    let form = format!("code={code}&to=/m/");
+    let form = format!("code={code}&to=/m/&in={}", organization(NATIONAL));
     let foreign = posted(&world, &cookies(&unknown), "/m/code/enter", "same-origin", &form);
     assert_eq!(foreign.status, 422, "a code belongs to its browser");
     let entered = posted(&world, &cookies(&known), "/m/code/enter", "same-origin", &form);
@@ -289,6 +289,31 @@ fn members_sign_in_by_a_code(engine: Engine) {
         page.body.contains("Ada Ek") && page.body.contains(ADA),
         "{}",
         page.body
+    );
+    // A code that is used up, and a session that has ended, lead to another code.
+    let again = format!("<a class=\"button\" href=\"{path}\">Ask for another code</a>");
+    let used = posted(&world, &cookies(&known), "/m/code/enter", "same-origin", &form);
+    assert_eq!(used.status, 404, "{used:?}");
+    assert!(
+        used.body.contains("This code no longer works") && used.body.contains(&again),
+        "{}",
+        used.body
+    );
+    let asked = get(&world, &cookies(&unknown), known.must("location"));
+    assert!(
+        asked
+            .body
+            .contains(&format!("<a href=\"{path}\">Ask for another code</a>")),
+        "{}",
+        asked.body
+    );
+    world.run(&["member", "revoke-links", &ada.id]);
+    let ended = get(&world, &cookies(&entered), "/m/");
+    assert_eq!(ended.status, 401, "{ended:?}");
+    assert!(
+        ended.body.contains("Your session has ended") && ended.body.contains(&again),
+        "{}",
+        ended.body
     );
     assert_eq!(world.nobody().get("/m/in/org_nothing").status, 404);
     let bad = ask("no");
