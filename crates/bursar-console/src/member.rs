@@ -123,7 +123,11 @@ impl Console {
         }
         let asked = Form::parse(parts.uri.query().unwrap_or(""));
         match (end, form) {
-            ("", None) => self.member_home(known, asked.get("said"), &Form::default()).await,
+            ("", None) => {
+                let ready = home::Paper::parse(asked.get("ready"));
+                self.member_home(known, (asked.get("said"), ready), &Form::default())
+                    .await
+            }
             ("pay", Some(form)) => self.pay(known, form).await,
             ("autopay", None) => self.autopay_page(known, None).await,
             ("autopay", Some(form)) => self.start_autopay(known, form).await,
@@ -314,7 +318,7 @@ impl Console {
         let entered: Result<_, AppError> = self.app.change(Identity::Visitor, NO_ORGANIZATION, enter).await;
         match entered? {
             Entry::In => {
-                let mut reply = see_other(&to);
+                let mut reply = see_other(&after_code(&to));
                 let cookies = [
                     place.and_then(|place| self.member_cookies.place.set(&place.to_string())),
                     self.member_cookies.session.set(&cookie),
@@ -379,7 +383,12 @@ impl Console {
         Ok(Answer::Reply(see_other(HOME)))
     }
 
-    async fn member_home(&self, known: Known, said: &str, form: &Form) -> Result<Answer, Failure> {
+    async fn member_home(
+        &self,
+        known: Known,
+        (said, ready): (&str, Option<home::Paper>),
+        form: &Form,
+    ) -> Result<Answer, Failure> {
         let shown: Result<_, AppError> = self
             .app
             .view(known.who, known.organization, member_page::read)
@@ -392,7 +401,7 @@ impl Console {
             }
             None => 0,
         };
-        home::home(&shown?, (self.new_key()?, sharing > 1), said, form)
+        home::home(&shown?, (self.new_key()?, sharing > 1), (said, ready), form)
     }
 
     async fn member_statement(&self, known: Known, year: &str) -> Result<Answer, Failure> {
@@ -400,7 +409,13 @@ impl Console {
         let read = move |view: &mut View<'_, '_>| member_page::statement(view, days);
         let statement: Result<_, AppError> = self.app.view(known.who, known.organization, read).await;
         let statement = match statement {
-            Err(AppError::Stale) => return Ok(Answer::Reply(see_other(&to_code("statement")))),
+            Err(AppError::Stale) => {
+                let paper = match year {
+                    "" => "statement".to_owned(),
+                    year => format!("statement/{year}"),
+                };
+                return Ok(Answer::Reply(see_other(&to_code(&paper))));
+            }
             statement => statement?,
         };
         let name = format!("Statement {} to {}.pdf", statement.from, statement.until);
@@ -527,6 +542,15 @@ fn to_code(to: &str) -> String {
     format!("/m/code?to=/m/{to}")
 }
 
+/// Where an entered code leads. A download is offered on the member's page: a redirect into it would leave the browser on
+/// the form of the code.
+fn after_code(to: &str) -> String {
+    match to.strip_prefix(HOME) {
+        Some(paper) if home::Paper::parse(paper).is_some() => format!("{HOME}?ready={paper}"),
+        _ => to.to_owned(),
+    }
+}
+
 /// Only a page of the member's: nobody is sent elsewhere after a code.
 fn inside(to: &str) -> &str {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_');
@@ -564,6 +588,24 @@ fn set<const N: usize>(headers: &mut HeaderMap, cookies: [Option<HeaderValue>; N
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_code_offers_a_download_on_the_page() {
+        let receipt = ReceiptId::from_bits(1);
+        for (to, expected) in [
+            ("/m/statement", "/m/?ready=statement".to_owned()),
+            ("/m/statement/2025", "/m/?ready=statement/2025".to_owned()),
+            ("/m/statement/x", "/m/statement/x".to_owned()),
+            (
+                &format!("/m/receipts/{receipt}"),
+                format!("/m/?ready=receipts/{receipt}"),
+            ),
+            ("/m/contact", "/m/contact".to_owned()),
+            (HOME, HOME.to_owned()),
+        ] {
+            assert_eq!(after_code(inside(to)), expected, "{to}");
+        }
+    }
 
     #[test]
     fn a_code_leads_nowhere_else() {

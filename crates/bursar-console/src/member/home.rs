@@ -8,12 +8,13 @@ use bursar_app::online::Record;
 use bursar_app::online::autopay::AutopayRecord;
 use bursar_app::statement::Standing;
 use bursar_domain::creditor_reference::spaced;
+use bursar_domain::ids::ReceiptId;
 use bursar_domain::online::OnlineState;
 use bursar_domain::payment::PaymentStatus;
 use bursar_domain::receipt::ReceiptStatus;
 use hyper::StatusCode;
 
-use super::page::hinted;
+use super::page::{days_of, hinted};
 use super::transfer_code::{self, Drawing};
 use crate::assets;
 use crate::failure::Failure;
@@ -40,6 +41,8 @@ struct Home<'a> {
     contact: String,
     name: String,
     said: &'static str,
+    /// A download that the code was entered for: its address and its name.
+    ready: Option<(String, String)>,
     due: String,
     is_due: bool,
     is_overdue: bool,
@@ -76,6 +79,44 @@ impl Home<'_> {
         match typed {
             "" => &row.plain,
             typed => typed,
+        }
+    }
+}
+
+/// A download of the member's.
+pub(super) enum Paper {
+    /// Of a year, or of the last twelve months.
+    Statement(Option<String>),
+    Receipt(ReceiptId),
+}
+
+impl Paper {
+    /// `statement`, `statement/2026` or `receipts/` and an id.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        match text.split_once('/') {
+            None => (text == "statement").then_some(Self::Statement(None)),
+            Some(("statement", year)) => {
+                let is_year = !year.is_empty() && days_of(year).is_ok();
+                is_year.then(|| Self::Statement(Some(year.to_owned())))
+            }
+            Some(("receipts", id)) => Some(Self::Receipt(ReceiptId::parse(id)?)),
+            Some(_) => None,
+        }
+    }
+
+    fn address(&self) -> String {
+        match self {
+            Self::Statement(None) => "/m/statement".to_owned(),
+            Self::Statement(Some(year)) => format!("/m/statement?year={year}"),
+            Self::Receipt(id) => format!("/m/receipts/{id}"),
+        }
+    }
+
+    fn told(&self) -> String {
+        match self {
+            Self::Statement(None) => "Statement of the last twelve months (PDF)".to_owned(),
+            Self::Statement(Some(year)) => format!("Statement of {year} (PDF)"),
+            Self::Receipt(_) => "Your receipt (PDF)".to_owned(),
         }
     }
 }
@@ -136,7 +177,7 @@ struct Movement {
 pub(super) fn home(
     shown: &MemberPage,
     (key, shares_address): (String, bool),
-    said: &str,
+    (said, ready): (&str, Option<Paper>),
     form: &Form,
 ) -> Result<Answer, Failure> {
     let (own, statement) = (&shown.organization, &shown.statement);
@@ -182,6 +223,7 @@ pub(super) fn home(
             "processing" => "Thank you. Your payment is on its way; this page shows when it has arrived.",
             _ => "",
         },
+        ready: ready.map(|paper| (paper.address(), paper.told())),
         due: words::money_in(shown.due),
         is_due: shown.due.minor > 0,
         overdue: words::money_in(shown.overdue),

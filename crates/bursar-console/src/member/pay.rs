@@ -134,7 +134,7 @@ impl Console {
 
     async fn home_again(&self, known: Known, form: &Form, problem: Problem) -> Result<Answer, Failure> {
         let form = super::with(form, problem);
-        let Answer::Page(_, page) = self.member_home(known, "", &form).await? else {
+        let Answer::Page(_, page) = self.member_home(known, ("", None), &form).await? else {
             return super::ended();
         };
         Ok(Answer::Page(StatusCode::UNPROCESSABLE_ENTITY, page))

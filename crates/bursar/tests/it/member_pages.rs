@@ -103,19 +103,23 @@ fn opened(world: &World, link: &str) -> String {
 
 /// Asks for a code with this browser and enters it; its cookies.
 fn proved(world: &World, browser: &str, to: &str) -> String {
-    let before = codes(world, ADA).len();
+    proved_to(world, browser, to, to)
+}
+
+/// The same for a download, which is offered on another page.
+fn proved_to(world: &World, browser: &str, to: &str, lands: &str) -> String {
+    let before = codes(world, ADA);
     let asked = posted(world, browser, "/m/code", "same-origin", &format!("to={to}"));
     assert_eq!(asked.status, 303, "{asked:?}");
     let with_code = format!("{browser}; {}", cookies(&asked));
     let code = eventually("a code is mailed", || {
-        let all = codes(world, ADA);
-        (all.len() > before).then(|| all.last().cloned()).flatten()
+        codes(world, ADA).into_iter().find(|code| !before.contains(code))
     });
     let form = format!("code={code}&to={to}");
     let entered = posted(world, &with_code, "/m/code/enter", "same-origin", &form);
     assert_eq!(
         (entered.status, entered.must("location")),
-        (303, to),
+        (303, lands),
         "{entered:?}"
     );
     format!("{browser}; {}", cookies(&entered))
@@ -224,6 +228,19 @@ fn a_code_opens_papers_and_contact_data(engine: Engine) {
     let browser = proved(&world, &browser, "/m/contact");
     let page = get(&world, &browser, "/m/").body;
     let (_, rest) = page.split_once("/m/receipts/").unwrap();
+    // A statement of a year is still that after the code, and is offered on the page.
+    let other = opened(&world, &ada.link);
+    let asked = get(&world, &other, "/m/statement?year=2026");
+    assert_eq!(
+        (asked.status, asked.must("location")),
+        (303, "/m/code?to=/m/statement/2026")
+    );
+    let other = proved_to(&world, &other, "/m/statement/2026", "/m/?ready=statement/2026");
+    let ready = get(&world, &other, "/m/?ready=statement/2026").body;
+    let offer = "You can download it now: <a href=\"/m/statement?year=2026\"";
+    assert!(ready.contains(offer), "{ready}");
+    let no_year = get(&world, &other, "/m/?ready=statement/nineteen").body;
+    assert!(!no_year.contains("You can download it now"), "{no_year}");
     let receipt = format!("/m/receipts/{}", rest.split('"').next().unwrap());
     for path in [&receipt, "/m/statement", "/m/statement?year=2026"] {
         let pdf = get(&world, &browser, path);
