@@ -105,7 +105,8 @@ pub(crate) fn freeze_of(act: &mut Act<'_, '_>, member: MemberId) -> Result<(), A
 pub struct Limits {
     pub spend_limit: Option<String>,
     pub spend_limit_frequency: Option<LimitFrequency>,
-    pub transaction_limit: Option<String>,
+    /// `Some(None)` removes it.
+    pub transaction_limit: Option<Option<String>>,
 }
 
 pub fn set_limits(act: &mut Act<'_, '_>, id: CardId, limits: &Limits) -> Result<Card, AppError> {
@@ -124,8 +125,9 @@ pub fn set_limits(act: &mut Act<'_, '_>, id: CardId, limits: &Limits) -> Result<
         Ok(parsed.map_err(Refusal::of_field(field))?)
     };
     card.spend_limit = limit("spend-limit", &limits.spend_limit)?.or(card.spend_limit);
-    card.transaction_limit =
-        limit("transaction-limit", &limits.transaction_limit)?.or(card.transaction_limit);
+    if let Some(text) = &limits.transaction_limit {
+        card.transaction_limit = limit("transaction-limit", text)?;
+    }
     card.spend_limit_frequency = limits.spend_limit_frequency.or(card.spend_limit_frequency);
     if card == before {
         return Ok(before);

@@ -307,7 +307,9 @@ fn limit_fields(currency: &str, card: &Card) -> Vec<Field> {
                 .unwrap_or(LimitFrequency::Monthly)
                 .as_str(),
         ),
-        Field::text("transaction-limit", "Limit for each purchase").value(text(card.transaction_limit)),
+        Field::text("transaction-limit", "Limit for each purchase")
+            .hint(format!("In {currency}. Leave it empty for none."))
+            .value(text(card.transaction_limit)),
     ]
 }
 
@@ -322,9 +324,9 @@ pub(crate) fn show_limits(view: &mut View<'_, '_>, asking: &Asking, form: &Form)
 pub(crate) fn send_limits(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
     let (card, (to, _)) = of(view, asking)?;
     let limits = Limits {
-        spend_limit: form.some("spend-limit"),
+        spend_limit: Some(form.required("spend-limit", "Enter the limit.")?),
         spend_limit_frequency: LimitFrequency::parse(form.get("frequency")),
-        transaction_limit: form.some("transaction-limit"),
+        transaction_limit: Some(form.some("transaction-limit")),
     };
     let id = card.id;
     let (seen, currency) = (Seen::new(asking, form, id), asking.frame.currency());

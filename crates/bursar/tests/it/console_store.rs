@@ -215,7 +215,22 @@ fn cards_are_made_limited_and_stopped(engine: Engine) {
                 &format!("{own}/limits"),
                 "spend-limit=70&frequency=monthly&transaction-limit=20&key=k4",
             );
-            assert!(admin.page(&own).contains("70.00 USD a month"));
+            let page = admin.page(&own);
+            assert!(
+                page.contains("70.00 USD a month") && page.contains("20.00 USD<"),
+                "{page}"
+            );
+            assert_wrong(
+                &admin,
+                &format!("{own}/limits"),
+                "spend-limit=&frequency=monthly&transaction-limit=20&key=k5",
+                "spend-limit",
+            );
+            admin.sent(
+                &format!("{own}/limits"),
+                "spend-limit=70&frequency=monthly&transaction-limit=&key=k6",
+            );
+            assert!(!admin.page(&own).contains("20.00 USD<"));
         }
     }
     assert!(admin.page(&own).contains("Canceled</span>") && !admin.page(&own).contains("/move/"));

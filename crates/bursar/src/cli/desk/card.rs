@@ -84,7 +84,7 @@ pub(crate) fn run(globals: &Globals, command: CardCommand) -> Outcome {
             let limits = Limits {
                 spend_limit: args.spend_limit,
                 spend_limit_frequency: args.spend_limit_frequency,
-                transaction_limit: args.transaction_limit,
+                transaction_limit: args.transaction_limit.map(Some),
             };
             let org = door.home::<Card>(id)?;
             let card = door.act(org, move |act| cards::set_limits(act, id, &limits))?;
