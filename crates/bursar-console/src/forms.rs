@@ -313,7 +313,7 @@ impl Form {
 }
 
 /// Drops the commas between groups of three digits. Any other comma stays, and is refused as part of no amount.
-fn without_groups(text: &str) -> String {
+pub(crate) fn without_groups(text: &str) -> String {
     let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
     let mut groups = whole.split(',');
     let is_number = |group: &str, lengths: std::ops::RangeInclusive<usize>| {

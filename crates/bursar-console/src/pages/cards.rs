@@ -270,10 +270,13 @@ pub(crate) fn send_new(view: &mut View<'_, '_>, asking: &Asking, form: &Form) ->
     let holder = who::member(view, form, "member")?;
     let new = NewCard {
         name: NAME.check(form.get("name")).map_err(Refusal::of_field("name"))?,
-        spend_limit: amount("spend-limit", &form.required("spend-limit", "Enter the limit.")?)?,
+        spend_limit: amount(
+            "spend-limit",
+            &form.required_amount("spend-limit", "Enter the limit.")?,
+        )?,
         spend_limit_frequency: LimitFrequency::parse(form.get("frequency"))
             .ok_or_else(|| Problem::of("frequency", "Choose how often."))?,
-        transaction_limit: match form.some("transaction-limit") {
+        transaction_limit: match form.amount("transaction-limit") {
             Some(text) => Some(amount("transaction-limit", &text)?),
             None => None,
         },
@@ -324,9 +327,9 @@ pub(crate) fn show_limits(view: &mut View<'_, '_>, asking: &Asking, form: &Form)
 pub(crate) fn send_limits(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
     let (card, (to, _)) = of(view, asking)?;
     let limits = Limits {
-        spend_limit: Some(form.required("spend-limit", "Enter the limit.")?),
+        spend_limit: Some(form.required_amount("spend-limit", "Enter the limit.")?),
         spend_limit_frequency: LimitFrequency::parse(form.get("frequency")),
-        transaction_limit: Some(form.some("transaction-limit")),
+        transaction_limit: Some(form.amount("transaction-limit")),
     };
     let id = card.id;
     let (seen, currency) = (Seen::new(asking, form, id), asking.frame.currency());

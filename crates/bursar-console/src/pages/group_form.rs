@@ -106,7 +106,7 @@ fn text<T: ToString>(value: Option<T>) -> String {
 
 pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
     let group: Group = resources::one(view, asking.id::<kind::Group>(0)?)?;
-    let or_none = |field: &str| Some(form.some(field).unwrap_or_else(|| NONE.to_owned()));
+    let or_none = |field: &str| Some(form.amount(field).unwrap_or_else(|| NONE.to_owned()));
     let late_after = form.some("late-after").map(|days| days.parse());
     let late_after = late_after
         .transpose()
@@ -119,7 +119,7 @@ pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
         late_cap: or_none("late-cap"),
         pro_rata: ProRata::parse(form.get("pro-rata")),
     };
-    let dues = match (form.some("amountDue"), form.date("dueDate")?) {
+    let dues = match (form.amount("amountDue"), form.date("dueDate")?) {
         (None, _) => None,
         (Some(_), None) => return Err(Problem::of("dueDate", "Choose the first due day.").into()),
         (Some(amount), Some(due)) => Some(NewDues {

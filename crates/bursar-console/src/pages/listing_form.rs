@@ -9,7 +9,7 @@ use super::seen::Seen;
 use super::store::of;
 use crate::asking::Asking;
 use crate::failure::{Failure, Problem};
-use crate::forms::{Done, Form, Sent};
+use crate::forms::{Done, Form, Sent, without_groups};
 
 /// The hidden field with the items that the form was opened with.
 const WAS: &str = "was-item";
@@ -57,7 +57,7 @@ fn items(text: &str) -> Result<Vec<NewItem>, Problem> {
             None => (rest, None),
             Some((price, stock)) => (price, Some(stock.trim().parse().map_err(|_| wrong())?)),
         };
-        items.push((name.trim().to_owned(), price.trim().to_owned(), stock));
+        items.push((name.trim().to_owned(), without_groups(price.trim()), stock));
     }
     Ok(items)
 }

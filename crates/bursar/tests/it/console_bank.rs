@@ -258,10 +258,10 @@ fn one_by_one(editor: &Browser<'_>, viewer: &Browser<'_>, all: &[String], ada: &
             "do=split&amount-1={one}&member-1=ada@example.org&amount-2=20&account-2={donations}&key={key}"
         )
     };
-    let wrong = editor.post(&line(&all[3]), &part("11", "l4"));
+    let wrong = editor.post(&line(&all[3]), &part("1,011.00", "l4"));
     assert_eq!(wrong.status, 422);
     assert!(
-        wrong.body.contains("must sum to") && wrong.body.contains("value=\"11\""),
+        wrong.body.contains("must sum to") && wrong.body.contains("value=\"1,011.00\""),
         "{}",
         wrong.body
     );

@@ -66,14 +66,14 @@ fn a_group_is_made_filled_and_emptied(engine: Engine) {
     assert!(editor.page(&path).contains("No dues yet"));
     let undated = editor.post(&edit, "name=Juniors&amountDue=45&key=k3");
     assert!(undated.body.contains("id=\"dueDate-error\""), "{}", undated.body);
-    let good = "name=Juniors&amountDue=45&dueDate=2031-01-01&interval=annual&late-fee=10%25&late-after=14&late-cap=20&key=k4";
+    let good = "name=Juniors&amountDue=1,045.00&dueDate=2031-01-01&interval=annual&late-fee=10%25&late-after=14&late-cap=1,020.00&key=k4";
     editor.sent(&edit, good);
     let page = editor.page(&path);
     for text in [
-        "45.00 USD",
+        "1,045.00 USD",
         "Every year",
         "1 Jan 2031",
-        "10 % of what is open after 14 days, at most 20.00 USD",
+        "10 % of what is open after 14 days, at most 1,020.00 USD",
     ] {
         assert!(page.contains(text), "{text}: {page}");
     }

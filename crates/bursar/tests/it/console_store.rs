@@ -98,11 +98,11 @@ fn the_store_sells_and_takes_back(engine: Engine) {
     assert_wrong(&editor, &new, "name=Cap&item=Blue+%3D+lots&key=k1", "item");
     let made = editor.sent(
         &new,
-        "name=%3Cscript%3ECap&description=Wool&item=%3Cscript%3EBlue+%3D+12.50+:+2%0D%0ARed+%3D+10&key=k2",
+        "name=%3Cscript%3ECap&description=Wool&item=%3Cscript%3EBlue+%3D+1,012.50+:+2%0D%0ARed+%3D+10&key=k2",
     );
     let page = editor.page(&made);
     assert!(
-        page.contains("&#60;script&#62;Blue") && !page.contains("<script>") && page.contains("12.50"),
+        page.contains("&#60;script&#62;Blue") && !page.contains("<script>") && page.contains("1,012.50"),
         "{page}"
     );
     let listing = path(&made);
@@ -191,12 +191,12 @@ fn cards_are_made_limited_and_stopped(engine: Engine) {
         "name=Fuel&spend-limit=50&frequency=daily&member=Nobody&key=k1",
         "member",
     );
-    let form = "name=%3Cscript%3EFuel&spend-limit=50&frequency=weekly&member=m1@members.example&key=k2";
+    let form = "name=%3Cscript%3EFuel&spend-limit=1,050.00&frequency=weekly&transaction-limit=1,000&member=m1@members.example&key=k2";
     let made = admin.sent(&new, form);
     assert_eq!(admin.sent(&new, form), again(&made));
     let page = admin.page(&made);
     assert!(
-        page.contains("50.00 USD a week") && page.contains("First 1 Last") && !page.contains("<script>"),
+        page.contains("1,050.00 USD a week") && page.contains("First 1 Last") && !page.contains("<script>"),
         "{page}"
     );
     let own = path(&made);
@@ -213,11 +213,11 @@ fn cards_are_made_limited_and_stopped(engine: Engine) {
             );
             admin.sent(
                 &format!("{own}/limits"),
-                "spend-limit=70&frequency=monthly&transaction-limit=20&key=k4",
+                "spend-limit=1,070.00&frequency=monthly&transaction-limit=1,020.00&key=k4",
             );
             let page = admin.page(&own);
             assert!(
-                page.contains("70.00 USD a month") && page.contains("20.00 USD<"),
+                page.contains("1,070.00 USD a month") && page.contains("1,020.00 USD<"),
                 "{page}"
             );
             assert_wrong(

@@ -103,7 +103,7 @@ fn booking(form: &Form) -> Result<Booking, Problem> {
 fn parts(view: &mut View<'_, '_>, form: &Form) -> Result<Vec<Part>, Failure> {
     let mut parts = Vec::new();
     for number in PARTS {
-        let amount = form.get(&format!("amount-{number}"));
+        let amount = form.amount(&format!("amount-{number}")).unwrap_or_default();
         let (account, member) = (
             form.get(&format!("account-{number}")),
             form.get(&format!("member-{number}")),
@@ -121,10 +121,7 @@ fn parts(view: &mut View<'_, '_>, form: &Form) -> Result<Vec<Part>, Failure> {
             }
             (None, text) => PartOf::Member(who::named(view, form, &format!("member-{number}"), text)?),
         };
-        parts.push(Part {
-            amount: amount.to_owned(),
-            of,
-        });
+        parts.push(Part { amount, of });
     }
     Ok(parts)
 }
