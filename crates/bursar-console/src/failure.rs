@@ -149,11 +149,11 @@ impl Failure {
                 "You last signed in more than 30 minutes ago."
                     .to_owned(),
             ),
-            Self::App(AppError::Refused(Refusal::Missing { message, .. })) => {
-                (StatusCode::NOT_FOUND, "Page not found", sentence(message))
+            Self::App(AppError::Refused(refusal @ Refusal::Missing { .. })) => {
+                (StatusCode::NOT_FOUND, "Page not found", on_page(refusal))
             }
-            Self::App(AppError::Refused(Refusal::Forbidden { message })) => {
-                (StatusCode::FORBIDDEN, "You do not have permission", sentence(message))
+            Self::App(AppError::Refused(refusal @ Refusal::Forbidden { .. })) => {
+                (StatusCode::FORBIDDEN, "You do not have permission", on_page(refusal))
             }
             Self::App(AppError::Db(DbError::Unavailable(_))) => (
                 StatusCode::SERVICE_UNAVAILABLE,
@@ -189,19 +189,50 @@ impl Failure {
 pub(crate) fn told(refusal: &Refusal) -> Problem {
     Problem {
         field: refusal.field().map(str::to_owned),
-        message: sentence(&without_commands(refusal.message())),
+        message: on_page(refusal),
         choices: Vec::new(),
     }
 }
 
-/// Messages can name commands as a way out. Pages have other ways.
+/// A message as pages show it.
+fn on_page(refusal: &Refusal) -> String {
+    sentence(&without_commands(refusal.message()))
+}
+
+/// Messages can name commands and their flags as a way out. Pages have other ways. A message that is nothing else stays.
 pub(crate) fn without_commands(message: &str) -> String {
-    let is_command = |clause: &&str| clause.contains("`bursar ") || clause.contains(" --");
+    let message = without_remarks(message);
     let kept: Vec<&str> = message.split("; ").filter(|clause| !is_command(clause)).collect();
     match kept.is_empty() {
-        true => message.to_owned(),
+        true => message,
         false => kept.join("; "),
     }
+}
+
+fn is_command(text: &str) -> bool {
+    let is_flag = |word: &str| {
+        let word = word.trim_start_matches(['(', '`', '"', '\'']);
+        word.strip_prefix("--")
+            .is_some_and(|name| name.starts_with(|c: char| c.is_ascii_lowercase()))
+    };
+    text.contains("`bursar ") || text.split(' ').any(is_flag)
+}
+
+/// Drops what stands in brackets and names a command.
+fn without_remarks(message: &str) -> String {
+    let mut kept = String::new();
+    let mut rest = message;
+    while let Some((before, (remark, after))) = rest
+        .split_once(" (")
+        .and_then(|(before, inside)| Some((before, inside.split_once(')')?)))
+    {
+        kept.push_str(before);
+        if !is_command(remark) {
+            kept.push_str(&format!(" ({remark})"));
+        }
+        rest = after;
+    }
+    kept + rest
 }
 
 /// Starts with a capital and ends with a stop.
@@ -227,9 +258,27 @@ mod tests {
             ("it is done; use `bursar undo`", "it is done"),
             ("it is unclear; say it with --map", "it is unclear"),
             ("use `bursar undo`", "use `bursar undo`"),
+            (
+                "must be given (one of two), unless it says so (--include-payment-info)",
+                "must be given (one of two), unless it says so",
+            ),
+            (
+                "pay it back (`bursar credit refund`) or apply it",
+                "pay it back or apply it",
+            ),
+            ("is 2 -- or 3 (not closed", "is 2 -- or 3 (not closed"),
         ] {
             assert_eq!(without_commands(given), kept);
         }
         assert_eq!(sentence("no"), "No.");
+        for refusal in [
+            Refusal::missing("there is no such payment; `bursar online list` shows them"),
+            Refusal::Forbidden {
+                message: "only an admin may do it; name the person with --as EMAIL".to_owned(),
+            },
+        ] {
+            let (_, _, text) = Failure::from(refusal).told();
+            assert!(!text.contains("bursar") && !text.contains("--"), "{text}");
+        }
     }
 }

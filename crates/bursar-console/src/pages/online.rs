@@ -13,7 +13,7 @@ use bursar_domain::online::{MoveKind, MoveState, OnlineState};
 use super::cut;
 use super::tabbed::{Cell, Column, Row, Tabbed, Tabs, tab};
 use crate::asking::Asking;
-use crate::failure::Failure;
+use crate::failure::{Failure, without_commands};
 use crate::forms::Form;
 use crate::frame::Frame;
 use crate::words::{self, Moment};
@@ -162,11 +162,8 @@ pub(super) fn paid_for(record: &Record) -> String {
 
 /// What keeps it from being booked, or why it failed.
 pub(super) fn remark(record: &Record) -> String {
-    record
-        .problem
-        .clone()
-        .or_else(|| record.failure.clone())
-        .unwrap_or_default()
+    let problem = record.problem.as_deref().map(without_commands);
+    problem.or_else(|| record.failure.clone()).unwrap_or_default()
 }
 
 /// The class of its badge, and its words.

@@ -14,7 +14,7 @@ use super::ask::{Ask, Field};
 use super::bank::account_name;
 use super::token_acts::entropy;
 use crate::asking::Asking;
-use crate::failure::{Failure, Problem};
+use crate::failure::{Failure, Problem, without_commands};
 use crate::forms::{Done, Form, Sent};
 use crate::frame::Frame;
 use crate::questions::Question;
@@ -89,7 +89,11 @@ fn render(frame: &Frame, record: Option<&ProviderRecord>, tested: Option<Found>)
         account: words::label(&record.payout_account),
         set: Moment::there(record.created_at, &own.time_zone),
         asked: Moment::or(record.asked_at, &own.time_zone, "Not yet"),
-        problem: record.problem.clone().unwrap_or_default(),
+        problem: record
+            .problem
+            .as_deref()
+            .map(without_commands)
+            .unwrap_or_default(),
         under_way: under_way(record),
     };
     let page = Page {

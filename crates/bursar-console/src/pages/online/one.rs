@@ -10,7 +10,7 @@ use bursar_domain::online::{MoveKind, MoveState, OnlineState};
 
 use super::{answer, open_disputes, progress, reason, state};
 use crate::asking::Asking;
-use crate::failure::Failure;
+use crate::failure::{Failure, without_commands};
 use crate::forms::{Form, Sent};
 use crate::frame::Frame;
 use crate::pages::ask::Ask;
@@ -171,7 +171,11 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         moves: record.moves.iter().map(row).collect(),
         entries,
         member_name: record.member_name,
-        problem: record.problem.unwrap_or_default(),
+        problem: record
+            .problem
+            .as_deref()
+            .map(without_commands)
+            .unwrap_or_default(),
         failure: record.failure.unwrap_or_default(),
     };
     Ok(page.render()?)
