@@ -30,6 +30,9 @@ pub(crate) enum Failure {
 pub(crate) struct Problem {
     pub(crate) field: Option<String>,
     pub(crate) message: String,
+    /// The message without the name of the field, which operations call otherwise than the page. Empty if it does not begin
+    /// with it.
+    pub(crate) rule: String,
     /// Those who may be meant by what was typed.
     pub(crate) choices: Vec<Choice>,
 }
@@ -48,7 +51,7 @@ impl Problem {
         Self {
             field: Some(field.to_owned()),
             message: message.into(),
-            choices: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -187,11 +190,45 @@ impl Failure {
 }
 
 pub(crate) fn told(refusal: &Refusal) -> Problem {
+    let message = on_page(refusal);
+    let field = refusal.field().unwrap_or_default();
+    let rule = message
+        .strip_prefix(&capital(field))
+        .and_then(|rest| rest.strip_prefix(' '))
+        .filter(|_| !field.is_empty());
     Problem {
         field: refusal.field().map(str::to_owned),
-        message: on_page(refusal),
+        rule: rule.unwrap_or_default().to_owned(),
+        message: match rule {
+            Some(rule) => format!("{} {rule}", capital(&as_words(field))),
+            None => message,
+        },
         choices: Vec::new(),
     }
+}
+
+/// `due-date` and `dueDate` are `due date`.
+fn as_words(field: &str) -> String {
+    let mut words = String::new();
+    for c in field.chars() {
+        match c {
+            '-' | '_' => words.push(' '),
+            c if c.is_ascii_uppercase() => {
+                words.push(' ');
+                words.push(c.to_ascii_lowercase());
+            }
+            c => words.push(c),
+        }
+    }
+    words
+}
+
+fn capital(text: &str) -> String {
+    let mut text = text.to_owned();
+    if let Some(first) = text.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    text
 }
 
 /// A message as pages show it.
@@ -237,10 +274,7 @@ fn without_remarks(message: &str) -> String {
 
 /// Starts with a capital and ends with a stop.
 pub(crate) fn sentence(text: &str) -> String {
-    let mut text = text.to_owned();
-    if let Some(first) = text.get_mut(..1) {
-        first.make_ascii_uppercase();
-    }
+    let mut text = capital(text);
     if !text.ends_with(['.', '!', '?']) {
         text.push('.');
     }
@@ -250,6 +284,27 @@ pub(crate) fn sentence(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn fields_have_names_in_words() {
+        for (field, message, rule) in [
+            ("due-date", "Due date must be a day.", "must be a day."),
+            ("amountDue", "Amount due must be a day.", "must be a day."),
+            ("amount", "Amount must be a day.", "must be a day."),
+        ] {
+            let problem = told(&Refusal::invalid(field, "must be a day"));
+            assert_eq!((problem.message.as_str(), problem.rule.as_str()), (message, rule));
+        }
+        let other = Refusal::Invalid {
+            field: Some("plan".into()),
+            message: "this has changed".to_owned(),
+        };
+        let problem = told(&other);
+        assert_eq!(
+            (problem.message.as_str(), problem.rule.as_str()),
+            ("This has changed.", "")
+        );
+    }
 
     #[test]
     fn pages_name_no_commands() {

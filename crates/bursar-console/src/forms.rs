@@ -229,6 +229,20 @@ impl Form {
         }
     }
 
+    /// The same where the field has this label on the page.
+    pub(crate) fn wrong_as(&self, name: &str, label: &str) -> String {
+        match &self.problem {
+            Some(problem) if problem.field.as_deref() == Some(name) && !problem.rule.is_empty() => {
+                // A label can be a phrase.
+                match label.contains(' ') {
+                    true => format!("\u{201c}{label}\u{201d} {}", problem.rule),
+                    false => format!("{label} {}", problem.rule),
+                }
+            }
+            _ => self.wrong(name).to_owned(),
+        }
+    }
+
     /// What is wrong with the form as a whole, or with a field that the page does not show.
     pub(crate) fn wrong_elsewhere(&self, shown: &[&str]) -> &str {
         match &self.problem {
@@ -422,5 +436,15 @@ mod tests {
         assert_eq!((form.wrong("name"), form.wrong("due")), ("Too short.", ""));
         assert_eq!(form.wrong_elsewhere(&["due"]), "Too short.");
         assert_eq!(form.wrong_elsewhere(&["name"]), "");
+        assert_eq!(form.wrong_as("name", "Your name"), "Too short.");
+        let refusal = bursar_domain::Refusal::invalid("name", "is required");
+        form.problem = Some(crate::failure::told(&refusal));
+        assert_eq!(form.wrong("name"), "Name is required.");
+        assert_eq!(
+            form.wrong_as("name", "Your name"),
+            "\u{201c}Your name\u{201d} is required."
+        );
+        assert_eq!(form.wrong_as("name", "Surname"), "Surname is required.");
+        assert_eq!(form.wrong_as("due", "Due"), "");
     }
 }

@@ -29,6 +29,6 @@ export async function cards(browser, found, options, mark) {
   await desk.open("Change the connection");
   await desk.fill({ "Restricted key": "sk_live_nothing" });
   await desk.press("Save");
-  await desk.has("The key must be a restricted key");
+  await desk.has("“Restricted key” must be a restricted key");
   await desk.close();
 }

@@ -103,7 +103,7 @@ fn checked_key(kind: ProviderKind, key: &str) -> Result<&str, Refusal> {
     match is_plain && key.len() > 16 && (is_restricted || key.starts_with("sk_test_")) {
         true => Ok(key),
         false => Err(Refusal::invalid(
-            "key",
+            "stripe-key",
             "must be a restricted key of Stripe, rk_live_… or rk_test_…; make one in the Stripe dashboard under \
              Developers, API keys",
         )),
@@ -167,7 +167,7 @@ pub fn set(
         (None, Some(before)) => (before.key_sealed.clone(), before.key_hint.clone()),
         (None, None) => {
             let rule = "must be given to connect a provider; it is a restricted key of Stripe, rk_live_… or rk_test_…";
-            return Err(Refusal::invalid("key", rule).into());
+            return Err(Refusal::invalid("stripe-key", rule).into());
         }
     };
     let provider = Row {

@@ -214,29 +214,13 @@ pub(crate) fn send_set(view: &mut View<'_, '_>, asking: &Asking, form: &Form) ->
     let (key, entropy) = (sealing_key(view, frame)?, entropy::<ENTROPY>(frame)?);
     let to = frame.at("provider");
     Ok(Sent::Do(Box::new(move |act| {
-        providers::set(act, &new, &key, &entropy).map_err(on_page)?;
+        providers::set(act, &new, &key, &entropy)?;
         let said = match is_first {
             true => "Connected Stripe. Test the key now.",
             false => "Saved the connection. Test the key now.",
         };
         Ok(Done::new(to.clone(), said))
     })))
-}
-
-/// A refusal in the words of the page, beside its field.
-fn on_page(error: AppError) -> AppError {
-    let AppError::Refused(Refusal::Invalid { field, message }) = error else {
-        return error;
-    };
-    let (field, message) = match field.as_deref() {
-        Some("key") => (Some(KEY_FIELD.into()), message.replacen("key", "the key", 1)),
-        Some("webhook-secret") => {
-            let message = message.replacen("webhook-secret", "the signing secret", 1);
-            (field, message)
-        }
-        _ => (field, message),
-    };
-    Refusal::Invalid { field, message }.into()
 }
 
 pub(crate) fn show_test(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {

@@ -159,11 +159,11 @@ fn a_provider_is_connected_tested_and_removed(engine: Engine) {
         ("key=s1".to_owned(), "Paste the restricted key."),
         (
             format!("stripe-key={typed}&key=s2"),
-            "The key must be a restricted key",
+            "\u{201c}Restricted key\u{201d} must be a restricted key",
         ),
         (
             format!("stripe-key={KEY}&webhook-secret=abc&key=s3"),
-            "The signing secret must be",
+            "\u{201c}Signing secret of the webhook\u{201d} must be",
         ),
         (
             format!("stripe-key={KEY}&account=clearing&key=s4"),

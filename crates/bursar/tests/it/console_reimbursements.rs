@@ -47,6 +47,21 @@ fn an_expense_goes_from_draft_to_payout(engine: Engine) {
         "{without:?}"
     );
     assert!(!editor.page(&new).contains(lost));
+    let early = [
+        ("member", "m1@members.example"),
+        ("amount", "5"),
+        ("description", "Oars"),
+        ("incurred-at", "2099-01-31"),
+        ("key", "w3"),
+    ];
+    let early = editor.upload(&new, &early, &[]);
+    assert!(
+        early.status == 422
+            && early
+                .body
+                .contains("\u{201c}Day of the expense\u{201d} must not be"),
+        "{early:?}"
+    );
     let text = editor.upload(&new, &fields("12.50", "w2"), &[("file", "a.txt", b"text")]);
     assert_eq!(text.status, 422);
     assert!(
