@@ -24,7 +24,10 @@ use crate::words::{self, Moment};
 const KEY_FIELD: &str = "stripe-key";
 /// What the key must be able to do, as Stripe's dashboard names it.
 const PERMISSIONS: [(&str, &str); 2] = [
-    ("Write", "Checkout Sessions, PaymentIntents, Refunds"),
+    (
+        "Write",
+        "Checkout Sessions, Payment Intents, Refunds, Customers, Payment Methods, Setup Intents",
+    ),
     (
         "Read",
         "Charges, Balance, Balance transactions, Disputes, Payouts",
@@ -226,7 +229,8 @@ pub(crate) fn send_set(view: &mut View<'_, '_>, asking: &Asking, form: &Form) ->
 pub(crate) fn show_test(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
     providers::check_test(view)?;
     Ask::new(&asking.frame, form, "Test the key", back(&asking.frame))
-        .lead("Stripe is asked for the balance and for the last payments, refunds, disputes and payouts. Nothing is changed.")
+        .lead("Stripe is asked for the balance and for the last payments, refunds, disputes and payouts. Nothing is changed, so the permissions to \
+               write are not tested.")
         .button("Test the key")
         .page()
 }
@@ -268,7 +272,7 @@ fn found(frame: &Frame, tested: Result<Tested, String>) -> Found {
     Found {
         is_well: true,
         said: format!(
-            "The key works, {money}. The account holds {}.",
+            "The key works, {money}. The account holds {}. The permissions to write were not tested.",
             match codes.is_empty() {
                 true => "no balance yet".to_owned(),
                 false => codes.join(", "),

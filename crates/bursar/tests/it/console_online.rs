@@ -148,7 +148,13 @@ fn a_provider_is_connected_tested_and_removed(engine: Engine) {
     assert!(admin.page(&at(NATIONAL, "/settings")).contains(&home));
     let page = admin.page(&home);
     let hook = format!("/hooks/stripe/{}", organization(NATIONAL));
-    for part in [&hook, "Not connected", "payment_intent.*", "Balance transactions"] {
+    for part in [
+        &hook,
+        "Not connected",
+        "payment_intent.*",
+        "Setup Intents",
+        "Balance transactions",
+    ] {
         assert!(page.contains(part), "{part}: {page}");
     }
     assert_eq!(admin.post(&test, "").status, 404);
