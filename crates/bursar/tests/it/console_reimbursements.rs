@@ -62,6 +62,22 @@ fn an_expense_goes_from_draft_to_payout(engine: Engine) {
                 .contains("\u{201c}Day of the expense\u{201d} must not be"),
         "{early:?}"
     );
+    let long = "x".repeat(2_000);
+    let long = [
+        ("member", "m1@members.example"),
+        ("amount", "5"),
+        ("description", "Oars"),
+        ("category", long.as_str()),
+        ("key", "w4"),
+    ];
+    let long = editor.upload(&new, &long, &[]);
+    assert!(
+        long.status == 422
+            && long
+                .body
+                .contains("aria-describedby=\"category-error category-hint\""),
+        "{long:?}"
+    );
     let text = editor.upload(&new, &fields("12.50", "w2"), &[("file", "a.txt", b"text")]);
     assert_eq!(text.status, 422);
     assert!(
