@@ -9,7 +9,7 @@ use hyper::StatusCode;
 
 use crate::asking::{AGAIN, Asking, DONE};
 use crate::failure::{Failure, Problem};
-use crate::forms::{Done, Form, KEY, PLAN, Sent, Telling, Work};
+use crate::forms::{CHANGE, Done, Form, KEY, PLAN, STEP, Sent, Telling, Work};
 use crate::reply::see_other;
 use crate::routes::{Log, Logged, Make, Route};
 use crate::serve::{Answer, Console, Signed};
@@ -95,6 +95,10 @@ impl Console {
     ) -> Result<Answer, Failure> {
         let (rule, send) = route.send.ok_or_else(no_form)?;
         check_role(&asking, rule)?;
+        // Back from a preview, with what was typed.
+        if form.get(STEP) == CHANGE {
+            return self.open(signed, route, asking, form).await;
+        }
         let organization = asking.frame.place.organization.id;
         let who = Identity::Session(signed.session);
         let (asked, read) = (asking.clone(), form.clone());

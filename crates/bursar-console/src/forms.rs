@@ -23,6 +23,10 @@ pub(crate) const SEEN: &str = "seen";
 /// The hidden field with what a preview showed.
 pub(crate) const PLAN: &str = "plan";
 
+/// The hidden field with what a button of a preview does, and its value for going back to the form.
+pub(crate) const STEP: &str = "step";
+pub(crate) const CHANGE: &str = "change";
+
 /// Ends the name of the field that says who is meant by what was typed in another one.
 const IS: &str = "-is";
 
@@ -321,7 +325,7 @@ impl Form {
     pub(crate) fn kept(&self) -> impl Iterator<Item = (&str, &str)> {
         self.fields
             .iter()
-            .filter(|(name, _)| name != KEY && name != "step" && name != NAMES_AFTER && name != PLAN)
+            .filter(|(name, _)| name != KEY && name != STEP && name != NAMES_AFTER && name != PLAN)
             .map(|(name, value)| (name.as_str(), value.as_str()))
     }
 }

@@ -238,6 +238,19 @@ fn forms_act_once_and_can_be_undone(engine: Engine) {
         "{}",
         preview.body
     );
+    // Back to the form, with what was typed.
+    assert!(
+        preview.body.contains("form=\"change\">Change</button>"),
+        "{}",
+        preview.body
+    );
+    let changed = editor.post(&raise, &format!("step=change&{charge}"));
+    assert_eq!(changed.status, 200, "{changed:?}");
+    for typed in ["value=\"1200\"", "value=\"Boat\"", "value=\"2026-12-01\""] {
+        assert!(changed.body.contains(typed), "{typed}: {}", changed.body);
+    }
+    assert!(!changed.body.contains("class=\"error\""), "{}", changed.body);
+    assert_eq!(viewer.post(&raise, "step=change").status, 403);
     let done = editor.sent(&raise, &format!("{charge}&step=do&key=k3"));
     let page = editor.page(&done);
     let undo = page
