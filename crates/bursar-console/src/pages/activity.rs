@@ -20,7 +20,9 @@ struct Page<'a> {
     frame: &'a Frame,
     who: &'a str,
     request: &'a str,
-    wrong_who: String,
+    /// What is wrong with the request id, and what is wrong otherwise.
+    wrong_request: String,
+    wrong: String,
     people: Vec<String>,
     is_filtered: bool,
     lines: Vec<ActivityRow>,
@@ -41,7 +43,7 @@ pub(super) fn query(asking: &Asking) -> Result<Query, Failure> {
     match !request.is_empty() && query.request.is_none() {
         true => Err(Problem::of(
             "request",
-            "A request id looks like req_ and 32 letters and digits.",
+            "A request id looks like req_ and 26 letters and digits.",
         )
         .into()),
         false => Ok(query),
@@ -51,12 +53,13 @@ pub(super) fn query(asking: &Asking) -> Result<Query, Failure> {
 pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<String, Failure> {
     let (who, request) = (asking.query("who"), asking.query("request"));
     let found = query(asking).and_then(|query| rows(view, &asking.frame, &query));
-    let ((lines, last), wrong_who) = match found {
-        Ok(found) => (found, String::new()),
-        Err(failure) => match failure.problem() {
-            Some(problem) => ((Vec::new(), None), problem.message),
-            None => return Err(failure),
-        },
+    let ((lines, last), problem) = match found {
+        Ok(found) => (found, Problem::default()),
+        Err(failure) => ((Vec::new(), None), failure.problem().ok_or(failure)?),
+    };
+    let (wrong_request, wrong) = match problem.field.as_deref() {
+        Some("request") => (problem.message, String::new()),
+        _ => (String::new(), problem.message),
     };
     let older = match last {
         Some(last) if lines.len() == PAGE_ROWS => asking.with("activity", &[("after", &last.to_string())]),
@@ -66,7 +69,8 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         frame: &asking.frame,
         who,
         request,
-        wrong_who,
+        wrong_request,
+        wrong,
         people: roles::list(view)?
             .into_iter()
             .map(|holder| holder.user.email)

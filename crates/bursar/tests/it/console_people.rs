@@ -248,7 +248,7 @@ fn settings_are_the_admins(engine: Engine) {
     assert!(
         admin
             .page(&format!("{activity}?request=x"))
-            .contains("role=\"alert\"")
+            .contains("id=\"request-error\"")
     );
     assert_eq!(viewer.get(&activity).status, 403);
 }

@@ -145,6 +145,12 @@ fn ids_and_references_lead_to_what_they_belong_to(engine: Engine) {
             .page(&at(NATIONAL, &format!("/search?q={request}")))
             .contains(&link)
     );
+    let wrong = admin.page(&at(NATIONAL, "/activity?request=req_1"));
+    assert!(
+        wrong.contains("id=\"request-error\"") && wrong.contains("req_ and 26 letters and digits"),
+        "{wrong}"
+    );
+    assert_eq!(request.len(), "req_".len() + 26);
     assert!(
         !viewer
             .page(&at(NATIONAL, &format!("/search?q={request}")))
