@@ -2,6 +2,7 @@
 
 use askama::Template;
 use bursar_app::activity::{self, Line, Query};
+use bursar_app::desk::PAGE_ROWS;
 use bursar_app::{View, roles};
 use bursar_domain::ids::{ActivityId, Id};
 
@@ -11,8 +12,6 @@ use crate::failure::{Failure, Problem};
 use crate::forms::Form;
 use crate::frame::Frame;
 use crate::words;
-
-const PAGE_ROWS: usize = 50;
 
 #[derive(Template)]
 #[template(path = "activity.html")]
@@ -62,8 +61,8 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         _ => (String::new(), problem.message),
     };
     let older = match last {
-        Some(last) if lines.len() == PAGE_ROWS => asking.with("activity", &[("after", &last.to_string())]),
-        _ => String::new(),
+        Some(last) => asking.with("activity", &[("after", &last.to_string())]),
+        None => String::new(),
     };
     let page = Page {
         frame: &asking.frame,
@@ -83,13 +82,19 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
     Ok(page.render()?)
 }
 
-/// The lines, and the id of the last.
+/// The lines, and the id of the last if there are more.
 pub(crate) fn rows(
     view: &mut View<'_, '_>,
     frame: &Frame,
     query: &Query,
 ) -> Result<(Vec<ActivityRow>, Option<ActivityId>), Failure> {
-    let lines = activity::list(view, query)?;
+    let one_more = Query {
+        limit: query.limit + 1,
+        ..query.clone()
+    };
+    let mut lines = activity::list(view, &one_more)?;
+    let is_more = lines.len() > query.limit;
+    lines.truncate(query.limit);
     let mut names = activity::names(view, &lines)?;
     names.extend(activity::subjects(view, &lines)?);
     let organization = frame.place.organization.id;
@@ -106,7 +111,8 @@ pub(crate) fn rows(
             &names,
         )),
     };
-    Ok((lines.iter().map(row).collect(), lines.last().map(|line| line.id)))
+    let last = lines.last().map(|line| line.id).filter(|_| is_more);
+    Ok((lines.iter().map(row).collect(), last))
 }
 
 /// Starts with a capital, unless it starts with an address.

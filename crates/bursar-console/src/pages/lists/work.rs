@@ -179,7 +179,6 @@ pub(crate) fn activity(view: &mut View<'_, '_>, asking: &Asking) -> Result<Downl
     let rows = all(|after: Option<ActivityId>| {
         query.before = after;
         let (lines, last) = log::rows(view, &asking.frame, &query)?;
-        let is_more = lines.len() == query.limit;
         let found = lines.into_iter().map(|line| {
             vec![
                 Cell::Text(line.at),
@@ -187,7 +186,7 @@ pub(crate) fn activity(view: &mut View<'_, '_>, asking: &Asking) -> Result<Downl
                 Cell::Text(line.request),
             ]
         });
-        Ok((found.collect(), last.filter(|_| is_more)))
+        Ok((found.collect(), last))
     })?;
     let columns = ["When", "What", "Request"];
     Ok(file(view, asking, "activity", &columns, rows))

@@ -71,10 +71,12 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
     let query = Query {
         reminder: Some(id),
         before: Id::parse(asking.query("after")),
-        limit: MESSAGES,
+        limit: MESSAGES + 1,
     };
-    let found = messages::list(view, query)?;
-    let older = match (found.len() == MESSAGES, found.last()) {
+    let mut found = messages::list(view, query)?;
+    let is_more = found.len() > MESSAGES;
+    found.truncate(MESSAGES);
+    let older = match (is_more, found.last()) {
         (true, Some(last)) => asking.with(&format!("reminders/{id}"), &[("after", &last.id.to_string())]),
         _ => String::new(),
     };
