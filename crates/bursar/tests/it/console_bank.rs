@@ -135,6 +135,10 @@ fn a_statement_goes_from_the_file_to_the_books(engine: Engine) {
     let own = at(NATIONAL, &format!("/bank/{statement}"));
     let seen = viewer.page(&own);
     assert!(
+        !seen.contains("name=\"key\"") && !seen.contains("deselect what is wrong"),
+        "{seen}"
+    );
+    assert!(
         !seen.contains("name=\"line\"") && !seen.contains("Confirm"),
         "{seen}"
     );
