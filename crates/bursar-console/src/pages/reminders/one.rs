@@ -193,11 +193,14 @@ pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
         "failed" => {
             let failed = failed(view, id)?;
             Box::new(move |act| {
+                let (mut sent, mut skipped) = (0, 0);
                 for message in &failed {
-                    messages::retry(act, *message)?;
+                    match messages::retry(act, *message)?.state {
+                        MessageState::Skipped => skipped += 1,
+                        _ => sent += 1,
+                    }
                 }
-                let many = words::count(failed.len(), "message", "messages");
-                Ok(Done::new(to.clone(), format!("Sending {many} again.")))
+                Ok(Done::new(to.clone(), told_again(sent, skipped)))
             })
         }
         "test" => {
@@ -209,6 +212,17 @@ pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
         }
         _ => return Err(Problem::of("do", "Choose what to do with the reminder.").into()),
     }))
+}
+
+/// What came of sending failed messages again. Whoever no longer qualifies is skipped.
+fn told_again(sent: usize, skipped: usize) -> String {
+    let many = |count| words::count(count, "message", "messages");
+    let why = "whose recipients no longer qualify";
+    match (sent, skipped) {
+        (sent, 0) => format!("Sending {} again.", many(sent)),
+        (0, skipped) => format!("Skipped {} {why}. Nothing is sent again.", many(skipped)),
+        (sent, skipped) => format!("Sending {} again. Skipped {} {why}.", many(sent), many(skipped)),
+    }
 }
 
 fn failed(view: &mut View<'_, '_>, id: ReminderId) -> Result<Vec<MessageId>, Failure> {
@@ -233,5 +247,29 @@ fn failed(view: &mut View<'_, '_>, id: ReminderId) -> Result<Vec<MessageId>, Fai
     match failed.is_empty() {
         true => Err(Problem::of("do", "No message of this reminder failed.").into()),
         false => Ok(failed),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn skipped_messages_are_not_counted_as_sent() {
+        for (sent, skipped, told) in [
+            (2, 0, "Sending 2 messages again."),
+            (
+                1,
+                2,
+                "Sending 1 message again. Skipped 2 messages whose recipients no longer qualify.",
+            ),
+            (
+                0,
+                1,
+                "Skipped 1 message whose recipients no longer qualify. Nothing is sent again.",
+            ),
+        ] {
+            assert_eq!(told_again(sent, skipped), told);
+        }
     }
 }
