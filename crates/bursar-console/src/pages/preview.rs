@@ -52,10 +52,10 @@ pub(crate) struct Preview<'a> {
 /// Which of the names are on this page.
 pub(crate) struct Part {
     /// `Names 201 to 400 of 60,000`; empty if all are shown.
-    told: String,
+    pub(crate) told: String,
     /// The next page is after this one; empty on the last.
-    next: String,
-    is_first: bool,
+    pub(crate) next: String,
+    pub(crate) is_first: bool,
 }
 
 impl Preview<'_> {

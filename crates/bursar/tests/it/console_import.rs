@@ -8,6 +8,7 @@ use bursar_testing::Engine;
 
 on_both_engines! {
     a_spreadsheet_is_checked_imported_and_undone
+    every_row_can_be_looked_at
     what_the_file_leaves_open_is_asked
 }
 
@@ -80,6 +81,33 @@ fn a_spreadsheet_is_checked_imported_and_undone(engine: Engine) {
     let after = editor.page(&at(NATIONAL, "/members?q=bo@example.org&state=archived"));
     assert!(after.contains("Bo Ek"), "{after}");
     world.place.check();
+}
+
+fn every_row_can_be_looked_at(engine: Engine) {
+    let world = World::new(engine);
+    let editor = Browser::of(&world, "editor@people.example");
+    let rows: String = (1..=250).map(|n| format!("Rower,No {n}\n")).collect();
+    let file = format!("First Name,Last Name\n{rows}");
+    let to = editor.uploaded(
+        &at(NATIONAL, "/members/import"),
+        &[("key", "k1")],
+        &[("file", "list.csv", file.as_bytes())],
+    );
+    let own = to.split('?').next().unwrap();
+    let first = editor.page(own);
+    assert!(
+        first.contains("Names 1 to 200 of 250") && first.contains("No 1<") && !first.contains("No 201<"),
+        "{first}"
+    );
+    let after = between(&first, "name=\"names-after\" value=\"", "\"");
+    let second = editor.page(&format!("{own}?names-after={after}"));
+    assert!(
+        second.contains("Names 201 to 250 of 250")
+            && second.contains("No 201<")
+            && second.contains("No 250<"),
+        "{second}"
+    );
+    assert!(second.contains("Add 250 members"), "{second}");
 }
 
 fn what_the_file_leaves_open_is_asked(engine: Engine) {

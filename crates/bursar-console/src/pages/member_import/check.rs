@@ -10,11 +10,10 @@ use crate::asking::Asking;
 use crate::failure::{Failure, told};
 use crate::forms::{Done, Form, Sent};
 use crate::frame::Frame;
+use crate::pages::preview::{self, Part};
 use crate::pages::seen::{self, Digest};
 use crate::words;
 
-/// Rows that the page shows.
-const ROWS_SHOWN: usize = 200;
 const LINES_SHOWN: usize = 12;
 const SHOWN: &[&str] = &[];
 
@@ -71,7 +70,7 @@ struct Told {
     is_empty: bool,
     notes: Vec<String>,
     rows: Vec<Row>,
-    more: usize,
+    part: Part,
 }
 
 pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
@@ -83,7 +82,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
         Ok(read) => {
             columns = read.columns.iter().map(|column| shown(column, &said)).collect();
             match roster::preview(view, &read, &options) {
-                Ok(found) => plan = Some(planned(&read, &found)),
+                Ok(found) => plan = Some(planned(&read, &found, &Form::of_query(asking))),
                 Err(RosterError::Rows(problems)) => {
                     mistakes = roster::causes(&problems).iter().map(mistake).collect();
                 }
@@ -182,7 +181,8 @@ fn mistake(cause: &Cause) -> Mistake {
     }
 }
 
-fn planned(read: &Roster, plan: &Plan) -> Told {
+/// `asked` says which of very many rows are shown.
+fn planned(read: &Roster, plan: &Plan, asked: &Form) -> Told {
     let [added, changed, left] =
         [Action::Added, Action::Changed, Action::Left].map(|action| plan.count(action));
     let mut notes = Vec::new();
@@ -232,6 +232,7 @@ fn planned(read: &Roster, plan: &Plan) -> Told {
         .iter()
         .filter(|entry| entry.action != Action::Left)
         .collect();
+    let (shown, part) = preview::part(&moved, asked, |entry| entry.line.to_string());
     Told {
         digest: digest(plan),
         added,
@@ -249,12 +250,8 @@ fn planned(read: &Roster, plan: &Plan) -> Told {
         },
         is_empty: moved.is_empty(),
         notes,
-        rows: moved
-            .iter()
-            .take(ROWS_SHOWN)
-            .map(|entry| row(entry, plan))
-            .collect(),
-        more: moved.len().saturating_sub(ROWS_SHOWN),
+        rows: shown.iter().map(|entry| row(entry, plan)).collect(),
+        part,
     }
 }
 
