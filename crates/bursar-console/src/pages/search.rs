@@ -5,6 +5,7 @@ mod ids;
 use askama::Template;
 use bursar_app::books::receipts;
 use bursar_app::desk::{self, Filter, MemberLine};
+use bursar_app::reminders::SEND_NOW;
 use bursar_app::resources::Readable;
 use bursar_app::{AppError, View, activity, search};
 use bursar_domain::campaign::Campaign;
@@ -91,7 +92,10 @@ fn hits(view: &mut View<'_, '_>, frame: &Frame, text: &str) -> Result<Vec<Hit>, 
     by_id::<Group>(view, frame, ("groups", "Group"), text, &mut hits)?;
     by_id::<Payment>(view, frame, ("charges", "Charge"), text, &mut hits)?;
     by_id::<Reimbursement>(view, frame, ("reimbursements", "Reimbursement"), text, &mut hits)?;
-    by_id::<Reminder>(view, frame, ("reminders", "Reminder"), text, &mut hits)?;
+    // Its page is for those who may send it.
+    if frame.may(&SEND_NOW) {
+        by_id::<Reminder>(view, frame, ("reminders", "Reminder"), text, &mut hits)?;
+    }
     by_id::<Card>(view, frame, ("cards", "Card"), text, &mut hits)?;
     by_id::<Campaign>(view, frame, ("campaigns", "Campaign"), text, &mut hits)?;
     by_id::<Listing>(view, frame, ("store", "Listing"), text, &mut hits)?;

@@ -3,10 +3,11 @@
 use bursar_domain::access::{Role, Scope, ScopeSet};
 use bursar_testing::Engine;
 
-use crate::api::bundle::{NATIONAL, NORTH, RIVAL, organization};
+use crate::api::bundle::{NATIONAL, NORTH, RIVAL, organization, reminder};
 use crate::api::world::{World, on_both_engines};
 use crate::console::{Browser, at};
 use crate::console_bank::between;
+use crate::support::secret_key_file;
 
 on_both_engines! {
     members_are_found_by_what_they_are_called
@@ -228,7 +229,31 @@ fn money_is_found_by_what_the_bank_said(engine: Engine) {
         .unwrap()
         .to_owned();
     let person = crate::api::bundle::id("usr", 1);
+    let raised = admin.sent(
+        &at(NATIONAL, "/charges/new"),
+        "member=m1@members.example&amount=9&description=Tent&step=do&key=k4",
+    );
+    let bulk = between(&admin.page(&raised), "/undo/", "\"").to_owned();
+    let of = organization(NATIONAL);
+    let webhook = world.run(&[
+        "webhook",
+        "create",
+        "--organization",
+        &of,
+        "--url",
+        "http://127.0.0.1:9/",
+        "--webhook-allow",
+        "127.0.0.0/8",
+        "--secret-key-file",
+        secret_key_file(),
+    ]);
+    let webhook = webhook["id"].as_str().unwrap().to_owned();
+    let (chapter, reminder) = (organization(NORTH), reminder(1));
     for (id, end, is_for_viewers) in [
+        (&bulk, format!("/undo/{bulk}\""), false),
+        (&webhook, format!("/webhooks/{webhook}\""), false),
+        (&chapter, format!("/chapters/{chapter}\""), true),
+        (&reminder, format!("/reminders/{reminder}\""), false),
         (&statement, format!("/bank/{statement}\""), true),
         (&line, format!("/bank/lines/{line}\""), true),
         (&entry, "/journal?from=".to_owned(), true),

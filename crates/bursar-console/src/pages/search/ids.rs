@@ -1,14 +1,19 @@
-//! What has an id and no list of the API: tokens, entries of the journal, statements, their lines, applications, people.
+//! What has an id and no list of the API: tokens, entries of the journal, statements, their lines, applications, people,
+//! webhook endpoints, chapters, bulk acts.
 
 use bursar_app::books::entries;
-use bursar_app::{AppError, Rule, View, cards, online, roles, statements, tokens};
+use bursar_app::{
+    AppError, Rule, View, cards, chapters, online, reports, roles, statements, tokens, undo, webhooks,
+};
 use bursar_domain::ids::{
-    ApplicationId, EntryId, Id, OnlinePaymentId, StatementId, StatementLineId, TokenId, UserId,
+    ApplicationId, BulkId, EntryId, Id, OnlinePaymentId, OrganizationId, StatementId, StatementLineId,
+    TokenId, UserId, WebhookId,
 };
 
 use super::Hit;
 use crate::failure::Failure;
 use crate::frame::Frame;
+use crate::pages::rows::described;
 use crate::words;
 
 /// What is there; `None` for what is not, or is not for this person.
@@ -108,6 +113,29 @@ pub(super) fn add(
         if let Some(holder) = holders.into_iter().find(|holder| holder.user.id == id) {
             hit(format!("people/{id}"), holder.user.email);
         }
+    }
+    let webhook: Option<WebhookId> = Id::parse(text);
+    if let Some(id) = webhook.filter(|_| may(&webhooks::LIST))
+        && let Some(record) = there(webhooks::get(view, id))?
+    {
+        hit(format!("webhooks/{id}"), format!("Webhook to {}", record.url));
+    }
+    let chapter: Option<OrganizationId> = Id::parse(text);
+    if let Some(id) = chapter.filter(|_| may(&chapters::READ))
+        && let Some(listed) = there(reports::chapters(view, None))?
+        && let Some(one) = listed.into_iter().find(|one| one.id == id)
+    {
+        hit(
+            format!("chapters/{id}"),
+            format!("Chapter {}", described(&one.name)),
+        );
+    }
+    let bulk: Option<BulkId> = Id::parse(text);
+    if let Some(id) = bulk.filter(|_| may(&undo::UNDO))
+        && let Some(about) = there(undo::about(view, id))?
+    {
+        let at = words::moment_there(about.at, &frame.place.organization.time_zone);
+        hit(format!("undo/{id}"), format!("Bulk action of {at}"));
     }
     Ok(())
 }
