@@ -91,9 +91,8 @@ for (const button of document.querySelectorAll("[data-copy]")) {
 const GO = { o: "Overview", m: "Members", g: "Groups", c: "Charges", i: "Money in", b: "Bank", j: "Journal", r: "Reminders" };
 const search = () => {
   const field = document.querySelector("input[type=search]");
-  const link = document.querySelector("a[data-search]");
-  if (field) { field.focus(); field.select(); } else if (link) link.click();
-  return field || link;
+  if (field) { field.focus(); field.select(); }
+  return field;
 };
 const listKeys = () => {
   let dialog = document.getElementById("keys");

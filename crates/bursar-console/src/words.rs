@@ -4,7 +4,7 @@ use bursar_domain::money::Money;
 use bursar_domain::zone::Zone;
 use bursar_domain::{Date, Timestamp};
 
-const MONTHS: [&str; 12] = [
+pub(crate) const MONTHS: [&str; 12] = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
 ];
 

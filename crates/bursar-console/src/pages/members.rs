@@ -58,14 +58,14 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
     let ids: Vec<MemberId> = page.rows.iter().map(|row| row.id).collect();
     let balances = desk::balances(view, &ids)?;
     let rows = page.rows.iter().map(|line| {
-        let balance = balances.get(&line.id).filter(|balance| balance.minor != 0);
+        let (balance, tone) = words::balance(balances.get(&line.id).copied());
         Row {
             id: line.id,
             name: format!("{} {}", line.first_name, line.last_name),
             email: line.email.clone().unwrap_or_else(|| "\u{2013}".to_owned()),
             state: if line.is_active { "Active" } else { "Archived" },
-            balance: balance.map_or_else(|| "\u{2013}".to_owned(), |balance| words::money(*balance)),
-            tone: balance.map_or("", |balance| if balance.minor > 0 { "late" } else { "ahead" }),
+            balance,
+            tone,
         }
     });
     let older = match (page.is_more && query.text.is_empty(), page.rows.last()) {

@@ -18,9 +18,6 @@ use crate::forms::Form;
 use crate::frame::Frame;
 use crate::words;
 
-const MONTHS: [&str; 12] = [
-    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-];
 const AGES: [&str; 5] = [
     "Not due yet",
     "Up to 30 days late",
@@ -96,7 +93,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
         .map(|(_, expected, collected)| expected.minor.max(collected.minor));
     let highest = i128::from(highest.max().unwrap_or(0));
     let bar = |(place, (month, expected, collected)): (usize, &(String, Money, Money))| {
-        let name = MONTHS.get(place).copied().unwrap_or("");
+        let name = words::MONTHS.get(place).copied().unwrap_or("");
         let (tall, full) = (part(*expected, highest), part(*collected, highest));
         Bar {
             name,
