@@ -17,8 +17,8 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
     let ends = words::moment_there(ends_at, &frame.place.organization.time_zone);
     Ask::new(frame, form, format!("The page of {name}"), back)
         .lead(format!(
-            "Anyone with this link sees what {name} and their household owe and paid, and can pay. It works until {ends}. Every \
-             mail that says what is owed has such a link."
+            "This link shows what {name} and their household owe and paid. It lets its holder pay by card and stop automatic \
+             payments. It works until {ends}. Every mail that says what is owed has such a link."
         ))
         .fields([Field::text("link", "Link").value(link)])
         .button("Revoke all links")
