@@ -35,11 +35,20 @@ struct Page<'a> {
     csv: String,
 }
 
+/// In short what the table in docs/console.md says.
 pub(super) const fn may(role: Role) -> &'static str {
     match role {
-        Role::Viewer => "Can view everything except messages and cards",
-        Role::Editor => "Can view and change members, charges and money",
-        Role::Admin => "Can do everything, including settings, people and approvals",
+        Role::Viewer => {
+            "Can see members, charges, money, the books, campaigns, the store, chapters, reports and people, and create own tokens"
+        }
+        Role::Editor => {
+            "Can also change members, groups, accounts, campaigns and the store, raise charges, record money, send reminders, \
+             and see cards and messages"
+        }
+        Role::Admin => {
+            "Can also approve and pay reimbursements, change cards, settings, people, tokens, webhooks and card payments, \
+             export and erase members, and read the activity log"
+        }
     }
 }
 
