@@ -160,7 +160,7 @@ impl Failure {
             }
             Self::App(AppError::Db(DbError::Unavailable(_))) => (
                 StatusCode::SERVICE_UNAVAILABLE,
-                "Not now",
+                "Temporarily unavailable",
                 "The database is unavailable. Nothing was changed. Try again in a minute."
                     .to_owned(),
             ),

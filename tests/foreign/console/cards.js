@@ -16,8 +16,8 @@ export async function cards(browser, found, options, mark) {
   await desk.press("Refund through Stripe");
   await desk.said(/^Asked Stripe to refund 1\.00 USD\.$/);
   await desk.has("Partly refunded", `Too much, ${mark}`, "Paid back");
-  await desk.press("Ask Stripe now");
-  await desk.said(/^Asked Stripe just now/);
+  await desk.press("Check with Stripe now");
+  await desk.said(/^Checked with Stripe just now/);
   // The receipt leads back to the card payment.
   await desk.open("Open the receipt");
   await desk.open("Open the card payment");

@@ -24,7 +24,7 @@ export async function member(browser, found, options) {
   await desk.has("The code is wrong.");
 
   await payByCard(desk);
-  assert.equal(await desk.press("Leave this page"), "You have signed out");
+  assert.equal(await desk.press("Sign out"), "You have signed out");
   await desk.page.goto(`${BURSAR_URL}/m/in/${ORGANIZATION}`);
   await desk.title();
   await desk.fill({ "E-mail address": "nobody@example.org" });

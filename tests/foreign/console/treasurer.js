@@ -40,7 +40,7 @@ async function bringIn(desk, { mark, crew, last }) {
     if (!isUndone) break;
     await desk.open("Undo");
     await desk.press("Undo it");
-    await desk.said(/^Undone: 4 things were undone/);
+    await desk.said(/^Undid 4 changes/);
   }
 }
 
@@ -70,7 +70,7 @@ async function raise(desk, { crew, last, what }) {
     if (!isUndone) break;
     await desk.open("Undo");
     await desk.press("Undo it");
-    await desk.said(/^Undone: 4 things were undone/);
+    await desk.said(/^Undid 4 changes/);
   }
 }
 

@@ -49,7 +49,7 @@ struct Page<'a> {
 pub(super) fn status(card: &Card) -> (&'static str, String) {
     match card.status {
         Some(status) => (status.as_str(), words::label(status.as_str())),
-        None => ("", "Being made".to_owned()),
+        None => ("", "Being created".to_owned()),
     }
 }
 
@@ -130,7 +130,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
             .assigned_member_id
             .map_or_else(|| "\u{2013}".to_owned(), |id| applicants.told(Some(id))),
         status: "pending",
-        state: "Waits".to_owned(),
+        state: "Waiting".to_owned(),
         limit: limit(Some(new.spend_limit), Some(new.spend_limit_frequency)),
     };
     let page = Page {
@@ -285,7 +285,9 @@ pub(crate) fn send_new(view: &mut View<'_, '_>, asking: &Asking, form: &Form) ->
     let to = asking.frame.at("cards");
     Ok(Sent::Do(Box::new(move |act| {
         Ok(match cards::create(act, &new)? {
-            Issued::Card(card) => Done::new(format!("{to}/{}", card.id), format!("Made {}.", named(&card))),
+            Issued::Card(card) => {
+                Done::new(format!("{to}/{}", card.id), format!("Created {}.", named(&card)))
+            }
             Issued::Application(_) => Done::new(to.clone(), format!("Applied for {}.", new.name)),
         })
     })))
@@ -410,7 +412,7 @@ pub(crate) fn send_decide(_: &mut View<'_, '_>, asking: &Asking, form: &Form) ->
     let to = asking.frame.at("cards");
     Ok(Sent::Do(Box::new(move |act| {
         Ok(match cards::decide(act, id, is_approved)? {
-            Some(card) => Done::new(format!("{to}/{}", card.id), format!("Made {}.", named(&card))),
+            Some(card) => Done::new(format!("{to}/{}", card.id), format!("Created {}.", named(&card))),
             None => Done::new(to.clone(), "Denied the application."),
         })
     })))

@@ -52,7 +52,7 @@ pub(crate) fn show_dispute(view: &mut View<'_, '_>, asking: &Asking, form: &Form
     let (payment, back) = of(view, asking)?;
     Ask::new(&asking.frame, form, "Mark as disputed", back)
         .lead(format!(
-            "The bank holds {} back while the payer objects. The charge is disputed until you resolve it.",
+            "The payer's bank disputes this payment and holds {}. The charge is disputed until you resolve it.",
             words::money_in(payment.paid_to_date)
         ))
         .button("Mark as disputed")
@@ -183,6 +183,6 @@ pub(crate) fn send_reverse(view: &mut View<'_, '_>, asking: &Asking, form: &Form
     let (why, is_mistake) = (form.some("reason"), form.get("how") == "mistake");
     Ok(Sent::Do(Box::new(move |act| {
         payments::reverse(act, id, entry, why.as_deref(), is_mistake)?;
-        Ok(Done::new(to.clone(), "Taken back."))
+        Ok(Done::new(to.clone(), "Reversed the payment."))
     })))
 }

@@ -191,7 +191,7 @@ pub(super) fn open_disputes(record: &Record) -> impl Iterator<Item = &MoveRecord
 /// How far a refund, a dispute or a payout is: the class of its badge, and its words.
 pub(super) fn progress(found: &MoveRecord) -> (&'static str, &'static str) {
     match (found.kind, found.state) {
-        (_, MoveState::Wanted) => ("open", "To be asked for"),
+        (_, MoveState::Wanted) => ("open", "Requested"),
         (_, MoveState::Inquiry) => ("disputed", "The bank asks"),
         (MoveKind::Payout, MoveState::Pending) => ("open", "On its way"),
         (_, MoveState::Pending) => ("open", "Under way"),

@@ -303,8 +303,8 @@ pub(crate) fn show_remove(view: &mut View<'_, '_>, asking: &Asking, form: &Form)
             frame.at("online"),
             "See the card payments".to_owned(),
             format!(
-                "{waiting} still {} to be asked about: under way, or with a refund, a dispute or a problem that has not ended.",
-                if record.under_way == 1 { "has" } else { "have" }
+                "{waiting} {} in progress: not finished, or with a refund, a dispute or a problem that has not ended.",
+                if record.under_way == 1 { "is" } else { "are" }
             ),
         )
     });

@@ -68,14 +68,39 @@ pub(crate) fn send(_: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result<Se
     let to = asking.frame.at("");
     Ok(Sent::Do(Box::new(move |act| {
         let undone = undo::undo(act, id)?;
-        let back = words::count(undone.reversed.len(), "thing was undone", "things were undone");
-        let said = match undone.left.as_slice() {
-            [] => format!("Undone: {back}."),
-            left => format!(
-                "Undone: {back}; {} since and is left unchanged.",
-                words::count(left.len(), "has changed", "have changed")
-            ),
-        };
-        Ok(Done::new(to.clone(), said))
+        Ok(Done::new(
+            to.clone(),
+            told(undone.reversed.len(), undone.left.len()),
+        ))
     })))
+}
+
+fn told(reversed: usize, left: usize) -> String {
+    let undid = format!("Undid {}.", words::count(reversed, "change", "changes"));
+    match left {
+        0 => undid,
+        1 => format!("{undid} 1 item was changed in the meantime and was left as it is."),
+        left => {
+            let items = words::count(left, "item", "items");
+            format!("{undid} {items} were changed in the meantime and were left as they are.")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_left_is_told() {
+        assert_eq!(told(1, 0), "Undid 1 change.");
+        assert_eq!(
+            told(3, 1),
+            "Undid 3 changes. 1 item was changed in the meantime and was left as it is."
+        );
+        assert_eq!(
+            told(0, 2),
+            "Undid 0 changes. 2 items were changed in the meantime and were left as they are."
+        );
+    }
 }

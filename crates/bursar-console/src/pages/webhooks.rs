@@ -197,7 +197,7 @@ pub(super) const fn outcome(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Delivered => "Delivered",
         Outcome::Retried => "Retried",
-        Outcome::Failed => "Passed over",
+        Outcome::Failed => "Failed",
     }
 }
 

@@ -261,7 +261,7 @@ fn forms_act_once_and_can_be_undone(engine: Engine) {
         .next()
         .unwrap();
     let undone = editor.sent(&at(NATIONAL, &format!("/undo/{undo}")), "key=k4");
-    assert!(editor.page(&undone).contains("1 thing was undone"));
+    assert!(editor.page(&undone).contains("Undid 1 change."));
     let money = at(NATIONAL, "/money/new");
     let stack = editor.sent(
         &money,

@@ -98,7 +98,7 @@ fn a_group_is_made_filled_and_emptied(engine: Engine) {
     );
     let undo = page.split("/undo/").nth(1).unwrap().split('"').next().unwrap();
     let undone = editor.sent(&at(NATIONAL, &format!("/undo/{undo}")), "key=k8");
-    assert!(editor.page(&undone).contains("2 things were undone"));
+    assert!(editor.page(&undone).contains("Undid 2 changes."));
     editor.sent(&add, "people=m1@members.example&key=k9");
     let remove = format!("{path}/remove/{}", member(1));
     assert!(editor.page(&remove).contains("Remove First 1 Last from Juniors"));

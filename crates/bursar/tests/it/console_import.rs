@@ -77,7 +77,7 @@ fn a_spreadsheet_is_checked_imported_and_undone(engine: Engine) {
     assert_eq!(editor.get(&own).status, 404, "what was imported is not kept");
     let undo = format!("{}{}", at(NATIONAL, "/undo/"), between(&page, "/undo/", "\""));
     let back = editor.page(&editor.sent(&undo, "key=k3"));
-    assert!(back.contains("Undone"), "{back}");
+    assert!(back.contains("Undid "), "{back}");
     let after = editor.page(&at(NATIONAL, "/members?q=bo@example.org&state=archived"));
     assert!(after.contains("Bo Ek"), "{after}");
     world.place.check();

@@ -266,7 +266,7 @@ fn many_members_are_acted_on_at_once(engine: Engine) {
 fn undo(editor: &Browser<'_>, page: &str, key: &str) {
     let undo = page.split("/undo/").nth(1).unwrap().split('"').next().unwrap();
     let undone = editor.sent(&at(NATIONAL, &format!("/undo/{undo}")), &format!("key={key}"));
-    assert!(editor.page(&undone).contains("2 things were undone"));
+    assert!(editor.page(&undone).contains("Undid 2 changes."));
 }
 
 fn a_member_leaves_and_comes_back(engine: Engine) {

@@ -100,7 +100,7 @@ fn asked(admin: &Browser<'_>, id: &str) -> String {
     let to = admin.sent(&at(NATIONAL, &format!("/online/{id}/ask")), "");
     assert!(to.ends_with("?asked=yes"), "{to}");
     let page = admin.page(&to);
-    assert!(page.contains("Asked Stripe just now"), "{page}");
+    assert!(page.contains("Checked with Stripe just now"), "{page}");
     page
 }
 
@@ -218,7 +218,7 @@ fn a_provider_is_connected_tested_and_removed(engine: Engine) {
     let (_, id, paid_at) = club.begun("20", "Boat");
     let remove = at(NATIONAL, "/provider/remove");
     let page = admin.page(&remove);
-    assert!(page.contains("1 payment still has to be asked about"), "{page}");
+    assert!(page.contains("1 payment is in progress"), "{page}");
     assert!(!page.contains("Disconnect Stripe</button>"), "{page}");
     let refused = admin.post(&remove, "key=r1");
     assert_eq!(refused.status, 422, "{refused:?}");
@@ -318,7 +318,7 @@ fn a_payment_is_followed_and_refunded(engine: Engine) {
     assert!(admin.page(&refund).contains("value=\"15.00\""));
     club.down(true);
     let done = admin.page(&admin.sent(&refund, "amount=15&key=f3"));
-    assert!(done.contains("To be asked for"), "{done}");
+    assert!(done.contains(">Requested<"), "{done}");
     let stuck = check_file(&admin, &list("problem"), 1);
     assert!(stuck.contains(&id), "{stuck}");
     assert!(

@@ -183,9 +183,9 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, _: &Form) -> Result
 
 pub(crate) fn show_ask(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
     let (_, back) = of(view, asking)?;
-    Ask::new(&asking.frame, form, "Ask Stripe now", back)
-        .lead("Asks Stripe for the current state of this payment and books what changed. This also happens automatically.")
-        .button("Ask Stripe now")
+    Ask::new(&asking.frame, form, "Check with Stripe now", back)
+        .lead("This looks up the current state of the payment at Stripe and books what changed. It also happens automatically.")
+        .button("Check with Stripe now")
         .page()
 }
 

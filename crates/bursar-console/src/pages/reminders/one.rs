@@ -148,7 +148,7 @@ fn row(message: &Message, frame: &Frame) -> MessageRow {
         address: message.address.clone().unwrap_or_default(),
         state: message.state,
         told: match message.state {
-            MessageState::Queued => "Waits",
+            MessageState::Queued => "Waiting",
             MessageState::Sending => "Being sent",
             MessageState::Delivered => "Delivered",
             MessageState::Written => "Written to a file",
