@@ -16,6 +16,7 @@ use bursar_domain::text::NOTE;
 use bursar_domain::{Date, Refusal, words};
 
 use crate::act::{Act, View};
+use crate::books::promised::Promised;
 use crate::books::receipts::{self, NewReceipt};
 use crate::books::refunds::{self, Paid, Refund};
 use crate::books::{Closed, NewEntry, charges, open, post, reason, settle};
@@ -257,7 +258,9 @@ pub fn refund(act: &mut Act<'_, '_>, id: PaymentId, refund: &Refund) -> Result<P
     if let Some(first) = came.map(|entry| entry.date).min() {
         paid.check_after(first)?;
     }
+    let promised = Promised::read(act)?;
     let payment = refunds::refund_payment(act, &books, payment, (amount, &paid))?;
+    promised.keep(act, &books)?;
     act.log(REFUND.name, Some(id.to_string()), None)?;
     Ok(payment)
 }

@@ -11,7 +11,7 @@ use bursar_domain::member::Member;
 use bursar_domain::payment::{Payment, PaymentStatus};
 use bursar_domain::{Date, Timestamp};
 
-use super::{Books, Closed, NewEntry, post, reverse};
+use super::{Books, Closed, NewEntry, post, promised, reverse};
 use crate::act::Act;
 use crate::error::AppError;
 
@@ -26,9 +26,11 @@ impl Credits {
             return Ok(Self::default());
         }
         let credits = journal::credits(act.tx, act.organization)?;
+        let unpromised = promised::credit(act)?;
         let of_members = credits.into_iter().filter_map(|(member, amount)| {
-            let amount = i64::try_from(amount).ok().filter(|amount| *amount > 0)?;
-            Some((member?, amount))
+            let (member, amount) = (member?, i64::try_from(amount).ok()?);
+            let amount = unpromised.get(&member).copied().unwrap_or(amount);
+            (amount > 0).then_some((member, amount))
         });
         Ok(Self(of_members.collect()))
     }

@@ -12,6 +12,7 @@ use bursar_domain::payment::Payment;
 use bursar_domain::receipt::{Method, share_out};
 use serde::Serialize;
 
+use super::promised::Promised;
 use super::receipts::{self, Allocation};
 use super::refunds::{Paid, Refund};
 use super::{Books, charges, open, post, settle};
@@ -74,6 +75,7 @@ pub fn apply(act: &mut Act<'_, '_>, member: MemberId) -> Result<Vec<Allocation>,
         );
         return Err(Refusal::conflict(message).into());
     }
+    let promised = Promised::read(act)?;
     let mut applied = Vec::new();
     for (id, part) in parts {
         let mut payment: Payment = act.find(id)?;
@@ -85,6 +87,7 @@ pub fn apply(act: &mut Act<'_, '_>, member: MemberId) -> Result<Vec<Allocation>,
             amount: books.money(part),
         });
     }
+    promised.keep(act, &books)?;
     act.log(APPLY.name, Some(member.to_string()), None)?;
     Ok(applied)
 }
@@ -106,7 +109,9 @@ pub fn refund(act: &mut Act<'_, '_>, member: MemberId, refund: &Refund) -> Resul
         return Err(Refusal::invalid("amount", rule).into());
     }
     let paid = Paid::read(act, &books, refund, Method::Transfer)?;
+    let promised = Promised::read(act)?;
     let entry = pay_back(act, Some(member), amount, &paid)?;
+    promised.keep(act, &books)?;
     act.log(REFUND.name, Some(member.to_string()), None)?;
     Ok((entry, books.money(credit - amount)))
 }

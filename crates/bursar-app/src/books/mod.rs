@@ -6,6 +6,7 @@ pub mod count;
 pub mod credit;
 pub mod entries;
 pub mod periods;
+pub(crate) mod promised;
 pub mod receipts;
 pub mod refunds;
 

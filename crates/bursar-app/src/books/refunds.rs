@@ -9,6 +9,7 @@ use bursar_domain::payment::{Payment, PaymentStatus};
 use bursar_domain::receipt::{Method, Receipt};
 use bursar_domain::{Date, Refusal};
 
+use super::promised::Promised;
 use super::receipts::{Recorded, shown, standing};
 use super::{Books, NewEntry, charges, credit, money_account, open, post, settle};
 use crate::act::Act;
@@ -50,7 +51,9 @@ pub fn refund(act: &mut Act<'_, '_>, id: ReceiptId, refund: &Refund) -> Result<R
     };
     paid.refuse_online(act, id)?;
     paid.check_after(receipt.date)?;
+    let promised = Promised::read(act)?;
     give_back(act, &books, &receipt, &entry, (amount, &paid))?;
+    promised.keep(act, &books)?;
     act.log(REFUND.name, Some(id.to_string()), None)?;
     shown(act, &books, receipt)
 }
@@ -125,7 +128,7 @@ fn pay_credit(act: &mut Act<'_, '_>, receipt: &Receipt, (most, paid): (i64, &Pai
 }
 
 /// What is left of a posting of a receipt after what its entries gave back of the same.
-fn left_of(posting: &Posting, entries: &[Entry]) -> i64 {
+pub(super) fn left_of(posting: &Posting, entries: &[Entry]) -> i64 {
     let gives_back = |entry: &&Entry| {
         matches!(
             entry.kind,

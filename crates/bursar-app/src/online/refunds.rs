@@ -17,7 +17,7 @@ use super::record::{self, Record};
 use super::settle::money_date;
 use super::{REFUND, SETTLE, find};
 use crate::act::Act;
-use crate::books::{self, Closed, NewEntry, post, receipts, text};
+use crate::books::{self, Closed, NewEntry, post, promised, receipts, text};
 use crate::error::AppError;
 use crate::personal::{self, Letter, Reader};
 
@@ -46,25 +46,48 @@ pub fn refund(
         return Err(Refusal::conflict(message).into());
     }
     let (receipt, _) = receipts::standing(act, receipt)?;
-    let back: i64 = moves
-        .iter()
-        .filter(|found| found.kind == MoveKind::Refund && found.state != MoveState::Failed)
-        .map(|found| found.amount)
-        .sum();
-    let left = receipt.amount - back;
-    let amount = match amount {
-        Some(text) => books.amount("amount", text)?,
-        None => left,
+    let is_gone = |found: &&Move| match found.kind {
+        MoveKind::Refund => found.state != MoveState::Failed,
+        MoveKind::Dispute => found.state == MoveState::Lost,
+        MoveKind::Payout => false,
     };
+    let gone: i64 = moves.iter().filter(is_gone).map(|found| found.amount).sum();
+    let left = receipt.amount - gone;
     if left <= 0 {
         return Err(Refusal::conflict("all of it was refunded, or is being refunded").into());
     }
+    // The provider does not know what was paid back in another way.
+    let held = promised::room(act, &payment, left)?;
+    if held == 0 {
+        let message = format!(
+            "nothing of the {} that came is left to refund: it was paid back in another way, or used since; `bursar receipt \
+             show {}` lists what happened to it",
+            books.money(receipt.amount),
+            receipt.id
+        );
+        return Err(Refusal::conflict(message).into());
+    }
+    let amount = match amount {
+        Some(text) => books.amount("amount", text)?,
+        None => held,
+    };
     if amount > left {
         let rule = format!(
             "must be at most what is left of the {} that came, {}, got {}",
             books.money(receipt.amount),
             books.money(left),
             books.money(amount)
+        );
+        return Err(Refusal::invalid("amount", rule).into());
+    }
+    if amount > held {
+        let rule = format!(
+            "must be at most what the books still hold of the {} that came, {}, got {}; the rest was paid back in another \
+             way, or used since: `bursar receipt show {}` lists what happened to it",
+            books.money(receipt.amount),
+            books.money(held),
+            books.money(amount),
+            receipt.id
         );
         return Err(Refusal::invalid("amount", rule).into());
     }

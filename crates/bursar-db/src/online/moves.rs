@@ -1,5 +1,7 @@
 //! Refunds, disputes and payouts: what moved money at a provider, each once.
 
+use std::collections::BTreeMap;
+
 use bursar_domain::Timestamp;
 use bursar_domain::ids::{EntryId, OnlineMoveId, OnlinePaymentId, OrganizationId};
 use bursar_domain::online::{MoveKind, MoveState};
@@ -176,6 +178,26 @@ pub fn disputes(tx: &mut Tx<'_>, organization: OrganizationId, limit: i64) -> Re
         read,
     )
 }
+
+/// What the provider is still to pay back, by online payment.
+pub fn refunds_under_way(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+) -> Result<BTreeMap<OnlinePaymentId, i64>, DbError> {
+    let found: Vec<(Option<OnlinePaymentId>, i64)> =
+        tx.rows(REFUNDS_UNDER_WAY, &[Value::Bytes(&organization.to_bytes())], read)?;
+    let mut sums = BTreeMap::new();
+    for (online, amount) in found {
+        if let Some(online) = online {
+            *sums.entry(online).or_default() += amount;
+        }
+    }
+    Ok(sums)
+}
+
+/// For tests that read query plans.
+pub const REFUNDS_UNDER_WAY: &str = "SELECT online_id, amount FROM online_moves INDEXED BY online_moves_kind \
+     WHERE organization_id = ?1 AND kind = 'refund' AND state IN ('wanted', 'pending')";
 
 /// Whether a payout is accounted for by this entry.
 pub fn has_entry(tx: &mut Tx<'_>, organization: OrganizationId, entry: EntryId) -> Result<bool, DbError> {

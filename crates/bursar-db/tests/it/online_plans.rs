@@ -51,6 +51,12 @@ fn every_statement() -> Vec<Asked> {
         &["online_payments_due"],
     ));
     found.push(("saved cards to look at", autopay::DUE, due, &["autopays_due"]));
+    found.push((
+        "refunds under way",
+        online::moves::REFUNDS_UNDER_WAY,
+        vec![KEY],
+        &["online_moves_kind"],
+    ));
     found
 }
 

@@ -1,9 +1,11 @@
 //! Refunds, disputes and payouts, and everything at once at random.
 
+use bursar_app::books::credit;
 use bursar_app::books::entries::{self, NewPosting};
-use bursar_app::books::receipts;
+use bursar_app::books::receipts::{self, NewReceipt};
 use bursar_app::books::refunds::{self, Refund};
-use bursar_app::payments;
+use bursar_app::payments::{self, Debtor, NewCharges};
+use bursar_domain::ids::ReceiptId;
 use bursar_domain::online::MoveState;
 
 use super::till::DISPUTE_FEE;
@@ -262,6 +264,135 @@ fn money_of_the_provider_goes_back_through_the_provider_alone() {
         club.act(1, move |act| payments::refund(act, pay(1), &transfer))
             .unwrap();
         assert_eq!(club.balance("bank"), -2_500);
+        club.agrees();
+    });
+}
+
+/// An officer pays so much back, from the bank.
+fn by_transfer(amount: &str) -> Refund {
+    Refund {
+        amount: amount.to_owned(),
+        date: None,
+        method: None,
+        account: Some("bank".to_owned()),
+    }
+}
+
+impl Club<'_> {
+    fn receipt_of(&self, id: OnlinePaymentId) -> ReceiptId {
+        let record = self.view(move |view| online::get(view, id)).unwrap();
+        record.receipt_id.unwrap()
+    }
+
+    fn refund(&self, id: OnlinePaymentId, amount: Option<&'static str>) -> Result<Record, String> {
+        self.act(1, move |act| online::refund(act, id, amount, None))
+            .map_err(|error| error.to_string())
+    }
+
+    fn refund_by_hand(&self, n: u128, amount: &str) -> Result<Payment, String> {
+        let back = by_transfer(amount);
+        self.act(1, move |act| payments::refund(act, pay(n), &back))
+            .map_err(|error| error.to_string())
+    }
+
+    /// A receipt of the first member that settles these charges.
+    fn receive(&self, amount: &str, payments: &[PaymentId]) -> receipts::Recorded {
+        let new = NewReceipt {
+            amount: amount.to_owned(),
+            method: Method::Transfer,
+            date: None,
+            account: None,
+            payer: Some(mem(1)),
+            payer_name: None,
+            reference: None,
+            payments: payments.to_vec(),
+            campaign: None,
+            income: None,
+            again: true,
+        };
+        self.act(1, move |act| receipts::record(act, &new)).unwrap()
+    }
+}
+
+#[test]
+fn what_an_officer_paid_back_is_not_refunded_again() {
+    both_engines(|test| {
+        let club = Club::open(&test.db);
+        let (first, second) = (club.paid(0, &[(pay(1), None)]), club.paid(0, &[(pay(2), None)]));
+        // Other credit of the payer is not touched for it.
+        club.receive("30.00", &[pay(4)]);
+        assert_eq!(club.balance("credit"), 2_000);
+        club.refund_by_hand(1, "25.00").unwrap();
+        for amount in [None, Some("0.01")] {
+            let refused = club.refund(first, amount).unwrap_err();
+            let receipt = club.receipt_of(first);
+            assert!(
+                refused.contains("nothing of the 25.00 that came is left to refund")
+                    && refused.contains(&format!("`bursar receipt show {receipt}`")),
+                "{refused}"
+            );
+        }
+        let (receipt, back) = (club.receipt_of(second), by_transfer("15.00"));
+        club.act(1, move |act| refunds::refund(act, receipt, &back))
+            .unwrap();
+        let refused = club.refund(second, Some("25.01")).unwrap_err();
+        assert!(
+            refused.contains(
+                "must be at most what the books still hold of the 40.00 that came, 25.00, got 25.01"
+            ),
+            "{refused}"
+        );
+        // Left out, it is what is left.
+        assert_eq!(club.refund(second, None).unwrap().moves[0].amount.minor, 2_500);
+        let record = club.pursue(2, second);
+        assert_eq!((record.problem, record.refunded.minor), (None, 2_500));
+        assert_eq!([club.status(1), club.status(2)], [PaymentStatus::Cancelled; 2]);
+        assert_eq!((club.balance("credit"), club.balance("bank")), (2_000, -1_000));
+        club.agrees();
+    });
+}
+
+#[test]
+fn what_the_provider_is_asked_to_pay_back_is_not_paid_back_by_hand() {
+    both_engines(|test| {
+        let club = Club::open(&test.db);
+        let id = club.start(0, &[(pay(1), None), (pay(2), None)]);
+        club.act(0, |act| payments::cancel(act, pay(1), false, None))
+            .unwrap();
+        club.till.pay(id, at(0));
+        club.pursue(0, id);
+        assert_eq!(club.balance("credit"), 2_500);
+        // All of the credit and 25.00 of the charge, so that 15.00 can be used.
+        club.refund(id, Some("50.00")).unwrap();
+        let receipt = club.receipt_of(id);
+        // A new charge leaves the credit alone.
+        let new = NewCharges {
+            debtor: Debtor::Member(mem(1)),
+            amount: Some("20.00".to_owned()),
+            description: "More".to_owned(),
+            due_date: None,
+            category: None,
+            again: false,
+        };
+        let raised = club.act(1, move |act| payments::raise(act, &new, None)).unwrap();
+        assert_eq!(raised.payments[0].status, PaymentStatus::Pending);
+        let (of_receipt, of_credit) = (by_transfer("15.01"), by_transfer("15.01"));
+        let told = |done: Result<(), AppError>| done.unwrap_err().to_string();
+        for refused in [
+            club.refund_by_hand(2, "15.01").unwrap_err(),
+            told(club.act(1, move |act| refunds::refund(act, receipt, &of_receipt).map(drop))),
+            told(club.act(1, move |act| credit::refund(act, mem(1), &of_credit).map(drop))),
+            told(club.act(1, |act| credit::apply(act, mem(1)).map(drop))),
+        ] {
+            assert!(refused.contains(&format!("{id} is being refunded")), "{refused}");
+        }
+        club.refund_by_hand(2, "5.00").unwrap();
+        let record = club.pursue(2, id);
+        assert_eq!((record.problem, record.refunded.minor), (None, 5_000));
+        assert_eq!((club.balance("credit"), club.charge(2).amount.minor), (0, 1_000));
+        club.agrees();
+        // When it has ended, what is left can go back in any way.
+        club.refund_by_hand(2, "10.00").unwrap();
         club.agrees();
     });
 }
