@@ -65,10 +65,18 @@ pub(super) fn paid_out(act: &mut Act<'_, '_>, seen: &SeenPayout) -> Result<(), A
             found.entry_id = Some(entry);
         }
         (MoveState::Failed, Some(entry)) => {
-            let entry = journal::get(act.tx, organization, entry)?;
-            let gone = || Refusal::conflict("the entry of the payout does not exist");
-            let memo = Some(format!("Payout {} came back", seen.reference));
-            books::reverse(act, &books, &entry.ok_or_else(gone)?, memo)?;
+            // An officer may have taken it back before, and may have booked the bank's line again.
+            let standing = match journal::reversal_of(act.tx, organization, entry)? {
+                None => Some(entry),
+                Some(_) => booked_by_hand(act, &books, provider.payout_account, seen)?,
+            };
+            if let Some(entry) = standing {
+                let booked = journal::get(act.tx, organization, entry)?;
+                let gone = || Refusal::conflict("the entry of the payout does not exist");
+                let memo = Some(format!("Payout {} came back", seen.reference));
+                books::reverse(act, &books, &booked.ok_or_else(gone)?, memo)?;
+                found.entry_id = Some(entry);
+            }
         }
         _ => {}
     }
@@ -84,13 +92,13 @@ pub(super) fn paid_out(act: &mut Act<'_, '_>, seen: &SeenPayout) -> Result<(), A
     )
 }
 
-/// An officer may have booked it from the bank statement already. Then that entry is the payout's.
-fn arrive(
+/// The entry of an officer who booked it from the bank statement.
+fn booked_by_hand(
     act: &mut Act<'_, '_>,
     books: &books::Books,
     account: AccountId,
     seen: &SeenPayout,
-) -> Result<EntryId, AppError> {
+) -> Result<Option<EntryId>, AppError> {
     let day = seen.arrives_at.date().min(books.today);
     let (first, last) = (day.plus_days(-DAYS_APART), day.plus_days(DAYS_APART));
     let mut candidates = Vec::new();
@@ -109,9 +117,23 @@ fn arrive(
         let is_free = !moves::has_entry(act.tx, act.organization, entry)?
             && journal::reversal_of(act.tx, act.organization, entry)?.is_none();
         if is_free {
-            return Ok(entry);
+            return Ok(Some(entry));
         }
     }
+    Ok(None)
+}
+
+/// An entry that an officer made before is the payout's.
+fn arrive(
+    act: &mut Act<'_, '_>,
+    books: &books::Books,
+    account: AccountId,
+    seen: &SeenPayout,
+) -> Result<EntryId, AppError> {
+    if let Some(entry) = booked_by_hand(act, books, account, seen)? {
+        return Ok(entry);
+    }
+    let day = seen.arrives_at.date().min(books.today);
     let date = books.date("date", day, Closed::UseToday)?;
     let postings = Postings::pair(
         account,

@@ -5,7 +5,7 @@ use bursar_app::books::entries::{self, NewPosting};
 use bursar_app::books::receipts::{self, NewReceipt};
 use bursar_app::books::refunds::{self, Refund};
 use bursar_app::payments::{self, Debtor, NewCharges};
-use bursar_domain::ids::ReceiptId;
+use bursar_domain::ids::{EntryId, ReceiptId};
 use bursar_domain::online::MoveState;
 
 use super::till::DISPUTE_FEE;
@@ -397,6 +397,44 @@ fn what_the_provider_is_asked_to_pay_back_is_not_paid_back_by_hand() {
     });
 }
 
+fn payout_by_hand() -> NewPosting {
+    NewPosting {
+        debit: "bank".to_owned(),
+        credit: "clearing".to_owned(),
+        amount: "24.41".to_owned(),
+        date: None,
+        memo: None,
+        reference: None,
+    }
+}
+
+#[test]
+fn a_payout_that_was_taken_back_already_is_taken_back_once() {
+    // An officer books it again after that, or does not.
+    for is_booked_again in [false, true] {
+        both_engines(|test| {
+            let club = Club::open(&test.db);
+            club.paid(0, &[(pay(1), None)]);
+            let payout = club.till.pay_out(at(10));
+            club.till.set_payout(payout, MoveState::Paid);
+            club.teller(11).sweep(org(1)).unwrap();
+            let found = club.view(|view| online::payouts(view, 10)).unwrap();
+            let entry: EntryId = found[0].entry_id.unwrap();
+            club.act(12, move |act| entries::reverse(act, entry, "not there"))
+                .unwrap();
+            assert_eq!(club.balance("bank"), 0);
+            if is_booked_again {
+                club.act(13, |act| entries::record(act, &payout_by_hand()))
+                    .unwrap();
+            }
+            club.till.set_payout(payout, MoveState::Failed);
+            club.teller(14).sweep(org(1)).unwrap();
+            assert_eq!(club.balance("bank"), 0);
+            club.agrees();
+        });
+    }
+}
+
 #[test]
 fn a_payout_reaches_the_bank_and_one_that_comes_back_leaves_it() {
     both_engines(|test| {
@@ -424,15 +462,9 @@ fn a_payout_that_an_officer_booked_is_not_booked_again() {
         let club = Club::open(&test.db);
         club.paid(0, &[(pay(1), None)]);
         let payout = club.till.pay_out(at(10));
-        let by_hand = NewPosting {
-            debit: "bank".to_owned(),
-            credit: "clearing".to_owned(),
-            amount: "24.41".to_owned(),
-            date: None,
-            memo: None,
-            reference: None,
-        };
-        let entry = club.act(11, move |act| entries::record(act, &by_hand)).unwrap();
+        let entry = club
+            .act(11, |act| entries::record(act, &payout_by_hand()))
+            .unwrap();
         club.till.set_payout(payout, MoveState::Paid);
         club.teller(12).sweep(org(1)).unwrap();
         let payouts = club.view(|view| online::payouts(view, 10)).unwrap();
