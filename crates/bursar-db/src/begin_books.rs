@@ -73,7 +73,7 @@ impl Begin {
         };
         self.each(tx, (sql, load), |begin, payment: &Payment| {
             let today = begin.zone.date(payment.stamps.updated_at);
-            for missing in catch_up::of_payment(None, payment, &begin.zone, today) {
+            for missing in catch_up::of_payment((None, 0), payment, &begin.zone, today) {
                 // The ledger has it, by entry.
                 if missing.kind != EntryKind::Opening {
                     begin.add_missing((PAYMENT, payment), missing);

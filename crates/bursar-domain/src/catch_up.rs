@@ -25,8 +25,14 @@ pub fn charge_date(due: Option<Date>, raised: Date) -> Date {
     due.filter(|due| *due < raised).unwrap_or(raised)
 }
 
-/// What the journal must gain when a payment becomes `after`. `today` dates changes of a payment that is known.
-pub fn of_payment(before: Option<&Payment>, after: &Payment, zone: &Zone, today: Date) -> Vec<Missing> {
+/// What the journal must gain when a payment becomes `after`. `disputed` is what the journal has in dispute, in minor units,
+/// if the dispute ends with this change. `today` dates changes of a payment that is known.
+pub fn of_payment(
+    (before, disputed): (Option<&Payment>, i64),
+    after: &Payment,
+    zone: &Zone,
+    today: Date,
+) -> Vec<Missing> {
     let (about, income) = (after.about(), after.income_account());
     let day = |at: Timestamp| zone.date(at);
     let raised = charge_date(after.due_date, day(after.stamps.created_at));
@@ -38,6 +44,9 @@ pub fn of_payment(before: Option<&Payment>, after: &Payment, zone: &Zone, today:
         _ => 0,
     };
     let change = |of: fn(&Payment) -> i64| of(after) - before.map_or(0, of);
+    // A dispute is lost for what is not paid any more, and won for the rest.
+    let lost = disputed.min(-change(paid)).max(0);
+    let won = disputed - lost;
     let mut missing = Vec::new();
     let mut add = |which, kind, date: Date, postings: Postings| {
         if !postings.is_empty() {
@@ -61,7 +70,12 @@ pub fn of_payment(before: Option<&Payment>, after: &Payment, zone: &Zone, today:
         _ if is_new => day(after.stamps.created_at),
         _ => today,
     };
-    let opening = Postings::paired(Standing::Opening, Standing::Receivable, about, change(paid));
+    let opening = Postings::paired(
+        Standing::Opening,
+        Standing::Receivable,
+        about,
+        change(paid) + lost,
+    );
     add(2, EntryKind::Opening, received, opening);
     let cancelled = after.voided_at.filter(|_| is_new).map_or(
         if is_new {
@@ -82,6 +96,12 @@ pub fn of_payment(before: Option<&Payment>, after: &Payment, zone: &Zone, today:
         let dispute = Postings::pair(Standing::Disputes, about, Standing::Clearing, paid(after));
         add(4, EntryKind::Dispute, date, dispute);
     }
+    let back = Postings::paired(Standing::Clearing, Standing::Disputes, about, won);
+    add(9, EntryKind::DisputeWon, today, back);
+    let owed = Postings::default()
+        .debit(Standing::Receivable, lost, about)
+        .credit(Standing::Disputes, lost, about);
+    add(10, EntryKind::DisputeLost, today, owed);
     missing
 }
 

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use bursar_db::{journal, late_fees, open_charges};
+use bursar_db::{DbError, Tx, journal, late_fees, open_charges};
 use bursar_domain::account::Standing;
 use bursar_domain::catch_up::charge_date;
-use bursar_domain::ids::{MemberId, PaymentId};
+use bursar_domain::ids::{MemberId, OrganizationId, PaymentId};
 use bursar_domain::journal::{About, Entry, EntryKind, Postings};
 use bursar_domain::member::Member;
 use bursar_domain::payment::{Payment, PaymentStatus};
@@ -196,8 +196,16 @@ impl InDispute {
 }
 
 pub(crate) fn in_dispute(act: &mut Act<'_, '_>, id: PaymentId) -> Result<InDispute, AppError> {
+    Ok(disputed(act.tx, act.organization, id)?)
+}
+
+pub(crate) fn disputed(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    id: PaymentId,
+) -> Result<InDispute, DbError> {
     let mut found = InDispute::default();
-    for entry in journal::of_payment(act.tx, act.organization, id)? {
+    for entry in journal::of_payment(tx, organization, id)? {
         // The provider's disputes are of a receipt, an officer's are of the charge.
         let sum = match entry.receipt {
             Some(_) => &mut found.by_provider,

@@ -1,20 +1,23 @@
 //! What an import does with a row of each kind besides writing it.
 
 use bursar_db::{Stored, Tx, memberships};
+use bursar_domain::Refusal;
 use bursar_domain::campaign::{Campaign, CampaignStatus};
 use bursar_domain::card::{Card, CardStatus};
 use bursar_domain::catch_up;
 use bursar_domain::event::Evented;
 use bursar_domain::group::Group;
+use bursar_domain::ids::OrganizationId;
 use bursar_domain::listing::Listing;
 use bursar_domain::member::Member;
 use bursar_domain::order::Order;
-use bursar_domain::payment::Payment;
+use bursar_domain::payment::{Payment, PaymentStatus};
 use bursar_domain::reimbursement::Reimbursement;
 use bursar_domain::reminder::{Reminder, ReminderStatus};
 
 use super::load::{Load, PendingGroup, put};
 use super::record::Header;
+use crate::books::charges;
 use crate::error::AppError;
 
 pub(super) trait Settle: Stored + Evented {
@@ -173,6 +176,12 @@ impl Settle for Payment {
         mut after: Self,
     ) -> Result<(), AppError> {
         let organization = header.organization;
+        let mut disputed = 0;
+        if let Some(before) = &before {
+            if !load.is_posted(after.id) {
+                disputed = ended_dispute(tx, organization, before, &after)?;
+            }
+        }
         let known = before.as_ref().and_then(|payment| payment.reference.as_deref());
         after.reference = load.reference::<Self>(
             tx,
@@ -184,12 +193,36 @@ impl Settle for Payment {
             return Ok(());
         };
         let (zone, today) = load.day(organization);
-        let missing = catch_up::of_payment(before.as_ref(), &after, &zone, today);
+        let missing = catch_up::of_payment((before.as_ref(), disputed), &after, &zone, today);
         if before.as_ref().map(|payment| payment.due_date) != Some(after.due_date) {
             load.charged.insert(organization);
         }
         let is_new = (before.is_none(), after.stamps.updated_at);
         load.catch_up(tx, (organization, after.id), is_new, missing)
+    }
+}
+
+/// What is in dispute of a payment whose dispute ends with this import.
+fn ended_dispute(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    before: &Payment,
+    after: &Payment,
+) -> Result<i64, AppError> {
+    if before.status != PaymentStatus::Disputed || after.status == PaymentStatus::Disputed {
+        return Ok(0);
+    }
+    let disputed = charges::disputed(tx, organization, after.id)?;
+    match disputed.by_provider {
+        0 => Ok(disputed.by_hand),
+        _ => {
+            let rule = format!(
+                "cannot change from disputed to {}: the dispute of {} is at the payment provider, and its outcome is booked \
+                 automatically; leave the field out",
+                after.status, after.id
+            );
+            Err(Refusal::invalid("status", rule).into())
+        }
     }
 }
 

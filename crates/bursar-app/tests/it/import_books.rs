@@ -1,8 +1,10 @@
 //! The books in a bundle: what is refused, with its line, and what an import posts itself.
 
-use bursar_app::Identity;
-use bursar_app::books::periods;
+use std::collections::BTreeMap;
+
 use bursar_app::books::receipts::{self, NewReceipt};
+use bursar_app::books::{accounts, periods};
+use bursar_app::{AppError, Identity};
 use bursar_db::Db;
 use bursar_db::testing::{TestDb, both_engines};
 use bursar_domain::Date;
@@ -15,7 +17,7 @@ use serde_json::{Value as Json, json};
 
 use crate::outbox::act;
 use crate::support::{
-    bundle, dump, export_all, import_at, import_now, mem, now, org, pay, problems, record, records,
+    app_at, bundle, dump, export_all, import_at, import_now, mem, now, org, pay, problems, record, records,
 };
 
 fn organization(n: u128) -> Json {
@@ -119,6 +121,72 @@ fn posted(db: &Db, field: &str, id: impl ToString) -> Vec<(String, String, Strin
         .collect();
     found.sort_unstable();
     found
+}
+
+/// Balances that are not 0, in minor units.
+fn balances(db: &Db) -> BTreeMap<String, i64> {
+    let lines = app_at(db, now())
+        .view(Identity::Operator, org(1), |view| accounts::list(view, None))
+        .wait();
+    let lines: Result<_, AppError> = lines;
+    let lines = lines.unwrap().into_iter().filter(|line| line.balance.minor != 0);
+    lines.map(|line| (line.name, line.balance.minor)).collect()
+}
+
+#[track_caller]
+fn assert_balances(db: &Db, expected: &[(&str, i64)]) {
+    let expected: BTreeMap<String, i64> = expected
+        .iter()
+        .map(|(name, amount)| ((*name).to_owned(), *amount))
+        .collect();
+    assert_eq!(balances(db), expected);
+}
+
+#[test]
+fn a_dispute_ends_with_the_status_of_a_payment() {
+    both_engines(|test| {
+        let db = &test.db;
+        let disputed = |n: u128| {
+            with(
+                payment(n, "2026-05-01"),
+                json!({"status": "disputed", "paidToDate": "10.00"}),
+            )
+        };
+        import(
+            db,
+            &[organization(1), member(), disputed(1), disputed(2), disputed(3)],
+        );
+        let opened = [("opening", -3_000), ("dues", 3_000)];
+        assert_balances(
+            db,
+            &[&opened[..], &[("clearing", -3_000), ("disputes", 3_000)]].concat(),
+        );
+        let end = |n: u128, status: &str, paid: &str| {
+            with(disputed(n), json!({"status": status, "paidToDate": paid}))
+        };
+        import(db, &[end(1, "paid", "10.00")]);
+        assert_balances(
+            db,
+            &[&opened[..], &[("clearing", -2_000), ("disputes", 2_000)]].concat(),
+        );
+        import(db, &[end(2, "failed", "0.00")]);
+        let lost = [("clearing", -2_000), ("disputes", 1_000), ("receivable", 1_000)];
+        assert_balances(db, &[&opened[..], &lost].concat());
+        // A part of it was lost.
+        import(db, &[end(3, "failed", "4.00")]);
+        let lost = [("clearing", -1_600), ("receivable", 1_600)];
+        assert_balances(db, &[&opened[..], &lost].concat());
+        let kinds = |n: u128| {
+            let found = posted(db, "paymentId", pay(n)).into_iter();
+            found.map(|(_, kind, _)| kind).collect::<Vec<_>>()
+        };
+        assert_eq!(kinds(1), ["charge", "dispute", "dispute won", "opening"]);
+        assert_eq!(kinds(2), ["charge", "dispute", "dispute lost", "opening"]);
+        assert_eq!(
+            kinds(3),
+            ["charge", "dispute", "dispute lost", "dispute won", "opening"]
+        );
+    });
 }
 
 #[test]
