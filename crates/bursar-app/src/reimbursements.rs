@@ -178,13 +178,19 @@ fn book(
         }
         ReimbursementVerb::Void if was == ReimbursementStatus::Approved => {
             let entries = journal::of_reimbursement(act.tx, act.organization, reimbursement.id)?;
-            let expense = entries.iter().rfind(|entry| entry.kind == EntryKind::Expense);
-            if let Some(expense) = expense {
-                let date = books.date("date", expense.date, Closed::UseToday)?;
-                let postings = Postings::reverse_of(&expense.postings);
+            let reversed: Vec<_> = entries.iter().filter_map(|entry| entry.reverses).collect();
+            // An import that changes the amount posts the difference.
+            let standing = entries.iter().filter(|entry| {
+                matches!(entry.kind, EntryKind::Expense | EntryKind::Voided)
+                    && entry.reverses.is_none()
+                    && !reversed.contains(&entry.id)
+            });
+            for entry in standing {
+                let date = books.date("date", entry.date, Closed::UseToday)?;
+                let postings = Postings::reverse_of(&entry.postings);
                 post(
                     act,
-                    NewEntry::of(EntryKind::Voided, date, postings).reversing(expense),
+                    NewEntry::of(EntryKind::Voided, date, postings).reversing(entry),
                 )?;
             }
             Ok(None)

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use bursar_app::books::receipts::{self, NewReceipt};
 use bursar_app::books::{accounts, periods};
+use bursar_app::reimbursements::{self, Remarks};
 use bursar_app::{AppError, Identity};
 use bursar_db::Db;
 use bursar_db::testing::{TestDb, both_engines};
@@ -13,6 +14,7 @@ use bursar_domain::ids::{
     AccountId, AttachmentId, EntryId, ReceiptId, ReimbursementId, StatementId, StatementLineId,
 };
 use bursar_domain::receipt::Method;
+use bursar_domain::reimbursement::ReimbursementVerb;
 use serde_json::{Value as Json, json};
 
 use crate::outbox::act;
@@ -186,6 +188,26 @@ fn a_dispute_ends_with_the_status_of_a_payment() {
             kinds(3),
             ["charge", "dispute", "dispute lost", "dispute won", "opening"]
         );
+    });
+}
+
+#[test]
+fn what_was_approved_is_voided_although_its_amount_changed_since() {
+    both_engines(|test| {
+        let db = &test.db;
+        let id = ReimbursementId::from_bits(1);
+        let approved = |amount: &str| with(reimbursement(1, "Travel"), json!({"amount": amount}));
+        import(db, &[organization(1), member(), approved("3.00")]);
+        for amount in ["5.00", "4.00"] {
+            import(db, &[approved(amount)]);
+        }
+        assert_balances(db, &[("payable", 400), ("Travel", 400)]);
+        act(db, Identity::Operator, now(), move |act| {
+            reimbursements::perform(act, id, ReimbursementVerb::Void, &Remarks::default())
+        })
+        .unwrap();
+        assert_balances(db, &[]);
+        assert_eq!(problems(db), []);
     });
 }
 
