@@ -539,6 +539,30 @@ pub fn each_owed(
     )
 }
 
+/// What was spent for each reimbursement and what is to be paid, by its id.
+pub fn each_reimbursed(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    mut visit: impl FnMut(ReimbursementId, (i128, i128)) -> Result<(), DbError>,
+) -> Result<(), DbError> {
+    let (organization, payable) = (organization.to_bytes(), Standing::Payable.id().to_bytes());
+    tx.each(
+        concat!(
+            "SELECT reimbursement_id, ",
+            sum!("CASE WHEN account_id = ?2 THEN 0 ELSE amount END"),
+            ", ",
+            sum!("CASE WHEN account_id = ?2 THEN -amount ELSE 0 END"),
+            " FROM journal_postings WHERE organization_id = ?1 AND reimbursement_id IS NOT NULL \
+             GROUP BY reimbursement_id ORDER BY reimbursement_id"
+        ),
+        &[Value::Bytes(&organization), Value::Bytes(&payable)],
+        |row| {
+            let (id, spent, payable) = read(row)?;
+            visit(id, (spent, payable))
+        },
+    )
+}
+
 /// Payments for which the journal says something else than their amount and what was paid: what is owed by the row and
 /// by the journal. At most a hundred thousand.
 pub fn disagreeing(

@@ -17,7 +17,7 @@ use bursar_domain::campaign::Campaign;
 use bursar_domain::card::{Card, CardStatus};
 use bursar_domain::chapter::Chapter;
 use bursar_domain::group::Group;
-use bursar_domain::ids::{AccountId, GroupId, ListingId, MemberId, OrganizationId};
+use bursar_domain::ids::{AccountId, GroupId, ListingId, MemberId, OrganizationId, ReimbursementId};
 use bursar_domain::listing::Listing;
 use bursar_domain::member::Member;
 use bursar_domain::order::Order;
@@ -111,6 +111,8 @@ struct Seen {
     beside: aside::Beside,
     /// What the payments say is owed.
     owed: HashMap<[u8; 16], i64>,
+    /// What the reimbursements say is spent and to be paid.
+    reimbursed: HashMap<ReimbursementId, books::Reimbursed>,
     /// References to what was not seen yet.
     later: Vec<Later>,
     newest: i64,
@@ -134,6 +136,7 @@ impl Seen {
             accounts: HashSet::new(),
             beside: aside::Beside::default(),
             owed: HashMap::new(),
+            reimbursed: HashMap::new(),
             later: Vec::new(),
             newest: 0,
             fresh: events::Fresh::default(),
@@ -223,7 +226,8 @@ impl Check<'_> {
                 .insert(payment.id.to_bytes(), payment.receivable_minor());
             check.currency(id, payment.amount.currency, &payment.id);
         })?;
-        self.rows::<Reimbursement>(tx, organization, &mut seen, |check, _, r| {
+        self.rows::<Reimbursement>(tx, organization, &mut seen, |check, seen, r| {
+            seen.reimbursed.insert(r.id, books::reimbursed(r));
             check.currency(id, r.amount.currency, &r.id)
         })?;
         self.rows::<Reminder>(tx, organization, &mut seen, |_, _, _| {})?;
@@ -249,6 +253,7 @@ impl Check<'_> {
         let accounts = seen.accounts.clone();
         self.statements(tx, id, &seen.accounts)?;
         self.journal(tx, id, seen.owed, &seen.accounts)?;
+        self.reimbursements(tx, id, seen.reimbursed)?;
         self.aside(tx, id, seen.beside)?;
         self.attachments(tx, id)?;
         self.webhooks(tx, id, clock, seen.fresh.horizon)?;

@@ -212,6 +212,25 @@ fn what_was_approved_is_voided_although_its_amount_changed_since() {
 }
 
 #[test]
+fn a_reimbursement_that_disagrees_with_its_entries_is_named() {
+    both_engines(|test| {
+        let db = &test.db;
+        let id = ReimbursementId::from_bits(1);
+        let of = |n: u128, kind: &str, accounts: (Standing, Standing)| {
+            let mut entry = entry(n, kind, accounts);
+            for posting in entry["postings"].as_array_mut().unwrap() {
+                posting["reimbursementId"] = json!(id);
+            }
+            entry
+        };
+        let expense = of(1, "expense", (Standing::OtherExpense, Standing::Payable));
+        let lines = [organization(1), member(), reimbursement(1, "Travel"), expense];
+        import_now(db, &bundle(&lines)).unwrap();
+        assert_eq!(problems(db), [("sum", id.to_string())]);
+    });
+}
+
+#[test]
 fn what_disagrees_with_its_entries_is_named_with_its_line() {
     both_engines(|test| {
         let db = &test.db;
