@@ -58,6 +58,24 @@ pub fn of_payment(
             });
         }
     };
+    // Entries never change, so what they say of another payer or income is taken back and said anew.
+    if let Some(before) = before {
+        let (old_about, old_income) = (before.about(), before.income_account());
+        let (counted, open) = (
+            amount(before) - dropped(before),
+            amount(before) - dropped(before) - paid(before),
+        );
+        let mut moved = Postings::default();
+        if old_about != about {
+            moved.add(Standing::Receivable, -open, old_about);
+            moved.add(Standing::Receivable, open, about);
+        }
+        if old_income != income {
+            moved.add(old_income, counted, About::default());
+            moved.add(income, -counted, About::default());
+        }
+        add(11, EntryKind::Correction, today, moved);
+    }
     let (kind, date) = match is_new {
         true => (EntryKind::Charge, raised),
         false => (EntryKind::Correction, today),

@@ -192,6 +192,54 @@ fn a_dispute_ends_with_the_status_of_a_payment() {
 }
 
 #[test]
+fn what_is_open_of_a_payment_moves_with_its_member_and_its_income() {
+    both_engines(|test| {
+        let db = &test.db;
+        let other = with(member(), json!({"id": mem(2)}));
+        let bar = with(account(1, "Bar"), json!({"accountType": "income"}));
+        let part_paid = with(payment(1, "2026-05-01"), json!({"paidToDate": "4.00"}));
+        import(
+            db,
+            &[organization(1), member(), other, bar.clone(), part_paid.clone()],
+        );
+        let owing = |member| {
+            let of_member = |posting: &&Json| {
+                posting["memberId"] == json!(member)
+                    && posting["accountId"] == json!(Standing::Receivable.id())
+            };
+            let cents = |posting: &Json| {
+                let amount = posting["amount"].as_str().unwrap().replace('.', "");
+                amount.parse::<i64>().unwrap()
+            };
+            let export = records(&export_all(db)).into_iter();
+            let postings = export
+                .filter_map(|record| record["postings"].as_array().cloned())
+                .flatten();
+            postings
+                .collect::<Vec<_>>()
+                .iter()
+                .filter(of_member)
+                .map(cents)
+                .sum::<i64>()
+        };
+        assert_eq!((owing(mem(1)), owing(mem(2))), (600, 0));
+        import(db, &[with(part_paid.clone(), json!({"memberId": mem(2)}))]);
+        assert_eq!((owing(mem(1)), owing(mem(2))), (0, 600));
+        assert_balances(db, &[("opening", -400), ("receivable", 600), ("dues", 1_000)]);
+        // Several changes at once, and back.
+        let changes = json!({"memberId": mem(1), "incomeAccountId": bar["id"], "amount": "12.00"});
+        import(db, &[with(part_paid.clone(), changes)]);
+        assert_eq!((owing(mem(1)), owing(mem(2))), (800, 0));
+        assert_balances(db, &[("opening", -400), ("receivable", 800), ("Bar", 1_200)]);
+        let cancelled =
+            json!({"memberId": mem(2), "incomeAccountId": null, "amount": "12.00", "status": "cancelled"});
+        import(db, &[with(part_paid, cancelled)]);
+        assert_eq!((owing(mem(1)), owing(mem(2))), (0, 0));
+        assert_balances(db, &[("opening", -400), ("dues", 400)]);
+    });
+}
+
+#[test]
 fn what_was_approved_is_voided_although_its_amount_changed_since() {
     both_engines(|test| {
         let db = &test.db;
