@@ -79,7 +79,7 @@ pub fn accrual(journal: &[Posting], from: &str, until: &str) -> Sums {
     found
 }
 
-/// What stands beside money or credit in an entry, under what it settles. Opening entries are left out.
+/// What stands beside money, credit or disputes in an entry, under what it settles. Opening entries are left out.
 pub fn cash(journal: &[Posting], from: &str, until: &str) -> Sums {
     let mut entries: BTreeMap<&str, Vec<&Posting>> = BTreeMap::new();
     for posting in journal {
@@ -93,7 +93,7 @@ pub fn cash(journal: &[Posting], from: &str, until: &str) -> Sums {
     for postings in entries.values() {
         let counts = postings
             .iter()
-            .any(|posting| is_money(posting) || posting.account == "credit")
+            .any(|posting| is_money(posting) || ["credit", "disputes"].contains(&posting.account.as_str()))
             && postings.iter().all(|posting| posting.account != "opening");
         if !counts || !(from..=until).contains(&postings[0].date.as_str()) {
             continue;
@@ -101,6 +101,7 @@ pub fn cash(journal: &[Posting], from: &str, until: &str) -> Sums {
         for posting in postings.iter().filter(|posting| !is_money(posting)) {
             let line = match posting.account.as_str() {
                 "credit" => "received in advance",
+                "disputes" if posting.payment.is_empty() => "received in advance",
                 "receivable" | "disputes" => income[posting.payment.as_str()],
                 "payable" => expense[posting.reimbursement.as_str()],
                 account => account,

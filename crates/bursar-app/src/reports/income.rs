@@ -227,6 +227,8 @@ fn cash(view: &mut View<'_, '_>, all: &[Account], period: Period) -> Result<Sums
 fn line_of(sum: &CashSum, all: &[Account]) -> Option<Line> {
     let line = match Standing::of_id(sum.account) {
         Some(Standing::Credit) => Line::InAdvance,
+        // The payer's bank withdrew money that settled no charge.
+        Some(Standing::Disputes) if sum.settles == Some(Standing::Credit.id()) => Line::InAdvance,
         Some(Standing::Receivable | Standing::Disputes) => {
             Line::Account(sum.settles.unwrap_or(Standing::Dues.id()))
         }

@@ -9,12 +9,12 @@ use crate::error::DbError;
 use crate::rows::read;
 use crate::sums::sum;
 
-/// What one account gained by the entries that moved money or credit.
+/// What one account gained by the entries that moved money, credit or disputes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CashSum {
     pub account: AccountId,
-    /// What a posting to a claim or a debt settles: the income account of the charge (none for dues), or the expense
-    /// account of the reimbursement.
+    /// What a posting to a claim or a debt settles: the income account of the charge (none for dues), the expense account
+    /// of the reimbursement, or `credit` for a dispute of money that settled no charge.
     pub settles: Option<AccountId>,
     /// In minor units. A debit is positive.
     pub sum: i128,
@@ -31,7 +31,7 @@ macro_rules! of_account {
     };
 }
 
-/// Entries that touch an account that holds money, or credit, between two days, both included. Entries that touch
+/// Entries that touch an account that holds money, credit or disputes, between two days, both included. Entries that touch
 /// `opening` are left out.
 pub(super) const CASH: &str = concat!(
     "WITH touching (entry_id) AS (",
@@ -42,6 +42,8 @@ pub(super) const CASH: &str = concat!(
     of_account!("?6"),
     " UNION ",
     of_account!("?7"),
+    " UNION ",
+    of_account!("?9"),
     " UNION SELECT p.entry_id FROM accounts a CROSS JOIN journal_postings p \
      WHERE a.organization_id = ?1 AND a.account_type = 'asset' AND a.id <> ?8 AND a.id <> ?9 \
      AND p.organization_id = ?1 AND p.account_id = a.id AND p.date >= ?2 AND p.date <= ?3 \
@@ -50,6 +52,7 @@ pub(super) const CASH: &str = concat!(
     ") SELECT account_id, settles, ",
     sum!("amount"),
     " FROM (SELECT p.account_id, p.amount, CASE \
+     WHEN p.account_id = ?9 AND p.payment_id IS NULL THEN ?7 \
      WHEN p.account_id = ?8 OR p.account_id = ?9 THEN \
      (SELECT y.income_account_id FROM payments y WHERE y.id = p.payment_id AND y.organization_id = ?1) \
      WHEN p.account_id = ?11 THEN (SELECT x.account_id FROM journal_entries e CROSS JOIN journal_postings x \

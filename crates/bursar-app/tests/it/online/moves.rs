@@ -5,6 +5,7 @@ use bursar_app::books::entries::{self, NewPosting};
 use bursar_app::books::receipts::{self, NewReceipt};
 use bursar_app::books::refunds::{self, Refund};
 use bursar_app::payments::{self, Debtor, NewCharges};
+use bursar_app::reports::{self, Basis, Span};
 use bursar_domain::ids::{EntryId, ReceiptId};
 use bursar_domain::online::MoveState;
 
@@ -312,6 +313,28 @@ impl Club<'_> {
         };
         self.act(1, move |act| receipts::record(act, &new)).unwrap()
     }
+
+    /// Lines of this year's income on the cash basis, in minor units.
+    fn cash(&self) -> Vec<(String, i64)> {
+        let span = Span {
+            from: None,
+            until: None,
+        };
+        let report = self
+            .view(move |view| reports::income(view, span, Basis::Cash))
+            .unwrap();
+        let income = report
+            .income
+            .into_iter()
+            .map(|line| (line.account, line.amount.minor));
+        let expense = report
+            .expense
+            .into_iter()
+            .map(|line| (line.account, -line.amount.minor));
+        let mut lines: Vec<_> = income.chain(expense).filter(|(_, amount)| *amount != 0).collect();
+        lines.sort_unstable();
+        lines
+    }
 }
 
 #[test]
@@ -393,6 +416,43 @@ fn what_the_provider_is_asked_to_pay_back_is_not_paid_back_by_hand() {
         club.agrees();
         // When it has ended, what is left can go back in any way.
         club.refund_by_hand(2, "10.00").unwrap();
+        club.agrees();
+    });
+}
+
+#[test]
+fn disputed_credit_was_received_in_advance() {
+    both_engines(|test| {
+        let club = Club::open(&test.db);
+        let id = club.start(0, &[(pay(1), None)]);
+        club.act(0, |act| payments::cancel(act, pay(1), false, None))
+            .unwrap();
+        club.till.pay(id, at(0));
+        club.pursue(0, id);
+        club.act(0, |act| credit::apply(act, mem(1))).unwrap();
+        let line = |account: &str, amount: i64| (account.to_owned(), amount);
+        let fees = -(FEE + DISPUTE_FEE);
+        assert_eq!(club.cash(), [line("bank-fees", -FEE), line("dues", 2_500)]);
+        club.till.dispute(id, 2_500, MoveState::Withdrawn, at(2));
+        club.pursue(2, id);
+        assert_eq!(
+            club.cash(),
+            [
+                line("bank-fees", fees),
+                line("dues", 2_500),
+                line("received in advance", -2_500)
+            ]
+        );
+        club.till.dispute(id, 2_500, MoveState::Lost, at(3));
+        club.pursue(3, id);
+        assert_eq!(
+            club.cash(),
+            [
+                line("bank-fees", fees),
+                line("dues", 2_500),
+                line("write-offs", -2_500)
+            ]
+        );
         club.agrees();
     });
 }
