@@ -11,7 +11,7 @@ use bursar_domain::journal::{About, Entry, EntryKind, Postings};
 use bursar_domain::member::Member;
 use bursar_domain::money::Money;
 use bursar_domain::payment::Payment;
-use bursar_domain::receipt::Method;
+use bursar_domain::receipt::{Method, Receipt, ReceiptStatus};
 use bursar_domain::text::NOTE;
 use bursar_domain::{Date, Refusal, words};
 
@@ -332,12 +332,12 @@ pub fn lose_dispute(act: &mut Act<'_, '_>, id: PaymentId, named: &[EntryId]) -> 
     };
     // What was refunded is not there to be lost: the latest money goes first.
     let mut left = payment.paid_to_date.minor;
-    let mut lost: Vec<(EntryId, i64)> = Vec::new();
+    let mut lost: Vec<(&Entry, i64)> = Vec::new();
     for entry in entries.iter().rev().filter(is_taken) {
         let part = left.min(-entry.owed_for(id));
         if part > 0 {
             left -= part;
-            lost.push((entry.id, part));
+            lost.push((entry, part));
         }
     }
     payment.lose_dispute(payment.paid_to_date.minor - left, act.now())?;
@@ -347,14 +347,39 @@ pub fn lose_dispute(act: &mut Act<'_, '_>, id: PaymentId, named: &[EntryId]) -> 
             .debit(Standing::Receivable, part, about)
             .credit(Standing::Disputes, part, about);
         let mut lost = NewEntry::of(EntryKind::DisputeLost, day, postings);
-        lost.reverses = Some(entry);
+        lost.reverses = Some(entry.id);
         post(act, lost)?;
+        bounce_lost(act, entry)?;
     }
     let rest = won(&payment, left);
     if !rest.is_empty() {
         post(act, NewEntry::of(EntryKind::DisputeWon, day, rest))?;
     }
     disputed(act, payment)
+}
+
+/// A receipt of which a bank took all the money back has bounced, as in a dispute at the payment provider.
+fn bounce_lost(act: &mut Act<'_, '_>, entry: &Entry) -> Result<(), AppError> {
+    let Some(receipt) = entry.receipt else {
+        return Ok(());
+    };
+    let receipt = receipts::find(act, receipt)?;
+    let mut lost = 0;
+    for payment in entry.postings.iter().filter_map(|posting| posting.about.payment) {
+        let entries = journal::of_payment(act.tx, act.organization, payment)?;
+        let of_receipt = entries
+            .iter()
+            .filter(|other| other.kind == EntryKind::DisputeLost && other.reverses == Some(entry.id));
+        lost += of_receipt.map(|other| other.owed_for(payment)).sum::<i64>();
+    }
+    if lost == receipt.amount {
+        let bounced = Receipt {
+            status: ReceiptStatus::Bounced,
+            ..receipt
+        };
+        bursar_db::receipts::update(act.tx, act.organization, &bounced)?;
+    }
+    Ok(())
 }
 
 fn disputed(act: &mut Act<'_, '_>, mut payment: Payment) -> Result<Payment, AppError> {

@@ -9,6 +9,7 @@ use bursar_app::payments::{Adjustment, Every, NewPlan};
 use bursar_domain::account::AccountType;
 use bursar_domain::ids::{PaymentId, ReceiptId};
 use bursar_domain::journal::EntryKind;
+use bursar_domain::receipt::ReceiptStatus;
 use bursar_domain::zone::Zone;
 
 use super::books::receipt;
@@ -154,6 +155,32 @@ fn a_dispute_is_lost_for_what_a_refund_left() {
         desk.act(move |act| payments::dispute(act, charge));
         desk.act(move |act| payments::lose_dispute(act, charge, &[first]));
         desk.assert_state(charge, PaymentStatus::Failed, ["90.00", "70.00"]);
+        assert_eq!(problems(&desk.db), []);
+    });
+}
+
+#[test]
+fn a_receipt_whose_money_a_dispute_took_has_bounced() {
+    both_engines(|test| {
+        let desk = Desk::open(test, 95, noon("2026-01-10"));
+        let ada = desk.member("Ada", &[]).id;
+        let charges = ["60.00", "40.00"].map(|amount| desk.charge(ada, amount).id);
+        let receipt = desk.receive(receipt(ada, "100.00")).receipt.id;
+        for (charge, expected) in charges
+            .into_iter()
+            .zip([ReceiptStatus::Recorded, ReceiptStatus::Bounced])
+        {
+            desk.act(move |act| payments::dispute(act, charge));
+            desk.act(move |act| payments::lose_dispute(act, charge, &[]));
+            let shown = desk.look(move |view| receipts::show(view, receipt)).unwrap();
+            assert_eq!(shown.receipt.status, expected);
+        }
+        desk.assert_balances(&[
+            ("bank", "100.00"),
+            ("clearing", "-100.00"),
+            ("receivable", "100.00"),
+            ("dues", "100.00"),
+        ]);
         assert_eq!(problems(&desk.db), []);
     });
 }
