@@ -1,10 +1,12 @@
 //! Disputes: the payer's bank withdraws the money of an online payment, and gives it back or keeps it.
 
+use std::collections::HashMap;
+
 use bursar_db::journal;
 use bursar_db::online::OnlinePayment;
 use bursar_db::online::moves::{self, Move};
 use bursar_domain::account::Standing;
-use bursar_domain::ids::OnlinePaymentId;
+use bursar_domain::ids::{MemberId, OnlinePaymentId};
 use bursar_domain::journal::{About, Entry, EntryKind, Note, Posting, Postings};
 use bursar_domain::online::{MoveKind, MoveState};
 use bursar_domain::payment::{Payment, PaymentStatus};
@@ -194,6 +196,8 @@ fn lose(
     note: Note,
 ) -> Result<(), AppError> {
     let (mut postings, mut owed, mut all) = (Postings::default(), Vec::new(), 0);
+    // Several postings can be of one member.
+    let mut credits: HashMap<MemberId, i64> = HashMap::new();
     for posting in withdrawn.postings.iter().filter(|posting| posting.amount > 0) {
         let (part, about) = (posting.amount, posting.about);
         all += part;
@@ -208,11 +212,16 @@ fn lose(
                 owed.push((payment, part));
             }
             None => {
-                let credit = match about.member {
-                    Some(member) => journal::credit_of(act.tx, act.organization, member)?,
+                let taken = match about.member {
+                    Some(member) => {
+                        let before = credits.get(&member).copied().unwrap_or(0);
+                        let credit = journal::credit_of(act.tx, act.organization, member)? - before;
+                        let taken = credit.clamp(0, part);
+                        credits.insert(member, before + taken);
+                        taken
+                    }
                     None => 0,
                 };
-                let taken = credit.clamp(0, part);
                 postings.add(Standing::Credit, taken, about);
                 postings.add(Standing::WriteOffs, part - taken, about);
             }

@@ -420,6 +420,26 @@ fn what_the_provider_is_asked_to_pay_back_is_not_paid_back_by_hand() {
     });
 }
 
+/// What was refunded in another way is part of a dispute all the same, and is taken from the same credit.
+#[test]
+fn a_lost_dispute_takes_credit_once() {
+    both_engines(|test| {
+        let club = Club::open(&test.db);
+        let id = club.start(0, &[(pay(1), None), (pay(3), None)]);
+        club.act(0, |act| payments::cancel(act, pay(3), false, None))
+            .unwrap();
+        club.till.pay(id, at(0));
+        club.pursue(0, id);
+        assert_eq!(club.balance("credit"), 1_000);
+        club.refund_by_hand(1, "20.00").unwrap();
+        club.till.dispute(id, 3_500, MoveState::Lost, at(2));
+        assert_eq!(club.pursue(2, id).problem, None);
+        assert_eq!((club.balance("credit"), club.balance("disputes")), (0, 0));
+        assert_eq!(club.balance("write-offs"), 2_000);
+        club.agrees();
+    });
+}
+
 #[test]
 fn disputed_credit_was_received_in_advance() {
     both_engines(|test| {
