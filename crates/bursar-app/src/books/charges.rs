@@ -9,7 +9,7 @@ use bursar_domain::ids::{MemberId, OrganizationId, PaymentId};
 use bursar_domain::journal::{About, Entry, EntryKind, Postings};
 use bursar_domain::member::Member;
 use bursar_domain::payment::{Payment, PaymentStatus};
-use bursar_domain::{Date, Timestamp};
+use bursar_domain::{Date, Refusal, Timestamp};
 
 use super::{Books, Closed, NewEntry, post, promised, reverse};
 use crate::act::Act;
@@ -214,6 +214,29 @@ pub(crate) fn disputed(
         *sum += entry.disputed_of(id);
     }
     Ok(found)
+}
+
+/// Refuses to take back money that a dispute at the payment provider needs: it could not be booked as lost.
+pub(super) fn refuse_withdrawn(
+    act: &mut Act<'_, '_>,
+    books: &Books,
+    payment: &Payment,
+    part: i64,
+) -> Result<(), AppError> {
+    let withdrawn = in_dispute(act, payment.id)?.by_provider;
+    let paid = payment.paid_to_date.minor;
+    if withdrawn == 0 || part <= paid - withdrawn {
+        return Ok(());
+    }
+    Err(Refusal::conflict(format!(
+        "{} of {} cannot be taken back: the payer's bank has withdrawn {} of the {} that was received for it; wait until the \
+         dispute has ended",
+        books.money(part),
+        payment.id,
+        books.money(withdrawn),
+        books.money(paid)
+    ))
+    .into())
 }
 
 /// The instant of the latest money on a payment, with `new` money beside it.

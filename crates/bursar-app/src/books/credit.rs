@@ -156,6 +156,7 @@ pub(super) fn free(act: &mut Act<'_, '_>, books: &Books, entry: &Entry) -> Resul
             for posting in used.postings.iter().filter(|posting| posting.amount < 0) {
                 let Some(id) = posting.about.payment else { continue };
                 let mut payment: Payment = act.find(id)?;
+                charges::refuse_withdrawn(act, books, &payment, -posting.amount)?;
                 payment.unrecord(-posting.amount, act.now())?;
                 super::reverse(act, books, &used, None)?;
                 receipts::reopen_cancelled(act, books, &payment, -posting.amount)?;

@@ -441,6 +441,7 @@ pub(crate) fn unrecord(
             continue;
         };
         let mut payment: Payment = act.find(id)?;
+        charges::refuse_withdrawn(act, books, &payment, -posting.amount)?;
         payment.unrecord(-posting.amount, act.now())?;
         opened.push((payment, -posting.amount));
     }
@@ -512,6 +513,7 @@ pub(crate) fn bounce_entry(
         };
         let mut payment: Payment = act.find(id)?;
         refuse_disputed(act, &payment)?;
+        charges::refuse_withdrawn(act, books, &payment, -posting.amount)?;
         payment.take_back(-posting.amount, act.now())?;
         failed.push((payment, -posting.amount));
     }

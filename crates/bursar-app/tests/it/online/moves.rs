@@ -441,6 +441,33 @@ fn a_lost_dispute_takes_credit_once() {
 }
 
 #[test]
+fn a_bounce_leaves_what_an_open_dispute_needs() {
+    both_engines(|test| {
+        let club = Club::open(&test.db);
+        let check = club.receive("10.00", &[pay(1)]).receipt.id;
+        let id = club.paid(0, &[(pay(1), None)]);
+        club.refund_by_hand(1, "10.00").unwrap();
+        club.till.dispute(id, 1_500, MoveState::Withdrawn, at(2));
+        club.pursue(2, id);
+        let bounce = move |act: &mut Act<'_, '_>| receipts::bounce(act, check, None, None);
+        let refused = club.act(3, bounce).unwrap_err().to_string();
+        assert!(
+            refused.contains("has withdrawn 15.00 of the 15.00")
+                && refused.contains("wait until the dispute"),
+            "{refused}"
+        );
+        club.till.dispute(id, 1_500, MoveState::Lost, at(4));
+        assert_eq!(club.pursue(4, id).problem, None);
+        let charge = club.charge(1);
+        assert_eq!(
+            (charge.status, charge.paid_to_date.minor),
+            (PaymentStatus::Failed, 0)
+        );
+        club.agrees();
+    });
+}
+
+#[test]
 fn disputed_credit_was_received_in_advance() {
     both_engines(|test| {
         let club = Club::open(&test.db);
