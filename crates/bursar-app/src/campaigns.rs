@@ -7,9 +7,10 @@ use bursar_domain::ids::{CampaignId, OrganizationId, ReceiptId};
 use bursar_domain::money::{Currency, Money};
 use bursar_domain::states::Verb;
 use bursar_domain::text::{NAME, NOTE};
-use bursar_domain::{Date, Refusal, Resource, Stamps};
+use bursar_domain::{Date, Refusal, Resource, Stamps, Timestamp};
 
 use crate::act::{Act, View, Whole};
+use crate::books;
 use crate::books::receipts::{self, Recorded};
 use crate::error::AppError;
 use crate::resources::Readable;
@@ -150,7 +151,7 @@ pub fn raised_for(view: &mut View<'_, '_>, id: CampaignId, most: usize) -> Resul
 /// Checks again: the campaign may have changed since it was found.
 pub fn end_if_over(act: &mut Act<'_, '_>, id: CampaignId) -> Result<bool, AppError> {
     act.allow(&END_IF_OVER)?;
-    let today = act.now().date();
+    let today = books::open(act)?.today;
     let found = act.get::<Campaign>(id)?;
     let is_over = |c: &Campaign| {
         !c.is_held && c.status == CampaignStatus::Active && c.end_date.is_some_and(|end| end < today)
@@ -162,12 +163,12 @@ pub fn end_if_over(act: &mut Act<'_, '_>, id: CampaignId) -> Result<bool, AppErr
     Ok(true)
 }
 
-/// Active campaigns whose last day is over.
+/// Active campaigns whose last day is over in their organization's time zone.
 pub fn over(
     whole: &mut Whole<'_, '_>,
-    today: Date,
+    now: Timestamp,
     limit: i64,
 ) -> Result<Vec<(OrganizationId, CampaignId)>, AppError> {
     whole.allow(&OVER)?;
-    Ok(due::campaigns(whole.tx, today, limit)?)
+    Ok(due::campaigns(whole.tx, now, limit)?)
 }

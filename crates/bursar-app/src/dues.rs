@@ -14,6 +14,7 @@ use bursar_domain::ids::{GroupId, MemberId, PaymentId};
 use bursar_domain::money::{Currency, Money};
 use bursar_domain::payment::Payment;
 use bursar_domain::pro_rata;
+use bursar_domain::zone::Zone;
 use bursar_domain::{Date, Refusal, Resource, Stamps, Timestamp};
 use serde::Serialize;
 
@@ -40,16 +41,16 @@ pub const PREVIEW: Rule = Rule::of("dues.preview", Role::Editor, "see who owes d
 pub const DUE: Rule = Rule::of_worker("dues.due", "look for dues of all organizations");
 pub const RULES: &[&Rule] = &[&RAISE, &END_DAY, &SET, &PREVIEW, &DUE];
 
-/// Dues of all organizations to raise or end by `today`, longest due first. Where it is not that day yet, raising does
-/// nothing.
+/// Dues of all organizations to raise or end wherever it may be their day already, longest due first. Where the day has
+/// not come yet in the organization's zone, [`raise`] and [`end_day`] do nothing.
 pub fn due(
     whole: &mut Whole<'_, '_>,
-    today: Date,
+    now: Timestamp,
     after: Option<&DuesWork>,
     limit: i64,
 ) -> Result<Vec<DuesWork>, AppError> {
     whole.allow(&DUE)?;
-    Ok(due::dues(whole.tx, today, after, limit)?)
+    Ok(due::dues(whole.tx, Zone::latest_date(now), after, limit)?)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,6 +13,7 @@ use bursar_domain::late_fee::LateRule;
 use bursar_domain::money::Money;
 use bursar_domain::payment::Payment;
 use bursar_domain::text::NOTE;
+use bursar_domain::zone::Zone;
 use bursar_domain::{Date, Resource, Stamps};
 
 use crate::act::{Act, Whole};
@@ -27,8 +28,6 @@ pub use bursar_db::late_fees::LateWork;
 
 /// Fees per transaction.
 pub const RAISE_MAX: usize = 500;
-/// The zone that is farthest ahead.
-const AHEAD_SECONDS: i64 = 14 * 3_600;
 
 pub const RAISE: Rule = Rule::of_worker("late_fees.raise", "charge late fees");
 pub const DUE: Rule = Rule::of_worker("late_fees.due", "look for late charges of all organizations");
@@ -42,7 +41,7 @@ pub fn due(
     limit: i64,
 ) -> Result<Vec<LateWork>, AppError> {
     whole.allow(&DUE)?;
-    let latest = whole.now().plus_seconds(AHEAD_SECONDS).date();
+    let latest = Zone::latest_date(whole.now());
     Ok(late_fees::groups(whole.tx, latest, after, limit)?)
 }
 

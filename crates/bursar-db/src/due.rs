@@ -4,12 +4,13 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use bursar_domain::ids::{CampaignId, GroupId, MemberId, OrganizationId, ReminderId};
+use bursar_domain::zone::Zone;
 use bursar_domain::{Date, Timestamp};
 
 use crate::engine::{Tx, Value};
 use crate::error::DbError;
 use crate::rows::read;
-use crate::{memberships, recipients};
+use crate::{memberships, organizations, recipients};
 
 /// Longest due first, without those held for send-now.
 pub fn reminders(
@@ -26,24 +27,35 @@ pub fn reminders(
 }
 
 /// Dues to raise, or a due day to close.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DuesWork {
     pub due: Date,
     pub organization: OrganizationId,
     pub group: GroupId,
-    /// The dues were raised on this day, which is over now.
+    /// The dues were raised on this day, which is closed once it is over.
     pub is_raised: bool,
+    /// The day on which it is to be done.
+    from: Date,
+    /// The organization's. The day may not have come yet there.
+    zone: Zone,
 }
 
-/// Dues to raise by `today`, and due days before it to close, longest due first. Dues before `dues_from` are never
+impl DuesWork {
+    /// Whether its day has come where the organization is.
+    pub fn is_time(&self, now: Timestamp) -> bool {
+        self.from <= self.zone.date(now)
+    }
+}
+
+/// Dues to raise by `latest`, and due days before it to close, longest due first. Dues before `dues_from` are never
 /// raised; a series continues from there.
 pub fn dues(
     tx: &mut Tx<'_>,
-    today: Date,
+    latest: Date,
     after: Option<&DuesWork>,
     limit: i64,
 ) -> Result<Vec<DuesWork>, DbError> {
-    let today = today.to_string();
+    let latest = latest.to_string();
     let (date, organization, group) = after.map_or_else(
         || (String::new(), Vec::new(), Vec::new()),
         |work| {
@@ -51,30 +63,33 @@ pub fn dues(
             (work.due.to_string(), organization.to_vec(), group.to_vec())
         },
     );
-    tx.rows(
-        "SELECT due_date, organization_id, group_id, 1 FROM dues_open \
+    let found: Vec<(Date, OrganizationId, GroupId, bool, Date)> = tx.rows(
+        "SELECT due_date, organization_id, group_id, 1, due_date FROM dues_open \
          WHERE due_date < ?1 AND (due_date, organization_id, group_id) > (?2, ?3, ?4) \
-         UNION ALL SELECT due_date, organization_id, id, 0 FROM groups \
+         UNION ALL SELECT due_date, organization_id, id, 0, \
+         CASE WHEN dues_from > due_date THEN dues_from ELSE due_date END FROM groups \
          WHERE amount_due > 0 AND due_date <= ?1 \
          AND (dues_from IS NULL OR dues_from <= due_date OR (is_recurring = 1 AND dues_from <= ?1)) \
          AND (due_date, organization_id, id) > (?2, ?3, ?4) ORDER BY 1, 2, 3, 4 DESC LIMIT ?5",
         &[
-            Value::Text(&today),
+            Value::Text(&latest),
             Value::Text(&date),
             Value::Bytes(&organization),
             Value::Bytes(&group),
             Value::Int(limit),
         ],
-        |row| {
-            let (due, organization, group, is_raised) = read(row)?;
-            Ok(DuesWork {
-                due,
-                organization,
-                group,
-                is_raised,
-            })
-        },
-    )
+        read,
+    )?;
+    let zones = organizations::zones(tx, found.iter().map(|row| row.1))?;
+    let work = |(due, organization, group, is_raised, from): (Date, _, _, _, Date)| DuesWork {
+        due,
+        organization,
+        group,
+        is_raised,
+        from: if is_raised { from.plus_days(1) } else { from },
+        zone: zones[&organization].clone(),
+    };
+    Ok(found.into_iter().map(work).collect())
 }
 
 /// Records that dues were raised for a day on which others can still join, and their amount.
@@ -220,18 +235,51 @@ fn note_charged(
     }
 }
 
-/// Active campaigns that ended before `today`, without those that were over when they were imported.
+/// Active campaigns whose last day is over where their organization is, without those that were over when they were
+/// imported.
 pub fn campaigns(
     tx: &mut Tx<'_>,
-    today: Date,
+    now: Timestamp,
     limit: i64,
 ) -> Result<Vec<(OrganizationId, CampaignId)>, DbError> {
-    let today = today.to_string();
-    tx.rows(
-        "SELECT organization_id, id FROM campaigns WHERE status = 'active' AND is_held = 0 AND end_date < ?1 ORDER BY end_date LIMIT ?2",
-        &[Value::Text(&today), Value::Int(limit)],
-        read,
-    )
+    let (latest, most) = (
+        Zone::latest_date(now).to_string(),
+        usize::try_from(limit).unwrap_or(0),
+    );
+    let (mut over, mut after) = (Vec::new(), (String::new(), Vec::new(), Vec::new()));
+    loop {
+        let found: Vec<(Date, OrganizationId, CampaignId)> = tx.rows(
+            "SELECT end_date, organization_id, id FROM campaigns \
+             WHERE status = 'active' AND is_held = 0 AND end_date < ?1 AND end_date >= ?2 \
+             AND (end_date, organization_id, id) > (?2, ?3, ?4) ORDER BY end_date, organization_id, id LIMIT ?5",
+            &[
+                Value::Text(&latest),
+                Value::Text(&after.0),
+                Value::Bytes(&after.1),
+                Value::Bytes(&after.2),
+                Value::Int(limit),
+            ],
+            read,
+        )?;
+        let zones = organizations::zones(tx, found.iter().map(|row| row.1))?;
+        let is_over = |(end, organization, _): &&_| *end < zones[organization].date(now);
+        over.extend(
+            found
+                .iter()
+                .filter(is_over)
+                .map(|(_, organization, id)| (*organization, *id)),
+        );
+        let Some((end, organization, id)) = found.last().filter(|_| found.len() == most && over.len() < most)
+        else {
+            over.truncate(most);
+            return Ok(over);
+        };
+        after = (
+            end.to_string(),
+            organization.to_bytes().to_vec(),
+            id.to_bytes().to_vec(),
+        );
+    }
 }
 
 /// No representation shows it, so no stamp moves.

@@ -4,6 +4,7 @@ use bursar_domain::ids::OrganizationId;
 use bursar_domain::message::Queue;
 use bursar_domain::reminder::Method;
 use bursar_domain::time::DAY_MICROS;
+use bursar_domain::zone::Zone;
 use bursar_domain::{Date, Timestamp};
 
 use crate::engine::{EngineKind, Tx, Value};
@@ -121,10 +122,13 @@ pub fn queue(tx: &mut Tx<'_>, queue: Queue, now: Timestamp) -> Result<Waiting, D
          AND (noticed_days IS NULL OR (noticed_days > 3 AND expires_at <= ?3))";
     const MESSAGES: &str = "SELECT COUNT(*), MIN(due_at) FROM outbox_messages WHERE state IN ('queued', 'sending') \
          AND method = ?2 AND due_at <= ?1";
-    const DUES: &str = "SELECT COUNT(*), MIN(due_date) FROM (SELECT due_date FROM dues_open WHERE due_date < ?1 \
-         UNION ALL SELECT CASE WHEN dues_from > due_date THEN dues_from ELSE due_date END AS due_date FROM groups \
-         WHERE amount_due > 0 AND due_date <= ?1 \
-         AND (dues_from IS NULL OR dues_from <= due_date OR (is_recurring = 1 AND dues_from <= ?1))) AS due";
+    const DUES: &str = "SELECT organizations.time_zone, due.due_date, due.is_raised, COUNT(*) FROM (\
+         SELECT organization_id, due_date, 1 AS is_raised FROM dues_open WHERE due_date < ?1 \
+         UNION ALL SELECT organization_id, CASE WHEN dues_from > due_date THEN dues_from ELSE due_date END AS due_date, \
+         0 AS is_raised FROM groups WHERE amount_due > 0 AND due_date <= ?1 \
+         AND (dues_from IS NULL OR dues_from <= due_date OR (is_recurring = 1 AND dues_from <= ?1))) AS due \
+         JOIN organizations ON organizations.id = due.organization_id \
+         GROUP BY organizations.time_zone, due.due_date, due.is_raised";
     let at = Value::Int(now.micros());
     let found: Option<(i64, Option<Timestamp>)> = match queue {
         Queue::Reminders => tx.first(REMINDERS, &[at], read),
@@ -136,9 +140,16 @@ pub fn queue(tx: &mut Tx<'_>, queue: Queue, now: Timestamp) -> Result<Waiting, D
             tx.first(NOTICES, &[at, day(14), day(3), days(14), days(3)], read)
         }
         Queue::Dues => {
-            let today = now.date().to_string();
-            let found: Option<(i64, Option<Date>)> = tx.first(DUES, &[Value::Text(&today)], read)?;
-            Ok(found.map(|(count, since)| (count, since.map(Date::start))))
+            let latest = Zone::latest_date(now).to_string();
+            let days: Vec<(Zone, Date, bool, i64)> = tx.rows(DUES, &[Value::Text(&latest)], read)?;
+            // A raised day waits to be closed once it is over. Its age still counts from its beginning.
+            let is_time = |(zone, due, is_raised, _): &&(Zone, Date, bool, i64)| match is_raised {
+                true => *due < zone.date(now),
+                false => *due <= zone.date(now),
+            };
+            let waiting = || days.iter().filter(is_time);
+            let since = waiting().map(|(zone, due, ..)| zone.start(*due)).min();
+            Ok(Some((waiting().map(|day| day.3).sum(), since)))
         }
     }?;
     let (count, since) = found.unwrap_or_default();

@@ -1,7 +1,5 @@
 //! Charges that are late, and the groups that have a fee for it.
 
-use std::collections::HashMap;
-
 use bursar_domain::ids::{GroupId, OrganizationId, PaymentId};
 use bursar_domain::zone::Zone;
 use bursar_domain::{Date, Timestamp};
@@ -48,13 +46,7 @@ pub fn groups(
         Value::Int(limit),
     ];
     let found: Vec<(Date, OrganizationId, GroupId)> = tx.rows(GROUPS, &params, read)?;
-    let mut zones: HashMap<OrganizationId, Zone> = HashMap::new();
-    for (_, organization, _) in &found {
-        if !zones.contains_key(organization) {
-            let own = organizations::get(tx, *organization)?;
-            zones.insert(*organization, own.map(|own| own.time_zone).unwrap_or_default());
-        }
-    }
+    let zones = organizations::zones(tx, found.iter().map(|(_, organization, _)| *organization))?;
     let work = |(next, organization, group)| LateWork {
         next,
         organization,

@@ -1,9 +1,13 @@
 //! Organizations, users, roles and policies.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use bursar_domain::Timestamp;
 use bursar_domain::access::{Policy, Role, ScopeSet};
 use bursar_domain::ids::{OrganizationId, UserId};
 use bursar_domain::organization::{Organization, User, address_key};
+use bursar_domain::zone::Zone;
 
 use crate::engine::{Foreseen, Row, Tx, Value};
 use crate::error::DbError;
@@ -59,6 +63,21 @@ pub fn children(tx: &mut Tx<'_>, id: OrganizationId) -> Result<Vec<Organization>
         &[Value::Bytes(&id.to_bytes())],
         read,
     )
+}
+
+/// The time zones of some organizations.
+pub(crate) fn zones(
+    tx: &mut Tx<'_>,
+    ids: impl Iterator<Item = OrganizationId>,
+) -> Result<HashMap<OrganizationId, Zone>, DbError> {
+    let mut zones = HashMap::new();
+    for id in ids {
+        if let Entry::Vacant(zone) = zones.entry(id) {
+            let own = get(tx, id)?;
+            zone.insert(own.map(|own| own.time_zone).unwrap_or_default());
+        }
+    }
+    Ok(zones)
 }
 
 pub fn clock(tx: &mut Tx<'_>, id: OrganizationId) -> Result<Option<i64>, DbError> {

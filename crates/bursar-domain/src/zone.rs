@@ -7,6 +7,9 @@ use serde::{Serialize, Serializer};
 
 use crate::time::{Date, Timestamp};
 
+/// The zone that is farthest ahead of UTC.
+const AHEAD_SECONDS: i64 = 14 * 3_600;
+
 /// A time zone of the IANA database, which is built in.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Zone(TimeZone);
@@ -35,6 +38,11 @@ impl Zone {
 
     pub fn name(&self) -> &str {
         self.0.iana_name().unwrap_or("UTC")
+    }
+
+    /// The latest day that it is anywhere.
+    pub fn latest_date(at: Timestamp) -> Date {
+        at.plus_seconds(AHEAD_SECONDS).date()
     }
 
     /// The day on the calendar there.

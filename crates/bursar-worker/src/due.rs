@@ -35,7 +35,7 @@ pub(super) struct DueWork {
 }
 
 /// A pass over all dues that are due. A failure does not hold up the others.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct DuesPass {
     started_at: Option<Timestamp>,
     after: Option<DuesWork>,
@@ -161,12 +161,9 @@ impl DueWork {
     }
 
     fn end_campaigns(&mut self) -> Result<usize, AppError> {
-        let (today, limit) = (self.base.guard.now().date(), STEP_MAX + self.setbacks.count());
+        let (now, limit) = (self.base.guard.now(), STEP_MAX + self.setbacks.count());
         let mut done = 0;
-        for (organization, id) in self
-            .base
-            .look(move |whole| campaigns::over(whole, today, limit))?
-        {
+        for (organization, id) in self.base.look(move |whole| campaigns::over(whole, now, limit))? {
             if self.is_waiting(Row::Campaign(id)) {
                 continue;
             }
@@ -212,19 +209,22 @@ impl DueWork {
             Some(at) if at <= now => at,
             Some(_) | None => now,
         });
-        let after = self.pass.after;
+        let after = self.pass.after.clone();
         let found = self
             .base
-            .look(move |whole| dues::due(whole, started_at.date(), after.as_ref(), GROUPS_MAX))?;
+            .look(move |whole| dues::due(whole, started_at, after.as_ref(), GROUPS_MAX))?;
+        let is_last = i64::try_from(found.len()) != Ok(GROUPS_MAX);
         let mut done = 0;
-        for work in &found {
-            done += self.raise_one(*work)?;
-            self.pass.after = Some(*work);
+        for work in found {
+            if work.is_time(started_at) {
+                done += self.raise_one(&work)?;
+            }
+            self.pass.after = Some(work);
             if self.base.bell.is_over() {
                 return Ok((done, None));
             }
         }
-        if i64::try_from(found.len()) == Ok(GROUPS_MAX) {
+        if !is_last {
             return Ok((done.max(1), None));
         }
         self.pass = DuesPass::default();
@@ -232,13 +232,14 @@ impl DueWork {
     }
 
     /// After downtime a group can be several periods behind: each is raised.
-    fn raise_one(&mut self, work: DuesWork) -> Result<usize, AppError> {
+    fn raise_one(&mut self, work: &DuesWork) -> Result<usize, AppError> {
         let row = Row::Dues(work.group);
         let (mut done, mut after) = (0, None);
         while !self.base.bell.is_over() && !self.is_waiting(row) {
-            let raising = self.base.act(work.organization, move |act| match work.is_raised {
-                true => dues::end_day(act, work.group, work.due, after),
-                false => dues::raise(act, work.group, after),
+            let (group, due, is_raised) = (work.group, work.due, work.is_raised);
+            let raising = self.base.act(work.organization, move |act| match is_raised {
+                true => dues::end_day(act, group, due, after),
+                false => dues::raise(act, group, after),
             });
             after = match self.judge(row, work.organization, raising)? {
                 Some(Raising::Some(_, last)) => Some(last),

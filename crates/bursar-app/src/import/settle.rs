@@ -257,7 +257,9 @@ impl Settle for Campaign {
             .as_ref()
             .is_some_and(|b| b.end_date == after.end_date && b.status == after.status);
         if !unchanged {
-            let is_over = after.end_date.is_some_and(|end| end < load.now.date());
+            let is_over = after
+                .end_date
+                .is_some_and(|end| end < load.day(header.organization).1);
             after.is_held = after.status == CampaignStatus::Active && is_over;
         }
         put(load, tx, &header, before.as_ref(), after).map(drop)

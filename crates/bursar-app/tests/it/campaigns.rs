@@ -17,7 +17,7 @@ fn date(text: &str) -> Date {
 
 /// Ends what is over on that day, as the worker does; how many.
 fn end_on(db: &Db, day: &str) -> usize {
-    let over: Result<_, DbError> = db.survey(|tx| due::campaigns(tx, date(day), 10));
+    let over: Result<_, DbError> = db.survey(|tx| due::campaigns(tx, date(day).start(), 10));
     let over = over.unwrap();
     for (_, id) in &over {
         let id = *id;

@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use bursar_app::dues;
+use bursar_app::organizations::{self, OrganizationChange};
 use bursar_app::testing::{DbError, Value, both_engines};
+use bursar_app::{Identity, backlog, dues};
 use bursar_domain::group::Interval;
-use bursar_domain::ids::{GroupId, ReminderId};
+use bursar_domain::ids::{CampaignId, GroupId, ReminderId};
+use bursar_domain::message::Queue;
 use bursar_domain::reminder::{Audience, Method, ReminderStatus};
+use bursar_domain::zone::Zone;
 use serde_json::json;
 
 use crate::office::{GROUP, ORG, Office, club, drain, instant, member};
@@ -159,4 +162,80 @@ fn a_group_that_cannot_be_charged_stops_nothing_else() {
         assert_eq!(charges(&office), BTreeMap::from([("2026-12-01".to_owned(), 1)]));
         assert_eq!(office.reminder(reminder).status, ReminderStatus::Sent);
     });
+}
+
+/// Dues that the measurements report as waiting.
+fn waiting(office: &Office<'_>) -> i64 {
+    let queues = office.app().survey(Identity::Worker, backlog::measure).unwrap();
+    let dues = queues.iter().find(|(queue, _)| *queue == Queue::Dues);
+    dues.map_or(0, |(_, waiting)| waiting.count)
+}
+
+/// The first of December begins at 11:00 UTC of the day before in Auckland, and at 8:00 UTC in Los Angeles. Dues, the
+/// charges at the end of their day and the ends of campaigns go by that, and reminders of that moment include the dues.
+#[test]
+fn a_due_day_begins_and_ends_where_the_organization_is() {
+    for (zone, before, begins, last, over) in [
+        (
+            "Pacific/Auckland",
+            "2026-11-30T10:59:59Z",
+            "2026-11-30T11:00:00Z",
+            "2026-12-01T10:59:59Z",
+            "2026-12-01T11:00:00Z",
+        ),
+        (
+            "America/Los_Angeles",
+            "2026-12-01T07:59:59Z",
+            "2026-12-01T08:00:00Z",
+            "2026-12-02T07:59:59Z",
+            "2026-12-02T08:00:00Z",
+        ),
+    ] {
+        both_engines(|test| {
+            let mut records = club(2);
+            records.push(json!({"type": "reminder", "id": ReminderId::from_bits(1), "organizationId": ORG, "groupId": GROUP,
+                "method": "email", "scheduledAt": begins, "includePaymentInfo": true}));
+            records.push(json!({"type": "campaign", "id": CampaignId::from_bits(1), "organizationId": ORG, "name": "Boat",
+                "status": "active", "startDate": "2026-11-01", "endDate": "2026-12-01"}));
+            let office = Office::open(test, "2026-11-15T12:00:00Z", &records);
+            office.act(move |act| {
+                let change = OrganizationChange {
+                    time_zone: Some(Zone::parse(zone).unwrap()),
+                    ..OrganizationChange::default()
+                };
+                organizations::set(act, &change)
+            });
+            set_dues(&office, "2026-12-01", Interval::Annual);
+            let ended = "SELECT COUNT(*) FROM campaigns WHERE organization_id = ?1 AND status = 'ended'";
+            let all = "SELECT COUNT(*) FROM payments WHERE organization_id = ?1";
+            let open = "SELECT COUNT(*) FROM dues_open WHERE organization_id = ?1";
+            let mut worker = office.worker();
+
+            office.set(instant(before));
+            assert_eq!(waiting(&office), 0, "{zone}");
+            drain(&mut worker);
+            assert_eq!(office.number(all), 0, "{zone}");
+
+            office.set(instant(begins));
+            assert_eq!(waiting(&office), 1, "{zone}");
+            drain(&mut worker);
+            assert_eq!((office.number(all), office.number(open)), (2, 1), "{zone}");
+            assert_eq!(office.states(), "2 written", "{zone}");
+
+            office.set(instant(last));
+            office.import(&[
+                json!({"type": "member", "id": member(3), "organizationId": ORG, "firstName": "New", "lastName": "One",
+                    "email": "n@example.org", "groups": [GROUP]}),
+            ]);
+            assert_eq!(waiting(&office), 0, "{zone}");
+            drain(&mut worker);
+            assert_eq!((office.number(all), office.number(ended)), (2, 0), "{zone}");
+
+            office.set(instant(over));
+            assert_eq!(waiting(&office), 1, "{zone}");
+            drain(&mut worker);
+            assert_eq!((office.number(all), office.number(ended)), (3, 1), "{zone}");
+            assert_eq!(office.number(open), 0, "{zone}");
+        });
+    }
 }
