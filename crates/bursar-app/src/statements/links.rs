@@ -136,14 +136,14 @@ pub(crate) fn follow(
     Ok(())
 }
 
-/// Remembers that money of a member comes from the line's bank account.
+/// Remembers that money of a member comes from the line's bank account. Of an erased member nothing is remembered.
 pub(super) fn learn(act: &mut Act<'_, '_>, line: &StatementLine, payer: MemberId) -> Result<(), AppError> {
     let Some(account) = line.counterparty_account.as_ref().filter(|_| line.amount > 0) else {
         return Ok(());
     };
     let mut member: Member = act.find(payer)?;
     let is_known = member.bank_accounts.contains(account);
-    if !is_known && member.bank_accounts.len() < REMEMBERED_MAX {
+    if member.erased_at.is_none() && !is_known && member.bank_accounts.len() < REMEMBERED_MAX {
         member.bank_accounts.push(account.clone());
         act.update(&mut member)?;
     }

@@ -8,6 +8,7 @@ mod proposals;
 use bursar_app::books::entries::{self, NewPosting};
 use bursar_app::books::receipts::{self, NewReceipt};
 use bursar_app::books::{accounts, periods};
+use bursar_app::privacy::{self, Looking};
 use bursar_app::statements::reconciliation::reconciliation;
 use bursar_app::statements::{
     self, Booking, Imported, Lines, NewStatement, Part, PartOf, Reason, Settled, ShownLine, Target, What,
@@ -455,6 +456,23 @@ fn lines_in_a_closed_period_are_matched_and_not_booked() {
             refused.contains("the books are closed until 2026-02-28"),
             "{refused}"
         );
+        assert_eq!(problems(&desk.db), []);
+    });
+}
+
+/// The receipt was recorded before the member was erased, and the statement comes after it.
+#[test]
+fn a_confirmed_line_tells_nothing_about_an_erased_member() {
+    both_engines(|test| {
+        let desk = Desk::open(test, 79, noon("2026-03-20"));
+        let ada = desk.member("Ada", &[]).id;
+        let text = format!("dues {}", desk.reference(desk.charge(ada, "40.00").id));
+        desk.receive_on(ada, "40.00", Paid::Transfer, "2026-03-05");
+        desk.act(move |act| privacy::erase(act, ada, &Looking::default(), "asked for it"));
+        desk.import_csv(&[("2026-03-05", "40.00", "A. T.", "DE1", &text, "B1")]);
+        let settled = desk.confirm(desk.line("dues").line.id);
+        assert_eq!(settled.line.status, LineStatus::Matched);
+        assert!(desk.get::<Member>(ada).bank_accounts.is_empty());
         assert_eq!(problems(&desk.db), []);
     });
 }
