@@ -59,7 +59,8 @@ fn parts(amount: i64, paid: i64, into: usize) -> Vec<i64> {
     parts
 }
 
-/// The payment shrinks to the first instalment; the others are new payments of the same group and category.
+/// The payment shrinks to the first instalment; the others are new payments of the same group and category. Those of a late
+/// fee are late fees of the same charge.
 pub fn plan(act: &mut Act<'_, '_>, id: PaymentId, plan: &NewPlan) -> Result<Vec<Payment>, AppError> {
     act.allow(&CHANGE)?;
     let books = open(act)?;
@@ -99,6 +100,7 @@ pub fn plan(act: &mut Act<'_, '_>, id: PaymentId, plan: &NewPlan) -> Result<Vec<
             amount: Money::new(*part, payment.amount.currency),
             due_date: Some(plan.every.after(first, n)),
             income_account_id: payment.income_account_id,
+            fee_of: payment.fee_of,
             reference: Some(act.next_reference()),
             ..Payment::blank(id, payment.amount.currency, stamps)
         };

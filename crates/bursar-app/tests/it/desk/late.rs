@@ -2,7 +2,7 @@
 
 use bursar_app::groups::GroupSettings;
 use bursar_app::late_fees::{self, Charging, RAISE_MAX};
-use bursar_app::payments::PaymentChange;
+use bursar_app::payments::{Every, NewPlan, PaymentChange};
 use bursar_domain::account::Standing;
 use bursar_domain::ids::{GroupId, PaymentId};
 
@@ -256,6 +256,39 @@ fn a_full_refund_cancels_the_fee_that_nobody_paid() {
         desk.act(move |act| bursar_app::books::refunds::refund(act, id, &refund("50.00")));
         assert_eq!(desk.get::<Payment>(charge).status, PaymentStatus::Cancelled);
         assert_eq!(desk.fee_of(charge).status, PaymentStatus::Cancelled);
+        desk.assert_balances(&[]);
+    });
+}
+
+#[test]
+fn the_instalments_of_a_fee_are_fees() {
+    both_engines(|test| {
+        let desk = Desk::open(test, 99, noon("2026-01-10"));
+        let crew = desk.group("Crew").id;
+        let ada = desk.member("Ada", &[crew]).id;
+        desk.late_rule(crew, "30", 14, None);
+        let charge = desk
+            .charge_due(Debtor::MemberOf(ada, crew), "50.00", "2026-01-31")
+            .id;
+        desk.set_clock(noon("2026-02-14"));
+        assert_eq!(desk.charge_fees(crew), 1);
+        desk.set_clock(noon("2026-02-20"));
+        let (fee, plan) = (
+            desk.fee_of(charge).id,
+            NewPlan {
+                into: 3,
+                every: Every::Month,
+                first: None,
+            },
+        );
+        let parts = desk.act(move |act| payments::plan(act, fee, &plan));
+        assert!(parts.iter().all(|part| part.fee_of == Some(charge)), "{parts:?}");
+        desk.set_clock(noon("2026-06-01"));
+        assert_eq!(desk.charge_fees(crew), 0, "no fee on fees");
+        desk.act(move |act| payments::cancel(act, charge, false, None));
+        for part in &parts {
+            assert_eq!(desk.get::<Payment>(part.id).status, PaymentStatus::Cancelled);
+        }
         desk.assert_balances(&[]);
     });
 }
