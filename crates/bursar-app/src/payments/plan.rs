@@ -39,7 +39,7 @@ pub struct NewPlan {
     /// 2 to 24.
     pub into: usize,
     pub every: Every,
-    /// The due day of the first one; the payment's own if left out.
+    /// The due day of the first one. If left out, the payment's own, or today if that is over.
     pub first: Option<Date>,
 }
 
@@ -80,7 +80,17 @@ pub fn plan(act: &mut Act<'_, '_>, id: PaymentId, plan: &NewPlan) -> Result<Vec<
         let rule = format!("is too many: {} cannot be shared out so", payment.amount);
         return Err(Refusal::invalid("into", rule).into());
     }
-    let first = plan.first.or(payment.due_date).unwrap_or(books.today);
+    let first = match (plan.first, payment.due_date) {
+        (Some(first), _) => first,
+        (None, Some(due)) => due.max(books.today),
+        (None, None) => books.today,
+    };
+    let too_late = |rule| Refusal::invalid("first", format!("is too late: the last instalment {rule}"));
+    first.plausible(books.today).map_err(Refusal::of_field("first"))?;
+    plan.every
+        .after(first, plan.into - 1)
+        .plausible(books.today)
+        .map_err(too_late)?;
     let name = |n: usize| {
         let of = format!(" ({n} of {})", plan.into);
         let room = NOTE.max.saturating_sub(of.chars().count());

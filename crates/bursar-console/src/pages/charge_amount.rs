@@ -67,6 +67,8 @@ pub(crate) fn send_adjust(view: &mut View<'_, '_>, asking: &Asking, form: &Form)
 
 pub(crate) fn show_plan(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
     let (payment, back) = of(view, asking)?;
+    let today = asking.frame.place.organization.time_zone.date(view.now());
+    let first = payment.due_date.map_or(today, |due| due.max(today));
     let every = Every::ALL
         .iter()
         .map(|every| (every.as_str(), format!("Every {}", every.as_str())));
@@ -80,8 +82,7 @@ pub(crate) fn show_plan(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -
                 .hint("2 to 24")
                 .value("3"),
             Field::choice("every", "How often", every).value(Every::Month.as_str()),
-            Field::date("first", "First due day")
-                .value(payment.due_date.map_or_else(String::new, |day| day.to_string())),
+            Field::date("first", "First due day").value(first.to_string()),
         ])
         .button("Split it")
         .page()

@@ -211,6 +211,42 @@ fn a_bounce_waits_until_a_dispute_is_resolved() {
 }
 
 #[test]
+fn instalments_of_an_overdue_charge_begin_today_and_end_within_ten_years() {
+    both_engines(|test| {
+        let desk = Desk::open(test, 100, noon("2026-01-10"));
+        let ada = desk.member("Ada", &[]).id;
+        let [overdue, other] = [0; 2].map(|_| desk.charge(ada, "100.00").id);
+        desk.set_clock(noon("2026-05-20"));
+        let plan = |first: Option<&str>| NewPlan {
+            into: 24,
+            every: Every::Quarter,
+            first: first.map(day),
+        };
+        let own = plan(None);
+        let parts = desk.act(move |act| payments::plan(act, overdue, &own));
+        let due: Vec<_> = parts[..2].iter().map(|part| part.due_date.unwrap()).collect();
+        assert_eq!(due, ["2026-05-20", "2026-08-20"].map(day));
+        for first in ["2030-08-21", "2026-01-31"] {
+            let wanted = plan(Some(first));
+            let done = desk.try_as(Identity::Operator, move |act| payments::plan(act, other, &wanted));
+            match first {
+                // The last one is due 69 months later.
+                "2030-08-21" => {
+                    let refused = done.unwrap_err();
+                    assert!(
+                        refused.contains("first is too late: the last instalment must be from")
+                            && refused.contains("10 years ahead, got 2036-05-21"),
+                        "{refused}"
+                    );
+                }
+                _ => assert_eq!(done.unwrap()[0].due_date, Some(day(first)), "as the officer says"),
+            }
+        }
+        assert_eq!(problems(&desk.db), []);
+    });
+}
+
+#[test]
 fn instalments_of_a_long_description_fit() {
     both_engines(|test| {
         let desk = Desk::open(test, 95, noon("2026-01-10"));

@@ -443,6 +443,7 @@ impl Play<'_> {
             return;
         };
         self.books.charges[n].amount = made[0].amount.minor;
+        self.books.charges[n].due = made[0].due_date.unwrap();
         self.books.charges.push(Charge {
             id: made[1].id,
             due: made[1].due_date.unwrap(),

@@ -169,7 +169,7 @@ pub(crate) struct PlanArgs {
     /// Time between two: week, month or quarter
     #[arg(long, value_parser = parse_every)]
     every: Every,
-    /// Due date of the first one; the payment's own by default
+    /// Due date of the first one; by default the payment's own, or today if that is past
     #[arg(long, value_parser = parse_date)]
     first: Option<Date>,
 }
