@@ -45,6 +45,8 @@ pub struct Received {
     pub received_on: Option<Date>,
     /// The payer's or the bank's own reference.
     pub reference: Option<String>,
+    /// Record it although the same was recorded before with this reference.
+    pub again: bool,
 }
 
 /// Records a receipt for this payment alone, at most what is open.
@@ -73,7 +75,8 @@ pub fn record(
         payments: vec![id],
         campaign: None,
         income: None,
-        again: true,
+        // Equal parts in cash on one day are no mistake.
+        again: received.again || received.reference.is_none(),
     };
     let recorded = receipts::record(act, &new)?;
     Ok((act.find(id)?, recorded.receipt.entry))

@@ -183,6 +183,7 @@ fn cash(amount: &str) -> Received {
         method: Paid::Cash,
         received_on: None,
         reference: None,
+        again: false,
     }
 }
 

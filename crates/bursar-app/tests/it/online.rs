@@ -270,6 +270,7 @@ fn what_can_be_begun() {
             method: Method::Cash,
             received_on: None,
             reference: None,
+            again: false,
         };
         club.act(0, move |act| payments::record(act, pay(1), &cash))
             .unwrap();
@@ -339,6 +340,7 @@ fn money_for_a_charge_that_was_settled_or_cancelled_meanwhile_is_credit() {
             method: Method::Cash,
             received_on: None,
             reference: None,
+            again: false,
         };
         club.act(1, move |act| payments::record(act, pay(1), &cash))
             .unwrap();

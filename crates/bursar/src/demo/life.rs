@@ -260,6 +260,8 @@ impl Life {
             method,
             received_on: None,
             reference,
+            // A number drawn twice is no mistake.
+            again: true,
         }
     }
 

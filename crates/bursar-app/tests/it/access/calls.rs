@@ -892,6 +892,7 @@ fn received() -> Received {
         method: Paid::Cash,
         received_on: None,
         reference: None,
+        again: false,
     }
 }
 

@@ -136,3 +136,35 @@ fn our_reference_says_what_money_is_for() {
         assert_eq!(recorded.allocations[0].payment_id, first.id);
     });
 }
+
+#[test]
+fn money_with_the_same_reference_is_recorded_twice_only_if_the_officer_says_so() {
+    both_engines(|test| {
+        let desk = Desk::open(test, 64, noon("2026-01-10"));
+        let ada = desk.member("Ada", &[]).id;
+        let id = desk.charge(ada, "100.00").id;
+        let new = |reference: Option<&str>, again| Received {
+            reference: reference.map(str::to_owned),
+            again,
+            ..cash("10.00")
+        };
+        let record = |new: Received| {
+            desk.try_as(Identity::Operator, move |act| {
+                payments::record(act, id, &new).map(drop)
+            })
+        };
+        record(new(Some("TRF-1"), false)).unwrap();
+        let refused = record(new(Some("TRF-1"), false)).unwrap_err();
+        assert!(
+            refused.contains("was recorded before with the same") && refused.contains("--again"),
+            "{refused}"
+        );
+        record(new(Some("TRF-1"), true)).unwrap();
+        record(new(Some("TRF-2"), false)).unwrap();
+        // Two payments in cash on one day.
+        record(new(None, false)).unwrap();
+        record(new(None, false)).unwrap();
+        assert_eq!(desk.state(id).2, "50.00");
+        assert_eq!(problems(&desk.db), []);
+    });
+}

@@ -95,6 +95,9 @@ pub(crate) struct RecordArgs {
     /// Reference of the payer or the bank
     #[arg(long)]
     reference: Option<String>,
+    /// Record it even if an identical receipt with this reference exists
+    #[arg(long)]
+    again: bool,
 }
 
 #[derive(Debug, Args)]
@@ -264,6 +267,7 @@ fn record(globals: &Globals, args: RecordArgs) -> Outcome {
             method: args.method,
             received_on: args.date,
             reference: args.reference,
+            again: args.again,
         },
     );
     let door = Door::open(globals)?;
