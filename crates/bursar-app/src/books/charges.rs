@@ -133,6 +133,18 @@ pub(crate) fn date_of(act: &mut Act<'_, '_>, books: &Books, payment: &Payment) -
     Ok(charge.map_or(charge_date(payment.due_date, raised), |entry| entry.date))
 }
 
+/// When to cancel what money that went on this day left open of a charge: on the same day, but not before the charge itself
+/// counts.
+pub(crate) fn day_to_cancel(
+    act: &mut Act<'_, '_>,
+    books: &Books,
+    payment: &Payment,
+    went: Date,
+) -> Result<Date, AppError> {
+    let charged = date_of(act, books, payment)?;
+    Ok(books.date("date", went.max(charged), Closed::UseToday)?)
+}
+
 /// Takes back a charge of a bulk act that nothing happened to since: the charge and the credit applied to it.
 pub(crate) fn take_back(act: &mut Act<'_, '_>, books: &Books, payment: &mut Payment) -> Result<(), AppError> {
     let entries = journal::of_payment(act.tx, act.organization, payment.id)?;

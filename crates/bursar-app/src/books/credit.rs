@@ -158,8 +158,8 @@ pub(super) fn free(act: &mut Act<'_, '_>, books: &Books, entry: &Entry) -> Resul
                 let mut payment: Payment = act.find(id)?;
                 charges::refuse_withdrawn(act, books, &payment, -posting.amount)?;
                 payment.unrecord(-posting.amount, act.now())?;
-                super::reverse(act, books, &used, None)?;
-                receipts::reopen_cancelled(act, books, &payment, -posting.amount)?;
+                let date = super::reverse(act, books, &used, None)?.date;
+                receipts::reopen_cancelled(act, books, &payment, (-posting.amount, date))?;
                 settle(act, &mut payment)?;
             }
             missing -= part;

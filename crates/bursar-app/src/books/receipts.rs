@@ -445,25 +445,26 @@ pub(crate) fn unrecord(
         payment.unrecord(-posting.amount, act.now())?;
         opened.push((payment, -posting.amount));
     }
-    super::reverse(act, books, entry, why)?;
+    let date = super::reverse(act, books, entry, why)?.date;
     for (payment, part) in &mut opened {
-        reopen_cancelled(act, books, payment, *part)?;
+        reopen_cancelled(act, books, payment, (*part, date))?;
         settle(act, payment)?;
     }
     Ok(())
 }
 
-/// What is taken back of a cancelled charge is not owed again.
+/// What is taken back of a cancelled charge on this day is not owed again.
 pub(crate) fn reopen_cancelled(
     act: &mut Act<'_, '_>,
     books: &Books,
     payment: &Payment,
-    part: i64,
+    (part, date): (i64, Date),
 ) -> Result<(), AppError> {
     if payment.receivable_minor() == 0 && payment.amount.minor != payment.paid_to_date.minor {
         let income = payment.income_account();
         let postings = Postings::paired(income, Standing::Receivable, payment.about(), part);
-        post(act, NewEntry::of(EntryKind::Cancel, books.entry_day()?, postings))?;
+        let date = charges::day_to_cancel(act, books, payment, date)?;
+        post(act, NewEntry::of(EntryKind::Cancel, date, postings))?;
     }
     Ok(())
 }
@@ -521,7 +522,7 @@ pub(crate) fn bounce_entry(
     let new = NewEntry::of(EntryKind::Bounce, date, postings).reversing(entry);
     post(act, new.memo(why))?;
     for (payment, part) in &mut failed {
-        reopen_cancelled(act, books, payment, *part)?;
+        reopen_cancelled(act, books, payment, (*part, date))?;
         settle(act, payment)?;
     }
     Ok(())

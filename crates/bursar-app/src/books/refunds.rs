@@ -264,7 +264,8 @@ pub(crate) fn refund_payment(
     post(act, paid.entry(EntryKind::Refund, postings))?;
     if payment.receivable_minor() == 0 && open > 0 {
         let postings = Postings::paired(income, Standing::Receivable, about, open);
-        post(act, NewEntry::of(EntryKind::Cancel, books.entry_day()?, postings))?;
+        let date = charges::day_to_cancel(act, books, &payment, paid.date)?;
+        post(act, NewEntry::of(EntryKind::Cancel, date, postings))?;
     }
     settle(act, &mut payment)?;
     if payment.status == PaymentStatus::Cancelled {

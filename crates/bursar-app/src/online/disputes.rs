@@ -236,7 +236,7 @@ fn lose(
     }
     post(act, new)?;
     for (payment, part) in &mut owed {
-        receipts::reopen_cancelled(act, books, payment, *part)?;
+        receipts::reopen_cancelled(act, books, payment, (*part, books.today))?;
         settle(act, payment)?;
     }
     if is_all {

@@ -327,3 +327,66 @@ fn nothing_is_posted_today_when_a_new_time_zone_makes_it_a_closed_day() {
         ]);
     });
 }
+
+impl Desk {
+    /// What the books of a day say is owed for a charge.
+    fn owed_on(&self, charge: PaymentId, date: &str) -> i64 {
+        let shown = self.look(move |view| payments::show(view, charge)).unwrap();
+        let entries = shown.entries.iter().filter(|entry| entry.date <= day(date));
+        entries.map(|entry| entry.owed_for(charge)).sum()
+    }
+}
+
+/// Nothing is owed for a cancelled charge on any day since, also after its money is taken back later.
+#[test]
+fn what_is_taken_back_of_a_cancelled_charge_is_never_owed() {
+    type Deed = fn(&mut Act<'_, '_>, ReceiptId, MemberId) -> Result<Recorded, AppError>;
+    let deeds: [(&str, Deed, &str); 4] = [
+        ("Ada", |act, id, _| receipts::reverse(act, id, None), "2026-01-20"),
+        ("Ben", receipts::move_to, "2026-01-20"),
+        (
+            "Cy",
+            |act, id, _| receipts::bounce(act, id, Date::parse("2026-02-05"), None),
+            "2026-01-20",
+        ),
+        (
+            "Dee",
+            |act, id, _| {
+                let back = refunds::Refund {
+                    date: Date::parse("2026-02-05"),
+                    ..refund("40.00")
+                };
+                refunds::refund(act, id, &back)
+            },
+            "2026-02-05",
+        ),
+    ];
+    both_engines(|test| {
+        let desk = Desk::open(test, 101, noon("2026-01-10"));
+        let other = desk.member("Eve", &[]).id;
+        for (name, deed, since) in deeds {
+            for is_credit in [false, true] {
+                desk.set_clock(noon("2026-01-12"));
+                let member = desk.member(&format!("{name}{is_credit}"), &[]).id;
+                let mut charge = (!is_credit).then(|| desk.charge(member, "100.00").id);
+                let id = desk.receive(receipt(member, "40.00")).receipt.id;
+                let charge = *charge.get_or_insert_with(|| desk.charge(member, "100.00").id);
+                desk.set_clock(noon("2026-01-20"));
+                if name != "Dee" {
+                    desk.act(move |act| payments::cancel(act, charge, false, None));
+                } else if is_credit {
+                    continue;
+                }
+                desk.set_clock(noon("2026-02-10"));
+                desk.act(move |act| deed(act, id, other));
+                desk.assert_state(charge, PaymentStatus::Cancelled, ["100.00", "0.00"]);
+                for date in ["2026-01-20", "2026-02-05", "2026-02-06", "2026-02-10"] {
+                    if date >= since {
+                        assert_eq!(desk.owed_on(charge, date), 0, "{name} {is_credit} {date}");
+                    }
+                }
+            }
+        }
+        assert_eq!(problems(&desk.db), []);
+    });
+}

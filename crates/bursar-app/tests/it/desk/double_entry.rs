@@ -34,6 +34,8 @@ struct Charge {
     member: usize,
     income: &'static str,
     due: Date,
+    /// When it counts.
+    dated: Date,
     amount: i64,
     paid: i64,
     /// Cancelled, written off, or refunded in full.
@@ -178,6 +180,7 @@ impl Play<'_> {
             member,
             income,
             due,
+            dated,
             amount,
             paid: part,
             is_over: false,
@@ -287,8 +290,8 @@ impl Play<'_> {
         self.books.post(date, charge.income, account, part);
         self.books.show(date, charge.income, -part);
         if part == charge.paid {
-            self.books
-                .post(self.today, charge.income, "receivable", charge.open());
+            let dated = date.max(charge.dated);
+            self.books.post(dated, charge.income, "receivable", charge.open());
             self.books.charges[n].is_over = true;
             self.books.charges[n].paid = 0;
         } else {
@@ -447,6 +450,7 @@ impl Play<'_> {
         self.books.charges.push(Charge {
             id: made[1].id,
             due: made[1].due_date.unwrap(),
+            dated: made[1].due_date.unwrap().min(self.today),
             amount: made[1].amount.minor,
             paid: 0,
             came: None,
