@@ -4,6 +4,7 @@ use bursar_app::Act;
 use bursar_app::AppError;
 use bursar_domain::Date;
 use bursar_domain::ids::OnlinePaymentId;
+use bursar_domain::money::Currency;
 use bursar_http::body::{FormFile, FormParts};
 use hyper::StatusCode;
 use serde::{Deserialize, Serialize};
@@ -208,12 +209,22 @@ impl Form {
     }
 
     /// An amount, also as pages show it: `1,250.00`.
-    pub(crate) fn amount(&self, name: &str) -> Option<String> {
-        self.some(name).map(|text| without_groups(&text))
+    pub(crate) fn amount(&self, name: &str, currency: Currency) -> Result<Option<String>, Problem> {
+        let text = self.some(name);
+        text.map(|text| without_groups(&text, currency))
+            .transpose()
+            .map_err(|problem| Problem::of(name, problem))
     }
 
-    pub(crate) fn required_amount(&self, name: &str, problem: &str) -> Result<String, Problem> {
-        self.required(name, problem).map(|text| without_groups(&text))
+    /// `problem` is what an empty field is told.
+    pub(crate) fn required_amount(
+        &self,
+        name: &str,
+        currency: Currency,
+        problem: &str,
+    ) -> Result<String, Problem> {
+        let amount = self.amount(name, currency)?;
+        amount.ok_or_else(|| Problem::of(name, problem))
     }
 
     /// A day, as `<input type="date">` sends it.
@@ -330,8 +341,9 @@ impl Form {
     }
 }
 
-/// Drops the commas between groups of three digits. Any other comma stays, and is refused as part of no amount.
-pub(crate) fn without_groups(text: &str) -> String {
+/// Drops the commas between groups of three digits. Any other comma stays, and is refused as part of no amount. So is a
+/// single comma that could be the decimal point, in a currency with three decimals: nobody wants to pay a thousandfold.
+pub(crate) fn without_groups(text: &str, currency: Currency) -> Result<String, String> {
     let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
     let mut groups = whole.split(',');
     let is_number = |group: &str, lengths: std::ops::RangeInclusive<usize>| {
@@ -339,10 +351,17 @@ pub(crate) fn without_groups(text: &str) -> String {
     };
     let is_grouped = groups.next().is_some_and(|first| is_number(first, 1..=3))
         && groups.all(|group| is_number(group, 3..=3));
-    match is_grouped {
-        true => whole.replace(',', "") + rest,
-        false => text.to_owned(),
+    if !is_grouped {
+        return Ok(text.to_owned());
     }
+    if currency.digits() == 3 && rest.is_empty() && whole.matches(',').count() == 1 {
+        return Err(format!(
+            "{text} can be read in two ways. Enter {} or {}.",
+            whole.replace(',', "."),
+            whole.replace(',', "")
+        ));
+    }
+    Ok(whole.replace(',', "") + rest)
 }
 
 #[cfg(test)]
@@ -362,7 +381,34 @@ mod tests {
             ("-1,250", "-1,250"),
             ("1,250.00,000", "1250.00,000"),
         ] {
-            assert_eq!(without_groups(text), read);
+            for code in ["USD", "JPY"] {
+                let currency = Currency::parse(code).unwrap();
+                assert_eq!(without_groups(text, currency).as_deref(), Ok(read), "{code}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_comma_that_could_be_the_decimal_point_is_refused() {
+        for code in ["KWD", "TND", "BHD"] {
+            let currency = Currency::parse(code).unwrap();
+            for (text, read) in [
+                (
+                    "12,500",
+                    Err("12,500 can be read in two ways. Enter 12.500 or 12500."),
+                ),
+                ("1,250,500", Ok("1250500")),
+                ("12,500.000", Ok("12500.000")),
+                ("12.500", Ok("12.500")),
+                ("12,50", Ok("12,50")),
+                ("12500", Ok("12500")),
+            ] {
+                let amount = without_groups(text, currency);
+                assert_eq!(amount.as_deref().map_err(String::as_str), read, "{code}");
+            }
+            let form = Form::parse("amount=12%2C500");
+            let problem = form.required_amount("amount", currency, "").unwrap_err();
+            assert_eq!(problem.field.as_deref(), Some("amount"));
         }
     }
 

@@ -22,14 +22,17 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 impl Console {
     /// Begins a payment of the chosen charges.
     pub(super) async fn pay(&self, known: Known, form: &Form) -> Result<Answer, Failure> {
-        let chosen: Result<Vec<(PaymentId, Option<String>)>, Failure> = form
-            .all("charge")
-            .map(|text| {
-                let id = Id::parse(text).ok_or_else(super::no_page)?;
-                Ok((id, form.amount(&format!("amount-{text}"))))
-            })
-            .collect();
-        let charges = chosen?;
+        let read = member_page::read;
+        let shown: Result<_, AppError> = self.app.view(known.who, known.organization, read).await;
+        let currency = shown?.organization.currency;
+        let mut charges: Vec<(PaymentId, Option<String>)> = Vec::new();
+        for text in form.all("charge") {
+            let id = Id::parse(text).ok_or_else(super::no_page)?;
+            match form.amount(&format!("amount-{text}"), currency) {
+                Ok(amount) => charges.push((id, amount)),
+                Err(problem) => return self.home_again(known, form, problem).await,
+            }
+        }
         if charges.is_empty() {
             let problem = Problem::new("Choose at least one charge to pay.");
             return self.home_again(known, form, problem).await;

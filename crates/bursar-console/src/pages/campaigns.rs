@@ -9,7 +9,7 @@ use bursar_app::desk::PAGE_ROWS;
 use bursar_app::{View, resources};
 use bursar_domain::campaign::{Campaign, CampaignStatus, CampaignVerb};
 use bursar_domain::ids::{CampaignId, kind};
-use bursar_domain::money::Money;
+use bursar_domain::money::{Currency, Money};
 
 use super::ask::{Ask, Field};
 use super::cut;
@@ -203,11 +203,14 @@ fn fields(currency: &str, campaign: Option<&Campaign>) -> Vec<Field> {
     ]
 }
 
-fn read(form: &Form) -> Result<CampaignChange, Failure> {
+fn read(form: &Form, currency: Currency) -> Result<CampaignChange, Failure> {
     Ok(CampaignChange {
         name: Some(form.required("name", "Enter a name.")?),
         note: Some(form.get("note").to_owned()),
-        goal_amount: form.has("goal").then(|| form.amount("goal")),
+        goal_amount: form
+            .has("goal")
+            .then(|| form.amount("goal", currency))
+            .transpose()?,
         start_date: form.has("start-date").then_some(form.date("start-date")?),
         end_date: form.has("end-date").then_some(form.date("end-date")?),
     })
@@ -224,7 +227,8 @@ pub(crate) fn show_new(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Re
 }
 
 pub(crate) fn send_new(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
-    let (new, to) = (read(form)?, asking.frame.at("campaigns"));
+    let new = read(form, asking.frame.place.organization.currency)?;
+    let to = asking.frame.at("campaigns");
     Ok(Sent::Do(Box::new(move |act| {
         let campaign = campaigns::create(act, &new)?;
         let said = format!("Created {}. Start it when it is ready.", campaign.name);
@@ -249,7 +253,7 @@ pub(crate) fn show_edit(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -
 
 pub(crate) fn send_edit(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
     let (campaign, (to, _)) = of(view, asking)?;
-    let (id, change) = (campaign.id, read(form)?);
+    let (id, change) = (campaign.id, read(form, campaign.currency)?);
     let (seen, currency) = (Seen::new(asking, form, id), asking.frame.currency());
     Ok(Sent::Do(Box::new(move |act| {
         seen.check(act, |view| {
@@ -329,7 +333,7 @@ pub(crate) fn send_record(view: &mut View<'_, '_>, asking: &Asking, form: &Form)
     use bursar_domain::receipt::Method;
     let (campaign, (to, name)) = of(view, asking)?;
     let new = NewReceipt {
-        amount: form.required_amount("amount", "Enter the amount received.")?,
+        amount: form.required_amount("amount", campaign.currency, "Enter the amount received.")?,
         method: Method::parse(form.get("method"))
             .ok_or_else(|| Problem::of("method", "Choose a payment method."))?,
         date: form.date("date")?,

@@ -272,11 +272,11 @@ pub(crate) fn send_new(view: &mut View<'_, '_>, asking: &Asking, form: &Form) ->
         name: NAME.check(form.get("name")).map_err(Refusal::of_field("name"))?,
         spend_limit: amount(
             "spend-limit",
-            &form.required_amount("spend-limit", "Enter the limit.")?,
+            &form.required_amount("spend-limit", currency, "Enter the limit.")?,
         )?,
         spend_limit_frequency: LimitFrequency::parse(form.get("frequency"))
             .ok_or_else(|| Problem::of("frequency", "Choose how often."))?,
-        transaction_limit: match form.amount("transaction-limit") {
+        transaction_limit: match form.amount("transaction-limit", currency)? {
             Some(text) => Some(amount("transaction-limit", &text)?),
             None => None,
         },
@@ -328,10 +328,11 @@ pub(crate) fn show_limits(view: &mut View<'_, '_>, asking: &Asking, form: &Form)
 
 pub(crate) fn send_limits(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
     let (card, (to, _)) = of(view, asking)?;
+    let currency = card.currency;
     let limits = Limits {
-        spend_limit: Some(form.required_amount("spend-limit", "Enter the limit.")?),
+        spend_limit: Some(form.required_amount("spend-limit", currency, "Enter the limit.")?),
         spend_limit_frequency: LimitFrequency::parse(form.get("frequency")),
-        transaction_limit: Some(form.amount("transaction-limit")),
+        transaction_limit: Some(form.amount("transaction-limit", currency)?),
     };
     let id = card.id;
     let (seen, currency) = (Seen::new(asking, form, id), asking.frame.currency());

@@ -54,7 +54,7 @@ pub(crate) fn send_adjust(view: &mut View<'_, '_>, asking: &Asking, form: &Form)
     let (payment, (to, _)) = of(view, asking)?;
     let kind = Adjustment::parse(form.get("kind"));
     let kind = kind.ok_or_else(|| Problem::of("kind", "Choose a reason."))?;
-    let new = form.required_amount("amount", "Enter the new amount.")?;
+    let new = form.required_amount("amount", payment.amount.currency, "Enter the new amount.")?;
     let why = form.required("reason", "Enter the reason. It is kept in the books.")?;
     let (id, seen) = (payment.id, Seen::new(asking, form, payment.id));
     Ok(Sent::Do(Box::new(move |act| {

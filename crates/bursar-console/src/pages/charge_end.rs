@@ -117,9 +117,13 @@ pub(super) fn refund_fields(currency: &str, amount: String, today: String) -> [F
     ]
 }
 
-pub(super) fn read_refund(form: &Form) -> Result<Refund, Failure> {
+pub(super) fn read_refund(asking: &Asking, form: &Form) -> Result<Refund, Failure> {
     Ok(Refund {
-        amount: form.required_amount("amount", "Enter the amount to refund.")?,
+        amount: form.required_amount(
+            "amount",
+            asking.frame.place.organization.currency,
+            "Enter the amount to refund.",
+        )?,
         date: form.date("date")?,
         method: Method::parse(form.get("method")),
         account: None,
@@ -148,7 +152,7 @@ pub(crate) fn show_refund(view: &mut View<'_, '_>, asking: &Asking, form: &Form)
 
 pub(crate) fn send_refund(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
     let (payment, (to, _)) = of(view, asking)?;
-    let (id, refund) = (payment.id, read_refund(form)?);
+    let (id, refund) = (payment.id, read_refund(asking, form)?);
     Ok(Sent::Do(Box::new(move |act| {
         let payment = payments::refund(act, id, &refund)?;
         let said = format!(

@@ -106,7 +106,11 @@ fn text<T: ToString>(value: Option<T>) -> String {
 
 pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
     let group: Group = resources::one(view, asking.id::<kind::Group>(0)?)?;
-    let or_none = |field: &str| Some(form.amount(field).unwrap_or_else(|| NONE.to_owned()));
+    let currency = asking.frame.place.organization.currency;
+    let or_none = |field: &str| {
+        let amount = form.amount(field, currency)?;
+        Ok::<_, Problem>(Some(amount.unwrap_or_else(|| NONE.to_owned())))
+    };
     let late_after = form.some("late-after").map(|days| days.parse());
     let late_after = late_after
         .transpose()
@@ -114,12 +118,12 @@ pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
     let settings = GroupSettings {
         name: Some(form.get("name").to_owned()),
         description: Some(form.get("description").to_owned()),
-        late_fee: or_none("late-fee"),
+        late_fee: or_none("late-fee")?,
         late_after,
-        late_cap: or_none("late-cap"),
+        late_cap: or_none("late-cap")?,
         pro_rata: ProRata::parse(form.get("pro-rata")),
     };
-    let dues = match (form.amount("amountDue"), form.date("dueDate")?) {
+    let dues = match (form.amount("amountDue", currency)?, form.date("dueDate")?) {
         (None, _) => None,
         (Some(_), None) => return Err(Problem::of("dueDate", "Choose the first due day.").into()),
         (Some(amount), Some(due)) => Some(NewDues {

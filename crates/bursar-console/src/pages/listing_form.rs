@@ -3,6 +3,7 @@
 use bursar_app::store::{self, ListingChange};
 use bursar_app::{View, resources};
 use bursar_domain::listing::{Item, Listing};
+use bursar_domain::money::Currency;
 
 use super::ask::{Ask, Field};
 use super::seen::Seen;
@@ -43,7 +44,7 @@ fn fields(listing: Option<&Listing>) -> Vec<Field> {
 /// Name, price as text, stock.
 type NewItem = (String, String, Option<i64>);
 
-fn items(text: &str) -> Result<Vec<NewItem>, Problem> {
+fn items(text: &str, currency: Currency) -> Result<Vec<NewItem>, Problem> {
     let mut items = Vec::new();
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let wrong = || {
@@ -57,13 +58,14 @@ fn items(text: &str) -> Result<Vec<NewItem>, Problem> {
             None => (rest, None),
             Some((price, stock)) => (price, Some(stock.trim().parse().map_err(|_| wrong())?)),
         };
-        items.push((name.trim().to_owned(), without_groups(price.trim()), stock));
+        let price = without_groups(price.trim(), currency).map_err(|problem| Problem::of("item", problem))?;
+        items.push((name.trim().to_owned(), price, stock));
     }
     Ok(items)
 }
 
-fn read(form: &Form) -> Result<ListingChange, Failure> {
-    let items = items(form.get("item"))?;
+fn read(asking: &Asking, form: &Form) -> Result<ListingChange, Failure> {
+    let items = items(form.get("item"), asking.frame.place.organization.currency)?;
     if items.is_empty() {
         return Err(Problem::of("item", "Enter at least one item, such as M = 15.00 : 20.").into());
     }
@@ -90,13 +92,16 @@ fn keep_stock(typed: &mut [NewItem], was: &[NewItem], now: &[Item]) -> bool {
 }
 
 /// What the form has seen of the items. Once it shows what is there now, that is it for a stock that was typed anew.
-fn was(form: &Form, listing: &Listing) -> String {
+fn was(form: &Form, listing: &Listing, currency: Currency) -> String {
     let now = lines(&listing.items);
     if !form.has(WAS) {
         return now;
     }
-    let (Ok(was), Ok(typed), true) = (items(form.get(WAS)), items(form.get("item")), form.is_outdated())
-    else {
+    let (Ok(was), Ok(typed), true) = (
+        items(form.get(WAS), currency),
+        items(form.get("item"), currency),
+        form.is_outdated(),
+    ) else {
         return form.get(WAS).to_owned();
     };
     let is_same = |one: &&NewItem| {
@@ -124,7 +129,7 @@ pub(crate) fn show_new(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Re
 }
 
 pub(crate) fn send_new(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
-    let (new, to) = (read(form)?, asking.frame.at("store"));
+    let (new, to) = (read(asking, form)?, asking.frame.at("store"));
     Ok(Sent::Do(Box::new(move |act| {
         let listing = store::create_listing(act, &new)?;
         let said = format!("{} is on sale.", listing.name);
@@ -134,17 +139,21 @@ pub(crate) fn send_new(_: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Re
 
 pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String, Failure> {
     let (listing, back) = of(view, asking)?;
+    let currency = asking.frame.place.organization.currency;
     Ask::new(&asking.frame, form, format!("Edit {}", listing.name), back)
         .fields(fields(Some(&listing)))
-        .fields([Field::hidden(WAS, was(form, &listing))])
+        .fields([Field::hidden(WAS, was(form, &listing, currency))])
         .editing(view.now())
         .page()
 }
 
 pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
     let (listing, (to, _)) = of(view, asking)?;
-    let (id, change) = (listing.id, read(form)?);
-    let (seen, was) = (Seen::new(asking, form, id), items(form.get(WAS))?);
+    let (id, change) = (listing.id, read(asking, form)?);
+    let (seen, was) = (
+        Seen::new(asking, form, id),
+        items(form.get(WAS), asking.frame.place.organization.currency)?,
+    );
     Ok(Sent::Do(Box::new(move |act| {
         seen.check(act, |view| Ok(fields(Some(&resources::one(view, id)?))))?;
         let now: Listing = resources::one(&mut act.view(), id)?;
@@ -181,8 +190,8 @@ mod tests {
             ("L = 15 : 5", "M = 15.00 : 20", Some(19), Some(Some(5))),
             ("M = 15 : 20", "", Some(19), Some(Some(20))),
         ] {
-            let mut typed = items(typed).unwrap();
-            let is_kept = keep_stock(&mut typed, &items(was).unwrap(), &now(left));
+            let mut typed = items(typed, Currency::USD).unwrap();
+            let is_kept = keep_stock(&mut typed, &items(was, Currency::USD).unwrap(), &now(left));
             assert_eq!(is_kept.then(|| typed[0].2), kept, "{was}");
         }
     }

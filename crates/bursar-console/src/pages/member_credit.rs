@@ -46,7 +46,7 @@ pub(crate) fn show_refund(view: &mut View<'_, '_>, asking: &Asking, form: &Form)
 
 pub(crate) fn send_refund(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
     let (member, (to, _)) = of(view, asking)?;
-    let (id, refund) = (member.id, read_refund(form)?);
+    let (id, refund) = (member.id, read_refund(asking, form)?);
     Ok(Sent::Do(Box::new(move |act| {
         let (_, left) = credit::refund(act, id, &refund)?;
         let said = format!(

@@ -59,7 +59,7 @@ pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
     };
     let new = NewCharges {
         debtor,
-        amount: form.amount("amount"),
+        amount: form.amount("amount", asking.frame.place.organization.currency)?,
         description: form.get("description").to_owned(),
         due_date: form.date("due-date")?,
         category: None,

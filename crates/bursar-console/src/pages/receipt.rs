@@ -183,7 +183,7 @@ pub(crate) fn show_refund(view: &mut View<'_, '_>, asking: &Asking, form: &Form)
 
 pub(crate) fn send_refund(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
     let (recorded, (to, _)) = of(view, asking)?;
-    let (id, refund) = (recorded.receipt.id, read_refund(form)?);
+    let (id, refund) = (recorded.receipt.id, read_refund(asking, form)?);
     Ok(Sent::Do(Box::new(move |act| {
         refunds::refund(act, id, &refund)?;
         Ok(Done::new(to.clone(), "Recorded the refund."))

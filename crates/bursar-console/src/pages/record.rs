@@ -58,7 +58,7 @@ fn pays(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<String,
     let is_asked = form.get("step") == "look";
     let proposed = match form.get("amount") {
         "" if !is_asked => who::member(view, form, "payer").map(|_| None),
-        _ => read(view, form).and_then(|new| Ok(Some(receipts::propose(view, &new)?))),
+        _ => read(view, asking, form).and_then(|new| Ok(Some(receipts::propose(view, &new)?))),
     };
     match proposed {
         Ok(None) => {}
@@ -162,7 +162,7 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
     Ok(page.render()?)
 }
 
-fn read(view: &mut View<'_, '_>, form: &Form) -> Result<NewReceipt, Failure> {
+fn read(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<NewReceipt, Failure> {
     let payments: Vec<_> = Id::parse(form.get("payment")).into_iter().collect();
     let payer = who::member(view, form, "payer")?;
     if payer.is_none() && payments.is_empty() {
@@ -170,7 +170,11 @@ fn read(view: &mut View<'_, '_>, form: &Form) -> Result<NewReceipt, Failure> {
     }
     let method = form.get("method");
     Ok(NewReceipt {
-        amount: form.required_amount("amount", "Enter the amount received.")?,
+        amount: form.required_amount(
+            "amount",
+            asking.frame.place.organization.currency,
+            "Enter the amount received.",
+        )?,
         method: Method::parse(method).ok_or_else(|| Problem::of("method", "Choose a payment method."))?,
         date: form.date("date")?,
         account: None,
@@ -185,7 +189,7 @@ fn read(view: &mut View<'_, '_>, form: &Form) -> Result<NewReceipt, Failure> {
 }
 
 pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
-    let new = read(view, form)?;
+    let new = read(view, asking, form)?;
     if form.get("step") == "look" {
         // What cannot be read is said beside its field.
         receipts::propose(view, &new)?;

@@ -118,7 +118,11 @@ pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
             let (active, archived) = by_state(view, &ids)?;
             let new = NewCharges {
                 debtor: Debtor::Members(active),
-                amount: Some(form.required_amount("amount", "Enter the amount for each member.")?),
+                amount: Some(form.required_amount(
+                    "amount",
+                    frame.place.organization.currency,
+                    "Enter the amount for each member.",
+                )?),
                 description: form.get("description").to_owned(),
                 due_date: form.date("due-date")?,
                 category: None,

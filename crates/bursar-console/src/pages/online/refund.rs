@@ -44,7 +44,11 @@ pub(crate) fn show(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
 
 pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Sent, Failure> {
     let (record, (to, _)) = of(view, asking)?;
-    let amount = form.required_amount("amount", "Enter the amount to refund.")?;
+    let amount = form.required_amount(
+        "amount",
+        asking.frame.place.organization.currency,
+        "Enter the amount to refund.",
+    )?;
     let (id, reason) = (record.id, form.some("reason"));
     let said = format!("Asked Stripe to refund {amount} {}.", record.currency);
     let work = move |act: &mut bursar_app::Act<'_, '_>| {

@@ -80,7 +80,11 @@ pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
     let new = Draft {
         member_id: Some(member),
         recipient_organization_id: None,
-        amount: form.required_amount("amount", "Enter the amount spent.")?,
+        amount: form.required_amount(
+            "amount",
+            asking.frame.place.organization.currency,
+            "Enter the amount spent.",
+        )?,
         category: form.some("category"),
         description: form.required("description", "Enter what it was for.")?,
         incurred_at: form.date("incurred-at")?,

@@ -56,7 +56,7 @@ pub(crate) fn send(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Res
             })
         }
         "split" => {
-            let parts = parts(view, form)?;
+            let parts = parts(view, asking, form)?;
             Box::new(move |act| {
                 statements::split(act, id, &parts)?;
                 let many = words::count(parts.len(), "part", "parts");
@@ -100,10 +100,14 @@ fn booking(form: &Form) -> Result<Booking, Problem> {
     })
 }
 
-fn parts(view: &mut View<'_, '_>, form: &Form) -> Result<Vec<Part>, Failure> {
+fn parts(view: &mut View<'_, '_>, asking: &Asking, form: &Form) -> Result<Vec<Part>, Failure> {
+    let currency = asking.frame.place.organization.currency;
     let mut parts = Vec::new();
     for number in PARTS {
-        let amount = form.amount(&format!("amount-{number}")).unwrap_or_default();
+        let amount = form.amount(&format!("amount-{number}"), currency);
+        let amount =
+            amount.map_err(|problem| Problem::of("parts", format!("Part {number}: {}", problem.message)))?;
+        let amount = amount.unwrap_or_default();
         let (account, member) = (
             form.get(&format!("account-{number}")),
             form.get(&format!("member-{number}")),
