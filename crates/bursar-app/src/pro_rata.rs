@@ -177,8 +177,11 @@ fn fair<M>(
         let entries = journal::of_payment(act.tx, act.organization, payment.id)?;
         let charge = entries.iter().find(|entry| entry.kind == EntryKind::Charge);
         let whole = charge.map_or(payment.amount.minor, |entry| entry.owed_for(payment.id));
-        let charged = books.organization.time_zone.date(payment.stamps.created_at);
-        Some(period.used(whole, charged, books.today))
+        let raised = books.organization.time_zone.date(payment.stamps.created_at);
+        let charged = charge.map_or(raised, |entry| entry.date);
+        // Dues that were raised after their day are for the whole period. A later due day does not change what they are for.
+        let first = payment.due_date.map_or(charged, |due| due.min(charged));
+        Some(period.used(whole, first, books.today))
     } else {
         None
     };

@@ -270,3 +270,19 @@ fn who_leaves_pays_for_the_months_used() {
         assert_eq!(problems(&desk.db), []);
     });
 }
+
+/// The service was down, so the dues were charged late, in full.
+#[test]
+fn dues_that_were_charged_late_count_from_their_day() {
+    both_engines(|test| {
+        let desk = Desk::open(test, 85, noon("2025-12-20"));
+        let crew = desk.yearly(ProRata::Monthly);
+        let ada = desk.member("Ada", &[crew]).id;
+        desk.set_clock(noon("2026-03-20"));
+        desk.raise_dues(crew);
+        desk.set_clock(noon("2026-06-30"));
+        let changed = desk.act(move |act| pro_rata::adjust(act, ada, Some(crew)));
+        assert_eq!(changed[0].amount.to_string(), "60.00");
+        assert_eq!(problems(&desk.db), []);
+    });
+}
