@@ -4,7 +4,7 @@ use bursar_db::{erasure, journal, organizations};
 use bursar_domain::access::Role;
 use bursar_domain::account::Standing;
 use bursar_domain::ids::{AccountId, MemberId, OrganizationId, ReimbursementId};
-use bursar_domain::journal::{About, EntryKind, Postings};
+use bursar_domain::journal::{About, Entry, EntryKind, Postings};
 use bursar_domain::member::Member;
 use bursar_domain::money::Money;
 use bursar_domain::organization::address_key;
@@ -15,6 +15,7 @@ use bursar_domain::{Date, Refusal, Resource, Stamps, Timestamp};
 use serde_json::Value;
 
 use crate::act::{Act, View, no_organization};
+use crate::books::refunds::check_after;
 use crate::books::{self, Closed, NewEntry, accounts, money_account, post};
 use crate::caller::Caller;
 use crate::error::AppError;
@@ -158,10 +159,17 @@ fn book(
         }
         ReimbursementVerb::Pay | ReimbursementVerb::Return => {
             let date = books.money_date(remarks.date)?;
+            let payout = match verb {
+                ReimbursementVerb::Return => payout(act, reimbursement.id)?,
+                _ => None,
+            };
+            if let Some(payout) = &payout {
+                check_after(date, ("went", payout.date))?;
+            }
             let method = remarks.method.unwrap_or(Method::Transfer);
             let account = match (verb, &remarks.account, remarks.method) {
                 // It comes back to where it went from.
-                (ReimbursementVerb::Return, None, None) => paid_from(act, reimbursement.id)?,
+                (ReimbursementVerb::Return, None, None) => payout.as_ref().and_then(paid_from),
                 _ => None,
             };
             let account = match account {
@@ -202,13 +210,17 @@ fn book(
     }
 }
 
-/// The account that the last payout came from.
-fn paid_from(act: &mut Act<'_, '_>, id: ReimbursementId) -> Result<Option<AccountId>, AppError> {
+/// The entry of the last payout.
+fn payout(act: &mut Act<'_, '_>, id: ReimbursementId) -> Result<Option<Entry>, AppError> {
     let entries = journal::of_reimbursement(act.tx, act.organization, id)?;
-    let payout = entries.into_iter().rfind(|entry| entry.kind == EntryKind::Paid);
+    Ok(entries.into_iter().rfind(|entry| entry.kind == EntryKind::Paid))
+}
+
+/// The account that a payout came from.
+fn paid_from(payout: &Entry) -> Option<AccountId> {
     let is_money =
         |account: &AccountId| *account != Standing::Payable.id() && *account != Standing::Opening.id();
-    Ok(payout.and_then(|entry| entry.postings.iter().map(|p| p.account).find(is_money)))
+    payout.postings.iter().map(|p| p.account).find(is_money)
 }
 
 /// Nobody approves their own reimbursement, or one that they have made somebody else's.

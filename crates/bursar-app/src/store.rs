@@ -1,6 +1,7 @@
 //! The store: listings with their stock, and orders. Stock changes while the change clock is held, so it never goes
 //! below zero, however many buy at once.
 
+use bursar_db::journal;
 use bursar_domain::access::Role;
 use bursar_domain::account::Standing;
 use bursar_domain::ids::{ListingId, MemberId, OrderId};
@@ -14,6 +15,7 @@ use bursar_domain::text::{NAME, NOTE};
 use bursar_domain::{Date, Refusal, Resource, Stamps, Timestamp};
 
 use crate::act::Act;
+use crate::books::refunds::check_after;
 use crate::books::{self, NewEntry, money_account, post};
 use crate::error::AppError;
 use crate::rule::Rule;
@@ -186,6 +188,12 @@ fn book(
     };
     let books = books::open(act)?;
     let date = books.money_date(money.date)?;
+    if verb == OrderVerb::Refund {
+        let entries = journal::of_order(act.tx, act.organization, order.id)?;
+        if let Some(sale) = entries.iter().rfind(|entry| entry.kind == EntryKind::Sale) {
+            check_after(date, ("came", sale.date))?;
+        }
+    }
     let account = money_account(
         act,
         money.account.as_deref(),

@@ -1,7 +1,8 @@
 //! Credit: what members paid in advance.
 
+use std::collections::BTreeMap;
+
 use bursar_db::{journal, open_charges};
-use bursar_domain::Refusal;
 use bursar_domain::access::Role;
 use bursar_domain::account::Standing;
 use bursar_domain::ids::MemberId;
@@ -10,6 +11,7 @@ use bursar_domain::member::Member;
 use bursar_domain::money::Money;
 use bursar_domain::payment::Payment;
 use bursar_domain::receipt::{Method, share_out};
+use bursar_domain::{Date, Refusal};
 use serde::Serialize;
 
 use super::promised::Promised;
@@ -109,11 +111,31 @@ pub fn refund(act: &mut Act<'_, '_>, member: MemberId, refund: &Refund) -> Resul
         return Err(Refusal::invalid("amount", rule).into());
     }
     let paid = Paid::read(act, &books, refund, Method::Transfer)?;
+    if let Some(came) = came(act, member, amount)? {
+        paid.check_after(came)?;
+    }
     let promised = Promised::read(act)?;
     let entry = pay_back(act, Some(member), amount, &paid)?;
     promised.keep(act, &books)?;
     act.log(REFUND.name, Some(member.to_string()), None)?;
     Ok((entry, books.money(credit - amount)))
+}
+
+/// The day since which a member has had so much credit.
+fn came(act: &mut Act<'_, '_>, member: MemberId, amount: i64) -> Result<Option<Date>, AppError> {
+    let mut days: BTreeMap<Date, i64> = BTreeMap::new();
+    for entry in journal::of_member(act.tx, act.organization, member)? {
+        let of_credit = entry.postings.iter().filter(|posting| {
+            posting.account == Standing::Credit.id() && posting.about.member == Some(member)
+        });
+        *days.entry(entry.date).or_default() -= of_credit.map(|posting| posting.amount).sum::<i64>();
+    }
+    let (mut credit, mut since) = (0, None);
+    for (day, change) in days {
+        credit += change;
+        since = since.or(Some(day)).filter(|_| credit >= amount);
+    }
+    Ok(since)
 }
 
 pub(super) fn pay_back(

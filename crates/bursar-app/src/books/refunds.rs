@@ -195,6 +195,17 @@ pub(crate) struct Paid {
     pub receipt: Option<ReceiptId>,
 }
 
+/// Money goes back on the day it came or went at the earliest.
+pub(crate) fn check_after(back: Date, (moved, first): (&str, Date)) -> Result<(), Refusal> {
+    match back < first {
+        true => Err(Refusal::invalid(
+            "date",
+            format!("must not be before the day the money {moved}, {first}, got {back}"),
+        )),
+        false => Ok(()),
+    }
+}
+
 impl Paid {
     pub(crate) fn read(
         act: &mut Act<'_, '_>,
@@ -225,16 +236,7 @@ impl Paid {
 
     /// Money goes back on the day it came at the earliest.
     pub(crate) fn check_after(&self, came: Date) -> Result<(), Refusal> {
-        match self.date < came {
-            true => Err(Refusal::invalid(
-                "date",
-                format!(
-                    "must not be before the day the money came, {came}, got {}",
-                    self.date
-                ),
-            )),
-            false => Ok(()),
-        }
+        check_after(self.date, ("came", came))
     }
 
     pub(crate) fn entry(&self, kind: EntryKind, postings: Postings) -> NewEntry {

@@ -67,6 +67,8 @@ struct Books {
     cash: Vec<(Date, String, i64)>,
     charges: Vec<Charge>,
     credit: BTreeMap<usize, i64>,
+    /// What changed the credit of a member.
+    credits: Vec<(usize, Date, i64)>,
     checks: Vec<Check>,
     /// Approved and not paid: the amount and the account.
     payable: Vec<(ReimbursementId, i64, &'static str)>,
@@ -78,6 +80,24 @@ impl Books {
             self.postings.push((date, debit.to_owned(), amount));
             self.postings.push((date, credit.to_owned(), -amount));
         }
+    }
+
+    fn give(&mut self, member: usize, date: Date, amount: i64) {
+        *self.credit.entry(member).or_default() += amount;
+        self.credits.push((member, date, amount));
+    }
+
+    /// The first day since which the credit was never lower.
+    fn credit_since(&self, member: usize, amount: i64) -> Date {
+        let of_member = || self.credits.iter().filter(|(whose, ..)| *whose == member);
+        let on = |day: Date| -> i64 {
+            let until = of_member().filter(|(_, date, _)| *date <= day);
+            until.map(|(.., amount)| amount).sum()
+        };
+        let mut days: Vec<Date> = of_member().map(|(_, date, _)| *date).collect();
+        days.sort_unstable();
+        let short = days.iter().rposition(|day| on(*day) < amount);
+        days[short.map_or(0, |place| place + 1)]
     }
 
     fn show(&mut self, date: Date, line: &str, amount: i64) {
@@ -170,7 +190,7 @@ impl Play<'_> {
         self.books.post(dated, "receivable", income, amount);
         let part = self.books.credit.get(&member).copied().unwrap_or(0).min(amount);
         if part > 0 {
-            *self.books.credit.entry(member).or_default() -= part;
+            self.books.give(member, self.today, -part);
             self.books.post(self.today, "credit", "receivable", part);
             self.books.show(self.today, "received in advance", -part);
             self.books.show(self.today, income, part);
@@ -225,7 +245,7 @@ impl Play<'_> {
         self.books.post(date, account, "credit", left);
         if left > 0 {
             self.books.show(date, "received in advance", left);
-            *self.books.credit.entry(member).or_default() += left;
+            self.books.give(member, date, left);
         } else {
             let id = recorded.receipt.id;
             self.books.checks.push(Check { id, account, parts });
@@ -315,8 +335,9 @@ impl Play<'_> {
             return;
         }
         let member = self.of(&rich);
-        let (account, date) = (self.of(&MONEY), self.day());
+        let (account, day) = (self.of(&MONEY), self.day());
         let part = self.rng.i64(1..=self.books.credit[&member]);
+        let date = day.max(self.books.credit_since(member, part));
         let back = Refund {
             amount: decimal(part),
             date: Some(date),
@@ -327,7 +348,7 @@ impl Play<'_> {
         self.desk.act(move |act| credit::refund(act, id, &back));
         self.books.post(date, "credit", account, part);
         self.books.show(date, "received in advance", -part);
-        *self.books.credit.entry(member).or_default() -= part;
+        self.books.give(member, date, -part);
     }
 
     fn record(&mut self, amount: i64) {

@@ -1,8 +1,13 @@
 //! Money that goes back, and references of ours on money that comes, on both engines.
 
+use bursar_app::books::credit;
 use bursar_app::books::receipts::{self, NewReceipt};
 use bursar_app::books::refunds::{self, Refund};
+use bursar_app::reimbursements::{self, Draft, Remarks};
+use bursar_app::store::OrderMoney;
 use bursar_domain::creditor_reference;
+use bursar_domain::order::OrderVerb;
+use bursar_domain::reimbursement::ReimbursementVerb;
 
 use super::books::receipt;
 use super::*;
@@ -134,6 +139,92 @@ fn our_reference_says_what_money_is_for() {
         let recorded = desk.act(move |act| receipts::record(act, &new));
         assert_eq!(recorded.receipt.payer, Some(ada.id));
         assert_eq!(recorded.allocations[0].payment_id, first.id);
+    });
+}
+
+#[test]
+fn credit_orders_and_payouts_go_back_after_they_came() {
+    const EARLY: &str = "date must not be before the day the money came, ";
+    both_engines(|test| {
+        let desk = Desk::open(test, 63, noon("2026-01-20"));
+        let ada = desk.member("Ada", &[]).id;
+        let on = |date: &str, amount: &str| Refund {
+            date: Date::parse(date),
+            ..refund(amount)
+        };
+        for date in ["2026-01-10", "2026-01-12"] {
+            desk.receive(NewReceipt {
+                date: Date::parse(date),
+                ..receipt(ada, "20.00")
+            });
+        }
+        for (date, amount, came) in [
+            ("2026-01-09", "5.00", "2026-01-10"),
+            ("2026-01-11", "30.00", "2026-01-12"),
+        ] {
+            let early = on(date, amount);
+            let refused = desk.refused(move |act| credit::refund(act, ada, &early));
+            assert!(refused.contains(&format!("{EARLY}{came}")), "{refused}");
+        }
+        let (first, rest) = (on("2026-01-11", "20.00"), on("2026-01-12", "20.00"));
+        desk.act(move |act| credit::refund(act, ada, &first));
+        desk.act(move |act| credit::refund(act, ada, &rest));
+
+        let new = ListingChange {
+            name: Some("Shirts".into()),
+            items: vec![("S".into(), "15.00".into(), Some(3))],
+            ..ListingChange::default()
+        };
+        let listing = desk.act(move |act| store::create_listing(act, &new)).id;
+        let lines = [OrderLine {
+            item: "S".into(),
+            quantity: 1,
+        }];
+        let order = desk
+            .act(move |act| store::order(act, listing, Some(ada), &lines))
+            .id;
+        let go = |verb, date: &str| {
+            let money = OrderMoney {
+                date: Date::parse(date),
+                ..OrderMoney::default()
+            };
+            desk.try_as(Identity::Operator, move |act| {
+                store::perform_order(act, order, verb, &money)
+            })
+        };
+        go(OrderVerb::Pay, "2026-01-15").unwrap();
+        let refused = go(OrderVerb::Refund, "2026-01-14").unwrap_err();
+        assert!(refused.contains(&format!("{EARLY}2026-01-15")), "{refused}");
+        go(OrderVerb::Refund, "2026-01-15").unwrap();
+
+        let admin = desk.officer("admin@example.org", Role::Admin);
+        let draft = Draft {
+            member_id: Some(ada),
+            recipient_organization_id: None,
+            amount: "12.00".into(),
+            category: None,
+            description: String::new(),
+            incurred_at: Some(day("2026-01-05")),
+            receipts: Vec::new(),
+        };
+        let id = desk.act(move |act| reimbursements::draft(act, &draft)).id;
+        let go = |verb, date: Option<&str>| {
+            let remarks = Remarks {
+                date: date.map(day),
+                ..Remarks::default()
+            };
+            desk.try_as(admin, move |act| reimbursements::perform(act, id, verb, &remarks))
+        };
+        go(ReimbursementVerb::Submit, None).unwrap();
+        go(ReimbursementVerb::Approve, None).unwrap();
+        go(ReimbursementVerb::Pay, Some("2026-01-15")).unwrap();
+        let refused = go(ReimbursementVerb::Return, Some("2026-01-14")).unwrap_err();
+        assert!(
+            refused.contains("date must not be before the day the money went, 2026-01-15"),
+            "{refused}"
+        );
+        go(ReimbursementVerb::Return, Some("2026-01-16")).unwrap();
+        desk.assert_balances(&[("payable", "12.00"), ("other-expense", "12.00")]);
     });
 }
 
