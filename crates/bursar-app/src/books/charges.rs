@@ -251,7 +251,8 @@ pub(super) fn refuse_withdrawn(
     .into())
 }
 
-/// The instant of the latest money on a payment, with `new` money beside it.
+/// The instant of the latest money on a payment, with `new` money beside it. Money that was refunded is not on it: of the
+/// receipt that the refund names, else the latest first.
 pub(crate) fn paid_at(
     act: &mut Act<'_, '_>,
     books: &Books,
@@ -261,17 +262,45 @@ pub(crate) fn paid_at(
     let mut latest = new;
     if payment.paid_to_date.minor > 0 || new.is_none() {
         let entries = journal::of_payment(act.tx, act.organization, payment.id)?;
-        let reversed: Vec<_> = entries.iter().filter_map(|entry| entry.reverses).collect();
-        let money = entries.iter().filter(|entry| {
-            let is_money = matches!(
-                entry.kind,
-                EntryKind::Receipt | EntryKind::CreditApplied | EntryKind::Opening
-            );
-            is_money && !reversed.contains(&entry.id)
-        });
-        latest = latest.max(money.map(|entry| entry.date).max());
+        latest = latest.max(latest_left(&entries, payment.id));
     }
     Ok(books.instant(latest.unwrap_or(books.today), act.now()))
+}
+
+/// The day of the latest money on a payment that was neither taken back nor refunded.
+fn latest_left(entries: &[Entry], payment: PaymentId) -> Option<Date> {
+    let reversed: Vec<_> = entries.iter().filter_map(|entry| entry.reverses).collect();
+    let standing = || entries.iter().filter(|entry| !reversed.contains(&entry.id));
+    let is_money = |entry: &&Entry| {
+        matches!(
+            entry.kind,
+            EntryKind::Receipt | EntryKind::CreditApplied | EntryKind::Opening
+        )
+    };
+    let mut money: Vec<(&Entry, i64)> = standing()
+        .filter(is_money)
+        .map(|entry| (entry, -entry.owed_for(payment)))
+        .collect();
+    money.sort_by_key(|(entry, _)| std::cmp::Reverse(entry.date));
+    let refunds = standing().filter(|entry| entry.kind == EntryKind::Refund);
+    let (named, others): (Vec<&Entry>, Vec<&Entry>) = refunds.partition(|entry| entry.receipt.is_some());
+    for refund in named.into_iter().chain(others) {
+        let of_payment = refund.postings.iter().filter(|posting| {
+            posting.amount > 0
+                && posting.account == Standing::Receivable.id()
+                && posting.about.payment == Some(payment)
+        });
+        let mut back: i64 = of_payment.map(|posting| posting.amount).sum();
+        for (entry, left) in &mut money {
+            if refund.receipt.is_none() || refund.receipt == entry.receipt {
+                let part = back.min(*left).max(0);
+                back -= part;
+                *left -= part;
+            }
+        }
+    }
+    let left = money.iter().filter(|(_, left)| *left > 0);
+    left.map(|(entry, _)| entry.date).max()
 }
 
 /// Lets money settle a part of a payment; the entry is posted by the caller.

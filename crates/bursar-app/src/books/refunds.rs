@@ -269,6 +269,16 @@ pub(crate) fn refund_payment(
         let date = charges::day_to_cancel(act, books, &payment, paid.date)?;
         post(act, NewEntry::of(EntryKind::Cancel, date, postings))?;
     }
+    if let Some(before) = payment.paid_at {
+        // The refund may have taken the latest money.
+        let (zone, at) = (
+            &books.organization.time_zone,
+            charges::paid_at(act, books, &payment, None)?,
+        );
+        if zone.date(at) != zone.date(before) {
+            payment.paid_at = Some(at);
+        }
+    }
     settle(act, &mut payment)?;
     if payment.status == PaymentStatus::Cancelled {
         charges::cancel_fees(act, books, payment.id)?;

@@ -390,3 +390,41 @@ fn what_is_taken_back_of_a_cancelled_charge_is_never_owed() {
         assert_eq!(problems(&desk.db), []);
     });
 }
+
+#[test]
+fn a_payment_is_paid_when_the_latest_money_left_on_it_came() {
+    both_engines(|test| {
+        let desk = Desk::open(test, 102, noon("2026-02-10"));
+        let ada = desk.member("Ada", &[]).id;
+        for is_named in [true, false] {
+            let charge = desk.charge(ada, "100.00").id;
+            let [_, latest] = [("60.00", "2026-01-12"), ("40.00", "2026-02-05")].map(|(amount, date)| {
+                let new = NewReceipt {
+                    date: Some(day(date)),
+                    payments: vec![charge],
+                    again: true,
+                    ..receipt(ada, amount)
+                };
+                desk.receive(new).receipt.id
+            });
+            let give = |amount: &'static str| {
+                desk.act(move |act| match is_named {
+                    true => refunds::refund(act, latest, &refund(amount)).map(drop),
+                    false => payments::refund(act, charge, &refund(amount)).map(drop),
+                });
+                desk.get::<Payment>(charge).paid_at
+            };
+            assert_eq!(give("10.00"), Some(day("2026-02-05").start()), "{is_named}");
+            assert_eq!(give("30.00"), Some(day("2026-01-12").start()), "{is_named}");
+            desk.assert_state(charge, PaymentStatus::Paid, ["60.00", "60.00"]);
+        }
+        // What was recorded today keeps its moment.
+        let charge = desk.charge(ada, "50.00").id;
+        desk.receive(receipt(ada, "50.00"));
+        let paid_at = desk.get::<Payment>(charge).paid_at;
+        desk.set_clock(noon("2026-02-10").plus_seconds(60));
+        desk.act(move |act| payments::refund(act, charge, &refund("10.00")));
+        assert_eq!(desk.get::<Payment>(charge).paid_at, paid_at);
+        assert_eq!(problems(&desk.db), []);
+    });
+}
