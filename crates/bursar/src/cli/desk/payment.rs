@@ -5,7 +5,7 @@ use bursar_app::payments::{
 };
 use bursar_app::{Act, AppError, names, resources};
 use bursar_domain::creditor_reference;
-use bursar_domain::ids::{EntryId, OrganizationId, PaymentId, kind};
+use bursar_domain::ids::{BulkId, EntryId, OrganizationId, PaymentId, kind};
 use bursar_domain::payment::Payment;
 use bursar_domain::receipt::Method;
 use bursar_domain::{Date, Resource};
@@ -443,12 +443,22 @@ fn raise_all(door: &Door<'_>, org: OrganizationId, new: &NewCharges) -> Result<C
     let mut raised = door.act(org, move |act| payments::raise(act, &first, None))?;
     while let (Some(id), Some(next)) = (raised.id, raised.next) {
         let new = new.clone();
-        let more = door.act(org, move |act| payments::raise(act, &new, Some((id, next))))?;
+        let more = door
+            .act(org, move |act| payments::raise(act, &new, Some((id, next))))
+            .map_err(|failure| half_raised(failure, id, raised.payments.len()))?;
         raised.payments.extend(more.payments);
         raised.total.minor += more.total.minor;
         raised.next = more.next;
     }
     Ok(raised)
+}
+
+/// Earlier transactions stay, so their undoing is named.
+fn half_raised(failure: Failure, id: BulkId, count: usize) -> Failure {
+    failure.told(|message| {
+        let count = output::many(count as u64, "payment");
+        format!("{message}; {count} raised before that: undo with `bursar undo {id}`")
+    })
 }
 
 fn present(door: &Door<'_>, org: OrganizationId, raised: &Charges) -> Outcome {
@@ -481,4 +491,23 @@ fn present(door: &Door<'_>, org: OrganizationId, raised: &Charges) -> Outcome {
         )),
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::exit::Exit;
+
+    #[test]
+    fn a_raise_that_fails_on_the_way_says_how_to_undo_what_it_did() {
+        let id = BulkId::from_bits(1);
+        let failure = half_raised(Failure::missing("the group does not exist".into()), id, 500);
+        assert_eq!(
+            failure.message,
+            format!(
+                "the group does not exist; 500 payments raised before that: undo with `bursar undo {id}`"
+            )
+        );
+        assert_eq!(failure.exit, Exit::Missing);
+    }
 }
