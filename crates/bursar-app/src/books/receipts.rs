@@ -228,14 +228,18 @@ fn referred<M>(
         Some(reference) => open_charges::by_reference(act.tx, act.organization, &reference)?,
         None => (None, None),
     };
+    let household = match member {
+        Some(member) => Some(charges::payer_of(act, member)?),
+        None => None,
+    };
     let (mut charges, mut payer) = match payment {
         Some(payment) => named(act, new, &[payment])?,
         None => (Vec::new(), new.payer),
     };
     if payer.is_none() && new.payer_name.is_none() {
-        payer = member;
+        payer = household;
     }
-    if let Some(household) = payer.or(member) {
+    if let Some(household) = payer.or(household) {
         let others = open_charges::of_household(act.tx, act.organization, household)?;
         charges.extend(others.into_iter().filter(|open| Some(open.payment) != payment));
     }

@@ -76,6 +76,20 @@ impl Matching<'_> {
         Some(Fit::Several(chosen.into_iter().map(|i| open[i].0).collect()))
     }
 
+    /// A charge, and of its household as many others, by due day, as an amount reaches.
+    fn fill(&self, first: PaymentId, household: MemberId, amount: i64) -> Vec<PaymentId> {
+        let mut rest = amount - self.left_of(first);
+        let mut payments = vec![first];
+        for other in self.index.charges_of(household) {
+            let left = self.left_of(other);
+            if other != first && left > 0 && rest > 0 {
+                payments.push(other);
+                rest -= left;
+            }
+        }
+        payments
+    }
+
     pub(super) fn by_reference(&mut self, at: usize) -> Option<Proposal> {
         if !self.is_bookable(at) {
             return None;
@@ -121,9 +135,10 @@ impl Matching<'_> {
                 let left = self.left_of(*one);
                 let more = payer.filter(|_| amount > left);
                 let fit = more.and_then(|payer| self.fit(payer, amount)).map(Fit::payments);
-                match fit.filter(|payments| payments.contains(one)) {
-                    Some(payments) => proposal(payer, payments, true),
-                    None => proposal(payer, vec![*one], left == amount),
+                match (fit.filter(|payments| payments.contains(one)), more) {
+                    (Some(payments), _) => proposal(payer, payments, true),
+                    (None, Some(household)) => proposal(payer, self.fill(*one, household, amount), false),
+                    (None, None) => proposal(payer, vec![*one], left == amount),
                 }
             }
             ([], Some(payer)) => match self.fit(payer, amount) {

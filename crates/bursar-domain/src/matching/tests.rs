@@ -154,6 +154,18 @@ fn a_reference_comes_before_a_name_and_its_beginning_counts_only_with_the_amount
 }
 
 #[test]
+fn more_money_than_the_charge_of_a_reference_goes_on_to_what_is_due_next() {
+    let reference = of_number(102);
+    let mut known = situation(vec![line(1, "2026-03-01", 6_000, ("", ""), &reference)]);
+    assert_eq!(first(&known), Some((Reason::Reference, vec![102, 101])));
+    // What is left of it is credit.
+    known.lines[0].amount = 90_000;
+    assert_eq!(first(&known), Some((Reason::Reference, vec![102, 101])));
+    known.lines[0].amount = 700;
+    assert_eq!(first(&known), Some((Reason::Reference, vec![102])));
+}
+
+#[test]
 fn a_stale_reference_tells_whose_money_it_is() {
     let mut known = situation(vec![line(1, "2026-03-01", 10_000, ("", ""), &of_number(104))]);
     known.charges.push(charge(104, 1, 0));

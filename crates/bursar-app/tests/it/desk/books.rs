@@ -155,7 +155,8 @@ fn a_receipt_for_the_wrong_person_moves_to_the_right_one() {
 fn a_payer_settles_the_household_by_due_day() {
     both_engines(|test| {
         let desk = Desk::open(test, 43, noon("2026-01-10"));
-        let (mother, child) = (desk.member("Ada", &[]).id, desk.member("Bo", &[]).id);
+        let (mother, child) = (desk.member("Ada", &[]).id, desk.member("Bo", &[]));
+        let (child, reference) = (child.id, child.reference);
         desk.act(move |act| {
             let change = bursar_domain::member::MemberChange {
                 payer_id: Some(Some(mother)),
@@ -179,6 +180,16 @@ fn a_payer_settles_the_household_by_due_day() {
             .map(|part| (part.payment_id, part.amount.to_string()))
             .collect();
         assert_eq!(parts, [(sooner, "10.00".to_owned()), (later, "5.00".to_owned())]);
+        // The reference of a member of the household stands for all of it.
+        let new = NewReceipt {
+            payer: None,
+            reference,
+            ..receipt(child, "7.00")
+        };
+        let recorded = desk.act(move |act| receipts::record(act, &new));
+        assert_eq!(recorded.receipt.payer, Some(mother));
+        assert_eq!(recorded.allocations[0].payment_id, later);
+        assert_eq!(recorded.credit.to_string(), "2.00");
         // A payer has no payer, and nobody pays for themselves twice.
         let refused = desk.refused(move |act| {
             let change = bursar_domain::member::MemberChange {
