@@ -1,4 +1,4 @@
-//! Lists and figures as officers look at them.
+//! Members, charges and orders as officers' lists have them, and the figures of the overview.
 
 use std::collections::HashMap;
 
@@ -38,7 +38,7 @@ pub struct Page<T> {
 
 impl<T> Page<T> {
     /// Of one row more than a page has.
-    fn of(mut rows: Vec<T>) -> Self {
+    pub(crate) fn of(mut rows: Vec<T>) -> Self {
         let is_more = rows.len() > PAGE_ROWS;
         rows.truncate(PAGE_ROWS);
         Self { rows, is_more }

@@ -1,4 +1,4 @@
-//! Lists as officers look at them, a page at a time: reimbursements, reminders, entries of the journal and receipts.
+//! Pages of what officers work through: reimbursements, reminders, entries of the journal and receipts.
 
 use std::cmp::Reverse;
 
@@ -27,12 +27,6 @@ const CHUNK: usize = 100;
 /// Reminders that a page reads at most: a line can stand for several.
 const READ_MAX: usize = 2_000;
 
-fn page<T>(mut rows: Vec<T>) -> Page<T> {
-    let is_more = rows.len() > PAGE_ROWS;
-    rows.truncate(PAGE_ROWS);
-    Page { rows, is_more }
-}
-
 /// Reimbursements in a status, the last changed first, after the one that had this time.
 pub fn reimbursements(
     view: &mut View<'_, '_>,
@@ -41,7 +35,7 @@ pub fn reimbursements(
 ) -> Result<Page<Reimbursement>, AppError> {
     view.allow(&Reimbursement::READ)?;
     let rows = pages::in_status(view.tx, view.organization, status.as_str(), after, LIMIT)?;
-    Ok(page(rows))
+    Ok(Page::of(rows))
 }
 
 /// How many reimbursements are in a status.
@@ -240,7 +234,7 @@ pub fn journal(
     };
     let account = wanted.map(|account| account.id);
     let rows = journal::page(view.tx, view.organization, account, days, after, LIMIT)?;
-    Ok(page(rows))
+    Ok(Page::of(rows))
 }
 
 /// Receipts between two days, the last first, after the one given.
@@ -260,7 +254,7 @@ pub fn receipts(
         }
         None => None,
     };
-    let found = page(receipt_rows::page(
+    let found = Page::of(receipt_rows::page(
         view.tx,
         view.organization,
         days,
@@ -276,7 +270,7 @@ pub fn receipts_of(view: &mut View<'_, '_>, payer: MemberId) -> Result<Page<Reco
     let books = open(view)?;
     let mut found = receipt_rows::of_payer(view.tx, view.organization, payer)?;
     found.sort_by_key(|receipt| Reverse((receipt.date, receipt.id)));
-    told(view, &books, page(found))
+    told(view, &books, Page::of(found))
 }
 
 fn told(view: &mut View<'_, '_>, books: &Books, found: Page<Receipt>) -> Result<Page<Recorded>, AppError> {

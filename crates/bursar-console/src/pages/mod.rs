@@ -1,4 +1,4 @@
-//! One file a page: what it shows, its form, what the form does.
+//! A file for each page, or for a few that belong together: what it shows, its form, what the form does.
 
 pub(crate) mod activity;
 pub(crate) mod address;
