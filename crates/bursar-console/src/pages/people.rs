@@ -39,7 +39,7 @@ struct Page<'a> {
 pub(super) const fn may(role: Role) -> &'static str {
     match role {
         Role::Viewer => {
-            "Can see members, charges, money, the books, campaigns, the store, chapters, reports and people, and create own tokens"
+            "Can see members, charges, money, the books, campaigns, the store, chapters, reports and people, and create their own tokens"
         }
         Role::Editor => {
             "Can also change members, groups, accounts, campaigns and the store, raise charges, record money, send reminders, \

@@ -36,7 +36,9 @@ fn every_statement() -> Vec<Asked> {
     let of_worker = sending::statements().into_iter().map(|(name, sql)| {
         let parameters = match name {
             "whether there is something to send" => vec![TIME],
-            "endpoints with something to send" => vec![TIME, ROWS],
+            "endpoints with something to send" | "failing endpoints with something to send" => {
+                vec![TIME, ROWS]
+            }
             "events after a place" => vec![KEY, TIME, KEY, ROWS],
             _ => vec![ROWS],
         };

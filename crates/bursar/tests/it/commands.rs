@@ -499,7 +499,7 @@ fn a_command_is_run_as_a_person() {
         assert!(
             viewer(&service)
                 .failed()
-                .contains("only an admin of the organization may make service")
+                .contains("only an admin of the organization may create service")
         );
         let made: Value = serde_json::from_str(&admin(&service).succeeded()).unwrap();
         let token = made["id"].as_str().unwrap();
@@ -525,7 +525,7 @@ fn a_command_is_run_as_a_person() {
             ),
             (
                 &["organization", "create", "--name", "New", "--kind", "independent"],
-                "only the operator may make",
+                "only the operator may create",
             ),
             (&["backup", "copy.db"], "leave --as (or BURSAR_AS) out"),
             (&["serve"], "leave --as (or BURSAR_AS) out"),

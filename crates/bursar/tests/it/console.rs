@@ -246,6 +246,7 @@ fn forms_act_once_and_can_be_undone(engine: Engine) {
     );
     let changed = editor.post(&raise, &format!("step=change&{charge}"));
     assert_eq!(changed.status, 200, "{changed:?}");
+    assert!(!changed.body.contains("Raise 1 charge"), "{}", changed.body);
     for typed in ["value=\"1200\"", "value=\"Boat\"", "value=\"2026-12-01\""] {
         assert!(changed.body.contains(typed), "{typed}: {}", changed.body);
     }

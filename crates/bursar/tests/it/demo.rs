@@ -304,16 +304,23 @@ impl Payer {
     /// Starts to pay the first charge, or so much of it; the charge, and the provider's page.
     fn begin(&self, amount: &str) -> (String, String) {
         let page = self.get("/m/").text;
-        let (_, rest) = page
-            .split_once("name=\"charge\" value=\"")
-            .unwrap_or_else(|| panic!("{page}"));
-        let charge = rest.split('"').next().unwrap().to_owned();
+        let first = |field: &str| {
+            let (_, rest) = page
+                .split_once(&format!("name=\"{field}\" value=\""))
+                .unwrap_or_else(|| panic!("{page}"));
+            rest.split('"').next().unwrap().to_owned()
+        };
+        let (key, charge) = (first("key"), first("charge"));
         let field = format!("amount-{charge}");
         let sent = cards::agent()
             .post(format!("{}/m/pay", self.base))
             .header("cookie", &self.cookie)
             .header("sec-fetch-site", "same-origin")
-            .send_form([("charge", charge.as_str()), (field.as_str(), amount)]);
+            .send_form([
+                ("key", key.as_str()),
+                ("charge", charge.as_str()),
+                (field.as_str(), amount),
+            ]);
         let sent = cards::answer(sent);
         let leading = self
             .get(sent.location.as_ref().unwrap_or_else(|| panic!("{sent:?}")))
