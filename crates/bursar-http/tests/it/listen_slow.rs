@@ -179,8 +179,12 @@ async fn a_client_that_reads_slowly_keeps_it() {
 
 #[tokio::test]
 async fn so_does_an_http2_client_that_reads_slowly() {
+    // The response takes longer than any of them, and the machine may stall for a second.
+    let limit = Duration::from_secs(2);
     let timeouts = Timeouts {
-        idle: Duration::from_millis(800),
+        idle: limit,
+        write_stall: limit,
+        ping_answer: limit,
         ..short()
     };
     let server = Server::with(timeouts).await;
