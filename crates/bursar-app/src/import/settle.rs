@@ -177,10 +177,10 @@ impl Settle for Payment {
     ) -> Result<(), AppError> {
         let organization = header.organization;
         let mut disputed = 0;
-        if let Some(before) = &before {
-            if !load.is_posted(after.id) {
-                disputed = ended_dispute(tx, organization, before, &after)?;
-            }
+        if let Some(before) = &before
+            && !load.is_posted(after.id)
+        {
+            disputed = ended_dispute(tx, organization, before, &after)?;
         }
         let known = before.as_ref().and_then(|payment| payment.reference.as_deref());
         after.reference = load.reference::<Self>(
