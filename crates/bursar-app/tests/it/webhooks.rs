@@ -13,8 +13,8 @@ use bursar_app::webhooks::{
     self, Destination, NewWebhook, Reach, Record, SECRET_ENTROPY, State, WebhookChange, parse_types,
 };
 use bursar_app::{Act, AppError, Identity, NO_ORGANIZATION, Whole, groups, members, messages};
-use bursar_db::Db;
 use bursar_db::testing::both_engines;
+use bursar_db::{Db, DbError, Value};
 use bursar_domain::access::{Role, Scope, ScopeSet};
 use bursar_domain::group::NewGroup;
 use bursar_domain::ids::{EventId, WebhookId};
@@ -505,6 +505,39 @@ fn both_secrets_sign_during_the_overlap() {
                 "it is encrypted"
             );
         }
+    });
+}
+
+#[test]
+fn an_endpoint_that_works_is_found_however_many_fail() {
+    both_engines(|test| {
+        let db = &test.db;
+        let id = endpoint(db, &["One"]);
+        let many: Result<(), DbError> = db.exclusive(|tx| {
+            let well = bursar_db::webhooks::get(tx, org(1), id)?.unwrap();
+            for n in 0..700 {
+                let failing = bursar_db::webhooks::Webhook {
+                    id: WebhookId::from_bits(1_000 + n),
+                    ..well.clone()
+                };
+                bursar_db::webhooks::insert(tx, &failing)?;
+            }
+            let of_others = [Value::Bytes(&id.to_bytes())];
+            tx.execute(
+                "UPDATE webhooks SET failing_since = 1, attempts = 1, due_at = 1 WHERE id <> ?1",
+                &of_others,
+            )
+            .map(drop)
+        });
+        many.unwrap();
+        let claimed = claim(db, 10);
+        assert!(claimed.iter().any(|claim| claim.id == id), "{claimed:?}");
+        let failing = claimed.len() - 1;
+        assert_eq!(
+            failing,
+            LIMITS.per_organization / LIMITS.failing_part,
+            "they get their part"
+        );
     });
 }
 

@@ -222,6 +222,29 @@ fn an_import_says_what_it_did_and_again_changes_nothing() {
     });
 }
 
+#[test]
+fn a_program_gets_every_line_of_the_activity_log() {
+    let place = Place::sqlite();
+    place.import(place.bundle("roster.ndjson", &roster(5).text));
+    let connection = rusqlite::Connection::open(place.database_file()).unwrap();
+    let more = "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 70) \
+                INSERT INTO activity (organization_id, id, at, action, actor_kind) \
+                SELECT organization_id, randomblob(16), at, action, actor_kind FROM activity, n WHERE action = 'import'";
+    assert_eq!(connection.execute(more, []).unwrap(), 70);
+    drop(connection);
+    let lines = |args: &[&str]| {
+        let printed = place.json(&[&["activity"], args].concat());
+        printed.as_array().unwrap().len()
+    };
+    assert!(lines(&[]) > 70);
+    assert_eq!(lines(&["--limit", "60"]), 60);
+    assert_eq!(
+        place.ok(&["activity"]).lines().count(),
+        50,
+        "people get the newest"
+    );
+}
+
 /// Runs a command with this on its standard input.
 fn fed(place: &Place, args: &[&str], input: &str) -> Done {
     let mut child = place
