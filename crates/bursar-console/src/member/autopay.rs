@@ -7,7 +7,8 @@ use bursar_domain::autopay::AutopayState;
 use bursar_domain::ids::AutopayId;
 use hyper::StatusCode;
 
-use super::{HOME, Known, page, to_code};
+use super::code::to_code;
+use super::{HOME, Known, page};
 use crate::assets;
 use crate::failure::{Failure, Problem};
 use crate::forms::Form;
