@@ -200,8 +200,7 @@ macro_rules! add_words {
     ($others:literal) => {
         concat!(
             "INSERT INTO member_words (organization_id, word, member_id) VALUES (?1, ?2, ?3)",
-            $others,
-            " ON CONFLICT DO NOTHING"
+            $others
         )
     };
 }
