@@ -275,60 +275,44 @@ fn texts(types: &[&str], kind: EngineKind, is_of_row: bool) -> String {
     )
 }
 
-/// Organizations whose old events are removed in one transaction.
-const PRUNED_ORGANIZATIONS_MAX: i64 = 100;
-
-/// The first event of each organization is one step into the key. For tests that read query plans.
-pub const PRUNABLE: &str = "SELECT o.id FROM organizations o WHERE (SELECT MIN(e.created_at) FROM events e \
+/// Organizations that have events from before a time which no enabled endpoint still has to get. The first event of
+/// each is one step into the key. For tests that read query plans.
+pub const WITH_OLD_EVENTS: &str = "SELECT o.id FROM organizations o WHERE (SELECT MIN(e.created_at) FROM events e \
      WHERE e.organization_id = o.id AND e.created_at <= COALESCE((SELECT MIN(w.cursor_at) FROM webhooks w \
-     WHERE w.organization_id = o.id AND w.is_enabled = 1), ?1)) < ?1 ORDER BY o.id LIMIT ?2";
+     WHERE w.organization_id = o.id AND w.is_enabled = 1), ?1)) < ?1 ORDER BY o.id";
 /// For tests that read query plans.
 pub const PRUNE: &str = "DELETE FROM events WHERE (organization_id, created_at, id) IN (SELECT organization_id, created_at, id \
      FROM events WHERE organization_id = ?1 AND created_at < ?2 AND created_at <= COALESCE((SELECT MIN(cursor_at) \
      FROM webhooks WHERE organization_id = ?1 AND is_enabled = 1), ?2) ORDER BY created_at, id LIMIT ?3) \
      RETURNING created_at";
 
-/// Removes events from before a time and returns how many; fewer than a thousand means that none are left. Records how
-/// far each organization's events are gone. What an enabled endpoint has not got yet is kept.
-pub fn prune(tx: &mut Tx<'_>, before: Timestamp) -> Result<u64, DbError> {
-    let before = before.micros();
-    let organizations: Vec<[u8; 16]> = tx.rows(
-        PRUNABLE,
-        &[Value::Int(before), Value::Int(PRUNED_ORGANIZATIONS_MAX)],
-        read,
+/// Organizations with events to prune.
+pub fn with_old_events(tx: &mut Tx<'_>, before: Timestamp) -> Result<Vec<OrganizationId>, DbError> {
+    tx.rows(WITH_OLD_EVENTS, &[Value::Int(before.micros())], read)
+}
+
+/// Removes an organization's events from before a time and returns how many; fewer than a thousand means that none are
+/// left. Records how far they are gone. What an enabled endpoint has not got yet is kept: whoever moves an endpoint
+/// holds the change clock, and so must whoever prunes.
+pub fn prune(tx: &mut Tx<'_>, organization: OrganizationId, before: Timestamp) -> Result<u64, DbError> {
+    let (mut removed, mut newest) = (0, i64::MIN);
+    tx.each(
+        PRUNE,
+        &[
+            Value::Bytes(&organization.to_bytes()),
+            Value::Int(before.micros()),
+            Value::Int(i64::try_from(PRUNE_ROWS_MAX).unwrap_or(i64::MAX)),
+        ],
+        |row| {
+            newest = newest.max(row.int(0)?);
+            removed += 1;
+            Ok(())
+        },
     )?;
-    let mut removed = 0;
-    for organization in &organizations {
-        if removed >= PRUNE_ROWS_MAX {
-            return Ok(removed);
-        }
-        let mut newest = i64::MIN;
-        tx.each(
-            PRUNE,
-            &[
-                Value::Bytes(organization),
-                Value::Int(before),
-                Value::Int(i64::try_from(PRUNE_ROWS_MAX - removed).unwrap_or(i64::MAX)),
-            ],
-            |row| {
-                newest = newest.max(row.int(0)?);
-                removed += 1;
-                Ok(())
-            },
-        )?;
-        set_horizon(
-            tx,
-            OrganizationId::from_bytes(*organization),
-            Timestamp::from_micros(newest),
-        )?;
+    if removed > 0 {
+        set_horizon(tx, organization, Timestamp::from_micros(newest))?;
     }
-    // So that the next transaction goes on with the other organizations.
-    let is_all = i64::try_from(organizations.len()).is_ok_and(|count| count < PRUNED_ORGANIZATIONS_MAX);
-    Ok(if is_all {
-        removed
-    } else {
-        removed.max(PRUNE_ROWS_MAX)
-    })
+    Ok(removed)
 }
 
 /// Events up to this time are not kept; of an organization that never lost any, the beginning of time.

@@ -1,11 +1,13 @@
 //! Pruning old rows, a thousand per transaction so that nobody waits for it.
 
-use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use bursar_domain::Timestamp;
+use bursar_domain::ids::OrganizationId;
 
 use crate::engine::{EngineKind, Tx, Value};
 use crate::error::DbError;
+use crate::resources::TABLES;
 use crate::rows::read;
 
 /// Per transaction.
@@ -13,36 +15,60 @@ pub const PRUNE_ROWS_MAX: u64 = 1_000;
 /// History outlives every cursor by an hour.
 pub const HISTORY_SECONDS: i64 = 25 * 3600;
 
-/// Removes versions that no walk can need any more and returns how many; fewer than a thousand means that none are
-/// left. Records how far each organization's history is gone, so that a walk that needs more is refused
+/// Organizations that have versions from before a time: such a version is in an epoch that began before it. For tests
+/// that read query plans.
+pub static WITH_OLD_HISTORY: LazyLock<String> = LazyLock::new(|| {
+    let lists: Vec<String> = TABLES.iter().map(|table| format!("({})", table.list)).collect();
+    format!(
+        "SELECT o.id FROM organizations o WHERE EXISTS (SELECT 1 FROM (VALUES {}) AS lists WHERE \
+         (SELECT 1 FROM history h WHERE h.organization_id = o.id AND h.list = lists.column1 AND h.epoch <= ?1 \
+         AND h.superseded_at < ?1 LIMIT 1) = 1) ORDER BY o.id",
+        lists.join(", ")
+    )
+});
+/// For tests that read query plans.
+pub const PRUNE_HISTORY: &str = "DELETE FROM history WHERE (organization_id, list, updated_at, id) IN \
+     (SELECT organization_id, list, updated_at, id FROM history WHERE organization_id = ?1 AND list = ?2 \
+     AND epoch <= ?3 AND superseded_at < ?3 ORDER BY epoch LIMIT ?4) RETURNING superseded_at";
+
+/// Organizations with versions that no walk can need any more.
+pub fn with_old_history(tx: &mut Tx<'_>, now: Timestamp) -> Result<Vec<OrganizationId>, DbError> {
+    let before = now.plus_seconds(-HISTORY_SECONDS).micros();
+    tx.rows(&WITH_OLD_HISTORY, &[Value::Int(before)], read)
+}
+
+/// Removes versions of an organization that no walk can need any more and returns how many; fewer than a thousand
+/// means that none are left. Records how far its history is gone, so that a walk that needs more is refused
 /// (`organizations::Reading`).
-pub fn prune_history(tx: &mut Tx<'_>, now: Timestamp) -> Result<u64, DbError> {
-    let (mut count, mut horizons) = (0, BTreeMap::new());
-    tx.each(
-        "DELETE FROM history WHERE (organization_id, list, updated_at, id) IN \
-         (SELECT organization_id, list, updated_at, id FROM history WHERE superseded_at < ?1 ORDER BY superseded_at LIMIT ?2) \
-         RETURNING organization_id, superseded_at",
-        &[
-            Value::Int(now.plus_seconds(-HISTORY_SECONDS).micros()),
-            Value::Int(rows_max()),
-        ],
-        |row| {
-            let (organization, superseded_at): ([u8; 16], i64) = read(row)?;
-            let horizon = horizons.entry(organization).or_insert(superseded_at);
-            *horizon = superseded_at.max(*horizon);
-            count += 1;
-            Ok(())
-        },
-    )?;
-    for (organization, superseded_at) in horizons {
+pub fn prune_history(tx: &mut Tx<'_>, organization: OrganizationId, now: Timestamp) -> Result<u64, DbError> {
+    let before = now.plus_seconds(-HISTORY_SECONDS).micros();
+    let organization = organization.to_bytes();
+    let (mut removed, mut newest) = (0, i64::MIN);
+    for table in TABLES {
+        tx.each(
+            PRUNE_HISTORY,
+            &[
+                Value::Bytes(&organization),
+                Value::Int(table.list),
+                Value::Int(before),
+                Value::Int(rows_max() - i64::try_from(removed).unwrap_or(i64::MAX)),
+            ],
+            |row| {
+                newest = newest.max(row.int(0)?);
+                removed += 1;
+                Ok(())
+            },
+        )?;
+    }
+    if removed > 0 {
         tx.execute(
             "INSERT INTO history_horizons (organization_id, superseded_at) VALUES (?1, ?2) \
              ON CONFLICT (organization_id) DO UPDATE SET superseded_at = excluded.superseded_at \
              WHERE history_horizons.superseded_at < excluded.superseded_at",
-            &[Value::Bytes(&organization), Value::Int(superseded_at)],
+            &[Value::Bytes(&organization), Value::Int(newest)],
         )?;
     }
-    Ok(count)
+    Ok(removed)
 }
 
 /// Returns how many were removed.

@@ -19,7 +19,7 @@ use self::books::{ATTACHMENTS, BOOKS, ENTRY_BY_KEY, LATE_FEES, LEDGER_ENDS, STAT
 use self::console::{ASIDE, LOGINS, LOOKUPS, PASSKEYS, REMINDERS_BY_TIME, SESSIONS, SIGN_IN_CODES, UPLOADS};
 use self::events::{EVENTS, WEBHOOKS};
 use self::foundation::{
-    DUES_OPEN, EPOCHS, FOUNDATION, MORE_LISTS, SENDERS_APART, TIME_SEEN, UNDATED_PAYMENTS,
+    DUES_OPEN, EPOCHS, FOUNDATION, MORE_LISTS, PRUNED_BY_EPOCH, SENDERS_APART, TIME_SEEN, UNDATED_PAYMENTS,
 };
 use self::member_pages::MEMBER_PAGES;
 use self::online::ONLINE;
@@ -58,6 +58,7 @@ pub(crate) const STEPS: &[&str] = &[
     ONLINE,
     AUTOPAY,
     ENTRY_BY_KEY,
+    PRUNED_BY_EPOCH,
 ];
 
 /// What a step does that SQL cannot. It runs after the step's statements, in the same transaction.

@@ -7,7 +7,9 @@ use bursar_app::dues::{self, DuesWork, Raising};
 use bursar_app::housekeeping::{self, Retention};
 use bursar_app::late_fees::{self, Charging, LateWork};
 use bursar_app::webhooks::delivery;
-use bursar_app::{AppError, NO_ORGANIZATION, backlog, campaigns, notices, online, outbox, reminders};
+use bursar_app::{
+    Act, AppError, NO_ORGANIZATION, Whole, backlog, campaigns, notices, online, outbox, reminders,
+};
 use bursar_domain::Timestamp;
 use bursar_domain::ids::OrganizationId;
 
@@ -305,6 +307,17 @@ impl DueWork {
             })
         };
         while prune()? && !self.base.bell.is_over() {}
+        let prunable = move |whole: &mut Whole<'_, '_>| housekeeping::prunable(whole, retention);
+        for organization in self.base.look(prunable)? {
+            if self.base.bell.is_over() {
+                break;
+            }
+            let prune = || {
+                let work = move |act: &mut Act<'_, '_>| housekeeping::prune_organization(act, retention);
+                self.base.act(organization, work)
+            };
+            while prune()? && !self.base.bell.is_over() {}
+        }
         Ok(())
     }
 }

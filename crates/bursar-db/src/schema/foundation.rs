@@ -271,6 +271,9 @@ DROP INDEX outbox_messages_due;
 CREATE INDEX outbox_messages_due ON outbox_messages (method, due_at) WHERE state IN ('queued', 'sending');
 ";
 
+/// Versions are pruned by their epoch.
+pub(super) const PRUNED_BY_EPOCH: &str = "DROP INDEX history_superseded;";
+
 /// The lists of campaigns, orders and chapters: what they are filtered by, and a row for every chapter in the list of
 /// its parent.
 ///

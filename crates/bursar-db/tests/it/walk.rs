@@ -8,7 +8,7 @@ mod sample;
 mod upgrade;
 
 use bursar_db::clock::{Clock, EPOCH_CHANGES};
-use bursar_db::housekeeping::{HISTORY_SECONDS, prune_history};
+use bursar_db::housekeeping::{HISTORY_SECONDS, prune_history, with_old_history};
 use bursar_db::testing::{TestDb, both_engines, is_full};
 use bursar_db::walk::{Ask, Page, WalkError, first_page, next_page};
 use bursar_db::{Db, DbError, Value, organizations, table};
@@ -312,11 +312,20 @@ impl<'a, R: Sample> World<'a, R> {
     fn prune(&mut self, before: i64) {
         let cut = self.clock + 1 - before;
         let now = at(cut).plus_seconds(HISTORY_SECONDS);
+        let organization = self.organization;
+        let prunable = self.db.read(move |tx| with_old_history(tx, now)).wait();
         let pruned = self
             .db
-            .write::<_, DbError>([0; 16], move |tx| prune_history(tx, now))
+            .write::<_, DbError>(organization.to_bytes(), move |tx| {
+                prune_history(tx, organization, now)
+            })
             .wait();
-        if pruned.unwrap() > 0 {
+        let pruned = pruned.unwrap();
+        let is_prunable = prunable
+            .unwrap_or_else(|error: DbError| panic!("{error}"))
+            .contains(&organization);
+        assert_eq!(is_prunable, pruned > 0);
+        if pruned > 0 {
             self.pruned_before = self.pruned_before.max(cut);
         }
     }

@@ -1,22 +1,30 @@
 //! How the engines find endpoints with something to send, events after a place, and what is to be pruned: by an index,
-//! never by reading all events or all deliveries.
+//! never by reading all events, versions or deliveries.
 
 use bursar_db::testing::{TestDb, without_rules};
 use bursar_db::webhooks::sending;
-use bursar_db::{Tx, events, webhooks};
+use bursar_db::{Tx, events, housekeeping, webhooks};
 
 use crate::explain::{check_postgres_plans, sqlite_plan};
 use crate::plans::fill;
 
-const TABLES: [&str; 5] = [
+const TABLES: [&str; 6] = [
     "organizations",
+    "history",
     "events",
     "webhooks",
     "webhook_extras",
     "webhook_deliveries",
 ];
-/// There are at most 20 endpoints an organization, and what is to be pruned is asked of each organization.
-const MAY_BE_READ: [&str; 5] = ["SCAN w", "SCAN o", "SCAN x", "SCAN times", "SCAN (subquery-"];
+/// There are at most 20 endpoints an organization, and what is to be pruned is asked of each organization and list.
+const MAY_BE_READ: [&str; 6] = [
+    "SCAN w",
+    "SCAN o",
+    "SCAN x",
+    "SCAN times",
+    "SCAN (subquery-",
+    "SCAN 10-ROW VALUES",
+];
 
 const KEY: (&str, &str) = ("bytea", "CAST('0000000000000001' AS BYTEA)");
 const TIME: (&str, &str) = ("bigint", "500");
@@ -45,11 +53,28 @@ fn every_statement() -> Vec<Asked> {
         (name, sql, parameters, after)
     });
     let prunable = ("(organization_id=? AND created_at<?)", &["created_at <= "][..]);
+    let in_epochs = (
+        "history_epoch (organization_id=? AND list=? AND epoch<?)",
+        &["epoch <= "][..],
+    );
+    const LIST: (&str, &str) = ("bigint", "1");
     let of_house = [
         (
+            "organizations with versions to prune",
+            housekeeping::WITH_OLD_HISTORY.as_str(),
+            vec![TIME],
+            in_epochs,
+        ),
+        (
+            "versions to prune",
+            housekeeping::PRUNE_HISTORY,
+            vec![KEY, LIST, TIME, ROWS],
+            in_epochs,
+        ),
+        (
             "organizations with events to prune",
-            events::PRUNABLE,
-            vec![TIME, ROWS],
+            events::WITH_OLD_EVENTS,
+            vec![TIME],
             prunable,
         ),
         ("events to prune", events::PRUNE, vec![KEY, TIME, ROWS], prunable),
@@ -73,7 +98,7 @@ fn every_statement() -> Vec<Asked> {
 }
 
 #[test]
-fn sqlite_reads_neither_all_events_nor_all_deliveries() {
+fn sqlite_reads_no_large_table_whole() {
     let test = TestDb::sqlite();
     let check = |when: &str| {
         for asked in every_statement() {
@@ -94,7 +119,7 @@ fn sqlite_reads_neither_all_events_nor_all_deliveries() {
 }
 
 #[test]
-fn postgres_reads_neither_all_events_nor_all_deliveries() {
+fn postgres_reads_no_large_table_whole() {
     let test = TestDb::postgres();
     for table in TABLES {
         test.place
@@ -116,8 +141,10 @@ fn postgres_reads_neither_all_events_nor_all_deliveries() {
                     asked.sql,
                     plan.join("\n")
                 );
-                for large in ["Seq Scan on events", "Seq Scan on webhook_deliveries"] {
-                    assert!(!text.contains(large), "{text}");
+                for large in
+                    ["events", "history", "webhook_deliveries"].map(|table| format!("Seq Scan on {table}"))
+                {
+                    assert!(!text.contains(&large), "{text}");
                 }
                 let mut conditions = plan
                     .iter()

@@ -707,6 +707,12 @@ fn work() -> Vec<Call> {
         whole(&housekeeping::PRUNE, |whole| {
             housekeeping::prune(whole, retention())
         }),
+        whole(&housekeeping::PRUNE, |whole| {
+            housekeeping::prunable(whole, retention())
+        }),
+        act(&housekeeping::PRUNE, |act| {
+            housekeeping::prune_organization(act, retention())
+        }),
         view(&audit::PACK, |view| {
             exported(audit::pack(view, 2026, &mut |_, _| Ok(())))
         }),

@@ -1,16 +1,27 @@
 //! Replays move an endpoint back, and pruning leaves it what it has not got yet.
 
+use std::sync::mpsc;
+use std::time::Duration;
+
 use bursar_app::housekeeping::{self, Retention};
+use bursar_db::testing::TestDb;
 
 use super::*;
 
+const RETENTION: Retention = Retention {
+    idempotency_seconds: DAY,
+    message_seconds: DAY,
+    event_seconds: 30 * DAY,
+};
+
 fn prune(db: &Db, seconds: i64) {
-    let retention = Retention {
-        idempotency_seconds: DAY,
-        message_seconds: DAY,
-        event_seconds: 30 * DAY,
-    };
-    worker(db, seconds, move |whole| housekeeping::prune(whole, retention));
+    worker(db, seconds, move |whole| housekeeping::prune(whole, RETENTION));
+    let prunable = worker(db, seconds, move |whole| housekeeping::prunable(whole, RETENTION));
+    for organization in prunable {
+        let prune = move |act: &mut Act<'_, '_>| housekeeping::prune_organization(act, RETENTION);
+        let done = app_at(db, at(seconds)).act(Identity::Worker, organization, prune);
+        assert!(!done.wait().unwrap());
+    }
 }
 
 #[test]
@@ -149,4 +160,37 @@ fn a_replayed_event_is_tried_until_it_is_no_longer_kept() {
         assert!(first(db, 40 * DAY, claimed).is_none());
         assert_eq!(claim(db, 50 * DAY), []);
     });
+}
+
+/// What the endpoint was promised is still there, although the pruning began before the replay had ended.
+#[test]
+fn pruning_waits_for_a_replay_by_another_process() {
+    let test = TestDb::postgres();
+    let db = &test.db;
+    let id = endpoint(db, &["One"]);
+    let (claimed, one) = claim_first(db, 4);
+    assert!(sent(answer(db, 4, claimed, &one, Some(200))).is_none());
+    let other = test.open_again().unwrap();
+    let (moved, is_moved) = mpsc::channel();
+    let (go_on, may_go_on) = mpsc::channel();
+    let replay = app_at(&other, at(5)).act(Identity::Operator, org(1), move |act| {
+        webhooks::replay_since(act, id, at(2))?;
+        moved.send(()).unwrap();
+        may_go_on.recv().unwrap();
+        Ok::<_, AppError>(())
+    });
+    is_moved.recv().unwrap();
+    let prune = move |act: &mut Act<'_, '_>| housekeeping::prune_organization(act, RETENTION);
+    let pruned = app_at(db, at(40 * DAY)).act(Identity::Worker, org(1), prune);
+    let waiting = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    for _ in 0..1_000 {
+        if numbers(db, waiting, &[]) != [0] {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    go_on.send(()).unwrap();
+    replay.wait().unwrap();
+    pruned.wait().unwrap();
+    assert_eq!(numbers(db, "SELECT COUNT(*) FROM events", &[]), [1]);
 }
