@@ -252,18 +252,18 @@ impl World<'_> {
             })
             .collect();
         let (first, rest) = all.split_at(BEFORE);
-        self.commit(organization, first.to_vec(), table::insert)?;
+        self.commit(organization, first.to_vec(), insert)?;
         if change == Change::One {
             for _ in 0..DEAD / 100 {
-                self.commit(organization, vec![first[BEFORE - 1].clone(); 100], table::update)?;
+                self.commit(organization, vec![first[BEFORE - 1].clone(); 100], replace)?;
             }
         }
         for some in rest.chunks(10_000) {
-            self.commit(organization, some.to_vec(), table::insert)?;
+            self.commit(organization, some.to_vec(), insert)?;
         }
         if change == Change::AllTwice {
             for _ in 0..2 {
-                self.commit(organization, rest.to_vec(), table::update)?;
+                self.commit(organization, rest.to_vec(), replace)?;
             }
         }
         let token = self.token(organization)?;
@@ -291,7 +291,7 @@ impl World<'_> {
             .cloned()
             .collect();
         for some in changed.chunks(5) {
-            self.commit(walk.organization, some.to_vec(), table::update)?;
+            self.commit(walk.organization, some.to_vec(), replace)?;
         }
         Ok(())
     }
@@ -317,7 +317,7 @@ impl World<'_> {
             })
             .collect();
         for some in all.chunks(10_000) {
-            self.commit(organization, some.to_vec(), table::insert)?;
+            self.commit(organization, some.to_vec(), insert)?;
         }
         let token = self.token(organization)?;
         Ok(get(
@@ -331,7 +331,7 @@ impl World<'_> {
         &self,
         organization: OrganizationId,
         rows: Vec<R>,
-        put: fn(&mut Tx<'_>, OrganizationId, &R) -> Result<String, DbError>,
+        put: fn(&mut Tx<'_>, OrganizationId, &R, &Clock) -> Result<String, DbError>,
     ) -> Outcome {
         let job = move |tx: &mut Tx<'_>| {
             let clock = Clock::take(tx, organization, database::now())?;
@@ -339,7 +339,7 @@ impl World<'_> {
             for row in &rows {
                 let mut row = row.clone();
                 row.stamps_mut().updated_at = clock.tick();
-                put(tx, organization, &row)?;
+                put(tx, organization, &row, &clock)?;
             }
             clock.give_back(tx)
         };
@@ -348,4 +348,24 @@ impl World<'_> {
             .wait()
             .map_err(|error: DbError| error.to_string())
     }
+}
+
+fn insert<R: Stored>(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    row: &R,
+    _: &Clock,
+) -> Result<String, DbError> {
+    table::insert(tx, organization, row)
+}
+
+fn replace<R: Stored>(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    row: &R,
+    clock: &Clock,
+) -> Result<String, DbError> {
+    let before = table::get::<R>(tx, organization, row.id())?;
+    let before = before.ok_or_else(|| DbError::Internal("no such row".to_owned()))?;
+    table::update(tx, organization, &before, row, clock.epoch())
 }

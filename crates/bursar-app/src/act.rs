@@ -254,13 +254,18 @@ impl<'a, 'c> Act<'a, 'c> {
             Some(before) => Some(before),
             None => table::get(self.tx, self.organization, resource.id())?,
         };
-        let document = table::update(self.tx, self.organization, resource)?;
+        let Some(before) = before else {
+            return Err(AppError::from(Refusal::missing(format!(
+                "there is no such {}",
+                R::Kind::NOUN
+            ))));
+        };
+        let epoch = self.mode.clock.epoch();
+        let document = table::update(self.tx, self.organization, &before, resource, epoch)?;
         let following = self.following.get_or_insert_default();
-        following
-            .aside
-            .change(self.organization, before.as_ref(), resource);
+        following.aside.change(self.organization, Some(&before), resource);
         following.see(resource);
-        self.note(before.as_ref(), resource, &document)
+        self.note(Some(&before), resource, &document)
     }
 
     pub(crate) fn log(

@@ -1,5 +1,6 @@
 //! The chapters below an organization: the list of them, and their rosters, for national organizations.
 
+use bursar_db::clock::Moment;
 use bursar_db::desk::{self, MemberFilter, MemberLine, MemberPlace};
 use bursar_db::{DbError, Tx, organizations, table};
 use bursar_domain::access::{Role, Scope};
@@ -7,7 +8,7 @@ use bursar_domain::chapter::Chapter;
 use bursar_domain::ids::OrganizationId;
 use bursar_domain::member::Member;
 use bursar_domain::organization::{Organization, OrganizationKind};
-use bursar_domain::{Refusal, Stamps, Timestamp};
+use bursar_domain::{Refusal, Stamps};
 
 use crate::act::{Act, View, Whole};
 use crate::error::AppError;
@@ -120,25 +121,26 @@ pub(crate) fn follow(
     tx: &mut Tx<'_>,
     before: Option<&Organization>,
     after: &Organization,
-    mut tick: impl FnMut(OrganizationId) -> Timestamp,
+    mut tick: impl FnMut(OrganizationId) -> Moment,
 ) -> Result<(), DbError> {
     for parent in parents_affected(before, after) {
-        let at = tick(parent);
+        let moment = tick(parent);
         if Some(parent) != after.parent_id {
-            table::remove::<Chapter>(tx, parent, after.id, at)?;
+            table::remove::<Chapter>(tx, parent, after.id, moment)?;
             continue;
         }
         match table::get::<Chapter>(tx, parent, after.id)? {
-            Some(mut chapter) => {
+            Some(before) => {
+                let mut chapter = before.clone();
                 chapter.name.clone_from(&after.name);
-                chapter.stamps.updated_at = at;
-                table::update(tx, parent, &chapter)?;
+                chapter.stamps.updated_at = moment.at;
+                table::update(tx, parent, &before, &chapter, moment.epoch)?;
             }
             None => {
                 let chapter = Chapter {
                     id: after.id,
                     name: after.name.clone(),
-                    stamps: Stamps::at(at),
+                    stamps: Stamps::at(moment.at),
                 };
                 table::insert(tx, parent, &chapter)?;
             }

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use bursar_db::clock::Clock;
+use bursar_db::clock::{Clock, Moment};
 use bursar_db::organizations;
 use bursar_domain::Refusal;
 use bursar_domain::access::Role;
@@ -135,7 +135,9 @@ pub(crate) fn add(
     };
     organizations::insert(whole.tx, &organization, now)?;
     chapters::follow(whole.tx, None, &organization, |_| {
-        clock.as_mut().map_or(now, Clock::tick)
+        clock
+            .as_mut()
+            .map_or(Moment { at: now, epoch: 0 }, Clock::tick_moment)
     })?;
     if let Some(clock) = clock {
         clock.give_back(whole.tx)?;
@@ -223,7 +225,7 @@ fn follow(act: &mut Act<'_, '_>, before: &Organization, after: &Organization) ->
         None => None,
     };
     if let Some(mut clock) = clock {
-        chapters::follow(act.tx, Some(before), after, |_| clock.tick())?;
+        chapters::follow(act.tx, Some(before), after, |_| clock.tick_moment())?;
         clock.give_back(act.tx)?;
     }
     Ok(())

@@ -20,15 +20,23 @@ use crate::rows::read;
 /// every epoch since its walk began: `docs/decisions/0006-history-in-epochs.md` has the figures.
 pub const EPOCH_CHANGES: i64 = 512;
 
-const TAKE: &str = "SELECT clock, last_reference FROM organizations WHERE id = ?1";
+const TAKE: &str = "SELECT clock, last_reference, epoch FROM organizations WHERE id = ?1";
 
 /// What [`Clock::take`] asks, for those of many organizations that nobody else has locked: for PostgreSQL alone.
 pub(crate) const CLAIM: &str =
-    "SELECT id, clock, last_reference FROM organizations WHERE id = ANY ($1) FOR UPDATE SKIP LOCKED";
+    "SELECT id, clock, last_reference, epoch FROM organizations WHERE id = ANY ($1) FOR UPDATE SKIP LOCKED";
 
 /// Locks the clock of the organization with this key, in hexadecimal digits: for PostgreSQL alone.
 pub(crate) fn lock(key: &str) -> String {
     format!("SELECT 1 FROM organizations WHERE id = '\\x{key}' FOR UPDATE")
+}
+
+/// When a version is superseded.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment {
+    pub at: Timestamp,
+    /// The epoch of history that is open then.
+    pub epoch: i64,
 }
 
 /// Held by this transaction.
@@ -39,6 +47,7 @@ pub struct Clock {
     taken: i64,
     last: i64,
     changes: i64,
+    epoch: i64,
     /// The organization's last creditor reference. Like a stamp, a number is taken once.
     reference_taken: i64,
     last_reference: i64,
@@ -58,18 +67,19 @@ impl Clock {
     ) -> Result<Option<Self>, DbError> {
         let key = organization.to_bytes();
         let taken = match tx.held(&key) {
-            Some([taken, last_reference, changes]) => Some((taken, last_reference, changes)),
+            Some(left) => Some(left),
             None => {
-                let taken: Option<(i64, i64)> = tx.first_locked(TAKE, &[Value::Bytes(&key)], read)?;
-                taken.map(|(taken, last_reference)| (taken, last_reference, 0))
+                let taken: Option<(i64, i64, i64)> = tx.first_locked(TAKE, &[Value::Bytes(&key)], read)?;
+                taken.map(|(taken, last_reference, epoch)| [taken, last_reference, epoch, 0])
             }
         };
-        Ok(taken.map(|(taken, last_reference, changes)| Self {
+        Ok(taken.map(|[taken, last_reference, epoch, changes]| Self {
             organization,
             now: now.micros(),
             taken,
             last: taken,
             changes,
+            epoch,
             reference_taken: last_reference,
             last_reference,
         }))
@@ -83,6 +93,7 @@ impl Clock {
             taken: i64::MIN,
             last: at.micros(),
             changes: 0,
+            epoch: 0,
             reference_taken: 0,
             last_reference: 0,
         }
@@ -98,6 +109,18 @@ impl Clock {
         };
         self.changes += 1;
         Timestamp::from_micros(self.last)
+    }
+
+    /// The stamp of the next changed row, and the open epoch of history.
+    pub fn tick_moment(&mut self) -> Moment {
+        Moment {
+            at: self.tick(),
+            epoch: self.epoch,
+        }
+    }
+
+    pub fn epoch(&self) -> i64 {
+        self.epoch
     }
 
     pub fn last(&self) -> Timestamp {
@@ -135,7 +158,7 @@ impl Clock {
         ];
         tx.hold(
             key,
-            [self.last, self.last_reference, self.changes],
+            [self.last, self.last_reference, self.epoch, self.changes],
             "UPDATE organizations SET clock = ?2, last_reference = ?6, \
              epoch = CASE WHEN epoch_changes + ?3 < ?4 THEN epoch ELSE ?5 END, \
              epoch_changes = CASE WHEN epoch_changes + ?3 < ?4 THEN epoch_changes + ?3 ELSE 0 END WHERE id = ?1",

@@ -8,6 +8,7 @@ use bursar_domain::money::Currency;
 use bursar_domain::resource::{Cell, FieldType};
 use bursar_domain::{Resource, Stamps, Timestamp};
 
+use crate::clock::Moment;
 use crate::engine::{ColumnType, Foreseen, LoadTarget, OwnedValue, RAW_DOCUMENT, Row, Tx, Value};
 use crate::error::DbError;
 use crate::rows::read;
@@ -23,6 +24,18 @@ pub(crate) const COMMON: [(&str, ColumnType); 5] = [
 
 /// The first of them, organization and id, are a row's key.
 const KEY: usize = 2;
+
+/// The columns of `history` that every table's versions have. The first ones are a version's key.
+const HISTORY: [&str; 7] = [
+    "organization_id",
+    "list",
+    "updated_at",
+    "id",
+    "superseded_at",
+    "epoch",
+    "document",
+];
+const HISTORY_KEY: usize = 4;
 
 /// The values of the common columns, without the document.
 type Common<R> = (OrganizationId, Id<<R as Resource>::Kind>, Timestamp, Timestamp);
@@ -104,15 +117,17 @@ impl Texts {
             .collect::<Vec<_>>()
             .join(", ");
         let filters: String = table.filters.iter().map(|f| format!(", {f}")).collect();
+        let history_places = (1..=HISTORY.len() + table.filters.len())
+            .map(|i| format!("?{i}"))
+            .collect::<Vec<_>>()
+            .join(", ");
         Self {
             insert: format!("INSERT INTO {name} ({listed}) VALUES ({places})"),
             update: format!("UPDATE {name} SET {sets} WHERE organization_id = ?1 AND id = ?2"),
             remove: format!("DELETE FROM {name} WHERE organization_id = ?1 AND id = ?2"),
             supersede: format!(
-                "INSERT INTO history (organization_id, list, epoch, updated_at, id, superseded_at, document{filters}) \
-                 SELECT organization_id, {}, (SELECT epoch FROM organizations WHERE id = ?1), updated_at, id, ?3, \
-                 document{filters} FROM {name} WHERE organization_id = ?1 AND id = ?2",
-                table.list
+                "INSERT INTO history ({}{filters}) VALUES ({history_places})",
+                HISTORY.join(", ")
             ),
             get: format!("SELECT {listed} FROM {name} WHERE organization_id = ?1 AND id = ?2"),
             all: format!("SELECT {listed} FROM {name} WHERE organization_id = ?1 ORDER BY id"),
@@ -140,7 +155,7 @@ impl Texts {
 }
 
 /// For tests that read query plans.
-pub fn statements<R: Stored>() -> [&'static str; 6] {
+pub fn statements<R: Stored>() -> [&'static str; 5] {
     let texts = R::table().texts();
     [
         &texts.get,
@@ -148,7 +163,6 @@ pub fn statements<R: Stored>() -> [&'static str; 6] {
         &texts.owner,
         &texts.update,
         &texts.remove,
-        &texts.supersede,
     ]
 }
 
@@ -213,30 +227,69 @@ pub fn remove<R: Stored>(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
     id: Id<R::Kind>,
-    at: Timestamp,
+    at: Moment,
 ) -> Result<bool, DbError> {
-    let (texts, organization, id) = (R::table().texts(), organization.to_bytes(), id.to_bytes());
+    let Some(before) = get::<R>(tx, organization, id)? else {
+        return Ok(false);
+    };
+    supersede(tx, organization, &before, at)?;
     let params = [
-        Value::Bytes(&organization),
-        Value::Bytes(&id),
-        Value::Int(at.micros()),
+        Value::Bytes(&organization.to_bytes()),
+        Value::Bytes(&id.to_bytes()),
     ];
-    tx.execute(&texts.supersede, &params)?;
-    Ok(tx.execute(&texts.remove, &params[..2])? > 0)
+    Ok(tx.execute(&R::table().texts().remove, &params)? > 0)
 }
 
-/// Copies the replaced version to `history`, superseded at the new stamp. Returns the row's representation.
+/// Replaces a version, which goes to `history`. Returns the row's representation.
 pub fn update<R: Stored>(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
-    resource: &R,
+    before: &R,
+    after: &R,
+    epoch: i64,
 ) -> Result<String, DbError> {
-    let texts = R::table().texts();
-    let values = row_values(organization, resource);
+    let values = row_values(organization, after);
     let borrowed: Vec<Value<'_>> = values.iter().map(OwnedValue::as_value).collect();
-    tx.send_of_row(KEY, &texts.supersede, &borrowed[..3])?;
-    tx.send_update(KEY, &texts.update, &borrowed)?;
+    let at = Moment {
+        at: after.stamps().updated_at,
+        epoch,
+    };
+    supersede(tx, organization, before, at)?;
+    tx.send_update(KEY, &R::table().texts().update, &borrowed)?;
     Ok(take_document(values))
+}
+
+fn supersede<R: Stored>(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    version: &R,
+    moment: Moment,
+) -> Result<(), DbError> {
+    let table = R::table();
+    let (organization, id, document) = (
+        organization.to_bytes(),
+        version.id().to_bytes(),
+        version.document(),
+    );
+    let filters: Vec<OwnedValue> = table
+        .filters
+        .iter()
+        .map(|filter| {
+            let field = R::FIELDS.iter().find(|field| field.column == *filter);
+            field.map_or(OwnedValue::Null, |field| (field.cell)(version).into())
+        })
+        .collect();
+    let mut values = vec![
+        Value::Bytes(&organization),
+        Value::Int(table.list),
+        Value::Int(version.stamps().updated_at.micros()),
+        Value::Bytes(&id),
+        Value::Int(moment.at.micros()),
+        Value::Int(moment.epoch),
+        Value::Text(&document),
+    ];
+    values.extend(filters.iter().map(OwnedValue::as_value));
+    tx.send_of_row(HISTORY_KEY, &table.texts().supersede, &values)
 }
 
 pub fn get<R: Stored>(

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use bursar_db::aside::Changes;
-use bursar_db::clock::Clock;
+use bursar_db::clock::{Clock, Moment};
 use bursar_db::events::{Pending, set_horizon};
 use bursar_db::{
     LoadTarget, OwnedValue, Stored, Tx, accounts, cards, journal, late_fees, organizations, receipts,
@@ -230,7 +230,9 @@ impl Load<'_> {
         let (now, plan, clocks) = (self.now, &self.plan, &mut self.clocks);
         for (id, brought) in &plan.brought {
             follow(tx, plan.existing.get(id), &brought.organization, |parent| {
-                clocks.get_mut(&parent).map_or(now, Clock::tick)
+                clocks
+                    .get_mut(&parent)
+                    .map_or(Moment { at: now, epoch: 0 }, Clock::tick_moment)
             })?;
         }
         Ok(())
@@ -296,6 +298,10 @@ impl Load<'_> {
         } else {
             self.done.added += 1;
         }
+    }
+
+    fn epoch(&self, organization: OrganizationId) -> i64 {
+        self.clocks.get(&organization).map_or(0, Clock::epoch)
     }
 
     fn tick(&mut self, organization: OrganizationId) -> Timestamp {
@@ -464,7 +470,8 @@ impl Load<'_> {
                 let mut after = before.clone();
                 after.member_count += change;
                 self.stamp(&header, true, &mut after);
-                let document = table::update(tx, organization, &after)?;
+                let epoch = self.epoch(organization);
+                let document = table::update(tx, organization, &before, &after, epoch)?;
                 self.note(tx, organization, (Some(&before), &after, &document))?;
             }
         }
@@ -565,10 +572,11 @@ pub(super) fn put<R: Stored + Evented>(
     }
     load.stamp(header, before.is_some(), &mut after);
     let organization = header.organization;
-    if before.is_some() {
-        load.aside.change(organization, before, &after);
-        let document = table::update(tx, organization, &after)?;
-        load.note(tx, organization, (before, &after, &document))?;
+    if let Some(before) = before {
+        load.aside.change(organization, Some(before), &after);
+        let epoch = load.epoch(organization);
+        let document = table::update(tx, organization, before, &after, epoch)?;
+        load.note(tx, organization, (Some(before), &after, &document))?;
     } else {
         load.aside.add(tx, organization, &after)?;
         let row = table::row_values(organization, &after);

@@ -6,7 +6,7 @@ use super::value::{OwnedValue, Value};
 
 /// The key of a row, and what a job leaves to the next.
 pub(super) type Key = [u8; 16];
-pub(super) type Left = [i64; 3];
+pub(super) type Left = [i64; 4];
 
 /// A row that the transaction has locked and changes before its commit.
 #[derive(Debug, Clone)]

@@ -245,13 +245,8 @@ fn of_list<R: Stored>(kind: EngineKind, all: &mut Vec<Asked>) {
     }
     for sql in table::statements::<R>() {
         let values = (1..=99).rev().find(|n| sql.contains(&format!("?{n}"))).unwrap();
-        let is_update = sql.starts_with("UPDATE");
-        let types = (1..=values).map(|n| match R::table().target.columns.get(n - 1) {
-            Some((_, ColumnType::Text)) if !is_update => ColumnType::Int,
-            Some((_, kind)) => *kind,
-            None => ColumnType::Int,
-        });
-        let types: Vec<ColumnType> = types.collect();
+        let columns = R::table().target.columns;
+        let types: Vec<ColumnType> = columns[..values].iter().map(|(_, kind)| *kind).collect();
         all.push(Asked {
             name: sql.to_owned(),
             sql,

@@ -461,7 +461,8 @@ fn commit<R: Sample>(
         for row in &changed {
             let mut row = row.clone();
             row.stamps_mut().updated_at = clock.tick();
-            table::update(tx, organization, &row)?;
+            let before = table::get(tx, organization, row.id())?.unwrap();
+            table::update(tx, organization, &before, &row, clock.epoch())?;
             stamped.push(row);
         }
         if let Some(row) = &new {

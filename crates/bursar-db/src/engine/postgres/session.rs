@@ -342,7 +342,10 @@ impl PgSession {
     }
 
     /// Those that nobody else has locked, with their clocks and last references.
-    fn claim_free(&mut self, organizations: &[Organization]) -> Result<Vec<(Organization, i64, i64)>, Fault> {
+    fn claim_free(
+        &mut self,
+        organizations: &[Organization],
+    ) -> Result<Vec<(Organization, i64, i64, i64)>, Fault> {
         let mut found = Vec::new();
         self.attempt(|link| {
             found.clear();
@@ -569,8 +572,8 @@ impl Session for PgSession {
                 found = self.claim_free(organizations)?;
             }
         }
-        for (key, taken, last_reference) in &found {
-            self.held.claim(*key, [*taken, *last_reference, 0]);
+        for (key, taken, last_reference, epoch) in &found {
+            self.held.claim(*key, [*taken, *last_reference, *epoch, 0]);
         }
         // If a job is undone, the locks stay.
         self.mark()?;

@@ -148,9 +148,10 @@ impl<R: Sample> Race<R> {
                 rng.shuffle(&mut rows);
                 rows.truncate(rng.usize(..4));
                 for row in &mut rows {
+                    let before = row.clone();
                     row.vary(&mut rng);
                     row.stamps_mut().updated_at = clock.tick();
-                    table::update(tx, organization, row)?;
+                    table::update(tx, organization, &before, row, clock.epoch())?;
                 }
                 if rows.is_empty() || rng.u8(..3) == 0 {
                     let mut row = new.clone();

@@ -58,7 +58,10 @@ fn a_walk_goes_on_after_an_upgrade() {
         let mut ids = IdSource::seeded(1);
         let organization: OrganizationId = ids.next(at(START));
         // Three members of which the second changed after the watermark, and the third before it.
-        let before: Vec<Member> = (0..3).map(|n| new_row(&mut ids, START + n)).collect();
+        let mut before: Vec<Member> = (0..3).map(|n| new_row(&mut ids, START + n)).collect();
+        for row in &mut before {
+            row.email = Some("member@example.org".to_owned());
+        }
         let watermark = START + 10;
         let changed = |row: &Member, stamp: i64, name: &str| {
             let mut row = row.clone();
@@ -89,7 +92,7 @@ fn a_walk_goes_on_after_an_upgrade() {
                 OwnedValue::Int(row.stamps().created_at.micros()),
                 OwnedValue::Text(row.first_name.clone()),
                 OwnedValue::Text(row.last_name.clone()),
-                OwnedValue::Text(String::new()),
+                OwnedValue::Text(row.email.clone().unwrap()),
                 OwnedValue::Int(1),
                 OwnedValue::Bytes(Vec::new()),
             ]
