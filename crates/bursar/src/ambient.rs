@@ -1,7 +1,6 @@
 //! The only place that reads the system's clock and randomness; everything else is given them.
 
-use std::sync::OnceLock;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bursar_domain::Timestamp;
 use bursar_domain::ids::IdSource;
@@ -16,13 +15,17 @@ pub(crate) fn now() -> Timestamp {
 }
 
 /// How long the machine has run, including sleep, whatever its wall clock is set to.
+#[cfg(target_os = "linux")]
 pub(crate) fn running() -> Duration {
-    static STARTED: OnceLock<Instant> = OnceLock::new();
-    let uptime = std::fs::read_to_string("/proc/uptime").ok();
-    let seconds = uptime.and_then(|text| text.split(' ').next()?.parse::<f64>().ok());
-    let uptime = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    // Only Linux counts sleep.
-    uptime.unwrap_or_else(|| STARTED.get_or_init(Instant::now).elapsed())
+    let uptime = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    Duration::try_from(uptime).unwrap_or_default()
+}
+
+/// Only Linux counts sleep.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn running() -> Duration {
+    static STARTED: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+    STARTED.get_or_init(std::time::Instant::now).elapsed()
 }
 
 #[expect(
