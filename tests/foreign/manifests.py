@@ -56,8 +56,15 @@ for kind in ("PodDisruptionBudget", "Service"):
     selector = each["spec"]["selector"]
     assert selector.get("matchLabels", selector) == server["metadata"]["labels"], kind
 
+# Files are up to 10 MB, and ingress-nginx allows 1 MB by default.
+ingress = next(each for each in objects if each["kind"] == "Ingress")
+assert ingress["metadata"]["annotations"]["nginx.ingress.kubernetes.io/proxy-body-size"] == "11m"
+assert "client_max_body_size 11m;" in (packaging / "nginx/bursar.conf").read_text()
+
 # Every variable is one that the program, its worker or its image knows.
 compose = yaml.safe_load((packaging / "compose/compose.yaml").read_text())
+networks = {name: set(service["networks"]) for name, service in compose["services"].items()}
+assert networks["caddy"] & networks["bursar"] == {"proxy"}, "Caddy reaches bursar from an address that is not trusted"
 reference = (packaging / "../docs/reference/commands.md").read_text()
 variables = {*config["data"], *secrets["bursar"]["stringData"], *compose["services"]["bursar"]["environment"]}
 for variable in variables:

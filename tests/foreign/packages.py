@@ -83,9 +83,12 @@ def commands_as_the_service(debian):
     assert "River Club" in printed, printed
     debian.must("test ! -e /tmp/other.db")
     assert debian.must("stat --format=%U /var/lib/bursar/*").split().count("root") == 0
-    # Settings in quotes, as systemd takes them.
-    with_settings(debian, 'BURSAR_BASE_URL="https://dues.example.org"', lambda: (
+    # Settings in quotes and with spaces, as systemd takes them.
+    with_settings(debian, '  BURSAR_BASE_URL= "https://dues.example.org" ', lambda: (
         expect(debian.must("bursar-admin sign-in-link --user you@example.org"), "https://dues.example.org/console/sign-in/")))
+    # `echo` makes one backslash of these.
+    with_settings(debian, "BURSAR_SMTP_URL=smtp://you:p\\\\w@mail.example.org", lambda: (
+        debian.refused("bursar-admin organization list", "put the value of BURSAR_SMTP_URL in single quotes")))
 
 
 def expect(printed, part):
