@@ -108,7 +108,8 @@ fn program(code: &str) -> &'static str {
         "invalid_cursor" => "walk",
         "idempotency_key_required" | "idempotency_key_invalid" | "idempotency_key_reused" => "key",
         "invalid_token" | "insufficient_scope" => "token",
-        "rate_limited" | "unavailable" | "internal" | "idempotency_key_in_use" => "retry",
+        "rate_limited" | "unavailable" | "internal" => "retry",
+        "idempotency_key_in_use" => "in use",
         "conflict" => "conflict",
         _ => "read",
     }

@@ -56,6 +56,19 @@ try:
 except BursarError as error:
     print("try again later, with the same key:", key, error.code)
 
+# [in use]
+from bursar import Bursar, BursarError, new_key
+
+bursar = Bursar(base_url="http://127.0.0.1:8080")
+key = new_key()
+
+try:
+    # While the first request with this key is running, the client waits and sends it again.
+    group = bursar.groups.create(name="Alumni", idempotency_key=key)
+    print(group.id)
+except BursarError as error:
+    print("try again later, with the same key:", key, error.code)
+
 # [conflict]
 from bursar import Bursar
 

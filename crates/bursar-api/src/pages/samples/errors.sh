@@ -34,6 +34,16 @@ curl 'http://127.0.0.1:8080/v1/groups' \
   -H 'Content-Type: application/json' \
   -d '{"name": "Alumni"}'
 
+# [in use]
+# The first request with this key is still running. curl tries again after Retry-After.
+KEY=$(openssl rand -hex 16)
+curl 'http://127.0.0.1:8080/v1/groups' \
+  --fail-with-body --retry 5 --retry-all-errors \
+  -H "Authorization: Bearer $BURSAR_TOKEN" \
+  -H "Idempotency-Key: $KEY" \
+  -H 'Content-Type: application/json' \
+  -d '{"name": "Alumni"}'
+
 # [conflict]
 # Read the resource again and look at its status.
 curl 'http://127.0.0.1:8080/v1/reminders?status=scheduled' \

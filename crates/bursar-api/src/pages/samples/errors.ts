@@ -62,6 +62,21 @@ try {
   console.log("try again later, with the same key:", key, error.code);
 }
 
+// [in use]
+import { Bursar, BursarError, newKey } from "bursar";
+
+const bursar = new Bursar({ baseUrl: "http://127.0.0.1:8080" });
+const key = newKey();
+
+try {
+  // While the first request with this key is running, the client waits and sends it again.
+  const group = await bursar.groups.create({ name: "Alumni" }, { idempotencyKey: key });
+  console.log(group.id);
+} catch (error) {
+  if (!(error instanceof BursarError)) throw error;
+  console.log("try again later, with the same key:", key, error.code);
+}
+
 // [conflict]
 import { Bursar } from "bursar";
 
