@@ -56,7 +56,7 @@ export class InsufficientScope extends BursarError {}
 /** 404: there is no such thing, or it belongs to another organization. */
 export class NotFound extends BursarError {}
 
-/** 409: the state does not allow it. Read it again and decide anew. */
+/** 409: the state does not allow it. Read the resource again, then decide. */
 export class Conflict extends BursarError {}
 
 /** 429, after all retries. */

@@ -322,7 +322,7 @@ impl Edge {
         let (route, params) = match &call.found {
             Match::Found(route, params) => (*route, *params),
             Match::OtherMethod(allow) => return Err(Error::MethodNotAllowed(allow.clone())),
-            Match::NoPath => return Err(Error::no_such("path; /docs lists those there are")),
+            Match::NoPath => return Err(Error::no_such("path; /docs lists all paths")),
         };
         let (rule, handler) = match route.work {
             Work::Of(rule, handler) => (rule, handler),

@@ -230,7 +230,7 @@ fn nearest<K: Called>(view: &mut View<'_, '_>, text: &str) -> Result<Vec<Named>,
 fn nothing(noun: &str, text: &str, near: &[String]) -> Refusal {
     let said = format!("there is no {noun} {:?}", text.trim());
     Refusal::missing(match near {
-        [] => format!("{said}; `bursar {} list` shows those there are", command(noun)),
+        [] => format!("{said}; `bursar {} list` lists them", command(noun)),
         [one] => format!("{said}; did you mean {one}?"),
         several => format!("{said}; the nearest are {}", several.join("; ")),
     })

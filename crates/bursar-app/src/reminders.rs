@@ -48,7 +48,7 @@ pub struct NewReminder {
 
 pub(crate) fn no_reminder(id: ReminderId) -> Refusal {
     Refusal::missing(format!(
-        "there is no reminder {id}; `bursar reminder list` shows those that there are"
+        "there is no reminder {id}; `bursar reminder list` lists them"
     ))
 }
 

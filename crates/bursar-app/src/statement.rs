@@ -314,7 +314,7 @@ mod tests {
              To pay now: 1300 JPY\nTotal owed: 2000 JPY\n\n\
              How to pay:\nTo account 4711.\n\
              Please give the reference RF95 2 to pay everything at once, or the reference of a single payment.\n\n\
-             See your account and pay online:\nhttps://dues.example.org/m/l/x"
+             See your account and how to pay:\nhttps://dues.example.org/m/l/x"
         );
         assert_eq!(
             statement.short_text(2),

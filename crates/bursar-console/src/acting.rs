@@ -213,7 +213,7 @@ pub(crate) fn no_form() -> Refusal {
 }
 
 /// Said of a form without a key.
-pub(crate) const OLD_FORM: &str = "This form is old. Send it once more.";
+pub(crate) const OLD_FORM: &str = "This form is out of date. Send it again.";
 
 /// Keys are made here; one that was not is of no use.
 pub(crate) fn is_key(key: &str) -> bool {

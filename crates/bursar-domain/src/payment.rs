@@ -27,7 +27,7 @@ words! {
         Paid "paid",
         /// It was cancelled. Nothing is owed.
         Cancelled "cancelled",
-        /// The provider could not collect it, or a dispute was lost.
+        /// The provider could not collect it, the bank returned it, or a dispute was lost.
         Failed "failed",
         /// The payer disputes it with their bank.
         Disputed "disputed",

@@ -93,7 +93,7 @@ impl Metrics {
     fn render(&self, others: &[Figure]) -> String {
         let mut out = String::with_capacity(16 << 10);
         out.push_str(
-            "# HELP bursar_requests_total Requests answered.\n# TYPE bursar_requests_total counter\n",
+            "# HELP bursar_requests_total Requests completed.\n# TYPE bursar_requests_total counter\n",
         );
         for counts in self.asked() {
             let RouteCounts { path, method, .. } = counts;
@@ -108,7 +108,7 @@ impl Metrics {
                 }
             }
         }
-        out.push_str("# HELP bursar_request_duration_seconds Time to answer.\n# TYPE bursar_request_duration_seconds histogram\n");
+        out.push_str("# HELP bursar_request_duration_seconds Time to respond.\n# TYPE bursar_request_duration_seconds histogram\n");
         for counts in self.asked() {
             let RouteCounts { path, method, .. } = counts;
             let mut total = 0;
@@ -140,7 +140,7 @@ impl Metrics {
             ),
             figure(
                 "bursar_requests_in_flight",
-                "Requests being answered.",
+                "Requests in progress.",
                 self.in_flight.load(Ordering::Relaxed),
             ),
         ];

@@ -141,7 +141,7 @@ fn read(sent: Result<Response<Body>, Error>) -> Result<Answer, Trouble> {
         Err(Error::Timeout(_)) => {
             let seconds = TIMEOUT.as_secs();
             return Err(Trouble::Unavailable(format!(
-                "Stripe did not answer within {seconds} seconds"
+                "Stripe did not respond within {seconds} seconds"
             )));
         }
         Err(error) => {
@@ -181,7 +181,7 @@ impl Answer {
             return Ok(self.value);
         }
         let (status, words) = (self.status, self.words());
-        let told = format!("Stripe answered {status} to {path}: {words}");
+        let told = format!("Stripe returned {status} for {path}: {words}");
         Err(match status {
             401 => Trouble::Refused(
                 "Stripe does not accept the key; set another with `bursar provider set`".to_owned(),

@@ -124,7 +124,7 @@ impl DueWork {
             Err(error) if is_outage(&error) => Err(error),
             Err(error) => {
                 let seconds = self.setbacks.failed(row, self.base.guard.running()).as_secs();
-                tracing::error!(%organization, ?row, %error, seconds, "a piece of the worker's work failed; it is tried again");
+                tracing::error!(%organization, ?row, %error, seconds, "a task of the background worker failed; it will be retried");
                 Ok(None)
             }
         }

@@ -48,7 +48,10 @@ impl fmt::Display for Doubt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Server(at) => write!(f, "the database server's clock says {at}"),
-            Self::Leapt(at) => write!(f, "it was moved while the worker ran; it should be {at}"),
+            Self::Leapt(at) => write!(
+                f,
+                "it was changed while the worker ran; the expected time is {at}"
+            ),
             Self::Ahead(at) => write!(
                 f,
                 "it is far ahead of {at}, when a worker last ran on this database"
@@ -295,7 +298,7 @@ impl State {
         }
         let before = self.held;
         if before.is_none() {
-            tracing::error!(%wall, %doubt, "the clock cannot be believed: dues, reminders, campaigns and pruning wait. \
+            tracing::error!(%wall, %doubt, "the clock cannot be trusted: dues, reminders, ends of campaigns and pruning wait. \
                 Set the clock; if it is right, say so with `bursar clock --accept`");
         }
         let since = before.filter(|held| held.moved_along(wall, running, tolerance));

@@ -242,7 +242,7 @@ impl Sender {
             Some(before) => (before.long * 2).min(PAUSE_MAX),
             None => {
                 let method = self.outlet.method();
-                tracing::error!(%method, reason, "sending is paused: no message can go; it is tried again and again");
+                tracing::error!(%method, reason, "sending is paused: no message can be sent; retrying");
                 PAUSE_FIRST
             }
         };

@@ -136,7 +136,7 @@ impl Smtp {
             Some(_) => ", and the login is taken",
             None => ", without a login",
         };
-        Ok(format!("{}:{} answers {protected}{login}", self.host, self.port))
+        Ok(format!("{}:{} responds {protected}{login}", self.host, self.port))
     }
 
     /// Returns the server's reply.
@@ -258,7 +258,7 @@ impl Smtp {
         while let Some(inner) = source {
             let kind = inner.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
             if matches!(kind, Some(ErrorKind::WouldBlock | ErrorKind::TimedOut)) {
-                return format!("no answer in {} s", self.timeout.as_secs());
+                return format!("no response within {} s", self.timeout.as_secs());
             }
             source = inner.source();
         }
@@ -295,7 +295,7 @@ fn hand_over(
         .command(Data)
         .map_err(|error| ("the connection was lost before the message was sent", error))?;
     connection.message(mail).map_err(|error| {
-        let stage = "the server's answer to the message was lost, so it may have arrived";
+        let stage = "the server's response was lost, so the message may have arrived";
         (stage, error)
     })
 }

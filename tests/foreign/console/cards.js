@@ -3,7 +3,7 @@ import { signIn } from "./desk.js";
 
 export async function cards(browser, found, options, mark) {
   const desk = await signIn(browser, found, "treasurer@example.org", options);
-  await desk.open(/^1 dispute of a card payment to answer/);
+  await desk.open(/^1 dispute of a card payment to respond to/);
   await desk.has("Money withdrawn", "Respond at Stripe");
   await desk.open("Payouts");
   await desk.has("Paid out");

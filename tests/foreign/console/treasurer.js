@@ -33,7 +33,7 @@ async function bringIn(desk, { mark, crew, last }) {
     await desk.check("Create groups that do not exist");
     // An import that was undone leaves people behind who are archived.
     if (!isUndone) await desk.check("Restore archived members who are in the file");
-    await desk.press("Look again");
+    await desk.press("Check again");
     await desk.has(`Ada ${last}`, `Dov ${last}`, crew);
     await desk.press(isUndone ? "Add 4 members" : "Change 4 members");
     await desk.said(/^(Added|Changed) 4 members\./);

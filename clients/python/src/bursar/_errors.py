@@ -63,7 +63,7 @@ class NotFound(BursarError):
 
 
 class Conflict(BursarError):
-    """409: the state does not allow it. Read it again and decide anew."""
+    """409: the state does not allow it. Read the resource again, then decide."""
 
 
 class RateLimited(BursarError):

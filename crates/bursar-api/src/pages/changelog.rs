@@ -39,7 +39,7 @@ const RELEASES: &[Release] = &[
             ),
             (
                 Kind::Added,
-                "Webhooks: events are posted to your URL, signed as Standard Webhooks says. The OpenAPI document has a `webhooks` section with a schema for each type.",
+                "Webhooks: events are posted to your URL, signed as Standard Webhooks specifies. The OpenAPI document has a `webhooks` section with a schema for each type.",
             ),
             (
                 Kind::Added,

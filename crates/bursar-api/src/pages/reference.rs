@@ -124,7 +124,7 @@ impl<'a> Writer<'a> {
     /// Bodies and responses that are no resource. Links lead to them.
     fn others(&self, schemas: &[Schema<'a>]) -> String {
         let mut body = heading(2, "schemas", "Other schemas");
-        body.push_str("<p>Bodies of requests, and responses that are no resource.</p>\n");
+        body.push_str("<p>Request bodies, and responses that are not resources.</p>\n");
         for (name, schema) in schemas {
             let is_body = name.starts_with("New") || name.ends_with("Change");
             let purpose = if is_body { Purpose::Body } else { Purpose::Response };

@@ -68,7 +68,7 @@ fn broken_rule(token: &Token) -> Option<&'static str> {
     match (token.kind, token.user_id, token.role) {
         (TokenKind::Personal, None, _) => return Some("is a personal token of nobody"),
         (TokenKind::Personal, Some(_), Some(_)) => {
-            return Some("is a personal token with a role of its own; its owner's role counts");
+            return Some("is a personal token that has a role; only its owner's role may count");
         }
         (TokenKind::Service, _, Some(Role::Admin)) => {
             return Some("is a service token with the role admin, which they cannot have; revoke it");

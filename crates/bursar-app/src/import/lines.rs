@@ -54,7 +54,7 @@ pub(super) fn each_line(
         number += 1;
         let refuse = |message: &str| Err(ImportError::Line(number, Refusal::unreadable(message)));
         if read == LINE_BYTES_MAX {
-            return refuse("the line is longer than 4 MiB; a record has one line of its own");
+            return refuse("the line is longer than 4 MiB; each record is one line");
         }
         let Ok(text) = std::str::from_utf8(&buffer) else {
             return refuse("the line is not UTF-8");

@@ -198,7 +198,7 @@ fn open<M>(act: &mut Act<'_, '_, M>, known: &Known) -> Result<Vec<String>, AppEr
         && organizations::role(act.tx, act.organization, user.id)?.is_some()
     {
         open.push(format!(
-            "{} has a role in the organization; `bursar role remove` takes it away",
+            "{} has a role in the organization; `bursar role remove` removes it",
             user.email
         ));
     }

@@ -211,7 +211,7 @@ fn hash(credential: &[u8]) -> SecretHash {
 
 fn read_answer<A: DeserializeOwned>(answer: &str) -> Result<A, AppError> {
     let read = serde_json::from_str(answer);
-    read.map_err(|_| Refusal::conflict("the browser's answer cannot be read; begin again").into())
+    read.map_err(|_| Refusal::conflict("the browser's response cannot be read; start again").into())
 }
 
 pub(super) fn written(state: &impl Serialize) -> Result<String, AppError> {

@@ -7,7 +7,7 @@ pub(super) const ENGLISH: Texts = Texts {
     language: "en",
 
     greeting: "Dear {name},",
-    introduction: "This is a reminder of what is open with {organization}.",
+    introduction: "This is a reminder of your open payments to {organization}.",
     about: "This message is about {members}.",
     and: "and",
     subject: "A reminder from {organization}",
@@ -64,7 +64,7 @@ pub(super) const ENGLISH: Texts = Texts {
     refunded: "Of this, {amount} was paid back.",
     as_credit: "Credit for your next charges",
     method_of,
-    pay_link: "See your account and pay online",
+    pay_link: "See your account and how to pay",
     page: "Page {page} of {pages}",
     missing: "A box stands for a character that the font of this document does not have: {codes}.",
     entry,

@@ -221,7 +221,7 @@ fn gives_up(
         return Ok(None);
     };
     if verdict == Verdict::Gone {
-        return Ok(Some("its receiver answered 410 Gone".to_owned()));
+        return Ok(Some("its receiver responded with 410 Gone".to_owned()));
     }
     // What is sent out of turn is tried until its event is no longer kept. And one failure after days without events says
     // little.

@@ -405,7 +405,7 @@ fn a_receiver_that_is_gone_disables_its_endpoint() {
         assert_eq!((record.state, record.attempts), (State::Disabled, 1));
         assert_eq!(
             record.disabled_reason.as_deref(),
-            Some("its receiver answered 410 Gone")
+            Some("its receiver responded with 410 Gone")
         );
         assert_told(db, id);
         let tested = refusal(done(db, 5, move |act| webhooks::test(act, id)));

@@ -15,7 +15,7 @@ use crate::words;
 const fn kind_name(kind: Adjustment) -> &'static str {
     match kind {
         Adjustment::Discount => "Discount: less, as a favour",
-        Adjustment::Waiver => "Waiver: it is not asked for",
+        Adjustment::Waiver => "Waiver: it will not be collected",
         Adjustment::Correction => "Correction: it was wrong",
     }
 }

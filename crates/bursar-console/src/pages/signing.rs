@@ -155,7 +155,7 @@ pub(crate) fn ended(what: End) -> Result<String, Failure> {
         ),
         End::Login => (
             "This sign-in has ended",
-            "It took longer than 10 minutes, was used before, or began in another browser. Begin again.",
+            "It took longer than 10 minutes, was used before, or was started in another browser. Start again.",
         ),
         End::Setup => (
             "This link no longer works",

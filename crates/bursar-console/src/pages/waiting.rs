@@ -30,7 +30,7 @@ pub(crate) fn words(waiting: Waiting, role: Role) -> Vec<(&'static str, String)>
             &online::READ,
             ("dispute of a card payment", "disputes of card payments"),
             "online/disputes",
-            "to answer",
+            "to respond to",
         ),
         (
             waiting.stuck,

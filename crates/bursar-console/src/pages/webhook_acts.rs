@@ -249,10 +249,7 @@ pub(crate) fn show_enable(view: &mut View<'_, '_>, asking: &Asking, form: &Form)
         .lead(format!(
             "It continues where it was: with what happened after {at}."
         ))
-        .fields([Field::check(
-            "skip",
-            "Go on after events that are no longer kept, if there are such",
-        )])
+        .fields([Field::check("skip", "Skip events that are no longer kept")])
         .button("Enable it")
         .page()
 }

@@ -133,7 +133,7 @@ fn next_step(tx: &mut Tx<'_>, steps: &[&'static str]) -> Result<bool, DbError> {
     }
     schema::finish(tx, step)?;
     tx.execute("UPDATE bursar_schema SET version = ?1", &[(found + 1).into()])?;
-    tracing::info!(version = found + 1, "the database schema was brought up");
+    tracing::info!(version = found + 1, "the database schema was migrated");
     Ok(true)
 }
 

@@ -54,5 +54,5 @@ impl<T, E: From<DbError>> Future for Reply<T, E> {
 }
 
 fn gone<E: From<DbError>>() -> E {
-    DbError::Unavailable("it shut down before it could answer".to_owned()).into()
+    DbError::Unavailable("it shut down before it could respond".to_owned()).into()
 }

@@ -219,7 +219,7 @@ impl Link {
         *connection = Some(fresh);
         self.failures.store(0, Ordering::Relaxed);
         if self.change(BackendState::Shared) {
-            tracing::info!("Redis answers: rate limits are shared");
+            tracing::info!("Redis is available: rate limits are shared");
         }
     }
 

@@ -106,7 +106,7 @@ fn a_slow_server_is_tried_again() {
     let mut worker = office.mailer(&sink.url());
     drain(&mut worker);
     let detail = office.messages()[0].detail.clone().unwrap();
-    assert!(detail.ends_with("no answer in 1 s"), "{detail}");
+    assert!(detail.ends_with("no response within 1 s"), "{detail}");
     office.later(6);
     drain(&mut worker);
     assert_eq!(office.states(), "1 delivered");

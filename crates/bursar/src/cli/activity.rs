@@ -76,7 +76,7 @@ pub(crate) fn run(globals: &Globals, args: &ActivityArgs) -> Outcome {
         return output::json(&records);
     }
     if !said {
-        output::say("nothing in the activity log answers this");
+        output::say("no lines in the activity log match");
     }
     Ok(())
 }

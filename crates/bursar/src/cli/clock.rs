@@ -68,7 +68,7 @@ fn accept(globals: &Globals, app: &App, known: &Known) -> Outcome {
         return output::json(&json!({"seenAt": at}));
     }
     output::say(&format!(
-        "Accepted {at} as the time. Workers that waited go on within seconds."
+        "Accepted {at} as the time. Waiting workers resume within seconds."
     ));
     Ok(())
 }

@@ -26,7 +26,7 @@ const FOR_GOOD: &[(&[&str], &str)] = &[
     ),
     (
         &["reimbursement", "pay"],
-        "a reimbursement that is paid out stays so",
+        "this records that the money was paid out; only `reimbursement return` reverses it",
     ),
     (&["card", "deny"], "a declined card stays declined"),
     (&["card", "deny-application"], "a denied application stays denied"),
@@ -66,7 +66,7 @@ fn is_attended() -> bool {
 }
 
 fn ask(plan: &str) -> Outcome {
-    output::prompt(&format!("{plan} Go on? [y/N] "));
+    output::prompt(&format!("{plan} Continue? [y/N] "));
     let mut answer = String::new();
     std::io::stdin().lock().read_line(&mut answer)?;
     match answer.trim().to_lowercase().as_str() {

@@ -15,7 +15,7 @@ pub(crate) enum DuesCommand {
     Set(SetArgs),
     /// Show a group's dues and who is charged next
     Show(GroupArgs),
-    /// Raise all dues that are due today; the background worker does this automatically
+    /// Raise a group's dues that are due; the background worker does this automatically
     Raise(RaiseArgs),
 }
 

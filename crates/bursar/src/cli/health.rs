@@ -24,8 +24,8 @@ pub(crate) struct HealthArgs {
 
 pub(crate) fn run(globals: &Globals, args: &HealthArgs) -> Outcome {
     let address = reachable(args.listen);
-    let answer =
-        ask(address).map_err(|error| not_ready(format!("no server answers at http://{address}: {error}")))?;
+    let answer = ask(address)
+        .map_err(|error| not_ready(format!("no server responds at http://{address}: {error}")))?;
     let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
     if !head.starts_with("HTTP/1.1 200 ") {
         return Err(not_ready(format!(
@@ -33,7 +33,7 @@ pub(crate) fn run(globals: &Globals, args: &HealthArgs) -> Outcome {
         )));
     }
     let told: Value = serde_json::from_str(body)
-        .map_err(|_| Failure::new(format!("what answers at http://{address} is not bursar")))?;
+        .map_err(|_| Failure::new(format!("the server at http://{address} is not bursar")))?;
     if globals.json {
         return output::json(&told);
     }

@@ -94,7 +94,7 @@ enum Command {
     /// Set, show and raise the dues of groups
     #[command(subcommand)]
     Dues(dues::DuesCommand),
-    /// Create and list organizations
+    /// Create, change and list organizations
     #[command(subcommand)]
     Organization(organization::OrganizationCommand),
     /// Give, remove and list roles

@@ -156,7 +156,11 @@ fn set(globals: &Globals, door: &Door<'_>, args: SetArgs) -> Outcome {
         providers::sealing_key(view, &file, random)
     })?;
     let entropy = ambient::entropy()?;
-    let record = door.act(organization, move |act| providers::set(act, &new, &key, &entropy))?;
+    // The field's name on the console's page.
+    let name_flag = |message: String| message.replace("stripe-key", "--key-file");
+    let record = door
+        .act(organization, move |act| providers::set(act, &new, &key, &entropy))
+        .map_err(|failure| failure.told(name_flag))?;
     if globals.json {
         return output::json(&record);
     }

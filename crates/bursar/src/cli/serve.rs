@@ -288,7 +288,7 @@ pub(crate) fn serve(
         true => {
             thread::Builder::new().name("bursar-end".into()).spawn(end_all)?;
             if end.recv_timeout(LEAVE_MAX).is_err() {
-                tracing::warn!("stopping: the database does not answer; leaving without it");
+                tracing::warn!("stopping: the database does not respond; exiting without waiting for it");
             }
         }
     }
@@ -464,7 +464,7 @@ async fn accept(
         if !is_hurried.load(Ordering::Relaxed) {
             tracing::info!(
                 seconds = args.drain_delay.as_secs(),
-                "stopping: not ready, and still answering until balancers have noticed"
+                "stopping: not ready; still serving until load balancers notice"
             );
             let _ = timeout(args.drain_delay, another_signal()).await;
         }

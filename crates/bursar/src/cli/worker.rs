@@ -104,7 +104,7 @@ pub(crate) fn run(globals: &Globals, args: &WorkerArgs) -> Outcome {
         let worker = worker.start()?;
         output::say("working");
         tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {} }
-        tracing::info!("stopping: finishing the message in hand");
+        tracing::info!("stopping: finishing the message being sent");
         Ok(worker)
     });
     let told = started.map(Running::stop);

@@ -141,7 +141,7 @@ fn proxies(given: &[String], base_url: Option<&str>) -> Finding {
     if given.iter().any(|block| block.trim().ends_with("/0")) {
         return Finding::warning(
             CHECK,
-            "every address is believed, so that anybody can pretend to be any other",
+            "every address is trusted, so any client can fake its address",
             "name the proxy's own address",
         );
     }

@@ -33,7 +33,10 @@ pub(super) fn check(setup: &Setup<'_>) -> Finding {
             ),
             "move it closer: slow counts fall back to this process alone",
         ),
-        Ok(seen) => Finding::ok(CHECK, format!("Redis {} answers and counts", seen.version)),
+        Ok(seen) => Finding::ok(
+            CHECK,
+            format!("Redis {} responds and counts requests", seen.version),
+        ),
         Err(why) => Finding::problem(
             CHECK,
             why,

@@ -70,14 +70,14 @@ fn sms(setup: &Setup<'_>) -> Finding {
         ),
         Ok(status @ 500..) => Finding::warning(
             CHECK,
-            format!("the provider answers {status}"),
+            format!("the provider responds with {status}"),
             "look at its status page; queued messages are retried",
         ),
         Ok(200..300) => Finding::ok(CHECK, "the provider knows the account"),
         // Not every compatible provider has this endpoint.
         Ok(status) => Finding::ok(
             CHECK,
-            format!("the provider answers, with {status} for the account"),
+            format!("the provider responds, with {status} for the account"),
         ),
         Err(why) => Finding::problem(
             CHECK,

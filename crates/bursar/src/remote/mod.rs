@@ -267,13 +267,13 @@ impl Client {
             .read_to_vec();
         let body = match body {
             Ok(body) => body,
-            Err(error) => return Attempt::Failed(format!("the answer broke off ({error})")),
+            Err(error) => return Attempt::Failed(format!("the response was cut off ({error})")),
         };
         if status == 200 {
             return match serde_json::from_slice(&body) {
                 Ok(answer) => Attempt::Answered(answer),
                 Err(error) => Attempt::Failed(format!(
-                    "an answer that is not a bursar's, or that broke off ({error})"
+                    "a response that is not from bursar, or was cut off ({error})"
                 )),
             };
         }
@@ -298,7 +298,7 @@ impl Client {
                     self.url
                 )))
             }
-            _ => Attempt::Failed(format!("no answer ({error})")),
+            _ => Attempt::Failed(format!("no response ({error})")),
         }
     }
 

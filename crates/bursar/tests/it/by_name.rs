@@ -136,7 +136,7 @@ fn several_are_listed_and_so_are_the_nearest() {
             ("Zoe Łoś", "did you mean Zoë Łoś"),
             ("Иван Петрв", "did you mean Иван Петров"),
             ("percy@exmaple.org", "did you mean Percy"),
-            ("Quentin Xylander", "`bursar member list` shows those there are"),
+            ("Quentin Xylander", "`bursar member list` lists them"),
         ] {
             let refused = place.refused(&["member", "show", named]);
             assert!(refused.contains(nearest), "{named}: {refused}");

@@ -126,7 +126,7 @@ fn undo_cancel_and_archive_say_what_they_do_and_ask() {
             if place.is_sqlite() {
                 let (code, screen) = on_a_terminal(place, args, &[("NO_COLOR", "1")], "n\n");
                 assert!(
-                    code == Some(1) && screen.contains(&format!("{plan}Go on? [y/N] ")),
+                    code == Some(1) && screen.contains(&format!("{plan}Continue? [y/N] ")),
                     "{screen}"
                 );
                 assert_eq!(place.export(), before, "{args:?}");

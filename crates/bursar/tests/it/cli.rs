@@ -160,7 +160,7 @@ fn a_terminal_is_asked_before_what_cannot_be_undone() {
         let (code, screen) = on_a_terminal(&place, &["token", "revoke", &token], &plain, answer);
         assert_eq!(code, Some(1), "{answer:?}: {screen}");
         assert!(
-            screen.contains("The token stops working immediately and permanently. Go on? [y/N] ")
+            screen.contains("The token stops working immediately and permanently. Continue? [y/N] ")
                 && screen.contains("nothing was changed"),
             "{screen}"
         );
@@ -179,14 +179,14 @@ fn a_terminal_is_asked_before_what_cannot_be_undone() {
             &plain,
             "",
         );
-        assert!(code == Some(0) && !screen.contains("Go on?"), "{screen}");
+        assert!(code == Some(0) && !screen.contains("Continue?"), "{screen}");
     }
     let token = new_token(&place);
     for _ in 0..2 {
         assert_eq!(place.json(&["token", "revoke", &token])["state"], "revoked");
     }
     let (code, screen) = on_a_terminal(&place, &["token", "show", &token], &plain, "");
-    assert!(code == Some(0) && !screen.contains("Go on?"), "{screen}");
+    assert!(code == Some(0) && !screen.contains("Continue?"), "{screen}");
 }
 
 #[test]

@@ -127,7 +127,7 @@ fn a_worker_whose_clock_is_not_the_database_servers_raises_no_dues() {
     let ahead = Worker::start(&place, "ahead.log", &other_time("+75s"));
     eventually("it says why it waits", || {
         let log = ahead.log();
-        (log.contains("the clock cannot be believed") && log.contains("the database server's clock says"))
+        (log.contains("the clock cannot be trusted") && log.contains("the database server's clock says"))
             .then_some(())
     });
     std::thread::sleep(Duration::from_secs(2));

@@ -37,7 +37,7 @@ fn odd_requests_are_refused_and_do_nothing(engine: Engine) {
     for key in ["a+b%26c", "a%0d%0ab", "", &"k".repeat(65)] {
         let odd = admin.post(&new, &format!("first-name=Zyxwvu&last-name=B&key={key}"));
         assert_eq!(odd.status, 422, "{key}");
-        assert!(odd.body.contains("This form is old"), "{}", odd.body);
+        assert!(odd.body.contains("This form is out of date"), "{}", odd.body);
     }
     let put = world.nobody().ask("PUT", &members).send();
     assert_eq!((put.status, put.must("allow")), (405, "GET, HEAD, POST"));

@@ -373,7 +373,7 @@ fn disputes_and_payouts_are_shown(engine: Engine) {
     }
     let overview = admin.page(&at(NATIONAL, ""));
     assert!(
-        overview.contains("1 dispute of a card payment to answer"),
+        overview.contains("1 dispute of a card payment to respond to"),
         "{overview}"
     );
     // The provider ends it.

@@ -80,7 +80,7 @@ fn an_admin_exports_and_erases_a_member(engine: Engine) {
     assert!(open.contains("25.00 USD is open in 1 charge"), "{open}");
     let form = "name=xanthippe+zaubermannova&reason=asked+for+it";
     assert!(
-        !open.contains("Look again") && !open.contains("`bursar"),
+        !open.contains("Check again") && !open.contains("`bursar"),
         "{open}"
     );
     let refused = admin.post(&erase, &format!("{form}&key=one"));

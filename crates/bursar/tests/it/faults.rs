@@ -267,7 +267,7 @@ fn a_postgresql_server_that_is_not_there() {
     for args in [WRITES, &["check"], &["import", EVERY_RECORD]] {
         let said = soon(&place, args);
         assert!(
-            said.contains(&format!("PostgreSQL at {address} does not answer")),
+            said.contains(&format!("PostgreSQL at {address} is unreachable")),
             "{said}"
         );
         assert!(!said.contains("secret"), "{said}");
@@ -284,7 +284,7 @@ fn a_server_that_accepts_and_never_answers() {
         place.database = format!("postgres://ada:secret@{address}/books{query}");
         let said = soon(&place, &["check"]);
         assert!(
-            said.contains(&format!("PostgreSQL at {address} does not answer")),
+            said.contains(&format!("PostgreSQL at {address} does not respond")),
             "{said}"
         );
     }

@@ -73,7 +73,7 @@ impl<'a> Writer<'a> {
                      <code>nextCursor</code> lead to the next <a href=\"{page}#schema-{name}\">page</a>.",
                     page = relative(self.path, places::of_schema(self.document, name)),
                 ),
-                None => format!(" It is {}.", self.type_of(schema)),
+                None => format!(" Type: {}.", self.type_of(schema)),
             },
         };
         format!(

@@ -69,7 +69,8 @@ fn section<S: Machine + Word>(all: &[S], resource: EventResource, first: &[S]) -
     );
     let _ = write!(
         body,
-        "<p>A status changes only along the arrows; <code>{resource}.STATUS</code> is the type of its event. A new {noun} \
+        "<p>A status changes along the arrows. One change can take several arrows at once; only the last status is stored, \
+         and <code>{resource}.STATUS</code> is the type of its event. A new {noun} \
          starts in a status marked <span class=\"start\">start</span>. A dashed border marks a final status.</p>\n\
          <table class=\"states\">\n<thead><tr><th scope=\"col\">Status</th><th scope=\"col\">Meaning</th>\
          <th scope=\"col\">Can become</th></tr></thead>\n<tbody>\n",

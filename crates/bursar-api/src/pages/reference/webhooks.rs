@@ -49,8 +49,8 @@ impl<'a> Writer<'a> {
             body,
             "<p class=\"route\"><span class=\"method post\">post</span> <code>your URL</code></p>\n\
              <p>The body is the event, byte for byte as it was signed: verify it before you parse it. The \
-             <a href=\"{}#webhooks\">guide</a> has a receiver, and <a href=\"{}#listEvents\">List events</a> gives the same \
-             events to those who ask.</p>\n<h3>Headers</h3>\n<dl class=\"fields\">\n",
+             <a href=\"{}#webhooks\">guide</a> has a receiver, and <a href=\"{}#listEvents\">List events</a> returns the same \
+             events to clients that poll.</p>\n<h3>Headers</h3>\n<dl class=\"fields\">\n",
             relative(self.path, GUIDE),
             relative(self.path, places::of_tag("Events")),
         );

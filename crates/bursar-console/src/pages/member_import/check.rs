@@ -168,10 +168,8 @@ fn mistake(cause: &Cause) -> Mistake {
             Some("--create-groups") => {
                 "Check \u{201c}Create groups that do not exist\u{201d} above.".to_owned()
             }
-            Some(flag) if flag.starts_with("--dates") => "Choose above how days are written.".to_owned(),
-            Some(flag) if flag.starts_with("--encoding") => {
-                "Choose the letters of the file above.".to_owned()
-            }
+            Some(flag) if flag.starts_with("--dates") => "Choose the date format above.".to_owned(),
+            Some(flag) if flag.starts_with("--encoding") => "Choose the character encoding above.".to_owned(),
             _ if cause.way_out.contains("--") || cause.way_out.contains("`bursar") => String::new(),
             _ => match cause.way_out.as_str() {
                 "" => String::new(),

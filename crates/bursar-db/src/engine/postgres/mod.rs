@@ -129,7 +129,7 @@ impl Server {
     /// For a server that accepts connections and then does not respond.
     fn is_silent(&self) -> Fault {
         Fault::lost(format!(
-            "PostgreSQL at {} does not answer: it took the connection and said nothing",
+            "PostgreSQL at {} does not respond: it accepted the connection but sent nothing",
             self.name
         ))
     }
@@ -165,7 +165,7 @@ impl Server {
                 "PostgreSQL at {name} takes no writes, and no other host of the database URL does"
             )),
             WireError::Closed | WireError::Io(_) | WireError::Protocol(_) | WireError::Value(_) => {
-                Fault::lost(format!("PostgreSQL at {name} does not answer: {error}"))
+                Fault::lost(format!("PostgreSQL at {name} is unreachable: {error}"))
             }
         }
     }
@@ -200,7 +200,7 @@ fn refuse_foreign(tx: &mut Tx<'_>) -> Result<(), DbError> {
                WHERE schemaname = current_schema() AND tablename = 'organizations'";
     if tx.first(sql, &[], |row| row.int(0))? != Some(0) && !migrate::has_schema(tx)? {
         return Err(DbError::Foreign(
-            "the PostgreSQL database has a table organizations of another program; use a database of its own"
+            "the PostgreSQL database has a table organizations that belongs to another program; use a separate database"
                 .to_owned(),
         ));
     }

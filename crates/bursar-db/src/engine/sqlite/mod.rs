@@ -193,7 +193,7 @@ pub(super) fn compact(files: &Files) -> Result<(u64, u64), DbError> {
     match checkpoint::checkpoint(&connection, "PRAGMA wal_checkpoint(TRUNCATE)")? {
         true => Ok((before, size())),
         false => Err(DbError::Unavailable(
-            "somebody reads the database for long, so its log still has old content; run it again later"
+            "another process has been reading the database for a long time, so its log still has old content; run the command again later"
                 .to_owned(),
         )),
     }

@@ -225,7 +225,7 @@ fn a_server_that_is_away_is_named_quickly() {
     let line = error.to_string();
     assert!(matches!(error, DbError::Unavailable(_)));
     assert!(
-        line.contains("PostgreSQL at 127.0.0.1:1 does not answer"),
+        line.contains("PostgreSQL at 127.0.0.1:1 is unreachable"),
         "{line}"
     );
     assert!(!line.contains("secret") && !line.contains('\n'), "{line}");

@@ -70,7 +70,7 @@ pub(crate) struct RaiseArgs {
     /// Income account that it counts in; dues by default
     #[arg(long, value_name = "ACCOUNT")]
     category: Option<String>,
-    /// Charge also members who have this group's dues of this day
+    /// Also charge members who already have this charge for the due date
     #[arg(long)]
     again: bool,
     /// Show who would be charged without charging anybody

@@ -18,13 +18,13 @@ pub(crate) enum ReimbursementCommand {
     Submit(IdArgs),
     /// Approve as an admin (--as); nobody approves their own
     Approve(ReviewArgs),
-    /// Reject
+    /// Reject a submitted reimbursement
     Reject(ReviewArgs),
     /// Reopen a rejected one as a draft
     Reopen(IdArgs),
     /// Mark as paid
     Pay(PayoutArgs),
-    /// Void
+    /// Withdraw a reimbursement
     Void(IdArgs),
     /// Reverse a payout that the bank returned
     Return(PayoutArgs),

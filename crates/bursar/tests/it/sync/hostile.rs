@@ -257,7 +257,7 @@ fn it_gives_up_and_says_how_to_go_on() {
             vec![Error(500, "internal"); 3],
             "500 It is so. (req_1), at attempt 3; run the same command again later",
         ),
-        (vec![Nothing; 3], "no answer ("),
+        (vec![Nothing; 3], "no response ("),
         (vec![Nonsense; 3], "an answer that is not a bursar's"),
         (
             vec![Status(429, "Retry-After: 86400\r\n")],
@@ -357,7 +357,7 @@ fn a_server_that_breaks_the_order_is_not_believed() {
             .run(&["--page-size", "2", "--full", "--attempts", "2"])
             .failed()
     };
-    assert!(asked_and_moved.contains("no answer"), "{asked_and_moved}");
+    assert!(asked_and_moved.contains("no response"), "{asked_and_moved}");
     server.set(&[(9, 0), (1, 1), (2, 2), (3, 3), (4, 4), (5, 5)]);
     let refused = mirror.run(&["--page-size", "2"]).failed();
     assert!(refused.contains("out of the order of change"), "{refused}");
