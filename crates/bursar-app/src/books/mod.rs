@@ -37,7 +37,8 @@ pub(crate) struct Books {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Closed {
     Refuse,
-    /// Corrections, approvals and the worker.
+    /// Corrections, approvals and the worker. What a correction takes its day from can be after today where the time zone
+    /// moved west since. It keeps that day, so that neither stands without the other on any day.
     UseToday,
 }
 
@@ -48,9 +49,9 @@ pub(crate) fn open<M>(act: &mut Act<'_, '_, M>) -> Result<Books, AppError> {
 }
 
 impl Books {
-    /// The date of an entry: never in the future, never in a closed period.
+    /// The date of an entry: not in the future, never in a closed period.
     pub(crate) fn date(&self, field: &'static str, wanted: Date, closed: Closed) -> Result<Date, Refusal> {
-        if wanted > self.today {
+        if wanted > self.today && closed == Closed::Refuse {
             return Err(Refusal::invalid(
                 field,
                 format!("must not be in the future, got {wanted}; today is {}", self.today),
@@ -92,9 +93,10 @@ impl Books {
         self.date("date", wanted.unwrap_or(self.today), Closed::Refuse)
     }
 
-    /// When money of a day was received: now if that is today, else the day's first instant.
+    /// When money of a day was received: now if that is today, else the day's first instant. A day after today was today
+    /// before the time zone moved west.
     pub(crate) fn instant(&self, day: Date, now: Timestamp) -> Timestamp {
-        match day == self.today {
+        match day >= self.today {
             true => now,
             false => self.organization.time_zone.start(day),
         }

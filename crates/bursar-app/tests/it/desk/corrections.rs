@@ -328,6 +328,38 @@ fn nothing_is_posted_today_when_a_new_time_zone_makes_it_a_closed_day() {
     });
 }
 
+#[test]
+fn a_new_time_zone_farther_west_puts_nothing_into_the_future() {
+    both_engines(|test| {
+        let now = day("2026-01-13").start().plus_seconds(4 * 3600);
+        let desk = Desk::open(test, 103, now);
+        let (ada, ben) = (desk.member("Ada", &[]).id, desk.member("Ben", &[]).id);
+        let charge = desk.charge(ada, "100.00").id;
+        let [kept, mistaken] = ["60.00", "5.00"].map(|amount| desk.receive(receipt(ada, amount)).receipt.id);
+        let of_ben = desk.charge(ben, "30.00").id;
+        let cy = charges(Debtor::Member(desk.member("Cy", &[]).id), "20.00");
+        let bulk = desk.act(move |act| payments::raise(act, &cy, None)).id.unwrap();
+        desk.move_zone("America/New_York");
+        desk.act(move |act| receipts::reverse(act, mistaken, None));
+        desk.act(move |act| payments::adjust(act, charge, "60.00", Adjustment::Discount, "why"));
+        let paid_at = desk.get::<Payment>(charge).paid_at.unwrap();
+        assert!(paid_at < now.plus_seconds(1), "{paid_at}");
+        desk.act(move |act| payments::adjust(act, charge, "70.00", Adjustment::Correction, "why"));
+        desk.act(move |act| receipts::move_to(act, kept, ben));
+        desk.assert_state(of_ben, PaymentStatus::Paid, ["30.00", "30.00"]);
+        desk.act(move |act| receipts::reverse(act, kept, None));
+        desk.act(move |act| undo::undo(act, bulk));
+        // Every mistake and its correction have one day, so that nothing is owed or held for a day between them.
+        for id in [kept, mistaken] {
+            let entries = desk.look(move |view| receipts::show(view, id)).unwrap().entries;
+            let days: Vec<Date> = entries.iter().map(|entry| entry.date).collect();
+            assert_eq!(days, vec![day("2026-01-13"); days.len()]);
+        }
+        assert_eq!(desk.owed_on(of_ben, "2026-01-13"), 3_000);
+        assert_eq!(problems(&desk.db), []);
+    });
+}
+
 impl Desk {
     /// What the books of a day say is owed for a charge.
     fn owed_on(&self, charge: PaymentId, date: &str) -> i64 {
