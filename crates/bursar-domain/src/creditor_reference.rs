@@ -1,8 +1,13 @@
 //! Creditor references by ISO 11649: `RF`, two check digits and a number of the organization. A payer writes one on a
 //! transfer, and it is recognised when the money comes in.
 
+use crate::refusal::Refusal;
+
 /// The longest reference that the standard allows.
 const LENGTH_MAX: usize = 25;
+
+/// The largest number that a bundle may bring. It leaves room to count on from there.
+const NUMBER_MAX: i64 = 999_999_999_999_999;
 
 /// For the organization's n-th reference.
 pub fn of_number(number: i64) -> String {
@@ -14,7 +19,16 @@ pub fn of_number(number: i64) -> String {
 /// The number of a reference that [`of_number`] made.
 pub fn number_of(reference: &str) -> Option<i64> {
     let number = reference.get(4..)?.parse().ok()?;
-    (number > 0 && of_number(number) == reference).then_some(number)
+    ((1..=NUMBER_MAX).contains(&number) && of_number(number) == reference).then_some(number)
+}
+
+/// The number of the reference that a bundle gives.
+pub fn given(reference: &str) -> Result<i64, Refusal> {
+    number_of(reference).ok_or_else(|| {
+        let rule =
+            format!("must be RF, two check digits and a number of at most 15 digits, got {reference:?}");
+        Refusal::invalid("reference", rule)
+    })
 }
 
 /// Reads a reference as people type it: in any case, with spaces. `None` if the check digits are wrong.
@@ -129,6 +143,9 @@ mod tests {
         assert_eq!(parse("RF18"), None);
         assert_eq!(number_of("RF18539007547034"), Some(539_007_547_034));
         assert_eq!(number_of("RF18000539007547034"), None);
+        assert_eq!(number_of(&of_number(NUMBER_MAX)), Some(NUMBER_MAX));
+        assert_eq!(number_of(&of_number(NUMBER_MAX + 1)), None);
+        assert_eq!(number_of(&of_number(i64::MAX)), None);
         assert_eq!(spaced("RF18539007547034"), "RF18 5390 0754 7034");
     }
 

@@ -1,6 +1,5 @@
 //! The first pass: checks every line alone, and remembers the ids that the bundle brings.
 
-use std::borrow::Cow;
 use std::collections::hash_map;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -16,8 +15,8 @@ use bursar_domain::money::Currency;
 use bursar_domain::organization::{Organization, User, address_key, apply_policy, read_role};
 use bursar_domain::payment::Payment;
 use bursar_domain::receipt::Receipt;
-use bursar_domain::resource::Cell;
 use bursar_domain::statement::LineIdentity;
+use bursar_domain::text::CREDITOR_REFERENCE;
 use bursar_domain::{Date, Refusal, Resource, Timestamp};
 
 use super::lines::{Extent, each_line};
@@ -83,12 +82,8 @@ impl KnownBooks {
         self.numbers.get(&(R::TYPE == Payment::TYPE, id)).copied()
     }
 
-    fn reference(&mut self, organization: OrganizationId, reference: Option<&str>) -> Result<(), Refusal> {
-        let Some(reference) = reference else { return Ok(()) };
-        let Some(number) = creditor_reference::number_of(reference) else {
-            let rule = format!("must be RF, two check digits and a number, got {reference:?}");
-            return Err(Refusal::invalid("reference", rule));
-        };
+    fn reference(&mut self, organization: OrganizationId, reference: &str) -> Result<(), Refusal> {
+        let number = creditor_reference::given(reference)?;
         if !self.references.insert((organization, number)) {
             let rule = format!("{reference} is given twice in this bundle");
             return Err(Refusal::invalid("reference", rule));
@@ -455,24 +450,20 @@ fn resource<R: Stored>(scan: &mut Scan, tx: &mut Tx<'_>, mut fields: Fields<'_>)
         *newest = (*newest).max(header.updated_at.or(header.created_at).unwrap_or(*newest));
     }
     let before = if is_new { None } else { header.before(tx)? };
-    let has_reference = R::FIELDS.iter().any(|field| field.column == "reference");
-    if has_reference && before.is_none() && !fields.has("reference") {
-        let row = (organization, R::TYPE == Payment::TYPE, header.id.to_bytes());
-        scan.plan.books.unnumbered.push(row);
+    if R::FIELDS.iter().any(|field| field.column == "reference") {
+        let books = &mut scan.plan.books;
+        match fields.text("reference", CREDITOR_REFERENCE)?.optional() {
+            Some(reference) => books.reference(organization, &reference)?,
+            None if before.is_none() => {
+                let row = (organization, R::TYPE == Payment::TYPE, header.id.to_bytes());
+                books.unnumbered.push(row);
+            }
+            None => {}
+        }
     }
     // Amounts need the organization's currency. If its line comes later, the second pass checks this one.
     if let Some(currency) = scan.plan.organization(organization).map(|o| o.currency) {
-        let after = header.apply(fields, before.as_ref(), currency)?;
-        scan.plan.books.reference(organization, reference_of(&after))?;
+        header.apply(fields, before.as_ref(), currency)?;
     }
     Ok(())
-}
-
-/// The creditor reference of a member or payment.
-fn reference_of<R: Resource>(resource: &R) -> Option<&str> {
-    let field = R::FIELDS.iter().find(|field| field.column == "reference")?;
-    match (field.cell)(resource) {
-        Cell::Text(Cow::Borrowed(text)) => Some(text),
-        _ => None,
-    }
 }

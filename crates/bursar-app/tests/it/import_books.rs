@@ -10,6 +10,7 @@ use bursar_db::Db;
 use bursar_db::testing::{TestDb, both_engines};
 use bursar_domain::Date;
 use bursar_domain::account::{Account, Standing};
+use bursar_domain::creditor_reference::of_number;
 use bursar_domain::ids::{
     AccountId, AttachmentId, EntryId, ReceiptId, ReimbursementId, StatementId, StatementLineId,
 };
@@ -142,6 +143,46 @@ fn assert_balances(db: &Db, expected: &[(&str, i64)]) {
         .map(|(name, amount)| ((*name).to_owned(), *amount))
         .collect();
     assert_eq!(balances(db), expected);
+}
+
+#[test]
+fn references_are_known_wherever_the_line_of_the_organization_is() {
+    both_engines(|test| {
+        let db = &test.db;
+        let numbered =
+            |n: u128, number: i64| with(member(), json!({"id": mem(n), "reference": of_number(number)}));
+        let twice = format!(
+            "line 2: reference: {} is given twice in this bundle",
+            of_number(7)
+        );
+        refused(db, &[numbered(1, 7), numbered(2, 7), organization(1)], &twice);
+        for number in [1_000_000_000_000_000, i64::MAX] {
+            let rule = "reference: must be RF, two check digits and a number of at most 15 digits";
+            refused(
+                db,
+                &[organization(1), numbered(1, number)],
+                &format!("line 2: {rule}"),
+            );
+            refused(
+                db,
+                &[numbered(1, number), organization(1)],
+                &format!("line 1: {rule}"),
+            );
+        }
+        import(
+            db,
+            &[
+                payment(1, "2026-05-01"),
+                numbered(1, 7),
+                numbered(2, 1),
+                organization(1),
+            ],
+        );
+        assert_eq!(record(db, pay(1))["reference"], json!(of_number(8)));
+        let unnumbered = with(member(), json!({"id": mem(3), "reference": null}));
+        import(db, &[unnumbered]);
+        assert_eq!(record(db, mem(3))["reference"], json!(of_number(9)));
+    });
 }
 
 #[test]
