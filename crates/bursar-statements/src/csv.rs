@@ -64,6 +64,11 @@ pub(crate) fn read(bytes: &[u8], options: &Options) -> Result<StatementFile, Pro
     })
 }
 
+/// Whether the file is a table that has all of these columns.
+pub fn has_columns(bytes: &[u8], columns: &[Column]) -> bool {
+    !columns.is_empty() && decode::guessed(bytes).is_ok_and(|text| table::fits(&text, columns))
+}
+
 /// A column of a CSV file, before anybody has said what it means.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Guess {

@@ -20,7 +20,7 @@ pub mod testing;
 mod text;
 mod xml;
 
-pub use csv::{Column, Field, Guess, Notation, guess};
+pub use csv::{Column, Field, Guess, Notation, guess, has_columns};
 pub use format::Format;
 pub use limits::{FILE_BYTES_MAX, LINE_BYTES_MAX, LINES_MAX};
 pub use problem::Problem;

@@ -13,7 +13,7 @@ use bursar_domain::statement::{
 };
 use bursar_domain::text::{NAME, NOTE, REFERENCE};
 use bursar_domain::{Date, Refusal};
-use bursar_statements::{Column, Format, Options, Problem, StatementFile};
+use bursar_statements::{Column, Format, Options, StatementFile};
 use sha2::{Digest, Sha256};
 
 use super::{IMPORT, bank_account, confirm, propose};
@@ -70,24 +70,24 @@ pub fn read(view: &mut View<'_, '_>, new: &NewStatement) -> Result<StatementRead
     let account = bank_account(view, &new.account)?;
     account.check_open("account")?;
     let currency = view.own()?.currency;
-    let options = |columns| Options {
-        currency: currency.code().to_owned(),
-        decimals: currency.digits(),
-        columns,
-    };
-    let remembered: Vec<Column> = account
+    let remembered: Result<Vec<Column>, String> = account
         .statement_columns
         .iter()
-        .filter_map(|column| column.parse().ok())
+        .map(|column| column.parse())
         .collect();
-    let file = match new.columns.is_empty() && !remembered.is_empty() {
-        false => bursar_statements::read(&new.bytes, new.format, &options(new.columns.clone())),
-        // A bank can change its file. Then the names of the columns tell what they are, as the first time.
-        true => bursar_statements::read(&new.bytes, new.format, &options(remembered)).or_else(|problem| {
-            bursar_statements::read(&new.bytes, new.format, &options(Vec::new())).map_err(|_| problem)
-        }),
+    let remembered = remembered.unwrap_or_default();
+    // A bank can change its columns. Then their names tell what they are, as the first time.
+    let is_remembered = new.columns.is_empty() && bursar_statements::has_columns(&new.bytes, &remembered);
+    let options = Options {
+        currency: currency.code().to_owned(),
+        decimals: currency.digits(),
+        columns: match is_remembered {
+            true => remembered,
+            false => new.columns.clone(),
+        },
     };
-    let file = file.map_err(|problem: Problem| Refusal::unreadable(problem.to_string()))?;
+    let file = bursar_statements::read(&new.bytes, new.format, &options)
+        .map_err(|problem| Refusal::unreadable(problem.to_string()))?;
     let today = books::open(view)?.today;
     Ok(StatementRead::new(&account, file, &new.bytes, today)?)
 }

@@ -10,6 +10,8 @@ use crate::number::quoted;
 /// Exports have a header within so many rows, below the name of the bank and the period.
 const PREAMBLE_MAX: usize = 50;
 
+const DELIMITERS: [u8; 4] = *b";\t|,";
+
 /// More columns than any bank has.
 const COLUMNS_MAX: usize = 200;
 
@@ -65,7 +67,7 @@ impl Table {
         }
         let text = format!("{}\n{SENTINEL}\n", text.trim_end_matches(['\u{1a}', '\u{1}']));
         let mut best: Option<Found> = None;
-        for delimiter in *b";\t|," {
+        for delimiter in DELIMITERS {
             let found = find(&text, delimiter, mapping)?;
             let size = |found: &Found| (found.columns.len(), found.width);
             best = match (best, found) {
@@ -150,7 +152,7 @@ fn rows(text: &str, delimiter: u8, most: usize) -> Result<Vec<Row>, Problem> {
 /// The row that is most likely the header, and the rows below it.
 pub(super) fn guess(text: &str) -> Option<(Vec<String>, Vec<Vec<String>>)> {
     let mut best: Option<Vec<Row>> = None;
-    for delimiter in *b";\t|," {
+    for delimiter in DELIMITERS {
         let mut rows = rows(text, delimiter, PREAMBLE_MAX).ok()?;
         let width = rows.iter().map(Row::width).max()?;
         let first = rows.iter().position(|row| row.width() == width)?;
@@ -162,6 +164,13 @@ pub(super) fn guess(text: &str) -> Option<(Vec<String>, Vec<Vec<String>>)> {
     }
     let mut rows = best?.into_iter().map(|row| row.header());
     Some((rows.next()?, rows.collect()))
+}
+
+/// Whether the mapping fits the header.
+pub(super) fn fits(text: &str, mapping: &[Column]) -> bool {
+    DELIMITERS
+        .into_iter()
+        .any(|delimiter| matches!(find(text, delimiter, mapping), Ok(Some(_))))
 }
 
 /// The header that the mapping fits, or whose names are known. A mapping of places alone needs none.
@@ -227,7 +236,7 @@ pub(super) fn is_complete(columns: &[Column]) -> bool {
 /// Says which columns there are and how to map them. The widest of the first rows is most likely the header.
 fn no_header(text: &str, mapping: &[Column]) -> Result<Problem, Problem> {
     let mut widest: Option<Row> = None;
-    for delimiter in *b";\t|," {
+    for delimiter in DELIMITERS {
         for row in rows(text, delimiter, PREAMBLE_MAX)? {
             let is_wider = widest.as_ref().is_none_or(|widest| row.width() > widest.width());
             if is_wider && row.width() <= COLUMNS_MAX {

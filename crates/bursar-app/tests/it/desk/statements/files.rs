@@ -101,3 +101,56 @@ fn a_mapping_is_remembered_for_the_account() {
         assert_eq!(problems(&desk.db), []);
     });
 }
+
+#[test]
+fn a_remembered_mapping_is_kept_whole_or_not_at_all() {
+    both_engines(|test| {
+        let desk = Desk::open(test, 82, noon("2026-03-20"));
+        let bytes = |rows: &str| format!("Date;Amount;Charged;Currency;Balance;Text\n{rows}").into_bytes();
+        let mapped = NewStatement {
+            columns: [
+                "Date=date",
+                "Charged=amount",
+                "Currency=currency",
+                "Balance=balance",
+                "Text=text",
+            ]
+            .map(|c| c.parse().unwrap())
+            .to_vec(),
+            ..file("bank", bytes("2026-03-02;1,00;10,50;USD;10,50;one\n"))
+        };
+        let columns = desk.try_import(mapped, false).unwrap().columns;
+        // A line that the mapping refuses is refused. No other columns are tried.
+        for (row, reason) in [
+            ("2026-03-03;1,00;40,5x;USD;;two", "line 2: "),
+            (
+                "2026-03-03;1,00;40,50;EUR;;two",
+                "line 2: the amounts are in \"EUR\"",
+            ),
+            (
+                "2026-03-03;1,00;1,00;USD;11,50;two\n2026-03-04;1,00;1,00;USD;13,00;three",
+                "line 3: the balance before and the amount make 12.50 USD",
+            ),
+        ] {
+            let refused = desk.try_import(file("bank", bytes(row)), false).unwrap_err();
+            assert!(refused.contains(reason), "{row}: {refused}");
+        }
+        let known = file("bank", bytes("2026-03-03;1,00;40,50;USD;51,00;two\n"));
+        assert_eq!(desk.try_import(known, false).unwrap().columns, columns);
+        // A file without one of the columns is another table, which is read as the first time.
+        let other = |amount: &str| {
+            let text = format!("Booking date;Amount;Purpose\n2026-03-04;{amount};three\n");
+            file("bank", text.into_bytes())
+        };
+        let refused = desk.try_import(other("40,5x"), false).unwrap_err();
+        assert!(refused.starts_with("line 2: "), "{refused}");
+        let columns = desk.try_import(other("40,50"), false).unwrap().columns;
+        assert_eq!(
+            columns,
+            ["Booking date=date:ymd", "Amount=amount:comma", "Purpose=text"]
+        );
+        let amounts: Vec<i64> = desk.lines().iter().map(|shown| shown.line.amount).collect();
+        assert_eq!(amounts, [1050, 4050, 4050]);
+        assert_eq!(problems(&desk.db), []);
+    });
+}
