@@ -203,11 +203,10 @@ fn line(table: &Table, at: usize, options: &Options) -> Result<Option<Line>, Pro
 
 /// The amount in a column of this field, if the cell has one.
 fn cell_amount(table: &Table, row: &Row, field: Field, options: &Options) -> Result<Option<i64>, Problem> {
-    let mut pairs = table.columns.iter().zip(&table.places);
-    let Some((column, place)) = pairs.find(|(column, _)| column.field == field) else {
+    let Some((place, notation)) = table.first(field) else {
         return Ok(None);
     };
-    match (column.notation, row.cell(*place)) {
+    match (notation, row.cell(place)) {
         (Some(notation), cell) if amounts::has_digits(cell) => amounts::signed(cell, notation, options)
             .map(Some)
             .map_err(|reason| Problem::at(row.line, reason)),

@@ -6,7 +6,7 @@ use super::table::Table;
 use crate::number::{check_currency, minor_units, quoted};
 use crate::{Options, Problem};
 
-/// Decides whether point or comma is the decimal mark, and notes it in the mapping.
+/// Decides whether point or comma is the decimal mark.
 pub(super) fn decide(table: &mut Table, options: &Options) -> Result<(), Problem> {
     let mut cells: Vec<(usize, &str)> = Vec::new();
     let mut said = None;
@@ -33,14 +33,14 @@ pub(super) fn decide(table: &mut Table, options: &Options) -> Result<(), Problem
         .copied()
         .filter(|notation| fails(notation).is_none())
         .collect();
-    let mark = match fitting[..] {
+    let (mark, is_told) = match fitting[..] {
         // The mark that goes further is most likely the one that was meant.
         [] => {
             let furthest = possible.iter().filter_map(fails).max_by_key(|(line, _)| *line);
             let (line, reason) = furthest.unwrap_or((1, String::new()));
             return Err(Problem::at(line, reason));
         }
-        [only] => only,
+        [only] => (only, true),
         [first, second, ..] => {
             let differs =
                 |(_, cell): &&(usize, &str)| signed(cell, first, options) != signed(cell, second, options);
@@ -54,12 +54,17 @@ pub(super) fn decide(table: &mut Table, options: &Options) -> Result<(), Problem
                     ),
                 ));
             }
-            first
+            (first, false)
         }
     };
-    for column in &mut table.columns {
-        if column.field.is_amount() && !cells.is_empty() {
-            column.notation = Some(mark);
+    if cells.is_empty() {
+        return Ok(());
+    }
+    for at in 0..table.columns.len() {
+        match table.columns[at].field.is_amount() {
+            true if is_told => table.decide(at, mark),
+            true => table.notations[at] = Some(mark),
+            false => {}
         }
     }
     Ok(())

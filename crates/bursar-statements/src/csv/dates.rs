@@ -7,7 +7,7 @@ use crate::{Day, Problem, day};
 
 const ORDERS: [Notation; 3] = [Notation::YearFirst, Notation::DayFirst, Notation::MonthFirst];
 
-/// Decides how the dates of each column are written, and notes it in the mapping.
+/// Decides how the dates of each column are written.
 pub(super) fn decide(table: &mut Table) -> Result<(), Problem> {
     let mut open = Vec::new();
     for at in 0..table.columns.len() {
@@ -27,7 +27,7 @@ pub(super) fn decide(table: &mut Table) -> Result<(), Problem> {
             .collect();
         match fitting[..] {
             [] => return Err(wrong(&cells, &possible, column)),
-            [only] => table.columns[at].notation = Some(only),
+            [only] => table.decide(at, only),
             _ if cells.is_empty() => {}
             [first, second, ..] => {
                 let differs = |(_, cell): &&(usize, &str)| parse(cell, first) != parse(cell, second);
@@ -36,8 +36,8 @@ pub(super) fn decide(table: &mut Table) -> Result<(), Problem> {
                     .iter()
                     .all(|(_, cell)| cell.contains('.') && !cell.contains(['/', '-']));
                 match cells.iter().find(differs) {
-                    None => table.columns[at].notation = Some(first),
-                    Some(_) if is_dotted => table.columns[at].notation = Some(Notation::DayFirst),
+                    None => table.notations[at] = Some(first),
+                    Some(_) if is_dotted => table.decide(at, Notation::DayFirst),
                     Some((_, example)) => open.push((at, (*example).to_owned())),
                 }
             }
@@ -51,9 +51,7 @@ pub(super) fn decide(table: &mut Table) -> Result<(), Problem> {
     for (at, example) in open {
         match decided {
             // Programs write all their dates alike.
-            Some(order @ (Notation::DayFirst | Notation::MonthFirst)) => {
-                table.columns[at].notation = Some(order)
-            }
+            Some(order @ (Notation::DayFirst | Notation::MonthFirst)) => table.decide(at, order),
             _ => return Err(ambiguous(&table.columns[at], &example)),
         }
     }
@@ -108,9 +106,8 @@ fn ambiguous(column: &Column, example: &str) -> Problem {
 
 /// The day of a row in a column of this field.
 pub(super) fn of(table: &Table, row: usize, field: Field) -> Option<Day> {
-    let pairs = table.columns.iter().zip(&table.places);
-    let (column, place) = pairs.into_iter().find(|(column, _)| column.field == field)?;
-    parse(table.rows[row].cell(*place), column.notation?)
+    let (place, notation) = table.first(field)?;
+    parse(table.rows[row].cell(place), notation?)
 }
 
 /// A date in one order. A time behind it is cut off.

@@ -2,7 +2,7 @@
 
 use csv::{ByteRecord, ReaderBuilder};
 
-use super::columns::{Column, Field, propose};
+use super::columns::{Column, Field, Notation, propose};
 use crate::Problem;
 use crate::limits::{LINE_BYTES_MAX, LINES_MAX};
 use crate::number::quoted;
@@ -19,7 +19,11 @@ const COLUMNS_MAX: usize = 200;
 const SENTINEL: &str = "\u{1}";
 
 pub(super) struct Table {
+    /// With what was said or found out about them.
     pub(super) columns: Vec<Column>,
+    /// How each of the columns is read. Where the file leaves this open but it makes no difference, the column itself says
+    /// nothing, because it can make one in the next file.
+    pub(super) notations: Vec<Option<Notation>>,
     /// Where each of the columns is.
     pub(super) places: Vec<usize>,
     pub(super) rows: Vec<Row>,
@@ -103,10 +107,23 @@ impl Table {
             }
         }
         Ok(Self {
+            notations: found.columns.iter().map(|column| column.notation).collect(),
             columns: found.columns,
             places: found.places,
             rows,
         })
+    }
+
+    /// Notes how a column is written, because somebody said it or the file tells.
+    pub(super) fn decide(&mut self, at: usize, notation: Notation) {
+        self.notations[at] = Some(notation);
+        self.columns[at].notation = Some(notation);
+    }
+
+    /// The first column that holds a field: where it is and how it is read.
+    pub(super) fn first(&self, field: Field) -> Option<(usize, Option<Notation>)> {
+        let at = self.columns.iter().position(|column| column.field == field)?;
+        Some((self.places[at], self.notations[at]))
     }
 
     /// The places of the columns that hold a field, in the order of the mapping.

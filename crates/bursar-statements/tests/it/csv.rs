@@ -210,6 +210,32 @@ fn decimal_marks_are_decided_from_the_whole_table() {
 }
 
 #[test]
+fn what_the_file_leaves_open_is_not_said_of_its_columns() {
+    let columns = |text: &str| -> Vec<String> {
+        let file = read(text).unwrap();
+        file.columns.iter().map(ToString::to_string).collect()
+    };
+    // Both orders and both marks are the same here, but not in the next file.
+    let open = "Date;Amount;Balance\n03/03/2026;10;20\n";
+    assert_eq!(found(&read(open).unwrap()), [("2026-03-03".to_owned(), 1000)]);
+    assert_eq!(columns(open), ["Date=date", "Amount=amount", "Balance=balance"]);
+    let told = "Date;Amount;Balance\n13/03/2026;10;20,5\n";
+    assert_eq!(
+        columns(told),
+        ["Date=date:dmy", "Amount=amount:comma", "Balance=balance:comma"]
+    );
+    // What was said stays, and what the other column leaves open tells nothing about this one.
+    let said = mapped(open, &["Date=date:mdy", "Amount=amount:comma"]).unwrap();
+    assert_eq!(said.columns[0].to_string(), "Date=date:mdy");
+    assert_eq!(said.columns[1].to_string(), "Amount=amount:comma");
+    let refusal = refusal("Date;Value date;Amount\n03/04/2026;04/04/2026;1\n");
+    assert!(
+        refusal.starts_with("the dates in the column \"Date\" can be read with the day or the month first"),
+        "{refusal}"
+    );
+}
+
+#[test]
 fn balances_lead_from_row_to_row() {
     let rows = [
         "2026-01-30;5,00;105,00\n",
