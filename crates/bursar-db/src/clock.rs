@@ -142,7 +142,8 @@ impl Clock {
         self.last_reference = self.last_reference.max(number);
     }
 
-    /// Writes the clock back if it moved.
+    /// Writes the clock back if it moved. Whoever holds it has locked it, so nobody else moved it. If somebody did, the
+    /// database refuses the change: the clock becomes null.
     pub fn give_back(self, tx: &mut Tx<'_>) -> Result<(), DbError> {
         if self.last == self.taken && self.last_reference == self.reference_taken {
             return Ok(());
@@ -159,7 +160,7 @@ impl Clock {
         tx.hold(
             key,
             [self.last, self.last_reference, self.epoch, self.changes],
-            "UPDATE organizations SET clock = ?2, last_reference = ?6, \
+            "UPDATE organizations SET clock = CASE WHEN clock <= ?2 THEN ?2 END, last_reference = ?6, \
              epoch = CASE WHEN epoch_changes + ?3 < ?4 THEN epoch ELSE ?5 END, \
              epoch_changes = CASE WHEN epoch_changes + ?3 < ?4 THEN epoch_changes + ?3 ELSE 0 END WHERE id = ?1",
             &params,

@@ -64,7 +64,8 @@ fn key_values<'a>(
 }
 
 /// Replaces an expired record that was not pruned yet. The caller has looked the key up while holding the
-/// organization's clock.
+/// organization's clock, so there is no other one. If there is, the database refuses the change: the stamp becomes null.
+/// No key expires within a day.
 pub fn insert(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -79,7 +80,8 @@ pub fn insert(
         KEY,
         "INSERT INTO idempotency (organization_id, principal, key, fingerprint, status, body, created_at) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (organization_id, principal, key) DO UPDATE SET \
-         fingerprint = excluded.fingerprint, status = excluded.status, body = excluded.body, created_at = excluded.created_at",
+         fingerprint = excluded.fingerprint, status = excluded.status, body = excluded.body, \
+         created_at = CASE WHEN idempotency.created_at < excluded.created_at - 86400000000 THEN excluded.created_at END",
         &[
             Value::Bytes(&organization),
             Value::Bytes(&principal),

@@ -14,6 +14,8 @@ mod engine;
 #[cfg(test)]
 mod explain;
 #[cfg(test)]
+mod idempotency;
+#[cfg(test)]
 mod journal;
 #[cfg(test)]
 mod migration;

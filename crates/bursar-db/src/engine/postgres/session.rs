@@ -586,7 +586,9 @@ impl Session for PgSession {
                 let held = std::mem::take(&mut self.held);
                 let put = self.attempt(|link| link.foresee(jobs.clone(), |foreseen| held.answers(foreseen)));
                 self.held = held;
-                put
+                put?;
+                // If a job is undone, what was locked to answer the questions stays locked.
+                self.mark()
             }
             false => Ok(()),
         }

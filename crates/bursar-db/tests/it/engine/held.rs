@@ -87,3 +87,22 @@ fn jobs_of_a_batch_count_on_from_each_other() {
         }
     }
 }
+
+/// It could only move if this transaction had lost its lock.
+#[test]
+fn a_clock_that_somebody_else_moved_is_not_written_back() {
+    for engine in [Engine::Sqlite, Engine::Postgres] {
+        let test = TestDb::open(engine, &Options::default());
+        let id = organization(&test.db);
+        let written: Result<(), DbError> = test.db.exclusive(|tx| {
+            let mut clock = Clock::take(tx, id, LONG_AGO)?.unwrap();
+            clock.tick();
+            let sql = "UPDATE organizations SET clock = clock + 2 WHERE id = ?1";
+            tx.execute(sql, &[Value::Bytes(&id.to_bytes())])?;
+            clock.give_back(tx)
+        });
+        written.unwrap_err();
+        let found = test.db.read(move |tx| row(tx, id)).wait();
+        assert_eq!(found, Ok((START, 0, 0)), "{engine:?}");
+    }
+}

@@ -140,7 +140,18 @@ fn a_job_that_is_undone_takes_no_lock_with_it() {
     let test = TestDb::postgres();
     with_table(&test);
     let organizations = organizations_of(&test.db, 4);
-    let (first, second) = (organizations[0], organizations[1]);
+    let (one, two) = (organizations[0], organizations[1]);
+    the_lock_stays(&test, &organizations, one, two);
+    // Of one organization, and alone.
+    the_lock_stays(&test, &organizations[..2], one, one);
+}
+
+fn the_lock_stays(
+    test: &TestDb,
+    organizations: &[OrganizationId],
+    first: OrganizationId,
+    second: OrganizationId,
+) {
     let (began, has_begun) = mpsc::channel();
     let (release, wait) = mpsc::channel::<()>();
     // They wait at the same time, so they are one batch.
@@ -151,6 +162,8 @@ fn a_job_that_is_undone_takes_no_lock_with_it() {
             vec![Clock::take_foreseen(second)],
             move |tx: &mut Tx<'_>| {
                 Clock::take(tx, second, Timestamp::from_micros(1))?.unwrap();
+                // Waits for everything before it, the undoing too.
+                tx.first("SELECT COUNT(*) FROM organizations", &[], |row| row.int(0))?;
                 began.send(()).unwrap();
                 let _ = wait.recv();
                 Ok::<_, DbError>(())
