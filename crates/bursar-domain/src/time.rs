@@ -40,35 +40,32 @@ impl Timestamp {
 
     /// Reads an RFC 3339 date-time, which always has an offset. Digits past the microsecond are cut off.
     pub fn parse(text: &str) -> Option<Self> {
-        Self::parse_parts(text).map(|(instant, _)| instant)
+        let (micros, _) = Self::parse_parts(text)?;
+        (MICROS_MIN..=MICROS_MAX)
+            .contains(&micros)
+            .then_some(Self(micros))
     }
 
     /// Like `parse`, for a lower bound: a fraction finer than a microsecond rounds up, so that nothing before
-    /// the bound passes.
+    /// the bound passes. Any bound is right, so one outside the four-digit years of UTC is clamped.
     pub fn parse_since(text: &str) -> Option<Self> {
-        let (instant, finer) = Self::parse_parts(text)?;
-        Some(if finer {
-            Self::from_micros(instant.0 + 1)
-        } else {
-            instant
-        })
+        let (micros, finer) = Self::parse_parts(text)?;
+        Some(Self::from_micros(micros + i64::from(finer)))
     }
 
     /// Also returns whether digits other than zero were cut off.
-    fn parse_parts(text: &str) -> Option<(Self, bool)> {
+    fn parse_parts(text: &str) -> Option<(i64, bool)> {
         let bytes = text.as_bytes();
         if bytes.len() < 20 || !matches!(bytes[10], b'T' | b't') || bytes[13] != b':' || bytes[16] != b':' {
             return None;
         }
-        let date = Date::parse(text.get(..10)?)?;
+        let date = Date::read(text.get(..10)?)?;
         let (hour, minute, second) = (
             number(&bytes[11..13])?,
             number(&bytes[14..16])?,
             number(&bytes[17..19])?,
         );
-        // RFC 3339 allows leap seconds; here a minute has sixty.
-        let second = if second == 60 && minute == 59 { 59 } else { second };
-        if hour > 23 || minute > 59 || second > 59 {
+        if hour > 23 || minute > 59 || second > 60 {
             return None;
         }
         let (fraction, rest) = match bytes[19] {
@@ -101,11 +98,14 @@ impl Timestamp {
             }
             _ => return None,
         };
-        let seconds = date.days() * 86_400 + hour * 3600 + minute * 60 + second - offset_minutes * 60;
-        let total = seconds * 1_000_000 + micros;
-        (MICROS_MIN..=MICROS_MAX)
-            .contains(&total)
-            .then_some((Self(total), finer))
+        let minutes = date.days() * 1_440 + hour * 60 + minute - offset_minutes;
+        // RFC 3339 allows leap seconds, which end an hour of UTC; here a minute has sixty.
+        let second = match second {
+            60 if minutes.rem_euclid(60) == 59 => 59,
+            60 => return None,
+            second => second,
+        };
+        Some(((minutes * 60 + second) * 1_000_000 + micros, finer))
     }
 }
 
@@ -165,14 +165,16 @@ impl Date {
 
     /// Reads only `YYYY-MM-DD`.
     pub fn parse(text: &str) -> Option<Self> {
+        Self::read(text).filter(|date| *date >= Self::FIRST)
+    }
+
+    /// Also of the year 0, in which only an instant before the first day may be.
+    fn read(text: &str) -> Option<Self> {
         let b = text.as_bytes();
         if b.len() != 10 || b[4] != b'-' || b[7] != b'-' {
             return None;
         }
         let (year, month, day) = (number(&b[..4])?, number(&b[5..7])?, number(&b[8..])?);
-        if year == 0 {
-            return None;
-        }
         let date = civil::Date::new(
             year.try_into().ok()?,
             month.try_into().ok()?,
@@ -277,6 +279,8 @@ mod tests {
             ("2026-11-14T15:09:08.1234569-10:30", same),
             ("2026-11-15T01:39:08Z", "2026-11-15T01:39:08.000000Z"),
             ("2024-02-29T23:59:60Z", "2024-02-29T23:59:59.000000Z"),
+            ("2017-01-01T05:29:60+05:30", "2016-12-31T23:59:59.000000Z"),
+            ("0000-12-31T23:30:00-01:00", "0001-01-01T00:30:00.000000Z"),
             ("0001-01-01T00:00:00Z", "0001-01-01T00:00:00.000000Z"),
             ("9999-12-31T23:59:59.999999Z", "9999-12-31T23:59:59.999999Z"),
             ("1969-12-31T23:59:59.5Z", "1969-12-31T23:59:59.500000Z"),
@@ -295,6 +299,10 @@ mod tests {
             "2026-13-15T01:39:08Z",
             "2026-02-29T01:39:08Z",
             "2026-11-15T24:00:00Z",
+            "2026-11-15T23:58:60Z",
+            "2017-01-01T05:59:60+05:30",
+            "2026-11-15T23:59:61Z",
+            "0000-12-31T23:59:59Z",
             "2026-11-15T01:39:08.Z",
             "2026-11-15T01:39:08+0200",
             "2026-11-15T01:39:08+24:00",
@@ -314,6 +322,14 @@ mod tests {
         let at = |text| Timestamp::parse_since(text).map(Timestamp::micros);
         assert_eq!(at("1970-01-01T00:00:00.0000011Z"), Some(2));
         assert_eq!(at("1970-01-01T00:00:00.0000010Z"), Some(1));
+        for (text, bound) in [
+            ("0001-01-01T00:00:00+01:00", MICROS_MIN),
+            ("0000-01-01T00:00:00Z", MICROS_MIN),
+            ("9999-12-31T23:59:59-01:00", MICROS_MAX),
+            ("9999-12-31T23:59:59.9999999Z", MICROS_MAX),
+        ] {
+            assert_eq!(at(text), Some(bound), "{text}");
+        }
     }
 
     #[test]
