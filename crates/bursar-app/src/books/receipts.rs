@@ -88,7 +88,7 @@ pub fn record(act: &mut Act<'_, '_>, new: &NewReceipt) -> Result<Recorded, AppEr
     let amount = books.amount("amount", &new.amount)?;
     let date = books.money_date(new.date)?;
     let account = money_account(act, new.account.as_deref(), new.method)?;
-    let reference = text("reference", REFERENCE, new.reference.as_deref())?;
+    let reference = reference_of(new)?;
     let payer_name = text("payer-name", NAME, new.payer_name.as_deref())?;
     let (target, payer) = target(act, new, reference.as_deref())?;
     if payer.is_some() && payer_name.is_some() {
@@ -158,7 +158,7 @@ pub fn propose(view: &mut View<'_, '_>, new: &NewReceipt) -> Result<Proposal, Ap
     view.allow(&RECORD)?;
     let books = open(view)?;
     let amount = books.amount("amount", &new.amount)?;
-    let reference = text("reference", REFERENCE, new.reference.as_deref())?;
+    let reference = reference_of(new)?;
     let (shared, rest) = match target(view, new, reference.as_deref())?.0 {
         Target::Charges(open) => share_out(amount, &open),
         Target::Campaign(_) | Target::Income(_) => (Vec::new(), 0),
@@ -172,6 +172,13 @@ pub fn propose(view: &mut View<'_, '_>, new: &NewReceipt) -> Result<Proposal, Ap
         parts,
         credit: books.money(rest),
     })
+}
+
+/// On one line, as it is kept: what a payer wrote can be copied with line breaks.
+fn reference_of(new: &NewReceipt) -> Result<Option<String>, Refusal> {
+    let given = new.reference.as_deref();
+    let given = given.map(|given| given.lines().collect::<Vec<_>>().join(" "));
+    text("reference", REFERENCE, given.as_deref())
 }
 
 fn target<M>(
@@ -224,10 +231,7 @@ fn referred<M>(
     new: &NewReceipt,
     reference: Option<&str>,
 ) -> Result<(Target, Option<MemberId>), AppError> {
-    let (payment, member) = match reference.and_then(creditor_reference::parse) {
-        Some(reference) => open_charges::by_reference(act.tx, act.organization, &reference)?,
-        None => (None, None),
-    };
+    let (payment, member) = mentioned(act, reference.unwrap_or_default())?;
     let household = match member {
         Some(member) => Some(charges::payer_of(act, member)?),
         None => None,
@@ -244,6 +248,24 @@ fn referred<M>(
         charges.extend(others.into_iter().filter(|open| Some(open.payment) != payment));
     }
     Ok((Target::Charges(charges), payer))
+}
+
+/// The charge or the member whose reference is in a text. Of several, nobody can tell which is meant.
+fn mentioned<M>(
+    act: &mut Act<'_, '_, M>,
+    text: &str,
+) -> Result<(Option<PaymentId>, Option<MemberId>), AppError> {
+    let mut ours = Vec::new();
+    for mention in creditor_reference::find_all(text) {
+        if mention.is_whole {
+            let found = open_charges::by_reference(act.tx, act.organization, &mention.reference)?;
+            ours.extend(Some(found).filter(|found| *found != (None, None)));
+        }
+    }
+    Ok(match ours[..] {
+        [one] => one,
+        _ => (None, None),
+    })
 }
 
 /// The open parts of these charges, and who pays them.

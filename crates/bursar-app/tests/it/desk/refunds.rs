@@ -139,6 +139,24 @@ fn our_reference_says_what_money_is_for() {
         let recorded = desk.act(move |act| receipts::record(act, &new));
         assert_eq!(recorded.receipt.payer, Some(ada.id));
         assert_eq!(recorded.allocations[0].payment_id, first.id);
+        // It is found between other words, and over line breaks, which are kept as spaces.
+        let third = desk.charge(ada.id, "10.00");
+        let ours = third.reference.as_deref().unwrap();
+        let text = format!("Dues {}\r\n{}, thanks", &ours[..4], &ours[4..]);
+        let new = referring(of_nobody("Granny", "3.00"), &text);
+        let recorded = desk.act(move |act| receipts::record(act, &new));
+        assert_eq!(recorded.allocations[0].payment_id, third.id);
+        let kept = format!("Dues {} {}, thanks", &ours[..4], &ours[4..]);
+        assert_eq!(recorded.receipt.reference, Some(kept));
+        // What goes on with digits may be another reference, and of two nobody can tell which is meant.
+        for text in [
+            format!("{ours} 2026"),
+            format!("{ours}, {}", first.reference.as_deref().unwrap()),
+        ] {
+            let new = referring(of_nobody("Granny", "4.00"), &text);
+            let recorded = desk.act(move |act| receipts::record(act, &new));
+            assert_eq!(recorded.allocations, []);
+        }
     });
 }
 
