@@ -15,7 +15,7 @@ use bursar_domain::text::{NAME, REFERENCE};
 use bursar_domain::{Date, Refusal};
 use serde::Serialize;
 
-use super::refunds::{refunded, refuse_online, refuse_refunded};
+use super::refunds::{check_after, refunded, refuse_online, refuse_refunded};
 use super::{Books, Closed, NewEntry, charges, credit, money_account, open, post, reason, settle, text};
 use crate::act::{Act, View};
 use crate::error::AppError;
@@ -506,6 +506,8 @@ pub fn bounce(
     let books = open(act)?;
     let date = books.money_date(date)?;
     let (mut receipt, entry) = standing(act, id)?;
+    // The entry is later than the money where it was moved in a closed period.
+    check_after(date, ("came", receipt.date))?;
     refuse_refunded(act, &books, &receipt)?;
     refuse_online(act, id)?;
     bounce_entry(act, &books, &entry, (date, reason(why)?))?;
@@ -521,13 +523,6 @@ pub(crate) fn bounce_entry(
     entry: &Entry,
     (date, why): (Date, Option<String>),
 ) -> Result<(), AppError> {
-    if date < entry.date {
-        let rule = format!(
-            "must not be before the day the money came, {}, got {date}",
-            entry.date
-        );
-        return Err(Refusal::invalid("date", rule).into());
-    }
     credit::free(act, books, entry)?;
     let mut failed = Vec::new();
     for posting in &entry.postings {

@@ -424,6 +424,36 @@ fn what_is_taken_back_of_a_cancelled_charge_is_never_owed() {
 }
 
 #[test]
+fn a_check_that_was_moved_bounces_on_the_day_the_money_went() {
+    both_engines(|test| {
+        let desk = Desk::open(test, 104, noon("2026-01-20"));
+        let (ada, ben) = (desk.member("Ada", &[]).id, desk.member("Ben", &[]).id);
+        let new = NewReceipt {
+            date: Some(day("2026-01-15")),
+            ..receipt(ada, "40.00")
+        };
+        let id = desk.receive(new).receipt.id;
+        desk.set_clock(noon("2026-03-10"));
+        desk.act(|act| periods::close(act, day("2026-01-31")));
+        desk.act(move |act| receipts::move_to(act, id, ben));
+        let bounce = |date: &'static str| {
+            move |act: &mut Act<'_, '_>| receipts::bounce(act, id, Date::parse(date), None)
+        };
+        desk.act(|act| periods::reopen(act, None, "late mail"));
+        let refused = desk.refused(bounce("2026-01-14"));
+        assert!(
+            refused.contains("before the day the money came, 2026-01-15"),
+            "{refused}"
+        );
+        desk.act(|act| periods::close(act, day("2026-01-31")));
+        let bounced = desk.act(bounce("2026-02-10"));
+        assert_eq!(bounced.entries.last().unwrap().date, day("2026-02-10"));
+        desk.assert_balances(&[]);
+        assert_eq!(problems(&desk.db), []);
+    });
+}
+
+#[test]
 fn a_payment_is_paid_when_the_latest_money_left_on_it_came() {
     both_engines(|test| {
         let desk = Desk::open(test, 102, noon("2026-02-10"));
