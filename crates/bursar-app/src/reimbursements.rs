@@ -147,7 +147,7 @@ fn book(
     let amount = reimbursement.amount.minor;
     match verb {
         ReimbursementVerb::Approve => {
-            let expense = accounts::of_category(act.tx, act.organization, reimbursement.category.as_deref())?;
+            let expense = expense(act, reimbursement.category.as_deref())?;
             let incurred = reimbursement.incurred_at.unwrap_or(books.today);
             let date = books.date("incurredAt", incurred.min(books.today), Closed::UseToday)?;
             let postings =
@@ -207,6 +207,21 @@ fn book(
         | ReimbursementVerb::Reject
         | ReimbursementVerb::Reopen
         | ReimbursementVerb::Void => Ok(None),
+    }
+}
+
+/// The account of a category, which must be open.
+fn expense(act: &mut Act<'_, '_>, category: Option<&str>) -> Result<AccountId, AppError> {
+    let id = accounts::of_category(act.tx, act.organization, category)?;
+    let found = bursar_db::accounts::get(act.tx, act.organization, id)?;
+    match found.filter(|account| account.is_closed) {
+        Some(account) => Err(Refusal::conflict(format!(
+            "the account of the category, {0:?}, is closed; reject the reimbursement, or open the account again; `bursar \
+             account open {0:?}` opens it",
+            account.name
+        ))
+        .into()),
+        None => Ok(id),
     }
 }
 

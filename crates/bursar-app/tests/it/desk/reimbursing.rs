@@ -1,6 +1,8 @@
 //! Who may approve a reimbursement: never the one who is paid.
 
+use bursar_app::books::accounts;
 use bursar_app::reimbursements::{self, Draft, Remarks};
+use bursar_domain::account::AccountType;
 use bursar_domain::ids::ReimbursementId;
 use bursar_domain::member::MemberChange;
 use bursar_domain::reimbursement::ReimbursementVerb;
@@ -8,11 +10,15 @@ use bursar_domain::reimbursement::ReimbursementVerb;
 use super::*;
 
 fn submitted(desk: &Desk, member: MemberId) -> ReimbursementId {
+    submitted_for(desk, member, None)
+}
+
+fn submitted_for(desk: &Desk, member: MemberId, category: Option<&str>) -> ReimbursementId {
     let draft = Draft {
         member_id: Some(member),
         recipient_organization_id: None,
         amount: "12.00".into(),
-        category: None,
+        category: category.map(str::to_owned),
         description: "Train".into(),
         incurred_at: None,
         receipts: Vec::new(),
@@ -30,6 +36,25 @@ fn perform(desk: &Desk, who: Identity, id: ReimbursementId, verb: ReimbursementV
 
 fn approve(desk: &Desk, who: Identity, id: ReimbursementId) -> Result<(), String> {
     perform(desk, who, id, ReimbursementVerb::Approve)
+}
+
+#[test]
+fn nothing_is_spent_from_a_closed_account() {
+    both_engines(|test| {
+        let desk = Desk::open(test, 105, noon("2026-03-01"));
+        let admin = desk.officer("ada@example.org", Role::Admin);
+        desk.act(|act| accounts::create(act, "Travel", AccountType::Expense));
+        desk.act(|act| accounts::close(act, "Travel", true));
+        let id = submitted_for(&desk, desk.member("Bo", &[]).id, Some("TRAVEL"));
+        let refused = approve(&desk, admin, id).unwrap_err();
+        assert!(
+            refused.contains("\"Travel\", is closed") && refused.contains("`bursar account open \"Travel\"`"),
+            "{refused}"
+        );
+        desk.act(|act| accounts::close(act, "Travel", false));
+        approve(&desk, admin, id).unwrap();
+        desk.assert_balances(&[("payable", "12.00"), ("Travel", "12.00")]);
+    });
 }
 
 #[test]
