@@ -197,7 +197,7 @@ impl Entry {
 }
 
 /// An amount with or without a minus. The error reads on after the field's name.
-pub(crate) fn signed(raw: &str, currency: Currency) -> Result<i64, String> {
+pub fn signed(raw: &str, currency: Currency) -> Result<i64, String> {
     match raw.strip_prefix('-') {
         Some(rest) => Money::parse(rest, currency).map(|money| -money.minor),
         None => Money::parse(raw, currency).map(|money| money.minor),

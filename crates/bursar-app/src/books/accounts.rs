@@ -6,7 +6,7 @@ use bursar_db::{Tx, accounts as rows, journal};
 use bursar_domain::access::Role;
 use bursar_domain::account::{Account, AccountType, Standing};
 use bursar_domain::ids::{AccountId, OrganizationId};
-use bursar_domain::journal::{About, EntryKind, Postings};
+use bursar_domain::journal::{About, EntryKind, Postings, signed};
 use bursar_domain::money::Money;
 use bursar_domain::text::NAME;
 use bursar_domain::{Date, Refusal};
@@ -104,7 +104,7 @@ pub struct AccountChange {
     pub name: Option<String>,
     /// Decimal text; an empty one removes the budget.
     pub budget: Option<String>,
-    /// What the account held on a day: the difference is posted to `opening`.
+    /// What the account held on a day, negative if it was overdrawn: the difference is posted to `opening`.
     pub opening: Option<(String, Option<Date>)>,
 }
 
@@ -149,9 +149,9 @@ fn opening(act: &mut Act<'_, '_>, account: &Account, held: &str, date: Option<Da
     }
     account.check_open("account")?;
     let date = books.money_date(date)?;
-    let held = Money::parse(held, books.organization.currency).map_err(Refusal::of_field("opening"))?;
+    let held = signed(held, books.organization.currency).map_err(Refusal::of_field("opening"))?;
     let booked = journal::balance(act.tx, act.organization, account.id, Some(date))?;
-    let difference = i64::try_from(i128::from(held.minor) - booked)
+    let difference = i64::try_from(i128::from(held) - booked)
         .map_err(|_| Refusal::invalid("opening", "is too far from what is booked"))?;
     let postings = Postings::pair(account.id, About::default(), Standing::Opening, difference);
     if !postings.is_empty() {

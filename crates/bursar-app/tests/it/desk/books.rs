@@ -344,6 +344,21 @@ fn other_money_reimbursements_and_orders_are_in_the_books() {
             ..AccountChange::default()
         };
         desk.act(move |act| accounts::set(act, "bar TILL", &till));
+        desk.act(|act| accounts::create(act, "Overdrawn", AccountType::Asset));
+        let opening = |held: &str| {
+            let change = AccountChange {
+                opening: Some((held.into(), None)),
+                ..AccountChange::default()
+            };
+            desk.act(move |act| accounts::set(act, "Overdrawn", &change));
+        };
+        opening("-20.00");
+        desk.assert_balances(&[
+            ("opening", "30.00"),
+            ("Bar till", "50.00"),
+            ("Overdrawn", "-20.00"),
+        ]);
+        opening("0");
         let rent = NewPosting {
             debit: "other-expense".into(),
             credit: "Bar till".into(),

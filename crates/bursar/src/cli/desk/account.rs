@@ -55,8 +55,8 @@ pub(crate) struct AccountSetArgs {
     /// Yearly budget; an empty value removes it
     #[arg(long)]
     budget: Option<String>,
-    /// What the account held: the difference is posted to opening
-    #[arg(long, value_name = "AMOUNT")]
+    /// What the account held, negative if it was overdrawn: the difference is posted to opening
+    #[arg(long, value_name = "AMOUNT", allow_negative_numbers = true)]
     opening: Option<String>,
     /// Day of the opening balance; today by default
     #[arg(long, value_parser = parse_date, requires = "opening")]
