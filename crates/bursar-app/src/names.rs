@@ -10,6 +10,7 @@ use std::ops::ControlFlow;
 
 use bursar_db::names::{self, Named, Shelf};
 use bursar_db::{open_charges, organizations, table};
+use bursar_domain::account::Account;
 use bursar_domain::campaign::Campaign;
 use bursar_domain::creditor_reference;
 use bursar_domain::group::Group;
@@ -234,6 +235,22 @@ fn nothing(noun: &str, text: &str, near: &[String]) -> Refusal {
         [one] => format!("{said}; did you mean {one}?"),
         several => format!("{said}; the nearest are {}", several.join("; ")),
     })
+}
+
+/// For a name of an account that there is none of, with the nearest of all of them.
+pub(crate) fn no_account(field: &'static str, text: &str, all: Vec<Account>) -> Refusal {
+    let rows = all.into_iter().map(|account| Named {
+        id: account.id.to_bytes(),
+        name: account.name,
+        address: String::new(),
+        phone: String::new(),
+    });
+    let near = text::nearest(text, rows.collect(), NEAR_MAX);
+    let near: Vec<String> = near.into_iter().map(|row| row.name).collect();
+    let message = nothing("account", text, &near).message().to_owned();
+    // A form shows it where the account was given.
+    let field = Some(field);
+    Refusal::Missing { field, message }
 }
 
 fn ambiguous(noun: &'static str, way_out: &str, text: &str, told: &[String], more: usize) -> Refusal {

@@ -23,6 +23,7 @@ use bursar_domain::{Date, Refusal, Timestamp};
 
 use crate::act::Act;
 use crate::error::AppError;
+use crate::names;
 use crate::statements::links;
 
 /// An organization's settings for its books, and its day.
@@ -216,9 +217,7 @@ pub(crate) fn account<M>(
         return Ok(account);
     }
     let all = rows::all(act.tx, act.organization)?;
-    let names: Vec<&str> = all.iter().map(|account| account.name.as_str()).collect();
-    let rule = format!("must be an account, got {name:?}; there are {}", names.join(", "));
-    Err(Refusal::invalid(field, rule).into())
+    Err(names::no_account(field, name, all).into())
 }
 
 /// Where money came to or goes from.

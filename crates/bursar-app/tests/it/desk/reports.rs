@@ -405,7 +405,16 @@ fn a_ledger_of_one_account_has_its_balance() {
             .look(move |view| reports::ledger(view, february, Some("till")))
             .unwrap_err();
         assert!(
-            refused.to_string().contains("must be an account, got \"till\""),
+            refused
+                .to_string()
+                .contains("there is no account \"till\"; `bursar account list` lists them"),
+            "{refused}"
+        );
+        let refused = desk
+            .look(move |view| reports::ledger(view, february, Some("recievable")))
+            .unwrap_err();
+        assert!(
+            refused.to_string().ends_with("did you mean receivable?"),
             "{refused}"
         );
     });

@@ -64,7 +64,7 @@ fn bad_files_change_nothing() {
             "{refused}"
         );
         let refused = desk.try_import(file("bnk", good.into()), false).unwrap_err();
-        assert!(refused.contains("there are cash, bank"), "{refused}");
+        assert!(refused.contains("did you mean bank?"), "{refused}");
         assert_eq!(dump(&desk.db), before);
     });
 }
