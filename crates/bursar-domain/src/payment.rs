@@ -260,8 +260,8 @@ impl Payment {
         }
     }
 
-    /// Reverses an amount that was not received after all. A payment that was paid has then failed and is
-    /// owed again; a cancelled one stays cancelled.
+    /// Reverses an amount that was not received after all: the payment has failed, and that amount is owed again. A
+    /// cancelled one stays cancelled.
     pub fn take_back(&mut self, minor: i64, now: Timestamp) -> Result<(), Refusal> {
         if minor <= 0 || minor > self.paid_to_date.minor {
             return Err(Refusal::conflict(format!(
@@ -271,12 +271,9 @@ impl Payment {
         }
         match self.status {
             PaymentStatus::Paid => self.move_to(PaymentStatus::Disputed, now)?,
-            PaymentStatus::PartiallyPaid if minor == self.paid_to_date.minor => {
-                self.move_to(PaymentStatus::Processing, now)?
-            }
+            PaymentStatus::PartiallyPaid => self.move_to(PaymentStatus::Processing, now)?,
             PaymentStatus::Disputed
             | PaymentStatus::Processing
-            | PaymentStatus::PartiallyPaid
             | PaymentStatus::Failed
             | PaymentStatus::Cancelled => {}
             PaymentStatus::Pending => {
@@ -638,6 +635,13 @@ mod tests {
         partly.paid_to_date.minor = 0;
         partly.receive(3_000, at).unwrap();
         assert!(partly.take_back(3_001, at).is_err());
+        let mut half = partly.clone();
+        half.take_back(1_000, at).unwrap();
+        assert_eq!(
+            (half.status, half.owed_minor()),
+            (PaymentStatus::Failed, 8_000),
+            "some money is still on it"
+        );
         partly.take_back(3_000, at).unwrap();
         assert_eq!(
             (partly.status, partly.owed_minor()),

@@ -66,16 +66,15 @@ impl Known {
     }
 
     fn reverse(&mut self, entry: usize) -> bool {
-        use PaymentStatus::{Cancelled, Disputed, Failed, PartiallyPaid, Pending};
-        let Some((amount, true)) = self.entries.get(entry).copied() else {
+        use PaymentStatus::{Cancelled, Disputed, Failed, Pending};
+        if !self.entries.get(entry).is_some_and(|(_, counts)| *counts) {
             return false;
-        };
+        }
         if matches!(self.status, Pending | Disputed) {
             return false;
         }
-        let keeps = self.status == Cancelled || (self.status == PartiallyPaid && amount != self.paid());
         self.entries[entry].1 = false;
-        if !keeps {
+        if self.status != Cancelled {
             self.status = Failed;
         }
         true
