@@ -175,21 +175,36 @@ pub fn insert(tx: &mut Tx<'_>, webhook: &Webhook) -> Result<(), DbError> {
 }
 
 /// Stores where deliveries go and what is wanted. If either changes, what waits is tried at once: it waits for what failed
-/// before.
+/// before. What was counted of the receiver at another address says nothing of the new one.
 pub fn set(tx: &mut Tx<'_>, webhook: &Webhook, now: Timestamp) -> Result<(), DbError> {
     let (organization, id) = (webhook.organization_id.to_bytes(), webhook.id.to_bytes());
+    let (key, at) = (
+        [Value::Bytes(&organization), Value::Bytes(&id)],
+        Value::Int(now.micros()),
+    );
+    let moved = tx.execute(
+        "UPDATE webhooks SET attempts = 0, refusals = 0, failing_since = NULL, due_at = ?4 \
+         WHERE organization_id = ?1 AND id = ?2 AND url <> ?3",
+        &[key[0], key[1], Value::Text(&webhook.url), at],
+    )?;
+    if moved > 0 {
+        tx.execute(
+            "UPDATE webhook_extras SET attempts = 0, due_at = ?3 WHERE organization_id = ?1 AND webhook_id = ?2",
+            &[key[0], key[1], at],
+        )?;
+    }
     tx.execute(
-        "UPDATE webhooks SET due_at = CASE WHEN url = ?3 AND scopes = ?6 AND COALESCE(types, '') = COALESCE(?5, '') \
+        "UPDATE webhooks SET due_at = CASE WHEN scopes = ?6 AND COALESCE(types, '') = COALESCE(?5, '') \
          THEN due_at ELSE ?7 END, url = ?3, description = ?4, types = ?5, \
          scopes = ?6 WHERE organization_id = ?1 AND id = ?2",
         &[
-            Value::Bytes(&organization),
-            Value::Bytes(&id),
+            key[0],
+            key[1],
             Value::Text(&webhook.url),
             webhook.description.as_deref().into(),
             types_text(webhook.types.as_deref()).as_deref().into(),
             Value::Int(webhook.scopes.bits()),
-            Value::Int(now.micros()),
+            at,
         ],
     )
     .map(drop)

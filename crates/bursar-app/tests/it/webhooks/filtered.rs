@@ -78,6 +78,14 @@ fn an_event_behind_very_many_of_other_types_is_sent_once() {
     });
 }
 
+fn move_to(db: &Db, id: WebhookId, seconds: i64, url: &str) {
+    let moved = WebhookChange {
+        destination: Some(destination_at(url)),
+        ..WebhookChange::default()
+    };
+    done(db, seconds, move |act| webhooks::set(act, id, &moved)).unwrap();
+}
+
 #[test]
 fn what_an_earlier_url_answers_says_nothing_of_the_new_one() {
     both_engines(|test| {
@@ -86,11 +94,7 @@ fn what_an_earlier_url_answers_says_nothing_of_the_new_one() {
         let (claimed, mut parcel) = claim_first(db, 10);
         for (clock, status) in [(10, Some(410)), (20, Some(503)), (30, None)] {
             let url = format!("https://hooks.example.org/{clock}");
-            let moved = WebhookChange {
-                destination: Some(destination_at(&url)),
-                ..WebhookChange::default()
-            };
-            done(db, clock + 1, move |act| webhooks::set(act, id, &moved)).unwrap();
+            move_to(db, id, clock + 1, &url);
             parcel = sent(answer(db, clock + 2, claimed, &parcel, status)).unwrap();
             assert_eq!((parcel.url.as_str(), parcel.attempt), (url.as_str(), 1));
             let record = show(db, id, clock + 3);
@@ -99,5 +103,40 @@ fn what_an_earlier_url_answers_says_nothing_of_the_new_one() {
                 (State::Enabled, 0, None)
             );
         }
+    });
+}
+
+/// Neither the next event nor one that was replayed is lost by what the receiver before refused.
+#[test]
+fn what_an_earlier_url_answered_is_not_counted_against_the_new_one() {
+    both_engines(|test| {
+        let db = &test.db;
+        let id = endpoint(db, &["One", "Two"]);
+        let (claimed, one) = claim_first(db, 4);
+        let two = sent(answer(db, 4, claimed, &one, Some(200))).unwrap();
+        assert!(sent(answer(db, 4, claimed, &two, Some(422))).is_none());
+        done(db, 5, move |act| webhooks::replay(act, id, one.event)).unwrap();
+        let refuse = |clock: i64, attempt: i64| {
+            let (claimed, replayed) = claim_first(db, clock);
+            assert_eq!((name_of(&replayed).as_str(), replayed.attempt), ("One", attempt));
+            sent(answer(db, clock, claimed, &replayed, Some(422))).map(|two| (claimed, two))
+        };
+        let mut clock = 10;
+        for attempt in 1..=7 {
+            clock += 4_000;
+            let (claimed, two) = refuse(clock, attempt).unwrap();
+            let status = if attempt == 7 { 503 } else { 422 };
+            assert_eq!((name_of(&two).as_str(), two.attempt), ("Two", attempt + 1));
+            assert!(sent(answer(db, clock, claimed, &two, Some(status))).is_none());
+        }
+        move_to(db, id, clock + 1, "https://hooks.example.org/new");
+        assert_eq!(show(db, id, clock + 1).failing_since, None);
+        // Both are sent at once.
+        let (claimed, two) = refuse(clock + 2, 1).unwrap();
+        assert_eq!((name_of(&two).as_str(), two.attempt, two.refusals), ("Two", 1, 0));
+        assert!(sent(answer(db, clock + 2, claimed, &two, Some(422))).is_none());
+        let record = show(db, id, clock + 3);
+        assert_eq!((record.attempts, record.failing_since), (1, Some(at(clock + 2))));
+        assert!(refuse(clock + 4_000, 2).is_some(), "it was not passed over");
     });
 }
