@@ -443,7 +443,7 @@ fn sends_now(act: &mut Act<'_, '_>, id: WebhookId) -> Result<Webhook, AppError> 
 pub fn replay_since(act: &mut Act<'_, '_>, id: WebhookId, since: Timestamp) -> Result<Record, AppError> {
     act.allow(&REPLAY)?;
     let webhook = of(act, id)?;
-    let horizon = events::horizon(act.tx, act.organization)?;
+    let (horizon, now) = (events::horizon(act.tx, act.organization)?, act.now());
     if since.micros() < horizon {
         let horizon = Timestamp::from_micros(horizon);
         let rule = format!("must be {horizon} or later: earlier events are no longer kept");
@@ -457,7 +457,7 @@ pub fn replay_since(act: &mut Act<'_, '_>, id: WebhookId, since: Timestamp) -> R
     // Everything up to the cursor's time counts as delivered, and may be pruned. Before the horizon there is nothing.
     let before = (since.micros() - 1).max(horizon);
     let place = Place::after(Timestamp::from_micros(before));
-    webhooks::rewind(act.tx, act.organization, id, place)?;
+    webhooks::rewind(act.tx, act.organization, id, place, now)?;
     act.log(REPLAY.name, Some(id.to_string()), None)?;
     shown(act, id)
 }

@@ -254,21 +254,23 @@ pub fn enable(
     .map(drop)
 }
 
-/// Goes on from this place. An attempt that is under way does not move the cursor any more.
+/// Goes on from this place, at once. An attempt that is under way does not move the cursor any more.
 pub fn rewind(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
     id: WebhookId,
     cursor: Place,
+    now: Timestamp,
 ) -> Result<(), DbError> {
     tx.execute(
-        "UPDATE webhooks SET cursor_at = ?3, cursor_id = ?4, attempts = 0, refusals = 0 \
+        "UPDATE webhooks SET cursor_at = ?3, cursor_id = ?4, attempts = 0, refusals = 0, due_at = ?5 \
          WHERE organization_id = ?1 AND id = ?2",
         &[
             Value::Bytes(&organization.to_bytes()),
             Value::Bytes(&id.to_bytes()),
             Value::Int(cursor.at.micros()),
             Value::Bytes(&cursor.id),
+            Value::Int(now.micros()),
         ],
     )
     .map(drop)

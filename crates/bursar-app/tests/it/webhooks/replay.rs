@@ -42,6 +42,25 @@ fn a_replay_moves_the_cursor_even_while_an_attempt_is_under_way() {
 }
 
 #[test]
+fn a_replay_to_a_failing_endpoint_begins_at_once() {
+    both_engines(|test| {
+        let db = &test.db;
+        let id = endpoint(db, &["One", "Two"]);
+        let (claimed, one) = claim_first(db, 4);
+        let two = sent(answer(db, 4, claimed, &one, Some(200))).unwrap();
+        assert!(sent(answer(db, 4, claimed, &two, Some(503))).is_none());
+        assert_eq!(claim(db, 5), [], "it waits after a failure");
+        done(db, 5, move |act| webhooks::replay_since(act, id, at(2))).unwrap();
+        assert_eq!(name_of(&claim_first(db, 5).1), "One");
+        assert_eq!(
+            show(db, id, 5).failing_since,
+            Some(at(4)),
+            "it is the same receiver"
+        );
+    });
+}
+
+#[test]
 fn pruning_waits_for_enabled_endpoints() {
     both_engines(|test| {
         let db = &test.db;
