@@ -192,16 +192,14 @@ pub fn attempted(
     } else {
         record(whole.tx, claim, parcel, attempt, (verdict, refusals), now, terms)?;
     }
-    match terms.goes_on {
-        true => {
-            sending::renew(whole.tx, &[claim], terms.until)?;
-            next(whole.tx, claim, now)
-        }
-        false => {
-            sending::release(whole.tx, claim)?;
-            Ok(Next::Rest)
-        }
+    sending::renew(whole.tx, &[claim], terms.until)?;
+    // Also when this worker stops here: the look at what is next finds that nothing is left, so that nothing is failing.
+    let next = next(whole.tx, claim, now)?;
+    if terms.goes_on {
+        return Ok(next);
     }
+    sending::release(whole.tx, claim)?;
+    Ok(Next::Rest)
 }
 
 /// Why the endpoint is to be disabled, if so.
@@ -223,9 +221,8 @@ fn gives_up(
     if verdict == Verdict::Gone {
         return Ok(Some("its receiver responded with 410 Gone".to_owned()));
     }
-    // What is sent out of turn is tried until its event is no longer kept. And one failure after days without events says
-    // little.
-    if matches!(parcel.turn, Turn::Extra(_)) || parcel.attempt == 1 {
+    // What is sent out of turn is tried until its event is no longer kept.
+    if matches!(parcel.turn, Turn::Extra(_)) {
         return Ok(None);
     }
     let is_over = webhook
@@ -280,11 +277,7 @@ fn record(
     match (parcel.turn, outcome) {
         // A replay can have moved the cursor while the attempt was under way.
         (Turn::Next(from, _), _) if from != webhook.cursor => {}
-        (Turn::Next(_, to), Outcome::Delivered) => sending::advance(tx, claim, to)?,
-        (Turn::Next(_, to), Outcome::Failed) => {
-            sending::put_off(tx, claim, (0, 0), now, now)?;
-            sending::advance(tx, claim, to)?;
-        }
+        (Turn::Next(_, to), Outcome::Delivered | Outcome::Failed) => sending::advance(tx, claim, to)?,
         (Turn::Next(..), Outcome::Retried) => {
             sending::put_off(tx, claim, (parcel.attempt, refusals), now, again)?;
         }
@@ -358,6 +351,10 @@ fn due_event(
             return parcel(tx, claim.organization, webhook, (place, at), event_type).map(Some);
         }
         if is_all {
+            // Time without anything to send is not time in which deliveries fail.
+            if webhook.failing_since.is_some() {
+                sending::forget_failures(tx, claim, now)?;
+            }
             break;
         }
     }

@@ -150,6 +150,17 @@ fn sent(next: Next) -> Option<Parcel> {
 }
 
 fn answer(db: &Db, seconds: i64, claim: Claim, parcel: &Parcel, status: Option<u16>) -> Next {
+    answer_and(db, seconds, claim, parcel, status, true)
+}
+
+fn answer_and(
+    db: &Db,
+    seconds: i64,
+    claim: Claim,
+    parcel: &Parcel,
+    status: Option<u16>,
+    goes_on: bool,
+) -> Next {
     let parcel = parcel.clone();
     worker(db, seconds, move |whole| {
         let attempt = Attempted {
@@ -163,7 +174,7 @@ fn answer(db: &Db, seconds: i64, claim: Claim, parcel: &Parcel, status: Option<u
             back_off: BackOff::default(),
             random: 0,
             until: at(seconds + 60),
-            goes_on: true,
+            goes_on,
         };
         delivery::attempted(whole, claim, &parcel, &attempt, terms)
     })

@@ -47,20 +47,39 @@ fn an_endpoint_without_success_for_five_days_is_disabled_and_told() {
 }
 
 #[test]
-fn days_without_events_do_not_disable_at_the_first_failure() {
+fn days_without_events_are_not_days_of_failures() {
     both_engines(|test| {
         let db = &test.db;
         let id = endpoint(db, &["Bad"]);
-        let clock = (0..8).fold(10, |clock, _| {
-            fail_once(db, clock, Some(422));
-            clock + STEP
-        });
-        assert_eq!(claim(db, clock), [], "it was passed over");
+        for attempt in 1..=8 {
+            let (claimed, parcel) = claim_first(db, attempt * STEP);
+            // The last one ends a worker's stint.
+            let next = answer_and(db, attempt * STEP, claimed, &parcel, Some(422), attempt < 8);
+            assert!(matches!(next, Next::Rest), "{next:?}");
+        }
+        assert_eq!(claim(db, DAY), [], "it was passed over");
+        assert_eq!(show(db, id, DAY).failing_since, None);
         group(db, 6 * DAY, "Later");
-        fail_once(db, 6 * DAY, Some(503));
-        assert_eq!(show(db, id, 6 * DAY).state, State::Enabled);
-        fail_once(db, 6 * DAY + STEP, Some(503));
-        assert_eq!(show(db, id, 7 * DAY).state, State::Disabled, "no 2xx in 5 days");
+        let disabled = fail(db, id, 6 * DAY, 20 * DAY);
+        assert!((11 * DAY..11 * DAY + STEP).contains(&disabled), "{disabled}");
+    });
+}
+
+#[test]
+fn a_receiver_that_refuses_every_event_for_five_days_is_disabled() {
+    both_engines(|test| {
+        let db = &test.db;
+        let id = endpoint(db, &["Event"; 20]);
+        let mut clock = 30;
+        while show(db, id, clock).state == State::Enabled {
+            let (claimed, parcel) = claim_first(db, clock);
+            if let Some(other) = sent(answer(db, clock, claimed, &parcel, Some(422))) {
+                assert_eq!((parcel.attempt, other.attempt), (8, 1));
+                sent(answer(db, clock, claimed, &other, Some(422)));
+            }
+            clock += STEP;
+        }
+        assert!((5 * DAY..5 * DAY + 2 * STEP).contains(&clock), "{clock}");
     });
 }
 
