@@ -221,8 +221,8 @@ fn gives_up(
     if verdict == Verdict::Gone {
         return Ok(Some("its receiver responded with 410 Gone".to_owned()));
     }
-    // What is sent out of turn is tried until its event is no longer kept.
-    if matches!(parcel.turn, Turn::Extra(_)) {
+    // No event waits behind a test.
+    if parcel.turn == Turn::Extra(true) {
         return Ok(None);
     }
     let is_over = webhook
@@ -285,7 +285,7 @@ fn record(
             sending::remove_extra(tx, claim, parcel.event)?;
         }
         (Turn::Extra(_), Outcome::Retried) => {
-            sending::put_off_extra(tx, claim, parcel.event, parcel.attempt, again)?;
+            sending::put_off_extra(tx, claim, parcel.event, parcel.attempt, now, again)?;
         }
     }
     Ok(())

@@ -335,23 +335,32 @@ pub fn remove_extra(tx: &mut Tx<'_>, claim: Claim, event: EventId) -> Result<(),
     .map(drop)
 }
 
+/// An attempt failed: the event is due again at this time.
 pub fn put_off_extra(
     tx: &mut Tx<'_>,
     claim: Claim,
     event: EventId,
     attempts: i64,
+    now: Timestamp,
     due_at: Timestamp,
 ) -> Result<(), DbError> {
+    let (organization, id) = (claim.organization.to_bytes(), claim.id.to_bytes());
+    let key = [Value::Bytes(&organization), Value::Bytes(&id)];
     tx.execute(
         "UPDATE webhook_extras SET attempts = ?4, due_at = ?5 \
          WHERE organization_id = ?1 AND webhook_id = ?2 AND event_id = ?3",
         &[
-            Value::Bytes(&claim.organization.to_bytes()),
-            Value::Bytes(&claim.id.to_bytes()),
+            key[0],
+            key[1],
             Value::Bytes(&event.to_bytes()),
             Value::Int(attempts),
             Value::Int(due_at.micros()),
         ],
+    )?;
+    tx.execute(
+        "UPDATE webhooks SET failing_since = COALESCE(failing_since, ?4) \
+         WHERE organization_id = ?1 AND id = ?2 AND claim = ?3",
+        &[key[0], key[1], Value::Int(claim.number), Value::Int(now.micros())],
     )
     .map(drop)
 }
@@ -438,10 +447,11 @@ pub fn put_off(
     .map(drop)
 }
 
-/// The event that failed is not sent any more.
+/// The event that failed is not sent any more. One that waits out of turn can still be failing.
 pub fn forget_failures(tx: &mut Tx<'_>, claim: Claim, now: Timestamp) -> Result<(), DbError> {
     tx.execute(
-        "UPDATE webhooks SET attempts = 0, refusals = 0, failing_since = NULL, due_at = ?4 \
+        "UPDATE webhooks SET attempts = 0, refusals = 0, due_at = ?4, failing_since = CASE WHEN EXISTS \
+         (SELECT 1 FROM webhook_extras x WHERE x.organization_id = ?1 AND x.webhook_id = ?2) THEN failing_since END \
          WHERE organization_id = ?1 AND id = ?2 AND claim = ?3",
         &[
             Value::Bytes(&claim.organization.to_bytes()),

@@ -84,6 +84,26 @@ fn a_receiver_that_refuses_every_event_for_five_days_is_disabled() {
 }
 
 #[test]
+fn a_replayed_event_that_fails_for_five_days_disables_its_endpoint() {
+    both_engines(|test| {
+        let db = &test.db;
+        let id = endpoint(db, &["One"]);
+        let (claimed, one) = claim_first(db, 3);
+        assert!(sent(answer(db, 3, claimed, &one, Some(200))).is_none());
+        done(db, 4, move |act| webhooks::test(act, id)).unwrap();
+        fail_once(db, 4, Some(503));
+        assert_eq!(show(db, id, 4).failing_since, None, "a test says nothing");
+        done(db, 5, move |act| webhooks::replay(act, id, one.event)).unwrap();
+        let disabled = fail(db, id, 10, 6 * DAY);
+        assert!(
+            (10 + 5 * DAY..10 + 5 * DAY + STEP).contains(&disabled),
+            "{disabled}"
+        );
+        assert_told(db, id);
+    });
+}
+
+#[test]
 fn an_event_that_is_no_longer_wanted_is_not_failing() {
     both_engines(|test| {
         let db = &test.db;

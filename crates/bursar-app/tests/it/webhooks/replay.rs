@@ -155,8 +155,10 @@ fn a_replayed_event_is_passed_over_only_if_it_is_refused_eight_times_running() {
         }
         let (claimed, parcel) = claim_first(db, clock);
         assert_eq!((parcel.attempt, parcel.refusals), (21, 7));
+        assert!(show(db, id, clock).failing_since.is_some());
         assert!(sent(answer(db, clock, claimed, &parcel, Some(422))).is_none());
         assert_eq!(claim(db, clock + DAY), [], "it was the eighth");
+        assert_eq!(show(db, id, clock).failing_since, None, "nothing is left to send");
     });
 }
 
@@ -167,11 +169,14 @@ fn a_replayed_event_is_tried_until_it_is_no_longer_kept() {
         let id = endpoint(db, &["One"]);
         let (claimed, one) = claim_first(db, 3);
         assert!(sent(answer(db, 3, claimed, &one, Some(200))).is_none());
-        done(db, 4, move |act| webhooks::replay(act, id, one.event)).unwrap();
+        let event = one.event;
+        done(db, 4, move |act| webhooks::replay(act, id, event)).unwrap();
         for day in 1..10 {
+            group(db, day * DAY, "Delivered");
             let (claimed, parcel) = claim_first(db, day * DAY);
-            assert_eq!(parcel.attempt, day);
-            assert!(sent(answer(db, day * DAY, claimed, &parcel, None)).is_none());
+            assert_eq!((parcel.event, parcel.attempt), (one.event, day));
+            let other = sent(answer(db, day * DAY, claimed, &parcel, None)).unwrap();
+            assert!(sent(answer(db, day * DAY, claimed, &other, Some(200))).is_none());
         }
         assert_eq!(show(db, id, 10 * DAY).state, State::Enabled);
         prune(db, 40 * DAY);
