@@ -19,7 +19,7 @@ use crate::{Balance, Format, Line, Options, Problem, Statement, StatementFile, d
 pub(crate) fn read(bytes: &[u8], options: &Options) -> Result<StatementFile, Problem> {
     let text = decode::guessed(bytes)?;
     check_mapping(&options.columns)?;
-    let mut table = Table::read(&text, &options.columns)?;
+    let mut table = Table::read(&text, options)?;
     drop_footer(&mut table);
     dates::decide(&mut table)?;
     amounts::decide(&mut table, options)?;
@@ -49,6 +49,13 @@ pub(crate) fn read(bytes: &[u8], options: &Options) -> Result<StatementFile, Pro
         statements[number].push(line, others)?;
         count += 1;
         balances[number].push(cell_amount(&table, row, Field::Balance, options)?);
+    }
+    if statements
+        .iter()
+        .flat_map(|s| &s.lines)
+        .all(|line| line.amount >= 0)
+    {
+        check_directions(&table)?;
     }
     for (statement, balances) in statements.iter_mut().zip(&balances) {
         frame(statement, balances, options)?;
@@ -87,7 +94,7 @@ pub fn guess(bytes: &[u8]) -> Option<Vec<Guess>> {
     const EXAMPLES_MAX: usize = 3;
     let text = decode::guessed(bytes).ok()?;
     let (header, rows) = table::guess(&text)?;
-    let proposed = columns::propose(&header);
+    let proposed = columns::propose(&header, None);
     // Where the first row has dates or amounts, it is no header, and the columns have no names.
     let has_names = !header
         .iter()
@@ -218,27 +225,54 @@ fn cell_amount(table: &Table, row: &Row, field: Field, options: &Options) -> Res
     }
 }
 
-/// The signed amount of a row, from one column, from one with its sign in another, or from debit and credit.
+/// The signed amount of a row, from one column or from debit and credit. Where a row has it in both ways, both say the same.
 fn amount(table: &Table, row: &Row, options: &Options) -> Result<Option<i64>, Problem> {
-    let of = |field| cell_amount(table, row, field, options);
-    if let Some(amount) = of(Field::Amount)? {
-        let Some(place) = table.of(Field::Sign).next() else {
-            return Ok(Some(amount));
-        };
-        let word = row.cell(place);
-        return match amounts::is_credit(word) {
-            Some(true) => Ok(Some(amount)),
-            // Where the amount has a sign too, both say the same.
-            Some(false) => Ok(Some(-amount.abs())),
-            None => Err(Problem::at(
-                row.line,
-                format!(
-                    "{} does not say whether money came in or went out; use C or D",
-                    quoted(word)
-                ),
-            )),
-        };
+    let one = one_amount(table, row, options)?;
+    let other = debit_or_credit(table, row, options)?;
+    match (one, other) {
+        (Some(one), Some(other)) if one != other => Err(Problem::at(
+            row.line,
+            format!(
+                "the amount is {}, but debit and credit make {}; map only the columns that are right",
+                shown(one.into(), options),
+                shown(other.into(), options)
+            ),
+        )),
+        (one, other) => Ok(one.or(other)),
     }
+}
+
+/// From one column, or from one with its sign in another.
+fn one_amount(table: &Table, row: &Row, options: &Options) -> Result<Option<i64>, Problem> {
+    let amount = cell_amount(table, row, Field::Amount, options)?;
+    let (Some(amount), Some((place, _))) = (amount, table.first(Field::Sign)) else {
+        return Ok(amount);
+    };
+    let word = row.cell(place);
+    match amounts::is_credit(word) {
+        Some(true) if amount < 0 => Err(Problem::at(
+            row.line,
+            format!(
+                "{} says that money came in, but the amount is {}; correct or remove the row",
+                quoted(word),
+                shown(amount.into(), options)
+            ),
+        )),
+        Some(true) => Ok(Some(amount)),
+        // Where the amount has a sign too, both say the same.
+        Some(false) => Ok(Some(-amount.abs())),
+        None => Err(Problem::at(
+            row.line,
+            format!(
+                "{} does not say whether money came in or went out; use C or D",
+                quoted(word)
+            ),
+        )),
+    }
+}
+
+fn debit_or_credit(table: &Table, row: &Row, options: &Options) -> Result<Option<i64>, Problem> {
+    let of = |field| cell_amount(table, row, field, options);
     match (of(Field::Debit)?, of(Field::Credit)?) {
         (None, None) => Ok(None),
         (Some(debit), None | Some(0)) => Ok(Some(-debit.abs())),
@@ -252,6 +286,36 @@ fn amount(table: &Table, row: &Row, options: &Options) -> Result<Option<i64>, Pr
             "the row has a debit and a credit; one must be empty",
         )),
     }
+}
+
+/// Refuses amounts without signs beside a column that says the direction of each but is not read.
+fn check_directions(table: &Table) -> Result<(), Problem> {
+    if table.first(Field::Amount).is_none() || table.first(Field::Sign).is_some() {
+        return Ok(());
+    }
+    let unread = table.header.iter().enumerate();
+    for (place, name) in unread.filter(|(place, _)| !table.places.contains(place)) {
+        let directions = table.rows.iter().map(|row| amounts::is_credit(row.cell(place)));
+        let Some(directions) = directions.collect::<Option<Vec<bool>>>() else {
+            continue;
+        };
+        let out = directions
+            .iter()
+            .zip(&table.rows)
+            .find(|(is_credit, _)| !**is_credit);
+        if let Some((_, row)) = out {
+            return Err(Problem::at(
+                row.line,
+                format!(
+                    "{} in the column {} says that money went out, but no amount has a sign; map the column as sign, or as \
+                     text if it is none",
+                    quoted(row.cell(place)),
+                    quoted(name)
+                ),
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Finds the opening and closing balance from a column of balances, which must lead from row to row, with the oldest or

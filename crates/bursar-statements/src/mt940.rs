@@ -5,7 +5,7 @@ mod details;
 mod line;
 
 use crate::limits::LINE_BYTES_MAX;
-use crate::number::{check_currency, minor_units, quoted, shown};
+use crate::number::{check_currency, check_mark, minor_units, quoted, shown};
 use crate::text::{account, some_text};
 use crate::{Balance, Format, Options, Problem, Statement, StatementFile, day, decode};
 
@@ -255,5 +255,8 @@ fn edge(field: &Field<'_>, text: &str, options: &Options) -> Result<Edge, Proble
 /// An amount with its comma. A few banks write a point.
 fn decimal(text: &str, options: &Options) -> Result<i64, String> {
     let mark = if text.contains('.') { '.' } else { ',' };
+    if mark == '.' {
+        check_mark(text, mark)?;
+    }
     minor_units(text, mark, options)
 }

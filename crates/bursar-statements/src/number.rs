@@ -35,9 +35,74 @@ pub(crate) fn minor_units(text: &str, mark: char, options: &Options) -> Result<i
         .map_err(|_| format!("{} is too large", quoted(text)))
 }
 
+/// The number without its thousands separators, which must be of one kind and stand before groups of three digits.
+pub(crate) fn ungrouped(text: &str, mark: char) -> Option<String> {
+    let (whole, fraction) = match text.split_once(mark) {
+        Some((whole, fraction)) => (whole, Some(fraction)),
+        None => (text, None),
+    };
+    let separator = whole.chars().find(|c| !c.is_ascii_digit());
+    let whole = match separator {
+        None => whole.to_owned(),
+        Some(separator) if !" .,".contains(separator) => return None,
+        Some(separator) => {
+            let groups: Vec<&str> = whole.split(separator).collect();
+            let (first, others) = groups.split_first()?;
+            let is_grouped = (1..=3).contains(&first.len())
+                && !first.starts_with('0')
+                && others.iter().all(|group| group.len() == 3)
+                && groups
+                    .iter()
+                    .all(|group| group.bytes().all(|byte| byte.is_ascii_digit()));
+            if !is_grouped {
+                return None;
+            }
+            groups.concat()
+        }
+    };
+    Some(match fraction {
+        Some(fraction) => format!("{whole}{mark}{fraction}"),
+        None => whole,
+    })
+}
+
+/// Refuses `1,000` where the mark is seldom the decimal one, because it can as well separate thousands.
+pub(crate) fn check_mark(text: &str, mark: char) -> Result<(), String> {
+    let Some((whole, fraction)) = text.split_once(mark) else {
+        return Ok(());
+    };
+    let is_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    let is_group = (1..=3).contains(&whole.len()) && !whole.starts_with('0') && fraction.len() == 3;
+    if !is_group || !is_digits(whole) || !is_digits(fraction) {
+        return Ok(());
+    }
+    Err(format!(
+        "{} can be read with decimals or with thousands; export the statement in another format, such as CAMT.053",
+        quoted(text)
+    ))
+}
+
+/// The currencies that are written with `$`.
+const DOLLARS: &[&str] = &[
+    "ARS", "AUD", "BBD", "BMD", "BND", "BRL", "BSD", "BZD", "CAD", "CLP", "COP", "CUP", "DOP", "FJD", "GYD",
+    "HKD", "JMD", "KYD", "LRD", "MXN", "NAD", "NIO", "NZD", "SBD", "SGD", "SRD", "TOP", "TTD", "TWD", "USD",
+    "UYU", "WST", "XCD",
+];
+
+/// Whether a code or a sign such as `€` names this currency.
+pub(crate) fn names_currency(found: &str, currency: &str) -> bool {
+    match found {
+        "$" => DOLLARS.contains(&currency),
+        "€" => currency == "EUR",
+        "£" => currency == "GBP",
+        "¥" => ["CNY", "JPY"].contains(&currency),
+        code => code.eq_ignore_ascii_case(currency),
+    }
+}
+
 /// Refuses amounts in another currency than the account's.
 pub(crate) fn check_currency(found: &str, line: usize, options: &Options) -> Result<(), Problem> {
-    if found.eq_ignore_ascii_case(&options.currency) {
+    if names_currency(found, &options.currency) {
         return Ok(());
     }
     Err(Problem::at(

@@ -171,6 +171,10 @@ impl<'a> Reader<'a> {
             return Err(Problem::at(open.line, reason));
         }
         match open.name {
+            "STMTRS" | "CCSTMTRS" if self.draft.is_some() => {
+                let reason = "a statement begins inside another one; the file is damaged, download it again";
+                return Err(Problem::at(open.line, reason));
+            }
             "STMTRS" | "CCSTMTRS" => self.draft = Some(Draft::default()),
             "STMTTRN" | "STMTTRNP" => {
                 if let Some(draft) = &mut self.draft {

@@ -3,7 +3,7 @@
 
 use super::columns::Notation;
 use super::table::Table;
-use crate::number::{check_currency, minor_units, quoted};
+use crate::number::{check_currency, minor_units, quoted, ungrouped};
 use crate::{Options, Problem};
 
 /// Decides whether point or comma is the decimal mark.
@@ -12,6 +12,13 @@ pub(super) fn decide(table: &mut Table, options: &Options) -> Result<(), Problem
     let mut said = None;
     for (column, place) in table.columns.iter().zip(&table.places) {
         if column.field.is_amount() {
+            if let (Some(said), Some(other)) = (said, column.notation)
+                && said != other
+            {
+                return Err(Problem::whole(
+                    "the mapping has amounts with a decimal point and with a decimal comma; a file has one of them",
+                ));
+            }
             said = said.or(column.notation);
             let of_column = table.rows.iter().map(|row| (row.line, row.cell(*place)));
             cells.extend(of_column.filter(|(_, cell)| has_digits(cell)));
@@ -81,19 +88,26 @@ pub(super) fn signed(cell: &str, notation: Notation, options: &Options) -> Resul
     if let Some(inside) = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')) {
         (text, is_negative) = (inside.trim(), true);
     }
-    let mut bare = String::new();
+    let is_number = |c: char| c.is_ascii_digit() || ".,".contains(c);
+    let is_space = |c: char| " \u{a0}\u{202f}'’".contains(c);
+    let (Some(start), Some(last)) = (text.find(is_number), text.rfind(is_number)) else {
+        return Err(not_an_amount(cell));
+    };
+    let number: String = text[start..=last]
+        .chars()
+        .map(|c| if is_space(c) { ' ' } else { c })
+        .collect();
     let mut word = String::new();
     let mut signs = 0;
-    for c in text.chars() {
+    // Signs and currencies stand before or behind the number. `1-234` and `12€50` are something else.
+    for c in text[..start].chars().chain(text[last + 1..].chars()) {
         match c {
-            '0'..='9' | '.' | ',' => bare.push(c),
-            ' ' | '\u{a0}' | '\u{202f}' | '\'' | '’' => bare.push(' '),
             '-' | '−' | '–' => {
                 is_negative = true;
                 signs += 1;
-                bare.push(' ');
             }
             '+' => signs += 1,
+            c if is_space(c) => {}
             c if c.is_alphabetic() || "€$£¥".contains(c) => word.push(c),
             _ => return Err(not_an_amount(cell)),
         }
@@ -102,21 +116,13 @@ pub(super) fn signed(cell: &str, notation: Notation, options: &Options) -> Resul
         return Err(not_an_amount(cell));
     }
     match word.to_uppercase().as_str() {
-        "" | "H" | "CR" | "$" => {}
+        "" | "H" | "CR" => {}
         "S" | "DR" => is_negative = true,
-        symbol => {
-            let code = match symbol {
-                "€" => "EUR",
-                "£" => "GBP",
-                "¥" => "JPY",
-                code => code,
-            };
-            check_currency(code, 0, options).map_err(|problem| problem.reason)?;
-        }
+        currency => check_currency(currency, 0, options).map_err(|problem| problem.reason)?,
     }
     let mark = if notation == Notation::Comma { ',' } else { '.' };
     let amount = minor_units(
-        &ungrouped(bare.trim(), mark).ok_or_else(|| not_an_amount(cell))?,
+        &ungrouped(&number, mark).ok_or_else(|| not_an_amount(cell))?,
         mark,
         options,
     )?;
@@ -125,36 +131,6 @@ pub(super) fn signed(cell: &str, notation: Notation, options: &Options) -> Resul
 
 fn not_an_amount(cell: &str) -> String {
     format!("{} is not an amount; correct or remove the row", quoted(cell))
-}
-
-/// The number without its thousands separators, which must be of one kind and stand before groups of three digits.
-fn ungrouped(text: &str, mark: char) -> Option<String> {
-    let (whole, fraction) = match text.split_once(mark) {
-        Some((whole, fraction)) => (whole, Some(fraction)),
-        None => (text, None),
-    };
-    let separator = whole.chars().find(|c| !c.is_ascii_digit());
-    let whole = match separator {
-        None => whole.to_owned(),
-        Some(separator) => {
-            let groups: Vec<&str> = whole.split(separator).collect();
-            let (first, others) = groups.split_first()?;
-            let is_grouped = (1..=3).contains(&first.len())
-                && !first.starts_with('0')
-                && others.iter().all(|group| group.len() == 3)
-                && groups
-                    .iter()
-                    .all(|group| group.bytes().all(|byte| byte.is_ascii_digit()));
-            if !is_grouped {
-                return None;
-            }
-            groups.concat()
-        }
-    };
-    Some(match fraction {
-        Some(fraction) => format!("{whole}{mark}{fraction}"),
-        None => whole,
-    })
 }
 
 /// Whether a word in a column of its own says that money came in.
@@ -245,6 +221,11 @@ mod tests {
             ("12,505", Comma, None),
             ("USD 12.50", Point, None),
             ("£12.50", Point, None),
+            ("$12.50", Point, None),
+            ("1-234", Point, None),
+            ("1+234", Point, None),
+            ("12€50", Comma, None),
+            ("12 EUR 500", Comma, None),
             ("--12", Point, None),
             ("12-13", Point, None),
             ("12*", Point, None),

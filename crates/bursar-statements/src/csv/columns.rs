@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::number::quoted;
+use crate::number::{names_currency, quoted};
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -246,8 +246,9 @@ const NAMES: [(Field, &str); 13] = [
     ),
 ];
 
-/// Proposes what the columns of a header mean. Fields other than text are given to one column only.
-pub(super) fn propose(header: &[String]) -> Vec<Column> {
+/// Proposes what the columns of a header mean. Fields other than text are given to one column only. Columns with amounts in
+/// another currency than the account's are passed over.
+pub(super) fn propose(header: &[String], currency: Option<&str>) -> Vec<Column> {
     let bare: Vec<String> = header.iter().map(|name| folded(name)).collect();
     let mut taken = vec![false; header.len()];
     let mut columns = Vec::new();
@@ -256,7 +257,11 @@ pub(super) fn propose(header: &[String]) -> Vec<Column> {
             let places = bare.iter().enumerate().filter(|(_, found)| *found == name);
             for (at, _) in places {
                 let is_known = columns.iter().any(|column: &Column| column.field == field);
-                if !taken[at] && (field == Field::Text || !is_known) {
+                let is_foreign = || {
+                    let named = currency_in(&header[at]).zip(currency);
+                    field.is_amount() && named.is_some_and(|(named, own)| !names_currency(named, own))
+                };
+                if !taken[at] && (field == Field::Text || !is_known) && !is_foreign() {
                     taken[at] = true;
                     columns.push(Column {
                         name: header[at].trim().to_owned(),
@@ -268,6 +273,17 @@ pub(super) fn propose(header: &[String]) -> Vec<Column> {
         }
     }
     columns
+}
+
+/// The currency in the name of a column: `Amount (USD)`, `Paid in (£)`, `Betrag in EUR`.
+fn currency_in(name: &str) -> Option<&str> {
+    if folded(name).ends_with("eur") {
+        return Some("EUR");
+    }
+    let (_, inside) = name.split_once('(')?;
+    let inside = inside.split(')').next()?.trim();
+    let is_code = inside.len() == 3 && inside.bytes().all(|byte| byte.is_ascii_uppercase());
+    (is_code || ["€", "$", "£", "¥"].contains(&inside)).then_some(inside)
 }
 
 /// A name without case, accents, punctuation, and what is in parentheses.

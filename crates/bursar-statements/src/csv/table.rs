@@ -3,9 +3,9 @@
 use csv::{ByteRecord, ReaderBuilder};
 
 use super::columns::{Column, Field, Notation, propose};
-use crate::Problem;
 use crate::limits::{LINE_BYTES_MAX, LINES_MAX};
 use crate::number::quoted;
+use crate::{Options, Problem};
 
 /// Exports have a header within so many rows, below the name of the bank and the period.
 const PREAMBLE_MAX: usize = 50;
@@ -26,6 +26,8 @@ pub(super) struct Table {
     pub(super) notations: Vec<Option<Notation>>,
     /// Where each of the columns is.
     pub(super) places: Vec<usize>,
+    /// The names of all columns; empty where the mapping has places alone.
+    pub(super) header: Vec<String>,
     pub(super) rows: Vec<Row>,
 }
 
@@ -62,7 +64,8 @@ struct Found {
 }
 
 impl Table {
-    pub(super) fn read(text: &str, mapping: &[Column]) -> Result<Self, Problem> {
+    pub(super) fn read(text: &str, options: &Options) -> Result<Self, Problem> {
+        let mapping = &options.columns;
         for (at, line) in text.lines().enumerate() {
             if line.len() > LINE_BYTES_MAX {
                 let reason = format!("the line has more than {LINE_BYTES_MAX} bytes");
@@ -72,7 +75,7 @@ impl Table {
         let text = format!("{}\n{SENTINEL}\n", text.trim_end_matches(['\u{1a}', '\u{1}']));
         let mut best: Option<Found> = None;
         for delimiter in DELIMITERS {
-            let found = find(&text, delimiter, mapping)?;
+            let found = find(&text, delimiter, mapping, Some(&options.currency))?;
             let size = |found: &Found| (found.columns.len(), found.width);
             best = match (best, found) {
                 (Some(best), Some(found)) if size(&found) > size(&best) => Some(found),
@@ -91,6 +94,9 @@ impl Table {
                 return Err(Problem::truncated(line, "a quotation mark is closed"));
             }
         }
+        let header = found.row.checked_sub(1).and_then(|row| rows.get(row));
+        let names = header.map(Row::header).unwrap_or_default();
+        check_twins(&found, &names)?;
         rows.drain(..found.row);
         for row in &rows {
             let extra = (found.width..row.width()).any(|place| !row.cell(place).is_empty());
@@ -110,6 +116,7 @@ impl Table {
             notations: found.columns.iter().map(|column| column.notation).collect(),
             columns: found.columns,
             places: found.places,
+            header: names,
             rows,
         })
     }
@@ -187,11 +194,16 @@ pub(super) fn guess(text: &str) -> Option<(Vec<String>, Vec<Vec<String>>)> {
 pub(super) fn fits(text: &str, mapping: &[Column]) -> bool {
     DELIMITERS
         .into_iter()
-        .any(|delimiter| matches!(find(text, delimiter, mapping), Ok(Some(_))))
+        .any(|delimiter| matches!(find(text, delimiter, mapping, None), Ok(Some(_))))
 }
 
 /// The header that the mapping fits, or whose names are known. A mapping of places alone needs none.
-fn find(text: &str, delimiter: u8, mapping: &[Column]) -> Result<Option<Found>, Problem> {
+fn find(
+    text: &str,
+    delimiter: u8,
+    mapping: &[Column],
+    currency: Option<&str>,
+) -> Result<Option<Found>, Problem> {
     let first = rows(text, delimiter, PREAMBLE_MAX)?;
     let of_places: Option<Vec<usize>> = mapping.iter().map(Column::position).collect();
     if let Some(places) = of_places.filter(|places| !places.is_empty()) {
@@ -218,7 +230,7 @@ fn find(text: &str, delimiter: u8, mapping: &[Column]) -> Result<Option<Found>, 
     {
         let header = row.header();
         let columns = if mapping.is_empty() {
-            propose(&header)
+            propose(&header, currency)
         } else {
             mapping.to_vec()
         };
@@ -242,6 +254,27 @@ fn place(column: &Column, header: &[String]) -> Option<usize> {
         .iter()
         .position(is_same)
         .or_else(|| column.position().filter(|place| *place < header.len()))
+}
+
+/// Refuses a name that several columns have, where it matters which of them is read.
+fn check_twins(found: &Found, names: &[String]) -> Result<(), Problem> {
+    for (column, place) in found.columns.iter().zip(&found.places) {
+        let name = column.name.to_lowercase();
+        let is_twin = |(at, other): &(usize, &String)| at != place && other.to_lowercase() == name;
+        let is_one_needed = column.field.is_day() || column.field.is_amount() || column.field == Field::Sign;
+        let Some((other, _)) = names.iter().enumerate().find(is_twin).filter(|_| is_one_needed) else {
+            continue;
+        };
+        return Err(Problem::whole(format!(
+            "there are two columns {}; choose one by its place, such as --map \"#{}={}\" or --map \"#{}={}\"",
+            quoted(&column.name),
+            place + 1,
+            column.field.name(),
+            other + 1,
+            column.field.name()
+        )));
+    }
+    Ok(())
 }
 
 /// Whether there is a day and an amount.

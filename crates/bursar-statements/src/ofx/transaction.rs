@@ -1,6 +1,6 @@
 //! One transaction (`STMTTRN`) of OFX.
 
-use crate::number::{minor_units, quoted};
+use crate::number::{check_mark, minor_units, quoted, ungrouped};
 use crate::text::{account, reference, tidy};
 use crate::{Day, Line, Options, Problem};
 
@@ -127,9 +127,13 @@ pub(super) fn amount(text: &str, line: usize, options: &Options) -> Result<i64, 
     let mark = bare
         .rfind(['.', ','])
         .map_or('.', |at| if bare[at..].starts_with(',') { ',' } else { '.' });
-    let other = if mark == '.' { ',' } else { '.' };
-    let amount = minor_units(&bare.replace(other, ""), mark, options);
-    amount
+    let at = |reason: String| Problem::at(line, reason);
+    if mark == ',' {
+        check_mark(bare, mark).map_err(at)?;
+    }
+    let number = ungrouped(bare, mark);
+    let number = number.ok_or_else(|| at(format!("{} is not an amount such as 12{mark}50", quoted(bare))))?;
+    minor_units(&number, mark, options)
         .map(|amount| sign * amount)
-        .map_err(|reason| Problem::at(line, reason))
+        .map_err(at)
 }

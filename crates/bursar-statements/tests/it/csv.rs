@@ -236,6 +236,65 @@ fn what_the_file_leaves_open_is_not_said_of_its_columns() {
 }
 
 #[test]
+fn columns_are_not_chosen_by_chance() {
+    for (text, reason) in [
+        // The account is in EUR.
+        (
+            "Date,Amount (USD)\n2026-01-31,1\n",
+            "line 1: the columns for the date and the amount cannot be told from \"Date\", \"Amount (USD)\"",
+        ),
+        (
+            "Date,Paid in ($)\n2026-01-31,1\n",
+            "line 1: the columns for the date and the amount cannot be told",
+        ),
+        (
+            "Date,Amount\n2026-01-31,$1\n",
+            "line 2: the amounts are in \"$\", but the account is kept in EUR",
+        ),
+        (
+            "Date,Amount,Amount\n2026-01-31,1,2\n",
+            "there are two columns \"Amount\"; choose one by its place, such as --map \"#2=amount\" or --map \"#3=amount\"",
+        ),
+        (
+            "Date,Amount,Debit,Credit\n2026-01-31,5.00,5.00,\n",
+            "line 2: the amount is 5.00 EUR, but debit and credit make -5.00 EUR; map only the columns that are right",
+        ),
+        (
+            "Date,Amount,Debit/Credit\n2026-01-31,-5.00,Credit\n",
+            "line 2: \"Credit\" says that money came in, but the amount is -5.00 EUR",
+        ),
+        (
+            "Date,Amount,Transaction Type\n2026-01-31,5.00,Credit\n2026-01-31,5.00,Debit\n",
+            "line 3: \"Debit\" in the column \"Transaction Type\" says that money went out, but no amount has a sign",
+        ),
+    ] {
+        let refusal = refusal(text);
+        assert!(refusal.starts_with(reason), "{text:?}: {refusal}");
+    }
+    for text in [
+        "Date,Amount (USD),Amount (EUR)\n2026-01-31,9,5\n",
+        "Date,Amount,Debit,Credit\n2026-01-31,5.00,,5.00\n",
+        "Date,Amount,Transaction Type\n2026-01-31,5.00,Credit\n",
+    ] {
+        assert_eq!(found(&read(text).unwrap())[0].1, 500, "{text:?}");
+    }
+    let twins = "Date,Amount,Amount\n2026-01-31,1,2\n";
+    let file = mapped(twins, &["Date=date", "#3=amount"]).unwrap();
+    assert_eq!(found(&file)[0].1, 200);
+    let refusal = mapped(
+        "Date,Amount,Balance\n2026-01-31,1,2\n",
+        &["Date=date", "Amount=amount:comma", "Balance=balance:point"],
+    )
+    .unwrap_err();
+    assert!(
+        refusal
+            .to_string()
+            .starts_with("the mapping has amounts with a decimal point and with a decimal comma"),
+        "{refusal}"
+    );
+}
+
+#[test]
 fn balances_lead_from_row_to_row() {
     let rows = [
         "2026-01-30;5,00;105,00\n",

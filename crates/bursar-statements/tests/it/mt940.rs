@@ -230,6 +230,11 @@ fn what_cannot_be_booked_is_refused_with_its_line() {
             "line 3: the amounts are in \"USD\", but the account is kept in EUR",
         ),
         ("C1,", "C1,005", "line 4: \"1,005\" has 3 decimals, but EUR has 2"),
+        (
+            "C1,",
+            "C1.000",
+            "line 4: \"1.000\" can be read with decimals or with thousands; export the statement in another format",
+        ),
         (":61:260131", ":61:261331", "line 4: :61: has no value day"),
         (
             ":61:260131",

@@ -140,6 +140,12 @@ fn what_cannot_be_booked_is_refused_with_its_line() {
             "line 8: \"12.505\" has 3 decimals, but EUR has 2",
         ),
         ("+12.50", "1e3", "line 8: \"1e3\" is not an amount"),
+        ("+12.50", "1,23.45", "line 8: \"1,23.45\" is not an amount"),
+        (
+            "+12.50",
+            "-1,000",
+            "line 8: \"1,000\" can be read with decimals or with thousands; export the statement in another format",
+        ),
         ("<TRNAMT>+12.50", "", "line 8: the transaction has no TRNAMT"),
         (
             "<DTPOSTED>20260131235959.123[-5:EST]",
@@ -175,6 +181,11 @@ fn what_cannot_be_booked_is_refused_with_its_line() {
             "</STMTTRN>",
             "<STMTTRN></STMTTRN>",
             "line 8: the transaction (STMTTRN) is not closed",
+        ),
+        (
+            "</STMTRS>",
+            "<STMTRS><CURDEF>EUR",
+            "line 11: a statement begins inside another one",
         ),
         (
             "</OFX>",
