@@ -14,6 +14,7 @@ use bursar_domain::receipt::{Method, share_out};
 use bursar_domain::{Date, Refusal};
 use serde::Serialize;
 
+use super::changed::Changed;
 use super::promised::Promised;
 use super::receipts::{self, Allocation};
 use super::refunds::{Paid, Refund};
@@ -154,7 +155,12 @@ pub(super) fn pay_back(
 
 /// Before a receipt is taken back: credit that it gave and that was applied since is taken off those charges, the
 /// latest first, so that the member's credit is there to be taken back.
-pub(super) fn free(act: &mut Act<'_, '_>, books: &Books, entry: &Entry) -> Result<(), AppError> {
+pub(super) fn free(
+    act: &mut Act<'_, '_>,
+    books: &Books,
+    entry: &Entry,
+    changed: &mut Changed,
+) -> Result<(), AppError> {
     for posting in &entry.postings {
         let Some(member) = posting
             .about
@@ -177,12 +183,11 @@ pub(super) fn free(act: &mut Act<'_, '_>, books: &Books, entry: &Entry) -> Resul
             let part = i64::try_from(used.sum_of(Standing::Credit.id())).unwrap_or(0);
             for posting in used.postings.iter().filter(|posting| posting.amount < 0) {
                 let Some(id) = posting.about.payment else { continue };
-                let mut payment: Payment = act.find(id)?;
-                charges::refuse_withdrawn(act, books, &payment, -posting.amount)?;
+                let payment = changed.find(act, id)?;
+                charges::refuse_withdrawn(act, books, payment, -posting.amount)?;
                 payment.unrecord(-posting.amount, act.now())?;
                 let date = super::reverse(act, books, &used, None)?.date;
-                receipts::reopen_cancelled(act, books, &payment, (-posting.amount, date))?;
-                settle(act, &mut payment)?;
+                receipts::reopen_cancelled(act, books, payment, (-posting.amount, date))?;
             }
             missing -= part;
         }

@@ -1,6 +1,7 @@
 //! The books: every act that moves money or a claim posts an entry to the organization's journal.
 
 pub mod accounts;
+mod changed;
 pub mod charges;
 pub mod count;
 pub mod credit;
@@ -191,6 +192,11 @@ pub(crate) fn reverse(
 
 /// Writes the payment, and proves that the journal agrees with it.
 pub(crate) fn settle(act: &mut Act<'_, '_>, payment: &mut Payment) -> Result<(), AppError> {
+    prove(act, payment)?;
+    act.update(payment)
+}
+
+fn prove(act: &mut Act<'_, '_>, payment: &Payment) -> Result<(), AppError> {
     let owed = journal::owed_for(act.tx, act.organization, payment.id)?;
     if owed != i128::from(payment.receivable_minor()) {
         let message = format!(
@@ -200,7 +206,7 @@ pub(crate) fn settle(act: &mut Act<'_, '_>, payment: &mut Payment) -> Result<(),
         );
         return Err(bursar_db::DbError::Internal(message).into());
     }
-    act.update(payment)
+    Ok(())
 }
 
 /// By name, ignoring case, or by id.

@@ -15,8 +15,9 @@ use bursar_domain::text::{NAME, REFERENCE};
 use bursar_domain::{Date, Refusal};
 use serde::Serialize;
 
+use super::changed::Changed;
 use super::refunds::{check_after, refunded, refuse_online, refuse_refunded};
-use super::{Books, Closed, NewEntry, charges, credit, money_account, open, post, reason, settle, text};
+use super::{Books, Closed, NewEntry, charges, credit, money_account, open, post, reason, text};
 use crate::act::{Act, View};
 use crate::error::AppError;
 use crate::rule::Rule;
@@ -117,7 +118,7 @@ pub fn record(act: &mut Act<'_, '_>, new: &NewReceipt) -> Result<Recorded, AppEr
     if !new.again {
         refuse_same(act, &books, &receipt)?;
     }
-    let entry = book(act, &books, &receipt, &target)?;
+    let entry = book(act, &books, &receipt, &target, Changed::default())?;
     let receipt = Receipt {
         entry: entry.id,
         ..receipt
@@ -134,7 +135,7 @@ pub(crate) fn collect(
     receipt: Receipt,
     open: Vec<Open>,
 ) -> Result<(Receipt, Entry), AppError> {
-    let entry = book(act, books, &receipt, &Target::Charges(open))?;
+    let entry = book(act, books, &receipt, &Target::Charges(open), Changed::default())?;
     let receipt = Receipt {
         entry: entry.id,
         ..receipt
@@ -316,10 +317,16 @@ fn refuse_same(act: &mut Act<'_, '_>, books: &Books, new: &Receipt) -> Result<()
     }
 }
 
-/// Posts the entry and settles the charges.
-fn book(act: &mut Act<'_, '_>, books: &Books, receipt: &Receipt, target: &Target) -> Result<Entry, AppError> {
+/// Posts the entry and settles the charges, with those that the act has changed before.
+fn book(
+    act: &mut Act<'_, '_>,
+    books: &Books,
+    receipt: &Receipt,
+    target: &Target,
+    mut changed: Changed,
+) -> Result<Entry, AppError> {
     let mut postings = Postings::default().debit(receipt.account, receipt.amount, About::default());
-    let mut settled: Vec<(Payment, i64)> = Vec::new();
+    let mut settled: Vec<(PaymentId, i64)> = Vec::new();
     let kind = match target {
         Target::Campaign(campaign) => {
             let about = About {
@@ -341,9 +348,8 @@ fn book(act: &mut Act<'_, '_>, books: &Books, receipt: &Receipt, target: &Target
         Target::Charges(open) => {
             let (parts, rest) = share_out(receipt.amount, open);
             for (id, part) in parts {
-                let payment: Payment = act.find(id)?;
-                postings.add(Standing::Receivable, -part, payment.about());
-                settled.push((payment, part));
+                postings.add(Standing::Receivable, -part, changed.find(act, id)?.about());
+                settled.push((id, part));
             }
             let about = About {
                 member: receipt.payer,
@@ -361,13 +367,12 @@ fn book(act: &mut Act<'_, '_>, books: &Books, receipt: &Receipt, target: &Target
         payer_name: receipt.payer_name.clone(),
     };
     // Money on a payment is dated before the new entry is there.
-    for (payment, part) in &mut settled {
-        charges::receive(act, books, payment, (*part, receipt.date))?;
+    for (id, part) in settled {
+        let payment = changed.find(act, id)?;
+        charges::receive(act, books, payment, (part, receipt.date))?;
     }
     let entry = post(act, new)?;
-    for (payment, _) in &mut settled {
-        settle(act, payment)?;
-    }
+    changed.settle(act)?;
     Ok(entry)
 }
 
@@ -418,7 +423,8 @@ pub fn move_to(act: &mut Act<'_, '_>, id: ReceiptId, member: MemberId) -> Result
         }
     }
     let lines = links::held(act, entry.id)?;
-    unrecord(act, &books, &entry, None)?;
+    let mut changed = Changed::default();
+    take_away(act, &books, &entry, None, &mut changed)?;
     receipt.payer = Some(member);
     receipt.payer_name = None;
     // Like every correction: dated as before, or today where that day is closed.
@@ -427,8 +433,8 @@ pub fn move_to(act: &mut Act<'_, '_>, id: ReceiptId, member: MemberId) -> Result
         date,
         ..receipt.clone()
     };
-    let open = open_charges::of_household(act.tx, act.organization, member)?;
-    receipt.entry = book(act, &books, &dated, &Target::Charges(open))?.id;
+    let open = changed.open_of_household(act, member)?;
+    receipt.entry = book(act, &books, &dated, &Target::Charges(open), changed)?.id;
     links::follow(act, lines, (entry.id, receipt.entry))?;
     rows::update(act.tx, act.organization, &receipt)?;
     act.log("receipt.move", Some(id.to_string()), None)?;
@@ -456,7 +462,20 @@ pub(crate) fn unrecord(
     entry: &Entry,
     why: Option<String>,
 ) -> Result<(), AppError> {
-    credit::free(act, books, entry)?;
+    let mut changed = Changed::default();
+    take_away(act, books, entry, why, &mut changed)?;
+    changed.settle(act)
+}
+
+/// The same, for an act that settles the charges later.
+fn take_away(
+    act: &mut Act<'_, '_>,
+    books: &Books,
+    entry: &Entry,
+    why: Option<String>,
+    changed: &mut Changed,
+) -> Result<(), AppError> {
+    credit::free(act, books, entry, changed)?;
     let mut opened = Vec::new();
     for posting in &entry.postings {
         let Some(id) = posting
@@ -466,15 +485,15 @@ pub(crate) fn unrecord(
         else {
             continue;
         };
-        let mut payment: Payment = act.find(id)?;
-        charges::refuse_withdrawn(act, books, &payment, -posting.amount)?;
+        let payment = changed.find(act, id)?;
+        charges::refuse_withdrawn(act, books, payment, -posting.amount)?;
         payment.unrecord(-posting.amount, act.now())?;
-        opened.push((payment, -posting.amount));
+        opened.push((id, -posting.amount));
     }
     let date = super::reverse(act, books, entry, why)?.date;
-    for (payment, part) in &mut opened {
-        reopen_cancelled(act, books, payment, (*part, date))?;
-        settle(act, payment)?;
+    for (id, part) in opened {
+        let payment = changed.find(act, id)?;
+        reopen_cancelled(act, books, payment, (part, date))?;
     }
     Ok(())
 }
@@ -523,7 +542,8 @@ pub(crate) fn bounce_entry(
     entry: &Entry,
     (date, why): (Date, Option<String>),
 ) -> Result<(), AppError> {
-    credit::free(act, books, entry)?;
+    let mut changed = Changed::default();
+    credit::free(act, books, entry, &mut changed)?;
     let mut failed = Vec::new();
     for posting in &entry.postings {
         let Some(id) = posting
@@ -533,20 +553,20 @@ pub(crate) fn bounce_entry(
         else {
             continue;
         };
-        let mut payment: Payment = act.find(id)?;
-        refuse_disputed(act, &payment)?;
-        charges::refuse_withdrawn(act, books, &payment, -posting.amount)?;
+        let payment = changed.find(act, id)?;
+        refuse_disputed(act, payment)?;
+        charges::refuse_withdrawn(act, books, payment, -posting.amount)?;
         payment.take_back(-posting.amount, act.now())?;
-        failed.push((payment, -posting.amount));
+        failed.push((id, -posting.amount));
     }
     let postings = Postings::reverse_of(&entry.postings);
     let new = NewEntry::of(EntryKind::Bounce, date, postings).reversing(entry);
     post(act, new.memo(why))?;
-    for (payment, part) in &mut failed {
-        reopen_cancelled(act, books, payment, (*part, date))?;
-        settle(act, payment)?;
+    for (id, part) in failed {
+        let payment = changed.find(act, id)?;
+        reopen_cancelled(act, books, payment, (part, date))?;
     }
-    Ok(())
+    changed.settle(act)
 }
 
 /// The bank withdrew the money when the dispute was booked by hand. A bounce would take it a second time.

@@ -9,6 +9,7 @@ use bursar_app::payments::{Adjustment, Every, NewPlan};
 use bursar_domain::account::AccountType;
 use bursar_domain::ids::{PaymentId, ReceiptId};
 use bursar_domain::journal::EntryKind;
+use bursar_domain::member::MemberChange;
 use bursar_domain::receipt::ReceiptStatus;
 use bursar_domain::zone::Zone;
 
@@ -356,6 +357,54 @@ fn a_new_time_zone_farther_west_puts_nothing_into_the_future() {
             assert_eq!(days, vec![day("2026-01-13"); days.len()]);
         }
         assert_eq!(desk.owed_on(of_ben, "2026-01-13"), 3_000);
+        assert_eq!(problems(&desk.db), []);
+    });
+}
+
+impl Desk {
+    /// The types of all events about payments.
+    fn payment_events(&self) -> Vec<String> {
+        let read = |tx: &mut bursar_db::Tx<'_>| {
+            let sql = "SELECT type FROM events WHERE type LIKE 'payment.%' ORDER BY created_at";
+            tx.rows(sql, &[], |row| row.text(0).map(str::to_owned))
+        };
+        self.db.read::<_, DbError>(read).wait().unwrap()
+    }
+}
+
+#[test]
+fn a_charge_on_both_sides_of_a_move_is_written_once_at_most() {
+    both_engines(|test| {
+        let desk = Desk::open(test, 106, noon("2026-01-10"));
+        let (pat, kim) = (desk.member("Pat", &[]).id, desk.member("Kim", &[]).id);
+        let change = MemberChange {
+            payer_id: Some(Some(pat)),
+            ..MemberChange::default()
+        };
+        desk.act(move |act| members::change(act, kim, &change));
+        let [first, second] = ["60.00", "50.00"].map(|amount| desk.charge(kim, amount).id);
+        desk.receive(receipt(pat, "20.00"));
+        let same = desk.receive(receipt(kim, "30.00")).receipt.id;
+        let new = NewReceipt {
+            payments: vec![second],
+            ..receipt(kim, "25.00")
+        };
+        let other = desk.receive(new).receipt.id;
+        let before = desk.payment_events().len();
+        desk.act(move |act| receipts::move_to(act, same, pat));
+        desk.assert_state(first, PaymentStatus::PartiallyPaid, ["60.00", "50.00"]);
+        assert_eq!(
+            desk.payment_events().len(),
+            before,
+            "nothing of the charge has changed"
+        );
+        // What is open of the first charge goes before the second one.
+        desk.act(move |act| receipts::move_to(act, other, pat));
+        desk.assert_state(first, PaymentStatus::Paid, ["60.00", "60.00"]);
+        desk.assert_state(second, PaymentStatus::PartiallyPaid, ["50.00", "15.00"]);
+        let mut since = desk.payment_events().split_off(before);
+        since.sort();
+        assert_eq!(since, ["payment.paid", "payment.updated"]);
         assert_eq!(problems(&desk.db), []);
     });
 }
