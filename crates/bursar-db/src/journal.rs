@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashSet};
 use bursar_domain::Date;
 use bursar_domain::account::Standing;
 use bursar_domain::ids::{
-    AccountId, CampaignId, EntryId, Id, MemberId, OrderId, OrganizationId, PaymentId, ReceiptId,
-    ReimbursementId,
+    AccountId, CampaignId, EntryId, Id, Kind, MemberId, OrderId, OrganizationId, PaymentId, ReceiptId,
+    ReimbursementId, kind,
 };
 use bursar_domain::journal::{About, Entry, EntryKind, Note, Posting, Recorder};
 
@@ -539,28 +539,77 @@ pub fn each_owed(
     )
 }
 
-/// What was spent for each reimbursement and what is to be paid, by its id.
-pub fn each_reimbursed(
+/// A reimbursement or an order whose status and amount say something else than its postings, in minor units.
+#[derive(Clone, Copy, Debug)]
+pub struct Disagreement<K: Kind> {
+    pub id: Id<K>,
+    /// Whether there is such a row. Without one, its postings are named whatever they sum to.
+    pub is_there: bool,
+    /// Of a reimbursement what is spent and what is still to be paid, of an order what was sold and 0.
+    pub said: (i128, i128),
+    pub booked: (i128, i128),
+}
+
+fn disagreements<K: Kind>(
+    tx: &mut Tx<'_>,
+    sql: &'static str,
+    params: &[Value<'_>],
+) -> Result<Vec<Disagreement<K>>, DbError> {
+    let mut found = Vec::new();
+    tx.each(sql, params, |row| {
+        let (id, is_there, said, booked): (_, bool, (i128, i128), _) = read(row)?;
+        if !is_there || said != booked {
+            found.push(Disagreement {
+                id,
+                is_there,
+                said,
+                booked,
+            });
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// By id.
+pub fn disagreeing_reimbursements(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
-    mut visit: impl FnMut(ReimbursementId, (i128, i128)) -> Result<(), DbError>,
-) -> Result<(), DbError> {
+) -> Result<Vec<Disagreement<kind::Reimbursement>>, DbError> {
     let (organization, payable) = (organization.to_bytes(), Standing::Payable.id().to_bytes());
-    tx.each(
-        concat!(
-            "SELECT reimbursement_id, ",
-            sum!("CASE WHEN account_id = ?2 THEN 0 ELSE amount END"),
-            ", ",
-            sum!("CASE WHEN account_id = ?2 THEN -amount ELSE 0 END"),
-            " FROM journal_postings WHERE organization_id = ?1 AND reimbursement_id IS NOT NULL \
-             GROUP BY reimbursement_id ORDER BY reimbursement_id"
-        ),
-        &[Value::Bytes(&organization), Value::Bytes(&payable)],
-        |row| {
-            let (id, spent, payable) = read(row)?;
-            visit(id, (spent, payable))
-        },
-    )
+    let sql = concat!(
+        "SELECT id, MAX(is_there), ",
+        sum!("spent"),
+        ", ",
+        sum!("payable"),
+        ", ",
+        sum!("booked"),
+        ", ",
+        sum!("booked_payable"),
+        " FROM (SELECT id, 1 AS is_there, CASE WHEN status IN ('approved', 'paid') THEN amount ELSE 0 END AS spent, \
+         CASE WHEN status = 'approved' THEN amount ELSE 0 END AS payable, 0 AS booked, 0 AS booked_payable \
+         FROM reimbursements WHERE organization_id = ?1 UNION ALL SELECT reimbursement_id, 0, 0, 0, \
+         CASE WHEN account_id = ?2 THEN 0 ELSE amount END, CASE WHEN account_id = ?2 THEN -amount ELSE 0 END \
+         FROM journal_postings WHERE organization_id = ?1 AND reimbursement_id IS NOT NULL) x GROUP BY id ORDER BY id"
+    );
+    disagreements(tx, sql, &[Value::Bytes(&organization), Value::Bytes(&payable)])
+}
+
+/// By id.
+pub fn disagreeing_orders(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+) -> Result<Vec<Disagreement<kind::Order>>, DbError> {
+    let sql = concat!(
+        "SELECT id, MAX(is_there), ",
+        sum!("sold"),
+        ", 0, 0, ",
+        sum!("booked"),
+        ", 0, 0 FROM (SELECT id, 1 AS is_there, CASE WHEN status IN ('paid', 'fulfilled') THEN total_amount ELSE 0 END \
+         AS sold, 0 AS booked FROM orders WHERE organization_id = ?1 UNION ALL SELECT order_id, 0, 0, -amount \
+         FROM journal_postings WHERE organization_id = ?1 AND order_id IS NOT NULL) x GROUP BY id ORDER BY id"
+    );
+    disagreements(tx, sql, &[Value::Bytes(&organization.to_bytes())])
 }
 
 /// Payments for which the journal says something else than their amount and what was paid: what is owed by the row and

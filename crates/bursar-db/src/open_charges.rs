@@ -176,6 +176,17 @@ pub fn by_reference(
 const PAYMENT_BY_REFERENCE: &str = "SELECT id FROM payments WHERE organization_id = ?1 AND reference = ?2";
 const MEMBER_BY_REFERENCE: &str = "SELECT id FROM members WHERE organization_id = ?1 AND reference = ?2";
 
+/// Payments that have the reference of a member, by id. At most a thousand.
+pub fn with_references_of_members(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+) -> Result<Vec<(PaymentId, MemberId, String)>, DbError> {
+    let sql = "SELECT p.id, m.id, m.reference FROM members m JOIN payments p \
+         ON p.organization_id = m.organization_id AND p.reference = m.reference \
+         WHERE m.organization_id = ?1 ORDER BY p.id LIMIT 1000";
+    tx.rows(sql, &[Value::Bytes(&organization.to_bytes())], read)
+}
+
 crate::rows::record! { charge_columns: Charge {
     id, member = "member_id",
     open = "CASE WHEN status IN ('pending', 'partially_paid', 'failed') THEN amount - paid_to_date ELSE 0 END",

@@ -88,6 +88,13 @@ pub fn clock(tx: &mut Tx<'_>, id: OrganizationId) -> Result<Option<i64>, DbError
     )
 }
 
+/// The number of the organization's last creditor reference.
+pub fn last_reference(tx: &mut Tx<'_>, id: OrganizationId) -> Result<i64, DbError> {
+    let sql = "SELECT last_reference FROM organizations WHERE id = ?1";
+    let found = tx.first(sql, &[Value::Bytes(&id.to_bytes())], read)?;
+    Ok(found.unwrap_or(0))
+}
+
 /// An organization's change clock and its open epoch of history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {

@@ -2,29 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 
+use bursar_db::journal::Disagreement;
 use bursar_db::{DbError, Tx, attachments, journal, receipts, statements, table};
 use bursar_domain::account::Standing;
 use bursar_domain::attachment::Subject;
-use bursar_domain::ids::{AccountId, OrganizationId, PaymentId, ReimbursementId};
-use bursar_domain::reimbursement::{Reimbursement, ReimbursementStatus};
+use bursar_domain::ids::{AccountId, Kind, OrganizationId, PaymentId};
+use bursar_domain::reimbursement::Reimbursement;
 use bursar_domain::statement::LineStatus;
 
 use super::Check;
-
-/// A reimbursement's status, and what it makes spent and still to be paid, in minor units.
-pub(super) type Reimbursed = (ReimbursementStatus, i64, i64);
-
-pub(super) fn reimbursed(reimbursement: &Reimbursement) -> Reimbursed {
-    let (status, amount) = (reimbursement.status, reimbursement.amount.minor);
-    match status {
-        ReimbursementStatus::Approved => (status, amount, amount),
-        ReimbursementStatus::Paid => (status, amount, 0),
-        ReimbursementStatus::Draft
-        | ReimbursementStatus::Submitted
-        | ReimbursementStatus::Rejected
-        | ReimbursementStatus::Voided => (status, 0, 0),
-    }
-}
 
 impl Check<'_> {
     pub(super) fn journal(
@@ -90,34 +76,42 @@ impl Check<'_> {
         &mut self,
         tx: &mut Tx<'_>,
         organization: OrganizationId,
-        mut expected: HashMap<ReimbursementId, Reimbursed>,
     ) -> Result<(), DbError> {
-        let mut differ = |id: ReimbursementId, (status, spent, payable): Reimbursed, booked: (i128, i128)| {
-            if booked != (spent.into(), payable.into()) {
-                let message = format!(
-                    "is {status}: {spent} minor units are spent and {payable} are to be paid by its amount and status, and {} \
-                     and {} by the journal",
-                    booked.0, booked.1
-                );
-                self.problem("sum", Some(organization), id, &message);
-            }
-        };
-        let mut strays = Vec::new();
-        journal::each_reimbursed(tx, organization, |id, booked| {
-            match expected.remove(&id) {
-                Some(expected) => differ(id, expected, booked),
-                None => strays.push(id),
-            }
-            Ok(())
-        })?;
-        for (id, expected) in expected {
-            differ(id, expected, (0, 0));
-        }
-        for id in strays {
-            let message = "has journal entries, but there is no such reimbursement";
-            self.problem("reference", Some(organization), id, message);
+        for wrong in journal::disagreeing_reimbursements(tx, organization)? {
+            self.disagrees(organization, &wrong, |(spent, payable)| {
+                format!("{spent} minor units are spent and {payable} are to be paid")
+            });
         }
         Ok(())
+    }
+
+    /// What was paid for is a sale until it is refunded.
+    pub(super) fn orders(&mut self, tx: &mut Tx<'_>, organization: OrganizationId) -> Result<(), DbError> {
+        for wrong in journal::disagreeing_orders(tx, organization)? {
+            self.disagrees(organization, &wrong, |(sold, _)| {
+                format!("{sold} minor units are sold")
+            });
+        }
+        Ok(())
+    }
+
+    fn disagrees<K: Kind>(
+        &mut self,
+        organization: OrganizationId,
+        wrong: &Disagreement<K>,
+        figures: impl Fn((i128, i128)) -> String,
+    ) {
+        if !wrong.is_there {
+            let message = format!("has journal entries, but there is no such {}", K::NOUN);
+            self.problem("reference", Some(organization), wrong.id, &message);
+            return;
+        }
+        let message = format!(
+            "by its status and amount {}, by the journal {}",
+            figures(wrong.said),
+            figures(wrong.booked)
+        );
+        self.problem("sum", Some(organization), wrong.id, &message);
     }
 
     /// Each is whole, and belongs to something.

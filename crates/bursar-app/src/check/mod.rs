@@ -12,12 +12,15 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use bursar_db::events::horizon;
-use bursar_db::{DbError, Stored, Tx, accounts, housekeeping, memberships, organizations, table, tables};
+use bursar_db::{
+    DbError, Stored, Tx, accounts, housekeeping, memberships, open_charges, organizations, table, tables,
+};
 use bursar_domain::campaign::Campaign;
 use bursar_domain::card::{Card, CardStatus};
 use bursar_domain::chapter::Chapter;
+use bursar_domain::creditor_reference;
 use bursar_domain::group::Group;
-use bursar_domain::ids::{AccountId, GroupId, ListingId, MemberId, OrganizationId, ReimbursementId};
+use bursar_domain::ids::{AccountId, GroupId, ListingId, MemberId, OrganizationId};
 use bursar_domain::listing::Listing;
 use bursar_domain::member::Member;
 use bursar_domain::order::Order;
@@ -111,8 +114,8 @@ struct Seen {
     beside: aside::Beside,
     /// What the payments say is owed.
     owed: HashMap<[u8; 16], i64>,
-    /// What the reimbursements say is spent and to be paid.
-    reimbursed: HashMap<ReimbursementId, books::Reimbursed>,
+    /// The largest number of a creditor reference.
+    last_reference: i64,
     /// References to what was not seen yet.
     later: Vec<Later>,
     newest: i64,
@@ -136,11 +139,16 @@ impl Seen {
             accounts: HashSet::new(),
             beside: aside::Beside::default(),
             owed: HashMap::new(),
-            reimbursed: HashMap::new(),
+            last_reference: 0,
             later: Vec::new(),
             newest: 0,
             fresh: events::Fresh::default(),
         }
+    }
+
+    fn reference(&mut self, reference: Option<&str>) {
+        let number = reference.and_then(creditor_reference::number_of);
+        self.last_reference = self.last_reference.max(number.unwrap_or(0));
     }
 }
 
@@ -211,6 +219,7 @@ impl Check<'_> {
         })?;
         self.rows::<Member>(tx, organization, &mut seen, |_, seen, member| {
             seen.members.insert(member.id);
+            seen.reference(member.reference.as_deref());
             seen.beside.add(member, member.id.bits());
             if !member.is_active {
                 seen.archived.insert(member.id);
@@ -222,12 +231,12 @@ impl Check<'_> {
         })?;
         self.rows::<Payment>(tx, organization, &mut seen, |check, seen, payment| {
             seen.beside.add(payment, payment.id.bits());
+            seen.reference(payment.reference.as_deref());
             seen.owed
                 .insert(payment.id.to_bytes(), payment.receivable_minor());
             check.currency(id, payment.amount.currency, &payment.id);
         })?;
-        self.rows::<Reimbursement>(tx, organization, &mut seen, |check, seen, r| {
-            seen.reimbursed.insert(r.id, books::reimbursed(r));
+        self.rows::<Reimbursement>(tx, organization, &mut seen, |check, _, r| {
             check.currency(id, r.amount.currency, &r.id)
         })?;
         self.rows::<Reminder>(tx, organization, &mut seen, |_, _, _| {})?;
@@ -253,7 +262,9 @@ impl Check<'_> {
         let accounts = seen.accounts.clone();
         self.statements(tx, id, &seen.accounts)?;
         self.journal(tx, id, seen.owed, &seen.accounts)?;
-        self.reimbursements(tx, id, seen.reimbursed)?;
+        self.reimbursements(tx, id)?;
+        self.orders(tx, id)?;
+        self.creditor_references(tx, id, seen.last_reference)?;
         self.aside(tx, id, seen.beside)?;
         self.attachments(tx, id)?;
         self.webhooks(tx, id, clock, seen.fresh.horizon)?;
@@ -299,6 +310,26 @@ impl Check<'_> {
         for stray in listed.into_keys() {
             let message = "is in the list of chapters, and has another parent or none";
             self.problem("tree", Some(id), stray, message);
+        }
+        Ok(())
+    }
+
+    /// No two rows have the same reference, and a new row gets another.
+    fn creditor_references(
+        &mut self,
+        tx: &mut Tx<'_>,
+        organization: OrganizationId,
+        largest: i64,
+    ) -> Result<(), DbError> {
+        for (payment, member, reference) in open_charges::with_references_of_members(tx, organization)? {
+            let message = format!("its reference, {reference}, is that of {member} too");
+            self.problem("reference", Some(organization), payment, &message);
+        }
+        let last = organizations::last_reference(tx, organization)?;
+        if last < largest {
+            let message =
+                format!("creditor references are given out after number {last}, and {largest} is in use");
+            self.problem("clock", Some(organization), organization, &message);
         }
         Ok(())
     }

@@ -3,13 +3,14 @@
 use std::collections::{HashMap, HashSet, hash_map};
 
 use bursar_db::clock::Clock;
+use bursar_db::journal::Disagreement;
 use bursar_db::{Tx, accounts, journal, open_charges, receipts};
 use bursar_domain::account::{Account, Standing, name_key};
 use bursar_domain::campaign::Campaign;
 use bursar_domain::catch_up::Missing;
 use bursar_domain::creditor_reference;
 use bursar_domain::fields::Fields;
-use bursar_domain::ids::{AccountId, Id, OrganizationId, PaymentId};
+use bursar_domain::ids::{AccountId, Id, Kind, OrganizationId, PaymentId, kind};
 use bursar_domain::journal::{Entry, Note, Recorder, derived};
 use bursar_domain::member::Member;
 use bursar_domain::money::{Currency, decimal};
@@ -295,7 +296,7 @@ impl Load<'_> {
     }
 
     /// Posts what a row's books lack, unless the bundle brings entries for it.
-    pub(super) fn catch_up<K>(
+    pub(super) fn catch_up<K: Kind>(
         &mut self,
         tx: &mut Tx<'_>,
         (organization, row): (OrganizationId, Id<K>),
@@ -342,8 +343,8 @@ impl Load<'_> {
     }
 
     /// Whether entries of the bundle are about this row. Then it needs no others.
-    pub(super) fn is_posted<K>(&self, row: Id<K>) -> bool {
-        self.plan.books.posted.contains(&row.to_bytes())
+    pub(super) fn is_posted<K: Kind>(&self, row: Id<K>) -> bool {
+        self.plan.books.posted.has(row)
     }
 
     /// The expense account of a category, as an approval finds or makes it.
@@ -396,26 +397,63 @@ impl Load<'_> {
         }
     }
 
-    /// After everything is written: a payment of the bundle whose `paidToDate` disagrees with its entries.
+    /// After everything is written: a payment of the bundle whose `paidToDate` disagrees with its entries, and a
+    /// reimbursement or an order that disagrees with entries of the bundle.
     pub(super) fn prove_books(&mut self, tx: &mut Tx<'_>, source: &Source<'_>) -> Result<(), ImportError> {
         let organizations: HashSet<OrganizationId> = self.records.keys().copied().collect();
+        let posted = &self.plan.books.posted;
         for organization in organizations {
+            let currency = self.currency(organization);
+            let figure = |minor| decimal(minor, currency);
             let wrong = journal::disagreeing(tx, organization)?;
-            let brought = |id: &PaymentId| {
-                self.plan.known.has(*id, organization) || self.plan.books.posted.contains(&id.to_bytes())
-            };
-            if let Some((payment, owed, booked)) = wrong.into_iter().find(|(id, ..)| brought(id)) {
-                let currency = self.currency(organization);
+            let brought = |id: PaymentId| self.plan.known.has(id, organization) || posted.has(id);
+            if let Some((payment, owed, booked)) = wrong.into_iter().find(|(id, ..)| brought(*id)) {
                 let rule = format!(
-                    "disagrees with the journal entries of {payment}: by amount and paidToDate {} is owed, by the entries {}",
-                    decimal(owed, currency),
-                    decimal(booked, currency)
+                    "by amount and paidToDate {} is owed, by the entries {}",
+                    figure(owed),
+                    figure(booked)
                 );
-                let line = super::line_of(source, payment)?;
-                return Err(ImportError::Line(line, Refusal::invalid("paidToDate", rule)));
+                return disagrees(source, payment, "paidToDate", &rule);
+            }
+            if posted.has_any::<kind::Reimbursement>() {
+                let wrong = journal::disagreeing_reimbursements(tx, organization)?;
+                self.prove(source, wrong, "amount", |(spent, payable)| {
+                    format!("{} is spent and {} to be paid", figure(spent), figure(payable))
+                })?;
+            }
+            if posted.has_any::<kind::Order>() {
+                let wrong = journal::disagreeing_orders(tx, organization)?;
+                self.prove(source, wrong, "totalAmount", |(sold, _)| {
+                    format!("{} is sold", figure(sold))
+                })?;
             }
         }
         Ok(())
+    }
+
+    fn prove<K: Kind>(
+        &self,
+        source: &Source<'_>,
+        wrong: Vec<Disagreement<K>>,
+        amount: &'static str,
+        figures: impl Fn((i128, i128)) -> String,
+    ) -> Result<(), ImportError> {
+        let posted = &self.plan.books.posted;
+        let Some(wrong) = wrong.into_iter().find(|wrong| posted.has(wrong.id)) else {
+            return Ok(());
+        };
+        let (said, booked) = (wrong.said.0, wrong.booked.0);
+        // A status makes the whole amount of a row count, or none of it.
+        let field = match said == booked || said == 0 || booked == 0 {
+            true => "status",
+            false => amount,
+        };
+        let rule = format!(
+            "by status and {amount} {}, by the entries {}",
+            figures(wrong.said),
+            figures(wrong.booked)
+        );
+        disagrees(source, wrong.id, field, &rule)
     }
 
     /// After everything is written: a receipt of the bundle whose entry is not about its money.
@@ -451,6 +489,20 @@ impl Load<'_> {
         let own = self.plan.organization(organization);
         own.map_or(Currency::USD, |own| own.currency)
     }
+}
+
+fn disagrees<K: Kind>(
+    source: &Source<'_>,
+    id: Id<K>,
+    field: &'static str,
+    rule: &str,
+) -> Result<(), ImportError> {
+    let rule = format!(
+        "disagrees with the journal entries of {id}: {rule}; correct it, or leave these entries out: then the import posts \
+         the difference"
+    );
+    let line = super::line_of(source, id)?;
+    Err(ImportError::Line(line, Refusal::invalid(field, rule)))
 }
 
 /// The organization of an account, the account before its line, and after it.

@@ -55,7 +55,7 @@ pub(super) struct KnownBooks {
     /// Entries that account for a line of an account.
     pub(super) linked: HashSet<(OrganizationId, EntryId, AccountId)>,
     /// Payments, reimbursements and orders that entries of the bundle are about.
-    pub(super) posted: HashSet<[u8; 16]>,
+    pub(super) posted: Posted,
     /// The numbers of creditor references, and the largest for each organization.
     references: HashSet<(OrganizationId, i64)>,
     pub(super) last_reference: HashMap<OrganizationId, i64>,
@@ -65,6 +65,28 @@ pub(super) struct KnownBooks {
     /// The place of each in its organization, from 1.
     numbers: HashMap<(bool, [u8; 16]), i64>,
     pub(super) numbered: HashMap<OrganizationId, i64>,
+}
+
+/// Ids by type.
+#[derive(Default)]
+pub(super) struct Posted(HashMap<&'static str, HashSet<[u8; 16]>>);
+
+impl Posted {
+    fn add<K: Kind>(&mut self, id: Option<Id<K>>) {
+        if let Some(id) = id {
+            self.0.entry(K::PREFIX).or_default().insert(id.to_bytes());
+        }
+    }
+
+    pub(super) fn has<K: Kind>(&self, id: Id<K>) -> bool {
+        self.0
+            .get(K::PREFIX)
+            .is_some_and(|ids| ids.contains(&id.to_bytes()))
+    }
+
+    pub(super) fn has_any<K: Kind>(&self) -> bool {
+        self.0.contains_key(K::PREFIX)
+    }
 }
 
 impl KnownBooks {
@@ -291,12 +313,10 @@ impl Scan {
         let entry = Entry::read(id, &mut fields, self.currency(organization))?;
         fields.finish()?;
         for about in entry.postings.iter().map(|posting| posting.about) {
-            let posted = [
-                about.payment.map(|id| id.to_bytes()),
-                about.reimbursement.map(|id| id.to_bytes()),
-                about.order.map(|id| id.to_bytes()),
-            ];
-            self.plan.books.posted.extend(posted.into_iter().flatten());
+            let posted = &mut self.plan.books.posted;
+            posted.add(about.payment);
+            posted.add(about.reimbursement);
+            posted.add(about.order);
         }
         Ok(())
     }

@@ -4,7 +4,9 @@ use bursar_db::tables::EVERY_TABLE;
 use bursar_db::testing::{TestDb, both_engines};
 use bursar_db::{EngineKind, Value};
 use bursar_domain::account::Standing;
-use bursar_domain::ids::{AccountId, GroupId, Id, MemberId, OrganizationId, PaymentId};
+use bursar_domain::ids::{
+    AccountId, GroupId, Id, MemberId, OrderId, OrganizationId, PaymentId, ReimbursementId,
+};
 
 use crate::support::{EVERY_RECORD, import_now, plant, problems};
 
@@ -68,6 +70,8 @@ fn every_damage() -> Vec<Damage> {
     let payment: PaymentId = nth("02e00brvqkebz99y1a");
     let (rowers, member, other): (GroupId, MemberId, MemberId) =
         (first(), first(), nth("05e009e5b0kxy78v39"));
+    let reimbursement: ReimbursementId = nth("02e00brvqkebz99y1a");
+    let order: OrderId = nth(SECOND);
     let unknown = [9; 16];
     let key = |id: u128| id.to_be_bytes();
     vec![
@@ -96,6 +100,47 @@ fn every_damage() -> Vec<Damage> {
             &[payment.to_bytes(), unknown],
             "reference",
             PaymentId::from_bytes(unknown),
+        )
+        .among_others(),
+        damage(
+            "UPDATE journal_postings SET amount = amount + 1 WHERE reimbursement_id = ?1",
+            &[reimbursement.to_bytes()],
+            "sum",
+            reimbursement,
+        )
+        .among_others(),
+        damage(
+            "UPDATE journal_postings SET reimbursement_id = ?2 WHERE reimbursement_id = ?1",
+            &[reimbursement.to_bytes(), unknown],
+            "reference",
+            ReimbursementId::from_bytes(unknown),
+        )
+        .among_others(),
+        damage(
+            "UPDATE journal_postings SET amount = amount + 1 WHERE order_id = ?1",
+            &[order.to_bytes()],
+            "sum",
+            order,
+        )
+        .among_others(),
+        damage(
+            "UPDATE journal_postings SET order_id = ?2 WHERE order_id = ?1",
+            &[order.to_bytes(), unknown],
+            "reference",
+            OrderId::from_bytes(unknown),
+        )
+        .among_others(),
+        damage(
+            "UPDATE organizations SET last_reference = last_reference - 1 WHERE id = ?1",
+            &[national.to_bytes()],
+            "clock",
+            national,
+        ),
+        damage(
+            "UPDATE payments SET reference = (SELECT reference FROM members WHERE id = ?2) WHERE id = ?1",
+            &[payment.to_bytes(), member.to_bytes()],
+            "reference",
+            payment,
         )
         .among_others(),
         damage(

@@ -12,7 +12,7 @@ use bursar_domain::Date;
 use bursar_domain::account::{Account, Standing};
 use bursar_domain::creditor_reference::of_number;
 use bursar_domain::ids::{
-    AccountId, AttachmentId, EntryId, ReceiptId, ReimbursementId, StatementId, StatementLineId,
+    AccountId, AttachmentId, EntryId, OrderId, ReceiptId, ReimbursementId, StatementId, StatementLineId,
 };
 use bursar_domain::receipt::Method;
 use bursar_domain::reimbursement::ReimbursementVerb;
@@ -72,6 +72,11 @@ fn payment(n: u128, due: &str) -> Json {
 fn reimbursement(n: u128, category: &str) -> Json {
     json!({"type": "reimbursement", "id": ReimbursementId::from_bits(n), "organizationId": org(1), "memberId": mem(1),
         "amount": "3.00", "category": category, "incurredAt": "2026-05-01", "status": "approved"})
+}
+
+fn order(n: u128) -> Json {
+    json!({"type": "storeOrder", "id": OrderId::from_bits(n), "organizationId": org(1), "memberId": mem(1),
+        "totalAmount": "4.00", "status": "paid"})
 }
 
 fn member() -> Json {
@@ -301,21 +306,120 @@ fn what_was_approved_is_voided_although_its_amount_changed_since() {
 }
 
 #[test]
-fn a_reimbursement_that_disagrees_with_its_entries_is_named() {
+fn what_a_reimbursement_or_an_order_says_agrees_with_its_entries() {
     both_engines(|test| {
         let db = &test.db;
-        let id = ReimbursementId::from_bits(1);
-        let of = |n: u128, kind: &str, accounts: (Standing, Standing)| {
-            let mut entry = entry(n, kind, accounts);
+        let about = |field: &str, id: Json, mut entry: Json| {
             for posting in entry["postings"].as_array_mut().unwrap() {
-                posting["reimbursementId"] = json!(id);
+                posting[field] = id.clone();
             }
             entry
         };
-        let expense = of(1, "expense", (Standing::OtherExpense, Standing::Payable));
-        let lines = [organization(1), member(), reimbursement(1, "Travel"), expense];
-        import_now(db, &bundle(&lines)).unwrap();
-        assert_eq!(problems(db), [("sum", id.to_string())]);
+        let expense = entry(1, "expense", (Standing::OtherExpense, Standing::Payable));
+        let expense = about("reimbursementId", json!(ReimbursementId::from_bits(1)), expense);
+        let lines = [
+            organization(1),
+            member(),
+            reimbursement(1, "Travel"),
+            expense.clone(),
+        ];
+        refused(
+            db,
+            &lines,
+            "line 3: amount: disagrees with the journal entries of rmb_",
+        );
+        import(
+            db,
+            &[organization(1), member(), reimbursement(1, "Travel"), order(1)],
+        );
+        refused(
+            db,
+            &[expense],
+            "line 1: amount: disagrees with the journal entries of rmb_",
+        );
+
+        let opened = [
+            ("Travel", 300),
+            ("opening", -400),
+            ("payable", 300),
+            ("store", 400),
+        ];
+        assert_balances(db, &opened);
+        let export = records(&export_all(db));
+        for (kind, changes, message) in [
+            (
+                "reimbursement",
+                json!({"status": "paid"}),
+                "status: disagrees with",
+            ),
+            (
+                "reimbursement",
+                json!({"status": "voided"}),
+                "status: disagrees with",
+            ),
+            (
+                "reimbursement",
+                json!({"amount": "5.00"}),
+                "amount: disagrees with",
+            ),
+            (
+                "storeOrder",
+                json!({"status": "refunded"}),
+                "status: disagrees with",
+            ),
+            (
+                "storeOrder",
+                json!({"totalAmount": "9.00"}),
+                "totalAmount: disagrees with",
+            ),
+        ] {
+            let place = export.iter().position(|record| record["type"] == kind).unwrap();
+            let mut edited = export.clone();
+            edited[place] = with(edited[place].clone(), changes);
+            refused(db, &edited, &format!("line {}: {message}", place + 1));
+        }
+        // Without its entries, what a row says is posted.
+        import(
+            db,
+            &[
+                with(reimbursement(1, "Travel"), json!({"status": "paid"})),
+                with(order(1), json!({"status": "refunded"})),
+            ],
+        );
+        assert_balances(db, &[("Travel", 300), ("opening", 300)]);
+    });
+}
+
+/// Ids of several kinds can have the same bits.
+#[test]
+fn entries_of_one_row_are_not_those_of_another() {
+    both_engines(|test| {
+        let db = &test.db;
+        let mut charge = entry(1, "charge", (Standing::Receivable, Standing::Dues));
+        charge["postings"][0]["paymentId"] = json!(pay(1));
+        let five = with(payment(1, "2026-05-01"), json!({"amount": "5.00"}));
+        import(
+            db,
+            &[
+                organization(1),
+                member(),
+                five,
+                charge,
+                reimbursement(1, "Travel"),
+                order(1),
+            ],
+        );
+        assert_balances(
+            db,
+            &[
+                ("Travel", 300),
+                ("dues", 500),
+                ("opening", -400),
+                ("payable", 300),
+                ("receivable", 500),
+                ("store", 400),
+            ],
+        );
     });
 }
 
