@@ -264,7 +264,6 @@ pub fn import(
             });
         }
     }
-    check_formats(act, read, &new)?;
     let same = earlier
         .iter()
         .find(|other| other.file_hash == read.statement.file_hash);
@@ -272,6 +271,7 @@ pub fn import(
         imported.id = same.id;
         return Ok(imported);
     }
+    check_formats(act, read)?;
     let statement = Statement {
         id: imported.id,
         recorder: Recorder {
@@ -338,13 +338,13 @@ fn known_lines(
 }
 
 /// The same money has other references and texts in another format, so it would be taken twice.
-fn check_formats(act: &mut Act<'_, '_>, read: &StatementRead, new: &[StatementLine]) -> Result<(), AppError> {
-    let days: HashSet<Date> = new.iter().map(|line| line.date).collect();
-    let (Some(first), Some(last)) = (days.iter().min(), days.iter().max()) else {
+fn check_formats(act: &mut Act<'_, '_>, read: &StatementRead) -> Result<(), AppError> {
+    let (Some(first), Some(last)) = (read.statement.first_date, read.statement.last_date) else {
         return Ok(());
     };
+    let days: HashSet<Date> = read.lines.iter().map(|line| line.date).collect();
     let (account, format) = (read.statement.account, read.statement.format);
-    let mut other = rows::days_in_other_formats(act.tx, act.organization, account, (*first, *last), format)?;
+    let mut other = rows::days_in_other_formats(act.tx, act.organization, account, (first, last), format)?;
     other.retain(|(day, ..)| days.contains(day));
     let (Some((from, format, id)), Some((until, ..))) = (other.first(), other.last()) else {
         return Ok(());

@@ -184,6 +184,33 @@ fn days_of_another_format_and_files_of_another_account_are_refused() {
 }
 
 #[test]
+fn days_of_another_format_are_refused_also_where_a_line_is_known() {
+    both_engines(|test| {
+        let desk = Desk::open(test, 68, noon("2026-03-20"));
+        let rows = [("2026-03-02", "10.00", "A", "", "one", "B7")];
+        let done = desk.import_csv(&rows);
+        let mt940 = |lines: &str, closing: &str| {
+            let text =
+                format!(":20:X\n:25:1/1\n:28C:1/1\n:60F:C260228USD0,00\n{lines}:62F:C260303USD{closing}\n");
+            file("bank", text.into_bytes())
+        };
+        let known = ":61:260302C10,00NTRFNONREF//B7\n:86:one\n";
+        let longer = format!("{known}:61:260303C5,00NTRFNONREF//B8\n:86:two\n");
+        for new in [mt940(known, "10,00"), mt940(&longer, "15,00")] {
+            let refused = desk.try_import(new, false).unwrap_err();
+            assert!(
+                refused.contains("2026-03-02 was imported as csv before"),
+                "{refused}"
+            );
+        }
+        let again = desk.import_csv(&rows);
+        assert_eq!((again.id, again.new, again.known), (done.id, 0, 1));
+        assert_eq!(desk.lines().len(), 1);
+        assert_eq!(problems(&desk.db), []);
+    });
+}
+
+#[test]
 fn a_confirmed_line_is_a_receipt_and_undo_takes_it_back() {
     both_engines(|test| {
         let desk = Desk::open(test, 72, noon("2026-03-20"));

@@ -154,3 +154,45 @@ fn a_remembered_mapping_is_kept_whole_or_not_at_all() {
         assert_eq!(problems(&desk.db), []);
     });
 }
+
+#[test]
+fn what_a_file_leaves_open_is_not_remembered() {
+    both_engines(|test| {
+        let desk = Desk::open(test, 83, noon("2026-03-20"));
+        let bytes = |row: &str| format!("Date;Amount;Text\n{row}\n").into_bytes();
+        let done = desk
+            .try_import(file("bank", bytes("03/03/2026;10;one")), false)
+            .unwrap();
+        assert_eq!(done.columns, ["Date=date", "Amount=amount", "Text=text"]);
+        for (row, reason) in [
+            (
+                "04/02/2026;11.50;two",
+                "can be read with the day or the month first",
+            ),
+            (
+                "2026-03-04;1.000;two",
+                "can be read with a decimal point or a decimal comma",
+            ),
+        ] {
+            let refused = desk.try_import(file("bank", bytes(row)), false).unwrap_err();
+            assert!(refused.contains(reason), "{refused}");
+        }
+        let done = desk
+            .try_import(file("bank", bytes("03/13/2026;1.50;two")), false)
+            .unwrap();
+        let told = ["Date=date:mdy", "Amount=amount:point", "Text=text"];
+        assert_eq!(done.columns, told);
+        // What was told once holds for files that leave it open.
+        let done = desk
+            .try_import(file("bank", bytes("03/04/2026;10;three")), false)
+            .unwrap();
+        assert_eq!(done.columns, told);
+        let days: Vec<String> = desk
+            .lines()
+            .iter()
+            .map(|shown| shown.line.date.to_string())
+            .collect();
+        assert_eq!(days, ["2026-03-03", "2026-03-04", "2026-03-13"]);
+        assert_eq!(problems(&desk.db), []);
+    });
+}
