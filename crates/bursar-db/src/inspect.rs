@@ -7,9 +7,10 @@ use bursar_domain::time::DAY_MICROS;
 use bursar_domain::zone::Zone;
 use bursar_domain::{Date, Timestamp};
 
-use crate::engine::{EngineKind, Tx, Value};
+use crate::engine::{EngineKind, Tx, Value, way_to_right};
 use crate::error::DbError;
 use crate::rows::{FromColumns, read};
+use crate::tables::EVERY_TABLE;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EngineFacts {
@@ -30,8 +31,17 @@ pub struct ServerFacts {
     /// Whether texts are in the order of C.
     pub sorts_by_bytes: bool,
     pub is_standby: bool,
+    /// Our tables that the user may not read and write.
+    pub withheld: Option<Withheld>,
     /// Settings that can lose acknowledged writes or more: `fsync = off`.
     pub unsafe_settings: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Withheld {
+    pub tables: Vec<String>,
+    /// What an administrator does.
+    pub advice: String,
 }
 
 pub fn engine(tx: &mut Tx<'_>) -> Result<EngineFacts, DbError> {
@@ -71,7 +81,27 @@ fn server(tx: &mut Tx<'_>) -> Result<ServerFacts, DbError> {
             "SELECT CAST(datcollate AS TEXT) FROM pg_database WHERE datname = current_database()",
         )?,
         is_standby: one(tx, is_standby)?,
+        withheld: withheld(tx)?,
         unsafe_settings,
+    })
+}
+
+fn withheld(tx: &mut Tx<'_>) -> Result<Option<Withheld>, DbError> {
+    let mut tables: Vec<String> = tx.rows(
+        "SELECT CAST(relname AS TEXT) FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace \
+         WHERE nspname = current_schema() AND relkind = 'r' AND NOT (has_table_privilege(pg_class.oid, 'SELECT') \
+         AND has_table_privilege(pg_class.oid, 'INSERT') AND has_table_privilege(pg_class.oid, 'UPDATE') \
+         AND has_table_privilege(pg_class.oid, 'DELETE')) ORDER BY relname",
+        &[],
+        read,
+    )?;
+    tables.retain(|name| EVERY_TABLE.iter().any(|table| table.table == name));
+    Ok(match tables.first() {
+        None => None,
+        Some(first) => Some(Withheld {
+            advice: way_to_right(&format!("permission denied for table {first}")),
+            tables,
+        }),
     })
 }
 

@@ -110,7 +110,7 @@ pub(super) fn sqlite_error(error: &rusqlite::Error) -> DbError {
 pub(super) const NO_RIGHT: &str = "42501";
 
 /// What an administrator of PostgreSQL runs, by what was denied.
-pub(super) fn way_to_right(message: &str) -> String {
+pub(crate) fn way_to_right(message: &str) -> String {
     let named = |start: &str| message.strip_prefix(start).map(str::trim);
     let statement = if let Some(schema) = named("permission denied for schema") {
         format!("GRANT USAGE, CREATE ON SCHEMA {schema} TO USER")

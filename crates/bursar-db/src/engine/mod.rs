@@ -28,6 +28,7 @@ pub use self::ahead::Foreseen;
 pub(crate) use self::dialect::RAW_DOCUMENT;
 #[cfg(feature = "testing")]
 pub(crate) use self::dialect::{postgres_many, postgres_text};
+pub(crate) use self::fault::way_to_right;
 pub use self::in_use::in_use;
 pub use self::lane::Stats;
 pub use self::reply::Reply;

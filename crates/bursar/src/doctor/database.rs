@@ -146,6 +146,14 @@ fn server(setup: &Setup<'_>, facts: &ServerFacts) -> Vec<Finding> {
             "give --database the address of the primary",
         ));
     }
+    if let Some(withheld) = &facts.withheld {
+        let tables = match withheld.tables.as_slice() {
+            [one] => one.clone(),
+            several => format!("{} tables", several.len()),
+        };
+        let what = format!("the user may not select, insert, update and delete in {tables}");
+        findings.push(Finding::problem("database rights", what, &withheld.advice));
+    }
     for setting in &facts.unsafe_settings {
         findings.push(Finding::problem(
             "database",

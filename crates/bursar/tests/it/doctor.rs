@@ -444,6 +444,43 @@ fn settings_of_the_server_that_lose_data_are_a_problem() {
 }
 
 #[test]
+fn a_user_who_may_only_read_is_a_problem() {
+    let place = Place::postgres();
+    place.import(EVERY_RECORD);
+    let (_, name) = place.database.rsplit_once('/').unwrap();
+    let user = format!("{name}_reader");
+    place.beside(&format!(
+        "CREATE ROLE {user} LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO {user}; \
+         GRANT ALL ON members TO {user}; CREATE TABLE notes (id INT); REVOKE ALL ON notes FROM {user}"
+    ));
+    let url = format!("postgres://{user}@{}/{name}", place.server());
+    let ask = ["doctor", "--listen", "127.0.0.1:0", "--database", &url];
+    let read_only = finish(crate::support::bursar(place.folder.path()).args(ask));
+    place.beside(&format!(
+        "GRANT ALL ON ALL TABLES IN SCHEMA public TO {user}; REVOKE DELETE ON outbox_jobs FROM {user}"
+    ));
+    let one = finish(crate::support::bursar(place.folder.path()).args(ask));
+    place.beside(&format!("DROP OWNED BY {user}; DROP ROLE {user}"));
+    let said = |tables: &str| {
+        format!("problem   database rights  the user may not select, insert, update and delete in {tables}\n")
+    };
+    assert!(
+        read_only.code == Some(1) && read_only.stdout.contains(&said("64 tables")),
+        "{read_only:?}"
+    );
+    assert!(
+        read_only
+            .stdout
+            .contains("`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO USER`"),
+        "{read_only:?}"
+    );
+    assert!(
+        one.code == Some(1) && one.stdout.contains(&said("outbox_jobs")),
+        "{one:?}"
+    );
+}
+
+#[test]
 fn messages_that_nobody_sends_are_told() {
     both_engines(|place| {
         let roster = crate::support::roster(1);
