@@ -29,7 +29,8 @@ pub fn in_use(url: &DatabaseUrl) -> Result<Option<String>, DbError> {
 }
 
 fn process_on(path: &Path) -> Option<String> {
-    let mut index = path.as_os_str().to_owned();
+    // SQLite names its files after what a link leads to.
+    let mut index = path.canonicalize().ok()?.into_os_string();
     index.push("-shm");
     // There is none while nobody has the database open.
     let index = File::open(index).ok()?;
@@ -61,11 +62,14 @@ fn connections_to(url: &PostgresUrl) -> Result<Option<String>, DbError> {
         sleep(BETWEEN_LOOKS);
     }
     Ok(Some(match count {
-        1 => "1 connection".to_owned(),
-        count => format!("{count} connections"),
+        1 => "1 connection of bursar".to_owned(),
+        count => format!("{count} connections of bursar"),
     }))
 }
 
-/// Connections with the same name as ours, which is `bursar` unless the URL has another.
-const OTHERS: &str = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() \
-     AND application_name = current_setting('application_name') AND pid <> pg_backend_pid()";
+/// Held by every connection of this program, whatever its name and user, and by nobody else: an administrator's session
+/// is no use of the database.
+pub(super) const SIGN: &str = "SELECT pg_advisory_lock_shared(7094698)";
+const OTHERS: &str = "SELECT COUNT(*) FROM pg_locks WHERE locktype = 'advisory' \
+     AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) \
+     AND classid = 0 AND objid = 7094698 AND objsubid = 1 AND pid <> pg_backend_pid()";

@@ -431,6 +431,16 @@ fn a_copy_to_the_other_engine_and_back_is_the_same() {
     );
 }
 
+/// The same database by a link, or under another name of the program.
+fn other_way_to(place: &Place) -> String {
+    if place.is_sqlite() {
+        std::os::unix::fs::symlink(place.database_file(), place.file("link.db")).unwrap();
+        return "sqlite:link.db".to_owned();
+    }
+    let mark = if place.database.contains('?') { '&' } else { '?' };
+    format!("{}{mark}application_name=other", place.database)
+}
+
 /// What a server wrote later would be missing in the copy.
 #[test]
 fn a_copy_notices_a_running_server() {
@@ -457,6 +467,10 @@ fn a_copy_notices_a_running_server() {
             "{done:?}"
         );
         assert!(!to.database_file().exists(), "nothing was begun");
+        let link = other_way_to(&place);
+        let other_way = ["copy", "--to", &to.database, "--database", &link];
+        let done = finish(bursar(place.folder.path()).args(other_way));
+        assert_eq!(done.code, Some(4), "{done:?}");
         place.ok(&["copy", "--live", "--to", &to.database]);
         let back = to.run(&["copy", "--to", &place.database]);
         assert!(back.stderr.contains("to copy to is in use"), "{back:?}");

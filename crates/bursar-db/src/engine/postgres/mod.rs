@@ -20,7 +20,7 @@ use self::wire::{Eras, Target, Wire};
 use super::fault::{Class, Fault, NO_RIGHT, way_to_right};
 use super::tx::Tx;
 use super::url::{PostgresUrl, TlsMode};
-use super::{Opening, migrate};
+use super::{Opening, in_use, migrate};
 use crate::error::DbError;
 use crate::tables::EVERY_TABLE;
 
@@ -79,7 +79,8 @@ impl Server {
 
     /// Connects and configures the session.
     fn connect(&self, mode: Mode, timeout: Option<Duration>) -> Result<Wire, Fault> {
-        let connected = self.target.connect(self.each_host_max(timeout), mode.settings());
+        let settings = format!("{}; {}", mode.settings(), in_use::SIGN);
+        let connected = self.target.connect(self.each_host_max(timeout), &settings);
         let mut wire = connected.map_err(|error| self.explain(&error))?;
         let limit = mode.is_short().then_some(self.flight_max);
         wire.limit(limit).map_err(|error| self.explain(&error))?;
