@@ -1,9 +1,12 @@
-//! The only place that reads the system's clock and randomness; everything else is given them.
+//! The only place that reads the system's clock, its randomness and the variables of switches; everything else is given
+//! them.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bursar_domain::Timestamp;
 use bursar_domain::ids::IdSource;
+use clap::Command;
+use clap::builder::{FalseyValueParser, TypedValueParser};
 
 #[expect(
     clippy::disallowed_methods,
@@ -36,6 +39,19 @@ pub(crate) fn entropy<const N: usize>() -> Result<[u8; N], String> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(|error| format!("the system gives no randomness: {error}"))?;
     Ok(bytes)
+}
+
+/// Whether a switch's variable says 0, false, no and the like.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "clap reads the variables of flags; this one it must not see"
+)]
+pub(crate) fn turns_off(variable: &str) -> bool {
+    let said = std::env::var_os(variable);
+    said.is_some_and(|said| {
+        let is_on = FalseyValueParser::new().parse_ref(&Command::default(), None, &said);
+        is_on.is_ok_and(|is_on| !is_on)
+    })
 }
 
 pub(crate) fn ids() -> Result<IdSource, String> {

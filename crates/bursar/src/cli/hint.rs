@@ -63,11 +63,14 @@ fn with_article(noun: &str) -> String {
     format!("{article} {noun}")
 }
 
-/// For an unknown organization: the similar one, or those that exist.
-pub(crate) fn organization(globals: &Globals) -> Option<String> {
+/// For an unknown organization, if that is what the message is about: the similar one, or those that exist.
+pub(crate) fn organization(globals: &Globals, message: &str) -> Option<String> {
     let Some(Ref::Id(named)) = globals.organization else {
         return None;
     };
+    if !message.starts_with(&format!("organization {named} does not exist")) {
+        return None;
+    }
     let app = globals.open(Opening::Require).ok()?;
     let all = app.look::<_, AppError>(globals.who(&app).ok()?, organizations::list);
     let all = all.wait().ok()?;

@@ -326,19 +326,21 @@ fn definition() -> clap::Command {
     with_variables(Cli::command())
 }
 
-/// Gives every flag its variable: `BURSAR_` and the flag's name in upper case. A missing argument is reported in one
-/// line like any other error: clap's choice to print the help instead would depend on the variables.
+/// Gives every flag its variable: `BURSAR_` and the flag's name in upper case. A variable that turns a switch off is left
+/// out: clap takes the flag for given whatever its variable says, and refuses one that excludes it. A missing argument is
+/// reported in one line like any other error: clap's choice to print the help instead would depend on the variables.
 fn with_variables(command: clap::Command) -> clap::Command {
     let command = command
         .arg_required_else_help(false)
         .mut_args(|arg| match arg.get_long() {
             Some(long) if arg.get_env().is_none() && !matches!(long, "help" | "version") => {
                 let variable = format!("BURSAR_{}", long.to_ascii_uppercase().replace('-', "_"));
-                let arg = arg.env(variable);
-                // A switch is on for 1, true, yes and the like.
                 match arg.get_action() {
-                    clap::ArgAction::SetTrue => arg.value_parser(clap::builder::FalseyValueParser::new()),
-                    _ => arg,
+                    clap::ArgAction::SetTrue if ambient::turns_off(&variable) => arg,
+                    clap::ArgAction::SetTrue => arg
+                        .env(variable)
+                        .value_parser(clap::builder::FalseyValueParser::new()),
+                    _ => arg.env(variable),
                 }
             }
             _ => arg,
@@ -408,7 +410,7 @@ fn run_command() -> ExitCode {
 /// Adds a hint about what may have been meant, if something was not found.
 fn with_hint(globals: &Globals, failure: &Failure) -> String {
     let hint = match failure.exit {
-        Exit::Missing => hint::organization(globals),
+        Exit::Missing => hint::organization(globals, &failure.message),
         Exit::Failed | Exit::Usage | Exit::Conflict | Exit::Later => None,
     };
     match hint {

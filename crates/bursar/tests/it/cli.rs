@@ -244,6 +244,32 @@ fn a_slip_is_answered_with_what_was_meant() {
 }
 
 #[test]
+fn a_hint_about_organizations_is_for_an_unknown_one() {
+    let place = place();
+    let unknown = "pay_7zzzzzzzzzzzzzzzzzzzzzzzzz";
+    for organization in [UNION, NOBODY] {
+        let said = place.refused(&["payment", "show", unknown, "--organization", organization]);
+        assert_eq!(said, format!("there is no payment {unknown}"));
+    }
+}
+
+/// Clap takes a variable for a flag that was given, whatever it says.
+#[test]
+fn a_switch_that_its_variable_turns_off_is_not_given() {
+    let place = place();
+    let csv = ["report", "income", "--csv", "--organization", UNION];
+    let with = |variable: &str| finish(place.command(&csv).env("BURSAR_JSON", variable));
+    let plain = place.ok(&csv);
+    for off in ["0", "False", "no", "off", ""] {
+        assert_eq!(with(off).succeeded(), plain, "{off:?}");
+    }
+    for on in ["1", "yes"] {
+        let done = with(on);
+        assert!(done.code == Some(2) && done.stderr.contains("--json"), "{done:?}");
+    }
+}
+
+#[test]
 fn exit_codes_are_as_told() {
     both_engines(|place| {
         let missing = if place.is_sqlite() { 3 } else { 1 };
