@@ -140,10 +140,7 @@ fn every_command_and_flag_says_what_it_is_and_has_its_variable() {
             let text = help(arg);
             assert!(!text.is_empty() && !text.ends_with('.'), "{name}: {id}: {text:?}");
             let Some(long) = arg.get_long() else { continue };
-            let variable = match (name.as_str(), long) {
-                ("bursar webhook create" | "bursar webhook set", "url") => "BURSAR_WEBHOOK_URL".to_owned(),
-                _ => format!("BURSAR_{}", long.to_ascii_uppercase().replace('-', "_")),
-            };
+            let variable = format!("BURSAR_{}", long.to_ascii_uppercase().replace('-', "_"));
             assert_eq!(
                 arg.get_env().and_then(|env| env.to_str()),
                 Some(variable.as_str()),

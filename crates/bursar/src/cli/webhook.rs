@@ -22,8 +22,6 @@ use crate::ambient;
 
 /// What stands for every type, and for no description.
 const ALL: &str = "all";
-/// Of an endpoint's URL. `BURSAR_URL` is the server's address, for `sync`, `listen` and the clients.
-const URL_VARIABLE: &str = "BURSAR_WEBHOOK_URL";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum WebhookCommand {
@@ -106,7 +104,7 @@ pub(crate) struct IdArgs {
 #[derive(Debug, Args)]
 pub(crate) struct CreateArgs {
     /// Where events are sent; https only, unless --webhook-allow names the address
-    #[arg(long, env = URL_VARIABLE, value_name = "URL")]
+    #[arg(long, value_name = "URL")]
     url: String,
     /// Types of events, separated by commas [default: all]
     #[arg(long, value_name = "TYPES")]
@@ -127,7 +125,7 @@ pub(crate) struct SetArgs {
     #[arg(value_name = "ID", value_parser = parse_id::<kind::Webhook>)]
     id: WebhookId,
     /// Where events are sent
-    #[arg(long, env = URL_VARIABLE, value_name = "URL")]
+    #[arg(long, value_name = "URL")]
     url: Option<String>,
     /// Types of events, separated by commas, or all
     #[arg(long, value_name = "TYPES")]
