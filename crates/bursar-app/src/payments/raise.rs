@@ -50,7 +50,7 @@ pub struct NewCharges {
 
 #[derive(Clone, Debug)]
 pub struct Charges {
-    /// Undo takes this id. A preview has none.
+    /// Undo takes this id. There is none if nothing was raised, as by a preview.
     pub id: Option<BulkId>,
     pub payments: Vec<Payment>,
     /// Members who have these dues already.
@@ -101,12 +101,15 @@ pub fn raise(
         payments.push(payment);
     }
     let subjects: Vec<_> = payments.iter().map(bulk::raised).collect();
-    let id = match after {
-        Some((id, _)) => id,
-        None => act.new_id(),
+    let id = match (after, subjects.is_empty()) {
+        (Some((id, _)), _) => Some(id),
+        (None, false) => Some(act.new_id()),
+        (None, true) => None,
     };
-    bulk::extend(act, &RAISE, id, &subjects)?;
-    charges(plan, payments, (Some(id), next))
+    if let Some(id) = id {
+        bulk::extend(act, &RAISE, id, &subjects)?;
+    }
+    charges(plan, payments, (id, next))
 }
 
 fn charges(
