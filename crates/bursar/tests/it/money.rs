@@ -89,6 +89,95 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap().to_owned()
 }
 
+/// Whoever reads a confirmation sees whose money it is and what for.
+#[test]
+fn confirmations_show_names_beside_ids() {
+    both_engines(|place| {
+        let club = Club::open(place);
+        let add = ["--first-name", "Bo", "--last-name", "Ek"];
+        let bo = text(&club.run(&["member", "add"], &add)["id"]);
+        let ada = format!("Ada Larsen ({})", club.member);
+        let raise = [
+            "--member",
+            "Ada Larsen",
+            "--amount",
+            "50",
+            "--description",
+            "Dues",
+        ];
+        let raised = club.run(&["payment", "raise"], &raise);
+        let charge = text(&raised["payments"][0]["id"]);
+
+        let planned = place.ok(&["payment", "plan", &charge, "--into", "2", "--every", "month"]);
+        let rows: Vec<&str> = planned.lines().collect();
+        assert!(rows[0].starts_with("WHO "), "{planned}");
+        assert!(
+            rows[1].starts_with("Ada Larsen  25.00 ") && rows[1].contains("Dues"),
+            "{planned}"
+        );
+
+        let record = ["receipt", "record", "--payer", "Ada Larsen", "--method", "cash"];
+        let rest = ["--amount", "60", "--reference", "R 7", "--payment", &charge];
+        let said = place.ok(&[&record[..], &rest].concat());
+        let first: Vec<&str> = said.lines().next().unwrap().split(' ').collect();
+        let receipt = first[0];
+        assert!(
+            said.starts_with(&format!("{receipt} of {ada} is recorded: 60.00 USD of "))
+                && said.contains(" in cash (cash, reference \"R 7\")\n")
+                && said.contains(&format!(" USD for {charge} of Ada Larsen, \"Dues (1 of 2)\"\n")),
+            "{said}"
+        );
+        assert_eq!(place.ok(&["receipt", "show", receipt]), said);
+        let moved = place.ok(&["receipt", "move", receipt, "--to", "Bo Ek"]);
+        assert!(
+            moved.starts_with(&format!("{receipt} of Bo Ek ({bo}) is ")),
+            "{moved}"
+        );
+        let refunded = place.ok(&["credit", "refund", "--member", "bo ek", "--amount", "5"]);
+        assert!(
+            refunded.starts_with(&format!("Paid back to Bo Ek ({bo}) as "))
+                && refunded.ends_with("; 55.00 USD of credit is left\n"),
+            "{refunded}"
+        );
+        let fee = ["--member", "Bo Ek", "--amount", "20", "--description", "Boat"];
+        place.ok(&["organization", "set", &club.id, "--auto-credit", "off"]);
+        let fee = text(&club.run(&["payment", "raise"], &fee)["payments"][0]["id"]);
+        assert_eq!(
+            place.ok(&["credit", "apply", "--member", "bo ek"]),
+            format!("Applied 20.00 USD to {fee} of Bo Ek, \"Boat\"\n")
+        );
+        let guest = ["receipt", "record", "--payer-name", "Guest", "--method", "cash"];
+        let income = ["--amount", "3", "--income", "donations"];
+        let guest = place.ok(&[&guest[..], &income].concat());
+        assert!(guest.contains(" of Guest is recorded: 3.00 USD"), "{guest}");
+        place.check();
+    });
+}
+
+#[test]
+fn a_raise_of_nothing_has_no_undo() {
+    both_engines(|place| {
+        let club = Club::open(place);
+        place.ok(&["group", "create", "--name", "Crew"]);
+        place.ok(&["group", "add-member", "Crew", "Ada Larsen"]);
+        let dues = ["--group", "Crew", "--amount", "5", "--due-date", "2027-01-31"];
+        assert!(club.run(&["payment", "raise"], &dues)["undo"].is_string());
+        let before = place.export();
+        let again = club.run(&["payment", "raise"], &dues);
+        assert_eq!(
+            again,
+            json!({ "undo": null, "payments": [], "skipped": [club.member], "total": "0.00" })
+        );
+        let said = place.ok(&[&["payment", "raise"][..], &dues].concat());
+        assert!(
+            said.starts_with("nobody to charge\n")
+                && said.ends_with("0 payments, 0.00 USD in all; nothing was written\n"),
+            "{said}"
+        );
+        assert!(place.export() == before);
+    });
+}
+
 #[test]
 fn only_a_disputed_payment_is_resolved() {
     both_engines(|place| {

@@ -6,8 +6,9 @@ use serde_json::json;
 
 use super::super::door::{Door, Ref, parse_ref};
 use super::super::{Globals, Outcome, output};
-use super::or_dash;
+use super::payment::charges;
 use super::receipt::RefundArgs;
+use super::{member_told, or_dash};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CreditCommand {
@@ -59,8 +60,11 @@ pub(crate) fn run(globals: &Globals, command: CreditCommand) -> Outcome {
             if globals.json {
                 return output::json(&parts);
             }
-            for part in parts {
-                output::say(&format!("Applied {} to {}", part.amount, part.payment_id));
+            for (part, charge) in parts.iter().zip(charges(&door, org, &parts)?) {
+                output::say(&format!(
+                    "Applied {} {} to {charge}",
+                    part.amount, part.amount.currency
+                ));
             }
             Ok(())
         }
@@ -70,7 +74,12 @@ pub(crate) fn run(globals: &Globals, command: CreditCommand) -> Outcome {
             if globals.json {
                 return output::json(&json!({ "id": entry.id, "memberId": member, "credit": left }));
             }
-            output::say(&format!("Paid back as {}; {left} of credit is left", entry.id));
+            output::say(&format!(
+                "Paid back to {} as {}; {left} {} of credit is left",
+                member_told(&door, org, member)?,
+                entry.id,
+                left.currency
+            ));
             Ok(())
         }
     }

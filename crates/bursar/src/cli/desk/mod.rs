@@ -25,7 +25,7 @@ pub(crate) mod undo;
 use bursar_app::names::{self, Names};
 use bursar_app::resources::Readable;
 use bursar_domain::Date;
-use bursar_domain::ids::OrganizationId;
+use bursar_domain::ids::{MemberId, OrganizationId};
 use bursar_domain::receipt::Method;
 
 use super::door::Door;
@@ -42,6 +42,16 @@ pub(crate) fn names_in<R: Readable + Sync>(
     door.view(organization, move |view| {
         names::of_references(view, std::slice::from_ref(&resource))
     })
+}
+
+/// `Ada Larsen (mem_…)`
+pub(crate) fn member_told(
+    door: &Door<'_>,
+    organization: OrganizationId,
+    member: MemberId,
+) -> Result<String, Failure> {
+    let names = door.view(organization, move |view| names::of(view, &[member]))?;
+    Ok(format!("{} ({member})", names.told(Some(member))))
 }
 
 /// The representation for programs, lines for people.

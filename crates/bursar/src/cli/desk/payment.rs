@@ -1,9 +1,11 @@
 use bursar_app::books::entries;
+use bursar_app::books::receipts::Allocation;
 use bursar_app::books::refunds::Refund;
+use bursar_app::names::{self, Names};
 use bursar_app::payments::{
     self, Adjustment, Charges, Debtor, Every, NewCharges, NewPlan, PaymentChange, Received,
 };
-use bursar_app::{Act, AppError, names, resources};
+use bursar_app::{Act, AppError, resources};
 use bursar_domain::creditor_reference;
 use bursar_domain::ids::{BulkId, EntryId, OrganizationId, PaymentId, kind};
 use bursar_domain::payment::Payment;
@@ -312,14 +314,16 @@ fn plan(globals: &Globals, args: &PlanArgs) -> Outcome {
             .collect::<Result<_, _>>()?;
         return output::json(&documents);
     }
+    let references = parts.clone();
+    let names = door.view(org, move |view| names::of_references(view, &references))?;
     let row = |part: &Payment| {
-        [
-            part.amount.to_string(),
-            or_dash(part.due_date),
-            part.id.to_string(),
-        ]
+        let [who, _] = debtor(part, &names);
+        let what = one_line(&part.description);
+        let amount = part.amount.to_string();
+        [who, amount, or_dash(part.due_date), what, part.id.to_string()]
     };
-    output::table(["amount", "due", "id"], parts.iter().map(row).collect(), "");
+    let header = ["who", "amount", "due", "what for", "id"];
+    output::table(header, parts.iter().map(row).collect(), "");
     Ok(())
 }
 
@@ -380,21 +384,44 @@ fn tell_payment(door: &Door<'_>, org: OrganizationId, payment: &Payment) -> Outc
     tell(door.globals, &payment.document(), &line)
 }
 
-/// `pay_… of Ada Larsen for Seniors, "Dues 2026", is pending: 0.00 of 50.00 USD paid`
-fn told(door: &Door<'_>, org: OrganizationId, payment: &Payment) -> Result<String, Failure> {
-    let names = names_in(door, org, payment)?;
-    let [who, _] = debtor(payment, &names);
+/// `pay_… of Ada Larsen for Seniors, "Dues 2026"`
+fn charge(payment: &Payment, names: &Names) -> String {
+    let [who, _] = debtor(payment, names);
     let group = payment
         .group_id
         .map(|id| format!(" for {}", names.told(Some(id))));
     let what = match one_line(&payment.description) {
         text if text.is_empty() => String::new(),
-        text => format!(", {text:?},"),
+        text => format!(", {text:?}"),
+    };
+    format!("{} of {who}{}{what}", payment.id, group.unwrap_or_default())
+}
+
+/// The charges that these parts go to, in their order.
+pub(super) fn charges(
+    door: &Door<'_>,
+    org: OrganizationId,
+    parts: &[Allocation],
+) -> Result<Vec<String>, Failure> {
+    let ids: Vec<PaymentId> = parts.iter().map(|part| part.payment_id).collect();
+    door.view(org, move |view| {
+        let payments = ids.iter().map(|id| resources::one::<Payment>(view, *id));
+        let payments = payments.collect::<Result<Vec<_>, _>>()?;
+        let names = names::of_references(view, &payments)?;
+        Ok(payments.iter().map(|payment| charge(payment, &names)).collect())
+    })
+}
+
+/// `pay_… of Ada Larsen for Seniors, "Dues 2026", is pending: 0.00 of 50.00 USD paid`
+fn told(door: &Door<'_>, org: OrganizationId, payment: &Payment) -> Result<String, Failure> {
+    let names = names_in(door, org, payment)?;
+    let comma = match one_line(&payment.description).is_empty() {
+        true => "",
+        false => ",",
     };
     Ok(format!(
-        "{} of {who}{}{what} is {}: {} of {} {} paid",
-        payment.id,
-        group.unwrap_or_default(),
+        "{}{comma} is {}: {} of {} {} paid",
+        charge(payment, &names),
         payment.status,
         payment.paid_to_date,
         payment.amount,
@@ -469,11 +496,7 @@ fn present(door: &Door<'_>, org: OrganizationId, raised: &Charges) -> Outcome {
         let amount = payment.amount.to_string();
         [who, amount, or_dash(payment.due_date), who_id]
     });
-    output::table(
-        ["who", "amount", "due", "id"],
-        rows.collect(),
-        "nobody would be charged",
-    );
+    output::table(["who", "amount", "due", "id"], rows.collect(), "nobody to charge");
     let count = output::many(raised.payments.len() as u64, "payment");
     let (total, currency) = (raised.total, raised.total.currency);
     if !raised.skipped.is_empty() {

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use super::super::door::{Door, Ref, parse_ref};
 use super::super::{Globals, Outcome, output, parse_id};
-use super::{or_dash, parse_date, parse_method};
+use super::payment::charges;
+use super::{member_told, or_dash, parse_date, parse_method};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ReceiptCommand {
@@ -197,12 +198,25 @@ pub(crate) fn run(globals: &Globals, command: ReceiptCommand) -> Outcome {
     }
     let receipt = &recorded.receipt;
     let currency = recorded.amount.currency;
+    let payer = match receipt.payer {
+        Some(id) => Some(member_told(&door, org, id)?),
+        None => receipt.payer_name.clone(),
+    };
+    let reference = receipt.reference.as_ref();
     output::say(&format!(
-        "{} is {}: {} {currency} of {} in {}",
-        receipt.id, receipt.status, recorded.amount, receipt.date, recorded.account.name
+        "{}{} is {}: {} {currency} of {} in {} ({}{})",
+        receipt.id,
+        payer.map_or_else(String::new, |payer| format!(" of {payer}")),
+        receipt.status,
+        recorded.amount,
+        receipt.date,
+        recorded.account.name,
+        receipt.method,
+        reference.map_or_else(String::new, |reference| format!(", reference {reference:?}")),
     ));
-    for part in &recorded.allocations {
-        output::say(&format!("  {} {currency} for {}", part.amount, part.payment_id));
+    let charges = charges(&door, org, &recorded.allocations)?;
+    for (part, charge) in recorded.allocations.iter().zip(charges) {
+        output::say(&format!("  {} {currency} for {charge}", part.amount));
     }
     if recorded.credit.minor != 0 {
         output::say(&format!("  {} {currency} as credit", recorded.credit));
