@@ -365,11 +365,12 @@ impl<T> Given<T> {
 
 fn parse_id<K: Kind>(raw: &str) -> Result<Id<K>, String> {
     Id::parse(raw).ok_or_else(|| {
-        format!(
-            "must be the id of a {}, {}_ and 26 characters",
-            K::NOUN,
-            K::PREFIX
-        )
+        let article = match K::NOUN.starts_with(['a', 'e', 'i', 'o']) {
+            true => "an",
+            false => "a",
+        };
+        let (noun, prefix) = (K::NOUN, K::PREFIX);
+        format!("must be the id of {article} {noun}, {prefix}_ and 26 characters")
     })
 }
 
@@ -398,11 +399,17 @@ fn unreadable(json: &str, error: &serde_json::Error) -> Refusal {
         (serde_json::error::Category::Data, Some(b'[' | b'"' | b't' | b'f' | b'n' | b'-' | b'0'..=b'9')) => {
             Refusal::unreadable("the JSON must be an object, in braces")
         }
-        _ => Refusal::unreadable(format!(
-            "the JSON cannot be read: it breaks off or is wrong at line {}, column {}",
-            error.line(),
-            error.column()
-        )),
+        _ => {
+            let (line, column) = (error.line(), error.column());
+            // A record of a bundle is one line, and the message says which.
+            let place = match json.contains('\n') {
+                true => format!("line {line}, column {column}"),
+                false => format!("column {column}"),
+            };
+            Refusal::unreadable(format!(
+                "the JSON cannot be read: it breaks off or is wrong at {place}"
+            ))
+        }
     }
 }
 

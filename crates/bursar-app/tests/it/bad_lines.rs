@@ -112,7 +112,12 @@ fn one_field_wrong() -> Vec<(Json, &'static str)> {
     let cases: Vec<(&str, &str, Json, &'static str)> = vec![
         ("organization", "id", gone(), "id: is required"),
         ("organization", "id", json!(mem(1)), "id: must be the id of a"),
-        ("organization", "id", json!("org_1"), "id: must be the id of a"),
+        (
+            "organization",
+            "id",
+            json!("org_1"),
+            "id: must be the id of an organization, org_ and 26 characters",
+        ),
         (
             "organization",
             "id",
@@ -902,7 +907,7 @@ fn whole_bundles() -> Vec<(Vec<u8>, &'static str)> {
     long.resize(5 << 20, b'x');
     cases.extend([
         (twice.into_bytes(), "line 1: firstName: is given twice"),
-        (b"{\"type\":\"member\"".to_vec(), "line 1: the JSON cannot be read"),
+        (b"{\"type\":\"member\"".to_vec(), "line 1: the JSON cannot be read: it breaks off or is wrong at column 16"),
         (format!("{line}\n{line},").into_bytes(), "line 2: the JSON cannot be read"),
         (format!("[{line}]").into_bytes(), "line 1: the JSON must be an object"),
         (b"null".to_vec(), "line 1: the JSON must be an object"),
