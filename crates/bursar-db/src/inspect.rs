@@ -96,13 +96,9 @@ fn withheld(tx: &mut Tx<'_>) -> Result<Option<Withheld>, DbError> {
         read,
     )?;
     tables.retain(|name| EVERY_TABLE.iter().any(|table| table.table == name));
-    Ok(match tables.first() {
-        None => None,
-        Some(first) => Some(Withheld {
-            advice: way_to_right(&format!("permission denied for table {first}")),
-            tables,
-        }),
-    })
+    let first = tables.first();
+    let advice = first.map(|first| way_to_right(&format!("permission denied for table {first}")));
+    Ok(advice.map(|advice| Withheld { tables, advice }))
 }
 
 pub(crate) fn server_now(tx: &mut Tx<'_>) -> Result<Timestamp, DbError> {
