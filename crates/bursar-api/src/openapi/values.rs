@@ -1,6 +1,6 @@
 //! Schemas of single values, with patterns and limits taken from the domain.
 
-use bursar_domain::email::EMAIL_MAX;
+use bursar_domain::email::{EMAIL_LOCAL_MAX, EMAIL_MAX};
 use bursar_domain::event::EventResource;
 use bursar_domain::ids::{self, Kind};
 use bursar_domain::page::PageLimit;
@@ -20,7 +20,7 @@ const TIMESTAMP_IN: &str = r"^[1-9][0-9]{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9
 const DATE: &str = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$";
 pub(crate) const MONEY: &str = r"^(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{2,4})?$";
 /// A dot-atom, `@`, and a host name of two or more labels whose last one has a letter.
-const EMAIL: &str = r"^[0-9A-Za-z!#$%&'*+/=?^_`{|}~-]+(?:\.[0-9A-Za-z!#$%&'*+/=?^_`{|}~-]+)*@(?:[0-9A-Za-z](?:[0-9A-Za-z-]{0,61}[0-9A-Za-z])?\.)+(?:[0-9][0-9-]*)?[A-Za-z](?:[0-9A-Za-z-]{0,61}[0-9A-Za-z])?$";
+const EMAIL: &str = r"[0-9A-Za-z!#$%&'*+/=?^_`{|}~-]+(?:\.[0-9A-Za-z!#$%&'*+/=?^_`{|}~-]+)*@(?:[0-9A-Za-z](?:[0-9A-Za-z-]{0,61}[0-9A-Za-z])?\.)+(?:[0-9][0-9-]*)?[A-Za-z](?:[0-9A-Za-z-]{0,61}[0-9A-Za-z])?$";
 
 pub(super) fn with(mut schema: Value, keyword: &str, value: impl Into<Value>) -> Value {
     if let Some(keywords) = schema.as_object_mut() {
@@ -102,7 +102,9 @@ pub(super) fn currency() -> Value {
 }
 
 pub(super) fn email() -> Value {
-    json!({"type": "string", "format": "email", "maxLength": EMAIL_MAX, "pattern": EMAIL})
+    // A negative look-ahead: tools that make texts from a pattern cannot fulfil a positive one.
+    let pattern = format!("^(?![^@]{{{}}}){EMAIL}", EMAIL_LOCAL_MAX + 1);
+    json!({"type": "string", "format": "email", "maxLength": EMAIL_MAX, "pattern": pattern})
 }
 
 /// The pattern allows surrounding space, as the parser does; lengths are counted without it.
