@@ -280,8 +280,8 @@ export class Members {
      *
      * Changes the fields that the body names and keeps the others. `isActive: false` archives the member: an archived
      * member stays in its groups and keeps its payments, but is not counted in `memberCount`. Their active cards are
-     * frozen, and `isActive: true` does not unfreeze them. A member whose data was erased cannot be changed. A body that
-     * changes nothing leaves `updatedAt` as it is. `null` is refused.
+     * frozen, and `isActive: true` does not unfreeze them. A member whose data was erased cannot be changed. A body
+     * that changes nothing leaves `updatedAt` as it is. `null` is refused.
      *
      * Needs the scope `members:write` and at least the role editor. Costs 1 unit of the write bucket (120 per minute by
      * default).

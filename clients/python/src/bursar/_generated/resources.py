@@ -62,8 +62,8 @@ class Members:
 
         Changes the fields that the body names and keeps the others. `is_active: false` archives the member: an
         archived member stays in its groups and keeps its payments, but is not counted in `member_count`. Their active
-        cards are frozen, and `is_active: true` does not unfreeze them. A member whose data was erased cannot be changed.
-        A body that changes nothing leaves `updated_at` as it is. `null` is refused.
+        cards are frozen, and `is_active: true` does not unfreeze them. A member whose data was erased cannot be
+        changed. A body that changes nothing leaves `updated_at` as it is. `null` is refused.
 
         Needs the scope `members:write` and at least the role editor. Costs 1 unit of the write bucket (120 per minute
         by default).
