@@ -424,7 +424,7 @@ fn a_household_gets_one_message() {
         let text = without_references(&owing.message.unwrap().text);
         assert_eq!(
             text,
-            "Dear Bob 9,\n\nThis is a reminder of what is open with Club.\n\n\
+            "Dear Bob 9,\n\nThis is a reminder of your open payments to Club.\n\n\
              Overdue:\n- Kids' dues for Kim 1 (due 2026-05-01): 10.00 USD\n  Reference RF…\n\n\
              Not due yet:\n- Kids' dues for Lea 2 (due 2027-05-01): 10.00 USD\n  Reference RF…\n\n\
              To pay now: 10.00 USD\nTotal owed: 20.00 USD\n\n\

@@ -346,7 +346,7 @@ fn health_asks_a_running_server() {
     assert_eq!(away.code, Some(75));
     assert!(
         away.one_line()
-            .starts_with("no server answers at http://127.0.0.1:"),
+            .starts_with("no server responds at http://127.0.0.1:"),
         "{away:?}"
     );
 }

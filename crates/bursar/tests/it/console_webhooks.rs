@@ -111,12 +111,12 @@ fn the_life_of_an_endpoint(engine: Engine) {
     assert_ne!(first, second);
     let page = admin.page(&path);
     assert!(
-        page.contains("signs too until") && page.contains("in 4 hours"),
+        page.contains("also signs until") && page.contains("in 4 hours"),
         "{page}"
     );
     assert!(!page.contains(&second), "{page}");
     admin.post(&format!("{path}/rotate"), "overlap-hours=0&key=k8");
-    assert!(!admin.page(&path).contains("signs too until"));
+    assert!(!admin.page(&path).contains("also signs until"));
 
     // A test event and a replay are queued; what cannot be sent is refused with its field.
     let sent = admin.page(&admin.sent(&format!("{path}/test"), "key=k9"));

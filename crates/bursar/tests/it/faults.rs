@@ -190,7 +190,10 @@ fn a_database_of_another_program() {
         .batch_execute("CREATE TABLE organizations (id INT); INSERT INTO organizations VALUES (1)")
         .unwrap();
     for args in [WRITES, &["check"], &["import", EVERY_RECORD]] {
-        assert!(server.refused(args).contains("of another program"), "{args:?}");
+        assert!(
+            server.refused(args).contains("belongs to another program"),
+            "{args:?}"
+        );
     }
     let row = client.query_one("SELECT id FROM organizations", &[]).unwrap();
     assert_eq!(row.get::<_, i32>(0), 1);

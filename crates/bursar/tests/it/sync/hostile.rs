@@ -258,7 +258,7 @@ fn it_gives_up_and_says_how_to_go_on() {
             "500 It is so. (req_1), at attempt 3; run the same command again later",
         ),
         (vec![Nothing; 3], "no response ("),
-        (vec![Nonsense; 3], "an answer that is not a bursar's"),
+        (vec![Nonsense; 3], "a response that is not from bursar"),
         (
             vec![Status(429, "Retry-After: 86400\r\n")],
             "for 86400 s; run the same command again later",
