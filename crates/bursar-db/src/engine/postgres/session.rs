@@ -1,5 +1,6 @@
 //! One connection: its statements, its transaction, and what happens if it is lost.
 
+use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
@@ -248,25 +249,23 @@ impl PgSession {
     ) -> Result<(), Fault> {
         self.has_changed |= may_change(sql);
         let repeatable = self.repeatable;
-        let mut delivered = false;
-        let result = self.attempt(|link| {
+        let delivered = Cell::new(false);
+        let result = self.attempt_unless(&delivered, |link| {
             let visited = link.visit(sql, locking, params, |row| {
-                delivered = true;
+                delivered.set(true);
                 f(row)
             });
-            visited
-                .and_then(|()| link.require_current())
-                .map_err(|mut fault| {
-                    if repeatable && delivered && fault.class == Class::Lost {
-                        fault.class = Class::Statement;
-                    }
-                    fault
-                })
+            visited.and_then(|()| link.require_current())
         });
         if self.mode != Mode::Read {
             self.repeatable = false;
         }
-        result
+        result.map_err(|mut fault| {
+            if repeatable && delivered.get() && fault.class == Class::Lost {
+                fault.class = Class::Statement;
+            }
+            fault
+        })
     }
 
     pub(in super::super) fn load(
@@ -295,10 +294,18 @@ impl PgSession {
         self.attempt(|link| link.run(sql).map(drop))
     }
 
-    /// Repeats a read that has seen nothing yet once on a new connection.
-    fn attempt<T>(&mut self, mut f: impl FnMut(&mut Link) -> Result<T, Fault>) -> Result<T, Fault> {
+    fn attempt<T>(&mut self, f: impl FnMut(&mut Link) -> Result<T, Fault>) -> Result<T, Fault> {
+        self.attempt_unless(&Cell::new(false), f)
+    }
+
+    /// Repeats a read that has seen nothing yet once on a new connection. One that has rows already would get them again.
+    fn attempt_unless<T>(
+        &mut self,
+        delivered: &Cell<bool>,
+        mut f: impl FnMut(&mut Link) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
         match self.once(&mut f) {
-            Err(fault) if fault.class == Class::Lost && self.repeatable => {
+            Err(fault) if fault.class == Class::Lost && self.repeatable && !delivered.get() => {
                 self.repeatable = false;
                 self.start_reading()?;
                 self.once(&mut f)

@@ -1,7 +1,7 @@
 //! What only the server has: connections that are lost, deadlocks, timeouts, an unavailable server.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use bursar_db::testing::TestDb;
@@ -63,6 +63,32 @@ fn a_snapshot_is_taken_anew_only_if_nothing_was_read_from_it() {
     assert_eq!(lose_it(false), Ok(Some(0)));
     let mixed = lose_it(true);
     assert!(matches!(mixed, Err(DbError::Unavailable(_))), "{mixed:?}");
+}
+
+/// The job has kept them: a page of a list would show them twice.
+#[test]
+fn rows_of_a_connection_that_broke_are_not_delivered_again() {
+    let test = TestDb::postgres();
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let delivered = Arc::clone(&seen);
+    let reply: Result<(), DbError> = test
+        .db
+        .read(move |tx| {
+            let sql = "SELECT n FROM generate_series(CAST(1 AS BIGINT), 30000) AS n \
+                       WHERE n < 20000 OR pg_terminate_backend(pg_backend_pid())";
+            tx.each(sql, &[], |row| {
+                delivered.lock().unwrap().push(row.int(0)?);
+                Ok(())
+            })
+        })
+        .wait();
+    assert!(matches!(reply, Err(DbError::Unavailable(_))), "{reply:?}");
+    let seen = seen.lock().unwrap();
+    assert!(
+        !seen.is_empty() && seen.is_sorted_by(|a, b| a < b),
+        "{}",
+        seen.len()
+    );
 }
 
 #[test]
