@@ -138,6 +138,7 @@ def is_locked_by_an_outsider(postgres):
 
 
 def has_no_room_on_its_disk(postgres):
+    assert DATA.is_mount(), "it would fill the machine's disk"
     filler = DATA / "filler"
     with open(filler, "wb", buffering=0) as file:
         with contextlib.suppress(OSError):
