@@ -25,9 +25,10 @@ export async function sitDown(browser, found, user, options = {}) {
     if (!isOwn) say(`asks for ${request.url()}`);
   });
   page.on("console", (message) => {
-    // Chromium notes every form that is shown again.
-    const isShownAgain = message.text().includes("status of 422");
-    if (["error", "warning"].includes(message.type()) && !isShownAgain) say(`console: ${message.text()}`);
+    // Chromium notes every form that is shown again. htmx notes a preview that a newer one replaces, in two lines; the
+    // first of them comes before the word of a real failure too.
+    const isExpected = ["status of 422", "htmx:afterRequest", "htmx:sendAbort"].some((part) => message.text().includes(part));
+    if (["error", "warning"].includes(message.type()) && !isExpected) say(`console: ${message.text()}`);
   });
   page.on("pageerror", (error) => say(`script: ${error.message}`));
   return page;
